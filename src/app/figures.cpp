@@ -255,7 +255,7 @@ void Figures::count_places(std::shared_ptr<PlacesCount> count) {
 }
 
 void Figures::count_some_places(verbs::QueryContext& query, PlacesCount& count) {
-  const verbs::FleetPlace at{query.redis, query.config.supervisor.fleet};
+  const verbs::FleetPlace at{query.redis, query.fleet};
   for (std::size_t read = 0; read < places_at_once && count.counted < count.hosts.size();) {
     FleetHost host;
     host.beat.id = count.hosts[count.counted++];

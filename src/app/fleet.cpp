@@ -250,7 +250,7 @@ void Fleet::look(Seen then) {
   const auto glance = std::make_shared<ops::FleetGlance>();
   parts_.queries.run(
       [glance](verbs::QueryContext& query) {
-        *glance = ops::glance_of(verbs::fleet_hosts({query.redis, query.config.supervisor.fleet}));
+        *glance = ops::glance_of(verbs::fleet_hosts({query.redis, query.fleet}));
         return ops::HttpResponse{};
       },
       [glance, then = std::move(then)](const ops::HttpResponse& response) {
@@ -267,7 +267,7 @@ void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
   const auto hosts = std::make_shared<std::vector<view::HostDetails>>();
   parts_.queries.run(
       [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
-        *hosts = verbs::host_details({query.redis, query.config.supervisor.fleet}, wishes);
+        *hosts = verbs::host_details({query.redis, query.fleet}, wishes);
         return ops::HttpResponse{};
       },
       [hosts, then = std::move(then)](const ops::HttpResponse& response) {

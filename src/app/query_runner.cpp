@@ -120,7 +120,8 @@ class QueryRunner::Worker {
       if (!client_) client_ = std::make_unique<redis::SyncClient>(loop_, *question.reach);
       reach_ = question.reach;
       client_->give_up_at(question.end);
-      verbs::QueryContext context{*client_, *reach_, *question.config};
+      const verbs::KnownLists lists(*question.config);
+      verbs::QueryContext context{*client_, *reach_, &lists, question.config->supervisor.fleet};
       return question.query(context);
     } catch (const verbs::Refusal& refusal) {
       return ops::error_response(refusal.status(), refusal.what());

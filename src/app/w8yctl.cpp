@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
     return failure.exit();
   } catch (const w8y::verbs::Refusal& refusal) {
     ctl::complain(refusal.what());
-    return ctl::refused;
+    return refusal.status() == 400   ? ctl::wrong_usage
+           : refusal.status() == 503 ? ctl::not_reachable
+                                     : ctl::refused;
   } catch (const w8y::redis::RedisError& error) {
     ctl::complain(w8y::escape(error.what()));
     return error.code() == w8y::redis::ErrorCode::none ? ctl::not_reachable : ctl::refused;

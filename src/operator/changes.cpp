@@ -1,10 +1,16 @@
 #include "operator/changes.hpp"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
+#include "operator/circular_items.hpp"
 #include "operator/lists.hpp"
 #include "operator/query_context.hpp"
 #include "operator/stored.hpp"
+#include "store/circular/item_changes.hpp"
 #include "store/fleet/keys.hpp"
 #include "store/schedule/changes.hpp"
 #include "store/thoonk/job_feed.hpp"
@@ -42,10 +48,91 @@ void stall_job(redis::SyncClient& client, const view::RunView& run) {
                                 " is not claimed by that run any more");
 }
 
+/// Notifies hosts that show the list (w8y-keys(7)): one that takes nothing off it would not see the
+/// change soon. Without the permission, they see it a little later.
+void publish_change(QueryContext& query, const std::string& list) {
+  const std::string channel = store::FleetKeys(query.fleet).changes;
+  static_cast<void>(query.redis.pipeline({{"PUBLISH", channel, list}}));
+}
+
+constexpr const char* not_listed = "not in the list";
+
+ChangedItem changed(const ShownItem& item, store::QuarantinedAs how) {
+  switch (how) {
+    case store::QuarantinedAs::done:
+      return {item, "quarantined"};
+    case store::QuarantinedAs::was_already:
+      return {item, "was quarantined already"};
+    case store::QuarantinedAs::at_end_of_run:
+      return {item, "is running; will be quarantined at the end of its run"};
+    case store::QuarantinedAs::asked_already:
+      return {item, "is running; its quarantine at the end of its run was asked for already"};
+    case store::QuarantinedAs::not_listed:
+      break;
+  }
+  return {item, not_listed, false};
+}
+
+ChangedItem changed(const ShownItem& item, store::ReleasedAs how) {
+  switch (how) {
+    case store::ReleasedAs::released:
+      return {item, "released"};
+    case store::ReleasedAs::was_free:
+      return {item, "was free"};
+    case store::ReleasedAs::runs:
+      return {item, "is running; nothing to release", false};
+    case store::ReleasedAs::called_off:
+      return {item, "is running; will not be quarantined at the end of its run"};
+    case store::ReleasedAs::not_listed:
+      break;
+  }
+  return {item, not_listed, false};
+}
+
+ChangedItem changed(const ShownItem& item, store::AddedAs how) {
+  return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
+}
+
+/// Removed: how many copies there were.
+ChangedItem changed(const ShownItem& item, std::size_t copies) {
+  return copies > 0 ? ChangedItem{item, "removed"} : ChangedItem{item, not_listed, false};
+}
+
+/// nullopt: it was in another state.
+ChangedItem changed(const ShownItem& item, std::optional<std::size_t> copies) {
+  return copies ? changed(item, *copies)
+                : ChangedItem{item, "not removed: it is in another state by now", false};
+}
+
+template <class How>
+std::vector<ChangedItem> all_changed(const std::vector<Item>& items, const std::vector<How>& how) {
+  std::vector<ChangedItem> all;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    all.push_back(changed(ShownItem(items[i]), how[i]));
+  return all;
+}
+
+/// Those whose name is known whole.
+std::vector<Item> items_in(QueryContext& query, const store::CircularKeys& keys,
+                           const std::vector<std::string>& states) {
+  std::vector<Item> items;
+  for (view::ItemView& item : read_items(query.redis, keys).items)
+    if (!item.cut() && std::find(states.begin(), states.end(), item.state) != states.end())
+      items.push_back(std::move(item.item));
+  return items;
+}
+
+/// Adds the long items that were changed where they are in the list.
+void add_long(std::vector<ChangedItem>& all, const std::vector<ShownItem>& items,
+              const char* result) {
+  for (const ShownItem& item : items) all.push_back({item, result});
+}
+
 }  // namespace
 
-void pause_list(redis::SyncClient& client, const store::CircularKeys& keys, const Pause& pause,
+void pause_list(QueryContext& query, const std::string& list, const Pause& pause,
                 std::optional<Duration> period) {
+  const store::CircularKeys keys = circular_keys(query, list);
   const std::string value = pause_value(pause);
   redis::Command set = {"SET", keys.paused, value};
   std::string life;
@@ -53,9 +140,18 @@ void pause_list(redis::SyncClient& client, const store::CircularKeys& keys, cons
     life = std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*period).count());
     set.insert(set.end(), {"PX", life});
   }
-  client.call(set);
+  query.redis.call(set);
   // So that hosts which wait for work see, and say, that they are paused.
-  client.call({"PUBLISH", keys.wake, "paused"});
+  query.redis.call({"PUBLISH", keys.wake, "paused"});
+  publish_change(query, list);
+}
+
+bool resume_list(QueryContext& query, const std::string& list) {
+  const store::CircularKeys keys = circular_keys(query, list);
+  const bool was_paused = query.redis.call({"DEL", keys.paused}).number > 0;
+  if (was_paused) query.redis.call({"PUBLISH", keys.wake, "resumed"});
+  publish_change(query, list);
+  return was_paused;
 }
 
 std::string pause_json(const std::string& list, const Pause& pause) {
@@ -69,17 +165,6 @@ std::string pause_json(const std::string& list, const Pause& pause) {
   return json.take();
 }
 
-bool resume_list(redis::SyncClient& client, const store::CircularKeys& keys) {
-  const bool was_paused = client.call({"DEL", keys.paused}).number > 0;
-  if (was_paused) client.call({"PUBLISH", keys.wake, "resumed"});
-  return was_paused;
-}
-
-void tell_change(redis::SyncClient& client, const std::string& fleet, const std::string& list) {
-  const std::string channel = store::FleetKeys(fleet).changes;
-  static_cast<void>(client.pipeline({{"PUBLISH", channel, list}}));
-}
-
 std::string resume_json(const std::string& list, bool was_paused) {
   core::AsciiObject json;
   json.put("result", was_paused ? "resumed" : "was not paused");
@@ -87,45 +172,61 @@ std::string resume_json(const std::string& list, bool was_paused) {
   return json.take();
 }
 
-ChangeResult result_of(store::QuarantinedAs how) {
-  switch (how) {
-    case store::QuarantinedAs::done:
-      return {"quarantined"};
-    case store::QuarantinedAs::was_already:
-      return {"was quarantined already"};
-    case store::QuarantinedAs::at_end_of_run:
-      return {"is running; will be quarantined at the end of its run"};
-    case store::QuarantinedAs::asked_already:
-      return {"is running; its quarantine at the end of its run was asked for already"};
-    case store::QuarantinedAs::not_listed:
-      break;
-  }
-  return {"not in the list", false};
+std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,
+                                   const std::vector<Item>& items, bool again) {
+  return all_changed(items,
+                     store::ItemChanges(query.redis, item_keys(query, list)).add(items, again));
 }
 
-ChangeResult result_of(store::ReleasedAs how) {
-  switch (how) {
-    case store::ReleasedAs::released:
-      return {"released"};
-    case store::ReleasedAs::was_free:
-      return {"was free"};
-    case store::ReleasedAs::runs:
-      return {"is running; nothing to release", false};
-    case store::ReleasedAs::called_off:
-      return {"is running; will not be quarantined at the end of its run"};
-    case store::ReleasedAs::not_listed:
-      break;
-  }
-  return {"not in the list", false};
+std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,
+                                      const std::vector<Item>& items) {
+  return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).remove(items));
 }
 
-void park(redis::SyncClient& client, const view::RunView& run, SourceKind kind,
-          const store::CircularKeys& keys, const store::QuarantineNote& note) {
-  if (kind == SourceKind::gearman)
-    throw Refusal(409, escape_text(run.list) + " " + jobs_are_gearmands);
-  if (kind == SourceKind::schedule) return stop_job(client, run);
-  if (kind == SourceKind::job) return stall_job(client, run);
-  store::ItemChanges changes(client, keys);
+std::vector<ChangedItem> remove_all(QueryContext& query, const std::string& list,
+                                    const std::string& state) {
+  const store::CircularKeys keys = item_keys(query, list);
+  store::ItemChanges changes(query.redis, keys);
+  const std::vector<Item> items = items_in(query, keys, {state});
+  auto all = all_changed(items, changes.remove(items, state));
+  add_long(all, changes.change_long(store::ItemChanges::LongChange::remove, {state}), "removed");
+  return all;
+}
+
+std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string& list,
+                                          const std::vector<Item>& items, const ChangeNote& note) {
+  store::ItemChanges changes(query.redis, item_keys(query, list));
+  return all_changed(items, changes.quarantine(items, {{}, note.by, note.reason, note.now}));
+}
+
+std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
+                                       const std::vector<Item>& items) {
+  return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).release(items));
+}
+
+std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
+                                     const std::vector<std::string>& states) {
+  const store::CircularKeys keys = item_keys(query, list);
+  store::ItemChanges changes(query.redis, keys);
+  std::vector<Item> items = items_in(query, keys, states);
+  // Quarantined items are also those that only the index has: they may be off the list, or still
+  // run.
+  if (std::find(states.begin(), states.end(), "quarantined") != states.end()) {
+    std::set<Item> known(items.begin(), items.end());
+    for (auto& found : changes.quarantined())
+      if (known.insert(found.item).second) items.push_back(std::move(found.item));
+  }
+  auto all = all_changed(items, changes.release(items));
+  add_long(all, changes.change_long(store::ItemChanges::LongChange::release, states), "released");
+  return all;
+}
+
+void park(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
+  const store::QuarantineNote note{{}, change.by, change.reason, change.now};
+  const SourceKind kind = kind_with_items(query, run.list);
+  if (kind == SourceKind::schedule) return stop_job(query.redis, run);
+  if (kind == SourceKind::job) return stall_job(query.redis, run);
+  store::ItemChanges changes(query.redis, circular_keys(query, run.list));
   const ShownItem& item = run.status.item;
   // w8yd tells the beginning of a long item, and the run's lock which it is.
   const bool done = item.cut() ? !changes.quarantine_long(run.status.run, note).empty()

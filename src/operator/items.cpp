@@ -216,13 +216,6 @@ std::optional<ItemView> schedule_item(QueryContext& query, const std::string& li
   return std::move(items.front());
 }
 
-/// The kind of a list whose items Redis has.
-SourceKind kind_with_items(QueryContext& query, const std::string& list) {
-  const SourceKind kind = kind_of(query, list);
-  if (kind == SourceKind::gearman) throw Refusal(409, escape_text(list) + " " + jobs_are_gearmands);
-  return kind;
-}
-
 }  // namespace
 
 bool ItemFilter::fits(const ItemView& of) const {
@@ -249,6 +242,22 @@ ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFil
       break;
   }
   return found;
+}
+
+view::ItemList all_items(QueryContext& query, const std::string& list, SourceKind kind,
+                         const std::string& state, std::size_t most) {
+  switch (kind) {
+    case SourceKind::schedule:
+      // In a cluster, refuses a name without a hash tag.
+      static_cast<void>(circular_keys(query, list));
+      return read_jobs(query.redis, store::ScheduleKeys(list), queues_of(query, list), state, most);
+    case SourceKind::job:
+      return read_feed_jobs(query.redis, query.cluster(), list, state, most);
+    case SourceKind::circular:
+    case SourceKind::gearman:
+      break;
+  }
+  return read_items(query.redis, item_keys(query, list), state, most);
 }
 
 ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name) {

@@ -39,6 +39,11 @@ ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFil
 std::string items_json(const ItemsPage& page);
 std::string to_json(const std::string& list, const ItemsPage& found);
 
+/// Items of a list of this kind in a state (empty: in any), at most `most` of them (0: all). A list
+/// of Gearman is refused, 409.
+view::ItemList all_items(QueryContext& query, const std::string& list, SourceKind kind,
+                         const std::string& state, std::size_t most);
+
 struct ItemDetail {
   SourceKind kind = SourceKind::circular;
   view::ItemView item;                ///< a job of a schedule with its rule and next times

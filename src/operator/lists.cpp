@@ -17,6 +17,8 @@ struct FoundKeys {
   bool past = false;  ///< of any kind: runs, or a pause
   bool schedule = false;
   bool jobs = false;
+
+  [[nodiscard]] bool any() const { return list || past || schedule || jobs; }
 };
 
 /// Who may not look at these keys has nothing there.
@@ -44,49 +46,97 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
                          ": it is neither in the config nor in Redis");
 }
 
+[[noreturn]] void refuse_gearman(const std::string& prefix) {
+  throw Refusal(409, escape_text(prefix) +
+                         " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
+                         "gearadmin --status counts them");
+}
+
 }  // namespace
 
-const Rule* rule_of(const QueryContext& query, const std::string& prefix) {
-  const auto found = query.config.lists.find(prefix);
-  return found == query.config.lists.end() ? nullptr : found->second.get();
-}
-
-std::vector<std::string> lists_of(QueryContext& query, const std::string& name) {
+std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::string>& name) {
+  if (query.lists == nullptr) {
+    constexpr const char* remedy =
+        "it is not known which lists there are: name one, or give --config or --socket";
+    if (!name) throw Refusal(400, remedy);
+    if (core::is_pattern(*name) && !keys_in_redis(query, *name).any())
+      throw Refusal(400, escape_text(*name) + " is a pattern, and " + remedy);
+    return {*name};
+  }
+  if (name && query.lists->contains(*name)) return {*name};
   std::vector<std::string> fitting;
-  if (rule_of(query, name) != nullptr) return {name};
-  for (const auto& [prefix, rule] : query.config.lists)
-    if (name.empty() || (core::is_pattern(name) && core::fits(name, prefix)))
-      fitting.push_back(prefix);
-  if (!fitting.empty() || name.empty()) return fitting;
-  const FoundKeys found = keys_in_redis(query, name);
-  if (found.list || found.past || found.schedule || found.jobs) return {name};
-  if (core::is_pattern(name)) throw Refusal(404, "no list of the config fits " + escape_text(name));
-  refuse_unknown(name);
+  query.lists->each([&](const std::string& prefix, SourceKind) {
+    if (!name || (core::is_pattern(*name) && core::fits(*name, prefix))) fitting.push_back(prefix);
+  });
+  if (!fitting.empty() || !name) return fitting;
+  if (keys_in_redis(query, *name).any()) return {*name};
+  if (core::is_pattern(*name))
+    throw Refusal(404, "no list of the config fits " + escape_text(*name));
+  refuse_unknown(*name);
 }
 
-SourceKind kind_of(QueryContext& query, const std::string& prefix) {
-  if (const Rule* rule = rule_of(query, prefix)) return rule->kind();
+std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix) {
+  if (query.lists != nullptr)
+    if (const auto list = query.lists->find(prefix)) return list->kind;
   const FoundKeys found = keys_in_redis(query, prefix);
   if (!found.list && found.schedule) return SourceKind::schedule;
   if (!found.list && found.jobs) return SourceKind::job;
-  if (!found.list && !found.past) refuse_unknown(prefix);
-  return SourceKind::circular;
+  return found.any() ? std::optional(SourceKind::circular) : std::nullopt;
+}
+
+SourceKind kind_of(QueryContext& query, const std::string& prefix) {
+  if (const auto kind = find_kind(query, prefix)) return *kind;
+  refuse_unknown(prefix);
+}
+
+SourceKind kind_with_items(QueryContext& query, const std::string& prefix) {
+  const SourceKind kind = kind_of(query, prefix);
+  if (kind == SourceKind::gearman) refuse_gearman(prefix);
+  return kind;
+}
+
+std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix) {
+  const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(prefix);
+  return list ? list->queues : std::vector<std::string>();
 }
 
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {
-  if (const Rule* rule = rule_of(query, prefix);
-      rule != nullptr && rule->kind() == SourceKind::circular)
-    return store::CircularKeys(*rule);
-  return store::CircularKeys(prefix.empty() ? "" : prefix + ":");
+  if (query.cluster() && !redis::has_hash_tag(prefix))
+    throw Refusal(400, "the list " + escape_text(prefix) +
+                           " has no hash tag, and in a cluster all keys of a list must "
+                           "share a slot; such as '{work}'");
+  std::string lock_key = query.lock_key;
+  if (lock_key.empty() && query.lists != nullptr)
+    if (const auto list = query.lists->find(prefix)) lock_key = list->lock_key;
+  return store::CircularKeys(prefix.empty() ? "" : prefix + ":",
+                             lock_key.empty() ? "lock" : lock_key);
+}
+
+store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
+  switch (find_kind(query, prefix).value_or(SourceKind::circular)) {
+    case SourceKind::schedule:
+      throw Refusal(409, escape_text(prefix) +
+                             " is a schedule, whose jobs are set and shown by: w8yctl "
+                             "schedule -k " +
+                             escape_text(prefix));
+    case SourceKind::job:
+      throw Refusal(409, escape_text(prefix) +
+                             " is a feed of jobs, which are put and changed by: w8yctl job");
+    case SourceKind::gearman:
+      refuse_gearman(prefix);
+    case SourceKind::circular:
+      break;
+  }
+  return circular_keys(query, prefix);
 }
 
 void check_state(const std::string& list, const std::string& state,
-                 std::span<const std::string_view> states) {
+                 std::span<const std::string_view> states, const char* option) {
   if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) return;
   std::string all;
   for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
-  throw Refusal(400, escape_text(list) + ": no item of it is ever " + escape_text(state) +
-                         "; ?state= may be one of " + all);
+  throw Refusal(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
+                         option + " may be one of " + all);
 }
 
 }  // namespace w8y::verbs

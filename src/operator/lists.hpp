@@ -1,6 +1,7 @@
-// Which list is meant, and its keys: as the config in force says, else as Redis has it.
+// Which list is meant, and its keys: as the config says, else as Redis has it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,22 +13,31 @@
 
 namespace w8y::verbs {
 
-/// All throw Refusal, with 404 for a list that is neither in the config nor in Redis.
+/// All throw Refusal.
 
-/// The list of that name, else all of the config that the pattern fits; empty: all of the config.
-std::vector<std::string> lists_of(QueryContext& query, const std::string& name_or_pattern);
-/// A list of the config by the rule; of another one by the keys that it has.
+/// The list of that name, else all known lists that the pattern fits; nullopt: all known lists.
+/// Refuses a name that nothing has, 404: it is a slip, most likely. Where no lists are known, any
+/// name is taken as it is.
+std::vector<std::string> lists_of(QueryContext& query,
+                                  const std::optional<std::string>& name_or_pattern);
+/// By the config, else by the keys that it has; nullopt: nobody knows it.
+std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
+/// The same. Refuses one that nobody knows, 404.
 SourceKind kind_of(QueryContext& query, const std::string& prefix);
-/// After the name of a list of Gearman: why its jobs can't be shown or changed.
-inline constexpr const char* jobs_are_gearmands =
-    "is a list of Gearman, whose jobs are gearmand's and not in Redis; gearadmin --status counts "
-    "them";
-/// Of the config; nullptr: it is not there.
-const Rule* rule_of(const QueryContext& query, const std::string& prefix);
-store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
+/// The same. Refuses a list of Gearman, 409: its jobs are not in Redis.
+SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
+/// Queues of a schedule; empty if they are not known.
+std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix);
 
-/// Throws Refusal with 400 for a state that no item of the list ever has; none is any.
+/// Keys of a list of any kind. In a cluster, refuses a name without a hash tag, 400.
+store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
+/// The same, for what is done with items. Refuses a list of another kind, 409: its jobs have
+/// commands of their own.
+store::CircularKeys item_keys(QueryContext& query, const std::string& prefix);
+
+/// Refuses a state that no item of the list ever has, 400; an empty one is any. `option`: of the
+/// state, such as "?state=".
 void check_state(const std::string& list, const std::string& state,
-                 std::span<const std::string_view> states);
+                 std::span<const std::string_view> states, const char* option = "?state=");
 
 }  // namespace w8y::verbs

@@ -1,26 +1,29 @@
-// What a look at Redis has, for an answer of the status API.
+// What a verb works with.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
-#include "core/rule.hpp"
+#include "operator/known_lists.hpp"
 #include "redis/sync.hpp"
 
 namespace w8y::verbs {
 
-/// On the thread of the QueryRunner: what else is of w8yd is not to be touched.
+/// In w8yd on the thread of the QueryRunner: what else is of w8yd is not to be touched.
 struct QueryContext {
   redis::SyncClient& redis;
   const redis::ClientOptions& reach;  ///< how Redis is reached
-  const Config& config;               ///< in force when it was asked
+  const KnownLists* lists;            ///< nullptr: it is not known which lists there are
+  std::string fleet;                  ///< name of the fleet
+  std::string lock_key = {};          ///< overrides that of circular lists; empty: it does not
 
   [[nodiscard]] bool cluster() const { return reach.url.kind == redis::Url::Kind::cluster; }
 };
 
-/// Ends a look: the answer is an error with this status of HTTP, and a sentence.
+/// Ends a verb that can't be done.
 class Refusal : public std::runtime_error {
  public:
+  /// `status`: of HTTP. 400: the question is wrong; 503: Redis can't be asked.
   Refusal(unsigned status, const std::string& what) : std::runtime_error(what), status_(status) {}
   [[nodiscard]] unsigned status() const { return status_; }
 

@@ -8,6 +8,7 @@
 
 #include "core/json_object.hpp"
 #include "operator/circular_items.hpp"
+#include "operator/lists.hpp"
 #include "store/circular/keys.hpp"
 
 namespace w8y::verbs {
@@ -72,12 +73,12 @@ WallTime redis_now(redis::SyncClient& client, const std::string& key) {
   return redis::server_time(client.call({"TIME"}));
 }
 
-const Rule& ring_rule_of(const QueryContext& query, const std::string& prefix) {
-  const auto found = query.config.lists.find(prefix);
-  if (found == query.config.lists.end()) throw Refusal(404, "there is no such list");
-  if (found->second->kind() != SourceKind::circular)
+store::CircularKeys ring_keys(const QueryContext& query, const std::string& prefix) {
+  const auto list = query.lists->find(prefix);
+  if (!list) throw Refusal(404, "there is no such list");
+  if (list->kind != SourceKind::circular)
     throw Refusal(409, "only circular lists are circles; this one has jobs");
-  return *found->second;
+  return circular_keys(query, prefix);
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ void RingRotation::note(std::vector<std::uint64_t> hashes) {
 
 std::string ring_text(QueryContext& query, const std::string& prefix, std::size_t most,
                       RingRotation& turn) {
-  const store::CircularKeys keys(ring_rule_of(query, prefix));
+  const store::CircularKeys keys = ring_keys(query, prefix);
   const auto length = static_cast<std::size_t>(query.redis.call({"LLEN", keys.list}).number);
   const WallTime now = redis_now(query.redis, keys.list);
   const bool sampled = length > most;

@@ -15,10 +15,6 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Entries that one answer looks at, besides the first ones of each list.
-constexpr std::size_t most_entries = 5000;
-/// The same where one run is looked for.
-constexpr std::size_t most_searched = 50'000;
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
 constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
 /// Bytes reserved for the end of a response, behind its runs.
@@ -95,58 +91,45 @@ bool RunFilter::fits(const view::RunRecord& run) const {
       std::find(outcomes.begin(), outcomes.end(), run.outcome) == outcomes.end())
     return false;
   if (item && !is_item_of(run, *item)) return false;
+  if (since && run.ended && *run.ended < *since) return false;
   return host.empty() || run.host == host || core::fits(host, run.host);
 }
 
-std::string runs_json(QueryContext& query, const std::string& list, const RunFilter& filter,
-                      const PageRequest& part) {
+std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
+                      const RunFilter& filter, const PageRequest& part, const TakeRun& take) {
   RunWalk walk(query, lists_of(query, list), part.after);
-  std::string text = R"({"runs":[)";
-  std::string next = "null";
   std::size_t count = 0;
   view::RunRecord run;
   for (std::size_t looked = 0; walk.next(run);) {
+    // By Redis's clock: its entries are in this order, which those of hosts need not be.
+    if (filter.since && run.entered < *filter.since) break;
+    bool full = false;
     if (filter.fits(run)) {
-      const std::string shown = view::to_json(run);
-      run.result.clear();
-      run.result.shrink_to_fit();
-      // A run may be large: there is room for the end of the answer, which is not copied for it.
-      if (shown.size() > text.capacity() - text.size())
-        text.reserve(text.size() + shown.size() + room_for_end);
-      text.append(count++ > 0 ? "," : "").append(shown);
+      full = !take(std::move(run));
+      run = {};
+      ++count;
     }
-    if (count < part.limit && ++looked < most_entries && text.size() < most_run_bytes) continue;
-    const std::string cursor = walk.cursor();
-    if (walk.next(run)) next = "\"" + cursor + "\"";
-    break;
+    if (count < part.limit && ++looked < part.most_read && !full) continue;
+    std::string cursor = walk.cursor();
+    return walk.next(run) ? cursor : std::string();
   }
-  return text.append("],\"next\":").append(next).append("}");
+  return {};
 }
 
-std::optional<view::RunRecord> find_finished(QueryContext& query, const std::string& list,
-                                             const std::string& start) {
-  const auto earliest = earliest_time(start);
-  History history(query.redis, lists_of(query, list));
-  std::map<std::string, view::RunRecord> found;
-  view::RunRecord run;
-  while (history.next(run)) {
-    // It can't have ended before it was claimed.
-    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) break;
-    const std::string id = run.run;
-    if (id.starts_with(start)) found[id] = run;
-    if (id == start) return run;
-    if (found.size() > 1 && earliest) break;
-    if (history.read() <= most_searched) continue;
-    if (!found.empty()) break;
-    throw Refusal(409, "more than " + std::to_string(most_searched) +
-                           " runs have ended since; say by ?list= which list it is of");
-  }
-  if (found.empty()) return std::nullopt;
-  if (found.size() > 1)
-    throw Refusal(409, "more than one run's id starts with " + escape_text(start) + ": " +
-                           escape(found.begin()->first) + ", " +
-                           escape(std::next(found.begin())->first) + ", …");
-  return std::move(found.begin()->second);
+std::string runs_json(QueryContext& query, const std::optional<std::string>& list,
+                      const RunFilter& filter, const PageRequest& part) {
+  std::string text = R"({"runs":[)";
+  bool first = true;
+  const std::string next = list_runs(query, list, filter, part, [&](view::RunRecord&& run) {
+    const std::string shown = view::to_json(run);
+    run = {};
+    // A run may be large: there is room for the end of the answer, which is not copied for it.
+    if (shown.size() > text.capacity() - text.size())
+      text.reserve(text.size() + shown.size() + room_for_end);
+    text.append(std::exchange(first, false) ? "" : ",").append(shown);
+    return text.size() < most_run_bytes;
+  });
+  return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");
 }
 
 }  // namespace w8y::verbs

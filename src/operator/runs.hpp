@@ -1,7 +1,8 @@
-// Finished runs, as the status API shows them.
+// Finished runs, as operators ask for them.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,29 +16,32 @@ namespace w8y::verbs {
 /// How much of something an answer has, and where it goes on.
 struct PageRequest {
   std::size_t limit = 100;
-  std::string after;  ///< a cursor; empty: from the beginning
+  std::string after = {};        ///< a cursor; empty: from the beginning
+  std::size_t most_read = 5000;  ///< run records that are read, besides the first ones of each list
 };
 
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.
 inline constexpr WallTime clock_slack = std::chrono::hours(24);
 
 struct RunFilter {
-  std::optional<Item> item;
-  std::vector<std::string> outcomes;  ///< empty: any
-  bool failed = false;                ///< only what did not succeed
-  std::string host;                   ///< a name or a pattern; empty: any
+  std::optional<Item> item = {};
+  std::vector<std::string> outcomes = {};  ///< empty: any
+  bool failed = false;                     ///< only what did not succeed
+  std::string host = {};                   ///< a name or a pattern; empty: any
+  std::optional<WallTime> since = {};      ///< only what has ended since then
 
   [[nodiscard]] bool fits(const view::RunRecord& run) const;
 };
 
-/// {"runs": […], "next"}, newest first, of the lists that `list` means (lists_of()). Looks at some
-/// thousand entries at most: fewer than the limit may be found, and more behind `next`.
-std::string runs_json(QueryContext& query, const std::string& list, const RunFilter& filter,
-                      const PageRequest& part);
-
-/// The finished run with this id, or with the only id that starts so. Throws Refusal for more than
-/// one, and where too many have ended since.
-std::optional<view::RunRecord> find_finished(QueryContext& query, const std::string& list,
-                                             const std::string& start);
+/// Takes a run. False: the page is full.
+using TakeRun = std::function<bool(view::RunRecord&&)>;
+/// Finished runs, newest first, of the lists that `list` means (lists_of()). Returns where the next
+/// page begins: a cursor; empty: there are no more. A page may have fewer runs than its limit, even
+/// none.
+std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
+                      const RunFilter& filter, const PageRequest& part, const TakeRun& take);
+/// The same as JSON: {"runs": […], "next"}. A page has about 8 MiB at most.
+std::string runs_json(QueryContext& query, const std::optional<std::string>& list,
+                      const RunFilter& filter, const PageRequest& part);
 
 }  // namespace w8y::verbs

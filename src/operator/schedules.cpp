@@ -7,7 +7,6 @@
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/number.hpp"
-#include "core/schedule_settings.hpp"
 #include "operator/cursor.hpp"
 #include "operator/key_pages.hpp"
 #include "operator/lists.hpp"
@@ -33,15 +32,16 @@ void check(const redis::ReplyCopy& reply) {
   if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
 }
 
-/// Those of the config, of one kind of work, behind the one that was told last; one more than
-/// wanted, if there is one.
+/// Known lists of one kind, behind the one that was shown last; one more than wanted, if there is
+/// one.
 std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kind,
                                        const PageRequest& part) {
   const auto fields = read_cursor(part.after, "name", 1);
   std::vector<std::string> lists;
-  auto at = fields.empty() ? query.config.lists.begin() : query.config.lists.upper_bound(fields[0]);
-  for (; at != query.config.lists.end() && lists.size() <= part.limit; ++at)
-    if (at->second->kind() == kind) lists.push_back(at->first);
+  query.lists->each([&](const std::string& prefix, SourceKind of) {
+    if (of == kind && (fields.empty() || prefix > fields[0]) && lists.size() <= part.limit)
+      lists.push_back(prefix);
+  });
   return lists;
 }
 
@@ -66,13 +66,6 @@ std::string page_json(const char* name, const ListsPage<View>& page) {
                 core::json_array(page.lists, [](const View& list) { return view::to_json(list); }));
   put_next(json, page.next);
   return json.take();
-}
-
-/// The queues that the config names.
-std::vector<std::string> queues_of(const QueryContext& query, const std::string& list) {
-  const Rule* rule = rule_of(query, list);
-  return rule != nullptr && rule->kind() == SourceKind::schedule ? rule->schedule().queues
-                                                                 : std::vector<std::string>();
 }
 
 /// How many jobs are due in each quarter of an hour from now on.

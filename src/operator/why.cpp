@@ -9,6 +9,7 @@
 #include "operator/circular_items.hpp"
 #include "operator/feed_jobs.hpp"
 #include "operator/history.hpp"
+#include "operator/lists.hpp"
 #include "operator/runs.hpp"
 #include "operator/schedule_jobs.hpp"
 #include "operator/stored.hpp"
@@ -69,12 +70,13 @@ void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
   if (const auto time = read_ms(left.number)) list.pause->until = list.now + *time;
 }
 
-WhyList read_why_list(redis::SyncClient& client, const WhyQuestion& question) {
+WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKind kind) {
+  redis::SyncClient& client = query.redis;
   WhyList list;
   list.name = question.list;
-  list.kind = question.kind;
+  list.kind = kind;
   list.time_text = question.time_text;
-  list.fleet = question.fleet;
+  list.fleet = query.fleet;
   list.fleet_trouble = question.fleet_trouble;
   list.hosts = question.hosts;
   add_replies(list.hosts, question.replies);
@@ -118,8 +120,9 @@ std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
   return std::nullopt;
 }
 
-WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
-  const view::ItemList found = read_items(client, question.keys, {}, most_counted);
+WhyItems count_items(QueryContext& query, const std::string& list) {
+  const view::ItemList found =
+      read_items(query.redis, circular_keys(query, list), {}, most_counted);
   WhyItems items;
   items.length = found.length;
   for (const auto& [state, count] : found.states) {
@@ -136,16 +139,17 @@ WhyItems count_items(redis::SyncClient& client, const WhyQuestion& question) {
 }
 
 /// Of a list of any kind. Its state is empty if there is no such item.
-WhyItem read_why_item(redis::SyncClient& client, const WhyQuestion& question) {
+WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKind kind) {
   const Item& name = *question.item;
   std::optional<view::ItemView> found;
-  if (question.kind == SourceKind::circular) found = read_item(client, question.keys, name);
-  if (question.kind == SourceKind::schedule)
-    found = read_scheduled_job(client, question.list, name);
-  if (question.kind == SourceKind::job) found = read_feed_job(client, question.list, name);
+  if (kind == SourceKind::circular)
+    found = read_item(query.redis, circular_keys(query, question.list), name);
+  if (kind == SourceKind::schedule) found = read_scheduled_job(query.redis, question.list, name);
+  if (kind == SourceKind::job) found = read_feed_job(query.redis, question.list, name);
   WhyItem item(found ? std::move(*found) : view::item_named(name));
   item.listed = item.copies > 0;
-  item.max_failures = question.max_failures;
+  if (const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(question.list))
+    item.max_failures = list->maintenance.max_failures;
   return item;
 }
 
@@ -172,23 +176,25 @@ std::string sentence_json(const WhySentence& sentence) {
 
 }  // namespace
 
-Why look_why(redis::SyncClient& client, const WhyQuestion& question) {
-  WhyList list = read_why_list(client, question);
-  if (question.kind == SourceKind::schedule) read_halt(client, question.list, list);
+Why explain(QueryContext& query, const WhyQuestion& question) {
+  const SourceKind kind = find_kind(query, question.list).value_or(SourceKind::circular);
+  WhyList list = read_why_list(query, question, kind);
+  if (kind == SourceKind::schedule) read_halt(query.redis, question.list, list);
   if (!question.item) {
     WhyItems items;
-    if (question.kind == SourceKind::circular) items = count_items(client, question);
-    if (question.kind == SourceKind::schedule) items = count_jobs(client, question, list.now);
-    if (question.kind == SourceKind::job) items = count_feed_jobs(client, question.list);
+    if (kind == SourceKind::circular) items = count_items(query, question.list);
+    if (kind == SourceKind::schedule)
+      items = count_jobs(query.redis, question.list, queues_of(query, question.list), list.now);
+    if (kind == SourceKind::job) items = count_feed_jobs(query.redis, question.list);
     list.has_keys = list.has_keys || items.length > 0;
     return why_list(list, items);
   }
-  WhyItem item = read_why_item(client, question);
+  WhyItem item = read_why_item(query, question, kind);
   // Of a schedule and a feed, there would be no such kind of work otherwise.
-  list.has_keys = question.kind != SourceKind::circular || !item.state.empty() ||
-                  client.call({"EXISTS", question.keys.list}).number > 0;
+  list.has_keys = kind != SourceKind::circular || !item.state.empty() ||
+                  query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
   add_run(item, question.replies);
-  if (wants_failure(item)) item.last_failure = last_failure(client, question);
+  if (wants_failure(item)) item.last_failure = last_failure(query.redis, question);
   return why_item(list, item);
 }
 

@@ -60,9 +60,10 @@ std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, cons
   return job;
 }
 
-WhyItems count_jobs(redis::SyncClient& client, const WhyQuestion& question, WallTime now) {
-  const store::ScheduleKeys keys(question.list);
-  const view::ItemList found = read_jobs(client, keys, question.queues, {}, most_jobs_counted);
+WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
+                    const std::vector<std::string>& queues, WallTime now) {
+  const store::ScheduleKeys keys(list);
+  const view::ItemList found = read_jobs(client, keys, queues, {}, most_jobs_counted);
   WhyItems items;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;

@@ -12,7 +12,9 @@ void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into
 /// A job of a schedule; one on the timeline with its schedule in words.
 std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
                                                  const Item& name);
-WhyItems count_jobs(redis::SyncClient& client, const WhyQuestion& question, WallTime now);
+/// `queues`: those that are known.
+WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
+                    const std::vector<std::string>& queues, WallTime now);
 WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed);
 
 }  // namespace w8y::verbs

@@ -76,7 +76,7 @@ class Scene {
   // scene_operator.cpp
   void begin_operator(const Fault& fault);
   void look_at_all_items(const Fault& fault);
-  void with_sight(redis::SyncClient& client, const std::string& server,
+  void with_query(redis::SyncClient& client, const std::string& server,
                   const std::function<void(verbs::QueryContext& query)>& look);
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
   void break_operator(const Fault& fault);

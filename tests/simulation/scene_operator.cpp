@@ -11,6 +11,7 @@
 #include "operator/why.hpp"
 #include "redis/url.hpp"
 #include "simulation/scene.hpp"
+#include "store/circular/item_changes.hpp"
 
 namespace w8y::sim {
 
@@ -62,8 +63,7 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
       WhyQuestion question;
       question.list = list;
       if (dice % 2 == 0) question.item = item;
-      question.keys = circular_keys(query, list);
-      static_cast<void>(look_why(query.redis, question));
+      static_cast<void>(explain(query, question));
       break;
     }
     case 3:
@@ -76,9 +76,9 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
   }
 }
 
-void change_items(redis::SyncClient& client, const store::CircularKeys& keys,
-                  const std::string& list, const std::string& item, std::uint64_t dice) {
-  store::ItemChanges changes(client, keys);
+void change_items(QueryContext& query, const std::string& list, const std::string& item,
+                  std::uint64_t dice) {
+  store::ItemChanges changes(query.redis, verbs::circular_keys(query, list));
   const store::QuarantineNote note{{}, "an operator", "to look at it", WallTime{0}};
   const std::vector<std::string> states{"free", "running", "resting", "quarantined"};
   switch (dice % 10) {
@@ -108,12 +108,11 @@ void change_items(redis::SyncClient& client, const store::CircularKeys& keys,
       changes.change_long(store::ItemChanges::LongChange::release, {"resting", "quarantined"});
       break;
     case 8:
-      verbs::pause_list(client, keys, {"for a while", "an operator", WallTime{0}, WallTime{0}},
+      verbs::pause_list(query, list, {"for a while", "an operator", WallTime{0}, WallTime{0}},
                         Duration(static_cast<std::int64_t>(1 + dice / 10 % 4000) * 1000));
       break;
     default:
-      verbs::resume_list(client, keys);
-      verbs::tell_change(client, "w8y-fleet", list);
+      verbs::resume_list(query, list);
   }
 }
 
@@ -125,28 +124,29 @@ void Scene::begin_operator(const Fault& fault) {
   if (fault.kind == Fault::Kind::look_at_items) return look_at_all_items(fault);
   Server& at = server(fault.server);
   const std::string item = item_of(at, fault.list, fault.number / 100);
-  const store::CircularKeys keys(fault.list + ":", "lock");
   if (fault.kind == Fault::Kind::change_items) {
-    return send_operator(
-        fault, [keys, list = fault.list, item, dice = fault.number](redis::SyncClient& client) {
-          change_items(client, keys, list, item, dice);
-        });
+    return send_operator(fault, [this, list = fault.list, item, server = fault.server,
+                                 dice = fault.number](redis::SyncClient& client) {
+      with_query(client, server,
+                 [&](QueryContext& query) { change_items(query, list, item, dice); });
+    });
   }
   send_operator(fault, [this, list = fault.list, item, server = fault.server,
                         dice = fault.number](redis::SyncClient& client) {
-    with_sight(client, server,
+    with_query(client, server,
                [&](QueryContext& query) { look_at_others_than_items(query, list, item, dice); });
   });
 }
 
-void Scene::with_sight(redis::SyncClient& client, const std::string& server,
+void Scene::with_query(redis::SyncClient& client, const std::string& server,
                        const std::function<void(QueryContext& query)>& look) {
   Settings settings = settings_;
   settings.server = server;
   const ConfigPtr config = parse(settings.config_of("operator"));
   redis::ClientOptions reach;
   reach.url = redis::parse_url("rediss://" + server);
-  QueryContext query{client, reach, *config};
+  const verbs::KnownLists lists(*config);
+  QueryContext query{client, reach, &lists, "w8y-fleet"};
   look(query);
 }
 
@@ -164,7 +164,7 @@ void Scene::look_at_all_items(const Fault& fault) {
   const auto changes = promises_.changes_of(at, fault.list);
   const auto errand = [this, told, list = fault.list, server = fault.server,
                        dice = fault.number](redis::SyncClient& client) {
-    with_sight(client, server,
+    with_query(client, server,
                [&](QueryContext& query) { *told = all_items(query, list, 3 + dice % 500); });
   };
   send_operator(fault, errand, [this, &at, told, before, changes, listed, list = fault.list] {

@@ -28,6 +28,11 @@ std::string text_of(const ops::HttpRequest& request, const char* name) {
   return found == request.query.end() ? std::string() : found->second;
 }
 
+std::optional<std::string> list_of(const ops::HttpRequest& request) {
+  std::string list = text_of(request, "list");
+  return list.empty() ? std::nullopt : std::optional(std::move(list));
+}
+
 bool yes_of(const ops::HttpRequest& request, const char* name) {
   const auto found = request.query.find(name);
   if (found != request.query.end() && found->second != "yes")

@@ -19,6 +19,8 @@ inline constexpr unsigned conflict = 409;
 
 /// Empty: it is not there.
 std::string text_of(const ops::HttpRequest& request, const char* name);
+/// ?list=; nullopt: it is not there, or empty.
+std::optional<std::string> list_of(const ops::HttpRequest& request);
 /// "yes"; anything else is refused.
 bool yes_of(const ops::HttpRequest& request, const char* name);
 /// ?limit= and ?after=

@@ -16,7 +16,8 @@ verbs::RunFilter run_filter(const HttpRequest& request) {
   verbs::RunFilter filter{.item = {},
                           .outcomes = outcomes_of(request),
                           .failed = yes_of(request, "failed"),
-                          .host = text_of(request, "host")};
+                          .host = text_of(request, "host"),
+                          .since = {}};
   if (request.query.contains("item")) filter.item = text_of(request, "item");
   return filter;
 }
@@ -52,7 +53,7 @@ void add_looks(const Routes& routes) {
   query_at(routes, "GET", "/api/v1/runs",
            {"list", "item", "outcome", "failed", "host", "limit", "after"},
            [](const HttpRequest& request) {
-             return [list = text_of(request, "list"), filter = run_filter(request),
+             return [list = list_of(request), filter = run_filter(request),
                      part = part_of(request)](QueryContext& query) {
                return verbs::runs_json(query, list, filter, part);
              };

@@ -4,34 +4,22 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/api/routes.hpp"
-#include "operator/history.hpp"
-#include "view/run_record.hpp"
-#include "view/run_view.hpp"
+#include "operator/run_matches.hpp"
 
 namespace w8y::app::api {
 
-struct FoundRun {
-  bool here = false;  ///< goes on at this host
-  /// Goes on: with its host.
-  std::optional<view::RunView> going_on;
-  std::optional<view::RunRecord> finished;
-  /// None of them: what to answer, and with which status.
-  std::string why;
-  unsigned status = 404;
-
-  [[nodiscard]] std::string id() const;
-};
-
 struct SoughtRun {
-  std::string start;     ///< of its id
-  std::string list;      ///< that it is of; empty: any
-  bool trusted = false;  ///< HttpReply::trusted() of the client
+  std::string start;                ///< of its ID
+  std::optional<std::string> list;  ///< that it is of; nullopt: any
+  bool trusted = false;             ///< HttpReply::trusted() of the client
 };
 
-/// `then`: once, from the loop.
-void find_run(const Routes& routes, const SoughtRun& run, std::function<void(FoundRun)> then);
+/// `found`: the run, and its ID. `refused`: why there is none, with a status of HTTP. One of them
+/// is called once, from the loop.
+void find_run(const Routes& routes, const SoughtRun& run,
+              std::function<void(const verbs::FoundRun&, const std::string& id)> found,
+              std::function<void(const verbs::Refusal&)> refused);
 
 }  // namespace w8y::app::api

@@ -8,7 +8,6 @@
 #include "app/api/run_finder.hpp"
 #include "core/escape.hpp"
 #include "operator/changes.hpp"
-#include "operator/lists.hpp"
 #include "ops/api_parts.hpp"
 
 namespace w8y::app::api {
@@ -18,14 +17,19 @@ namespace {
 using ops::HttpReplyPtr;
 using ops::HttpRequest;
 
-/// A run that goes on has the state that its host says.
+ops::HttpResponse refusal_response(const verbs::Refusal& refusal) {
+  return ops::error_response(refusal.status(), refusal.what());
+}
+
 void show_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
-  const SoughtRun run{request.path[3], text_of(request, "list"), reply->trusted()};
-  find_run(routes, run, [reply](const FoundRun& found) {
-    if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
-    if (found.going_on) return reply->send(json_answer(view::to_json(*found.going_on)));
-    reply->send(json_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
-  });
+  find_run(
+      routes, {request.path[3], list_of(request), reply->trusted()},
+      [reply](const verbs::FoundRun& found, const std::string&) {
+        if (!found.finished) return reply->send(json_answer(view::to_json(*found.active)));
+        reply->send(
+            json_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
+      },
+      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
 }
 
 /// What has to be known to end a run.
@@ -35,13 +39,14 @@ struct Ending {
   std::string by;
 };
 
-void end_run(const Routes& routes, const FoundRun& found, const Ending& ending,
+void end_run(const Routes& routes, const view::RunView& run, const Ending& ending,
              const HttpReplyPtr& reply) {
-  if (found.here) return reply->send(ops::result_response(routes.control.cancel(found.id())));
+  if (run.host_id == routes.control.status().host_id)
+    return reply->send(ops::result_response(routes.control.cancel(run.status.run)));
   FleetOrder order;
   order.kind = OrderKind::cancel;
-  order.host = found.going_on->host_id;
-  order.run = found.id();
+  order.host = run.host_id;
+  order.run = run.status.run;
   order.by = ending.by;
   routes.fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
     reply->send(ops::outcome_response(outcome));
@@ -49,18 +54,16 @@ void end_run(const Routes& routes, const FoundRun& found, const Ending& ending,
 }
 
 /// Before the run is ended, so that nobody takes the item up in between.
-void park_then_end(const Routes& routes, const FoundRun& found, const Ending& ending,
+void park_then_end(const Routes& routes, const view::RunView& run, const Ending& ending,
                    const HttpReplyPtr& reply) {
   routes.queries.run(
-      [run = *found.going_on, ending](verbs::QueryContext& query) {
-        verbs::park(query.redis, run, verbs::kind_of(query, run.list),
-                    verbs::circular_keys(query, run.list),
-                    {{}, ending.by, ending.reason, wall_time()});
+      [run, ending](verbs::QueryContext& query) {
+        verbs::park(query, run, {ending.by, ending.reason, wall_time()});
         return ops::HttpResponse{};
       },
-      [routes, found, ending, reply](ops::HttpResponse parked) {
+      [routes, run, ending, reply](ops::HttpResponse parked) {
         if (parked.status != 200) return reply->send(std::move(parked));
-        end_run(routes, found, ending, reply);
+        end_run(routes, run, ending, reply);
       },
       reply->trusted());
 }
@@ -75,17 +78,18 @@ Ending ending_of(const Routes& routes, const HttpRequest& request) {
 
 void cancel_run(const Routes& routes, const HttpRequest& request, const HttpReplyPtr& reply) {
   const Ending ending = ending_of(routes, request);
-  const SoughtRun run{request.path[3], {}, reply->trusted()};
-  find_run(routes, run, [routes, ending, reply](const FoundRun& found) {
-    if (!found.why.empty()) return reply->send(ops::error_response(found.status, found.why));
-    if (found.finished)
-      return reply->send(ops::error_response(conflict, "run " + escape(found.id()) +
-                                                           " has ended on host " +
-                                                           escape_text(found.finished->host) +
-                                                           ": " + escape(found.finished->outcome)));
-    if (ending.quarantine) return park_then_end(routes, found, ending, reply);
-    end_run(routes, found, ending, reply);
-  });
+  find_run(
+      routes, {request.path[3], std::nullopt, reply->trusted()},
+      [routes, ending, reply](const verbs::FoundRun& found, const std::string& id) {
+        if (found.finished)
+          return reply->send(
+              ops::error_response(conflict, "run " + escape(id) + " has ended on host " +
+                                                escape_text(found.finished->host) + ": " +
+                                                escape(found.finished->outcome)));
+        if (ending.quarantine) return park_then_end(routes, *found.active, ending, reply);
+        end_run(routes, *found.active, ending, reply);
+      },
+      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
 }
 
 }  // namespace

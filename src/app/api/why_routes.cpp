@@ -5,7 +5,6 @@
 
 #include "app/api/parameters.hpp"
 #include "app/api/query_at.hpp"
-#include "core/schedule_settings.hpp"
 #include "operator/fleet.hpp"
 #include "operator/lists.hpp"
 #include "operator/why.hpp"
@@ -39,20 +38,14 @@ ops::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why)
 }
 
 ops::HttpResponse look_at_why(QueryContext& query, const AskedWhy& asked) {
+  verbs::kind_of(query, asked.list);  // throws where there is none
   verbs::WhyQuestion question;
   question.list = asked.list;
   question.item = asked.item;
-  question.kind = verbs::kind_of(query, asked.list);
-  question.keys = verbs::circular_keys(query, asked.list);
-  if (const Rule* rule = verbs::rule_of(query, asked.list)) {
-    if (rule->kind() == SourceKind::schedule) question.queues = rule->schedule().queues;
-    question.max_failures = rule->max_failures;
-  }
-  question.fleet = query.config.supervisor.fleet;
   question.fleet_trouble = asked.fleet_trouble;
   question.hosts = asked.hosts;
   question.replies = asked.replies;
-  return why_answer(question, verbs::look_why(query.redis, question));
+  return why_answer(question, verbs::explain(query, question));
 }
 
 void look_why_now(const Routes& routes, const AskedWhyPtr& asked) {
@@ -89,8 +82,7 @@ void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
 void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
   routes.queries.run(
       [asked](QueryContext& query) {
-        asked->hosts =
-            verbs::hosts_of_list({query.redis, query.config.supervisor.fleet}, asked->list).hosts;
+        asked->hosts = verbs::hosts_of_list({query.redis, query.fleet}, asked->list).hosts;
         return ops::HttpResponse{};
       },
       [routes, asked](const ops::HttpResponse& hosts) {

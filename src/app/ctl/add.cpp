@@ -3,7 +3,6 @@
 
 #include <iostream>
 
-#include "app/ctl/bulk_add.hpp"
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
@@ -13,7 +12,9 @@
 #include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
-#include "store/circular/item_changes.hpp"
+#include "operator/bulk_add.hpp"
+#include "operator/changes.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::app::ctl {
 
@@ -46,20 +47,17 @@ class Add final : public Command {
   int add_words(const Options& options, Context& context) {
     std::vector<Item> items;
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    store::ItemChanges changes(context.redis(), context.circular_keys(prefix_));
-    const std::vector<store::AddedAs> added = changes.add(items, again_);
+    verbs::QueryContext query = context.query();
     core::JsonArray told;
-    for (std::size_t i = 0; i < added.size(); ++i) {
-      const char* result =
-          added[i] == store::AddedAs::added ? "added" : "in the list already; skipped";
+    for (const auto& [item, result, done] : verbs::add_items(query, prefix_, items, again_)) {
       if (options.json) {
         core::AsciiObject entry;
-        entry.put_bytes("item", items[i]);
+        view::put_item(entry, "item", item);
         entry.put("result", result);
-        entry.put("done", true);
+        entry.put("done", done);
         told.add(entry.take());
       } else {
-        std::cout << escape_text(items[i]) << ": " << result << '\n';
+        std::cout << item_text(item) << ": " << result << '\n';
       }
     }
     if (options.json) {
@@ -80,8 +78,8 @@ class Add final : public Command {
   }
 
   int add_input(const Options& options, Context& context) {
-    const store::CircularKeys keys = context.circular_keys(prefix_);
-    BulkAdd bulk(context.redis(), keys, again_);
+    verbs::QueryContext query = context.query();
+    verbs::BulkAdd bulk(query, prefix_, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
     std::size_t refused_lines = 0;
     try {
@@ -116,7 +114,7 @@ class Add final : public Command {
     return "is " + too_long_text() + "; not added";
   }
 
-  void tell(const Options& options, const BulkAdd& bulk, std::size_t refused_lines) const {
+  void tell(const Options& options, const verbs::BulkAdd& bulk, std::size_t refused_lines) const {
     if (options.json) {
       core::AsciiObject json;
       json.put_bytes("list", prefix_);

@@ -4,7 +4,6 @@
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
 #include "app/ctl/orders.hpp"
-#include "app/ctl/run_search.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
@@ -30,72 +29,56 @@ class Cancel final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    RunSearch search(context, run_, std::nullopt);
+    verbs::RunMatches matches(run_, std::nullopt);
     FleetAccess fleet(options, context);
     if (options.redis_url.empty()) context.host();  // throws where nobody says where it is
-    search.look_here();
-    if (!search.settled()) look_further(search, fleet);
-    const RunSearch::Found* found = search.only();
-    if (found == nullptr)
-      throw Failure(refused, "there is no run " + escape_text(run_) +
-                                 ": it is not going on, and not in the history");
-    if (!found->here && found->in_fleet)
-      return cancel_elsewhere(options, context, fleet, *found->in_fleet);
-    if (!found->here) throw Failure(refused, where_it_is(search.id(), *found));
-    if (quarantine_) quarantine(context, *found->here);
-    core::AsciiObject body(64);
-    body.put_bytes("run", search.id());
+    context.add_here(matches);
+    if (!matches.settled()) look_further(matches, context, fleet);
+    const verbs::FoundRun& found = matches.only();
+    if (!found.active || found.finished) throw Failure(refused, where_it_is(matches.id(), found));
+    const view::RunView& run = *found.active;
+    if (quarantine_) {
+      verbs::QueryContext query = context.query();
+      verbs::park(query, run, {who_we_are(), reason_, wall_now()});
+    }
+    if (!run.host_id.empty()) {
+      FleetOrder order;
+      order.kind = OrderKind::cancel;
+      order.host = run.host_id;
+      order.run = run.status.run;
+      return tell_fleet(options, fleet.give(std::move(order)));
+    }
+    core::AsciiObject body;
+    body.put_bytes("run", matches.id());
     return tell(options, context.host().order("/api/v1/cancel", body.take()));
   }
 
  private:
   /// A run of this host can be ended while Redis is away.
-  static void look_further(RunSearch& search, FleetAccess& fleet) {
-    look_at_others(search, fleet);
-    if (search.settled()) return;
+  static void look_further(verbs::RunMatches& matches, Context& context, FleetAccess& fleet) {
+    // Where the fleet can't be asked, locks say who has which item.
+    fleet.add_runs(matches);
+    if (matches.settled()) return;
     try {
-      search.look_elsewhere();
-      if (search.only() == nullptr) search.look_back();
+      verbs::QueryContext query = context.query();
+      matches.add_held(query);
+      if (matches.empty()) matches.add_finished(query);
     } catch (const redis::RedisError&) {
-      if (search.only() == nullptr) throw;
+      if (matches.empty()) throw;
     }
-  }
-
-  /// Where the fleet can't be asked, locks say who has which item.
-  static void look_at_others(RunSearch& search, FleetAccess& fleet) {
-    try {
-      search.look_in_fleet(fleet);
-    } catch (const Failure&) {
-    }
-  }
-
-  int cancel_elsewhere(const Options& options, Context& context, FleetAccess& fleet,
-                       const view::RunView& run) {
-    if (quarantine_) quarantine(context, run);
-    FleetOrder order;
-    order.kind = OrderKind::cancel;
-    order.host = run.host_id;
-    order.run = run.status.run;
-    return tell_fleet(options, fleet.give(std::move(order)));
-  }
-
-  /// Before the run is ended, so that nobody takes the item up in between.
-  void quarantine(Context& context, const view::RunView& run) const {
-    verbs::park(context.redis(), run, context.kind_of(run.list), context.keys(run.list),
-                {{}, who_we_are(), reason_, wall_now()});
   }
 
   [[nodiscard]] std::string where_it_is(const std::string& run,
-                                        const RunSearch::Found& found) const {
-    if (found.elsewhere)
-      return "run " + escape(run) + " goes on at host " + escape_text(found.elsewhere->item.host) +
-             " (pid " + escape(found.elsewhere->item.pid) + "), for item " +
-             item_text(found.elsewhere->item.shown()) + " of " +
-             escape_text(found.elsewhere->list) + "; on that host, run: w8yctl cancel " +
-             escape(run) + (quarantine_ ? " --quarantine" : "");
-    return "run " + escape(run) + " has ended at " +
-           time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
-           escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
+                                        const verbs::FoundRun& found) const {
+    if (found.finished)
+      return "run " + escape(run) + " has ended at " +
+             time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
+             escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
+    const view::ItemView& item = *found.held;
+    return "run " + escape(run) + " goes on at host " + escape_text(item.host) + " (pid " +
+           escape(item.pid) + "), for item " + item_text(item.shown()) + " of " +
+           escape_text(found.list) + "; on that host, run: w8yctl cancel " + escape(run) +
+           (quarantine_ ? " --quarantine" : "");
   }
 
   std::string run_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <set>
 #include <utility>
 
 #include "app/ctl/commands.hpp"
@@ -14,33 +13,31 @@
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "core/escape.hpp"
-#include "operator/circular_items.hpp"
-#include "store/circular/item_changes.hpp"
+#include "operator/lists.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-using verbs::ChangeResult;
-using verbs::result_of;
+using verbs::ChangedItem;
 
 /// What a change came to, told item by item.
 class Told {
  public:
   explicit Told(const Options& options) : options_(options) {}
 
-  void item(const ShownItem& item, const ChangeResult& result) {
-    if (!result.good) exit_ = refused;
+  void item(const ChangedItem& changed) {
+    if (!changed.done) exit_ = refused;
     if (options_.json) {
       core::AsciiObject entry;
-      view::put_item(entry, "item", item);
-      entry.put("result", result.text);
-      entry.put("done", result.good);
+      view::put_item(entry, "item", changed.item);
+      entry.put("result", changed.result);
+      entry.put("done", changed.done);
       items_.add(entry.take());
-    } else if (result.good) {
-      std::cout << item_text(item) << ": " << result.text << '\n';
+    } else if (changed.done) {
+      std::cout << item_text(changed.item) << ": " << changed.result << '\n';
     } else {
-      complain(item_text(item) + ": " + result.text);
+      complain(item_text(changed.item) + ": " + changed.result);
     }
   }
   /// All of one list have been told.
@@ -72,127 +69,82 @@ class ChangeItems : public Command {
                         ? "no items are named" + hint()
                         : "either name items, or say with an option which are meant; not both");
     Told told(options);
-    const bool by_pattern = !states_.empty();
-    const std::vector<std::string> prefixes =
-        by_pattern ? context.lists_of(prefix_) : std::vector{prefix_};
-    for (const auto& prefix : prefixes) change(options, context, prefix, told);
+    verbs::QueryContext query = context.query();
+    if (states_.empty()) {
+      for (const ChangedItem& each : change(query)) told.item(each);
+      told.list(prefix_);
+      return told.end(true);
+    }
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
+    for (const auto& prefix : prefixes) {
+      const std::vector<ChangedItem> all = change_all(query, prefix);
+      if (options.json) {
+        for (const ChangedItem& each : all) told.item(each);
+        told.list(prefix);
+        continue;
+      }
+      // Items that were not changed were in another state by then.
+      const auto changed =
+          std::count_if(all.begin(), all.end(), [](const ChangedItem& each) { return each.done; });
+      std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
+                << done_word() << '\n';
+    }
     return told.end(prefixes == std::vector{prefix_});
   }
 
  protected:
-  virtual std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
-                                              const std::vector<Item>& items) const = 0;
-  /// Of an item, or of many at once: "released".
-  virtual const char* done_word() const = 0;
+  /// Those that are named.
+  virtual std::vector<ChangedItem> change(verbs::QueryContext& query) const = 0;
+  /// All of a list that are in one of the states.
+  virtual std::vector<ChangedItem> change_all(verbs::QueryContext&, const std::string&) const {
+    return {};
+  }
+  /// Of many at once: "released".
+  virtual const char* done_word() const { return ""; }
   virtual std::string hint() const { return {}; }
-  /// What is done to long items, where they stand.
-  [[nodiscard]] virtual store::ItemChanges::LongChange long_change() const {
-    return store::ItemChanges::LongChange::release;
-  }
 
-  void declare_items(Words& words) {
+  void declare_items(Words& words, bool states_may_be_named) {
     declare_prefix(words, "The list", prefix_);
-    items_.declare(words, states_may_be_named());
+    items_.declare(words, states_may_be_named);
   }
-  [[nodiscard]] virtual bool states_may_be_named() const { return true; }
-  [[nodiscard]] virtual bool takes_indexed() const { return false; }
 
   std::string prefix_;
   ItemWords items_;
   std::vector<std::string> states_;  ///< all items that are in one of these
-
- private:
-  void change(const Options& options, Context& context, const std::string& prefix, Told& told) {
-    const store::CircularKeys keys = context.circular_keys(prefix);
-    store::ItemChanges changes(context.redis(), keys);
-    const std::vector<Item> items =
-        states_.empty() ? items_.items : in_states(context, keys, changes);
-    const std::vector<ChangeResult> results = carry_out(changes, items);
-    std::size_t changed = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      changed += results[i].good;
-      if (options.json || states_.empty()) told.item(items[i], results[i]);
-    }
-    if (!states_.empty())
-      for (const ShownItem& item : changes.change_long(long_change(), states_)) {
-        ++changed;
-        if (options.json) told.item(item, {done_word()});
-      }
-    told.list(prefix);
-    if (states_.empty() || options.json) return;
-    // Items that were not changed were in another state by then.
-    std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
-              << done_word() << '\n';
-  }
-  [[nodiscard]] bool is_wanted(const std::string& state) const {
-    return std::find(states_.begin(), states_.end(), state) != states_.end();
-  }
-  /// Quarantined items are also those that only the index has: they may be off the list, or still
-  /// run.
-  [[nodiscard]] std::vector<Item> in_states(Context& context, const store::CircularKeys& keys,
-                                            store::ItemChanges& changes) const {
-    std::vector<Item> items;
-    std::set<Item> known;
-    const auto take = [&](Item&& item) {
-      if (known.insert(item).second) items.push_back(std::move(item));
-    };
-    for (auto& found : verbs::read_items(context.redis(), keys).items)
-      if (is_wanted(std::string(found.state)) && !found.cut()) take(std::move(found.item));
-    if (takes_indexed() && is_wanted("quarantined"))
-      for (auto& found : changes.quarantined()) take(std::move(found.item));
-    return items;
-  }
 };
 
 class Remove final : public ChangeItems {
  public:
   void declare(Words& words) override {
-    declare_items(words);
+    declare_items(words, true);
     words.option("--state", "STATE", item_states_text, "Remove all items in this state",
                  [this](Word&& word) { states_ = {item_state_of(word.text)}; });
   }
 
  private:
-  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
-                                      const std::vector<Item>& items) const override {
-    const auto result = [](std::size_t copies) {
-      return copies > 0 ? ChangeResult{"removed"} : ChangeResult{"not in the list", false};
-    };
-    std::vector<ChangeResult> results;
-    if (states_.empty()) {
-      for (const std::size_t copies : changes.remove(items)) results.push_back(result(copies));
-      return results;
-    }
-    // They were looked at a moment ago: what is in another state by now stays.
-    for (const auto& copies : changes.remove(items, states_.front()))
-      results.push_back(copies ? result(*copies)
-                               : ChangeResult{"not removed: it is in another state by now", false});
-    return results;
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::remove_items(query, prefix_, items_.items);
+  }
+  std::vector<ChangedItem> change_all(verbs::QueryContext& query,
+                                      const std::string& list) const override {
+    return verbs::remove_all(query, list, states_.front());
   }
   const char* done_word() const override { return "removed"; }
-  [[nodiscard]] store::ItemChanges::LongChange long_change() const override {
-    return store::ItemChanges::LongChange::remove;
-  }
   std::string hint() const override { return ": name some, or say --state"; }
 };
 
 class Quarantine final : public ChangeItems {
  public:
   void declare(Words& words) override {
-    declare_items(words);
+    declare_items(words, false);
     declare_reason(words, reason_);
   }
 
  private:
-  [[nodiscard]] bool states_may_be_named() const override { return false; }
-  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
-                                      const std::vector<Item>& items) const override {
-    std::vector<ChangeResult> results;
-    for (const auto how : changes.quarantine(items, {{}, who_we_are(), reason_, wall_now()}))
-      results.push_back(result_of(how));
-    return results;
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::quarantine_items(query, prefix_, items_.items,
+                                   {who_we_are(), reason_, wall_now()});
   }
-  const char* done_word() const override { return "quarantined"; }
 
   std::string reason_;
 };
@@ -200,7 +152,7 @@ class Quarantine final : public ChangeItems {
 class Release final : public ChangeItems {
  public:
   void declare(Words& words) override {
-    declare_items(words);
+    declare_items(words, true);
     words.flag("--all", "Release all items that rest or are quarantined", all_);
     words.option("--state", "STATE", "resting or quarantined", "Release all items in this state",
                  [this](Word&& word) {
@@ -212,12 +164,12 @@ class Release final : public ChangeItems {
   }
 
  private:
-  [[nodiscard]] bool takes_indexed() const override { return true; }
-  std::vector<ChangeResult> carry_out(store::ItemChanges& changes,
-                                      const std::vector<Item>& items) const override {
-    std::vector<ChangeResult> results;
-    for (const auto how : changes.release(items)) results.push_back(result_of(how));
-    return results;
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::release_items(query, prefix_, items_.items);
+  }
+  std::vector<ChangedItem> change_all(verbs::QueryContext& query,
+                                      const std::string& list) const override {
+    return verbs::release_all(query, list, states_);
   }
   const char* done_word() const override { return "released"; }
   std::string hint() const override { return ": name some, or say --all"; }

@@ -3,23 +3,19 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "app/config_loading.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/text.hpp"
 #include "app/tls_environment.hpp"
-#include "core/circular_settings.hpp"
 #include "core/config.hpp"
 #include "core/escape.hpp"
 #include "core/number.hpp"
-#include "core/pattern.hpp"
-#include "core/schedule_settings.hpp"
 #include "core/units.hpp"
-#include "operator/lists.hpp"
-#include "redis/hash_slots.hpp"
-#include "store/schedule/keys.hpp"
 #include "view/host_view.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::app::ctl {
 
@@ -55,6 +51,27 @@ redis::ClientOptions options_of(const std::string& url, const char* from) {
   } catch (const redis::UrlError& error) {
     throw Failure(wrong_usage, std::string(from) + ": " + error.what());
   }
+}
+
+/// Settings as GET /api/v1/config has them.
+verbs::KnownList read_known(const JsonFields& settings) {
+  verbs::KnownList list;
+  const std::string source = settings.text("source");
+  list.lock_key = settings.text("lock_key");
+  if (source == "schedule") list.kind = SourceKind::schedule;
+  if (source == "gearman") list.kind = SourceKind::gearman;
+  if (source != "job") return list;
+  list.kind = SourceKind::job;
+  const auto number = [&]<typename Number>(const char* key, Number& into) {
+    into = static_cast<Number>(
+        read_integer(settings.text(key), {0, range_of<Number>.max}).value_or(0));
+  };
+  number("max_failures", list.maintenance.max_failures);
+  number("history", list.maintenance.history.runs);
+  list.maintenance.history.bytes = parse_size(settings.text("history_bytes")).value_or(0);
+  list.maintenance.claim_timeout =
+      parse_duration(settings.text("claim_timeout")).value_or(Duration{0});
+  return list;
 }
 
 }  // namespace
@@ -117,6 +134,16 @@ std::optional<JsonFields> Context::try_ask(const std::string& path) {
   }
 }
 
+bool Context::add_here(verbs::RunMatches& matches) {
+  const auto answer = try_ask("/api/v1/status");
+  if (!answer) return false;
+  for (const JsonFields& each : answer->objects("lists"))
+    if (const auto list = view::read_list(each, view::api))
+      for (const RunStatus& run : list->runs)
+        matches.add({list->prefix, run, {}, {}, answer->text("host"), {}});
+  return true;
+}
+
 // ---- Redis
 
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
@@ -167,146 +194,28 @@ redis::SyncClient& Context::redis() {
 
 // ---- lists
 
-std::optional<KnownLists> Context::find_lists() {
-  KnownLists lists;
-  if (const Config* config = this->config()) {
-    for (const auto& [prefix, rule] : config->lists) {
-      KnownList& list = lists[prefix];
-      list.kind = rule->kind();
-      if (list.kind == SourceKind::circular) list.lock_key = rule->circular().lock_key;
-      if (list.kind == SourceKind::schedule) list.queues = rule->schedule().queues;
-      if (list.kind == SourceKind::job)
-        list.maintenance = store::thoonk::maintenance_terms(*rule, {});
-    }
-    return lists;
-  }
+std::optional<verbs::KnownLists> Context::find_lists() {
+  if (const Config* config = this->config()) return verbs::KnownLists(*config);
   if (options_.socket.empty() && !options_.redis_url.empty()) return std::nullopt;
   const auto text = try_ask("/api/v1/config");
   if (!text || !text->has("lists")) return std::nullopt;
+  std::map<std::string, verbs::KnownList> lists;
   for (const JsonFields& list : text->objects("lists")) {
     const auto prefix = list.bytes("list");
     const auto settings = list.object("settings");
-    if (prefix && settings) {
-      KnownList& known = lists[*prefix];
-      const std::string source = settings->text("source");
-      known.lock_key = settings->text("lock_key");
-      if (source == "schedule") known.kind = SourceKind::schedule;
-      if (source == "gearman") known.kind = SourceKind::gearman;
-      if (source != "job") continue;
-      known.kind = SourceKind::job;
-      const auto number = [&]<typename Number>(const char* key, Number& into) {
-        into = static_cast<Number>(
-            read_integer(settings->text(key), {0, range_of<Number>.max}).value_or(0));
-      };
-      number("max_failures", known.maintenance.max_failures);
-      number("history", known.maintenance.history.runs);
-      known.maintenance.history.bytes = parse_size(settings->text("history_bytes")).value_or(0);
-      known.maintenance.claim_timeout =
-          parse_duration(settings->text("claim_timeout")).value_or(Duration{0});
-    }
+    if (prefix && settings) lists[*prefix] = read_known(*settings);
   }
-  return lists;
+  return verbs::KnownLists(std::move(lists));
 }
 
-const std::optional<KnownLists>& Context::lists() {
+const verbs::KnownLists* Context::lists() {
   if (!std::exchange(lists_looked_for_, true)) lists_ = find_lists();
-  return lists_;
+  return lists_ ? &*lists_ : nullptr;
 }
 
-bool Context::is_in_redis(const std::string& prefix) {
-  const store::CircularKeys keys = this->keys(prefix);
-  return redis().call({"EXISTS", keys.list, keys.runs, keys.paused}).number > 0 ||
-         is_schedule_in_redis(prefix) || has_jobs_in_redis(prefix);
-}
-
-/// The same of feeds.
-bool Context::has_jobs_in_redis(const std::string& prefix) {
-  const store::FeedKeys keys(prefix);
-  const auto told =
-      redis().pipeline({{"HGET", keys.config, "type"}, {"EXISTS", keys.claimed, keys.published}});
-  return told.front().text == "job" || (!told.back().is_error() && told.back().number > 0);
-}
-
-/// Who may not look at these keys has no schedule there.
-bool Context::is_schedule_in_redis(const std::string& prefix) {
-  const store::ScheduleKeys keys(prefix);
-  const auto told =
-      redis().pipeline({{"EXISTS", keys.schedules, keys.statuses, keys.timeline, keys.taken}});
-  return !told.front().is_error() && told.front().number > 0;
-}
-
-std::vector<std::string> Context::lists_of(const std::string& name) {
-  if (lists() && lists()->contains(name)) return {name};
-  const bool pattern = core::is_pattern(name);
-  if (!lists() && !pattern) return {name};
-  std::vector<std::string> fitting;
-  if (pattern && lists())
-    for (const auto& [prefix, list] : *lists())
-      if (core::fits(name, prefix)) fitting.push_back(prefix);
-  if (!fitting.empty()) return fitting;
-  if (is_in_redis(name)) return {name};
-  if (!pattern)
-    throw Failure(refused, "there is no list " + escape_text(name) +
-                               ": it is neither in the config nor in Redis");
-  if (lists()) throw Failure(refused, "no list of the config fits " + escape_text(name));
-  throw Failure(wrong_usage,
-                escape_text(name) +
-                    " is a pattern, and it is not known which lists there are: name one, "
-                    "or give --config or --socket");
-}
-
-std::vector<std::string> Context::lists_of(const std::optional<std::string>& name) {
-  if (name) return lists_of(*name);
-  if (!lists())
-    throw Failure(wrong_usage,
-                  "it is not known which lists there are: name one, or give --config or --socket");
-  std::vector<std::string> prefixes;
-  for (const auto& [prefix, list] : *lists()) prefixes.push_back(prefix);
-  return prefixes;
-}
-
-store::CircularKeys Context::keys(const std::string& prefix) {
-  if (redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
-    throw Failure(wrong_usage, "the list " + escape_text(prefix) +
-                                   " has no hash tag, and in a cluster all keys of a list must "
-                                   "share a slot; such as '{work}'");
-  std::string lock_key = options_.lock_key;
-  if (lock_key.empty() && lists())
-    if (const auto found = lists()->find(prefix); found != lists()->end())
-      lock_key = found->second.lock_key;
-  if (lock_key.empty()) lock_key = "lock";
-  return store::CircularKeys(prefix.empty() ? "" : prefix + ":", lock_key);
-}
-
-SourceKind Context::kind_of(const std::string& prefix) {
-  if (!lists()) return SourceKind::circular;
-  const auto found = lists()->find(prefix);
-  return found == lists()->end() ? SourceKind::circular : found->second.kind;
-}
-
-SourceKind Context::kind_found(const std::string& prefix) {
-  if (lists() && lists()->contains(prefix)) return kind_of(prefix);
-  if (redis().call({"EXISTS", keys(prefix).list}).number > 0) return SourceKind::circular;
-  if (is_schedule_in_redis(prefix)) return SourceKind::schedule;
-  return has_jobs_in_redis(prefix) ? SourceKind::job : SourceKind::circular;
-}
-
-void Context::refuse_gearman(const std::string& prefix) {
-  if (kind_of(prefix) == SourceKind::gearman)
-    throw Failure(refused, escape_text(prefix) + " " + verbs::jobs_are_gearmands);
-}
-
-store::CircularKeys Context::circular_keys(const std::string& prefix) {
-  if (kind_of(prefix) == SourceKind::schedule)
-    throw Failure(refused,
-                  escape_text(prefix) +
-                      " is a schedule, whose jobs are set and shown by: w8yctl schedule -k " +
-                      escape_text(prefix));
-  if (kind_of(prefix) == SourceKind::job)
-    throw Failure(refused, escape_text(prefix) +
-                               " is a feed of jobs, which are put and changed by: w8yctl job");
-  refuse_gearman(prefix);
-  return keys(prefix);
+verbs::QueryContext Context::query() {
+  redis::SyncClient& client = redis();
+  return {client, *redis_options_, lists(), fleet(), options_.lock_key};
 }
 
 }  // namespace w8y::app::ctl

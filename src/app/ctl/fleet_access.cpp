@@ -105,6 +105,16 @@ FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) 
   return std::move(*all);
 }
 
+void FleetAccess::add_runs(verbs::RunMatches& matches) {
+  FleetOrder order;
+  order.kind = OrderKind::runs;
+  order.run = matches.start();
+  try {
+    matches.add(give(std::move(order)));
+  } catch (const Failure&) {
+  }
+}
+
 FleetOutcome FleetAccess::give(FleetOrder order) {
   order.by = who_we_are();
   if (asks_w8yd()) return ask_w8yd(order);

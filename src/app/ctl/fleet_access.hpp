@@ -8,6 +8,7 @@
 
 #include "app/ctl/options.hpp"
 #include "operator/fleet.hpp"
+#include "operator/run_matches.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "view/fleet_orders.hpp"
 
@@ -28,6 +29,8 @@ class FleetAccess {
   /// The same in parts, so that no more than one of them is in memory.
   void each_part(bool lists, const std::optional<std::string>& list,
                  const std::function<void(FleetView&&)>& take);
+  /// Adds the runs of all hosts; nothing if they can't be asked.
+  void add_runs(verbs::RunMatches& matches);
   /// Also of orders that not all hosts have carried out.
   [[nodiscard]] FleetOutcome give(FleetOrder order);
   /// Straight from Redis, on the context's loop, as long as the follower is there.

@@ -1,21 +1,19 @@
 // The items of a list, and what each is doing; of a schedule, its jobs.
+#include "operator/items.hpp"
+
 #include <algorithm>
 #include <iostream>
-#include <span>
 
 #include "app/ctl/commands.hpp"
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
-#include "app/ctl/schedule_common.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
-#include "operator/circular_items.hpp"
-#include "operator/feed_jobs.hpp"
-#include "operator/schedule_jobs.hpp"
+#include "operator/lists.hpp"
 
 namespace w8y::app::ctl {
 
@@ -125,17 +123,18 @@ class ShowItems final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    const std::vector<std::string> prefixes = context.lists_of(prefix_);
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
     const bool one = prefixes == std::vector{prefix_};
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
-      if (one) context.refuse_gearman(prefix);
-      if (context.kind_of(prefix) == SourceKind::gearman) continue;
-      const SourceKind kind = context.kind_found(prefix);
+      const SourceKind kind = verbs::find_kind(query, prefix).value_or(SourceKind::circular);
+      if (!one && kind == SourceKind::gearman) continue;
       if (!one && !options.json)
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
-      check_state(prefix, view::item_states(kind));
-      const view::ItemList found = read(context, prefix, kind);
+      if (kind != SourceKind::gearman)
+        verbs::check_state(prefix, state_, view::item_states(kind), "--state");
+      const view::ItemList found = verbs::all_items(query, prefix, kind, state_, limit_);
       if (options.json) {
         told.push_back(json_of(prefix, found, kind));
         continue;
@@ -149,36 +148,6 @@ class ShowItems final : public Command {
   }
 
  private:
-  [[nodiscard]] view::ItemList read(Context& context, const std::string& prefix,
-                                    SourceKind kind) const {
-    switch (kind) {
-      case SourceKind::schedule: {
-        std::vector<std::string> queues;
-        if (const auto& lists = context.lists(); lists && lists->contains(prefix))
-          queues = lists->at(prefix).queues;
-        return verbs::read_jobs(context.redis(), schedule_keys(prefix, context), queues, state_,
-                                limit_);
-      }
-      case SourceKind::job:
-        return verbs::read_feed_jobs(context.redis(),
-                                     context.redis_options().url.kind == redis::Url::Kind::cluster,
-                                     prefix, state_, limit_);
-      case SourceKind::circular:
-      case SourceKind::gearman:
-        break;
-    }
-    return verbs::read_items(context.redis(), context.circular_keys(prefix), state_, limit_);
-  }
-
-  void check_state(const std::string& prefix, std::span<const std::string_view> states) const {
-    if (state_.empty() || std::find(states.begin(), states.end(), state_) != states.end()) return;
-    std::string all;
-    for (const std::string_view state : states)
-      all += (all.empty() ? "" : ", ") + std::string(state);
-    throw Failure(wrong_usage, escape_text(prefix) + ": no item of it is ever " + state_ +
-                                   "; --state may be one of " + all);
-  }
-
   std::string prefix_;
   std::string state_;
   std::size_t limit_ = 0;  ///< 0: all

@@ -226,8 +226,8 @@ class Maintain final : public FeedCommand {
   /// taken back that has no lease.
   int work(const Options& options, Context& context) override {
     store::thoonk::MaintenanceTerms terms;
-    if (const auto& lists = context.lists(); lists && lists->contains(feed_))
-      terms = lists->at(feed_).maintenance;
+    if (const auto* lists = context.lists())
+      if (const auto list = lists->find(feed_)) terms = list->maintenance;
     terms.who = who_we_are();
     // Hosts go on soon: they take claims back that stay here where the config is not known.
     terms.interval = std::chrono::seconds(5);

@@ -8,12 +8,12 @@
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
-#include "app/ctl/run_search.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "app/ctl/who.hpp"
 #include "core/escape.hpp"
-#include "operator/history.hpp"
+#include "operator/run_matches.hpp"
+#include "operator/runs.hpp"
 #include "store/fleet/log_follower.hpp"
 
 namespace w8y::app::ctl {
@@ -163,16 +163,17 @@ class Logs final : public Command, private store::LogFollower::Handler {
   void show_finished() const {
     view::RunRecord run;
     if (list_) {
-      verbs::History history(context_->redis(), context_->lists_of(*list_));
-      if (!history.next(run)) return;
+      verbs::QueryContext query = context_->query();
+      verbs::list_runs(query, list_, {}, {.limit = 1}, [&run](view::RunRecord&& last) {
+        run = std::move(last);
+        return false;
+      });
+      if (run.run.empty()) return;
     } else {
-      RunSearch search(*context_, start_, std::nullopt);
-      search.look_back();
-      const RunSearch::Found* found = search.only();
-      if (found == nullptr || !found->finished)
-        throw Failure(refused, "there is no run " + escape_text(start_) +
-                                   ": it is not going on, and not in the history");
-      run = *found->finished;
+      verbs::RunMatches matches(start_, std::nullopt);
+      verbs::QueryContext query = context_->query();
+      matches.add_finished(query);
+      run = *matches.only().finished;
     }
     LogLine of;
     of.list = run.list;

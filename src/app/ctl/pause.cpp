@@ -14,6 +14,7 @@
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "operator/changes.hpp"
+#include "operator/lists.hpp"
 
 namespace w8y::app::ctl {
 
@@ -29,13 +30,13 @@ class PauseList final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    const std::vector<std::string> prefixes = context.lists_of(prefix_);
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
     Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
-      verbs::pause_list(context.redis(), context.keys(prefix), pause, period_);
-      verbs::tell_change(context.redis(), context.fleet(), prefix);
+      verbs::pause_list(query, prefix, pause, period_);
       told.push_back(verbs::pause_json(prefix, pause));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
@@ -66,11 +67,11 @@ class Resume final : public Command {
 
   int run(const Options& options, Context& context) override {
     if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
-    const std::vector<std::string> prefixes = context.lists_of(*prefix_);
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, *prefix_);
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
-      const bool was_paused = verbs::resume_list(context.redis(), context.keys(prefix));
-      verbs::tell_change(context.redis(), context.fleet(), prefix);
+      const bool was_paused = verbs::resume_list(query, prefix);
       told.push_back(verbs::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "

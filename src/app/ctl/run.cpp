@@ -12,6 +12,7 @@
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
 #include "core/status.hpp"
+#include "operator/lists.hpp"
 #include "operator/run_job.hpp"
 #include "view/host_view.hpp"
 
@@ -55,14 +56,15 @@ class RunItem final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    context.refuse_gearman(prefix_);
-    const SourceKind kind = context.kind_found(prefix_);
+    verbs::QueryContext query = context.query();
+    const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
     if (kind == SourceKind::circular) return run_item(options, context);
-    const bool cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
+    verbs::kind_with_items(query, prefix_);
     const Item& job = item_.items.front();
     const verbs::RunJobResult done =
-        kind == SourceKind::schedule ? verbs::run_schedule_job(context.redis(), prefix_, job)
-                                     : verbs::run_feed_job(context.redis(), cluster, prefix_, job);
+        kind == SourceKind::schedule
+            ? verbs::run_schedule_job(query.redis, prefix_, job)
+            : verbs::run_feed_job(query.redis, query.cluster(), prefix_, job);
     if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
     tell(options, done.text, {}, {});
     return ctl::done;

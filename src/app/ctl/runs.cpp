@@ -2,6 +2,7 @@
 #include "operator/runs.hpp"
 
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "app/ctl/commands.hpp"
@@ -11,7 +12,6 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
-#include "operator/history.hpp"
 
 namespace w8y::app::ctl {
 
@@ -54,34 +54,29 @@ class Runs final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    verbs::History history(context.redis(), context.lists_of(prefix_));
+    verbs::RunFilter filter{
+        .item = {}, .outcomes = {}, .failed = failed_, .host = host_, .since = since_};
+    if (!item_.items.empty()) filter.item = item_.items.front();
     std::vector<view::RunRecord> found;
-    view::RunRecord run;
-    while (found.size() < limit_ && history.next(run)) {
-      // By Redis's clock: its entries are in this order, which those of hosts need not be.
-      if (since_ && run.entered < *since_) break;
-      if (!is_wanted(run)) continue;
-      if (!options.json) run.error_output.clear();
-      found.push_back(std::move(run));
-    }
+    verbs::QueryContext query = context.query();
+    verbs::list_runs(query, prefix_, filter, {.limit = limit_, .after = {}, .most_read = all},
+                     [&](view::RunRecord&& run) {
+                       if (!options.json) run.error_output.clear();
+                       found.push_back(std::move(run));
+                       return true;
+                     });
     if (!options.json) {
       print_runs(found, options.wide);
       return done;
     }
-    std::cout << R"({"runs":[)";
-    for (std::size_t i = 0; i < found.size(); ++i)
-      std::cout << (i > 0 ? "," : "") << view::to_json(found[i]);
-    std::cout << "]}\n";
+    core::JsonArray runs;
+    for (const view::RunRecord& run : found) runs.add(view::to_json(run));
+    print_json("runs", runs);
     return done;
   }
 
  private:
-  [[nodiscard]] bool is_wanted(const view::RunRecord& run) const {
-    if (since_ && run.ended && *run.ended < *since_) return false;
-    verbs::RunFilter filter{.item = {}, .outcomes = {}, .failed = failed_, .host = host_};
-    if (!item_.items.empty()) filter.item = item_.items.front();
-    return filter.fits(run);
-  }
+  static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
   std::optional<std::string> prefix_;
   ItemWords item_;

@@ -7,7 +7,6 @@
 #include "app/ctl/context.hpp"
 #include "app/ctl/failure.hpp"
 #include "app/ctl/fleet_access.hpp"
-#include "app/ctl/run_search.hpp"
 #include "app/ctl/table.hpp"
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
@@ -54,7 +53,7 @@ void print_finished(const view::RunRecord& run, bool wide) {
   print_stderr(run.error_output);
 }
 
-void print_here(const view::RunView& run, bool wide) {
+void print_active(const view::RunView& run, bool wide) {
   const RunStatus& status = run.status;
   Facts facts;
   facts.add("run", escape(status.run));
@@ -75,20 +74,20 @@ void print_here(const view::RunView& run, bool wide) {
 }
 
 /// What an item's lock tells of its run.
-std::string to_json(const RunSearch::Held& held) {
+std::string held_json(const verbs::FoundRun& held) {
   core::AsciiObject json(256);
-  json.put("run", held.item.run);
+  json.put("run", held.held->run);
   json.put_bytes("list", held.list);
-  view::put_item(json, "item", held.item.shown());
-  json.put_bytes("host", held.item.host);
-  if (const auto pid = read_integer(held.item.pid, range_of<std::int64_t>)) json.put("pid", *pid);
-  json.put("state", held.item.state);
-  if (held.item.since) json.put("since_ms", held.item.since->count());
+  view::put_item(json, "item", held.held->shown());
+  json.put_bytes("host", held.held->host);
+  if (const auto pid = read_integer(held.held->pid, range_of<std::int64_t>)) json.put("pid", *pid);
+  json.put("state", held.held->state);
+  if (held.held->since) json.put("since_ms", held.held->since->count());
   return json.take();
 }
 
-void print_elsewhere(const RunSearch::Held& held, bool wide) {
-  const view::ItemView& item = held.item;
+void print_held(const verbs::FoundRun& held, bool wide) {
+  const view::ItemView& item = *held.held;
   Facts facts;
   facts.add("run", escape(item.run));
   facts.add("list", escape_text(held.list));
@@ -109,48 +108,31 @@ class Show final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    RunSearch search(context, run_, list_);
-    search.look_here();
-    if (!search.settled()) search.look_back();
-    if (!search.settled()) look_at_others(search, options, context);
-    const RunSearch::Found* found = search.only();
-    if (found == nullptr)
-      throw Failure(refused, "there is no run " + escape_text(run_) +
-                                 ": it is not going on, and not in the history");
-    if (found->here || found->in_fleet) {
-      const view::RunView& run = found->here ? *found->here : *found->in_fleet;
-      if (options.json) {
-        print_json(view::to_json(run));
-      } else {
-        print_here(run, options.wide);
-      }
-    } else if (found->finished) {
-      if (options.json) {
-        print_json(view::to_json(*found->finished));
-      } else {
-        print_finished(*found->finished, options.wide);
-      }
+    verbs::RunMatches matches(run_, list_);
+    verbs::QueryContext query = context.query();
+    context.add_here(matches);
+    if (!matches.settled()) matches.add_finished(query);
+    if (!matches.settled()) {
+      // The host of a run says more than its lock does.
+      FleetAccess(options, context).add_runs(matches);
+      if (!matches.settled()) matches.add_held(query);
+    }
+    const verbs::FoundRun& found = matches.only();
+    if (options.json) {
+      print_json(found.finished ? view::to_json(*found.finished)
+                 : found.active ? view::to_json(*found.active)
+                                : held_json(found));
+    } else if (found.finished) {
+      print_finished(*found.finished, options.wide);
+    } else if (found.active) {
+      print_active(*found.active, options.wide);
     } else {
-      if (options.json) {
-        print_json(to_json(*found->elsewhere));
-      } else {
-        print_elsewhere(*found->elsewhere, options.wide);
-      }
+      print_held(found, options.wide);
     }
     return done;
   }
 
  private:
-  /// Who runs it says more than its lock does.
-  static void look_at_others(RunSearch& search, const Options& options, Context& context) {
-    try {
-      FleetAccess fleet(options, context);
-      search.look_in_fleet(fleet);
-    } catch (const Failure&) {
-    }
-    if (!search.settled()) search.look_elsewhere();
-  }
-
   std::string run_;
   std::optional<std::string> list_;
 };

@@ -13,6 +13,7 @@
 #include "core/escape.hpp"
 #include "core/json_text.hpp"
 #include "core/units.hpp"
+#include "operator/lists.hpp"
 #include "redis/subscriber.hpp"
 #include "view/run_view.hpp"
 
@@ -78,8 +79,10 @@ class Watch final : public Command {
       watching.seen();
     };
     std::vector<redis::Subscription> subscriptions;
-    for (const auto& prefix : context.lists_of(prefix_))
-      subscriptions.push_back(subscriber.subscribe(context.keys(prefix).events, tell));
+    verbs::QueryContext query = context.query();
+    for (const auto& prefix : verbs::lists_of(query, prefix_))
+      subscriptions.push_back(
+          subscriber.subscribe(verbs::circular_keys(query, prefix).events, tell));
     if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
     watching.run();
     return done;

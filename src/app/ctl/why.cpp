@@ -56,7 +56,8 @@ class AskWhy final : public Command {
   static Why find_why(const Options& options, Context& context, verbs::WhyQuestion& question) {
     try {
       complete(options, context, question);
-      return verbs::look_why(context.redis(), question);
+      verbs::QueryContext query = context.query();
+      return verbs::explain(query, question);
     } catch (const redis::RedisError& error) {
       if (error.code() != redis::ErrorCode::none) throw;
       if (auto why = why_without_redis(context)) return *why;
@@ -66,14 +67,6 @@ class AskWhy final : public Command {
 
   static void complete(const Options& options, Context& context, verbs::WhyQuestion& question) {
     const std::string& list = question.list;
-    question.kind = context.kind_found(list);
-    question.keys = context.keys(list);
-    if (context.lists())
-      if (const auto known = context.lists()->find(list); known != context.lists()->end()) {
-        question.queues = known->second.queues;
-        question.max_failures = known->second.maintenance.max_failures;
-      }
-    question.fleet = context.fleet();
     FleetAccess fleet(options, context);
     bool seen = false;
     try {

@@ -8,10 +8,10 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
-#include "redis/sync.hpp"
+#include "operator/query_context.hpp"
 #include "store/circular/keys.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::verbs {
 
 /// Reads the whole list once and pushes the items that are not in it. The long items of a batch are
 /// searched for before it is pushed. An item is in the list twice if another client adds it at the
@@ -20,7 +20,7 @@ namespace w8y::app::ctl {
 class BulkAdd {
  public:
   /// `again`: also what is in the list already.
-  BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, bool again);
+  BulkAdd(QueryContext& query, const std::string& list, bool again);
 
   /// Kept until there is a batch of them. Throws RedisError.
   void add(Item&& item);
@@ -37,7 +37,7 @@ class BulkAdd {
   void push();
 
   redis::SyncClient& client_;
-  const store::CircularKeys& keys_;
+  const store::CircularKeys keys_;
   bool again_;
   std::unordered_set<Item> known_;       ///< short items that are in the list or were added
   std::unordered_set<Item> long_items_;  ///< of the batch
@@ -48,4 +48,4 @@ class BulkAdd {
   bool told_ = false;
 };
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::verbs

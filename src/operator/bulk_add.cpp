@@ -1,13 +1,14 @@
-#include "app/ctl/bulk_add.hpp"
+#include "operator/bulk_add.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "operator/lists.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/circular/list_part.hpp"
 #include "store/lock_value.hpp"
 
-namespace w8y::app::ctl {
+namespace w8y::verbs {
 
 namespace {
 
@@ -24,8 +25,8 @@ redis::ReplyCopy good(redis::ReplyCopy&& value) {
 
 }  // namespace
 
-BulkAdd::BulkAdd(redis::SyncClient& client, const store::CircularKeys& keys, bool again)
-    : client_(client), keys_(keys), again_(again) {
+BulkAdd::BulkAdd(QueryContext& query, const std::string& list, bool again)
+    : client_(query.redis), keys_(item_keys(query, list)), again_(again) {
   if (!again_) read_list();
 }
 
@@ -126,4 +127,4 @@ void BulkAdd::finish() {
   if (added_ > 0) client_.call({"PUBLISH", keys_.wake, "added"});
 }
 
-}  // namespace w8y::app::ctl
+}  // namespace w8y::verbs

@@ -1,0 +1,34 @@
+#include "operator/known_lists.hpp"
+
+#include "core/circular_settings.hpp"
+#include "core/schedule_settings.hpp"
+
+namespace w8y::verbs {
+
+std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
+  if (const auto* const lists = std::get_if<1>(&lists_)) {
+    const auto found = lists->find(prefix);
+    return found == lists->end() ? std::nullopt : std::optional(found->second);
+  }
+  const auto& config = *std::get<0>(lists_);
+  const auto found = config.lists.find(prefix);
+  if (found == config.lists.end()) return std::nullopt;
+  const Rule& rule = *found->second;
+  KnownList list;
+  list.kind = rule.kind();
+  if (list.kind == SourceKind::circular) list.lock_key = rule.circular().lock_key;
+  if (list.kind == SourceKind::schedule) list.queues = rule.schedule().queues;
+  if (list.kind == SourceKind::job) list.maintenance = store::thoonk::maintenance_terms(rule, {});
+  return list;
+}
+
+void KnownLists::each(
+    const std::function<void(const std::string& prefix, SourceKind kind)>& take) const {
+  if (const auto* const lists = std::get_if<1>(&lists_)) {
+    for (const auto& [prefix, list] : *lists) take(prefix, list.kind);
+  } else {
+    for (const auto& [prefix, rule] : std::get<0>(lists_)->lists) take(prefix, rule->kind());
+  }
+}
+
+}  // namespace w8y::verbs

@@ -1,0 +1,39 @@
+// What is known of lists before Redis is asked: by a config, or by what the w8yd of this host says.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/rule.hpp"
+#include "store/thoonk/job_maintenance.hpp"
+
+namespace w8y::verbs {
+
+struct KnownList {
+  SourceKind kind = SourceKind::circular;
+  std::string lock_key;                              ///< of a circular list
+  std::vector<std::string> queues;                   ///< of a schedule, where that is known
+  store::thoonk::MaintenanceTerms maintenance = {};  ///< of jobs
+};
+
+class KnownLists {
+ public:
+  /// `config` must outlive this.
+  explicit KnownLists(const Config& config) : lists_(&config) {}
+  explicit KnownLists(std::map<std::string, KnownList> lists) : lists_(std::move(lists)) {}
+
+  [[nodiscard]] std::optional<KnownList> find(const std::string& prefix) const;
+  [[nodiscard]] bool contains(const std::string& prefix) const { return find(prefix).has_value(); }
+  /// All of them, by name.
+  void each(const std::function<void(const std::string& prefix, SourceKind kind)>& take) const;
+
+ private:
+  std::variant<const Config*, std::map<std::string, KnownList>> lists_;
+};
+
+}  // namespace w8y::verbs

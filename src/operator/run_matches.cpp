@@ -1,0 +1,106 @@
+#include "operator/run_matches.hpp"
+
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/pattern.hpp"
+#include "operator/circular_items.hpp"
+#include "operator/history.hpp"
+#include "operator/lists.hpp"
+#include "operator/runs.hpp"
+#include "operator/stored.hpp"
+
+namespace w8y::verbs {
+
+namespace {
+
+/// IDs that are named where more than one fits.
+constexpr std::size_t most_named = 5;
+
+}  // namespace
+
+RunMatches::RunMatches(const std::string& start, std::optional<std::string> list)
+    : start_(run_id_of(start)), list_(std::move(list)) {
+  if (start_.empty()) throw Refusal(400, "a run id, or the start of one, is not empty");
+}
+
+bool RunMatches::fits(const std::string& list, std::string_view run) const {
+  return run.starts_with(start_) && (!list_ || *list_ == list || core::fits(*list_, list));
+}
+
+void RunMatches::add(view::RunView&& run) {
+  if (!fits(run.list, run.status.run)) return;
+  FoundRun& found = found_[std::string(std::string_view(run.status.run))];
+  if (found.active) return;
+  found.list = run.list;
+  found.active = std::move(run);
+}
+
+void RunMatches::add(const FleetOutcome& replies) {
+  for (const FleetAnswer& host : replies.answers)
+    for (view::RunView run : host.runs) {
+      run.host = host.host;
+      run.host_id = host.host_id;
+      add(std::move(run));
+    }
+  if (!replies.trouble.empty())
+    missing_ = "; other hosts could not be asked: " + escape(replies.trouble);
+  for (const auto& host : replies.missing)
+    missing_ += (missing_.empty() ? "; not answered by: " : ", ") + escape_text(host.host);
+}
+
+void RunMatches::add_held(QueryContext& query) {
+  if (!earliest_time(start_)) return;
+  for (const std::string& list : lists_of(query, list_)) {
+    view::ItemList running = read_items(query.redis, circular_keys(query, list), "running");
+    for (view::ItemView& item : running.items) {
+      if (!item.since || !fits(list, item.run)) continue;
+      FoundRun& found = found_[item.run];
+      found.list = list;
+      found.held = std::move(item);
+    }
+  }
+}
+
+void RunMatches::add_finished(QueryContext& query, std::size_t most_read) {
+  // An ID that is none of ours is sought everywhere, since an exact one wins.
+  const auto earliest = earliest_time(start_);
+  History history(query.redis, lists_of(query, list_));
+  std::size_t matches = 0;
+  view::RunRecord run;
+  while (history.next(run)) {
+    // A run can't have ended before it was claimed.
+    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) return;
+    if (run.run.starts_with(start_)) {
+      FoundRun& found = found_[run.run];
+      matches += found.finished ? 0 : 1;
+      found.list = run.list;
+      found.finished = std::move(run);
+      if (settled() || (earliest && matches > most_named)) return;
+    }
+    if (most_read == 0 || history.read() <= most_read) continue;
+    if (!empty()) return;
+    throw Refusal(409, "more than " + std::to_string(most_read) +
+                           " runs have ended since; say by ?list= which list it is of");
+  }
+}
+
+const FoundRun& RunMatches::only() const {
+  if (empty())
+    throw Refusal(404, "there is no run " + escape_text(start_) +
+                           ": it is not going on, and not in the history" + missing_);
+  if (settled()) return found_.at(start_);
+  if (found_.size() == 1) return found_.begin()->second;
+  std::string named;
+  std::size_t count = 0;
+  for (const auto& [id, found] : found_)
+    if (count++ < most_named) named += (named.empty() ? "" : ", ") + escape(id);
+  throw Refusal(409, "more than one run's id starts with " + escape_text(start_) + ": " + named +
+                         (count > most_named ? ", …" : ""));
+}
+
+const std::string& RunMatches::id() const {
+  return settled() ? start_ : found_.begin()->first;
+}
+
+}  // namespace w8y::verbs
