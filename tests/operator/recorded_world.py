@@ -51,6 +51,22 @@ GETS = [
     "/api/v1/config", "/api/v1/config?list=films", "/api/v1/fleet", "/api/v1/fleet?lists=no",
     "/api/v1/fleet?list=films", "/api/v1/fleet?limit=1", "/api/v1/fleet/runs", LIST + "/ring",
     LIST + "/ring?most=3", "/api/v1/nothing",
+    # A list that only Redis knows, and what is refused.
+    "/api/v1/lists/loose/items", "/api/v1/lists/loose/items/a", "/api/v1/runs?list=loose",
+    *(LIST + "/items?" + query for query in ("limit=0", "limit=x", "after=nonsense")),
+    *("/api/v1/runs?" + query for query in ("outcome=odd", "failed=no", "list=no*such", "list=none",
+                                            "list=f*&outcome=failed,crashed", "after=ZmxlZXQ.MQ")),
+    "/api/v1/runs/01", f"/api/v1/runs/{RUNS[0].lower()}",
+    "/api/v1/lists/encode/items?state=free", "/api/v1/lists/encode/items/none",
+    "/api/v1/lists/mix/items/none:A", "/api/v1/schedules?list=films", "/api/v1/schedules?state=bad",
+    "/api/v1/fleet?lists=maybe", LIST + "/ring?most=0", "/api/v1/lists/mix/ring", "/api/v1/lists/none/ring",
+]
+# Of these, each page: one thing a page.
+PAGES = [
+    "/api/v1/runs?limit=1", "/api/v1/runs?list=films&limit=1", "/api/v1/runs?failed=yes&limit=1",
+    *(f"/api/v1/lists/{name}/items?limit=1" for name in ("films", "mix", "encode")),
+    LIST + "/items?state=free&limit=1", LIST + "/items?search=a&limit=1", "/api/v1/schedules?limit=1",
+    "/api/v1/schedules?list=mix&limit=1", "/api/v1/feeds?limit=1",
 ]
 READS = [
     ["--version"], ["--help"], ["status"], ["lists"], ["lists", "films"], ["lists", "mix"],
@@ -98,6 +114,12 @@ POSTS = [
     (ITEM + "apple/release", {}), (ITEM + "none/release", {}), (ITEM + "none/run", {}),
     ("/api/v1/runs/01NONE/cancel", {}), ("/api/v1/cancel", {"run": "01NONE"}), ("/api/v1/quiet", {}),
     ("/api/v1/resume", {}), ("/api/v1/reload", {}), ("/api/v1/quiet?host=web9", {}),
+    *((LIST + "/pause", body) for body in ({"reason": 1}, {"for": "soon"}, {"for": 5}, {"odd": 1}, [])),
+    (LIST + "/pause", {"reason": "a", "reason_base64": "YQ=="}), ("/api/v1/lists/none/pause", {}),
+    ("/api/v1/lists/encode/items/job1/quarantine", {}), ("/api/v1/lists/mix/items/backup:A/release", {}),
+    (ITEM + "apple/quarantine", {"reason": "x"}), (ITEM + "none/quarantine", {}),
+    (f"/api/v1/runs/{RUNS[0]}/cancel", {}), (f"/api/v1/runs/{RUNS[0]}/cancel", {"reason": "x"}),
+    (f"/api/v1/runs/{RUNS[0]}/cancel", {"quarantine": "yes"}), ("/api/v1/runs//cancel", {}),
 ]
 MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r"web1-[0-9a-f]{8}", "web1-<id>"),
@@ -270,6 +292,23 @@ class World:
             answer = pretty(json.loads(answer), self.masked)
         return self.masked(f"{status}, {kind.group(1).decode() if kind else ''}\n{answer.rstrip()}\n")
 
+    def pages(self, path):
+        """What each page has, by its names: a page a line."""
+        text, after = "", ""
+        for _ in range(50):
+            url = f"http://localhost{path}{after and '&after=' + after}"
+            done = subprocess.run(["curl", "-s", "-m", "20", "--unix-socket", str(self.home / "w8yd.sock"), url],
+                                  capture_output=True, timeout=60, check=True)
+            page = json.loads(done.stdout)
+            things = next(value for value in page.values() if isinstance(value, list))
+            names = [thing.get("run") or thing.get("item") or thing.get("item_base64") or thing["list"]
+                     for thing in things]
+            text += f"{' '.join(name[:26] for name in names) or '-'}\n"
+            after = page["next"]
+            if not after:
+                return text
+        return text + "and so on\n"
+
     def ctl(self, words, figures=True):
         done = subprocess.run([self.bin / "w8yctl", "--config", self.home / "w8y.toml", *words],
                               env=self.env, capture_output=True, timeout=60, check=False, cwd=self.home,
@@ -292,6 +331,7 @@ def read(programs, with_host):
     with World(programs, with_host) as world:
         if with_host:
             yield "get", {f"GET {path}": world.http("GET", path) for path in GETS}
+            yield "pages", {f"GET {path}": world.pages(path) for path in PAGES}
         yield "read", {" ".join(words): world.ctl(words) for words in READS}
         yield "read-json", {" ".join(words): world.ctl(["--json", *words]) for words in READS[2:]}
 

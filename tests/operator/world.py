@@ -90,6 +90,7 @@ def fill(wire):
     ask("RPUSH", "paused:list", "one", "two")
     ask("SET", "paused:paused", "new disks (by alice on web2 since 2025-11-24T15:00:00Z)")
     ask("RPUSH", "no-program:list", "one")
+    ask("RPUSH", "loose:list", "a", "b", "a")
 
     ask("SET", "mix-control", "HALT")
     ask("SET", "mix:halted", "alice on web2")
