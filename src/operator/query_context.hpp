@@ -9,6 +9,10 @@
 
 namespace w8y::verbs {
 
+inline constexpr const char* no_redis =
+    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, lists "
+    "no pauses, and hosts no fleet";
+
 /// In w8yd on the thread of the QueryRunner: what else is of w8yd is not to be touched.
 struct QueryContext {
   redis::SyncClient& redis;

@@ -198,11 +198,15 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
   return why_item(list, item);
 }
 
-void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why) {
+std::string why_json(const WhyQuestion& question, const Why& why, WallTime now) {
+  core::AsciiObject json(1024);
   json.put_bytes("list", question.list);
   if (question.item) view::put_item(json, "item", ShownItem(*question.item));
   json.put("state", why.state);
   json.put_json("why", core::json_array(why.sentences, sentence_json));
+  json.put("age_ms", std::max(WallTime{0}, now - question.asked).count());
+  if (why.unknown()) json.put("error", why.sentences.front().text);
+  return json.take();
 }
 
 }  // namespace w8y::verbs

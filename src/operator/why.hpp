@@ -16,6 +16,7 @@ namespace w8y::verbs {
 struct WhyQuestion {
   std::string list;
   std::optional<Item> item;
+  WallTime asked{0};  ///< when, by the clock of the host that gathers the facts
   std::string (*time_text)(WallTime time) = nullptr;
 
   std::string fleet_trouble;     ///< why the fleet can't be seen; empty: it can
@@ -26,7 +27,7 @@ struct WhyQuestion {
 /// A list that nobody knows is taken to be circular. Throws redis::RedisError.
 Why explain(QueryContext& query, const WhyQuestion& question);
 
-/// Adds the members of GET /api/v1/lists/…/why.
-void put_why(core::JsonObject& json, const WhyQuestion& question, const Why& why);
+/// JSON of GET /api/v1/lists/…/why, with the age of the oldest fact.
+std::string why_json(const WhyQuestion& question, const Why& why, WallTime now);
 
 }  // namespace w8y::verbs

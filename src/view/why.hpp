@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,12 @@ struct WhyItems {
 };
 
 // ---- answers
+
+/// A time for a client that shows it in its own zone: milliseconds between two U+001E, which no
+/// other text in a sentence contains.
+std::string marked_time(WallTime time);
+/// The text with its marked times as `time_text` writes them.
+std::string with_times(std::string_view text, std::string (*time_text)(WallTime time));
 
 /// Applies replies to the lists and heartbeats of their hosts. A host whose reply has no list does
 /// not have the list.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/number.hpp"
 #include "core/units.hpp"
 
 namespace w8y::core {
@@ -69,3 +70,30 @@ WhySentence sentence(const char* kind, std::string text) {
 }
 
 }  // namespace w8y::core
+
+namespace w8y {
+
+namespace {
+
+constexpr char time_mark = '\x1e';
+
+}  // namespace
+
+std::string marked_time(WallTime time) {
+  return time_mark + std::to_string(time.count()) + time_mark;
+}
+
+std::string with_times(std::string_view text, std::string (*time_text)(WallTime time)) {
+  std::string shown;
+  while (true) {
+    const auto begin = text.find(time_mark);
+    const auto end = begin == text.npos ? text.npos : text.find(time_mark, begin + 1);
+    if (end == text.npos) return shown.append(text);
+    shown.append(text.substr(0, begin));
+    if (const auto time = read_ms(text.substr(begin + 1, end - begin - 1)))
+      shown += time_text(*time);
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace w8y

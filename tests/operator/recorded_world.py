@@ -128,7 +128,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     # Times since the world began.
     (rf"\b{str(NOW_S)[:-2]}\d\d\d\d\d\b", "<now>"),
     (r"2025-11-24[T ]16:0[01]:\d\d(\.\d+)?(Z|\+00:00)?", "<now>"),
-    (r"\b\d+(\.\d+)?m?s ago", "<seconds> ago"),
+    (r"\b\d+(\.\d+)? ?m?s ago", "<seconds> ago"),
     (r"(?<=, )up \d+m?s\b", "up <seconds>"),
     (r"\b(176[34]\d{4})\d{5}\b", r"\1<ms>"),
     (r"\b(1764\d{4})\d\d\b", r"\1<s>"),
@@ -138,6 +138,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("next"): "ZmxlZXQ[^"]*"', r'\1: "<fleet cursor>"'),
     (r'("\w*(?:age|left|remaining|free_in)_ms"): (\d*)\d{5}\b', r"\1: \2<ms>"),
     (r'("(?:oldest_visit|again)_ms"): \d+', r"\1: <ms>"),
+    (r'("age_ms"): \d{1,4}\b(?!<)', r"\1: <ms>"),
     (r'commit="\w*"', 'commit="<commit>"'),
     # Figures of work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),

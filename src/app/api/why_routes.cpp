@@ -6,7 +6,6 @@
 #include "app/api/parameters.hpp"
 #include "app/api/query_at.hpp"
 #include "operator/fleet.hpp"
-#include "operator/lists.hpp"
 #include "operator/why.hpp"
 
 namespace w8y::app::api {
@@ -19,49 +18,31 @@ using verbs::QueryContext;
 
 constexpr unsigned no_such = 404;
 
-/// What is known before Redis is looked at.
 struct AskedWhy {
-  std::string list;
-  std::optional<Item> item;
-  std::vector<FleetHost> hosts;
-  FleetOutcome replies;
-  std::string fleet_trouble;
+  verbs::WhyQuestion question;
   HttpReplyPtr reply;
 };
 using AskedWhyPtr = std::shared_ptr<AskedWhy>;
 
 ops::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why) {
-  core::AsciiObject json(1024);
-  verbs::put_why(json, question, why);
-  if (why.unknown()) json.put("error", why.sentences.front().text);
-  return json_answer(json.take(), why.unknown() ? no_such : 200);
+  return json_answer(verbs::why_json(question, why, wall_time()), why.unknown() ? no_such : 200);
 }
 
-ops::HttpResponse look_at_why(QueryContext& query, const AskedWhy& asked) {
-  verbs::kind_of(query, asked.list);  // throws where there is none
-  verbs::WhyQuestion question;
-  question.list = asked.list;
-  question.item = asked.item;
-  question.fleet_trouble = asked.fleet_trouble;
-  question.hosts = asked.hosts;
-  question.replies = asked.replies;
-  return why_answer(question, verbs::explain(query, question));
-}
-
-void look_why_now(const Routes& routes, const AskedWhyPtr& asked) {
-  routes.queries.run([asked](QueryContext& query) { return look_at_why(query, *asked); },
-                     [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); },
-                     asked->reply->trusted());
+void explain_now(const Routes& routes, const AskedWhyPtr& asked) {
+  routes.queries.run(
+      [asked](QueryContext& query) {
+        return why_answer(asked->question, verbs::explain(query, asked->question));
+      },
+      [asked](ops::HttpResponse answer) { asked->reply->send(std::move(answer)); },
+      asked->reply->trusted());
 }
 
 /// Redis is away: what this host knows itself.
 void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& trouble) {
   const HostStatus host = routes.control.status();
-  verbs::WhyQuestion question;
-  question.list = asked.list;
-  question.item = asked.item;
+  if (!host.has_redis) return asked.reply->send(ops::error_response(conflict, verbs::no_redis));
   asked.reply->send(why_answer(
-      question,
+      asked.question,
       why_unavailable(host.host, host.redis.trouble.empty() ? trouble : host.redis.trouble,
                       host.redis.away_since, host.now)));
 }
@@ -70,11 +51,11 @@ void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std
 void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
   FleetOrder order;
   order.kind = OrderKind::runs;
-  order.list = asked->list;
+  order.list = asked->question.list;
   routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
     // Who can't ask hosts still has what they have told.
-    if (outcome.trouble.empty()) asked->replies = outcome;
-    look_why_now(routes, asked);
+    if (outcome.trouble.empty()) asked->question.replies = outcome;
+    explain_now(routes, asked);
   });
 }
 
@@ -82,31 +63,43 @@ void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
 void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
   routes.queries.run(
       [asked](QueryContext& query) {
-        asked->hosts = verbs::hosts_of_list({query.redis, query.fleet}, asked->list).hosts;
+        verbs::WhyQuestion& question = asked->question;
+        question.hosts = verbs::hosts_of_list({query.redis, query.fleet}, question.list).hosts;
         return ops::HttpResponse{};
       },
       [routes, asked](const ops::HttpResponse& hosts) {
         if (hosts.status == 200) return ask_hosts(routes, asked);
         const std::string trouble = error_in(hosts);
         if (hosts.status == 503) return answer_without_redis(routes, *asked, trouble);
-        asked->fleet_trouble = trouble;
-        look_why_now(routes, asked);
+        asked->question.fleet_trouble = trouble;
+        explain_now(routes, asked);
       },
       asked->reply->trusted());
+}
+
+void on_why(const Routes& routes, const HttpRequest& request, std::optional<Item> item,
+            const HttpReplyPtr& reply) {
+  const std::string times = text_of(request, "times");
+  if (!times.empty() && times != "marked")
+    return reply->send(ops::error_response(bad_request, "?times= is marked, or is left out"));
+  verbs::WhyQuestion question;
+  question.list = request.path[3];
+  question.item = std::move(item);
+  question.asked = wall_time();
+  if (!times.empty()) question.time_text = marked_time;
+  ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{std::move(question), reply}));
 }
 
 }  // namespace
 
 void add_why(const Routes& routes) {
-  routes.router.on("GET", "/api/v1/lists/*/why", {},
+  routes.router.on("GET", "/api/v1/lists/*/why", {"times"},
                    [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
-                     ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{
-                                         request.path[3], std::nullopt, {}, {}, {}, reply}));
+                     on_why(routes, request, std::nullopt, reply);
                    });
-  routes.router.on("GET", "/api/v1/lists/*/items/*/why", {},
+  routes.router.on("GET", "/api/v1/lists/*/items/*/why", {"times"},
                    [routes](const HttpRequest& request, const HttpReplyPtr& reply) {
-                     ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{
-                                         request.path[3], request.path[5], {}, {}, {}, reply}));
+                     on_why(routes, request, request.path[5], reply);
                    });
 }
 

@@ -26,10 +26,6 @@ using view::JsonFields;
 constexpr std::string_view unix_scheme = "unix:";
 /// Where a root's w8yd listens, and one that systemd starts.
 constexpr const char* system_socket = "/run/w8y/w8yd.sock";
-constexpr const char* no_redis =
-    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, "
-    "lists "
-    "no pauses, and hosts no fleet";
 
 bool exists(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
@@ -134,6 +130,15 @@ std::optional<JsonFields> Context::try_ask(const std::string& path) {
   }
 }
 
+std::optional<JsonFields> Context::ask_if_there(const std::string& path, const char* member) {
+  try {
+    return host().ask(path, std::chrono::seconds(30), member);
+  } catch (const Failure& failure) {
+    if (failure.exit() == not_reachable) return std::nullopt;
+    throw;
+  }
+}
+
 bool Context::add_here(verbs::RunMatches& matches) {
   const auto answer = try_ask("/api/v1/status");
   if (!answer) return false;
@@ -165,11 +170,11 @@ redis::ClientOptions Context::find_redis() {
   if (const Config* config = this->config()) {
     redis::ClientOptions configured = client_options(config->redis, "w8yctl");
     const auto embedded = embedded_redis(configured.url);
-    if (!embedded && !config->has_redis) throw Failure(not_reachable, no_redis);
+    if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
     return embedded ? options_of(*embedded, "the URL that w8yd gave") : configured;
   }
   const HostStatus status = view::read_host(host().ask("/api/v1/status?lists=no"));
-  if (!status.has_redis) throw Failure(not_reachable, no_redis);
+  if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
   const std::string& url = status.redis.url;
   if (url.empty())
     throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");

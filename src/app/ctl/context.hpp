@@ -28,6 +28,9 @@ class Context {
   /// nullopt: nobody answers, or nobody says where.
   [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
 
+  /// An answer with this member, whatever its status; one without it is a Failure. nullopt: nobody
+  /// answers.
+  std::optional<view::JsonFields> ask_if_there(const std::string& path, const char* member);
   /// Adds the runs of this host. False: nobody answers.
   bool add_here(verbs::RunMatches& matches);
 

@@ -43,7 +43,8 @@ std::string silence(const ops::HttpResult& result, const std::string& socket) {
 }
 
 /// The answer to a request that was carried out; all else is a Failure.
-JsonFields answer_of(const ops::HttpResult& result, const std::string& socket) {
+JsonFields answer_of(const ops::HttpResult& result, const std::string& socket,
+                     const char* member = "hosts") {
   if (result.status == 0 || !result.problem.empty())
     throw Failure(not_reachable, silence(result, socket));
   auto json = JsonFields::parse(result.body);
@@ -51,7 +52,7 @@ JsonFields answer_of(const ops::HttpResult& result, const std::string& socket) {
     throw Failure(not_reachable,
                   "what answers at the status socket " + escape_text(socket) + " is no w8yd");
   // What some hosts of a fleet have done is told, whatever others have not.
-  if (result.status < 300 || json->has("hosts")) return std::move(*json);
+  if (result.status < 300 || json->has(member)) return std::move(*json);
   const std::string why = escape(json->text("error"));
   throw Failure(
       result.status == 503 ? not_reachable : refused,
@@ -63,8 +64,8 @@ JsonFields answer_of(const ops::HttpResult& result, const std::string& socket) {
 
 HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
 
-JsonFields HostApi::ask(const std::string& path, Duration patience) {
-  return answer_of(client_.get(path, patience), socket_);
+JsonFields HostApi::ask(const std::string& path, Duration patience, const char* member) {
+  return answer_of(client_.get(path, patience), socket_, member);
 }
 
 JsonFields HostApi::order(const std::string& path, const std::string& body) {

@@ -15,8 +15,10 @@ class HostApi {
  public:
   explicit HostApi(std::string socket);
 
+  /// `member`: an answer that has it is returned whatever its status.
   [[nodiscard]] view::JsonFields ask(const std::string& path,
-                                     Duration patience = std::chrono::seconds(30));
+                                     Duration patience = std::chrono::seconds(30),
+                                     const char* member = "hosts");
   /// Sends a command and returns the reply. Throws Failure if it is refused. `body`: a JSON object.
   view::JsonFields order(const std::string& path, const std::string& body = "{}");
   /// nullopt: nobody answers there soon.

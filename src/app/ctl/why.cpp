@@ -1,6 +1,7 @@
 // Why an item does not run, or a list not faster.
 #include "operator/why.hpp"
 
+#include <iomanip>
 #include <iostream>
 #include <optional>
 
@@ -11,20 +12,13 @@
 #include "app/ctl/text.hpp"
 #include "app/ctl/values.hpp"
 #include "core/escape.hpp"
-#include "view/host_view.hpp"
+#include "ops/http_target.hpp"
 
 namespace w8y::app::ctl {
 
 namespace {
 
-/// What the w8yd of this host knows without Redis.
-std::optional<Why> why_without_redis(Context& context) {
-  const auto status = context.try_ask("/api/v1/status?lists=no");
-  if (!status) return std::nullopt;
-  const HostStatus host = view::read_host(*status);
-  if (host.redis.trouble.empty()) return std::nullopt;
-  return why_unavailable(host.host, host.redis.trouble, host.redis.away_since, wall_now());
-}
+using view::JsonFields;
 
 class AskWhy final : public Command {
  public:
@@ -36,46 +30,57 @@ class AskWhy final : public Command {
     });
   }
 
+  /// By one request, if a w8yd answers here.
   int run(const Options& options, Context& context) override {
-    verbs::WhyQuestion question;
-    question.list = prefix_;
-    if (!item_.items.empty()) question.item = item_.items.front();
-    question.time_text = time_text;
-    const Why why = find_why(options, context, question);
+    const auto answer = ask_host(options, context);
+    const JsonFields json = answer ? *answer : explain(options, context);
     if (options.json) {
-      core::AsciiObject json(1024);
-      verbs::put_why(json, question, why);
-      print_json(json.take());
+      print_json(json);
     } else {
-      for (const WhySentence& each : why.sentences) print_line(each.text);
+      for (const JsonFields& sentence : json.objects("why"))
+        print_line(with_times(sentence.text("text"), time_text));
+      const double age =
+          static_cast<double>(json.ms("age_ms").value_or(WallTime{0}).count()) / 1000;
+      std::cout << std::fixed << std::setprecision(1) << "as of " << age << " s ago\n";
     }
-    return why.unknown() ? refused : done;
+    return json.text("state") == "unknown" ? refused : done;
   }
 
  private:
-  static Why find_why(const Options& options, Context& context, verbs::WhyQuestion& question) {
-    try {
-      complete(options, context, question);
-      verbs::QueryContext query = context.query();
-      return verbs::explain(query, question);
-    } catch (const redis::RedisError& error) {
-      if (error.code() != redis::ErrorCode::none) throw;
-      if (auto why = why_without_redis(context)) return *why;
-      throw;
-    }
+  /// Its fleet and names of locks are those of its config. nullopt: nobody answers.
+  [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
+    const bool only_redis = options.socket.empty() && !options.redis_url.empty();
+    if (only_redis || !options.fleet.empty() || !options.lock_key.empty()) return std::nullopt;
+    const std::string path =
+        item_.items.empty()
+            ? ops::make_path({"api", "v1", "lists", prefix_, "why"})
+            : ops::make_path({"api", "v1", "lists", prefix_, "items", item_.items.front(), "why"});
+    return context.ask_if_there(path + (options.json ? "" : "?times=marked"), "why");
   }
 
-  static void complete(const Options& options, Context& context, verbs::WhyQuestion& question) {
-    const std::string& list = question.list;
+  /// From Redis, and by commands to the fleet.
+  [[nodiscard]] JsonFields explain(const Options& options, Context& context) const {
+    verbs::WhyQuestion question;
+    question.list = prefix_;
+    if (!item_.items.empty()) question.item = item_.items.front();
+    if (!options.json) question.time_text = marked_time;
+    question.asked = wall_now();
+    ask_fleet(options, context, question);
+    verbs::QueryContext query = context.query();
+    const Why why = verbs::explain(query, question);
+    return JsonFields::parse(verbs::why_json(question, why, wall_now())).value();
+  }
+
+  static void ask_fleet(const Options& options, Context& context, verbs::WhyQuestion& question) {
     FleetAccess fleet(options, context);
     bool seen = false;
     try {
-      question.hosts = fleet.look(true, list).hosts;
+      question.hosts = fleet.look(true, question.list).hosts;
       seen = true;
       if (question.hosts.empty()) return;
       FleetOrder order;
       order.kind = OrderKind::runs;
-      order.list = list;
+      order.list = question.list;
       question.replies = fleet.give(std::move(order));
     } catch (const Failure& failure) {
       // Who can't ask hosts still has what they have told.
