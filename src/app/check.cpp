@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/config_loading.hpp"
 #include "app/probing.hpp"
+#include "config/loading.hpp"
 #include "core/escape.hpp"
 #include "core/limit_shortfalls.hpp"
 #include "loop/loop.hpp"
@@ -27,7 +27,7 @@ std::string script_refusal(const RedisSettings& settings) {
   // SHA-1 of the script: EVAL loads the script, so that EVALSHA finds it.
   constexpr const char* script = "return 1";
   constexpr const char* digest = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
-  redis::ClientOptions options = client_options(settings, "w8yd-check");
+  redis::ClientOptions options = config::client_options(settings, "w8yd-check");
   loop::Loop loop;
   redis::SyncClient client(loop, options);
   client.give_up_at(loop.now() + options.connect_timeout);

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "app/subsystem.hpp"
 #include "core/executor.hpp"
+#include "core/subsystem.hpp"
 #include "executor/probe.hpp"
 #include "executor/retiring_streams.hpp"
 #include "loop/loop.hpp"

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/api/routes.hpp"
-#include "app/config_loading.hpp"
-#include "app/random_number.hpp"
+#include "api/host_routes.hpp"
+#include "api/routes.hpp"
+#include "config/loading.hpp"
 #include "loop/background.hpp"
-#include "ops/api.hpp"
-#include "ops/page.hpp"
+#include "page/page.hpp"
 #include "process/pid_namespace.hpp"
+#include "redis/random_number.hpp"
 
 namespace w8y::app {
 
@@ -29,7 +29,7 @@ std::string make_host_id(const std::string& host, std::uint64_t seed) {
 
 Daemon::Daemon(DaemonOptions options, Config config)
     : options_(std::move(options)),
-      id_(make_host_id(config.supervisor.host, random_number())),
+      id_(make_host_id(config.supervisor.host, redis::random_number())),
       event_hub_(loop_, id_.substr(id_.rfind('-') + 1)),
       event_log_(log_, loop_.clock(), loop_.timers()),
       reporter_(events_),
@@ -38,14 +38,14 @@ Daemon::Daemon(DaemonOptions options, Config config)
       redis_({loop_, log_, events_,
               [this] { return embedded_.exists() ? embedded_.url() : std::string(); },
               [](const std::string& host) {
-                return store::RedisSession::Holder{host, getpid(), random_number(),
+                return store::RedisSession::Holder{host, getpid(), redis::random_number(),
                                                    process::in_own_pid_namespace()};
               }}),
       gearman_(loop_, events_),
       timefiles_(loop_, log_),
       factory_(loop_, redis_, gearman_, processes_, timefiles_),
-      supervisor_(
-          SupervisorHost{loop_.clock(), loop_.timers(), reporter_, factory_, random_number()}),
+      supervisor_(SupervisorHost{loop_.clock(), loop_.timers(), reporter_, factory_,
+                                 redis::random_number()}),
       mode_(supervisor_, events_),
       reload_(loop_.clock(), loop_.timers(), options_.config_path, *this, events_),
       drain_(*this, events_),
@@ -88,9 +88,9 @@ void Daemon::listen() {
   events_.add(live_);
   events_.add(metrics_);
   metrics_.add_to(router_);
-  ops::add_api(router_, control_, fleet_, event_hub_);
-  ops::add_live(router_, live_);
-  ops::add_page(router_, control_);
+  api::add_api(router_, control_, fleet_, event_hub_);
+  page::add_live(router_, live_);
+  page::add_page(router_, control_);
   ring_.add_to(router_);
   api::add_routes({router_, queries_, control_, fleet_});
   embedded_.on_up = [this] { redis_.reconnect_now(); };
@@ -123,16 +123,16 @@ int Daemon::run() {
 /// the second time when its channel is confirmed, which takes less than a second for each 5,000.
 void Daemon::tidy_later() {
   const auto claims = std::chrono::milliseconds(supervisor_.lists().size() / 2);
-  tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [this] { discard(nullptr); });
+  tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [this] { config::discard(nullptr); });
 }
 
 // ---- a reload
 
 /// A file of ten thousand lists takes long to read: not on the loop.
 void Daemon::read(ConfigPtr running, Read then) {
-  const auto result = std::make_shared<LoadResult>();
+  const auto result = std::make_shared<config::LoadResult>();
   const auto read = [result, path = options_.config_path, running = std::move(running)] {
-    *result = read_beside(path, *running);
+    *result = config::read_beside(path, *running);
   };
   const auto done = [this, alive = std::weak_ptr<bool>(alive_), result, then = std::move(then)] {
     if (alive.expired()) return;
@@ -140,7 +140,7 @@ void Daemon::read(ConfigPtr running, Read then) {
     // took for reading, and is all given back when this is gone.
     if (ConfigPtr original = std::move(result->config)) {
       result->config = std::make_shared<const Config>(*original);
-      discard(std::move(original));
+      config::discard(std::move(original));
     }
     then(std::move(*result));
   };
@@ -166,7 +166,7 @@ void Daemon::apply(ConfigPtr wanted, Applied then) {
   if (!wanted->warnings.empty()) {
     auto told = std::make_shared<Config>(*wanted);
     told->warnings = {};
-    discard(std::exchange(wanted, std::move(told)));
+    config::discard(std::exchange(wanted, std::move(told)));
   }
   supervisor_.apply(std::move(wanted), new_sources,
                     [this, then = std::move(then)](const ReloadPlan& plan) {
@@ -182,7 +182,7 @@ void Daemon::abandon() {
 
 void Daemon::discard(ConfigPtr config) {
   loop::in_background(loop_,
-                      [gone = std::move(config)]() mutable { app::discard(std::move(gone)); });
+                      [gone = std::move(config)]() mutable { config::discard(std::move(gone)); });
 }
 
 // ---- the end

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "api/event_hub.hpp"
+#include "api/query_runner.hpp"
+#include "api/ring_path.hpp"
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"
 #include "app/embedded_server.hpp"
@@ -19,10 +22,8 @@
 #include "app/list_factory.hpp"
 #include "app/log_settings.hpp"
 #include "app/metrics.hpp"
-#include "app/query_runner.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
-#include "app/ring_path.hpp"
 #include "app/signals.hpp"
 #include "app/status_servers.hpp"
 #include "app/systemd_notifier.hpp"
@@ -30,10 +31,9 @@
 #include "core/event_reporter.hpp"
 #include "core/supervisor.hpp"
 #include "loop/loop.hpp"
-#include "ops/event_hub.hpp"
 #include "ops/event_log.hpp"
-#include "ops/live_hub.hpp"
 #include "ops/log.hpp"
+#include "page/live_hub.hpp"
 
 namespace w8y::app {
 
@@ -84,7 +84,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   loop::Loop loop_;
   ops::Log log_;
   // who is told what happens
-  ops::EventHub event_hub_;
+  api::EventHub event_hub_;
   ops::EventLog event_log_;
   EventFanOut events_;
   EventReporter reporter_;
@@ -104,12 +104,12 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   KnownFigures figures_;
   HostControl control_;
   Hour hour_;
-  QueryRunner queries_;
+  api::QueryRunner queries_;
   Fleet fleet_;
-  ops::LiveHub live_;
+  page::LiveHub live_;
   Metrics metrics_;
-  ops::Router router_;
-  RingPath ring_;
+  http::Router router_;
+  api::RingPath ring_;
   // the other parts that the config decides about
   LogSettings log_settings_;
   StatusServers servers_;

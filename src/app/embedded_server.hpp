@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "app/subsystem.hpp"
+#include "core/subsystem.hpp"
 #include "loop/loop.hpp"
 #include "ops/embedded_redis.hpp"
 #include "ops/log.hpp"

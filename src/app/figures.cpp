@@ -244,9 +244,9 @@ void Figures::count_places(std::shared_ptr<PlacesCount> count) {
   parts_.queries.run(
       [count](verbs::QueryContext& query) {
         count_some_places(query, *count);
-        return ops::HttpResponse{};
+        return http::HttpResponse{};
       },
-      [this, alive = std::weak_ptr<bool>(alive_), count](const ops::HttpResponse& response) {
+      [this, alive = std::weak_ptr<bool>(alive_), count](const http::HttpResponse& response) {
         if (alive.expired() || response.status != 200) return;
         if (count->counted < count->hosts.size()) return count_places(count);
         places_ = std::move(count->places);

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "api/query_runner.hpp"
 #include "app/known_figures.hpp"
 #include "app/measuring.hpp"
-#include "app/query_runner.hpp"
 #include "core/events.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
@@ -31,7 +31,7 @@ class Figures {
     const Supervisor& supervisor;
     EventHandler& events;
     KnownFigures& known;
-    QueryRunner& queries;
+    api::QueryRunner& queries;
     std::shared_ptr<store::RedisSession> session;
     store::FleetMember& member;
     store::FleetReader& reader;

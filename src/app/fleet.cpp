@@ -3,12 +3,12 @@
 #include <utility>
 #include <variant>
 
-#include "app/api/parameters.hpp"
+#include "api/parameters.hpp"
 #include "app/figures.hpp"
 #include "app/fleet_answering.hpp"
-#include "app/random_number.hpp"
 #include "core/config.hpp"
 #include "operator/fleet.hpp"
+#include "redis/random_number.hpp"
 #include "redis/url.hpp"
 #include "store/fleet/log_follower.hpp"
 #include "store/fleet/orders.hpp"
@@ -34,11 +34,13 @@ struct Fleet::Link {
         fleet(of),
         member(parts.loop, parts.redis.options(), of, id, handler),
         reader(parts.loop, member.client(), of),
-        orders(parts.loop, member.client(), session->subscriber, reader, of, random_number()),
-        figures({parts.loop, parts.supervisor, parts.events, parts.figures, parts.queries, session,
-                 member, reader, accepted,
-                 parts.redis.options().url.kind == redis::Url::Kind::cluster, random_number()},
-                of) {}
+        orders(parts.loop, member.client(), session->subscriber, reader, of,
+               redis::random_number()),
+        figures(
+            {parts.loop, parts.supervisor, parts.events, parts.figures, parts.queries, session,
+             member, reader, accepted, parts.redis.options().url.kind == redis::Url::Kind::cluster,
+             redis::random_number()},
+            of) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
@@ -56,15 +58,16 @@ struct Fleet::Link {
 /// stream, as long as the run and the client are there.
 class Fleet::LogStream final : private store::LogFollower::Handler {
  public:
-  LogStream(const FleetHostParts& parts, Link& link, std::string run, ops::HttpReplyPtr reply,
-            ops::ClientPool::Hold hold)
+  LogStream(const FleetHostParts& parts, Link& link, std::string run, http::HttpReplyPtr reply,
+            http::ClientPool::Hold hold)
       : hold_(std::move(hold)),
         run_(std::move(run)),
         reply_(std::move(reply)),
         beat_(parts.loop.timers()),
         loop_(parts.loop),
         follower_(parts.loop, link.session->subscriber, link.orders, link.fleet,
-                  std::to_string(random_number()), {run_, std::nullopt, "the status API"}, *this) {}
+                  std::to_string(redis::random_number()), {run_, std::nullopt, "the status API"},
+                  *this) {}
 
   [[nodiscard]] bool over() const { return over_; }
 
@@ -76,10 +79,10 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     if (!outcome.trouble.empty() || runs.size() != 1) {
       over_ = true;
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
-      return reply_->send(ops::error_response(status, !outcome.trouble.empty() ? outcome.trouble
-                                                      : runs.empty()
-                                                          ? "no run of such an id goes on"
-                                                          : "more than one run's id starts so"));
+      return reply_->send(http::error_response(status, !outcome.trouble.empty() ? outcome.trouble
+                                                       : runs.empty()
+                                                           ? "no run of such an id goes on"
+                                                           : "more than one run's id starts so"));
     }
     stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
     push("run", view::to_json(runs.front()));
@@ -122,10 +125,10 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     });
   }
 
-  const ops::ClientPool::Hold hold_;
+  const http::ClientPool::Hold hold_;
   const std::string run_;
-  const ops::HttpReplyPtr reply_;
-  std::shared_ptr<ops::HttpStream> stream_;
+  const http::HttpReplyPtr reply_;
+  std::shared_ptr<http::HttpStream> stream_;
   std::vector<LogMessage> early_;
   bool over_ = false;
   Timer beat_;
@@ -247,18 +250,18 @@ void Fleet::on_beat(const std::string& refused) {
 }
 
 void Fleet::look(Seen then) {
-  const auto glance = std::make_shared<ops::FleetGlance>();
+  const auto glance = std::make_shared<api::FleetGlance>();
   parts_.queries.run(
       [glance](verbs::QueryContext& query) {
-        *glance = ops::glance_of(verbs::fleet_hosts({query.redis, query.fleet}));
-        return ops::HttpResponse{};
+        *glance = page::glance_of(verbs::fleet_hosts({query.redis, query.fleet}));
+        return http::HttpResponse{};
       },
-      [glance, then = std::move(then)](const ops::HttpResponse& response) {
+      [glance, then = std::move(then)](const http::HttpResponse& response) {
         // The query may still be at work if its time is over.
         if (response.status == 200) return then(std::move(*glance));
         FleetView none;
         none.trouble = api::error_in(response);
-        then(ops::glance_of(none));
+        then(page::glance_of(none));
       },
       true);
 }
@@ -268,9 +271,9 @@ void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
   parts_.queries.run(
       [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
         *hosts = verbs::host_details({query.redis, query.fleet}, wishes);
-        return ops::HttpResponse{};
+        return http::HttpResponse{};
       },
-      [hosts, then = std::move(then)](const ops::HttpResponse& response) {
+      [hosts, then = std::move(then)](const http::HttpResponse& response) {
         if (response.status == 200) return then(std::move(*hosts));
         then({});
       },
@@ -282,11 +285,11 @@ void Fleet::give(FleetOrder order, Given then) {
                      [then = std::move(then)](FleetOutcome&& outcome) { then(outcome); });
 }
 
-void Fleet::follow(const std::string& run, ops::HttpReplyPtr reply) {
+void Fleet::follow(const std::string& run, http::HttpReplyPtr reply) {
   std::erase_if(logs_, [](const auto& each) { return each->over(); });
   const bool trusted = reply->trusted();
   if (!log_pool_.fits(trusted))
-    return reply->send(ops::error_response(503, "too many clients follow runs"));
+    return reply->send(http::error_response(503, "too many clients follow runs"));
   logs_.push_back(
       std::make_unique<LogStream>(parts_, *link_, run, std::move(reply), log_pool_.hold(trusted)));
   if (!logs_sweep_.pending()) sweep_logs();

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "api/control.hpp"
+#include "api/fleet_port.hpp"
+#include "api/query_runner.hpp"
 #include "app/fleet_hour.hpp"
 #include "app/fleet_lists.hpp"
 #include "app/known_figures.hpp"
-#include "app/query_runner.hpp"
 #include "app/redis_connection.hpp"
-#include "app/subsystem.hpp"
-#include "ops/client_pool.hpp"
-#include "ops/control.hpp"
-#include "ops/fleet_port.hpp"
+#include "core/subsystem.hpp"
+#include "http/client_pool.hpp"
 #include "store/fleet/member.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/fleet.hpp"
@@ -26,11 +26,11 @@ struct FleetHostParts {
   ops::LineLog& log;
   const RedisConnection& redis;
   const Supervisor& supervisor;
-  ops::Control& control;
+  api::Control& control;
   const Hour& hour;
   EventHandler& events;
   KnownFigures& figures;
-  QueryRunner& queries;
+  api::QueryRunner& queries;
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
   std::function<unsigned()> processors;            ///< that w8yd may use now
@@ -38,7 +38,7 @@ struct FleetHostParts {
 
 class Fleet final : public Subsystem,
                     public EventHandler,
-                    public ops::FleetPort,
+                    public api::FleetPort,
                     private store::FleetMember::Handler {
  public:
   explicit Fleet(const FleetHostParts& parts);
@@ -53,11 +53,11 @@ class Fleet final : public Subsystem,
   // of EventHandler
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override;
-  // of ops::FleetPort
+  // of api::FleetPort
   void look(Seen then) override;
   void details(std::vector<view::HostWish> wishes, Detailed then) override;
   void give(FleetOrder order, Given then) override;
-  void follow(const std::string& run, ops::HttpReplyPtr reply) override;
+  void follow(const std::string& run, http::HttpReplyPtr reply) override;
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }
 
  private:
@@ -88,7 +88,7 @@ class Fleet final : public Subsystem,
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;  ///< until it has forgotten us
   Timer sweep_;
-  ops::ClientPool log_pool_;
+  http::ClientPool log_pool_;
   std::vector<std::unique_ptr<LogStream>> logs_;
   Timer logs_sweep_;
   std::function<void()> changed_;

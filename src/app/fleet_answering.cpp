@@ -4,14 +4,14 @@
 #include <utility>
 #include <variant>
 
+#include "api/api_json.hpp"
 #include "core/escape.hpp"
-#include "ops/api_json.hpp"
 
 namespace w8y::app {
 
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
 /// Whoever waits for an answer has it in time.
 constexpr Duration longest_wait = std::chrono::milliseconds(1500);
@@ -105,7 +105,7 @@ void FleetAnswering::heard(std::string_view payload) {
 }
 
 void FleetAnswering::carry_out(const FleetOrder& order) {
-  ops::Control& control = parts_.control;
+  api::Control& control = parts_.control;
   if (order.kind != OrderKind::runs && order.kind != OrderKind::logs) command_log_.received(order);
   switch (order.kind) {
     case OrderKind::quiet:
@@ -121,7 +121,7 @@ void FleetAnswering::carry_out(const FleetOrder& order) {
     case OrderKind::run:
       return control.run_item(*order.list, order.item,
                               [this, alive = std::weak_ptr<bool>(alive_),
-                               id = order.id](const ops::ControlResult& result) {
+                               id = order.id](const api::ControlResult& result) {
                                 if (!alive.expired()) answer(id, result);
                               });
     case OrderKind::runs:
@@ -148,7 +148,7 @@ void FleetAnswering::reload(const FleetOrder& order) {
     if (!asked || std::exchange(asked->answered, true)) return;
     answer(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
   });
-  parts_.control.reload([this, weak](const ops::ControlResult& result) {
+  parts_.control.reload([this, weak](const api::ControlResult& result) {
     const auto asked = weak.lock();  // gone with this
     if (!asked) return;
     std::erase(slow_, asked);
@@ -244,11 +244,11 @@ void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
          std::move(reply));
 }
 
-void FleetAnswering::answer(const std::string& order, const ops::ControlResult& result,
+void FleetAnswering::answer(const std::string& order, const api::ControlResult& result,
                             FleetAnswer told) {
   told.host_id = parts_.member.id();
   told.host = name_in_host_id(told.host_id);
-  told.result = ops::kind_name(result.kind);
+  told.result = api::kind_name(result.kind);
   told.text = result.text;
   told.run = result.run;
   std::size_t bytes = 0;

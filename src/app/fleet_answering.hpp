@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "api/control.hpp"
 #include "app/fleet_command_log.hpp"
 #include "core/events.hpp"
 #include "core/timers.hpp"
 #include "loop/loop.hpp"
-#include "ops/control.hpp"
 #include "ops/log.hpp"
 #include "redis/subscriber.hpp"
 #include "store/fleet/keys.hpp"
@@ -27,7 +27,7 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   struct Parts {
     loop::Loop& loop;
     ops::LineLog& log;
-    ops::Control& control;
+    api::Control& control;
     store::FleetMember& member;
     redis::Subscriber& subscriber;
     /// Somebody has changed a list in Redis, and says so.
@@ -57,7 +57,7 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   void publish_logs();
   void arm_logs();
   void answer_runs(const std::string& order, ToldRuns& told);
-  void answer(const std::string& order, const ops::ControlResult& result, FleetAnswer told = {});
+  void answer(const std::string& order, const api::ControlResult& result, FleetAnswer told = {});
   std::shared_ptr<Slow> begin_slow(const FleetOrder& order);
 
   const Parts parts_;

@@ -1,19 +1,19 @@
 // The servers of Gearman that the config names, for all lists of this host.
 #pragma once
 
-#include "app/random_number.hpp"
-#include "app/subsystem.hpp"
 #include "core/events.hpp"
 #include "core/run_id.hpp"
+#include "core/subsystem.hpp"
 #include "gearman/session.hpp"
 #include "loop/loop.hpp"
+#include "redis/random_number.hpp"
 
 namespace w8y::app {
 
 class GearmanConnections final : public Subsystem {
  public:
   GearmanConnections(loop::Loop& loop, EventHandler& events)
-      : session_(loop, events, random_number()), run_ids_(random_number()) {}
+      : session_(loop, events, redis::random_number()), run_ids_(redis::random_number()) {}
 
   void start(const Config& config) override { use(config); }
   void commit(const Config& wanted) override { use(wanted); }

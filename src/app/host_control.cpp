@@ -9,7 +9,7 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
 /// A claim is answered within some command_timeout, whatever Redis does.
 constexpr Duration claims_patience = std::chrono::minutes(2);
@@ -96,12 +96,12 @@ std::optional<ListStatus> HostControl::list(const std::string& prefix) const {
   return find_list(host_.supervisor, survey_, prefix);
 }
 
-ops::ControlResult HostControl::drain() {
+api::ControlResult HostControl::drain() {
   host_.drain.order("an order");
   return {Kind::accepted, "draining", {}, {}};
 }
 
-ops::ControlResult HostControl::cancel(const RunId& run) {
+api::ControlResult HostControl::cancel(const RunId& run) {
   const std::string how = how_it_ends(host_.supervisor, run);
   if (!host_.supervisor.cancel(run)) return {Kind::not_found, "this host has no such run", {}, {}};
   host_.events.on_event(RunCancelled{run});

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/control.hpp"
 #include "app/drain.hpp"
 #include "app/host_mode.hpp"
 #include "app/known_figures.hpp"
@@ -15,7 +16,6 @@
 #include "app/survey.hpp"
 #include "core/supervisor.hpp"
 #include "gearman/session.hpp"
-#include "ops/control.hpp"
 
 namespace w8y::app {
 
@@ -36,7 +36,7 @@ struct ControlledHost {
   int pid = 0;
 };
 
-class HostControl final : public ops::Control {
+class HostControl final : public api::Control {
  public:
   explicit HostControl(ControlledHost host);
 
@@ -53,11 +53,11 @@ class HostControl final : public ops::Control {
                                             const std::string& salt) const override {
     return w8y::compare_secret(host_.config(), question, salt);
   }
-  ops::ControlResult quiet() override { return host_.mode.quiet(); }
-  ops::ControlResult resume() override { return host_.mode.resume(); }
-  ops::ControlResult drain() override;
+  api::ControlResult quiet() override { return host_.mode.quiet(); }
+  api::ControlResult resume() override { return host_.mode.resume(); }
+  api::ControlResult drain() override;
   void reload(Answer answer) override { host_.reload.ask(std::move(answer)); }
-  ops::ControlResult cancel(const RunId& run) override;
+  api::ControlResult cancel(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
   void run_item(const std::string& prefix, const Item& item, Answer answer) override;
 

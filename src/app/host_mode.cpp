@@ -6,15 +6,15 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
-ops::ControlResult is_draining() {
+api::ControlResult is_draining() {
   return {Kind::refused, "this host is draining", {}, {}};
 }
 
 }  // namespace
 
-ops::ControlResult HostMode::quiet() {
+api::ControlResult HostMode::quiet() {
   if (draining_) return is_draining();
   if (!std::exchange(quiet_, true)) {
     update_quiet();
@@ -23,7 +23,7 @@ ops::ControlResult HostMode::quiet() {
   return {Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
 }
 
-ops::ControlResult HostMode::resume() {
+api::ControlResult HostMode::resume() {
   if (draining_) return is_draining();
   if (!quiet_) return {Kind::done, "this host was not quiet", {}, {}};
   quiet_ = false;

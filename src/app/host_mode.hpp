@@ -3,11 +3,11 @@
 
 #include <functional>
 
+#include "api/control.hpp"
 #include "app/redis_watch.hpp"
 #include "core/events.hpp"
 #include "core/status.hpp"
 #include "core/supervisor.hpp"
-#include "ops/control.hpp"
 
 namespace w8y::app {
 
@@ -20,8 +20,8 @@ class HostMode {
   std::function<void()> on_ready;
 
   // an operator's orders
-  ops::ControlResult quiet();
-  ops::ControlResult resume();
+  api::ControlResult quiet();
+  api::ControlResult resume();
 
   /// The first config is in force: with a Redis that can be used, the host is ready.
   void lists_served();

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/subsystem.hpp"
+#include "core/subsystem.hpp"
 #include "core/supervisor.hpp"
 #include "ops/log.hpp"
 

@@ -1,7 +1,7 @@
 // The log as the config wants it, and what the config itself has to say there.
 #pragma once
 
-#include "app/subsystem.hpp"
+#include "core/subsystem.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::app {

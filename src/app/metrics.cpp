@@ -34,9 +34,9 @@ WallTime Metrics::now() const {
   return parts_.loop.clock().wall();
 }
 
-void Metrics::add_to(ops::Router& router) {
+void Metrics::add_to(http::Router& router) {
   router.on("GET", "/metrics",
-            [this](const ops::HttpRequest&, const ops::HttpReplyPtr& reply) { answer(reply); });
+            [this](const http::HttpRequest&, const http::HttpReplyPtr& reply) { answer(reply); });
 }
 
 void Metrics::on_event(const Event& event) {
@@ -44,9 +44,9 @@ void Metrics::on_event(const Event& event) {
     ++(reloaded->applied ? reloads_applied_ : reloads_failed_);
 }
 
-void Metrics::answer(const ops::HttpReplyPtr& reply) {
+void Metrics::answer(const http::HttpReplyPtr& reply) {
   if (text_ && parts_.loop.now() < told_at_ + kept_for) {
-    ops::HttpResponse response;
+    http::HttpResponse response;
     response.body = *text_;
     response.content_type = ops::metrics_type;
     return reply->send(std::move(response));
@@ -138,7 +138,7 @@ void Metrics::gathered() {
 void Metrics::told(std::string&& text) {
   text_ = std::make_shared<const std::string>(std::move(text));
   told_at_ = parts_.loop.now();
-  for (const ops::HttpReplyPtr& reply : std::exchange(waiting_, {})) answer(reply);
+  for (const http::HttpReplyPtr& reply : std::exchange(waiting_, {})) answer(reply);
 }
 
 }  // namespace w8y::app

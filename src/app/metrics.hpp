@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "api/control.hpp"
 #include "app/host_status.hpp"
 #include "app/known_figures.hpp"
 #include "app/list_factory.hpp"
 #include "core/events.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
-#include "ops/control.hpp"
+#include "http/http.hpp"
 #include "ops/event_log.hpp"
-#include "ops/http.hpp"
 #include "ops/metrics.hpp"
 
 namespace w8y::app {
@@ -25,7 +25,7 @@ class Metrics final : public EventHandler, private ListFacts {
   struct Parts {
     loop::Loop& loop;
     const Supervisor& supervisor;
-    const ops::Control& control;
+    const api::Control& control;
     const ListFactory& factory;
     const ops::EventLog& log;
     const KnownFigures& figures;
@@ -34,7 +34,7 @@ class Metrics final : public EventHandler, private ListFacts {
   ~Metrics() override;
 
   /// Adds GET /metrics. Outlives the router's use.
-  void add_to(ops::Router& router);
+  void add_to(http::Router& router);
 
   // of EventHandler
   void on_event(const Event& event) override;
@@ -45,7 +45,7 @@ class Metrics final : public EventHandler, private ListFacts {
   void add_to(ListStatus&) const override {}
   [[nodiscard]] WallTime now() const override;
 
-  void answer(const ops::HttpReplyPtr& reply);
+  void answer(const http::HttpReplyPtr& reply);
   void begin();
   void go_on();
   [[nodiscard]] bool step();
@@ -57,7 +57,7 @@ class Metrics final : public EventHandler, private ListFacts {
   std::uint64_t reloads_applied_ = 0;
   std::uint64_t reloads_failed_ = 0;
   // What is being gathered.
-  std::vector<ops::HttpReplyPtr> waiting_;
+  std::vector<http::HttpReplyPtr> waiting_;
   std::unique_ptr<ops::HostMetrics> gathering_;
   std::optional<std::string> last_;  ///< the prefix that was looked at last
   Timer next_;

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "api/secret_json.hpp"
 #include "app/probing.hpp"
 #include "core/escape.hpp"
 #include "core/reload_plan.hpp"
-#include "ops/http_client.hpp"
-#include "ops/secret_json.hpp"
+#include "http/client.hpp"
 #include "view/json_fields.hpp"
 
 namespace w8y::app {
@@ -50,7 +50,7 @@ std::string random_salt() {
 }
 
 /// The running w8yd doesn't show its secrets: it says of each of ours whether it has the same.
-bool compare_secrets(ops::HttpClient& client, const ConfigText& running, const Config& config,
+bool compare_secrets(http::HttpClient& client, const ConfigText& running, const Config& config,
                      ReloadPlan& changes) {
   constexpr std::size_t at_once = 1000;  // its server takes a body of 1 MiB
   const std::string salt = random_salt();
@@ -58,9 +58,9 @@ bool compare_secrets(ops::HttpClient& client, const ConfigText& running, const C
   for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(at_once, all.size() - begin));
-    const std::string question = to_json(ops::SecretQuestions{salt, {first, last}});
+    const std::string question = to_json(api::SecretQuestions{salt, {first, last}});
     const auto answers =
-        ops::read_secret_answers(client.post("/api/v1/config/compare", question).body);
+        api::read_secret_answers(client.post("/api/v1/config/compare", question).body);
     if (!answers || answers->size() != static_cast<std::size_t>(last - first)) return false;
     for (std::size_t i = 0; i < answers->size(); ++i)
       if ((*answers)[i] == SecretAnswer::changed) add_changed_secret(changes, all[begin + i]);
@@ -91,8 +91,8 @@ int plan(const Config& config) {
     std::cerr << "w8yd: the config names no unix socket under [supervisor] status\n";
     return not_reachable;
   }
-  ops::HttpClient client(address.substr(scheme.size()));
-  const ops::HttpResult answer = client.get("/api/v1/config");
+  http::HttpClient client(address.substr(scheme.size()));
+  const http::HttpResult answer = client.get("/api/v1/config");
   const auto running = answer.status == 200 ? read_config(answer.body) : std::nullopt;
   if (!running) {
     std::cerr << "w8yd: no running w8yd answers at " << escape_text(address)

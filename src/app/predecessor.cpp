@@ -14,9 +14,9 @@
 #include "core/status.hpp"
 #include "core/status_address.hpp"
 #include "core/units.hpp"
-#include "ops/http_client.hpp"
-#include "ops/tcp_listener.hpp"
-#include "ops/unix_listener.hpp"
+#include "http/client.hpp"
+#include "http/tcp_listener.hpp"
+#include "http/unix_listener.hpp"
 #include "view/json_fields.hpp"
 
 namespace w8y::app {
@@ -27,24 +27,24 @@ constexpr Duration look_pause = std::chrono::milliseconds(50);
 constexpr Duration answer_timeout = std::chrono::seconds(2);
 
 struct Predecessor {
-  ops::SocketHolder holder;
+  http::SocketHolder holder;
   bool draining = false;
 };
 
 std::optional<view::JsonFields> ask(const StatusAddress& address) {
-  ops::HttpClient client(address);
-  const ops::HttpResult answer = client.get("/api/v1/status?lists=no", answer_timeout);
+  http::HttpClient client(address);
+  const http::HttpResult answer = client.get("/api/v1/status?lists=no", answer_timeout);
   return answer.status == 200 ? view::JsonFields::parse(answer.body) : std::nullopt;
 }
 
 /// nullopt: nobody, or what is wrong there is for whoever listens to say.
-std::optional<ops::SocketHolder> holder_of(const StatusAddress& address) {
+std::optional<http::SocketHolder> holder_of(const StatusAddress& address) {
   try {
-    if (address.is_unix()) return ops::who_listens(address.path);
-    ops::TcpListener free(address);
+    if (address.is_unix()) return http::who_listens(address.path);
+    http::TcpListener free(address);
     return std::nullopt;
-  } catch (const ops::SocketInUse&) {
-    return ops::SocketHolder{};
+  } catch (const http::SocketInUse&) {
+    return http::SocketHolder{};
   } catch (const std::runtime_error&) {
     return std::nullopt;
   }
@@ -76,10 +76,10 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
     parse_status_address(text, address);
     const std::string& place = address.is_unix() ? address.path : address.text;
     while (const auto found = predecessor_at(address)) {
-      const ops::SocketHolder& holder = found->holder;
+      const http::SocketHolder& holder = found->holder;
       // One that was draining and doesn't answer any more is about to end.
       const bool ending = told && (holder.pid == waits_for || holder.pid == 0);
-      if (!found->draining && !ending) throw ops::SocketInUse(place, holder);
+      if (!found->draining && !ending) throw http::SocketInUse(place, holder);
       if (Steady::now() >= until)
         throw std::runtime_error(std::string("the status ") +
                                  (address.is_unix() ? "socket" : "address") + " is in use by " +

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "app/config_loading.hpp"
+#include "config/loading.hpp"
 
 namespace w8y::app {
 
@@ -23,7 +23,7 @@ bool RedisConnection::same(const Config& a, const Config& b) {
 std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config& config,
                                                                    RedisWatch::Changed changed) {
   auto made = std::make_unique<Watched>();
-  redis::ClientOptions client = client_options(config.redis, "w8yd");
+  redis::ClientOptions client = config::client_options(config.redis, "w8yd");
   client.max_reply = max_reply;
   const std::string embedded = parts_.embedded_url();
   if (!embedded.empty()) {

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "app/redis_watch.hpp"
-#include "app/subsystem.hpp"
 #include "core/events.hpp"
 #include "core/status.hpp"
+#include "core/subsystem.hpp"
 #include "core/timers.hpp"
 #include "loop/loop.hpp"
 #include "ops/log.hpp"

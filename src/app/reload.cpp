@@ -6,7 +6,7 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
 constexpr const char* draining = "this host is draining";
 constexpr const char* unchanged = "; nothing was changed";
@@ -16,7 +16,7 @@ std::string changes_text(std::size_t changes) {
   return changes == 1 ? "1 change" : std::to_string(changes) + " changes";
 }
 
-void tell(const std::vector<Reload::Answer>& answers, const ops::ControlResult& result) {
+void tell(const std::vector<Reload::Answer>& answers, const api::ControlResult& result) {
   for (const auto& answer : answers) answer(result);
 }
 
@@ -64,7 +64,7 @@ std::function<void(Value)> Reload::while_it_goes_on(void (Reload::*step)(Value))
   };
 }
 
-void Reload::was_read(LoadResult&& result) {
+void Reload::was_read(config::LoadResult&& result) {
   attempt_->wanted = std::move(result.config);
   if (!attempt_->wanted)
     return fail("the config has mistakes" + std::string(unchanged), std::move(result.mistakes));
@@ -103,7 +103,7 @@ void Reload::fail(const std::string& why, std::vector<std::string> lines) {
   finish({Kind::invalid, why, std::move(lines), {}});
 }
 
-void Reload::finish(const ops::ControlResult& result) {
+void Reload::finish(const api::ControlResult& result) {
   attempt_.reset();
   const auto answers = std::exchange(answers_, {});
   set_state(ReloadState::idle);

@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "app/config_loading.hpp"
+#include "api/control.hpp"
+#include "config/loading.hpp"
 #include "core/clock.hpp"
 #include "core/events.hpp"
 #include "core/reload_plan.hpp"
 #include "core/rule.hpp"
 #include "core/timers.hpp"
-#include "ops/control.hpp"
 
 namespace w8y::app {
 
@@ -49,7 +49,7 @@ class ReloadSteps {
   /// Of configs applied since the start.
   [[nodiscard]] virtual std::uint64_t generation() const = 0;
 
-  using Read = std::function<void(LoadResult&& result)>;
+  using Read = std::function<void(config::LoadResult&& result)>;
   virtual void read(ConfigPtr running, Read then) = 0;
   /// Whether the connection in use is what `wanted` asks for.
   [[nodiscard]] virtual bool same_connection(const Config& running, const Config& wanted) const = 0;
@@ -70,7 +70,7 @@ class ReloadSteps {
 
 class Reload {
  public:
-  using Answer = ops::Control::Answer;
+  using Answer = api::Control::Answer;
   struct Result {
     std::string text;  ///< one line; empty: there was none yet
     WallTime at{0};
@@ -104,12 +104,12 @@ class Reload {
   std::function<void(Value)> while_it_goes_on(void (Reload::*step)(Value));
   void begin();
   void begin_next();
-  void was_read(LoadResult&& result);
+  void was_read(config::LoadResult&& result);
   void was_connected(const std::string& why);
   void prepare();
   void was_applied(const ReloadPlan& plan);
   void fail(const std::string& why, std::vector<std::string> lines);
-  void finish(const ops::ControlResult& result);
+  void finish(const api::ControlResult& result);
 
   const Clock& clock_;
   const std::string file_;

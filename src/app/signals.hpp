@@ -5,17 +5,17 @@
 #include <memory>
 #include <vector>
 
+#include "api/control.hpp"
 #include "app/drain.hpp"
-#include "app/subsystem.hpp"
+#include "core/subsystem.hpp"
 #include "loop/loop.hpp"
-#include "ops/control.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::app {
 
 class Signals final : public Subsystem {
  public:
-  Signals(loop::Loop& loop, ops::Control& control, Drain& drain, ops::Log& log)
+  Signals(loop::Loop& loop, api::Control& control, Drain& drain, ops::Log& log)
       : loop_(loop), control_(control), drain_(drain), log_(log) {}
 
   void start(const Config& config) override;
@@ -24,7 +24,7 @@ class Signals final : public Subsystem {
   void on(int signal, std::function<void()> act);
 
   loop::Loop& loop_;
-  ops::Control& control_;
+  api::Control& control_;
   Drain& drain_;
   ops::Log& log_;
   std::vector<std::unique_ptr<loop::SignalWatch>> watches_;

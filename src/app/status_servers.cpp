@@ -8,8 +8,8 @@
 #include "core/config.hpp"
 #include "core/status_address.hpp"
 #include "core/status_token.hpp"
-#include "ops/listener.hpp"
-#include "ops/unix_listener.hpp"
+#include "http/listener.hpp"
+#include "http/unix_listener.hpp"
 
 namespace w8y::app {
 
@@ -21,11 +21,11 @@ bool names(const Config& config, const std::string& address) {
 }
 
 /// Who reaches a port is nobody we know: less of everything for each, and room for who comes.
-constexpr ops::HttpLimits tcp_limits = {.connections = 48,
-                                        .spare = 16,
-                                        .body = std::size_t{256} << 10,
-                                        .streams = 32,
-                                        .unread = std::size_t{64} << 20};
+constexpr http::HttpLimits tcp_limits = {.connections = 48,
+                                         .spare = 16,
+                                         .body = std::size_t{256} << 10,
+                                         .streams = 32,
+                                         .unread = std::size_t{64} << 20};
 
 /// What this host is called, besides its addresses.
 std::vector<std::string> names_of(const SupervisorSettings& supervisor) {
@@ -52,7 +52,7 @@ std::string replaceable(const std::string& address) {
   parse_status_address(address, at);
   if (!at.is_unix()) return {};
   try {
-    ops::check_socket_folder(at.path);
+    http::check_socket_folder(at.path);
     return {};
   } catch (const std::exception& error) {
     return error.what();
@@ -61,18 +61,18 @@ std::string replaceable(const std::string& address) {
 
 }  // namespace
 
-std::unique_ptr<ops::HttpServer> StatusServers::serve_at(const std::string& address) {
+std::unique_ptr<http::HttpServer> StatusServers::serve_at(const std::string& address) {
   StatusAddress at;
   parse_status_address(address, at);
-  ops::HttpGate gate;
+  http::HttpGate gate;
   if (!at.is_unix())
-    gate = [this](const ops::HttpRequest& request) { return gate_.judge(request); };
+    gate = [this](const http::HttpRequest& request) { return gate_.judge(request); };
   const auto complain = [this](const std::string& complaint) {
     log_.debug(complaint, {{"from", "http"}});
   };
-  auto server = std::make_unique<ops::HttpServer>(loop_, ops::listen_at(at), handler_,
-                                                  at.is_unix() ? ops::HttpLimits{} : tcp_limits,
-                                                  std::move(gate), complain);
+  auto server = std::make_unique<http::HttpServer>(loop_, http::listen_at(at), handler_,
+                                                   at.is_unix() ? http::HttpLimits{} : tcp_limits,
+                                                   std::move(gate), complain);
   log_.info("status", {{"address", address}});
   return server;
 }
@@ -85,7 +85,7 @@ void StatusServers::start(const Config& config) {
   for (const auto& address : config.supervisor.status) {
     try {
       servers_[address] = serve_at(address);
-    } catch (const ops::SocketInUse&) {
+    } catch (const http::SocketInUse&) {
       throw;
     } catch (const std::exception& error) {
       servers_.erase(address);
@@ -109,12 +109,12 @@ std::string StatusServers::own_in_the_way(const std::string& address, const Conf
   return {};
 }
 
-std::unique_ptr<ops::HttpServer> StatusServers::serve_instead(const std::string& address,
-                                                              const Config& wanted) {
+std::unique_ptr<http::HttpServer> StatusServers::serve_instead(const std::string& address,
+                                                               const Config& wanted) {
   for (;;) {
     try {
       return serve_at(address);
-    } catch (const ops::SocketInUse&) {
+    } catch (const http::SocketInUse&) {
       const std::string own = own_in_the_way(address, wanted);
       if (own.empty()) throw;
       servers_.erase(own);

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "app/subsystem.hpp"
+#include "app/refused_tokens.hpp"
+#include "core/subsystem.hpp"
+#include "http/server.hpp"
+#include "http/tcp_gate.hpp"
 #include "loop/loop.hpp"
-#include "ops/http_server.hpp"
 #include "ops/log.hpp"
-#include "ops/refused_tokens.hpp"
-#include "ops/tcp_gate.hpp"
 
 namespace w8y::app {
 
@@ -20,14 +20,14 @@ namespace w8y::app {
 class StatusServers final : public Subsystem {
  public:
   /// `handler` answers on all of them.
-  StatusServers(loop::Loop& loop, ops::LineLog& log, ops::HttpHandler& handler)
+  StatusServers(loop::Loop& loop, ops::LineLog& log, http::HttpHandler& handler)
       : loop_(loop),
         log_(log),
         handler_(handler),
         refused_tokens_(log, loop.clock(), loop.timers()),
-        gate_([this](const ops::HttpRequest& request) { refused_tokens_.add(request); }) {}
+        gate_([this](const http::HttpRequest& request) { refused_tokens_.add(request); }) {}
 
-  /// Throws ops::SocketInUse if another w8yd has an address: whoever asks there would be answered
+  /// Throws http::SocketInUse if another w8yd has an address: whoever asks there would be answered
   /// by the wrong one; std::runtime_error if status_token_file has no token. Without an address for
   /// another reason the work goes on, and each reload tries again.
   void start(const Config& config) override;
@@ -41,18 +41,18 @@ class StatusServers final : public Subsystem {
   }
 
  private:
-  using Servers = std::map<std::string, std::unique_ptr<ops::HttpServer>>;  ///< by address
+  using Servers = std::map<std::string, std::unique_ptr<http::HttpServer>>;  ///< by address
 
-  std::unique_ptr<ops::HttpServer> serve_at(const std::string& address);
-  std::unique_ptr<ops::HttpServer> serve_instead(const std::string& address, const Config& wanted);
+  std::unique_ptr<http::HttpServer> serve_at(const std::string& address);
+  std::unique_ptr<http::HttpServer> serve_instead(const std::string& address, const Config& wanted);
   std::string own_in_the_way(const std::string& address, const Config& wanted) const;
   void take_back();
 
   loop::Loop& loop_;
   ops::LineLog& log_;
-  ops::HttpHandler& handler_;
-  ops::RefusedTokens refused_tokens_;
-  ops::TcpGate gate_;
+  http::HttpHandler& handler_;
+  RefusedTokens refused_tokens_;
+  http::TcpGate gate_;
   Secret next_token_;
   Servers servers_;
   Servers next_;  ///< on addresses that are new

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string_view>
 
-#include "app/subsystem.hpp"
 #include "core/clock.hpp"
 #include "core/events.hpp"
+#include "core/subsystem.hpp"
 #include "core/timers.hpp"
 #include "ops/notify.hpp"
 

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "app/tls_environment.hpp"
 #include "app/w8y_log.hpp"
 #include "app/w8y_options.hpp"
 #include "app/w8y_tls.hpp"
@@ -23,6 +22,7 @@
 #include "process/find_program.hpp"
 #include "process/pid_namespace.hpp"
 #include "redis/hash_slots.hpp"
+#include "redis/tls_environment.hpp"
 #include "redis/url.hpp"
 #include "source/circular/circular_factory.hpp"
 #include "store/circular/redis_list.hpp"
@@ -252,7 +252,7 @@ int run(const W8yOptions& options, char** argv) {
   loop::Loop loop;
   redis::ClientOptions client;
   client.url = url;
-  client.tls = tls_environment();
+  client.tls = redis::tls_environment();
   client.scripts_are_known = true;
   std::uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) < 0) throw std::system_error(errno, std::generic_category());

@@ -6,15 +6,15 @@
 #include <csignal>
 #include <iostream>
 
-#include "app/ctl/command_line.hpp"
-#include "app/ctl/context.hpp"
-#include "app/ctl/failure.hpp"
 #include "core/escape.hpp"
+#include "ctl/command_line.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
 #include "operator/query_context.hpp"
 #include "redis/tls_transport.hpp"
 #include "store/rights.hpp"
 
-namespace ctl = w8y::app::ctl;
+namespace ctl = w8y::ctl;
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "app/check.hpp"
-#include "app/config_loading.hpp"
 #include "app/daemon.hpp"
 #include "app/plan.hpp"
 #include "app/predecessor.hpp"
 #include "app/start_signals.hpp"
+#include "config/loading.hpp"
 #include "process/host_limits.hpp"
 #include "process/signals_blocked.hpp"
 #include "process/spawn_helper.hpp"
@@ -22,7 +22,7 @@
 namespace {
 
 struct Options {
-  std::string config = w8y::app::default_config_path;
+  std::string config = w8y::config::default_config_path;
   bool check = false;
   bool strict = false;
   bool plan = false;
@@ -72,7 +72,7 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
 /// Holds SIGTERM and SIGINT until the programs that print lists have ended. A held one kills those.
 w8y::Config load(const std::string& path) {
   const w8y::process::SignalsBlocked blocked{SIGTERM, SIGINT};
-  return w8y::app::load_apart(path);
+  return w8y::config::load_apart(path);
 }
 
 int run(const Options& options) {
@@ -110,8 +110,8 @@ int main(int argc, char** argv) {
   try {
     return run(options);
   } catch (const w8y::ConfigError& error) {
-    w8y::app::print_mistakes("w8yd", error);
-    return w8y::app::config_exit;
+    w8y::config::print_mistakes("w8yd", error);
+    return w8y::config::config_exit;
   } catch (const std::exception& error) {
     std::cerr << "w8yd: " << error.what() << '\n';
     return failed_start;

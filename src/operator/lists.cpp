@@ -5,6 +5,7 @@
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
 #include "redis/hash_slots.hpp"
+#include "store/rights.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/thoonk/keys.hpp"
 
@@ -53,6 +54,10 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
 }
 
 }  // namespace
+
+std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach) {
+  return store::with_remedy(error.what(), reach.url.user);
+}
 
 std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::string>& name) {
   if (query.lists == nullptr) {

@@ -10,7 +10,8 @@
 namespace w8y::verbs {
 
 inline constexpr const char* no_redis =
-    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, lists "
+    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, "
+    "lists "
     "no pauses, and hosts no fleet";
 
 /// In w8yd on the thread of the QueryRunner: what else is of w8yd is not to be touched.
@@ -23,6 +24,9 @@ struct QueryContext {
 
   [[nodiscard]] bool cluster() const { return reach.url.kind == redis::Url::Kind::cluster; }
 };
+
+/// What Redis says, and which permission is missing, if that is it.
+std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach);
 
 /// Ends a verb that can't be done.
 class Refusal : public std::runtime_error {

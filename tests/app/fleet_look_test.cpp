@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/api/routes.hpp"
+#include "api/routes.hpp"
 #include "operator/fleet.hpp"
 #include "operator/query_context.hpp"
 #include "ops/api_support.hpp"
@@ -20,7 +20,7 @@
 #include "view/list_view.hpp"
 
 using namespace w8y;
-using namespace w8y::app;
+using namespace w8y::api;
 using namespace w8y::test;
 using namespace std::string_literals;
 
@@ -90,10 +90,10 @@ const nlohmann::json* find(const nlohmann::json& view, const std::string& name) 
 
 /// What a request is answered, with a QueryRunner as w8yd has it.
 struct Api {
-  struct Reply : ops::HttpReply {
+  struct Reply : http::HttpReply {
     explicit Reply(Api& of) : api(of) {}
-    void send(ops::HttpResponse response) override { api.answers.push_back(std::move(response)); }
-    std::shared_ptr<ops::HttpStream> stream(std::string, std::string) override { return nullptr; }
+    void send(http::HttpResponse response) override { api.answers.push_back(std::move(response)); }
+    std::shared_ptr<http::HttpStream> stream(std::string, std::string) override { return nullptr; }
     Api& api;
   };
 
@@ -107,25 +107,25 @@ struct Api {
     api::add_fleet_view({router, queries, control, fleet});
   }
   void ask(std::map<std::string, std::string> query, bool over_tcp) {
-    ops::HttpRequest request;
+    http::HttpRequest request;
     request.method = "GET";
     request.path = {"api", "v1", "fleet"};
     request.query = std::move(query);
     request.over_tcp = over_tcp;
     router.handle(request, std::make_shared<Reply>(*this));
   }
-  ops::HttpResponse answer(std::map<std::string, std::string> query, bool over_tcp) {
+  http::HttpResponse answer(std::map<std::string, std::string> query, bool over_tcp) {
     answers.clear();
     ask(std::move(query), over_tcp);
     REQUIRE(turn_until(loop, [&] { return !answers.empty(); }));
     return answers.front();
   }
 
-  std::vector<ops::HttpResponse> answers;
+  std::vector<http::HttpResponse> answers;
   loop::Loop loop;
   ops::test::FakeControl control;
   ops::test::FakeFleet fleet;
-  ops::Router router;
+  http::Router router;
   QueryRunner queries;
 };
 
@@ -323,7 +323,7 @@ TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") 
   fleet.list(fleet.host("alpha"), "work", report());
   Api api(server.url());
   const auto has_lists = [&](std::map<std::string, std::string> query, bool over_tcp) {
-    const ops::HttpResponse answer = api.answer(std::move(query), over_tcp);
+    const http::HttpResponse answer = api.answer(std::move(query), over_tcp);
     CHECK(answer.status == 200);
     return nlohmann::json::parse(answer.body)["hosts"][0].contains("lists");
   };
@@ -353,7 +353,7 @@ TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") 
 
   server.ask({"DEL", "fleet:hosts"});
   server.ask({"SET", "fleet:hosts", "x"});
-  const ops::HttpResponse refused = api.answer({}, false);
+  const http::HttpResponse refused = api.answer({}, false);
   CHECK(refused.status == 409);
   CHECK(refused.body.find("fleet:hosts: WRONGTYPE") != std::string::npos);
 }

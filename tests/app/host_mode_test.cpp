@@ -14,7 +14,7 @@ using namespace w8y::test;
 namespace host_mode_test {
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
 struct Host : World, EventHandler {
   Lines told;

@@ -1,4 +1,4 @@
-#include "app/query_runner.hpp"
+#include "api/query_runner.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,13 +12,14 @@
 
 using namespace w8y;
 using namespace w8y::app;
+using namespace w8y::api;
 using namespace w8y::test;
 
 namespace query_runner_test {
 namespace {
 
-ops::HttpResponse text(std::string body) {
-  ops::HttpResponse response;
+http::HttpResponse text(std::string body) {
+  http::HttpResponse response;
   response.body = std::move(body);
   return response;
 }
@@ -40,10 +41,10 @@ struct Host {
   void ask(QueryRunner::Query look, bool trusted = true) {
     queries.run(
         std::move(look),
-        [this](ops::HttpResponse response) { answers.push_back(std::move(response)); }, trusted);
+        [this](http::HttpResponse response) { answers.push_back(std::move(response)); }, trusted);
   }
   /// Asks for a key, and waits for the answer.
-  ops::HttpResponse get(const std::string& key) {
+  http::HttpResponse get(const std::string& key) {
     const std::size_t before = answers.size();
     ask([key](verbs::QueryContext& query) { return text(query.redis.call({"GET", key}).text); });
     wait_for_answers(before + 1);
@@ -54,7 +55,7 @@ struct Host {
   }
 
   std::string url;
-  std::vector<ops::HttpResponse> answers;
+  std::vector<http::HttpResponse> answers;
   loop::Loop loop;
   QueryRunner queries;
 };
@@ -76,10 +77,10 @@ TEST_CASE("queries: what was asked is looked at in its order and answered from t
   host.url = server.url();
   host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "a"}).text); });
   host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "list"}).text); });
-  host.ask([](verbs::QueryContext&) -> ops::HttpResponse {
+  host.ask([](verbs::QueryContext&) -> http::HttpResponse {
     throw verbs::Refusal(404, "there is no such");
   });
-  host.ask([](verbs::QueryContext&) -> ops::HttpResponse {
+  host.ask([](verbs::QueryContext&) -> http::HttpResponse {
     throw std::runtime_error("a mistake of ours");
   });
   host.ask(

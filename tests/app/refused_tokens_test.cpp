@@ -1,11 +1,12 @@
-#include "ops/refused_tokens.hpp"
+#include "app/refused_tokens.hpp"
 
 #include <doctest/doctest.h>
 
 #include "app_support.hpp"
 
 using namespace w8y;
-using namespace w8y::ops;
+using namespace w8y::app;
+using namespace w8y::http;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace reload_test {
 namespace {
 
-using Kind = ops::ControlResult::Kind;
+using Kind = api::ControlResult::Kind;
 
 ConfigPtr config(const std::string& hash, const std::string& redis = "unix:///a") {
   auto made = std::make_shared<Config>();
@@ -76,7 +76,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
   void discard(ConfigPtr gone) override { discarded.push_back(std::move(gone)); }
 
   void answer_read() {
-    LoadResult result;
+    config::LoadResult result;
     result.config = file;
     if (!file) result.mistakes = {"w8y.toml:1:1: bad"};
     read_then(std::move(result));
@@ -100,7 +100,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
 
   /// What whoever asks is answered, in `answers`.
   void ask(const std::string& who) {
-    reload.ask([this, who](const ops::ControlResult& result) {
+    reload.ask([this, who](const api::ControlResult& result) {
       answers.push_back(who +
                         (result.kind == Kind::done      ? " done: "
                          : result.kind == Kind::invalid ? " invalid: "
@@ -269,7 +269,7 @@ TEST_CASE("after one that failed, too") {
 
 TEST_CASE("who asks from its answer begins another one") {
   Started f;
-  f.reload.ask([&f](const ops::ControlResult&) { f.ask("next"); });
+  f.reload.ask([&f](const api::ControlResult&) { f.ask("next"); });
   CHECK(f.answers == Lines{"next done: reloaded: 1 change"});
 }
 
@@ -348,7 +348,7 @@ TEST_CASE("a config from standard input can't be read again") {
   Fixture f;
   Reload reload(f.clock, f.timers, "-", f, f);
   reload.started();
-  reload.ask([&f](const ops::ControlResult& result) { f.answers.push_back(result.text); });
+  reload.ask([&f](const api::ControlResult& result) { f.answers.push_back(result.text); });
   CHECK(f.answers == Lines{"the config came from standard input: there is no file to read"});
   CHECK(f.done.empty());
 }

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "app/ring_path.hpp"
+#include "api/ring_path.hpp"
 #include "core/job_settings.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 
 using namespace w8y;
 using namespace w8y::app;
+using namespace w8y::api;
 using namespace w8y::test;
 
 namespace ring_test {
@@ -23,14 +24,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct RingReply : ops::HttpReply {
-  ops::HttpResponse answer;
+struct RingReply : http::HttpReply {
+  http::HttpResponse answer;
   bool answered = false;
-  void send(ops::HttpResponse response) override {
+  void send(http::HttpResponse response) override {
     answer = std::move(response);
     answered = true;
   }
-  std::shared_ptr<ops::HttpStream> stream(std::string, std::string) override { return nullptr; }
+  std::shared_ptr<http::HttpStream> stream(std::string, std::string) override { return nullptr; }
 };
 
 struct RingHost {
@@ -53,7 +54,7 @@ struct RingHost {
   }
   std::shared_ptr<RingReply> ask(const std::string& prefix, const std::string& most = {}) {
     auto reply = std::make_shared<RingReply>();
-    ops::HttpRequest request;
+    http::HttpRequest request;
     request.method = "GET";
     request.path = {"api", "v1", "lists", prefix, "ring"};
     if (!most.empty()) request.query["most"] = most;
@@ -82,7 +83,7 @@ struct RingHost {
   std::shared_ptr<Config> config = std::make_shared<Config>();
   QueryRunner queries;
   RingPath ring;
-  ops::Router router;
+  http::Router router;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "app/api/routes.hpp"
+#include "api/routes.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -10,10 +10,10 @@
 #include <set>
 #include <string>
 
-#include "app/ring_path.hpp"
+#include "api/ring_path.hpp"
 #include "ops/api_support.hpp"
-#include "ops/live_hub.hpp"
-#include "ops/page.hpp"
+#include "page/live_hub.hpp"
+#include "page/page.hpp"
 
 using namespace w8y;
 
@@ -24,7 +24,7 @@ namespace {
 /// nullopt: any are taken.
 using Told = std::map<std::string, std::optional<std::set<std::string>>>;
 
-Told of_router(const ops::Router& router) {
+Told of_router(const http::Router& router) {
   Told all;
   for (const auto& route : router.routes()) {
     std::string path;
@@ -65,17 +65,17 @@ TEST_CASE("each path, method and parameter is in etc/openapi.json, and nothing e
   loop::Loop loop;
   ops::test::FakeControl control;
   ops::test::FakeFleet fleet;
-  ops::EventHub events(loop, "here-1");
-  app::QueryRunner queries(loop, {[] { return redis::ClientOptions(); },
+  api::EventHub events(loop, "here-1");
+  api::QueryRunner queries(loop, {[] { return redis::ClientOptions(); },
                                   [] { return std::make_shared<const Config>(); }});
   Hour hour;
-  ops::LiveHub live(loop, control, fleet, hour);
-  app::RingPath ring(loop, queries);
-  ops::Router router;
-  ops::add_api(router, control, fleet, events);
-  app::api::add_routes({router, queries, control, fleet});
-  ops::add_live(router, live);
-  ops::add_page(router, control);
+  page::LiveHub live(loop, control, fleet, hour);
+  api::RingPath ring(loop, queries);
+  http::Router router;
+  api::add_api(router, control, fleet, events);
+  api::add_routes({router, queries, control, fleet});
+  page::add_live(router, live);
+  page::add_page(router, control);
   ring.add_to(router);
   const Told router_has = of_router(router);
   const Told document_has = of_document();

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "fuzz.hpp"
+#include "http/server.hpp"
+#include "http/target.hpp"
+#include "http/tcp_gate.hpp"
 #include "loop/loop.hpp"
-#include "ops/http_server.hpp"
-#include "ops/http_target.hpp"
-#include "ops/tcp_gate.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
@@ -28,23 +28,23 @@ struct Server {
       ++orders;
       answer(request, reply);
     });
-    router.on("GET", "/stream", [](const ops::HttpRequest&, const ops::HttpReplyPtr& reply) {
+    router.on("GET", "/stream", [](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
       reply->stream("text/plain", "")->close();
     });
   }
 
-  static ops::HttpLimits limits(bool gated) {
-    ops::HttpLimits limits;
+  static http::HttpLimits limits(bool gated) {
+    http::HttpLimits limits;
     if (gated) limits.spare = 4;
     return limits;
   }
-  ops::HttpGate gate_of(bool gated) {
+  http::HttpGate gate_of(bool gated) {
     if (!gated) return {};
-    return [this](const ops::HttpRequest& request) { return gate.judge(request); };
+    return [this](const http::HttpRequest& request) { return gate.judge(request); };
   }
 
-  static void answer(const ops::HttpRequest& request, const ops::HttpReplyPtr& reply) {
-    ops::HttpResponse response;
+  static void answer(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+    http::HttpResponse response;
     response.body = request.path[1] + request.body;
     for (const auto& [name, value] : request.query) response.body += name + value;
     reply->send(response);
@@ -70,10 +70,10 @@ struct Server {
 
   test::TempDir folder;
   loop::Loop loop;
-  ops::Router router;
-  ops::TcpGate gate;
+  http::Router router;
+  http::TcpGate gate;
   std::size_t orders = 0;  ///< that were carried out
-  ops::HttpServer server;
+  http::HttpServer server;
 };
 
 void talk(Server& server, std::string_view bytes, std::size_t first) {
@@ -87,11 +87,11 @@ void talk(Server& server, std::string_view bytes, std::size_t first) {
 }
 
 void look_at_target(std::string_view text) {
-  const auto target = ops::parse_target(text);
+  const auto target = http::parse_target(text);
   if (!target) return;
-  fuzz::must(ops::has_too_many_parameters(text) || target->query.size() <= ops::max_parameters,
+  fuzz::must(http::has_too_many_parameters(text) || target->query.size() <= http::max_parameters,
              "parameters are counted");
-  const auto again = ops::parse_target(ops::make_path(target->path));
+  const auto again = http::parse_target(http::make_path(target->path));
   fuzz::must(again && again->path == target->path, "a path can be written and read again");
 }
 

@@ -142,6 +142,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'commit="\w*"', 'commit="<commit>"'),
     # Figures of work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
+    (r"(?m)^w8y_places \d+$", "w8y_places <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
     (r"\b\d/10\b", "<n>/10"),  # slots: a claim that is on its way has one
 )]

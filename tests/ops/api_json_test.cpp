@@ -1,4 +1,4 @@
-#include "ops/api_json.hpp"
+#include "api/api_json.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <string>
 
-#include "ops/http_target.hpp"
+#include "http/target.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace std::string_literals;
 
 namespace {

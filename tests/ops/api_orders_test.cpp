@@ -1,9 +1,12 @@
 #include "api_support.hpp"
-#include "ops/http_target.hpp"
+#include "http/target.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::string_literals;
 

@@ -9,13 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "ops/api.hpp"
-#include "ops/http_client.hpp"
-#include "ops/http_server.hpp"
-#include "ops/secret_json.hpp"
+#include "api/host_routes.hpp"
+#include "api/secret_json.hpp"
+#include "http/client.hpp"
+#include "http/server.hpp"
 #include "ops_support.hpp"
 
+// Also where a test knows only some of them.
+namespace w8y::http {}
+namespace w8y::api {}
+namespace w8y::page {}
+
 namespace w8y::ops::test {
+
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 using Json = nlohmann::json;
 

@@ -1,12 +1,14 @@
-#include "ops/api.hpp"
-
+#include "api/host_routes.hpp"
 #include "api_support.hpp"
-#include "ops/http_target.hpp"
+#include "http/target.hpp"
 #include "raw_client.hpp"
 #include "server_sent_events.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::string_literals;
 

@@ -1,5 +1,3 @@
-#include "ops/http_client.hpp"
-
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -11,11 +9,15 @@
 #include <thread>
 #include <vector>
 
-#include "ops/unix_listener.hpp"
+#include "http/client.hpp"
+#include "http/unix_listener.hpp"
 #include "ops_support.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 

@@ -1,16 +1,18 @@
 // Heads that two programs may read in two ways, and targets with too many parameters.
-#include "ops/http_head.hpp"
-
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "ops/http_server.hpp"
+#include "http/head.hpp"
+#include "http/server.hpp"
 #include "ops_support.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 
 namespace http_head_test {

@@ -1,5 +1,3 @@
-#include "ops/http_server.hpp"
-
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -11,13 +9,17 @@
 #include <thread>
 #include <vector>
 
-#include "ops/http_client.hpp"
-#include "ops/http_target.hpp"
+#include "http/client.hpp"
+#include "http/server.hpp"
+#include "http/target.hpp"
 #include "ops_support.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 using namespace std::string_literals;

@@ -22,6 +22,9 @@
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::string_literals;
 

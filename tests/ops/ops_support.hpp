@@ -12,7 +12,16 @@
 #include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
+// Also where a test knows only some of them.
+namespace w8y::http {}
+namespace w8y::api {}
+namespace w8y::page {}
+
 namespace w8y::ops::test {
+
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 using namespace w8y::test;
 

@@ -9,12 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "ops/live_fleet.hpp"
-#include "ops/live_hub.hpp"
 #include "ops_support.hpp"
+#include "page/live_fleet.hpp"
+#include "page/live_hub.hpp"
 #include "view/list_view.hpp"
 
+// Also where a test knows only some of them.
+namespace w8y::http {}
+namespace w8y::api {}
+namespace w8y::page {}
+
 namespace w8y::ops::test {
+
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 using namespace std::chrono_literals;
 

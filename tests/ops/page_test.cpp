@@ -1,5 +1,5 @@
 // The page's files, and what it hears as it happens.
-#include "ops/page.hpp"
+#include "page/page.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/http_server.hpp"
+#include "http/server.hpp"
 #include "ops_support.hpp"
 #include "page_support.hpp"
 #include "raw_client.hpp"
@@ -20,6 +20,9 @@
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 

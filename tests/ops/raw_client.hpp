@@ -13,7 +13,16 @@
 #include <string>
 #include <string_view>
 
+// Also where a test knows only some of them.
+namespace w8y::http {}
+namespace w8y::api {}
+namespace w8y::page {}
+
 namespace w8y::ops::test {
+
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 class RawClient {
  public:

@@ -5,7 +5,16 @@
 #include <string_view>
 #include <vector>
 
+// Also where a test knows only some of them.
+namespace w8y::http {}
+namespace w8y::api {}
+namespace w8y::page {}
+
 namespace w8y::ops::test {
+
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 struct ServerSentEvent {
   std::string name;

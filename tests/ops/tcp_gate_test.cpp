@@ -1,5 +1,5 @@
 // What a request over TCP has to show.
-#include "ops/tcp_gate.hpp"
+#include "http/tcp_gate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +8,9 @@
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 
 namespace tcp_gate_test {
 namespace {

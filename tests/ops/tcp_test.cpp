@@ -9,15 +9,18 @@
 
 #include "core/status_address.hpp"
 #include "core/status_token.hpp"
-#include "ops/http_client.hpp"
-#include "ops/http_server.hpp"
-#include "ops/tcp_gate.hpp"
-#include "ops/tcp_listener.hpp"
+#include "http/client.hpp"
+#include "http/server.hpp"
+#include "http/tcp_gate.hpp"
+#include "http/tcp_listener.hpp"
 #include "ops_support.hpp"
 #include "raw_client.hpp"
 
 using namespace w8y;
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 using namespace std::chrono_literals;
 

@@ -1,4 +1,4 @@
-#include "ops/unix_listener.hpp"
+#include "http/unix_listener.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -13,6 +13,9 @@
 #include "raw_client.hpp"
 
 using namespace w8y::ops;
+using namespace w8y::http;
+using namespace w8y::api;
+using namespace w8y::page;
 using namespace w8y::ops::test;
 
 namespace unix_listener_test {

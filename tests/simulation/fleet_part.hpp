@@ -62,7 +62,7 @@ class FleetPart final {
   app::KnownFigures figures_;
   app::HostControl control_;
   Hour hour_;
-  app::QueryRunner queries_;  ///< never used: no operator views the fleet in a world
+  api::QueryRunner queries_;  ///< never used: no operator views the fleet in a world
   app::Fleet fleet_;
   EventReporter reporter_;
 };

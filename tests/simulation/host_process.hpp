@@ -99,7 +99,7 @@ class Process final : private app::ReloadSteps,
   [[nodiscard]] ConfigPtr in_force() const override { return supervisor_.shared_config(); }
   [[nodiscard]] std::uint64_t generation() const override { return supervisor_.generation(); }
   void read(ConfigPtr, Read then) override {
-    app::LoadResult result;
+    config::LoadResult result;
     result.config = parse(host_.config_);
     then(std::move(result));
   }

@@ -6,18 +6,18 @@
 #include <sstream>
 #include <utility>
 
-#include "app/ctl/command_line.hpp"
-#include "app/ctl/context.hpp"
-#include "app/ctl/failure.hpp"
-#include "app/ctl/who.hpp"
+#include "ctl/command_line.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/who.hpp"
 #include "loop/loop.hpp"
 #include "operator/query_context.hpp"
 #include "redis/url.hpp"
 
 // What the program w8yctl says of itself and of its user.
-void w8y::app::ctl::complain(const std::string&) {}
+void w8y::ctl::complain(const std::string&) {}
 
-std::string w8y::app::ctl::who_we_are() {
+std::string w8y::ctl::who_we_are() {
   return "an operator";
 }
 
@@ -109,7 +109,6 @@ void Operator::do_errand(const Errand& errand, std::string& trouble) {
 
 /// As main() of w8yctl does it.
 CommandEnd Operator::do_command(const std::vector<std::string>& words) {
-  namespace ctl = app::ctl;
   CommandEnd end;
   std::ostringstream out;
   const Printed printed(out);

@@ -1,6 +1,6 @@
 // Scene: what operators do to jobs of schedules and feeds, by command lines of w8yctl.
-#include "app/ctl/failure.hpp"
 #include "core/job_code.hpp"
+#include "ctl/failure.hpp"
 #include "simulation/promises_jobs.hpp"
 #include "simulation/scene.hpp"
 #include "store/schedule/keys.hpp"
@@ -86,7 +86,7 @@ void Scene::command(const std::string& at, const std::vector<std::string>& words
                "exit status " + std::to_string(end.exit) + (end.why.empty() ? "" : ": " + end.why));
     if (end.why.find("the simulation has no model") != std::string::npos)
       return promises_.break_promise("an operator is answered", end.why, {"operator"});
-    const bool answered = !end.unanswered && end.exit != app::ctl::wrong_usage;
+    const bool answered = !end.unanswered && end.exit != ctl::wrong_usage;
     if (!answered && !promises_.in_trouble("operator", at, begun))
       return promises_.break_promise("an operator is answered", shown(words) + ": " + end.why,
                                      {"operator"});
@@ -102,7 +102,7 @@ void Scene::insist(const std::string& at, const std::vector<std::string>& words)
   };
   if (operator_->busy()) return again();
   command(at, words, [again](const CommandEnd& end) {
-    if (end.exit != app::ctl::done) again();
+    if (end.exit != ctl::done) again();
   });
 }
 
@@ -132,7 +132,7 @@ void Scene::command_feed(const Fault& fault) {
   command(fault.server, {"job", "get", feed_name, "--json"}, [this, &fault](const CommandEnd& end) {
     const auto json = view::JsonFields::parse(end.out);
     const auto job = json ? json->bytes("id") : std::nullopt;
-    if (end.exit == app::ctl::done && job) operator_has(fault, *job);
+    if (end.exit == ctl::done && job) operator_has(fault, *job);
   });
 }
 

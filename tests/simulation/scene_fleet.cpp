@@ -2,7 +2,7 @@
 // what has to be so when hosts have answered.
 #include <algorithm>
 
-#include "app/ctl/failure.hpp"
+#include "ctl/failure.hpp"
 #include "simulation/scene.hpp"
 #include "store/fleet/keys.hpp"
 

@@ -1,11 +1,11 @@
-#include "app/ctl/columns.hpp"
+#include "ctl/columns.hpp"
 
 #include <doctest/doctest.h>
 
 #include <clocale>
 #include <numeric>
 
-using namespace w8y::app::ctl;
+using namespace w8y::ctl;
 
 namespace columns_test {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "app/ctl/csv.hpp"
-#include "app/ctl/python_json.hpp"
+#include "ctl/csv.hpp"
+#include "ctl/python_json.hpp"
 
-using namespace w8y::app::ctl;
+using namespace w8y::ctl;
 
 namespace python_text_test {
 namespace {

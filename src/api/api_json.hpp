@@ -1,0 +1,22 @@
+// Events, configs and results of commands as JSON, for the API. On one line in ASCII: fit for a
+// terminal and for a line of a protocol.
+#pragma once
+
+#include <string>
+
+#include "api/control.hpp"
+#include "core/events.hpp"
+#include "core/json_object.hpp"
+#include "core/rule.hpp"
+
+namespace w8y::api {
+
+std::string to_json(const ConfigText& config);
+/// Adds the members of a reply to a command.
+void put_result(core::JsonObject& json, const ControlResult& result);
+/// "done", "accepted", …
+const char* kind_name(ControlResult::Kind kind);
+/// With its `type` (event_name()) and the time at which it is sent.
+std::string to_json(const Event& event, WallTime now);
+
+}  // namespace w8y::api

@@ -1,0 +1,91 @@
+// Changes of lists and items, as w8yctl makes them.
+#include <utility>
+
+#include "api/parameters.hpp"
+#include "api/query_at.hpp"
+#include "api/responses.hpp"
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "operator/changes.hpp"
+#include "operator/lists.hpp"
+#include "operator/stored.hpp"
+#include "view/run_view.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+using http::HttpReplyPtr;
+using http::HttpRequest;
+using verbs::QueryContext;
+
+/// Of an item that could not be changed, the error. `all`: of one item.
+std::string change_json(const std::string& list, const std::vector<verbs::ChangedItem>& all) {
+  const verbs::ChangedItem& changed = all.front();
+  if (!changed.done)
+    throw verbs::Refusal(changed.result == "not in the list" ? 404 : conflict,
+                         verbs::item_text(changed.item) + ": " + changed.result);
+  core::AsciiObject json;
+  json.put("result", changed.result);
+  json.put_bytes("list", list);
+  view::put_item(json, "item", changed.item);
+  return json.take();
+}
+
+void add_list_changes(const Routes& routes) {
+  query_at(routes, "POST", "/api/v1/lists/*/pause", {}, [routes](const http::HttpRequest& request) {
+    const view::JsonFields body = body_of(request, {"reason", "for", "by"});
+    Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
+    const auto period = duration_in(body, "for");
+    if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
+    return [list = request.path[3], pause, period](QueryContext& query) {
+      verbs::kind_of(query, list);  // throws where there is none
+      verbs::pause_list(query, list, pause, period);
+      return verbs::pause_json(list, pause);
+    };
+  });
+  query_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const http::HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [list = request.path[3]](QueryContext& query) {
+      verbs::kind_of(query, list);
+      return verbs::resume_json(list, verbs::resume_list(query, list));
+    };
+  });
+}
+
+void add_item_changes(const Routes& routes) {
+  query_at(
+      routes, "POST", "/api/v1/lists/*/items/*/quarantine", {},
+      [routes](const http::HttpRequest& request) {
+        const view::JsonFields body = body_of(request, {"reason", "by"});
+        const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
+        return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
+          verbs::kind_of(query, list);
+          return change_json(list, verbs::quarantine_items(query, list, {item}, note));
+        };
+      });
+  query_at(routes, "POST", "/api/v1/lists/*/items/*/release", {},
+           [](const http::HttpRequest& request) {
+             static_cast<void>(body_of(request, {"by"}));
+             return [list = request.path[3], item = request.path[5]](QueryContext& query) {
+               verbs::kind_of(query, list);
+               return change_json(list, verbs::release_items(query, list, {item}));
+             };
+           });
+  routes.router.on("POST", "/api/v1/lists/*/items/*/run", {},
+                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+                     routes.control.run_item(request.path[3], request.path[5],
+                                             [reply](const ControlResult& result) {
+                                               reply->send(result_response(result));
+                                             });
+                   });
+}
+
+}  // namespace
+
+void add_changes(const Routes& routes) {
+  add_list_changes(routes);
+  add_item_changes(routes);
+}
+
+}  // namespace w8y::api

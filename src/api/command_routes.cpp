@@ -1,0 +1,149 @@
+// The status API: orders to this host and to the fleet, and what its hosts answer.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/responses.hpp"
+#include "view/json_fields.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+/// On this host, or on the one that is named.
+void run_item(Control& control, FleetPort& fleet, const http::HttpRequest& request,
+              const http::HttpReplyPtr& reply) {
+  const auto body = view::JsonFields::parse(request.body);
+  const auto list = body ? body->bytes("list") : std::nullopt;
+  const auto item = body ? body->bytes("item") : std::nullopt;
+  if (!list || !item) {
+    reply->send(
+        http::error_response(400, R"(the body should be {"list": "PREFIX", "item": "ITEM"})"));
+    return;
+  }
+  if (const auto host = request.query.find("host"); host != request.query.end()) {
+    FleetOrder order;
+    order.kind = OrderKind::run;
+    order.host = host->second;
+    order.list = *list;
+    order.item = *item;
+    order.by = body->bytes("by").value_or(std::string());
+    return fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+      reply->send(outcome_response(outcome));
+    });
+  }
+  control.run_item(*list, *item,
+                   [reply](const ControlResult& result) { reply->send(result_response(result)); });
+}
+
+std::optional<std::string> list_named(const http::HttpRequest& request) {
+  const auto found = request.query.find("list");
+  return found == request.query.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// nullopt: the request is for this host alone. `mistake`: it is for nobody.
+std::optional<FleetOrder> order_to_fleet(const http::HttpRequest& request, std::string& mistake) {
+  const auto host = request.query.find("host");
+  const auto all = request.query.find("all");
+  if (host == request.query.end() && all == request.query.end()) return std::nullopt;
+  FleetOrder order;
+  if (host != request.query.end()) order.host = host->second;
+  const bool to_all = all != request.query.end() && all->second == "yes";
+  if (order.host.empty() != to_all) mistake = "say ?host=NAME or ?all=yes";
+  if (const auto body = view::JsonFields::parse(request.body))
+    order.by = body->bytes("by").value_or(std::string());
+  return order;
+}
+
+/// True: the request is for the fleet, and is being answered.
+bool ask_fleet(FleetPort& fleet, OrderKind kind, const http::HttpRequest& request,
+               const http::HttpReplyPtr& reply, const RunId& run = {}) {
+  std::string mistake;
+  auto order = order_to_fleet(request, mistake);
+  if (!order) return false;
+  order->kind = kind;
+  order->run = run;
+  if (!mistake.empty()) {
+    reply->send(http::error_response(400, mistake));
+  } else {
+    fleet.give(std::move(*order),
+               [reply](const FleetOutcome& outcome) { reply->send(outcome_response(outcome)); });
+  }
+  return true;
+}
+
+void cancel(Control& control, FleetPort& fleet, const http::HttpRequest& request,
+            const http::HttpReplyPtr& reply) {
+  const auto body = view::JsonFields::parse(request.body);
+  const auto run = body ? body->bytes("run") : std::nullopt;
+  if (!run) {
+    reply->send(http::error_response(400, R"(the body should be {"run": "ID"})"));
+    return;
+  }
+  if (ask_fleet(fleet, OrderKind::cancel, request, reply, *run)) return;
+  reply->send(result_response(control.cancel(*run)));
+}
+
+/// What all hosts run, or one, or what has an id that starts so; `logs`: what these have written.
+void show_fleet_runs(FleetPort& fleet, OrderKind kind, const http::HttpRequest& request,
+                     const http::HttpReplyPtr& reply) {
+  FleetOrder order;
+  order.kind = kind;
+  if (const auto host = request.query.find("host"); host != request.query.end())
+    order.host = host->second;
+  if (const auto run = request.query.find("run"); run != request.query.end())
+    order.run = run->second;
+  order.list = list_named(request);
+  fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+    // The response names the hosts that did not reply, beside the runs of the others.
+    if (!outcome.trouble.empty()) return reply->send(outcome_response(outcome));
+    reply->send(json_response(200, to_text(outcome)));
+  });
+}
+
+}  // namespace
+
+void add_fleet_looks(http::Router& router, FleetPort& fleet) {
+  router.on("GET", "/api/v1/fleet/runs", {"host", "run", "list"},
+            [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_fleet_runs(fleet, OrderKind::runs, request, reply);
+            });
+  router.on("GET", "/api/v1/fleet/logs", {"host", "run", "list"},
+            [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_fleet_runs(fleet, OrderKind::logs, request, reply);
+            });
+  router.on("GET", "/api/v1/runs/*/logs", {},
+            [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              fleet.follow(request.path.at(request.path.size() - 2), reply);
+            });
+}
+
+void add_orders(http::Router& router, Control& control, FleetPort& fleet) {
+  const auto order = [&](const char* path, OrderKind kind, ControlResult (Control::*method)()) {
+    router.on("POST", path, {"host", "all"},
+              [&control, &fleet, kind, method](const http::HttpRequest& request,
+                                               const http::HttpReplyPtr& reply) {
+                if (ask_fleet(fleet, kind, request, reply)) return;
+                reply->send(result_response((control.*method)()));
+              });
+  };
+  order("/api/v1/quiet", OrderKind::quiet, &Control::quiet);
+  order("/api/v1/resume", OrderKind::resume, &Control::resume);
+  order("/api/v1/drain", OrderKind::drain, &Control::drain);
+  router.on("POST", "/api/v1/reload", {"host", "all"},
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              if (ask_fleet(fleet, OrderKind::reload, request, reply)) return;
+              control.reload(
+                  [reply](const ControlResult& result) { reply->send(result_response(result)); });
+            });
+  router.on("POST", "/api/v1/cancel", {"host", "all"},
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              cancel(control, fleet, request, reply);
+            });
+  router.on("POST", "/api/v1/run", {"host"},
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              run_item(control, fleet, request, reply);
+            });
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,34 @@
+// The fleet, in parts.
+#include "api/parameters.hpp"
+#include "api/query_at.hpp"
+#include "operator/fleet.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
+  verbs::FleetWish wish;
+  const std::string lists = text_of(request, "lists");
+  if (request.query.contains("lists") && lists != "yes" && lists != "no")
+    throw verbs::Refusal(bad_request, "?lists= is yes or no");
+  // Over TCP any user may ask, and lists are most of the work.
+  wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
+  if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
+  wish.part = part_of(request);
+  if (!request.query.contains("limit")) wish.part.limit = verbs::most_view_hosts;
+  return wish;
+}
+
+}  // namespace
+
+void add_fleet_view(const Routes& routes) {
+  query_at(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
+           [](const http::HttpRequest& request) {
+             return [wish = fleet_wish(request)](verbs::QueryContext& query) {
+               return verbs::fleet_view({query.redis, query.fleet}, wish);
+             };
+           });
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,24 @@
+// The status API (w8y-api(7)): which path does what.
+#pragma once
+
+#include "api/control.hpp"
+#include "api/event_hub.hpp"
+#include "api/fleet_port.hpp"
+#include "http/http.hpp"
+
+namespace w8y::api {
+
+/// Adds to `router`:
+///   GET  /healthz  /readyz  /api/v1/status[?lists=no|count]  /api/v1/lists  /api/v1/lists/{prefix}
+///   GET  /api/v1/config
+///   GET  /api/v1/fleet/runs[?host=HOST][&run=START]
+///   GET  /api/v1/events[?list=PREFIX]
+///   POST /api/v1/quiet  /api/v1/resume  /api/v1/drain  /api/v1/reload
+///   POST /api/v1/cancel  {"run": ID}
+///        each also with ?host=HOST or ?all=yes, for other hosts of the fleet
+///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
+/// An error is {"error": text}; a reload that found mistakes has them in "lines". `control`,
+/// `fleet` and `events` outlive the router.
+void add_api(http::Router& router, Control& control, FleetPort& fleet, EventHub& events);
+
+}  // namespace w8y::api

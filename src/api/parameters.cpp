@@ -1,0 +1,129 @@
+#include "api/parameters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "operator/query_context.hpp"
+#include "operator/stored.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+using verbs::Refusal;
+using view::JsonFields;
+
+constexpr std::size_t most_wanted = 1000;
+constexpr std::array outcome_names{"succeeded", "failed",    "crashed",
+                                   "timed out", "cancelled", "lost"};
+
+}  // namespace
+
+std::string text_of(const http::HttpRequest& request, const char* name) {
+  const auto found = request.query.find(name);
+  return found == request.query.end() ? std::string() : found->second;
+}
+
+std::optional<std::string> list_of(const http::HttpRequest& request) {
+  std::string list = text_of(request, "list");
+  return list.empty() ? std::nullopt : std::optional(std::move(list));
+}
+
+bool yes_of(const http::HttpRequest& request, const char* name) {
+  const auto found = request.query.find(name);
+  if (found != request.query.end() && found->second != "yes")
+    throw Refusal(bad_request, "?" + std::string(name) + "= is yes, or is left out");
+  return found != request.query.end();
+}
+
+verbs::PageRequest part_of(const http::HttpRequest& request) {
+  verbs::PageRequest part;
+  if (const auto limit = request.query.find("limit"); limit != request.query.end()) {
+    const char* end = limit->second.data() + limit->second.size();
+    const auto [at, error] = std::from_chars(limit->second.data(), end, part.limit);
+    if (error != std::errc{} || at != end || part.limit == 0 || part.limit > most_wanted)
+      throw Refusal(bad_request, "?limit= is a number from 1 to " + std::to_string(most_wanted) +
+                                     ", not " + escape_text(limit->second));
+  }
+  part.after = text_of(request, "after");
+  return part;
+}
+
+std::vector<std::string> outcomes_of(const http::HttpRequest& request) {
+  std::vector<std::string> outcomes;
+  const auto found = request.query.find("outcome");
+  if (found == request.query.end()) return outcomes;
+  for (std::size_t at = 0; at <= found->second.size();) {
+    const std::size_t end = std::min(found->second.find(',', at), found->second.size());
+    outcomes.push_back(found->second.substr(at, end - at));
+    at = end + 1;
+    if (std::find(outcome_names.begin(), outcome_names.end(), outcomes.back()) !=
+        outcome_names.end())
+      continue;
+    std::string all;
+    for (const char* name : outcome_names) all += (all.empty() ? "" : ", ") + std::string(name);
+    throw Refusal(bad_request, "?outcome= is one of " + all +
+                                   ", or some of them with commas, not " +
+                                   escape_text(outcomes.back()));
+  }
+  return outcomes;
+}
+
+JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> known) {
+  std::string all;
+  for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
+  auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
+  if (!body) throw Refusal(bad_request, "the body is no JSON object; it may have: " + all);
+  for (const std::string& name : body->names()) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
+      return name == one || name == one + "_base64";
+    });
+    if (!is_known)
+      throw Refusal(bad_request,
+                    "the body has no member " + escape_text(name) + "; it may have: " + all);
+  }
+  return std::move(*body);
+}
+
+std::string text_in(const JsonFields& body, const char* name) {
+  if (!body.has(name) && !body.has(std::string(name) + "_base64")) return {};
+  auto text = body.bytes(name);
+  if (!text)
+    throw Refusal(bad_request, std::string(name) + " is text, or bytes in base64 under " + name +
+                                   "_base64; not both");
+  return std::move(*text);
+}
+
+bool flag_in(const JsonFields& body, const char* name) {
+  if (body.has(name) && !body.is_flag(name))
+    throw Refusal(bad_request, std::string(name) + " is true, or false, which is the same as none");
+  return body.flag(name);
+}
+
+std::string by_in(const JsonFields& body, const Routes& routes) {
+  std::string by = text_in(body, "by");
+  return by.empty() ? "the status API of " + routes.control.status().host : by;
+}
+
+std::string error_in(const http::HttpResponse& answer) {
+  const auto body = JsonFields::parse(answer.body);
+  return body ? body->text("error") : std::string();
+}
+
+WallTime wall_time() {
+  return loop::SystemClock().wall();
+}
+
+std::optional<Duration> duration_in(const JsonFields& body, const char* name) {
+  if (!body.has(name)) return std::nullopt;
+  const auto duration = parse_duration(body.text(name));
+  if (!duration || *duration < std::chrono::milliseconds(1))
+    throw Refusal(bad_request, std::string(name) + " is a duration, such as \"10m\"");
+  return duration;
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,226 @@
+#include "api/query_runner.hpp"
+
+#include <malloc.h>
+
+#include <deque>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+#include "process/signals_blocked.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+http::HttpResponse no_answer(const std::string& why) {
+  return http::error_response(503, "Redis did not answer: " + why);
+}
+
+}  // namespace
+
+/// The other thread's side. The loop is made and destroyed by the host's thread, which can say that
+/// there are no descriptors for it.
+class QueryRunner::Worker {
+ public:
+  struct Question {
+    std::uint64_t id = 0;
+    QueryRunner::Query query;
+    Instant end{};
+    std::shared_ptr<const redis::ClientOptions> reach;
+    ConfigPtr config;
+    bool trusted = false;
+  };
+
+  struct Answered {
+    std::uint64_t id = 0;
+    http::HttpResponse response;
+  };
+
+  Worker(const QueryLimits& limits, loop::Wake& answered)
+      : limits_(limits), answered_(answered), wake_(loop_, [this] { on_word(); }) {}
+
+  // From the host's thread.
+  void put(Question question) {
+    const std::lock_guard lock(mutex_);
+    (question.trusted ? trusted_questions_ : questions_).push_back(std::move(question));
+    wake_.wake();
+  }
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    questions_.clear();
+    trusted_questions_.clear();
+    wake_.wake();
+  }
+  std::vector<Answered> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(answers_, {});
+  }
+
+  // The thread.
+  void run() {
+    {
+      Timer unused(loop_.timers());
+      while (!told_to_stop_) {
+        if (const auto question = next()) {
+          unused.cancel();
+          work(*question);
+          continue;
+        }
+        if (client_ && !unused.pending())
+          unused.set(loop_.now() + limits_.unused, [this] { close(); });
+        loop_.turn(true);
+      }
+    }
+    client_.reset();
+  }
+
+ private:
+  /// Perhaps in the middle of a query.
+  void on_word() {
+    const std::lock_guard lock(mutex_);
+    told_to_stop_ = stopping_;
+    if (told_to_stop_ && client_) client_->give_up("w8yd ends");
+  }
+  std::optional<Question> next() {
+    const std::lock_guard lock(mutex_);
+    const bool one_kind = questions_.empty() || trusted_questions_.empty();
+    took_trusted_ = one_kind ? !trusted_questions_.empty() : !took_trusted_;
+    auto& from = took_trusted_ ? trusted_questions_ : questions_;
+    if (from.empty()) return std::nullopt;
+    Question question = std::move(from.front());
+    from.pop_front();
+    return question;
+  }
+
+  void work(const Question& question) {
+    if (loop_.now() >= question.end) return;  // it has been answered already
+    if (client_ && (reach_ != question.reach || !client_->client().connected())) client_.reset();
+    bool broken = false;
+    http::HttpResponse response = answer(question, broken);
+    if (broken) close();
+    if (client_) client_->give_up_at(std::nullopt);
+    if (response.body.size() > limits_.answer)
+      response =
+          http::error_response(409, "the answer has more than " + format_size(limits_.answer) +
+                                        "; ask for less at a time, by ?limit=");
+    const std::lock_guard lock(mutex_);
+    answers_.push_back({question.id, std::move(response)});
+    answered_.wake();
+  }
+
+  http::HttpResponse answer(const Question& question, bool& broken) {
+    try {
+      if (!client_) client_ = std::make_unique<redis::SyncClient>(loop_, *question.reach);
+      reach_ = question.reach;
+      client_->give_up_at(question.end);
+      const verbs::KnownLists lists(*question.config);
+      verbs::QueryContext context{*client_, *reach_, &lists, question.config->supervisor.fleet};
+      return question.query(context);
+    } catch (const verbs::Refusal& refusal) {
+      return http::error_response(refusal.status(), refusal.what());
+    } catch (const redis::RedisError& error) {
+      broken = error.code() == redis::ErrorCode::none;
+      if (broken) return no_answer(error.what());
+      return http::error_response(
+          redis::is_about_server(error.code()) ? 503 : 409,
+          "Redis refuses: " + verbs::refused_by_redis(error, *question.reach));
+    } catch (const std::bad_alloc&) {
+      broken = true;
+      return http::error_response(503, "there is not enough memory for this answer");
+    } catch (const std::exception& error) {
+      broken = true;  // who knows what is still to come
+      return http::error_response(500, error.what());
+    }
+  }
+
+  /// Also gives back what large answers have taken.
+  void close() {
+    client_.reset();
+    malloc_trim(0);
+  }
+
+  const QueryLimits limits_;
+  loop::Wake& answered_;
+  std::mutex mutex_;
+  std::deque<Question> questions_;
+  std::deque<Question> trusted_questions_;
+  bool took_trusted_ = false;  ///< the last one was of these
+  std::vector<Answered> answers_;
+  bool stopping_ = false;
+
+  // of the thread
+  loop::Loop loop_;
+  loop::Wake wake_;
+  std::unique_ptr<redis::SyncClient> client_;
+  std::shared_ptr<const redis::ClientOptions> reach_;  ///< that the client has
+  bool told_to_stop_ = false;
+};
+
+QueryRunner::QueryRunner(loop::Loop& loop, Ground ground, QueryLimits limits)
+    : loop_(loop), ground_(std::move(ground)), limits_(limits), pool_(limits.waiting) {}
+
+QueryRunner::~QueryRunner() {
+  stop();
+}
+
+bool QueryRunner::start_worker() {
+  if (worker_) return true;
+  try {
+    answered_ = std::make_unique<loop::Wake>(loop_, [this] { take_answers(); });
+    answered_->keep_loop_alive(false);
+    auto worker = std::make_unique<Worker>(limits_, *answered_);
+    const process::SignalsBlocked blocked;  // for the thread of the host's loop
+    thread_ = std::thread([made = worker.get()] { made->run(); });
+    worker_ = std::move(worker);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+void QueryRunner::run(Query query, Then then, bool trusted) {
+  if (!pool_.fits(trusted) || stopped_)
+    return then(http::error_response(
+        503, stopped_ ? "w8yd ends" : "too many questions wait for Redis; ask again later"));
+  if (!start_worker())
+    return then(http::error_response(503, "no thread can be had to query Redis"));
+  if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());
+  const std::uint64_t id = ++last_;
+  const Instant end = loop_.now() + limits_.patience;
+  Asked& asked =
+      asked_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
+  // The thread gives up by itself, unless it computes, or is busy with what others have asked.
+  asked.patience.set(end + std::chrono::milliseconds(100), [this, id] {
+    answer(id, no_answer("not within " + format_duration(limits_.patience)));
+  });
+  worker_->put({id, std::move(query), end, reach_, ground_.config(), trusted});
+}
+
+void QueryRunner::answer(std::uint64_t id, http::HttpResponse response) {
+  const auto found = asked_.find(id);
+  if (found == asked_.end()) return;
+  const Then then = std::move(found->second.then);
+  asked_.erase(found);
+  then(std::move(response));
+}
+
+void QueryRunner::take_answers() {
+  for (auto& answered : worker_->take()) answer(answered.id, std::move(answered.response));
+}
+
+void QueryRunner::stop() {
+  stopped_ = true;
+  if (worker_) worker_->stop();
+  if (thread_.joinable()) thread_.join();
+  worker_.reset();
+  answered_.reset();
+  asked_.clear();
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,82 @@
+// Looks at Redis for the status API, beside the loop: large replies and their JSON never delay a
+// renewal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "core/rule.hpp"
+#include "core/subsystem.hpp"
+#include "core/timers.hpp"
+#include "http/client_pool.hpp"
+#include "http/http.hpp"
+#include "loop/loop.hpp"
+#include "loop/wake.hpp"
+#include "operator/query_context.hpp"
+
+namespace w8y::api {
+
+/// How much of it.
+struct QueryLimits {
+  std::size_t waiting = 32;  ///< queries that are not answered yet, in a http::ClientPool
+  std::size_t answer = std::size_t{64} << 20;    ///< bytes
+  Duration patience = std::chrono::seconds(10);  ///< for one query, from the request on
+  Duration unused = std::chrono::seconds(30);    ///< until the connection is closed
+};
+
+/// One thread with a loop and a connection of its own, made with the first question. The connection
+/// is made when a query needs it, and made anew when the config means another Redis.
+class QueryRunner final : public Subsystem {
+ public:
+  using Query = std::function<http::HttpResponse(verbs::QueryContext&)>;
+  using Then = std::function<void(http::HttpResponse)>;
+  /// How Redis is reached, and the config: in force, or about to be.
+  struct Ground {
+    std::function<redis::ClientOptions()> reach;
+    std::function<ConfigPtr()> config;
+  };
+
+  QueryRunner(loop::Loop& loop, Ground ground, QueryLimits limits = {});
+  ~QueryRunner() override;
+
+  /// `query` runs on the other thread, one after the other: it may use what it was given and its
+  /// query, and ends by an answer, a verbs::Refusal or a redis::RedisError. `then` is called with
+  /// the answer from the loop, or dropped with this. What can't be answered is 503: there are too
+  /// many questions, or Redis is away or takes too long. While both wait, a query for a trusted
+  /// client (http::HttpReply::trusted) and one for another client take turns.
+  void run(Query query, Then then, bool trusted);
+  /// Gives up the active query, and waits for the thread: no longer than a query computes.
+  void stop() override;
+  /// The next query asks how Redis is reached.
+  void commit(const Config& /*wanted*/) override { reach_.reset(); }
+
+ private:
+  class Worker;
+  struct Asked {
+    Asked(TimerQueue& timers, Then answer, http::ClientPool::Hold place)
+        : then(std::move(answer)), patience(timers), hold(std::move(place)) {}
+    Then then;
+    Timer patience;
+    http::ClientPool::Hold hold;
+  };
+  [[nodiscard]] bool start_worker();
+  void take_answers();
+  void answer(std::uint64_t id, http::HttpResponse response);
+
+  loop::Loop& loop_;
+  const Ground ground_;
+  const QueryLimits limits_;
+  std::shared_ptr<const redis::ClientOptions> reach_;
+  http::ClientPool pool_;
+  std::map<std::uint64_t, Asked> asked_;
+  std::uint64_t last_ = 0;
+  bool stopped_ = false;
+  std::unique_ptr<loop::Wake> answered_;
+  std::unique_ptr<Worker> worker_;
+  std::thread thread_;
+};
+
+}  // namespace w8y::api

@@ -1,0 +1,45 @@
+// GET /api/v1/lists/{prefix}/ring: one look for all who ask, and none again before it has been paid
+// for by a pause.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/query_runner.hpp"
+#include "http/http.hpp"
+#include "loop/loop.hpp"
+#include "operator/ring.hpp"
+
+namespace w8y::api {
+
+class RingPath {
+ public:
+  RingPath(loop::Loop& loop, QueryRunner& queries) : loop_(loop), queries_(queries) {}
+  /// Adds it to `router`, which this outlives.
+  void add_to(http::Router& router);
+
+ private:
+  struct Ring {
+    verbs::RingRotation turn;  ///< while a look is out, it belongs to that
+    http::HttpResponse answer;
+    Instant good_until{};
+    Instant asked{};
+    bool out = false;
+    std::vector<http::HttpReplyPtr> waiting;
+  };
+  using RingPtr = std::shared_ptr<Ring>;
+
+  void ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply);
+  void look(const std::string& prefix, std::size_t most, const RingPtr& ring, bool trusted);
+  void take(const RingPtr& ring, http::HttpResponse answer);
+  void forget_old();
+
+  loop::Loop& loop_;
+  QueryRunner& queries_;
+  std::map<std::string, RingPtr> rings_;  ///< by prefix and how many items
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace w8y::api

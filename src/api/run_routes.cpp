@@ -1,0 +1,114 @@
+// One run: shown, and ended.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/parameters.hpp"
+#include "api/query_at.hpp"
+#include "api/responses.hpp"
+#include "api/run_finder.hpp"
+#include "core/escape.hpp"
+#include "operator/changes.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+using http::HttpReplyPtr;
+using http::HttpRequest;
+
+http::HttpResponse refusal_response(const verbs::Refusal& refusal) {
+  return http::error_response(refusal.status(), refusal.what());
+}
+
+void show_run(const Routes& routes, const http::HttpRequest& request,
+              const http::HttpReplyPtr& reply) {
+  find_run(
+      routes, {request.path[3], list_of(request), reply->trusted()},
+      [reply](const verbs::FoundRun& found, const std::string&) {
+        if (!found.finished) return reply->send(json_answer(view::to_json(*found.active)));
+        reply->send(
+            json_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
+      },
+      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
+}
+
+/// What has to be known to end a run.
+struct Ending {
+  bool quarantine = false;
+  std::string reason;
+  std::string by;
+};
+
+void end_run(const Routes& routes, const view::RunView& run, const Ending& ending,
+             const http::HttpReplyPtr& reply) {
+  if (run.host_id == routes.control.status().host_id)
+    return reply->send(result_response(routes.control.cancel(run.status.run)));
+  FleetOrder order;
+  order.kind = OrderKind::cancel;
+  order.host = run.host_id;
+  order.run = run.status.run;
+  order.by = ending.by;
+  routes.fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+    reply->send(outcome_response(outcome));
+  });
+}
+
+/// Before the run is ended, so that nobody takes the item up in between.
+void park_then_end(const Routes& routes, const view::RunView& run, const Ending& ending,
+                   const http::HttpReplyPtr& reply) {
+  routes.queries.run(
+      [run, ending](verbs::QueryContext& query) {
+        verbs::park(query, run, {ending.by, ending.reason, wall_time()});
+        return http::HttpResponse{};
+      },
+      [routes, run, ending, reply](http::HttpResponse parked) {
+        if (parked.status != 200) return reply->send(std::move(parked));
+        end_run(routes, run, ending, reply);
+      },
+      reply->trusted());
+}
+
+Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
+  const view::JsonFields body = body_of(request, {"quarantine", "reason", "by"});
+  Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
+  if (!ending.reason.empty() && !ending.quarantine)
+    throw verbs::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
+  return ending;
+}
+
+void cancel_run(const Routes& routes, const http::HttpRequest& request,
+                const http::HttpReplyPtr& reply) {
+  const Ending ending = ending_of(routes, request);
+  find_run(
+      routes, {request.path[3], std::nullopt, reply->trusted()},
+      [routes, ending, reply](const verbs::FoundRun& found, const std::string& id) {
+        if (found.finished)
+          return reply->send(
+              http::error_response(conflict, "run " + escape(id) + " has ended on host " +
+                                                 escape_text(found.finished->host) + ": " +
+                                                 escape(found.finished->outcome)));
+        if (ending.quarantine) return park_then_end(routes, *found.active, ending, reply);
+        end_run(routes, *found.active, ending, reply);
+      },
+      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
+}
+
+}  // namespace
+
+void add_run_routes(const Routes& routes) {
+  routes.router.on("GET", "/api/v1/runs/*", {"list"},
+                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+                     show_run(routes, request, reply);
+                   });
+  routes.router.on("POST", "/api/v1/runs/*/cancel", {},
+                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+                     try {
+                       cancel_run(routes, request, reply);
+                     } catch (const verbs::Refusal& refusal) {
+                       reply->send(http::error_response(refusal.status(), refusal.what()));
+                     }
+                   });
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,211 @@
+// The status API: what this host is and does, its lists, its config, its events.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/api_json.hpp"
+#include "api/responses.hpp"
+#include "api/secret_json.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+#include "view/problems.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+/// What isn't ready yet, for a person; empty: it is.
+std::string why_not_ready(const HostStatus& host) {
+  if (host.state == HostState::starting) return "starting";
+  if (host.state == HostState::draining) return "draining";
+  if (host.has_redis && !host.redis.connected)
+    return "no Redis" + (host.redis.trouble.empty() ? "" : ": " + host.redis.trouble);
+  return "";
+}
+
+/// `why`: why it is not so; empty: it is.
+http::HttpResponse state_response(const char* name, const std::string& why) {
+  core::AsciiObject json;
+  json.put(name, why.empty());
+  if (!why.empty()) json.put("error", why);
+  return json_response(why.empty() ? 200 : 503, json.take());
+}
+
+http::HttpResponse health_response(const Control& host) {
+  const std::string why = host.stuck();
+  return state_response("ok", why);
+}
+
+http::HttpResponse ready_response(const Control& host) {
+  std::string why = why_not_ready(host.status());
+  if (why.empty()) why = host.stuck();
+  return state_response("ready", why);
+}
+
+/// All lists in figures.
+struct Totals {
+  std::map<std::string, std::size_t> states;
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;  ///< since the start
+  std::size_t lost_now = 0;       ///< of runs that go on
+
+  void add(const ListStatus& list) {
+    ++lists;
+    ++states[state_name(list.state)];
+    running += list.running;
+    leases_lost += list.counters.leases_lost;
+    for (const RunStatus& run : list.runs) lost_now += run.lease_lost ? 1 : 0;
+  }
+  [[nodiscard]] std::string json() const {
+    core::AsciiObject counts;
+    for (const auto& [state, count] : states) counts.put(state, count);
+    core::AsciiObject json;
+    json.put("lists", lists);
+    json.put_json("states", counts.take());
+    json.put("running", running);
+    json.put("leases_lost", leases_lost);
+    json.put("leases_lost_now", lost_now);
+    return json.take();
+  }
+};
+
+/// An answer about all lists, while they are looked at. They are put into text one by one: as JSON,
+/// ten thousand take many times what their text does.
+struct Lists {
+  explicit Lists(HostStatus host) : problems(std::move(host)) {}
+  Problems problems;
+  Totals totals;
+  std::string text;
+};
+
+enum class Shown { totals, all };
+
+/// Writes the problems, the host unless it is nullptr, and then each list.
+http::HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
+  core::AsciiObject json(lists.text.size() + 4096);
+  json.put_json("problems", core::json_array(lists.problems.take(),
+                                             [](const auto& problem) { return to_json(problem); }));
+  if (host != nullptr) view::put_host(json, *host, view::api);
+  json.put_json("totals", lists.totals.json());
+  if (shown == Shown::all) json.put_json("lists", "[" + lists.text + "]");
+  return json_response(200, json.take());
+}
+
+void send_lists(Control& control, const http::HttpReplyPtr& reply, bool with_host, Shown shown) {
+  const auto lists = std::make_shared<Lists>(control.status());
+  control.each_list(
+      [lists, shown](const ListStatus& list) {
+        lists->problems.add(list);
+        lists->totals.add(list);
+        if (shown != Shown::all) return;
+        if (!lists->text.empty()) lists->text += ',';
+        lists->text += view::to_json(list, view::api);
+      },
+      [&control, lists, shown, reply, with_host] {
+        const HostStatus host = control.status();
+        reply->send(lists_response(*lists, with_host ? &host : nullptr, shown));
+      });
+}
+
+/// With `lists=no` only the host itself: nothing that Redis or ten thousand lists would be asked
+/// for. With `lists=count` all but each list.
+void show_status(Control& control, const http::HttpRequest& request,
+                 const http::HttpReplyPtr& reply) {
+  const auto found = request.query.find("lists");
+  const std::string lists = found == request.query.end() ? "" : found->second;
+  if (!lists.empty() && lists != "no" && lists != "count")
+    return reply->send(
+        http::error_response(400, "?lists= is no or count, or is left out for all lists"));
+  if (lists == "no") {
+    core::AsciiObject json(1024);
+    view::put_host(json, control.status(), view::api);
+    return reply->send(json_response(200, json.take()));
+  }
+  control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
+    send_lists(control, reply, true, shown);
+  });
+}
+
+http::HttpResponse list_response(const std::optional<ListStatus>& list) {
+  if (!list) return http::error_response(404, "there is no such list");
+  return json_response(200, view::to_json(*list, view::detail));
+}
+
+void show_config(const Control& control, const http::HttpRequest& request, http::HttpReply& reply) {
+  const auto list = request.query.find("list");
+  const bool one = list != request.query.end();
+  const ConfigText text = control.config_text(one ? &list->second : nullptr);
+  if (one && text.lists.empty())
+    return reply.send(http::error_response(404, "there is no such list"));
+  reply.send(json_response(200, to_json(text)));
+}
+
+void compare_secrets(const Control& control, const http::HttpRequest& request,
+                     http::HttpReply& reply) {
+  const auto questions = read_secret_questions(request.body);
+  if (!questions) {
+    reply.send(http::error_response(400,
+                                    R"(the body should be {"salt": "TEXT", "secrets": [)"
+                                    R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));
+    return;
+  }
+  std::vector<SecretAnswer> answers;
+  for (const SecretQuestion& question : questions->secrets)
+    answers.push_back(control.compare_secret(question, questions->salt));
+  reply.send(json_response(200, to_json(answers)));
+}
+
+EventFilter event_filter(const http::HttpRequest& request) {
+  const auto value = [&](const char* name) -> std::optional<std::string> {
+    const auto found = request.query.find(name);
+    if (found == request.query.end()) return std::nullopt;
+    return found->second;
+  };
+  return {value("list"), value("run")};
+}
+
+}  // namespace
+
+void add_status_looks(http::Router& router, Control& control, EventHub& events) {
+  using Show = http::HttpResponse (*)(const Control&);
+  const auto show = [&](const char* path, Show response) {
+    router.on("GET", path,
+              [&control, response](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
+                reply->send(response(control));
+              });
+  };
+  show("/healthz", health_response);
+  show("/readyz", ready_response);
+  router.on("GET", "/api/v1/status", {"lists"},
+            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_status(control, request, reply);
+            });
+  router.on("GET", "/api/v1/lists", {},
+            [&control](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
+              control.refresh([&control, reply] { send_lists(control, reply, false, Shown::all); });
+            });
+  router.on("GET", "/api/v1/lists/*", {},
+            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              control.refresh([&control, reply, prefix = request.path.back()] {
+                reply->send(list_response(control.list(prefix)));
+              });
+            });
+  router.on("GET", "/api/v1/config", {"list"},
+            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_config(control, request, *reply);
+            });
+  router.on("POST", "/api/v1/config/compare", {},
+            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              compare_secrets(control, request, *reply);
+            });
+  router.on("GET", "/api/v1/events", {"list", "run"},
+            [&events](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              events.subscribe(*reply, event_filter(request), request.last_event_id);
+            });
+}
+
+}  // namespace w8y::api

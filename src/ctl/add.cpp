@@ -1,0 +1,146 @@
+// Puts items at the end of a list: those of the command line, or those of standard input.
+#include <unistd.h>
+
+#include <iostream>
+
+#include "core/base64.hpp"
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/item_stream.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "operator/bulk_add.hpp"
+#include "operator/changes.hpp"
+#include "view/run_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+class Add final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    words.flag("--base64", "Items are given in base64", base64_);
+    words.flag("-0", "With '-': items end with a NUL byte, not with the line", nul_);
+    words.flag("--again", "Add items that are in the list already, too", again_);
+    words.many("ITEM", "Items; '-' alone: those of standard input, one per line",
+               [this](Word&& word) { words_.push_back(std::move(word)); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    // Right for a list that only w8y works on, and a slip otherwise.
+    if (context.lists() && !context.lists()->contains(prefix_))
+      complain("note: " + escape_text(prefix_) + " is not in the config of this host");
+    const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
+    if (from_input) return add_input(options, context);
+    if (nul_)
+      throw Failure(wrong_usage,
+                    "-0 goes with '-' as the only item: it says how standard input is read");
+    return add_words(options, context);
+  }
+
+ private:
+  int add_words(const Options& options, Context& context) {
+    std::vector<Item> items;
+    for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
+    verbs::QueryContext query = context.query();
+    core::JsonArray told;
+    for (const auto& [item, result, done] : verbs::add_items(query, prefix_, items, again_)) {
+      if (options.json) {
+        core::AsciiObject entry;
+        view::put_item(entry, "item", item);
+        entry.put("result", result);
+        entry.put("done", done);
+        told.add(entry.take());
+      } else {
+        std::cout << item_text(item) << ": " << result << '\n';
+      }
+    }
+    if (options.json) {
+      core::AsciiObject json;
+      json.put_bytes("list", prefix_);
+      json.put_json("items", told.take());
+      print_json(json.take());
+    }
+    return done;
+  }
+
+  [[nodiscard]] Item item_of(std::string&& word) const {
+    if (!base64_) return std::move(word);
+    auto bytes = base64_decode(word);
+    if (bytes) return std::move(*bytes);
+    throw Failure(wrong_usage,
+                  escape_text(word) + " is not base64, which --base64 says that items are");
+  }
+
+  int add_input(const Options& options, Context& context) {
+    verbs::QueryContext query = context.query();
+    verbs::BulkAdd bulk(query, prefix_, again_);
+    ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
+    std::size_t refused_lines = 0;
+    try {
+      while (auto line = lines.next()) {
+        if (const std::string why = refusal(*line); !why.empty()) {
+          ++refused_lines;
+          complain("standard input, item " + std::to_string(line->number) + ": " + why);
+          continue;
+        }
+        bulk.add(std::move(line->item));
+      }
+      bulk.finish();
+    } catch (const redis::RedisError& error) {
+      throw Failure(error.code() == redis::ErrorCode::none ? not_reachable : refused,
+                    escape(error.what()),
+                    {std::to_string(bulk.added()) +
+                     " items were added before that; what is in the list is skipped when this is "
+                     "done again"});
+    }
+    tell(options, bulk, refused_lines);
+    return refused_lines == 0 ? done : refused;
+  }
+
+  /// Why it is not added; empty: it is. Decodes it.
+  [[nodiscard]] std::string refusal(ItemStream::Line& line) const {
+    if (base64_ && !line.too_long) {
+      auto bytes = base64_decode(line.item);
+      if (!bytes) return "is not base64, which --base64 says that items are";
+      line.item = std::move(*bytes);
+    }
+    if (!line.too_long && line.item.size() <= longest_item) return {};
+    return "is " + too_long_text() + "; not added";
+  }
+
+  void tell(const Options& options, const verbs::BulkAdd& bulk, std::size_t refused_lines) const {
+    if (options.json) {
+      core::AsciiObject json;
+      json.put_bytes("list", prefix_);
+      json.put("added", bulk.added());
+      json.put("skipped", bulk.skipped());
+      json.put("refused", refused_lines);
+      return print_json(json.take());
+    }
+    std::cout << escape_text(prefix_) << ": " << bulk.added()
+              << (bulk.added() == 1 ? " item" : " items") << " added";
+    if (bulk.skipped() > 0) std::cout << ", " << bulk.skipped() << " in the list already; skipped";
+    if (refused_lines > 0) std::cout << ", " << refused_lines << " refused";
+    std::cout << '\n';
+  }
+
+  std::string prefix_;
+  std::vector<Word> words_;
+  bool base64_ = false;
+  bool nul_ = false;
+  bool again_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_add() {
+  return std::make_unique<Add>();
+}
+
+}  // namespace w8y::ctl

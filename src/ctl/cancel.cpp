@@ -1,0 +1,95 @@
+// Ends a run, on whichever host.
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/orders.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/who.hpp"
+#include "operator/changes.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+class Cancel final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN-ID", "The run, or the start of its id",
+              [this](Word&& word) { run_ = std::move(word.text); });
+    words.flag("--quarantine", "Keep its item from being run until it is released", quarantine_);
+    declare_reason(words, reason_);
+    words.then([this] {
+      if (!reason_.empty() && !quarantine_)
+        throw Failure(wrong_usage, "--reason needs --quarantine: it says why the item is kept");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::RunMatches matches(run_, std::nullopt);
+    FleetAccess fleet(options, context);
+    if (options.redis_url.empty()) context.host();  // throws where nobody says where it is
+    context.add_here(matches);
+    if (!matches.settled()) look_further(matches, context, fleet);
+    const verbs::FoundRun& found = matches.only();
+    if (!found.active || found.finished) throw Failure(refused, where_it_is(matches.id(), found));
+    const view::RunView& run = *found.active;
+    if (quarantine_) {
+      verbs::QueryContext query = context.query();
+      verbs::park(query, run, {who_we_are(), reason_, wall_now()});
+    }
+    if (!run.host_id.empty()) {
+      FleetOrder order;
+      order.kind = OrderKind::cancel;
+      order.host = run.host_id;
+      order.run = run.status.run;
+      return tell_fleet(options, fleet.give(std::move(order)));
+    }
+    core::AsciiObject body;
+    body.put_bytes("run", matches.id());
+    return tell(options, context.host().order("/api/v1/cancel", body.take()));
+  }
+
+ private:
+  /// A run of this host can be ended while Redis is away.
+  static void look_further(verbs::RunMatches& matches, Context& context, FleetAccess& fleet) {
+    // Where the fleet can't be asked, locks say who has which item.
+    fleet.add_runs(matches);
+    if (matches.settled()) return;
+    try {
+      verbs::QueryContext query = context.query();
+      matches.add_held(query);
+      if (matches.empty()) matches.add_finished(query);
+    } catch (const redis::RedisError&) {
+      if (matches.empty()) throw;
+    }
+  }
+
+  [[nodiscard]] std::string where_it_is(const std::string& run,
+                                        const verbs::FoundRun& found) const {
+    if (found.finished)
+      return "run " + escape(run) + " has ended at " +
+             time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
+             escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
+    const view::ItemView& item = *found.held;
+    return "run " + escape(run) + " goes on at host " + escape_text(item.host) + " (pid " +
+           escape(item.pid) + "), for item " + item_text(item.shown()) + " of " +
+           escape_text(found.list) + "; on that host, run: w8yctl cancel " + escape(run) +
+           (quarantine_ ? " --quarantine" : "");
+  }
+
+  std::string run_;
+  bool quarantine_ = false;
+  std::string reason_;
+};
+
+}  // namespace
+
+CommandPtr make_cancel() {
+  return std::make_unique<Cancel>();
+}
+
+}  // namespace w8y::ctl

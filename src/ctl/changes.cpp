@@ -1,0 +1,194 @@
+// What an operator does to items of a list: each as one script, so that no host and no other
+// operator comes between looking and doing.
+#include "operator/changes.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/who.hpp"
+#include "operator/lists.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using verbs::ChangedItem;
+
+/// What a change came to, told item by item.
+class Told {
+ public:
+  explicit Told(const Options& options) : options_(options) {}
+
+  void item(const ChangedItem& changed) {
+    if (!changed.done) exit_ = refused;
+    if (options_.json) {
+      core::AsciiObject entry;
+      view::put_item(entry, "item", changed.item);
+      entry.put("result", changed.result);
+      entry.put("done", changed.done);
+      items_.add(entry.take());
+    } else if (changed.done) {
+      std::cout << item_text(changed.item) << ": " << changed.result << '\n';
+    } else {
+      complain(item_text(changed.item) + ": " + changed.result);
+    }
+  }
+  /// All of one list have been told.
+  void list(const std::string& prefix) {
+    core::AsciiObject json;
+    json.put_bytes("list", prefix);
+    json.put_json("items", std::exchange(items_, {}).take());
+    lists_.push_back(json.take());
+  }
+  int end(bool one) {
+    if (options_.json) print_each(lists_, one);
+    return exit_;
+  }
+
+ private:
+  const Options& options_;
+  int exit_ = done;
+  core::JsonArray items_;
+  std::vector<std::string> lists_;  ///< JSON objects
+};
+
+/// Changes the items that are named, or all that are in some state.
+class ChangeItems : public Command {
+ public:
+  int run(const Options& options, Context& context) override {
+    if (items_.items.empty() == states_.empty())
+      throw Failure(wrong_usage,
+                    states_.empty()
+                        ? "no items are named" + hint()
+                        : "either name items, or say with an option which are meant; not both");
+    Told told(options);
+    verbs::QueryContext query = context.query();
+    if (states_.empty()) {
+      for (const ChangedItem& each : change(query)) told.item(each);
+      told.list(prefix_);
+      return told.end(true);
+    }
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
+    for (const auto& prefix : prefixes) {
+      const std::vector<ChangedItem> all = change_all(query, prefix);
+      if (options.json) {
+        for (const ChangedItem& each : all) told.item(each);
+        told.list(prefix);
+        continue;
+      }
+      // Items that were not changed were in another state by then.
+      const auto changed =
+          std::count_if(all.begin(), all.end(), [](const ChangedItem& each) { return each.done; });
+      std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
+                << done_word() << '\n';
+    }
+    return told.end(prefixes == std::vector{prefix_});
+  }
+
+ protected:
+  /// Those that are named.
+  virtual std::vector<ChangedItem> change(verbs::QueryContext& query) const = 0;
+  /// All of a list that are in one of the states.
+  virtual std::vector<ChangedItem> change_all(verbs::QueryContext&, const std::string&) const {
+    return {};
+  }
+  /// Of many at once: "released".
+  virtual const char* done_word() const { return ""; }
+  virtual std::string hint() const { return {}; }
+
+  void declare_items(Words& words, bool states_may_be_named) {
+    declare_prefix(words, "The list", prefix_);
+    items_.declare(words, states_may_be_named);
+  }
+
+  std::string prefix_;
+  ItemWords items_;
+  std::vector<std::string> states_;  ///< all items that are in one of these
+};
+
+class Remove final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words, true);
+    words.option("--state", "STATE", item_states_text, "Remove all items in this state",
+                 [this](Word&& word) { states_ = {item_state_of(word.text)}; });
+  }
+
+ private:
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::remove_items(query, prefix_, items_.items);
+  }
+  std::vector<ChangedItem> change_all(verbs::QueryContext& query,
+                                      const std::string& list) const override {
+    return verbs::remove_all(query, list, states_.front());
+  }
+  const char* done_word() const override { return "removed"; }
+  std::string hint() const override { return ": name some, or say --state"; }
+};
+
+class Quarantine final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words, false);
+    declare_reason(words, reason_);
+  }
+
+ private:
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::quarantine_items(query, prefix_, items_.items,
+                                   {who_we_are(), reason_, wall_now()});
+  }
+
+  std::string reason_;
+};
+
+class Release final : public ChangeItems {
+ public:
+  void declare(Words& words) override {
+    declare_items(words, true);
+    words.flag("--all", "Release all items that rest or are quarantined", all_);
+    words.option("--state", "STATE", "resting or quarantined", "Release all items in this state",
+                 [this](Word&& word) {
+                   states_ = {one_of("--state", word.text, {"resting", "quarantined"})};
+                 });
+    words.then([this] {
+      if (all_ && states_.empty()) states_ = {"resting", "quarantined"};
+    });
+  }
+
+ private:
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::release_items(query, prefix_, items_.items);
+  }
+  std::vector<ChangedItem> change_all(verbs::QueryContext& query,
+                                      const std::string& list) const override {
+    return verbs::release_all(query, list, states_);
+  }
+  const char* done_word() const override { return "released"; }
+  std::string hint() const override { return ": name some, or say --all"; }
+
+  bool all_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_remove() {
+  return std::make_unique<Remove>();
+}
+
+CommandPtr make_quarantine() {
+  return std::make_unique<Quarantine>();
+}
+
+CommandPtr make_release() {
+  return std::make_unique<Release>();
+}
+
+}  // namespace w8y::ctl

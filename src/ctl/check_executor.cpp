@@ -1,0 +1,264 @@
+// Tries an executor: `--caps`, then one run in each way that it offers (w8yctl(1)).
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "core/ended_run.hpp"
+#include "core/escape.hpp"
+#include "core/run_id.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "executor/executor_factory.hpp"
+#include "executor/probe.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr Duration probe_timeout = std::chrono::seconds(5);
+constexpr Duration usual_timeout = std::chrono::minutes(1);
+
+/// What was found so far, told as it is found.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void good(const std::string& what, const std::string& text) {
+    tell("ok", Colour::good, what, text);
+  }
+  void bad(const std::string& what, const std::string& text) {
+    ++mistakes_;
+    tell("bad", Colour::bad, what, text);
+  }
+  /// Neither right nor wrong.
+  void note(const std::string& what, const std::string& text) {
+    tell("note", Colour::none, what, text);
+  }
+  /// The last word. Returns the exit status.
+  int end(const std::string& path) {
+    if (json_) {
+      core::AsciiObject json;
+      json.put("path", path);
+      json.put("right", mistakes_ == 0);
+      json.put_json("findings", findings_.take());
+      print_json(json.take());
+    } else if (mistakes_ == 0) {
+      std::cout << "all right\n";
+    } else {
+      std::cout << mistakes_ << (mistakes_ == 1 ? " mistake\n" : " mistakes\n");
+    }
+    return mistakes_ == 0 ? done : refused;
+  }
+
+ private:
+  void tell(const char* kind, Colour colour, const std::string& what, const std::string& text) {
+    if (json_) {
+      core::AsciiObject finding;
+      finding.put("kind", kind);
+      finding.put("what", what);
+      finding.put("text", text);
+      return findings_.add(finding.take());
+    }
+    std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
+              << escape_line(what + ": " + text)
+              << std::endl;  // one by one: a run may take its time
+  }
+
+  bool json_;
+  std::size_t mistakes_ = 0;
+  core::JsonArray findings_;
+};
+
+/// One run, told line by line.
+class Trial final : private RunHandler {
+ public:
+  Trial(loop::Loop& loop, Findings& findings, RulePtr rule, const Caps& caps)
+      : loop_(loop),
+        findings_(findings),
+        rule_(std::move(rule)),
+        executor_(executor::make_executor(loop, {"check"}, *this, *rule_, caps)),
+        timeout_(loop.timers()) {}
+
+  /// A stream process is then told that this was all.
+  void run(const Item& item) {
+    Claim claim;
+    std::random_device random;
+    claim.run = RunIds(random()).next(loop_.clock().wall());
+    claim.item = item;
+    claim.fence = 1;
+    executor_->start(claim, rule_);
+    timeout_.set(loop_.now() + rule_->timeout, [this, run = claim.run] {
+      stopped_ = StopReason::timeout;
+      executor_->stop(run);
+    });
+    loop_.run();
+  }
+
+ private:
+  void on_started(const RunId& run, int pid) override {
+    const std::string name = escape_text(rule_->prefix);
+    findings_.good("start", "pid " + std::to_string(pid) + ", called with " +
+                                (rule_->mode == Mode::stream ? "--stream " + name
+                                                             : name + " " + run + " LENGTH"));
+  }
+  void on_message(const RunId&, Message&& message) override {
+    // A mistake in a `complete` comes after it, and belongs to the same line.
+    if (!std::exchange(mistake_follows_, false)) ++line_;
+    const std::string what = "line " + std::to_string(line_);
+    if (const auto* bad = std::get_if<BadLine>(&message))
+      findings_.bad(what, escape(bad->reason));
+    else if (const auto* progress = std::get_if<Progress>(&message))
+      findings_.good(what, "progress, " + number_text(progress->numerator) + " of " +
+                               number_text(progress->denominator));
+    else if (const auto* update = std::get_if<Update>(&message))
+      findings_.good(what, "update, " + escape(update->data));
+    else if (const auto* print = std::get_if<Print>(&message))
+      findings_.good(what, "print, " + escape_text(print->content));
+    else if (const auto* complete = std::get_if<Complete>(&message))
+      completed(what, *complete);
+  }
+  void completed(const std::string& what, const Complete& complete) {
+    mistake_follows_ = !complete.mistake.empty();
+    if (complete.error)
+      findings_.good(what, "complete, with the error " + escape_text(*complete.error));
+    else
+      findings_.good(what, "complete, with the result " + escape(complete.result));
+  }
+  void on_log(const RunId&, std::string_view line, bool cut) override {
+    findings_.note("standard error", escape(line) + (cut ? " (cut)" : ""));
+  }
+  void on_process(int, const ProcessNews& news) override {
+    if (const auto* line = std::get_if<ProcessLine>(&news)) {
+      on_log({}, line->line, line->cut);
+    } else if (const auto* bad = std::get_if<ProcessBadLine>(&news)) {
+      findings_.bad("line " + std::to_string(++line_), escape(bad->reason));
+    } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
+      --processes_;
+      look_over();
+      if (over->early) return;  // told with its run
+      if (over->how == end_text(Exited{0})) {
+        findings_.good("end of file", over->how);
+      } else {
+        findings_.bad("end of file",
+                      over->how + "; it must exit 0 within " + format_duration(rule_->kill_grace));
+      }
+    } else {
+      ++processes_;
+    }
+  }
+  void look_over() {
+    if (ended_ && processes_ == 0) loop_.stop();
+  }
+  void on_ended(const RunId&, RunEnd&& end) override {
+    ended_ = true;
+    timeout_.cancel();
+    executor_->retire();
+    look_over();
+    const Outcome outcome = outcome_of(*rule_, end, stopped_);
+    const bool right =
+        std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
+    if (!end.complete && right)
+      findings_.note("complete", "none: the exit code alone says how it went");
+    std::string text = end_text(end.process) + ": the run has " + outcome_name(outcome);
+    if (std::holds_alternative<TimedOut>(outcome)) text += ": " + outcome_reason(outcome);
+    if (right) {
+      findings_.good("end", text);
+    } else {
+      findings_.bad("end", text);
+    }
+  }
+
+  loop::Loop& loop_;
+  Findings& findings_;
+  RulePtr rule_;
+  std::unique_ptr<Executor> executor_;
+  Timer timeout_;
+  std::optional<StopReason> stopped_;
+  std::size_t line_ = 0;
+  bool mistake_follows_ = false;
+  bool ended_ = false;
+  int processes_ = 0;  ///< that take many runs
+};
+
+std::string caps_text(const Caps& caps) {
+  std::string text;
+  for (const auto& cap : caps.caps) text += (text.empty() ? "" : ", ") + escape_text(cap);
+  if (text.empty()) text = "nothing";
+  text = "can " + text;
+  if (caps.concurrency > 1) text += "; " + std::to_string(caps.concurrency) + " items at once";
+  if (!caps.version.empty()) text += "; version " + escape_text(caps.version);
+  return text;
+}
+
+/// nullopt: told what is wrong.
+std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& rule) {
+  executor::ProcessProber prober(loop);
+  std::optional<ProbeResult> answer;
+  prober.probe({rule.executor, rule.args, rule.child->run_as}, probe_timeout,
+               [&](ProbeResult&& result) { answer = std::move(result); });
+  while (!answer) loop.turn(true);
+  if (const auto* refusal = std::get_if<Refusal>(&*answer)) {
+    findings.bad("--caps", escape(refusal->reason));
+    return std::nullopt;
+  }
+  Caps caps = std::get<Caps>(*answer);
+  findings.good("--caps", caps_text(caps));
+  if (const std::string why = executor::why_not(rule, caps); !why.empty()) {
+    findings.bad("--caps", why);
+    return std::nullopt;
+  }
+  return caps;
+}
+
+class CheckExecutor final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("PATH", "The executor", [this](Word&& word) { program_ = std::move(word.text); });
+    words.any_number("ARGS", "Its own arguments, before those of the protocol (after --)",
+                     [this](Word&& word) { args_.push_back(std::move(word.text)); });
+    item_.declare_option(words, "The item that it is tried with (default: check)");
+    words.option("--timeout", "D", "a duration, such as 90s",
+                 "How long the run may take (default: 1m)",
+                 [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    Rule rule;
+    rule.prefix = "check";
+    rule.executor = std::filesystem::absolute(program_).lexically_normal();
+    rule.args = args_;
+    rule.timeout = timeout_;
+    rule.kill_grace = std::chrono::seconds(2);
+    Findings findings(options.json);
+    if (const auto caps = ask_caps(context.loop(), findings, rule)) {
+      const Item item = item_.items.empty() ? "check" : item_.items.front();
+      for (const Mode mode : {Mode::single, Mode::stream}) {
+        rule.mode = mode;
+        if (executor::why_not(rule, *caps).empty())
+          Trial(context.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
+      }
+    }
+    return findings.end(rule.executor);
+  }
+
+ private:
+  std::string program_;
+  std::vector<std::string> args_;
+  ItemWords item_;
+  Duration timeout_ = usual_timeout;
+};
+
+}  // namespace
+
+CommandPtr make_check_executor() {
+  return std::make_unique<CheckExecutor>();
+}
+
+}  // namespace w8y::ctl

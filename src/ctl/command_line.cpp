@@ -1,0 +1,261 @@
+#include "ctl/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <list>
+
+#include "core/escape.hpp"
+#include "core/text.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/values.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr const char* footer =
+    "Which w8yd and which Redis: --socket names the status socket of w8yd, --redis-url names "
+    "Redis,\n"
+    "and --config names a file that says both. Without these, $W8Y_SOCKET is used; else\n"
+    "/etc/w8y.toml; else the usual socket of w8yd. $W8Y_REDIS_URL then replaces the URL of that\n"
+    "file. A w8yd with an embedded Redis is asked where that is.\n"
+    "\n"
+    "Items that start with '-' stand after '--'; any bytes can be given with --base64. A pattern\n"
+    "('media:*') may stand for PREFIX in commands that look, pause, resume or release. Run ids "
+    "may\n"
+    "be cut to what is unique.\n"
+    "Exit status: 0 done, 1 refused or not found, 2 wrong usage, 3 not reachable.";
+
+constexpr const char* not_yet = " is not in this version yet";
+
+class CommandLine {
+ public:
+  explicit CommandLine(Options& options) : options_(options), common_(app_) {
+    app_.set_version_flag("--version", "w8yctl " W8Y_VERSION);
+    declare_common();
+    app_.require_subcommand(1, 1);
+    app_.fallthrough();
+    app_.footer(footer);
+    for (const auto& row : all_commands()) declare(row);
+  }
+
+  /// `words`: the last one first, as CLI11 takes them.
+  CommandPtr parse(std::vector<std::string>&& words, int& exit) {
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::Success& asked) {  // --help, --version
+      exit = app_.exit(asked);
+      return nullptr;
+    } catch (const CLI::Error& error) {
+      throw Failure(wrong_usage, mistake(error) + " (see " + where_to_read() + ")");
+    }
+    Chosen& chosen = *this->chosen();
+    if (!chosen.command) throw Failure(wrong_usage, chosen.name + std::string(not_yet));
+    common_.take();
+    for (auto& group : groups_) group.words.take();
+    chosen.words.take();
+    return std::move(chosen.command);
+  }
+
+ private:
+  struct Chosen {
+    const char* name;
+    Words words;
+    CommandPtr command;
+  };
+
+  void declare_common() {
+    const auto text = [](std::string& into) {
+      return [&into](Word&& word) { into = std::move(word.text); };
+    };
+    common_.option("--socket", "PATH", "a path", "Status socket of w8yd", text(options_.socket));
+    common_.option("--config", "FILE", "a file", "Config file", text(options_.config));
+    common_.option("--redis-url", "URL", "a URL", "Redis", text(options_.redis_url));
+    common_.option("--lock-key", "lock|proc", "lock or proc",
+                   "Name of lock keys (default: as in the config, else lock)", [this](Word&& word) {
+                     options_.lock_key = one_of("--lock-key", word.text, {"lock", "proc"});
+                   });
+    common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
+                   [this](Word&& word) { options_.fleet = std::move(word.text); });
+    common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
+    common_.flag("--wide", "Don't cut tables to the terminal's width", options_.wide);
+  }
+
+  void declare(const CommandRow& row) {
+    if (row.declare_group != nullptr) return declare_group(row);
+    const std::string_view name = row.name;
+    const auto space = name.find(' ');
+    CLI::App& above =
+        space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
+    const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
+    CLI::App* app = above.add_subcommand(own, row.what)->footer("");
+    commands_.push_back({row.name, Words(*app), nullptr});
+    if (row.make == nullptr) {
+      app->group("")->allow_extras()->prefix_command()->fallthrough(false)->set_help_flag();
+      return;
+    }
+    commands_.back().command = row.make();
+    commands_.back().command->declare(commands_.back().words);
+  }
+
+  /// A group stands right before its commands; so does a command that has some of its own.
+  CLI::App* above_of(const std::string& name) {
+    for (auto& command : commands_)
+      if (command.name == name) return &command.words.app();
+    return &groups_.back().words.app();
+  }
+
+  void declare_group(const CommandRow& row) {
+    CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("")->require_subcommand(1, 1);
+    groups_.push_back({row.name, Words(*app), nullptr});
+    row.declare_group(groups_.back().words, options_);
+  }
+
+  static CLI::App* given(const CLI::App& above) {
+    const auto all = above.get_subcommands();
+    return all.empty() ? nullptr : all.front();
+  }
+
+  Chosen* chosen_group() {
+    for (auto& group : groups_)
+      if (&group.words.app() == given(app_)) return &group;
+    return nullptr;
+  }
+
+  Chosen* chosen() {
+    const CLI::App* app = given(app_);
+    const CLI::App* below = app == nullptr ? nullptr : given(*app);
+    if (below != nullptr) app = below;
+    for (auto& command : commands_)
+      if (app != nullptr && &command.words.app() == app) return &command;
+    return nullptr;
+  }
+
+  std::string where_to_read() {
+    const Chosen* command = chosen();
+    if (command == nullptr) command = chosen_group();
+    return command == nullptr ? "w8yctl --help"
+                              : "w8yctl " + std::string(command->name) + " --help";
+  }
+
+  /// The first word that nobody knows.
+  std::string unknown() const {
+    const auto words = app_.remaining(true);
+    return words.empty() ? std::string() : Words::shown(words.front()).text;
+  }
+
+  [[nodiscard]] static std::string no_such(const std::string& kind, const std::string& name,
+                                           const std::vector<std::string_view>& known) {
+    const std::string_view near = core::nearest(name, known);
+    return "there is no " + kind + " " + escape_text(name) +
+           (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?");
+  }
+
+  /// Of the group, or none.
+  std::string no_command(const Chosen* group) const {
+    const std::string before = group == nullptr ? "" : group->name + std::string(" ");
+    const std::string name = unknown();
+    std::vector<std::string_view> known;
+    for (const auto& command : commands_)
+      if (command.command && std::string_view(command.name).starts_with(before))
+        known.emplace_back(std::string_view(command.name).substr(before.size()));
+    if (group == nullptr)
+      for (const auto& each : groups_) known.emplace_back(each.name);
+    if (name.starts_with('-')) return no_option(name, group);
+    if (!name.empty()) return no_such(before + "command", name, known);
+    if (group == nullptr) return "no command was given";
+    std::string all;
+    for (const auto& each : known) all += (all.empty() ? "" : ", ") + std::string(each);
+    return std::string(group->name) + " needs a command: " + all;
+  }
+
+  std::string no_option(const std::string& word, const Chosen* command) const {
+    const std::string name = word.substr(0, word.find('='));
+    std::vector<std::string> names;
+    std::vector<const CLI::App*> apps = {&app_};
+    if (command != nullptr) apps.push_back(&command->words.app());
+    for (const auto* app : apps)
+      for (const auto* option : app->get_options())
+        if (!option->get_group().empty())
+          for (const auto& known : option->get_lnames()) names.push_back("--" + known);
+    return no_such("option", name, {names.begin(), names.end()});
+  }
+
+  std::string unexpected(const Chosen& command) const {
+    const std::string word = unknown();
+    if (word.size() > 1 && word.front() == '-')
+      return std::string(command.name) + ": " + no_option(word, &command) +
+             " (what starts with '-' and is no option stands after '--')";
+    return std::string(command.name) + ": takes no further argument, but was given " +
+           escape_text(word);
+  }
+
+  std::string mistake(const CLI::Error& error) {
+    const Chosen* command = chosen();
+    if (command == nullptr && dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr)
+      return no_command(chosen_group());
+    std::string text = error.what();
+    const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    // A mistyped option is told before what is missing because of it.
+    if (command != nullptr && (is_extra || unknown().starts_with('-'))) return unexpected(*command);
+    if (command != nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+      for (const auto* option : command->words.app().get_options())
+        if (option->get_required() && option->count() == 0)
+          return std::string(command->name) + " needs " + option->get_name();
+    const std::string name = text.substr(0, text.find(':'));
+    std::string needs = common_.needs_of(name);
+    if (needs.empty() && command != nullptr) needs = command->words.needs_of(name);
+    if (const Chosen* group = chosen_group(); needs.empty() && group != nullptr)
+      needs = group->words.needs_of(name);
+    if (!needs.empty()) return name + " needs " + needs;
+    Words::show_all(text);
+    return escape(text);
+  }
+
+  Options& options_;
+  CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
+  Words common_;
+  std::list<Chosen> groups_;    // without a command of their own
+  std::list<Chosen> commands_;  // words refer to what is in them
+};
+
+bool is_command(const std::string& word) {
+  const auto rows = all_commands();
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return word == row.name; });
+}
+
+void take_environment(Options& options) {
+  const char* socket = std::getenv("W8Y_SOCKET");
+  if (options.socket.empty() && options.config.empty() && socket != nullptr) {
+    options.socket = socket;
+    options.socket_from_environment = !options.socket.empty();
+  }
+}
+
+}  // namespace
+
+CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit) {
+  CommandLine line(options);
+  std::vector<std::string> words;
+  bool literal = false;
+  bool named = false;  // the command
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!literal && word == "--") {
+      literal = true;
+      continue;
+    }
+    const bool names_it = !named && is_command(word);
+    named = named || names_it;
+    words.push_back(names_it ? word : Words::hidden(word, literal));
+  }
+  std::reverse(words.begin(), words.end());
+  CommandPtr command = line.parse(std::move(words), exit);
+  take_environment(options);
+  return command;
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,90 @@
+// The commands of `w8yctl`.
+#pragma once
+
+#include <span>
+
+#include "ctl/command.hpp"
+#include "store/thoonk/access.hpp"
+
+namespace w8y::ctl {
+
+struct CommandRow {
+  const char* name;      ///< "schedule set": a command of the group "schedule"
+  const char* what;      ///< one line
+  CommandPtr (*make)();  ///< nullptr: specified, but not in this version; or a group
+  /// A group, whose rows come behind it: what all of its commands take.
+  void (*declare_group)(Words& words, Options& options) = nullptr;
+};
+
+std::span<const CommandRow> all_commands();
+
+// This host, through the status API.
+CommandPtr make_status();
+CommandPtr make_top();
+CommandPtr make_lists();
+CommandPtr make_quiet();
+CommandPtr make_resume();  // with a list, its pause on all hosts
+CommandPtr make_reload();
+CommandPtr make_drain();
+CommandPtr make_cancel();
+
+// All hosts, through Redis.
+CommandPtr make_fleet();
+CommandPtr make_fleet_plan();
+CommandPtr make_runs();
+CommandPtr make_show();
+CommandPtr make_watch();
+CommandPtr make_why();
+CommandPtr make_logs();
+CommandPtr make_run();
+CommandPtr make_items();
+CommandPtr make_add();
+CommandPtr make_remove();
+CommandPtr make_quarantine();
+CommandPtr make_release();
+CommandPtr make_pause();
+
+// Schedules, in Redis.
+void declare_schedules(Words& words, Options& options);
+CommandPtr make_schedule_set();
+CommandPtr make_schedule_unset();
+CommandPtr make_schedule_tell();
+CommandPtr make_schedule_statuses();
+CommandPtr make_schedule_schedules();
+CommandPtr make_schedule_next();
+CommandPtr make_schedule_list();
+CommandPtr make_schedule_control();
+CommandPtr make_schedule_dispatch();
+
+// Feeds, sorted feeds, queues and jobs, in Redis.
+void declare_feeds(Words& words, Options& options);
+CommandPtr make_feed_create();
+CommandPtr make_feed_delete();
+CommandPtr make_feed_list();
+CommandPtr make_feed_config();
+CommandPtr make_feed_publish();
+CommandPtr make_feed_retract(store::FeedKind kind);  // feed or sorted_feed
+CommandPtr make_feed_ids(store::FeedKind kind);
+CommandPtr make_feed_get(store::FeedKind kind);
+CommandPtr make_feed_all(store::FeedKind kind);
+CommandPtr make_feed_watch(store::FeedKind kind);
+CommandPtr make_sorted_append();
+CommandPtr make_sorted_prepend();
+CommandPtr make_sorted_before();
+CommandPtr make_sorted_after();
+CommandPtr make_sorted_edit();
+CommandPtr make_sorted_move();
+CommandPtr make_feed_put(store::FeedKind kind);   // queue or job
+CommandPtr make_feed_take(store::FeedKind kind);  // the same
+CommandPtr make_job_finish();
+CommandPtr make_job_cancel();
+CommandPtr make_job_stall();
+CommandPtr make_job_retry();
+CommandPtr make_job_retract();
+CommandPtr make_job_failures();
+CommandPtr make_job_maintain();
+
+// Nobody else.
+CommandPtr make_check_executor();
+
+}  // namespace w8y::ctl

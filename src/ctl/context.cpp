@@ -1,0 +1,226 @@
+#include "ctl/context.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "config/loading.hpp"
+#include "core/config.hpp"
+#include "core/escape.hpp"
+#include "core/number.hpp"
+#include "core/units.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+#include "redis/tls_environment.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+constexpr std::string_view unix_scheme = "unix:";
+/// Where a root's w8yd listens, and one that systemd starts.
+constexpr const char* system_socket = "/run/w8y/w8yd.sock";
+
+bool exists(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+std::string first_socket(const std::vector<std::string>& addresses) {
+  for (const auto& address : addresses)
+    if (address.starts_with(unix_scheme)) return address.substr(unix_scheme.size());
+  return {};
+}
+
+redis::ClientOptions options_of(const std::string& url, const char* from) {
+  try {
+    RedisSettings settings;
+    settings.url = url;
+    redis::ClientOptions options = config::client_options(settings, "w8yctl");
+    options.tls = redis::tls_environment();
+    return options;
+  } catch (const redis::UrlError& error) {
+    throw Failure(wrong_usage, std::string(from) + ": " + error.what());
+  }
+}
+
+/// Settings as GET /api/v1/config has them.
+verbs::KnownList read_known(const JsonFields& settings) {
+  verbs::KnownList list;
+  const std::string source = settings.text("source");
+  list.lock_key = settings.text("lock_key");
+  if (source == "schedule") list.kind = SourceKind::schedule;
+  if (source == "gearman") list.kind = SourceKind::gearman;
+  if (source != "job") return list;
+  list.kind = SourceKind::job;
+  const auto number = [&]<typename Number>(const char* key, Number& into) {
+    into = static_cast<Number>(
+        read_integer(settings.text(key), {0, range_of<Number>.max}).value_or(0));
+  };
+  number("max_failures", list.maintenance.max_failures);
+  number("history", list.maintenance.history.runs);
+  list.maintenance.history.bytes = parse_size(settings.text("history_bytes")).value_or(0);
+  list.maintenance.claim_timeout =
+      parse_duration(settings.text("claim_timeout")).value_or(Duration{0});
+  return list;
+}
+
+}  // namespace
+
+Failure wrong_config(const ConfigError& error) {
+  std::vector<std::string> mistakes;
+  for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
+  const std::string first = mistakes.front();
+  mistakes.erase(mistakes.begin());
+  return {wrong_usage, first, std::move(mistakes)};
+}
+
+// ---- the config
+
+const Config* Context::config() {
+  if (!std::exchange(config_looked_for_, true)) {
+    const bool named = !options_.config.empty();
+    if (!named && (!options_.socket.empty() || !options_.redis_url.empty())) return nullptr;
+    const std::string path = named ? options_.config : config::default_config_path;
+    if (!named && access(path.c_str(), R_OK) != 0) return nullptr;
+    try {
+      config_ = config::load_without_programs(path);
+    } catch (const ConfigError& error) {
+      if (!named) {
+        complain(path + " has mistakes (see w8yd --check) and is not used");
+        return nullptr;
+      }
+      throw wrong_config(error);
+    }
+  }
+  return config_ ? &*config_ : nullptr;
+}
+
+// ---- the w8yd of this host
+
+std::string Context::find_socket() {
+  if (!options_.socket.empty()) return options_.socket;
+  const Config* config = this->config();
+  const std::string usual = first_socket({default_status(system_config_host())});
+  std::string socket = config == nullptr ? usual : first_socket(config->supervisor.status);
+  if (socket.empty())
+    throw Failure(not_reachable,
+                  "the config names no unix socket under [supervisor] status; say with --socket "
+                  "where w8yd listens");
+  // What is usual for the operator's account may not be for the account that w8yd has.
+  if (socket == usual && !exists(socket) && exists(system_socket)) return system_socket;
+  return socket;
+}
+
+HostApi& Context::host() {
+  if (!host_) host_ = std::make_unique<HostApi>(find_socket());
+  return *host_;
+}
+
+std::optional<JsonFields> Context::try_ask(const std::string& path) {
+  try {
+    return host().try_ask(path);
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<JsonFields> Context::ask_if_there(const std::string& path, const char* member) {
+  try {
+    return host().ask(path, std::chrono::seconds(30), member);
+  } catch (const Failure& failure) {
+    if (failure.exit() == not_reachable) return std::nullopt;
+    throw;
+  }
+}
+
+bool Context::add_here(verbs::RunMatches& matches) {
+  const auto answer = try_ask("/api/v1/status");
+  if (!answer) return false;
+  for (const JsonFields& each : answer->objects("lists"))
+    if (const auto list = view::read_list(each, view::api))
+      for (const RunStatus& run : list->runs)
+        matches.add({list->prefix, run, {}, {}, answer->text("host"), {}});
+  return true;
+}
+
+// ---- Redis
+
+/// A w8yd with an embedded Redis takes no notice of its config's URL.
+std::optional<std::string> Context::embedded_redis(const redis::Url& configured) {
+  const auto status = try_ask("/api/v1/status?lists=no");
+  if (!status) return std::nullopt;
+  std::string url = view::read_host(*status).redis.url;
+  if (!url.starts_with("unix:") || url == configured.to_string()) return std::nullopt;
+  return url;
+}
+
+redis::ClientOptions Context::find_redis() {
+  if (!options_.redis_url.empty()) return options_of(options_.redis_url, "--redis-url");
+  const char* variable = std::getenv("W8Y_REDIS_URL");
+  const bool told =
+      (!options_.socket.empty() && !options_.socket_from_environment) || !options_.config.empty();
+  if (!told && variable != nullptr && *variable != '\0')
+    return options_of(variable, "$W8Y_REDIS_URL");
+  if (const Config* config = this->config()) {
+    redis::ClientOptions configured = config::client_options(config->redis, "w8yctl");
+    const auto embedded = embedded_redis(configured.url);
+    if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
+    return embedded ? options_of(*embedded, "the URL that w8yd gave") : configured;
+  }
+  const HostStatus status = view::read_host(host().ask("/api/v1/status?lists=no"));
+  if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
+  const std::string& url = status.redis.url;
+  if (url.empty())
+    throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
+  return options_of(url, "the URL that w8yd gave");
+}
+
+redis::ClientOptions Context::redis_options() {
+  if (!redis_options_) redis_options_ = find_redis();
+  return *redis_options_;
+}
+
+std::string Context::fleet() {
+  if (!options_.fleet.empty()) return options_.fleet;
+  const Config* config = this->config();
+  return config == nullptr ? SupervisorSettings{}.fleet : config->supervisor.fleet;
+}
+
+redis::SyncClient& Context::redis() {
+  if (!redis_) redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
+  return *redis_;
+}
+
+// ---- lists
+
+std::optional<verbs::KnownLists> Context::find_lists() {
+  if (const Config* config = this->config()) return verbs::KnownLists(*config);
+  if (options_.socket.empty() && !options_.redis_url.empty()) return std::nullopt;
+  const auto text = try_ask("/api/v1/config");
+  if (!text || !text->has("lists")) return std::nullopt;
+  std::map<std::string, verbs::KnownList> lists;
+  for (const JsonFields& list : text->objects("lists")) {
+    const auto prefix = list.bytes("list");
+    const auto settings = list.object("settings");
+    if (prefix && settings) lists[*prefix] = read_known(*settings);
+  }
+  return verbs::KnownLists(std::move(lists));
+}
+
+const verbs::KnownLists* Context::lists() {
+  if (!std::exchange(lists_looked_for_, true)) lists_ = find_lists();
+  return lists_ ? &*lists_ : nullptr;
+}
+
+verbs::QueryContext Context::query() {
+  redis::SyncClient& client = redis();
+  return {client, *redis_options_, lists(), fleet(), options_.lock_key};
+}
+
+}  // namespace w8y::ctl

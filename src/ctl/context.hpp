@@ -1,0 +1,67 @@
+// Where things are: the config, the w8yd of this host, Redis. Each is looked for when a command
+// first needs it; `w8yctl --help` says in which order.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/rule.hpp"
+#include "ctl/host_api.hpp"
+#include "ctl/options.hpp"
+#include "loop/loop.hpp"
+#include "operator/query_context.hpp"
+#include "operator/run_matches.hpp"
+#include "redis/sync.hpp"
+
+namespace w8y::ctl {
+
+/// All throw Failure, but for try_ask().
+class Context {
+ public:
+  explicit Context(const Options& options) : options_(options) {}
+  /// On another clock than the system's.
+  Context(const Options& options, const Clock& clock) : options_(options), loop_(clock) {}
+
+  // The w8yd of this host.
+  HostApi& host();
+  /// nullopt: nobody answers, or nobody says where.
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
+
+  /// An answer with this member, whatever its status; one without it is a Failure. nullopt: nobody
+  /// answers.
+  std::optional<view::JsonFields> ask_if_there(const std::string& path, const char* member);
+  /// Adds the runs of this host. False: nobody answers.
+  bool add_here(verbs::RunMatches& matches);
+
+  // Redis.
+  redis::SyncClient& redis();
+  redis::ClientOptions redis_options();
+  loop::Loop& loop() { return loop_; }
+  /// The name of the fleet: as it was given, else as in the config.
+  [[nodiscard]] std::string fleet();
+
+  /// The lists that are known here; nullptr: nobody says.
+  const verbs::KnownLists* lists();
+  /// What verbs work with: as long as this is there.
+  verbs::QueryContext query();
+
+ private:
+  const Config* config();
+  std::string find_socket();
+  redis::ClientOptions find_redis();
+  std::optional<std::string> embedded_redis(const redis::Url& configured);
+  std::optional<verbs::KnownLists> find_lists();
+
+  const Options& options_;
+  loop::Loop loop_;
+  bool config_looked_for_ = false;
+  std::optional<Config> config_;
+  std::unique_ptr<HostApi> host_;
+  std::optional<redis::ClientOptions> redis_options_;
+  std::unique_ptr<redis::SyncClient> redis_;
+  bool lists_looked_for_ = false;
+  std::optional<verbs::KnownLists> lists_;
+};
+
+}  // namespace w8y::ctl

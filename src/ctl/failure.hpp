@@ -1,0 +1,38 @@
+// How `w8yctl` ends (w8yctl(1), EXIT STATUS).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace w8y {
+class ConfigError;
+}
+
+namespace w8y::ctl {
+
+enum Exit : int { done = 0, refused = 1, wrong_usage = 2, not_reachable = 3 };
+
+/// Ends the program: every line goes to standard error.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit exit, const std::string& line, std::vector<std::string> more = {})
+      : std::runtime_error(line), exit_(exit), more_(std::move(more)) {}
+
+  [[nodiscard]] Exit exit() const { return exit_; }
+  /// What belongs to it, below its line.
+  [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
+
+ private:
+  Exit exit_;
+  std::vector<std::string> more_;
+};
+
+/// Returns a failure whose lines are the errors of a config.
+Failure wrong_config(const ConfigError& error);
+
+/// A line on standard error, with our name before it.
+void complain(const std::string& line);
+
+}  // namespace w8y::ctl

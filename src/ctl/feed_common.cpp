@@ -1,0 +1,279 @@
+#include "ctl/feed_common.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+
+#include "core/base64.hpp"
+#include "core/escape.hpp"
+#include "core/item.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/item_stream.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "redis/hash_slots.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+std::string decoded(std::string&& word, const char* option) {
+  auto bytes = base64_decode(word);
+  if (bytes) return std::move(*bytes);
+  throw Failure(wrong_usage,
+                escape_text(word) + " is not base64, which " + option + " says that it is");
+}
+
+/// Of "-", all of standard input. Throws Failure.
+std::string read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
+      path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
+      [](std::FILE* file) { return file == nullptr ? 0 : std::fclose(file); });
+  std::FILE* file = path == "-" ? stdin : opened.get();
+  std::string text;
+  std::vector<char> part(std::size_t{1} << 16);
+  std::size_t got = 1;
+  while (file != nullptr && got > 0 && text.size() <= longest_item) {
+    got = std::fread(part.data(), 1, part.size(), file);
+    text.append(part.data(), got);
+  }
+  const std::string shown = path == "-" ? "standard input" : escape_text(path);
+  if (file == nullptr || std::ferror(file) != 0)
+    throw Failure(refused, shown + ": " + std::strerror(errno));
+  if (text.size() > longest_item) throw Failure(refused, shown + " is " + too_long_text());
+  return text;
+}
+
+}  // namespace
+
+// ---- what is printed
+
+FeedPrinter::FeedPrinter(const Options& options, bool nul, const std::string& feed)
+    : options_(options), end_(nul ? '\0' : '\n') {
+  if (!options_.json) return;
+  core::AsciiObject head;
+  head.put_bytes("feed", feed);
+  std::string text = head.take();
+  text.pop_back();
+  std::cout << text << ",\"items\":[";
+}
+
+FeedPrinter::~FeedPrinter() {
+  if (options_.json) std::cout << "]}\n";
+}
+
+void FeedPrinter::entry(core::JsonObject& entry) {
+  if (!first_) std::cout << ',';
+  first_ = false;
+  std::cout << entry.take();
+}
+
+void FeedPrinter::id(const std::string& id) {
+  if (!options_.json) {
+    std::cout << record_text(options_, id) << end_;
+    return;
+  }
+  core::AsciiObject one;
+  one.put_bytes("id", id);
+  entry(one);
+}
+
+void FeedPrinter::item(const std::string& id, const std::string& item) {
+  if (!options_.json) {
+    std::cout << record_text(options_, id) << '\t' << record_text(options_, item) << end_;
+    return;
+  }
+  core::AsciiObject one;
+  one.put_bytes("id", id);
+  one.put_bytes("item", item);
+  entry(one);
+}
+
+void FeedResults::add(const std::string& id, const std::string& result,
+                      const std::string& trouble) {
+  core::AsciiObject one;
+  one.put_bytes("id", id);
+  one.put_bytes("result", result);
+  one.put("done", trouble.empty());
+  items_.add(one.take());
+  if (!trouble.empty()) troubles_.push_back(trouble);
+}
+
+int FeedResults::end() {
+  if (json_) {
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_json("items", items_.take());
+    print_json(json.take());
+  }
+  for (const auto& trouble : troubles_) complain(trouble);
+  return troubles_.empty() ? done : refused;
+}
+
+// ---- the command
+
+void declare_feeds(Words& words, Options& options) {
+  words.flag("--base64", "Ids and items are given in base64", options.base64);
+  words.flag("--feed-base64", "FEED is given in base64", options.feed_base64);
+  declare_raw(words, options);
+}
+
+void declare_nul(Words& words, bool& into) {
+  words.flag("-0", "A NUL byte, not the end of a line, is behind each item and id", into);
+}
+
+void FeedCommand::declare(Words& words) {
+  declare_nul(words, nul_);
+  words.one("FEED", "The feed", [this](Word&& word) { feed_ = std::move(word.text); });
+  declare_more(words);
+}
+
+int FeedCommand::run(const Options& options, Context& context) {
+  base64_ = options.base64;
+  if (options.feed_base64) feed_ = decoded(std::move(feed_), "--feed-base64");
+  if (base64_)
+    for (std::string* word : words_) *word = bytes_of(std::move(*word));
+  try {
+    check();
+    return work(options, context);
+  } catch (const store::FeedRefused& why) {
+    throw Failure(refused, why.what());
+  }
+}
+
+Words::Take FeedCommand::into(std::string& word) {
+  return [this, &word](Word&& given) {
+    word = std::move(given.text);
+    words_.push_back(&word);
+  };
+}
+
+Words::Take FeedCommand::into(std::optional<std::string>& word) {
+  return [this, &word](Word&& given) {
+    word = std::move(given.text);
+    words_.push_back(&*word);
+  };
+}
+
+Words::Take FeedCommand::into(std::deque<std::string>& words) {
+  return [this, &words](Word&& given) {
+    words_.push_back(&words.emplace_back(std::move(given.text)));
+  };
+}
+
+std::string FeedCommand::bytes_of(std::string&& word) const {
+  return base64_ ? decoded(std::move(word), "--base64") : std::move(word);
+}
+
+store::FeedServer FeedCommand::server(Context& context) const {
+  const bool is_cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
+  if (is_cluster && !redis::has_hash_tag(feed_))
+    throw Failure(wrong_usage, "the feed " + escape_text(feed_) +
+                                   " has no hash tag, and in a cluster all keys of a feed must "
+                                   "share a slot; such as '{news}'");
+  return {context.redis(), is_cluster};
+}
+
+// ---- items
+
+void FeedItems::declare(Words& words, const char* name, const char* what) {
+  words.one_or_none(name, what, [this](Word&& word) {
+    dash_ = word.text == "-" && !word.literal;
+    word_ = std::move(word.text);
+  });
+  words.option("--file", "PATH", "a file", "Instead of it, all of a file; '-': of standard input",
+               [this](Word&& word) { file_ = std::move(word.text); });
+}
+
+void FeedItems::check(const char* command, const char* name, bool nul, bool optional) {
+  if (word_ && file_) throw Failure(wrong_usage, std::string("--file stands instead of ") + name);
+  from_input_ = dash_ || (nul && !word_ && !file_ && !optional);
+  if (!given() && !optional)
+    throw Failure(wrong_usage, std::string(command) + " needs " + name + ", or --file");
+}
+
+std::string FeedItems::one(const std::function<std::string(std::string&&)>& bytes_of, bool nul) {
+  if (file_) return read_file(*file_);
+  if (!from_input_) return bytes_of(std::string(*word_));
+  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', longest_item, true);
+  auto line = lines.next();
+  if (!line || lines.next())
+    throw Failure(wrong_usage, std::string("standard input has ") + (line ? "several" : "no") +
+                                   " items, and this takes one; --file - takes all as one");
+  if (line->too_long) throw Failure(refused, "standard input is " + too_long_text());
+  return bytes_of(std::move(line->item));
+}
+
+bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string&&)>& take) {
+  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', base64 ? 2 * longest_item : longest_item, true);
+  bool all = true;
+  while (auto line = lines.next()) {
+    std::string why;
+    std::optional<std::string> item = std::move(line->item);
+    if (base64 && !line->too_long) item = base64_decode(*item);
+    if (!item) {
+      why = "is not base64, which --base64 says that items are";
+    } else if (line->too_long || item->size() > longest_item) {
+      why = "is " + too_long_text() + "; left out";
+    } else {
+      take(std::move(*item));
+      continue;
+    }
+    all = false;
+    complain("standard input, item " + std::to_string(line->number) + ": " + why);
+  }
+  return all;
+}
+
+Failure failed_after(std::size_t sent, const redis::RedisError& error) {
+  const bool lost = error.code() == redis::ErrorCode::none;
+  return {lost ? not_reachable : refused,
+          escape(error.what()),
+          {std::to_string(sent) + " items are in the feed" +
+           (lost ? "; of those behind them some may be" : ", and none behind them")}};
+}
+
+// ---- one id
+
+int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul) {
+  if (!options.json) {
+    std::cout << record_text(options, id) << (nul ? '\0' : '\n');
+    return done;
+  }
+  core::AsciiObject json;
+  json.put_bytes("feed", feed);
+  json.put_bytes("id", id);
+  print_json(json.take());
+  return done;
+}
+
+int tell_done(const Options& options, const std::string& feed, const std::string& id,
+              const char* result) {
+  if (!options.json) return done;
+  core::AsciiObject json;
+  json.put_bytes("feed", feed);
+  json.put_bytes("id", id);
+  json.put("result", result);
+  print_json(json.take());
+  return done;
+}
+
+Failure not_there(const std::string& id, const std::string& feed) {
+  return {refused, "there is no " + escape_text(id) + " in the feed " + escape_text(feed)};
+}
+
+void check_new_id(const std::string& id) {
+  if (id.find('\0') != std::string::npos)
+    throw Failure(refused, "the id " + escape_text(id) +
+                               " has a NUL byte, which ends the id in messages about it");
+  if (id.size() > longest_id)
+    throw Failure(refused, "the id has " + std::to_string(id.size()) + " bytes, and at most " +
+                               std::to_string(longest_id) + " are allowed");
+}
+
+}  // namespace w8y::ctl

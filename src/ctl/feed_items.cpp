@@ -1,0 +1,287 @@
+// Items of feeds and sorted feeds: published, edited, moved, retracted.
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/feed_common.hpp"
+#include "ctl/text.hpp"
+#include "store/thoonk/feed.hpp"
+#include "store/thoonk/random_ids.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using Where = store::FeedPosition::Where;
+
+class Publish final : public FeedCommand {
+  void declare_more(Words& words) override {
+    items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
+    words.option("--id", "ID", "an id", "Its id, or that of the one to edit (default: a new one)",
+                 into(id_));
+  }
+
+  void check() override {
+    items_.check("feed publish", "ITEM", nul_);
+    if (id_) check_new_id(*id_);
+  }
+
+  int work(const Options& options, Context& context) override {
+    store::Feed feed(server(context), feed_);
+    const int exit = items_.many() && !id_ ? publish_input(options, feed) : publish(options, feed);
+    if (feed.has_two_units())
+      complain("note: the feed " + escape_text(feed_) +
+               " has times in seconds and in milliseconds: max_length may drop newer items before "
+               "older ones");
+    return exit;
+  }
+
+  int publish(const Options& options, store::Feed& feed) {
+    const std::string item =
+        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string id = id_ ? *id_ : store::RandomIds().next();
+    feed.publish({{id, item}});
+    return print_id(options, feed_, id, nul_);
+  }
+
+  int publish_input(const Options& options, store::Feed& feed) {
+    FeedPrinter printer(options, nul_, feed_);
+    store::RandomIds ids;
+    FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
+      feed.publish(items);
+      for (const auto& item : items) printer.id(item.first);
+    });
+    return send_input<store::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
+      return store::FeedItem(ids.next(), std::move(item));
+    });
+  }
+
+  FeedItems items_;
+  std::optional<std::string> id_;
+};
+
+class SortedInsert final : public FeedCommand {
+ public:
+  SortedInsert(const char* name, Where where) : name_(name) { position_.where = where; }
+
+ private:
+  void declare_more(Words& words) override {
+    if (position_.where == Where::before || position_.where == Where::after)
+      words.one("ID", "The item next to which", into(position_.id));
+    items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
+  }
+
+  void check() override { items_.check(name_, "ITEM", nul_); }
+
+  int work(const Options& options, Context& context) override {
+    store::SortedFeed feed(server(context), feed_);
+    if (items_.many()) return insert_input(options, feed);
+    const std::string item =
+        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    return print_id(options, feed_, feed.insert(position_, {item}).at(0), nul_);
+  }
+
+  int insert_input(const Options& options, store::SortedFeed& feed) {
+    FeedPrinter printer(options, nul_, feed_);
+    FeedBatch<std::string> batch([&](const std::vector<std::string>& items) {
+      for (const auto& id : feed.insert(position_, items)) printer.id(id);
+    });
+    return send_input<std::string>(base64_, nul_, batch,
+                                   [](std::string&& item) { return std::move(item); });
+  }
+
+  const char* name_;
+  store::FeedPosition position_;
+  FeedItems items_;
+};
+
+class SortedEdit final : public FeedCommand {
+  void declare_more(Words& words) override {
+    words.one("ID", "The item to edit", into(id_));
+    items_.declare(words, "ITEM", "What it is from now on");
+  }
+
+  void check() override { items_.check("sorted edit", "ITEM", nul_); }
+
+  int work(const Options& options, Context& context) override {
+    const std::string item =
+        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    if (!store::SortedFeed(server(context), feed_).edit(id_, item)) throw not_there(id_, feed_);
+    return tell_done(options, feed_, id_, "edited");
+  }
+
+  std::string id_;
+  FeedItems items_;
+};
+
+class SortedMove final : public FeedCommand {
+  void declare_more(Words& words) override {
+    words.one("POSITION", ":ID before that one, ID: behind it, begin: or :end",
+              [this](Word&& word) { position_ = position_of(word.text); });
+    words.one("ID", "The item to move", into(id_));
+  }
+
+  int work(const Options& options, Context& context) override {
+    if (!store::SortedFeed(server(context), feed_).move(position_, id_))
+      throw not_there(id_, feed_);
+    return tell_done(options, feed_, id_, "moved");
+  }
+
+  static store::FeedPosition position_of(const std::string& text) {
+    if (text == "begin:") return {Where::begin, {}};
+    if (text == ":end") return {Where::end, {}};
+    if (text.size() > 1 && text.front() == ':') return {Where::before, text.substr(1)};
+    if (text.size() > 1 && text.back() == ':')
+      return {Where::after, text.substr(0, text.size() - 1)};
+    throw Failure(wrong_usage,
+                  "sorted move needs a position, such as :3 (before 3), 3: (behind 3), begin: or "
+                  ":end, not " +
+                      escape_text(text));
+  }
+
+  store::FeedPosition position_;
+  std::string id_;
+};
+
+class Retract final : public FeedCommand {
+ public:
+  explicit Retract(store::FeedKind kind) : kind_(kind) {}
+
+ private:
+  void declare_more(Words& words) override { words.many("ID", "The items", into(ids_)); }
+
+  int work(const Options& options, Context& context) override {
+    const std::vector<bool> there =
+        store::RetractingFeed(server(context), feed_, kind_).retract({ids_.begin(), ids_.end()});
+    FeedResults results(options.json, feed_);
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      results.add(ids_[i], there[i] ? "retracted" : "is not there",
+                  there[i] ? "" : not_there(ids_[i], feed_).what());
+    return results.end();
+  }
+
+  store::FeedKind kind_;
+  std::deque<std::string> ids_;
+};
+
+/// Of one kind or another, what is only read.
+class FeedReading : public FeedCommand {
+ public:
+  explicit FeedReading(store::FeedKind kind) : kind_(kind) {}
+
+ protected:
+  store::FeedAccess access(Context& context) { return {server(context), feed_, kind_}; }
+
+ private:
+  store::FeedKind kind_;
+};
+
+class Ids final : public FeedReading {
+ public:
+  using FeedReading::FeedReading;
+
+ private:
+  void declare_more(Words&) override {}
+
+  int work(const Options& options, Context& context) override {
+    store::FeedAccess feed = access(context);
+    feed.check();
+    FeedPrinter printer(options, nul_, feed_);
+    feed.ids([&printer](std::string&& id) { printer.id(id); });
+    return done;
+  }
+};
+
+class Get final : public FeedReading {
+ public:
+  using FeedReading::FeedReading;
+
+ private:
+  void declare_more(Words& words) override { words.one("ID", "The item", into(id_)); }
+
+  int work(const Options& options, Context& context) override {
+    const auto item = access(context).item(id_);
+    if (!item) throw not_there(id_, feed_);
+    if (!options.json) {
+      std::cout << record_text(options, *item) << (nul_ ? '\0' : '\n');
+      return done;
+    }
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id_);
+    json.put_bytes("item", *item);
+    print_json(json.take());
+    return done;
+  }
+
+  std::string id_;
+};
+
+class All final : public FeedReading {
+ public:
+  using FeedReading::FeedReading;
+
+ private:
+  void declare_more(Words&) override {}
+
+  int work(const Options& options, Context& context) override {
+    store::FeedAccess feed = access(context);
+    feed.check();
+    FeedPrinter printer(options, nul_, feed_);
+    std::vector<std::pair<std::string, std::size_t>> too_long;
+    feed.all([&](const std::string& id, std::string&& item) { printer.item(id, item); }, too_long);
+    for (const auto& [id, bytes] : too_long)
+      complain("the item " + escape_text(id) + " has " + std::to_string(bytes) +
+               " bytes, more than can be read; left out");
+    return too_long.empty() ? done : refused;
+  }
+};
+
+}  // namespace
+
+CommandPtr make_feed_publish() {
+  return std::make_unique<Publish>();
+}
+
+CommandPtr make_sorted_append() {
+  return std::make_unique<SortedInsert>("sorted append", Where::end);
+}
+
+CommandPtr make_sorted_prepend() {
+  return std::make_unique<SortedInsert>("sorted prepend", Where::begin);
+}
+
+CommandPtr make_sorted_before() {
+  return std::make_unique<SortedInsert>("sorted before", Where::before);
+}
+
+CommandPtr make_sorted_after() {
+  return std::make_unique<SortedInsert>("sorted after", Where::after);
+}
+
+CommandPtr make_sorted_edit() {
+  return std::make_unique<SortedEdit>();
+}
+
+CommandPtr make_sorted_move() {
+  return std::make_unique<SortedMove>();
+}
+
+CommandPtr make_feed_retract(store::FeedKind kind) {
+  return std::make_unique<Retract>(kind);
+}
+
+CommandPtr make_feed_ids(store::FeedKind kind) {
+  return std::make_unique<Ids>(kind);
+}
+
+CommandPtr make_feed_get(store::FeedKind kind) {
+  return std::make_unique<Get>(kind);
+}
+
+CommandPtr make_feed_all(store::FeedKind kind) {
+  return std::make_unique<All>(kind);
+}
+
+}  // namespace w8y::ctl

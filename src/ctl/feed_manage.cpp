@@ -1,0 +1,196 @@
+// Feeds as such: made, deleted, listed, configured.
+#include <charconv>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/feed_common.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "store/thoonk/directory.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+std::uint64_t max_length_of(const char* what, const std::string& text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, number);
+  constexpr std::uint64_t most = std::uint64_t{1} << 53U;  // as scripts have it
+  if (error == std::errc{} && at == end && number <= most) return number;
+  throw Failure(wrong_usage, std::string(what) + " needs a number of items, 0 for no limit, not " +
+                                 escape_text(text));
+}
+
+store::FeedKind kind_of(const char* what, const std::string& text) {
+  return *store::kind_of_name(one_of(what, text, {"feed", "sorted_feed", "queue", "job"}));
+}
+
+class FeedCreate final : public FeedCommand {
+  void declare_more(Words& words) override {
+    words.option("--kind", "KIND", "feed, sorted_feed, queue or job",
+                 "feed (default), sorted_feed, queue or job",
+                 [this](Word&& word) { kind_ = kind_of("--kind", word.text); });
+    words.option("--max-length", "N", "a number", "Of a feed: the newest N items stay",
+                 [this](Word&& word) { most_ = max_length_of("--max-length", word.text); });
+    words.flag("--exists-ok", "Be content with one that is there", exists_ok_);
+    words.then([this] {
+      if (most_ && kind_ != store::FeedKind::feed)
+        throw Failure(wrong_usage, "--max-length goes with --kind feed: others keep all");
+    });
+  }
+
+  int work(const Options& options, Context& context) override {
+    store::FeedDirectory feeds(server(context));
+    const bool made = feeds.create(feed_, kind_, most_);
+    if (!made) look_at_other(feeds);
+    if (options.json) {
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put("result", made ? "created" : "exists");
+      print_json(json.take());
+    }
+    return done;
+  }
+
+  void look_at_other(store::FeedDirectory& feeds) const {
+    const auto other = feeds.find(feed_);
+    const std::string kind = other ? other->kind : "";
+    if (!exists_ok_ || (!kind.empty() && kind != store::kind_name(kind_)))
+      throw Failure(refused, "there is a feed " + escape_text(feed_) + " already" +
+                                 (kind.empty() ? "" : ", of kind " + escape_text(kind)));
+  }
+
+  store::FeedKind kind_ = store::FeedKind::feed;
+  std::optional<std::uint64_t> most_;
+  bool exists_ok_ = false;
+};
+
+class FeedDelete final : public FeedCommand {
+  void declare_more(Words&) override {}
+
+  int work(const Options& options, Context& context) override {
+    store::FeedDirectory(server(context)).remove(feed_);
+    if (!options.json) return done;
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put("result", "deleted");
+    print_json(json.take());
+    return done;
+  }
+};
+
+class FeedList final : public Command {
+ public:
+  void declare(Words& words) override { declare_nul(words, nul_); }
+
+  int run(const Options& options, Context& context) override {
+    core::JsonArray all;
+    for (const auto& [feed, kind] : store::FeedDirectory({context.redis()}).list()) {
+      if (!options.json) {
+        std::cout << record_text(options, feed) << (nul_ ? '\0' : '\n');
+        continue;
+      }
+      core::AsciiObject one;
+      one.put_bytes("feed", feed);
+      one.put_bytes("kind", kind);
+      all.add(one.take());
+    }
+    if (options.json) print_json("feeds", all);
+    return done;
+  }
+
+ private:
+  bool nul_ = false;
+};
+
+class FeedConfig final : public FeedCommand {
+  void declare_more(Words& words) override {
+    words.one_or_none("NAME", "One value, such as max_length (default: all)", into(name_));
+    words.one_or_none("VALUE", "From now on", into(value_));
+  }
+
+  int work(const Options& options, Context& context) override {
+    store::FeedDirectory feeds(server(context));
+    if (value_) {
+      if (*name_ == "max_length") max_length_of("max_length", *value_);
+      if (*name_ == "type") kind_of("type", *value_);
+      feeds.set_config(feed_, *name_, *value_);
+      if (options.json) print_json(one(*name_, *value_));
+      return done;
+    }
+    const store::FeedDirectory::Values values = feeds.config(feed_);
+    return name_ ? show_one(options, values) : show_all(options, values);
+  }
+
+  [[nodiscard]] std::string one(const std::string& name, const std::string& value) const {
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("name", name);
+    json.put_bytes("value", value);
+    return json.take();
+  }
+
+  [[nodiscard]] int show_one(const Options& options,
+                             const store::FeedDirectory::Values& values) const {
+    for (const auto& [name, value] : values) {
+      if (name != *name_) continue;
+      if (options.json) {
+        print_json(one(name, value));
+      } else {
+        std::cout << record_text(options, value) << (nul_ ? '\0' : '\n');
+      }
+      return done;
+    }
+    throw Failure(refused, "the feed " + escape_text(feed_) + " has no " + escape_text(*name_) +
+                               " in its config");
+  }
+
+  [[nodiscard]] int show_all(const Options& options,
+                             const store::FeedDirectory::Values& values) const {
+    core::JsonArray all;
+    for (const auto& [name, value] : values) {
+      if (!options.json) {
+        std::cout << record_text(options, name) << '\t' << record_text(options, value)
+                  << (nul_ ? '\0' : '\n');
+        continue;
+      }
+      core::AsciiObject each;
+      each.put_bytes("name", name);
+      each.put_bytes("value", value);
+      all.add(each.take());
+    }
+    if (!options.json) return done;
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_json("config", all.take());
+    print_json(json.take());
+    return done;
+  }
+
+  std::optional<std::string> name_;
+  std::optional<std::string> value_;
+};
+
+}  // namespace
+
+CommandPtr make_feed_create() {
+  return std::make_unique<FeedCreate>();
+}
+
+CommandPtr make_feed_delete() {
+  return std::make_unique<FeedDelete>();
+}
+
+CommandPtr make_feed_list() {
+  return std::make_unique<FeedList>();
+}
+
+CommandPtr make_feed_config() {
+  return std::make_unique<FeedConfig>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,158 @@
+// All hosts: a line for each, then what each does with its lists, and which runs it has.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+/// Of a hash, enough to tell two apart.
+constexpr std::size_t hash_shown = 8;
+
+std::string ago_text(WallTime time, WallTime now) {
+  return time.count() == 0 ? std::string()
+                           : rough_duration(std::max(WallTime(0), now - time)) + " ago";
+}
+
+std::string margin_text(const std::optional<WallTime>& margin) {
+  if (!margin) return {};
+  return margin->count() < 0 ? "-" + rough_duration(-*margin) : rough_duration(*margin);
+}
+
+Cell config_cell(const FleetHost& host, WallTime now) {
+  const HostBeat& beat = host.beat;
+  if (beat.config_hash.empty()) return "";
+  const std::string text = "#" + std::to_string(beat.generation) + " " +
+                           escape(beat.config_hash).substr(0, hash_shown) + ", " +
+                           ago_text(beat.applied, now);
+  if (host.behind) return {text + ", behind", Colour::bad};
+  return text;
+}
+
+std::string slots_text(const HostBeat& beat) {
+  const std::string used = std::to_string(beat.slots_used);
+  return beat.slots_limit > 0 ? used + "/" + std::to_string(beat.slots_limit) : used;
+}
+
+/// What is to be known of a host besides the columns.
+std::string fleet_note_text(const FleetHost& host) {
+  std::string note = escape(host.trouble);
+  const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
+  if (host.shares_name) add("another host has this name: " + escape_text(host.beat.id));
+  if (!host.lists_trouble.empty()) add(escape(host.lists_trouble));
+  return note;
+}
+
+void print_fleet_hosts(const FleetView& fleet, bool wide) {
+  Table table(
+      {"HOST", "STATE", "CONFIG", "VERSION", "BEAT", "PLACES", "MARGIN", {"NOTE", may_be_cut}});
+  for (const FleetHost& host : fleet.hosts) {
+    Cell state = shaded(host.state());
+    if (host.silent)
+      state = Cell("silent since " + ago_text(host.last_beat, fleet.now), Colour::bad);
+    table.add({escape_text(host.beat.host), state, config_cell(host, fleet.now),
+               escape(host.beat.version), ago_text(host.last_beat, fleet.now),
+               slots_text(host.beat), margin_text(host.beat.lease_margin), fleet_note_text(host)});
+  }
+  table.print(wide);
+  if (fleet.cut) std::cout << "there are more hosts than are shown\n";
+}
+
+void print_fleet_lists(const FleetView& fleet, bool wide) {
+  Table table(
+      {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"WHY", may_be_cut}});
+  for (const FleetHost& host : fleet.hosts)
+    for (const ListStatus& list : host.lists)
+      table.add({escape_text(host.beat.host), escape_text(list.prefix),
+                 shaded(state_name(list.state)), running_of_limits(list),
+                 capabilities_text(list.caps), said(list.why)});
+  if (table.empty()) return;
+  std::cout << '\n';
+  table.print(wide);
+}
+
+void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
+  Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "FOR", "PROGRESS"});
+  for (const FleetAnswer& host : outcome.answers)
+    for (const view::RunView& run : host.runs)
+      table.add({escape_text(host.host), escape_text(run.list), item_text(run.status.item),
+                 escape(run.status.run), rough_duration(run.age.value_or(WallTime{0})),
+                 progress_text(run.status.progress)});
+  std::cout << '\n';
+  if (table.empty()) {
+    std::cout << "nothing runs\n";
+  } else {
+    table.print(wide);
+  }
+  for (const FleetAnswer& host : outcome.answers)
+    if (host.more_runs > 0)
+      std::cout << escape_text(host.host) << ": and " << host.more_runs << " more runs\n";
+  for (const FleetOutcome::Missing& host : outcome.missing)
+    std::cout << escape_text(host.host) << ": did not say what it runs\n";
+}
+
+/// As GET /api/v1/fleet has it.
+std::string to_json(const FleetView& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
+  core::AsciiObject json(4096);
+  view::put_fleet(json, fleet);
+  std::string hosts = "[";
+  for (const FleetHost& host : fleet.hosts) {
+    core::AsciiObject alone(512);
+    view::put_host(alone, host);
+    hosts.append(hosts.size() > 1 ? "," : "").append(lists ? view::with_lists(host) : alone.take());
+  }
+  json.put_json("hosts", hosts += ']');
+  if (runs) json.put_json("runs", to_text(*runs));
+  return json.take();
+}
+
+class Fleet final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.flag("--runs", "Ask each host what it runs, and since when", runs_);
+    words.flag("--no-lists", "Only a line for each host", no_lists_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    FleetAccess access(options, context);
+    const FleetView fleet = access.look(!no_lists_);
+    std::optional<FleetOutcome> runs;
+    if (runs_) runs = access.give({});
+    if (options.json) {
+      print_json(to_json(fleet, !no_lists_, runs));
+      return done;
+    }
+    if (fleet.hosts.empty()) {
+      std::cout << "no host is in the fleet " << escape_text(fleet.fleet) << '\n';
+      return done;
+    }
+    print_fleet_hosts(fleet, options.wide);
+    if (!no_lists_) print_fleet_lists(fleet, options.wide);
+    if (runs) print_fleet_runs(*runs, options.wide);
+    return done;
+  }
+
+ private:
+  bool runs_ = false;
+  bool no_lists_ = false;
+};
+
+}  // namespace
+
+CommandPtr make_fleet() {
+  return std::make_unique<Fleet>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,183 @@
+#include "ctl/fleet_access.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/units.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+#include "ctl/who.hpp"
+#include "http/target.hpp"
+#include "operator/query_context.hpp"
+#include "redis/random_number.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/orders.hpp"
+#include "store/fleet/reader.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+[[noreturn]] void fail(bool unreachable, const std::string& why) {
+  throw Failure(unreachable ? not_reachable : refused, escape(why));
+}
+
+}  // namespace
+
+struct FleetAccess::Direct {
+  Direct(loop::Loop& of, const redis::ClientOptions& options, const std::string& fleet)
+      : loop(of),
+        client(of, options),
+        subscriber(of, options),
+        reader(of, client, fleet),
+        orders(of, client, subscriber, reader, fleet, redis::random_number()) {}
+
+  loop::Loop& loop;
+  redis::Client client;
+  redis::Subscriber subscriber;
+  store::FleetReader reader;
+  store::FleetOrders orders;
+};
+
+FleetAccess::FleetAccess(const Options& options, Context& context)
+    : options_(options), context_(context) {}
+
+FleetAccess::~FleetAccess() = default;
+
+/// It has the rights, and knows the name of the fleet.
+bool FleetAccess::asks_w8yd() {
+  if (std::exchange(decided_, true)) return asks_w8yd_;
+  const bool only_redis = options_.socket.empty() && !options_.redis_url.empty();
+  asks_w8yd_ = !only_redis && options_.fleet.empty() && context_.try_ask("/healthz").has_value();
+  return asks_w8yd_;
+}
+
+FleetAccess::Direct& FleetAccess::direct() {
+  if (!direct_)
+    direct_ = std::make_unique<Direct>(context_.loop(), context_.redis_options(), context_.fleet());
+  return *direct_;
+}
+
+JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
+  if (asks_w8yd())
+    return context_.host().ask("/api/v1/fleet?limit=" + std::to_string(wish.part.limit) +
+                               "&lists=" + (wish.lists ? "yes" : "no") +
+                               (wish.list ? "&list=" + http::percent_encode(*wish.list) : "") +
+                               (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
+  try {
+    const verbs::FleetPlace at{context_.redis(), context_.fleet()};
+    return JsonFields::parse(verbs::fleet_view(at, wish)).value();
+  } catch (const verbs::Refusal& refusal) {
+    fail(refusal.status() == 503, refusal.what());
+  } catch (const redis::RedisError& error) {
+    fail(error.code() == redis::ErrorCode::none, error.what());
+  }
+}
+
+void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
+                            const std::function<void(FleetView&&)>& take) {
+  verbs::FleetWish wish{lists, list, {verbs::most_view_hosts, {}}};
+  do {
+    const JsonFields some = part(wish);
+    wish.part.after = some.text("next");
+    take(view::read_fleet(some));
+  } while (!wish.part.after.empty());
+}
+
+FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) {
+  std::optional<FleetView> all;
+  each_part(lists, list, [&all](FleetView&& part) {
+    if (!all) {
+      all = std::move(part);
+    } else {
+      std::move(part.hosts.begin(), part.hosts.end(), std::back_inserter(all->hosts));
+    }
+  });
+  return std::move(*all);
+}
+
+void FleetAccess::add_runs(verbs::RunMatches& matches) {
+  FleetOrder order;
+  order.kind = OrderKind::runs;
+  order.run = matches.start();
+  try {
+    matches.add(give(std::move(order)));
+  } catch (const Failure&) {
+  }
+}
+
+FleetOutcome FleetAccess::give(FleetOrder order) {
+  order.by = who_we_are();
+  if (asks_w8yd()) return ask_w8yd(order);
+  Direct& at = direct();
+  std::unique_ptr<FleetOutcome> outcome;
+  at.orders.give(std::move(order), [&outcome](FleetOutcome&& told) {
+    outcome = std::make_unique<FleetOutcome>(std::move(told));
+  });
+  while (!outcome) at.loop.turn(true);
+  if (!outcome->trouble.empty()) fail(outcome->unreachable, outcome->trouble);
+  return std::move(*outcome);
+}
+
+FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
+  const std::string list =
+      order.list ? "&list=" + http::percent_encode(*order.list) : std::string();
+  const std::string where =
+      order.host.empty() ? "all=yes" : "host=" + http::percent_encode(order.host);
+  if (order.kind == OrderKind::logs)
+    return read_outcome(
+        context_.host().ask("/api/v1/fleet/logs?run=" + http::percent_encode(order.run) + list));
+  if (order.kind == OrderKind::runs)
+    return read_outcome(
+        context_.host().ask("/api/v1/fleet/runs?run=" + http::percent_encode(order.run) +
+                            (order.host.empty() ? "" : "&" + where) + list));
+  core::AsciiObject body(256);
+  body.put_bytes("by", order.by);
+  if (order.kind == OrderKind::run) {
+    body.put_bytes("list", order.list.value_or(std::string()));
+    body.put_bytes("item", order.item);
+  }
+  if (!order.run.empty()) body.put_bytes("run", order.run);
+  return read_outcome(context_.host().order(
+      "/api/v1/" + std::string(order_name(order.kind)) + "?" + where, body.take()));
+}
+
+std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish wish,
+                                                        store::LogFollower::Handler& handler) {
+  Direct& at = direct();
+  return std::make_unique<store::LogFollower>(at.loop, at.subscriber, at.orders, context_.fleet(),
+                                              std::to_string(redis::random_number()),
+                                              std::move(wish), handler);
+}
+
+int tell_fleet(const Options& options, const FleetOutcome& outcome) {
+  const int status = outcome.complete() ? done : refused;
+  if (options.json) {
+    print_json(command_text(outcome));
+    return status;
+  }
+  for (const FleetAnswer& host : outcome.answers) {
+    std::cout << escape_text(host.host) << ": " << (host.good() ? "" : "refused: ")
+              << escape(host.text) << '\n';
+    for (const std::string& line : host.lines) std::cout << "  " << escape(line) << '\n';
+  }
+  for (const FleetOutcome::Missing& host : outcome.missing) {
+    std::cout << escape_text(host.host) << ": did not answer within 2s";
+    if (host.silent)
+      std::cout << "; silent since " << time_text(host.last_beat) << ", for "
+                << rough_duration(outcome.now - host.last_beat);
+    std::cout << '\n';
+  }
+  return status;
+}
+
+}  // namespace w8y::ctl

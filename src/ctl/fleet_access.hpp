@@ -1,0 +1,58 @@
+// The fleet, as the w8yd of this host sees it; or, where none answers, straight from Redis.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ctl/options.hpp"
+#include "operator/fleet.hpp"
+#include "operator/run_matches.hpp"
+#include "store/fleet/log_follower.hpp"
+#include "view/fleet_orders.hpp"
+
+namespace w8y::ctl {
+
+class Context;
+
+/// All throw Failure.
+class FleetAccess {
+ public:
+  FleetAccess(const Options& options, Context& context);
+  ~FleetAccess();
+  FleetAccess(const FleetAccess&) = delete;
+  FleetAccess& operator=(const FleetAccess&) = delete;
+
+  /// All hosts. `list`: of lists, only that one.
+  [[nodiscard]] FleetView look(bool lists, const std::optional<std::string>& list = {});
+  /// The same in parts, so that no more than one of them is in memory.
+  void each_part(bool lists, const std::optional<std::string>& list,
+                 const std::function<void(FleetView&&)>& take);
+  /// Adds the runs of all hosts; nothing if they can't be asked.
+  void add_runs(verbs::RunMatches& matches);
+  /// Also of orders that not all hosts have carried out.
+  [[nodiscard]] FleetOutcome give(FleetOrder order);
+  /// Straight from Redis, on the context's loop, as long as the follower is there.
+  [[nodiscard]] std::unique_ptr<store::LogFollower> follow(store::LogFollower::Wish wish,
+                                                           store::LogFollower::Handler& handler);
+
+ private:
+  struct Direct;
+
+  [[nodiscard]] view::JsonFields part(const verbs::FleetWish& wish);
+  [[nodiscard]] bool asks_w8yd();
+  FleetOutcome ask_w8yd(const FleetOrder& order);
+  Direct& direct();
+
+  const Options& options_;
+  Context& context_;
+  bool decided_ = false;
+  bool asks_w8yd_ = false;
+  std::unique_ptr<Direct> direct_;
+};
+
+/// What hosts answered, a line each, and who did not; returns the exit status.
+int tell_fleet(const Options& options, const FleetOutcome& outcome);
+
+}  // namespace w8y::ctl

@@ -1,0 +1,149 @@
+// What a new config would change on each host of the fleet, before it is rolled out.
+#include "view/fleet_plan.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "config/loading.hpp"
+#include "core/config.hpp"
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/text.hpp"
+#include "executor/executor_factory.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+/// The file as hosts read it. Read once, if it is the same for all.
+class PlannedConfig {
+ public:
+  explicit PlannedConfig(std::string path) : path_(std::move(path)) {}
+
+  const Config& of(const HostBeat& host) {
+    if (config_ && (same_for_all_ || (host.host == host_ && host.processors == processors_)))
+      return *config_;
+    config_ = config::load_as(path_, host.host, host.processors, printed_);
+    host_ = host.host;
+    processors_ = host.processors;
+    same_for_all_ = config_->host_hashes.empty() &&
+                    std::all_of(config_->lists.begin(), config_->lists.end(), [](const auto& list) {
+                      return list.second->concurrency_by->empty();
+                    });
+    return *config_;
+  }
+
+ private:
+  const std::string path_;
+  config::PrintedLists printed_;
+  std::optional<Config> config_;
+  std::string host_;
+  unsigned processors_ = 0;
+  bool same_for_all_ = false;
+};
+
+std::string plan_json(const FleetHost& host, const HostPlan& plan) {
+  core::AsciiObject json;
+  json.put_bytes("host", host.beat.host);
+  json.put_bytes("host_id", host.beat.id);
+  json.put("state", host.beat.state);
+  json.put("trouble", host.trouble);
+  json.put("same", plan.same);
+  json.put_json("changes", view::texts_json(plan.changes.lines()));
+  json.put_json("lists", core::json_array(plan.verdicts, [](const ListVerdict& verdict) {
+                  core::AsciiObject list;
+                  list.put_bytes("list", verdict.prefix);
+                  list.put("verdict", verdict_name(verdict.kind));
+                  list.put("why", verdict.why);
+                  list.put("changed", verdict.changed);
+                  return list.take();
+                }));
+  return json.take();
+}
+
+void print_plan(const FleetHost& host, const HostPlan& plan) {
+  const std::string name = escape_text(host.beat.host) + ": ";
+  if (!host.trouble.empty()) {
+    std::cout << name << "what it has is not known: " << escape(host.trouble) << '\n';
+    return;
+  }
+  if (host.silent) std::cout << name << "silent: this is what it told last\n";
+  if (!host.lists_trouble.empty())
+    std::cout << name << "not all is known: " << escape(host.lists_trouble) << '\n';
+  if (plan.same) {
+    std::cout << name << "has this config\n";
+    return;
+  }
+  const auto lines = plan.lines();
+  if (lines.empty())
+    std::cout << name << "no list, limit or program would change; other settings may\n";
+  for (const auto& line : lines) print_line(name + line);
+}
+
+class FleetPlan final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("FILE", "The new config file", [this](Word&& word) { file_ = std::move(word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (file_ == "-")
+      throw Failure(wrong_usage, "fleet plan reads the file once for each host: name a file");
+    PlannedConfig planned(file_);
+    check(planned);
+    FleetAccess access(options, context);
+    core::JsonArray hosts;
+    bool any = false;
+    access.each_part(true, std::nullopt, [&](FleetView&& fleet) {
+      any = any || !fleet.hosts.empty();
+      if (!options.json && !any)
+        std::cout << "no host is in the fleet " << escape_text(fleet.fleet) << '\n';
+      for (const FleetHost& host : fleet.hosts)
+        plan_for(host, planned, options.json ? &hosts : nullptr);
+    });
+    if (options.json) {
+      core::AsciiObject json;
+      json.put("file", file_);
+      json.put_json("hosts", hosts.take());
+      print_json(json.take());
+    }
+    return done;
+  }
+
+ private:
+  /// Printed, or added to `json`, an array of hosts.
+  static void plan_for(const FleetHost& host, PlannedConfig& planned, core::JsonArray* json) {
+    HostPlan plan;
+    if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
+    if (json != nullptr) {
+      json->add(plan_json(host, plan));
+    } else {
+      print_plan(host, plan);
+    }
+  }
+  /// Mistakes are those of any host.
+  void check(PlannedConfig& planned) const {
+    try {
+      HostBeat here;
+      here.host = system_config_host().hostname();
+      here.processors = 1;
+      planned.of(here);
+    } catch (const ConfigError& error) {
+      throw wrong_config(error);
+    }
+  }
+
+  std::string file_;
+};
+
+}  // namespace
+
+CommandPtr make_fleet_plan() {
+  return std::make_unique<FleetPlan>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,83 @@
+#include "ctl/host_api.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+/// For what is only asked to know better.
+constexpr Duration short_patience = std::chrono::seconds(2);
+
+std::vector<std::string> lines_of(const JsonFields& json) {
+  std::vector<std::string> lines;
+  for (const std::string& line : json.texts("lines")) lines.push_back(escape(line));
+  return lines;
+}
+
+/// Why nobody answers, and what to do. What libcurl says of a unix socket speaks of hosts and
+/// ports.
+std::string silence(const http::HttpResult& result, const std::string& socket) {
+  const std::string name = "the status socket " + escape_text(socket);
+  if (access(socket.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    return name +
+           " is not there: is w8yd running? (--config, --socket or $W8Y_SOCKET says where "
+           "it listens)";
+  if (access(socket.c_str(), R_OK | W_OK) != 0)
+    return name + " is not for this user (" + std::strerror(errno) +
+           "): be its owner, a member of its group, or root";
+  const auto last = result.problem.rfind(": ");
+  const std::string why =
+      last == std::string::npos ? result.problem : result.problem.substr(last + 2);
+  return name + " is there, but no w8yd answers: " + escape(why);
+}
+
+/// The answer to a request that was carried out; all else is a Failure.
+JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
+                     const char* member = "hosts") {
+  if (result.status == 0 || !result.problem.empty())
+    throw Failure(not_reachable, silence(result, socket));
+  auto json = JsonFields::parse(result.body);
+  if (!json)
+    throw Failure(not_reachable,
+                  "what answers at the status socket " + escape_text(socket) + " is no w8yd");
+  // What some hosts of a fleet have done is told, whatever others have not.
+  if (result.status < 300 || json->has(member)) return std::move(*json);
+  const std::string why = escape(json->text("error"));
+  throw Failure(
+      result.status == 503 ? not_reachable : refused,
+      why.empty() ? "w8yd answers with HTTP status " + std::to_string(result.status) : why,
+      lines_of(*json));
+}
+
+}  // namespace
+
+HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
+
+JsonFields HostApi::ask(const std::string& path, Duration patience, const char* member) {
+  return answer_of(client_.get(path, patience), socket_, member);
+}
+
+JsonFields HostApi::order(const std::string& path, const std::string& body) {
+  return answer_of(client_.post(path, body), socket_);
+}
+
+std::optional<JsonFields> HostApi::try_ask(const std::string& path) {
+  try {
+    return answer_of(client_.get(path, short_patience), socket_);
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace w8y::ctl

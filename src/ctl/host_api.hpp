@@ -1,0 +1,33 @@
+// The w8yd of this host, as its status API shows it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "http/client.hpp"
+#include "view/json_fields.hpp"
+
+namespace w8y::ctl {
+
+/// All throw Failure, but for try_ask().
+class HostApi {
+ public:
+  explicit HostApi(std::string socket);
+
+  /// `member`: an answer that has it is returned whatever its status.
+  [[nodiscard]] view::JsonFields ask(const std::string& path,
+                                     Duration patience = std::chrono::seconds(30),
+                                     const char* member = "hosts");
+  /// Sends a command and returns the reply. Throws Failure if it is refused. `body`: a JSON object.
+  view::JsonFields order(const std::string& path, const std::string& body = "{}");
+  /// nullopt: nobody answers there soon.
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+
+ private:
+  std::string socket_;
+  http::HttpClient client_;
+};
+
+}  // namespace w8y::ctl

@@ -1,0 +1,162 @@
+// The items of a list, and what each is doing; of a schedule, its jobs.
+#include "operator/items.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "operator/lists.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::ItemView;
+
+bool is_circular(SourceKind kind) {
+  return kind == SourceKind::circular;
+}
+
+/// Who holds the item, and how; empty: nobody does, or nothing is known.
+std::string holder_text(const ItemView& item, SourceKind kind) {
+  if (!item.host.empty())
+    return "on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " +
+           escape(item.run);
+  if (item.state == "claimed") return "by another program";
+  if (item.state == "running" && kind != SourceKind::job)
+    return "by another program: " + escape_text(item.lock);
+  return {};
+}
+
+std::string detail_of(const ItemView& item, SourceKind kind) {
+  std::string text = holder_text(item, kind);
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (item.state == "quarantined") {
+    if (item.run.empty() && item.by.empty() && item.why.empty()) add("no reason was given");
+    if (!item.why.empty()) add(escape(item.why));
+    if (!item.by.empty()) add("by " + escape(item.by));
+    if (!item.run.empty()) add("after run " + escape(item.run));
+  } else if (item.state == "queued") {
+    add("queue " + escape_text(item.queue));
+  } else if (text.empty() && !item.why.empty()) {
+    add(escape(item.why));
+  }
+  if (item.place > 0) add("place " + std::to_string(item.place));
+  if (item.parked_at_end)
+    add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
+  // What quarantined it has said so.
+  if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
+    add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed" : " failed in a row"));
+  if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");
+  return text;
+}
+
+std::string left_text(const ItemView& item) {
+  if (item.left) return rough_duration(*item.left) + " left";
+  return item.lock.empty() ? "" : "no end";
+}
+
+Table table_of(const std::vector<ItemView>& items, SourceKind kind) {
+  std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "FOR"};
+  if (is_circular(kind)) headings.emplace_back("LOCK");
+  if (kind == SourceKind::schedule) headings.insert(headings.end(), {"LEASE", "NEXT", "STATUS"});
+  if (kind == SourceKind::job) headings.emplace_back("UNTIL");
+  headings.emplace_back("WHY", may_be_cut);
+  Table table(std::move(headings));
+  for (const ItemView& item : items) {
+    std::vector<Cell> row{item_text(item.shown()), shaded(std::string(item.state)),
+                          item.since ? since(*item.since) : std::string()};
+    if (is_circular(kind)) row.emplace_back(left_text(item));
+    if (kind == SourceKind::schedule) {
+      row.emplace_back(item.left ? rough_duration(*item.left) + " left" : std::string());
+      row.emplace_back(item.due ? time_text(*item.due) : std::string());
+      row.emplace_back(
+          escape(item.status.value_or("").substr(0, item.status.value_or("").find(':'))));
+    }
+    if (kind == SourceKind::job)
+      row.emplace_back(item.until ? time_text(*item.until) : std::string());
+    row.emplace_back(detail_of(item, kind));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string summary_of(const view::ItemList& found, SourceKind kind) {
+  const std::string noun = is_circular(kind) ? "item" : "job";
+  if (found.whole && found.states.empty()) return "no " + noun + "s";
+  if (!found.whole)
+    return "the first " + std::to_string(found.items.size()) + "; the " +
+           (is_circular(kind) ? "list" : "schedule") + " has " + std::to_string(found.length) +
+           " " + noun + (found.length == 1 ? "" : "s");
+  return counted_text(found.states, noun);
+}
+
+std::string json_of(const std::string& list, const view::ItemList& found, SourceKind kind) {
+  core::AsciiObject json(256);
+  json.put_bytes("list", list);
+  if (!found.whole || kind == SourceKind::job) json.put("length", found.length);
+  json.put_json("items", core::json_array(found.items, [kind](const ItemView& item) {
+                  return view::to_json(item, kind);
+                }));
+  return json.take();
+}
+
+class ShowItems final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list, or a pattern", prefix_);
+    words.option("--state", "STATE",
+                 "free, running, resting or quarantined; of a schedule running, queued, waiting, "
+                 "stopped, bad, died or nowhere; of jobs of a feed running, resting, claimed, "
+                 "waiting, stalled or nowhere",
+                 "Only items in this state",
+                 [this](Word&& word) { state_ = any_item_state_of(word.text); });
+    declare_limit(words, "Show at most N of each list", limit_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
+    const bool one = prefixes == std::vector{prefix_};
+    std::vector<std::string> told;
+    for (const auto& prefix : prefixes) {
+      const SourceKind kind = verbs::find_kind(query, prefix).value_or(SourceKind::circular);
+      if (!one && kind == SourceKind::gearman) continue;
+      if (!one && !options.json)
+        std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
+      if (kind != SourceKind::gearman)
+        verbs::check_state(prefix, state_, view::item_states(kind), "--state");
+      const view::ItemList found = verbs::all_items(query, prefix, kind, state_, limit_);
+      if (options.json) {
+        told.push_back(json_of(prefix, found, kind));
+        continue;
+      }
+      const Table table = table_of(found.items, kind);
+      if (!table.empty()) table.print(options.wide);
+      std::cout << summary_of(found, kind) << '\n';
+    }
+    if (options.json) print_each(told, one);
+    return done;
+  }
+
+ private:
+  std::string prefix_;
+  std::string state_;
+  std::size_t limit_ = 0;  ///< 0: all
+};
+
+}  // namespace
+
+CommandPtr make_items() {
+  return std::make_unique<ShowItems>();
+}
+
+}  // namespace w8y::ctl

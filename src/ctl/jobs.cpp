@@ -1,0 +1,307 @@
+// Queues and jobs: put, taken, and what becomes of them.
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/feed_common.hpp"
+#include "ctl/job_wait.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/who.hpp"
+#include "store/thoonk/job_feed.hpp"
+#include "store/thoonk/random_ids.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using store::FeedKind;
+using store::JobChange;
+
+class Put final : public FeedCommand {
+ public:
+  explicit Put(FeedKind kind) : kind_(kind) {}
+
+ private:
+  void declare_more(Words& words) override {
+    items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
+    words.flag("--high", "Before all that waits", high_);
+    if (kind_ == FeedKind::job) {
+      words.flag("--wait", "Wait until it is finished, and print its result", wait_);
+      words.option("--timeout", "D", "a duration, such as 1h30m", "With --wait: no longer",
+                   [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+    }
+  }
+
+  void check() override {
+    items_.check(kind_ == FeedKind::job ? "job put" : "queue put", "ITEM", nul_);
+    if (timeout_ && !wait_) throw Failure(wrong_usage, "--timeout goes with --wait");
+  }
+
+  int work(const Options& options, Context& context) override {
+    store::QueueFeed feed(server(context), feed_, kind_);
+    if (items_.many() && !wait_) return put_input(options, feed);
+    const std::string item =
+        items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const std::string id = store::RandomIds().next();
+    if (wait_) return put_and_wait(options, context, id, item);
+    feed.put({{id, item}}, high_);
+    return print_id(options, feed_, id, nul_);
+  }
+
+  int put_input(const Options& options, store::QueueFeed& feed) {
+    feed.check();
+    FeedPrinter printer(options, nul_, feed_);
+    store::RandomIds ids;
+    FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
+      feed.put(items, high_);
+      for (const auto& item : items) printer.id(item.first);
+    });
+    return send_input<store::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
+      return store::FeedItem(ids.next(), std::move(item));
+    });
+  }
+
+  int put_and_wait(const Options& options, Context& context, const std::string& id,
+                   const std::string& item) {
+    store::JobFeed feed(server(context), feed_);
+    redis::Subscriber subscriber(context.loop(), context.redis_options());
+    JobWait wait(subscriber, context.loop(), feed, id);
+    wait.listen();
+    feed.put({{id, item}}, high_);
+    const std::string result = wait.result(timeout_);
+    if (!options.json) {
+      std::cout << record_text(options, result) << (nul_ ? '\0' : '\n');
+      return done;
+    }
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id);
+    json.put_bytes("result", result);
+    print_json(json.take());
+    return done;
+  }
+
+  FeedKind kind_;
+  FeedItems items_;
+  bool high_ = false;
+  bool wait_ = false;
+  std::optional<Duration> timeout_;
+};
+
+class Take final : public FeedCommand {
+ public:
+  explicit Take(FeedKind kind) : kind_(kind) {}
+
+ private:
+  void declare_more(Words& words) override {
+    words.option("--timeout", "D", "a duration, such as 1h30m",
+                 "Wait for one so long (default: don't wait)",
+                 [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+  }
+
+  int work(const Options& options, Context& context) override {
+    store::QueueFeed feed(server(context), feed_, kind_);
+    const auto taken = take(feed, context.loop());
+    if (!taken)
+      throw Failure(refused, "nothing waits in the feed " + escape_text(feed_) +
+                                 (timeout_ ? ", nor came within " + format_duration(*timeout_)
+                                           : std::string()));
+    const auto& [id, item] = *taken;
+    if (options.json) {
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put_bytes("id", id);
+      json.put_bytes("item", item);
+      print_json(json.take());
+    } else if (kind_ == FeedKind::job) {
+      std::cout << record_text(options, id) << '\n' << record_text(options, item);
+    } else {
+      std::cout << record_text(options, item) << (nul_ ? '\0' : '\n');
+    }
+    return done;
+  }
+
+  /// It is looked for again and again: one that Redis hands to who blocks is lost with him.
+  std::optional<store::FeedItem> take(store::QueueFeed& feed, loop::Loop& loop) const {
+    constexpr Duration longest_pause = std::chrono::milliseconds(100);
+    Duration pause = std::chrono::milliseconds(10);
+    const auto end = loop.now() + timeout_.value_or(Duration{0});
+    while (true) {
+      if (auto taken = feed.get()) return taken;
+      if (loop.now() >= end) return std::nullopt;
+      std::this_thread::sleep_for(std::min<Duration>(pause, end - loop.now()));
+      pause = std::min(2 * pause, longest_pause);
+    }
+  }
+
+  FeedKind kind_;
+  std::optional<Duration> timeout_;
+};
+
+std::string trouble_of(const store::JobFeed::Done& done, JobChange what, const std::string& id,
+                       const std::string& feed) {
+  const std::string where = " in the feed " + escape_text(feed);
+  if (!done.holder.empty())
+    return escape_text(id) + " is worked on by " + escape_text(done.holder) +
+           ", who alone can finish it (w8yctl job cancel takes it back)";
+  if (what == JobChange::retract) return not_there(id, feed).what();
+  return escape_text(id) + (what == JobChange::retry ? " is not stalled" : " is not claimed") +
+         where;
+}
+
+class Change final : public FeedCommand {
+ public:
+  Change(JobChange what, const char* result) : what_(what), result_(result) {}
+
+ private:
+  void declare_more(Words& words) override { words.many("ID", "The jobs", into(ids_)); }
+
+  int work(const Options& options, Context& context) override {
+    const auto changed =
+        store::JobFeed(server(context), feed_).change(what_, {ids_.begin(), ids_.end()});
+    FeedResults results(options.json, feed_);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const std::string trouble =
+          changed[i].done ? "" : trouble_of(changed[i], what_, ids_[i], feed_);
+      results.add(ids_[i], changed[i].done ? result_ : trouble, trouble);
+    }
+    return results.end();
+  }
+
+  JobChange what_;
+  const char* result_;
+  std::deque<std::string> ids_;
+};
+
+class Finish final : public FeedCommand {
+  void declare_more(Words& words) override {
+    words.one("ID", "The job", into(id_));
+    result_.declare(words, "RESULT", "What is told to who waits for it (default: nothing is)");
+  }
+
+  void check() override { result_.check("job finish", "RESULT", nul_, true); }
+
+  int work(const Options& options, Context& context) override {
+    std::optional<std::string> result;
+    if (result_.given())
+      result = result_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
+    const auto finished = store::JobFeed(server(context), feed_).finish(id_, result);
+    if (!finished.done) throw Failure(refused, trouble_of(finished, JobChange::finish, id_, feed_));
+    return tell_done(options, feed_, id_, "finished");
+  }
+
+  std::string id_;
+  FeedItems result_;
+};
+
+class Failures final : public FeedCommand {
+  void declare_more(Words& words) override { words.one("ID", "The job", into(id_)); }
+
+  int work(const Options& options, Context& context) override {
+    const auto failures = store::JobFeed(server(context), feed_).failures(id_);
+    if (!options.json) {
+      std::cout << failures << '\n';
+      return done;
+    }
+    core::AsciiObject json;
+    json.put_bytes("feed", feed_);
+    json.put_bytes("id", id_);
+    json.put("failures", failures);
+    print_json(json.take());
+    return done;
+  }
+
+  std::string id_;
+};
+
+class Maintain final : public FeedCommand {
+  void declare_more(Words&) override {}
+
+  /// As the config has it for this feed; without one, nothing is ever stalled, and no claim is
+  /// taken back that has no lease.
+  int work(const Options& options, Context& context) override {
+    store::thoonk::MaintenanceTerms terms;
+    if (const auto* lists = context.lists())
+      if (const auto list = lists->find(feed_)) terms = list->maintenance;
+    terms.who = who_we_are();
+    // Hosts go on soon: they take claims back that stay here where the config is not known.
+    terms.interval = std::chrono::seconds(5);
+    const auto result = store::JobFeed(server(context), feed_).maintain(terms);
+    if (options.json) {
+      core::AsciiObject json;
+      json.put_bytes("feed", feed_);
+      json.put("taken_back", result.taken_back);
+      json.put("put_back", result.put_back);
+      json.put("nowhere", result.nowhere);
+      core::AsciiObject removed;
+      removed.put("claimed", result.claimed);
+      removed.put("stalled", result.stalled);
+      removed.put("cancelled", result.cancelled);
+      removed.put("published", result.published);
+      json.put_json("removed", removed.take());
+      print_json(json.take());
+      return done;
+    }
+    const auto say = [](std::size_t count, const char* one, const char* many) {
+      if (count > 0) std::cout << count << (count == 1 ? one : many) << '\n';
+    };
+    say(result.taken_back, " claim was taken back", " claims were taken back");
+    say(result.put_back, " job was nowhere, and waits again", " jobs were nowhere, and wait again");
+    say(result.nowhere, " job is nowhere, and waits again if the next look doesn't find it either",
+        " jobs are nowhere, and wait again if the next look doesn't find them either");
+    say(result.claimed, " claim was of a job that is gone: removed",
+        " claims were of jobs that are gone: removed");
+    say(result.stalled, " stalled id was of a job that is gone: removed",
+        " stalled ids were of jobs that are gone: removed");
+    say(result.cancelled, " count of cancels was of a job that is gone: removed",
+        " counts of cancels were of jobs that are gone: removed");
+    say(result.published, " time of a put was of a job that is gone: removed",
+        " times of puts were of jobs that are gone: removed");
+    return done;
+  }
+};
+
+}  // namespace
+
+CommandPtr make_feed_put(FeedKind kind) {
+  return std::make_unique<Put>(kind);
+}
+
+CommandPtr make_feed_take(FeedKind kind) {
+  return std::make_unique<Take>(kind);
+}
+
+CommandPtr make_job_finish() {
+  return std::make_unique<Finish>();
+}
+
+CommandPtr make_job_cancel() {
+  return std::make_unique<Change>(JobChange::cancel, "cancelled");
+}
+
+CommandPtr make_job_stall() {
+  return std::make_unique<Change>(JobChange::stall, "stalled");
+}
+
+CommandPtr make_job_retry() {
+  return std::make_unique<Change>(JobChange::retry, "waits again");
+}
+
+CommandPtr make_job_retract() {
+  return std::make_unique<Change>(JobChange::retract, "retracted");
+}
+
+CommandPtr make_job_failures() {
+  return std::make_unique<Failures>();
+}
+
+CommandPtr make_job_maintain() {
+  return std::make_unique<Maintain>();
+}
+
+}  // namespace w8y::ctl

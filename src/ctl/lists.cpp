@@ -1,0 +1,225 @@
+// All lists of this host, or one in detail.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <vector>
+
+#include "core/escape.hpp"
+#include "core/pattern.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "http/target.hpp"
+#include "view/list_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+/// "?": Redis did not say.
+std::string quarantined_text(const ListStatus& list) {
+  return list.quarantined ? std::to_string(*list.quarantined) : "?";
+}
+
+/// How long a lap takes, or how long an item has waited; red where that is too long.
+Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListFigures::*figure) {
+  if (!list.figures || !((*list.figures).*figure)) return {""};
+  const WallTime time = *((*list.figures).*figure);
+  const bool late = list.visit_within > Duration{0} && time > list.visit_within;
+  return {rough_duration(time), late ? Colour::bad : Colour::none};
+}
+
+/// "needs 12 places, has 8"; empty: it is not known, or has enough.
+std::string needs_text(const ListStatus& list) {
+  if (!list.figures || !list.figures->places || list.figures->places_needed.value_or(0) == 0)
+    return "";
+  const std::uint64_t needed = *list.figures->places_needed;
+  return "needs " + std::to_string(needed) + (needed == 1 ? " place, has " : " places, has ") +
+         std::to_string(*list.figures->places);
+}
+
+/// Laps are told where they are watched, or with --wide.
+void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
+  const bool laps = wide || std::any_of(lists.begin(), lists.end(), [](const ListStatus* list) {
+                      return list->visit_within > Duration{0};
+                    });
+  std::vector<Heading> columns = {{"LIST", may_be_cut}, "STATE", "RUNNING", "DONE", "FAILED",
+                                  "QUARANTINED"};
+  if (laps) columns.insert(columns.end(), {"LAP", "OLDEST", "NEEDS"});
+  columns.push_back({"CAN", may_be_cut});
+  columns.push_back({"WHY", may_be_cut});
+  Table table(columns);
+  for (const ListStatus* one : lists) {
+    const ListStatus& list = *one;
+    std::vector<Cell> row = {escape_text(list.prefix),
+                             shaded(state_name(list.state)),
+                             running_of_limits(list),
+                             std::to_string(list.counters.succeeded),
+                             std::to_string(view::failures(list.counters)),
+                             quarantined_text(list)};
+    if (laps) {
+      row.push_back(visit_cell(list, &ListFigures::lap));
+      row.push_back(visit_cell(list, &ListFigures::oldest));
+      row.push_back(needs_text(list));
+    }
+    row.push_back(capabilities_text(list.caps));
+    row.push_back(said(list.why));
+    table.add(row);
+  }
+  table.print(wide);
+}
+
+/// What is known of its laps.
+void add_visits(Facts& facts, const ListStatus& list) {
+  if (list.visit_within > Duration{0}) facts.add("visit within", rough_duration(list.visit_within));
+  if (list.figures && list.figures->lap) facts.add("lap", visit_cell(list, &ListFigures::lap));
+  if (list.figures && list.figures->oldest)
+    facts.add("oldest", visit_cell(list, &ListFigures::oldest));
+  if (const std::string needs = needs_text(list); !needs.empty()) facts.add("places", needs);
+}
+
+void print_runs(const std::vector<RunStatus>& runs, bool wide) {
+  if (runs.empty()) return;
+  std::cout << '\n';
+  Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
+  for (const RunStatus& run : runs)
+    table.add({escape(run.run), item_text(run.item), shaded(state_name(run.state)),
+               std::to_string(run.pid), since(run.started), std::to_string(run.attempt),
+               progress_text(run.progress), run.lease_lost ? Cell("lost", Colour::bad) : Cell("")});
+  table.print(wide);
+}
+
+std::string counted_text(const RunCounters& counters) {
+  std::string counted;
+  for (const auto& [name, count] : view::counts_of(counters)) {
+    if (count == 0) continue;
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    counted += (counted.empty() ? "" : ", ") + std::to_string(count) + " " + words;
+  }
+  return counted.empty() ? "nothing" : counted;
+}
+
+void print_list(const ListStatus& list, bool wide) {
+  Facts facts;
+  const std::string state = state_name(list.state);
+  const std::string why = said(list.why);
+  facts.add("list", escape_text(list.prefix));
+  facts.add("state", {state + (why.empty() ? "" : ": " + why), shaded(state).colour});
+  if (const auto quarantined = list.quarantined.value_or(0); quarantined > 0)
+    facts.add("quarantined",
+              {std::to_string(quarantined) + (quarantined == 1 ? " item" : " items"), Colour::bad});
+  if (wide || list.visit_within > Duration{0}) add_visits(facts, list);
+  if (!list.last_error.empty())
+    facts.add("last error", time_text(list.last_error_at) + ": " + escape(list.last_error));
+  std::string program = escape(list.program);
+  if (!list.executor_version.empty()) program += ", version " + escape(list.executor_version);
+  facts.add("program", program);
+  if (const std::string caps = capabilities_text(list.caps); !caps.empty()) facts.add("can", caps);
+  std::string running = std::to_string(list.running) + " of " + std::to_string(list.concurrency);
+  if (list.fleet_concurrency > 0)
+    running += ", of " + std::to_string(list.fleet_concurrency) + " in the fleet";
+  facts.add("running", running);
+  facts.add("since start", counted_text(list.counters));
+  facts.print(wide);
+  print_runs(list.runs, wide);
+}
+
+/// Where a list stands among others: what is wrong comes first.
+int rank_of(const ListStatus& list) {
+  if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
+  if (list.quarantined.value_or(0) > 0) return 1;
+  if (list.state == ListState::refused || list.state == ListState::paused) return 2;
+  return 3;
+}
+
+class Lists final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern", prefix_);
+    words.option("--state", "STATE", "a state, such as refused or paused",
+                 "Only lists in this state", [this](Word&& word) {
+                   state_ = one_of("--state", word.text,
+                                   {"running", "idle", "full", "unavailable", "starved", "paused",
+                                    "quiet", "probing", "refused", "disabled", "draining"});
+                 });
+  }
+
+  int run(const Options& options, Context& context) override {
+    const bool one = prefix_ && state_.empty();
+    if (one) {
+      if (const auto list = exactly(context, *prefix_)) return show_one(options, *list);
+    }
+    const JsonFields answer = context.host().ask("/api/v1/lists");
+    std::vector<ListStatus> lists;
+    std::string chosen;
+    for (const JsonFields& each : answer.objects("lists")) {
+      auto list = view::read_list(each, view::api);
+      if (!list || !is_wanted(*list)) continue;
+      if (options.json)
+        chosen.append(chosen.empty() ? "" : ",").append(view::to_json(*list, view::api));
+      lists.push_back(std::move(*list));
+    }
+    if (prefix_ && lists.empty() && state_.empty())
+      throw Failure(refused, "this host has no list " + escape_text(*prefix_));
+    if (options.json) {
+      print_json(answer.whole_with("lists", "[" + chosen + "]"));
+      return done;
+    }
+    print(answer, lists, options.wide);
+    return done;
+  }
+
+ private:
+  /// nullopt: a pattern, and no list of that name.
+  static std::optional<JsonFields> exactly(Context& context, const std::string& prefix) {
+    const std::string path = http::make_path({"api", "v1", "lists", prefix});
+    if (!core::is_pattern(prefix)) return context.host().ask(path);
+    return context.host().try_ask(path);
+  }
+  static int show_one(const Options& options, const JsonFields& list) {
+    if (options.json) {
+      print_json(list);
+    } else {
+      print_list(view::read_list(list, view::detail).value_or(ListStatus{}), options.wide);
+    }
+    return done;
+  }
+  [[nodiscard]] bool is_wanted(const ListStatus& list) const {
+    if (!state_.empty() && state_name(list.state) != state_) return false;
+    return !prefix_ || *prefix_ == list.prefix || core::fits(*prefix_, list.prefix);
+  }
+  void print(const JsonFields& answer, const std::vector<ListStatus>& lists, bool wide) const {
+    Facts facts;
+    if (!prefix_ && state_.empty()) add_problems(facts, answer);
+    facts.print(wide);
+    if (!facts.empty()) std::cout << '\n';
+    if (!state_.empty() && lists.empty()) {
+      std::cout << "no list is " << state_ << '\n';
+      return;
+    }
+    std::vector<const ListStatus*> sorted;
+    for (const ListStatus& list : lists) sorted.push_back(&list);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const ListStatus* a, const ListStatus* b) {
+      return rank_of(*a) < rank_of(*b);
+    });
+    print_lists(sorted, wide);
+  }
+
+  std::optional<std::string> prefix_;
+  std::string state_;
+};
+
+}  // namespace
+
+CommandPtr make_lists() {
+  return std::make_unique<Lists>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,267 @@
+// What runs write to standard error, from whichever host.
+#include <iostream>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/who.hpp"
+#include "operator/run_matches.hpp"
+#include "operator/runs.hpp"
+#include "store/fleet/log_follower.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t whole_line = std::size_t{1} << 24;
+
+/// Lines as they are shown: of one run alone, or each with its item.
+class LogPrinter {
+ public:
+  LogPrinter(bool one, bool json) : one_(one), json_(json) {}
+
+  void line(const std::string& host, const LogLine& line) const {
+    if (json_) {
+      core::AsciiObject json = run_json(host, line.list, line.run, line.item);
+      json.put_bytes("line", line.line);
+      if (line.cut) json.put("cut", true);
+      std::cout << json.take() << '\n';
+      return;
+    }
+    if (!one_) std::cout << escape_text(line.item) << ": ";
+    std::cout << escape(line.line, whole_line) << (line.cut ? "…" : "") << '\n';
+  }
+  /// What was written before, line by line.
+  void tail(const std::string& host, LogLine of, std::string_view text) const {
+    while (!text.empty()) {
+      const auto end = text.find('\n');
+      of.line = text.substr(0, end);
+      line(host, of);
+      if (end == std::string_view::npos) return;
+      text.remove_prefix(end + 1);
+    }
+  }
+  void left_out(const std::string& host, std::size_t count) const {
+    if (count == 0) return;
+    if (json_) {
+      core::AsciiObject json;
+      json.put_bytes("host", host);
+      json.put("left_out", count);
+      std::cout << json.take() << '\n';
+    } else {
+      std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
+                << " left out: more than is told in a second)\n";
+    }
+  }
+  void end(const std::string& host, const LogEnd& end) const {
+    if (!json_) return;
+    core::AsciiObject json = run_json(host, end.list, end.run, {});
+    json.put("outcome", end.outcome);
+    json.put("reason", end.reason);
+    std::cout << json.take() << '\n';
+  }
+
+ private:
+  static core::AsciiObject run_json(const std::string& host, const std::string& list,
+                                    const std::string& run, const std::string& item) {
+    core::AsciiObject json;
+    json.put_bytes("host", host);
+    json.put_bytes("list", list);
+    json.put("run", run);
+    if (!item.empty()) json.put_bytes("item", item);
+    return json;
+  }
+
+  const bool one_;
+  const bool json_;
+};
+
+/// Runs that go on, with what they wrote before, as hosts have answered.
+struct GoingRun {
+  std::string host;
+  LogLine of;
+  std::string tail;
+};
+
+std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string& start) {
+  std::vector<GoingRun> runs;
+  for (const FleetAnswer& host : outcome.answers)
+    for (const view::RunView& run : host.runs) {
+      if (!std::string_view(run.status.run).starts_with(start)) continue;
+      GoingRun& going = runs.emplace_back();
+      going.host = host.host;
+      going.of.list = run.list;
+      going.of.run = run.status.run;
+      going.of.item = run.status.item.beginning;
+      going.tail = run.tail;
+    }
+  return runs;
+}
+
+class Logs final : public Command, private store::LogFollower::Handler {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN|PREFIX", "A run, or the start of its id; or a list",
+              [this](Word&& word) { what_ = std::move(word.text); });
+    words.flag("-f,--follow", "Go on with what is written", follow_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    context_ = &context;
+    if (is_list(context)) {
+      list_ = prefix_of(what_);
+    } else {
+      start_ = verbs::run_id_of(what_);
+    }
+    printer_.emplace(!list_, options.json);
+    FleetAccess fleet(options, context);
+    if (follow_) return follow(context, fleet);
+    FleetOrder order;
+    order.kind = OrderKind::logs;
+    order.run = start_;
+    order.list = list_;
+    FleetOutcome answer;
+    try {
+      answer = fleet.give(std::move(order));
+    } catch (const Failure&) {  // no host is there, or none may be asked
+    }
+    return show(answer);
+  }
+
+ private:
+  /// A list that is known wins; what can't be the start of an id is one.
+  [[nodiscard]] bool is_list(Context& context) const {
+    if (context.lists() && context.lists()->contains(what_)) return true;
+    return what_.empty() || !verbs::earliest_time(verbs::run_id_of(what_));
+  }
+
+  int show(const FleetOutcome& answer) {
+    const std::vector<GoingRun> runs = going_runs(answer, start_);
+    if (!list_) check_one(runs);
+    for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
+    if (runs.empty()) show_finished();
+    return done;
+  }
+
+  void check_one(const std::vector<GoingRun>& runs) const {
+    std::set<std::string> ids;
+    for (const GoingRun& run : runs) ids.insert(run.of.run);
+    if (ids.size() > 1 && !ids.contains(start_))
+      throw Failure(refused, "more than one run's id starts with " + escape_text(start_) + ": " +
+                                 *ids.begin() + ", " + *std::next(ids.begin()) +
+                                 (ids.size() > 2 ? ", …" : ""));
+  }
+
+  /// Of a list, the last one.
+  void show_finished() const {
+    view::RunRecord run;
+    if (list_) {
+      verbs::QueryContext query = context_->query();
+      verbs::list_runs(query, list_, {}, {.limit = 1}, [&run](view::RunRecord&& last) {
+        run = std::move(last);
+        return false;
+      });
+      if (run.run.empty()) return;
+    } else {
+      verbs::RunMatches matches(start_, std::nullopt);
+      verbs::QueryContext query = context_->query();
+      matches.add_finished(query);
+      run = *matches.only().finished;
+    }
+    LogLine of;
+    of.list = run.list;
+    of.run = run.run;
+    of.item = run.item.beginning;
+    printer_->tail(run.host, of, run.error_output);
+  }
+
+  int follow(Context& context, FleetAccess& fleet) {
+    store::LogFollower::Handler& self = *this;
+    const auto follower = fleet.follow({start_, list_, who_we_are()}, self);
+    context.loop().run();
+    if (failure_) throw Failure(*failure_);
+    if (gone_) show_finished();
+    if (vanished_)
+      throw Failure(refused,
+                    "the run does not go on any more, and its end was not heard: its host "
+                    "may have been killed; w8yctl show " +
+                        escape_text(start_) + " says whether it has ended");
+    return done;
+  }
+
+  void end(std::optional<Failure> failure = std::nullopt) {
+    failure_ = std::move(failure);
+    context_->loop().stop();
+  }
+
+  void on_followed(const FleetOutcome& outcome) override {
+    try {
+      if (!outcome.trouble.empty() && !outcome.not_found)
+        throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.trouble));
+      const std::vector<GoingRun> runs = going_runs(outcome, start_);
+      if (!list_) check_one(runs);
+      for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
+      followed_ = true;
+      for (const LogMessage& message : std::exchange(early_, {})) tell(message);
+      std::cout.flush();
+      // It may have ended before anybody was asked.
+      gone_ = runs.empty() && !list_ && !told_;
+      if (gone_) context_->loop().stop();
+    } catch (const Failure& failure) {
+      end(failure);
+    }
+  }
+
+  void on_log(LogMessage&& message) override {
+    if (!followed_) {
+      early_.push_back(std::move(message));
+      return;
+    }
+    tell(message);
+    std::cout.flush();
+    if (!std::cout) end();
+  }
+
+  void on_vanished() override {
+    vanished_ = true;
+    context_->loop().stop();
+  }
+
+  void tell(const LogMessage& message) {
+    told_ = true;
+    for (const LogLine& line : message.lines) printer_->line(message.host, line);
+    printer_->left_out(message.host, message.left_out);
+    for (const LogEnd& ended : message.ended) {
+      printer_->end(message.host, ended);
+      if (!list_) end();
+    }
+  }
+
+  std::string what_;
+  bool follow_ = false;
+  std::optional<std::string> list_;
+  std::string start_;
+  std::optional<LogPrinter> printer_;
+  Context* context_ = nullptr;
+  bool followed_ = false;
+  bool told_ = false;
+  bool gone_ = false;      ///< nobody runs it
+  bool vanished_ = false;  ///< any more, and its end was not heard
+  std::vector<LogMessage> early_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace
+
+CommandPtr make_logs() {
+  return std::make_unique<Logs>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,99 @@
+// A list's pause: on all hosts, by a key in Redis; and its end, or that of this host's quiet.
+#include "core/pause.hpp"
+
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/orders.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/who.hpp"
+#include "operator/changes.hpp"
+#include "operator/lists.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+class PauseList final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list, or a pattern", prefix_);
+    declare_reason(words, reason_);
+    words.option("--for", "D", "a duration, such as 1h", "End the pause after this time",
+                 [this](Word&& word) { period_ = duration_of("--for", word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
+    Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
+    if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
+    std::vector<std::string> told;
+    for (const auto& prefix : prefixes) {
+      verbs::pause_list(query, prefix, pause, period_);
+      told.push_back(verbs::pause_json(prefix, pause));
+      if (options.json) continue;
+      std::cout << escape_text(prefix) << ": paused on all hosts"
+                << (reason_.empty() ? "" : ": " + escape(reason_));
+      if (period_) std::cout << "; for " << format_duration(*period_);
+      std::cout << '\n';
+    }
+    if (options.json) print_each(told, prefixes == std::vector{prefix_});
+    return done;
+  }
+
+ private:
+  std::string prefix_;
+  std::string reason_;
+  std::optional<Duration> period_;
+};
+
+class Resume final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "The paused list, or a pattern; without one, this host", prefix_);
+    hosts_.declare(words);
+    words.then([this] {
+      if (prefix_ && hosts_.others())
+        throw Failure(wrong_usage, "a list is resumed on all hosts: leave out --host and --all");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
+    verbs::QueryContext query = context.query();
+    const std::vector<std::string> prefixes = verbs::lists_of(query, *prefix_);
+    std::vector<std::string> told;
+    for (const auto& prefix : prefixes) {
+      const bool was_paused = verbs::resume_list(query, prefix);
+      told.push_back(verbs::resume_json(prefix, was_paused));
+      if (options.json) continue;
+      std::cout << escape_text(prefix) << ": "
+                << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';
+    }
+    if (options.json) print_each(told, prefixes == std::vector{*prefix_});
+    return done;
+  }
+
+ private:
+  std::optional<std::string> prefix_;
+  OrderedHosts hosts_;
+};
+
+}  // namespace
+
+CommandPtr make_pause() {
+  return std::make_unique<PauseList>();
+}
+
+CommandPtr make_resume() {
+  return std::make_unique<Resume>();
+}
+
+}  // namespace w8y::ctl

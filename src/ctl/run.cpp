@@ -1,0 +1,150 @@
+// Runs an item now, whatever its rest, on a host that has a place for it.
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "core/escape.hpp"
+#include "core/status.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "operator/lists.hpp"
+#include "operator/run_job.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+/// A host that may run an item of the list.
+struct Runner {
+  std::string host;
+  std::string id;
+  bool here = false;
+  std::int64_t room = 0;  ///< as far as is known
+};
+
+/// Those that serve the list: this host first, then who has the most room.
+std::vector<Runner> runners_of(const FleetView& fleet, const std::string& here) {
+  std::vector<Runner> runners;
+  for (const FleetHost& host : fleet.hosts) {
+    if (std::string_view(host.state()) != state_name(HostState::running)) continue;
+    for (const ListStatus& list : host.lists) {
+      if (list.state == ListState::refused || list.state == ListState::disabled) continue;
+      runners.push_back({host.beat.host, host.beat.id, host.beat.id == here,
+                         std::int64_t{list.concurrency} - static_cast<std::int64_t>(list.running)});
+    }
+  }
+  std::stable_sort(runners.begin(), runners.end(), [](const Runner& a, const Runner& b) {
+    return a.here != b.here ? a.here : a.room > b.room;
+  });
+  return runners;
+}
+
+class RunItem final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    item_.declare(words);
+    words.then([this] {
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "run takes one ITEM");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::QueryContext query = context.query();
+    const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
+    if (kind == SourceKind::circular) return run_item(options, context);
+    verbs::kind_with_items(query, prefix_);
+    const Item& job = item_.items.front();
+    const verbs::RunJobResult done =
+        kind == SourceKind::schedule
+            ? verbs::run_schedule_job(query.redis, prefix_, job)
+            : verbs::run_feed_job(query.redis, query.cluster(), prefix_, job);
+    if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
+    tell(options, done.text, {}, {});
+    return ctl::done;
+  }
+
+ private:
+  int run_item(const Options& options, Context& context) {
+    FleetAccess fleet(options, context);
+    const auto status = context.try_ask("/api/v1/status?lists=no");
+    const std::string here = status ? view::read_host(*status).host_id : "";
+    const std::vector<Runner> runners = runners_of(fleet.look(true, prefix_), here);
+    if (runners.empty())
+      throw Failure(refused, "no host serves " + escape_text(prefix_) +
+                                 " now; for why not: w8yctl why " + escape_text(prefix_));
+    std::vector<std::string> others;
+    for (const Runner& runner : runners)
+      if (const auto why = ask(options, fleet, runner)) {
+        others.push_back(escape_text(runner.host) + ": " + *why);
+      } else {
+        return done;
+      }
+    throw Failure(refused, "no host that serves " + escape_text(prefix_) + " can run it now",
+                  std::move(others));
+  }
+
+  /// nullopt: it has begun; else why not on this host. What would be no other on another host is a
+  /// Failure.
+  std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
+                                 const Runner& runner) const {
+    FleetOrder order;
+    order.kind = OrderKind::run;
+    order.host = runner.id;
+    order.list = prefix_;
+    order.item = item_.items.front();
+    FleetOutcome answer;
+    try {
+      answer = fleet.give(std::move(order));
+    } catch (const Failure& failure) {
+      return std::string(failure.what());  // it has left
+    }
+    for (const FleetAnswer& host : answer.answers) {
+      const std::string text = escape(host.text);
+      if (host.result == "done") {
+        tell(options, text + " on " + escape_text(runner.host), host.run, runner.host);
+        return std::nullopt;
+      }
+      if (host.result == "unavailable" || host.result == "not_found") return text;
+      throw Failure(refused, text);
+    }
+    // It may have begun it all the same: no other is asked.
+    throw Failure(refused, escape_text(runner.host) +
+                               " did not answer within 2s; whether it has begun says: w8yctl why " +
+                               escape_text(prefix_) + " " +
+                               escape_text(item_.items.front(), item_told));
+  }
+
+  void tell(const Options& options, const std::string& text, const std::string& run,
+            const std::string& host) const {
+    if (!options.json) {
+      print_line(text);
+      return;
+    }
+    core::AsciiObject json;
+    json.put("result", "done");
+    json.put("text", text);
+    if (!run.empty()) json.put("run", run);
+    if (!host.empty()) json.put_bytes("host", host);
+    print_json(json.take());
+  }
+
+  static constexpr std::size_t item_told = 128;
+
+  std::string prefix_;
+  ItemWords item_;
+};
+
+}  // namespace
+
+CommandPtr make_run() {
+  return std::make_unique<RunItem>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,95 @@
+// Finished runs, newest first.
+#include "operator/runs.hpp"
+
+#include <iostream>
+#include <limits>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t usual_limit = 50;
+
+void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
+  if (runs.empty()) {
+    std::cout << "no finished runs\n";
+    return;
+  }
+  Table table({"ENDED",
+               "RUN",
+               {"LIST", may_be_cut},
+               {"ITEM", may_be_cut},
+               "OUTCOME",
+               "TOOK",
+               {"HOST", may_be_cut},
+               {"REASON", may_be_cut}});
+  for (const auto& run : runs)
+    table.add({time_text(run.ended.value_or(WallTime{0})), escape(run.run), escape_text(run.list),
+               item_text(run.item), shaded(run.outcome), took_text(run), escape_text(run.host),
+               escape(run.reason)});
+  table.print(wide);
+}
+
+class Runs final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    item_.declare_option(words, "Only runs of this item");
+    words.flag("--failed", "Only runs that did not succeed", failed_);
+    words.option("--since", "WHEN", "a time or a duration, such as 2h or 2026-01-31T12:00:00Z",
+                 "Only runs that have ended since then",
+                 [this](Word&& word) { since_ = moment_of("--since", word.text, wall_now()); });
+    words.option("--host", "HOST", "a host's name or a pattern", "Only runs of this host",
+                 [this](Word&& word) { host_ = std::move(word.text); });
+    declare_limit(words, "Show at most N (default: 50)", limit_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::RunFilter filter{
+        .item = {}, .outcomes = {}, .failed = failed_, .host = host_, .since = since_};
+    if (!item_.items.empty()) filter.item = item_.items.front();
+    std::vector<view::RunRecord> found;
+    verbs::QueryContext query = context.query();
+    verbs::list_runs(query, prefix_, filter, {.limit = limit_, .after = {}, .most_read = all},
+                     [&](view::RunRecord&& run) {
+                       if (!options.json) run.error_output.clear();
+                       found.push_back(std::move(run));
+                       return true;
+                     });
+    if (!options.json) {
+      print_runs(found, options.wide);
+      return done;
+    }
+    core::JsonArray runs;
+    for (const view::RunRecord& run : found) runs.add(view::to_json(run));
+    print_json("runs", runs);
+    return done;
+  }
+
+ private:
+  static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+  std::optional<std::string> prefix_;
+  ItemWords item_;
+  bool failed_ = false;
+  std::optional<WallTime> since_;
+  std::string host_;
+  std::size_t limit_ = usual_limit;
+};
+
+}  // namespace
+
+CommandPtr make_runs() {
+  return std::make_unique<Runs>();
+}
+
+}  // namespace w8y::ctl

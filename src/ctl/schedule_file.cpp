@@ -1,0 +1,75 @@
+#include "ctl/schedule_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/escape.hpp"
+#include "ctl/csv.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/schedule_common.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+std::string read_all(const std::string& path) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, std::fclose);
+  if (path != "-") opened.reset(std::fopen(path.c_str(), "rb"));
+  std::FILE* file = path == "-" ? stdin : opened.get();
+  std::string text;
+  std::array<char, 65536> part{};
+  std::size_t got = 1;
+  while (file != nullptr && got > 0) {
+    got = std::fread(part.data(), 1, part.size(), file);
+    text.append(part.data(), got);
+  }
+  if (file == nullptr || std::ferror(file) != 0)
+    throw Failure(refused, escape_text(path) + ": " + std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
+std::string place_in(const std::string& path, std::size_t line) {
+  return (path == "-" ? "standard input" : escape_text(path)) + ", line " + std::to_string(line) +
+         ": ";
+}
+
+ScheduleFile read_schedule_file(const std::string& path) {
+  CsvText csv = read_csv(read_all(path));
+  ScheduleFile file;
+  const auto mistake = [&](std::size_t line, const std::string& why) {
+    file.mistakes.emplace(line, place_in(path, line) + why);
+  };
+  if (csv.unclosed_line > 0) {
+    mistake(csv.unclosed_line, "has a quote that nothing closes");
+    csv.rows.pop_back();
+  }
+  for (CsvRow& row : csv.rows) {
+    const std::size_t count = row.fields.size();
+    if (count != 2) {
+      mistake(row.line, "has " + std::to_string(count) + (count == 1 ? " field" : " fields") +
+                            ", where JOB,SCHEDULE is needed; what has commas, quotes or ends of "
+                            "lines stands in quotes");
+    } else if (const std::string why = job_trouble(row.fields[0]); !why.empty()) {
+      mistake(row.line, why);
+    } else {
+      file.rows.push_back({std::move(row.fields[0]), std::move(row.fields[1]), row.line});
+    }
+  }
+  return file;
+}
+
+void refuse(const ScheduleFile& file, const std::string& not_done) {
+  std::vector<std::string> lines;
+  for (const auto& [line, text] : file.mistakes) lines.push_back(text);
+  lines.push_back(not_done);
+  const std::string first = lines.front();
+  lines.erase(lines.begin());
+  throw Failure(refused, first, std::move(lines));
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,198 @@
+// When jobs are due: the coming times of one, or of a rule that is not set yet; and all at a
+// glance.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/schedule_common.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "operator/stored.hpp"
+#include "schedule/schedule.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t usual_count = 5;
+constexpr std::size_t most_times = 100'000;
+
+struct Due {
+  store::UnixSeconds time = 0;
+  std::string local;  ///< in the rule's own zone, if it has one
+};
+
+class ScheduleNext final : public Command {
+ public:
+  void declare(Words& words) override {
+    job_.declare(words, "The job", true);
+    words.option("--rule", "RULE", "a rule, such as FREQ=DAILY", "Of this rule, without Redis",
+                 [this](Word&& word) { rule_ = std::move(word.text); });
+    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+                 "With --rule: times after this one (default: now)",
+                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+    words.option("-n", "N", "a number", "So many times (default: 5)",
+                 [this](Word&& word) { count_ = number_of("-n", word.text, most_times); });
+    words.then([this] { check(); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    const std::vector<Due> times = rule_ ? of_rule() : of_job(schedules_of(options, context));
+    core::JsonArray all;
+    for (const Due& due : times) {
+      if (!options.json) {
+        std::cout << utc_text(due.time) << (due.local.empty() ? "" : " " + due.local) << '\n';
+        continue;
+      }
+      core::AsciiObject one;
+      one.put("time", utc_text(due.time));
+      one.put("unix", due.time);
+      if (!due.local.empty()) one.put("local", due.local);
+      all.add(one.take());
+    }
+    if (options.json) print_json("times", all);
+    return done;
+  }
+
+ private:
+  void check() const {
+    if (rule_.has_value() == job_.given)
+      throw Failure(wrong_usage, "schedule next needs either JOB or --rule");
+    if (after_ && !rule_) throw Failure(wrong_usage, "--after goes with --rule");
+  }
+
+  [[nodiscard]] std::vector<Due> of_rule() const {
+    const store::UnixSeconds now = wall_now().count() / 1000;
+    return follow(*rule_, now, after_.value_or(now), std::nullopt, "the rule");
+  }
+
+  [[nodiscard]] std::vector<Due> of_job(store::ScheduleChanges changes) const {
+    const store::JobView view = changes.view(job_.job);
+    if (!view.schedule && !view.status && !view.next_run)
+      throw Failure(refused, "there is no job " + escape_text(job_.job));
+    const store::UnixSeconds now = changes.now();
+    const auto due = verbs::due_second(view.next_run);
+    // It begins then, where its rule says nothing of that.
+    const store::UnixSeconds from = std::max(now, due.value_or(now));
+    return follow(view.schedule.value_or("STOP"), from, from, due, escape_text(job_.job));
+  }
+
+  /// `first`: on the timeline already.
+  [[nodiscard]] std::vector<Due> follow(const std::string& text, store::UnixSeconds now,
+                                        store::UnixSeconds after,
+                                        std::optional<store::UnixSeconds> first,
+                                        const std::string& whose) const {
+    const schedule::Schedule read = schedule::parse_schedule(text, now);
+    const auto* bad = std::get_if<schedule::Bad>(&read);
+    if (bad != nullptr && !first) throw Failure(refused, whose + ": " + escape(bad->why));
+    const auto* rule = std::get_if<schedule::Recurrence>(&read);
+    const auto* at = std::get_if<schedule::At>(&read);
+    if (at != nullptr && at->time > after && !first) first = at->time;
+    const bool has_zone = rule != nullptr && rule->zone() != "UTC";
+    std::vector<Due> times;
+    const auto add = [&](store::UnixSeconds time) {
+      times.push_back({time, has_zone ? rule->in_zone(time) : ""});
+    };
+    if (first) add(*first);
+    if (rule == nullptr) return times;
+    while (times.size() < count_) {
+      const auto next = rule->next_after(after);
+      if (!next) break;
+      add(*next);
+      after = *next;
+    }
+    return times;
+  }
+
+  JobWord job_;
+  std::optional<std::string> rule_;
+  std::optional<store::UnixSeconds> after_;
+  std::size_t count_ = usual_count;
+};
+
+class ScheduleList final : public Command {
+ public:
+  void declare(Words&) override {}
+
+  int run(const Options& options, Context& context) override {
+    store::ScheduleChanges changes = schedules_of(options, context);
+    now_ = changes.now();
+    for (auto& [job, schedule] : changes.schedules()) jobs_[job].schedule = std::move(schedule);
+    for (const auto& [job, text] : changes.statuses())
+      jobs_[job].status = store::read_status(job, text);
+    for (const auto& [job, score] : changes.timeline()) jobs_[job].due = verbs::due_second(score);
+    if (options.json) {
+      print_jobs();
+    } else if (jobs_.empty()) {
+      std::cout << "no jobs\n";
+    } else {
+      print_table(options.wide);
+    }
+    return done;
+  }
+
+ private:
+  struct Known {
+    std::optional<std::string> schedule;
+    std::optional<store::JobStatus> status;
+    std::optional<store::UnixSeconds> due;
+  };
+
+  [[nodiscard]] std::string words_of(const Known& job) const {
+    if (!job.schedule) return "";
+    schedule::Schedule read = schedule::parse_schedule(*job.schedule, now_);
+    // What was set to run once is stopped from then on.
+    if (job.due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*job.due};
+    return schedule::in_words(read, *job.schedule);
+  }
+
+  void print_table(bool wide) const {
+    Table table({{"JOB", may_be_cut}, {"SCHEDULE", may_be_cut}, "NEXT", "STATUS"});
+    for (const auto& [name, job] : jobs_)
+      table.add({escape_text(name), escape(words_of(job)),
+                 job.due ? time_text(WallTime(*job.due * 1000)) : "",
+                 job.status ? escape(job.status->event) : ""});
+    table.print(wide);
+  }
+
+  void print_jobs() const {
+    core::JsonArray all;
+    for (const auto& [name, job] : jobs_) {
+      core::AsciiObject one;
+      one.put_bytes("job", name);
+      if (job.schedule) {
+        one.put_bytes("schedule", *job.schedule);
+        one.put_bytes("words", words_of(job));
+      }
+      one.put_json("next", job.due ? core::json_string(utc_text(*job.due)) : "null");
+      one.put_json("next_unix", job.due ? std::to_string(*job.due) : "null");
+      if (job.status) {
+        one.put_bytes("status", job.status->event);
+        one.put("since_unix", job.status->time);
+      }
+      all.add(one.take());
+    }
+    print_json("jobs", all);
+  }
+
+  store::UnixSeconds now_ = 0;
+  std::map<store::Job, Known> jobs_;
+};
+
+}  // namespace
+
+CommandPtr make_schedule_next() {
+  return std::make_unique<ScheduleNext>();
+}
+
+CommandPtr make_schedule_list() {
+  return std::make_unique<ScheduleList>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,169 @@
+// Changes of schedules: set, unset, and the word that stops all of them.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/schedule_common.hpp"
+#include "ctl/schedule_file.hpp"
+#include "ctl/text.hpp"
+#include "ctl/who.hpp"
+#include "schedule/schedule.hpp"
+#include "source/schedule/decision.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+class ScheduleSet final : public Command {
+ public:
+  void declare(Words& words) override {
+    job_.declare(words, "The job; what follows its last ':' names its queue", true);
+    words.one_or_none("SCHEDULE", "NOW, AT:<Unix time>, CONTINUE, STOP, or iCalendar lines",
+                      [this](Word&& word) { schedule_ = std::move(word.text); });
+    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+                 "The first time of a rule after this one (default: now)",
+                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+    words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
+                 [this](Word&& word) { file_ = std::move(word.text); });
+    words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
+    words.then([this] { check(); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    store::ScheduleChanges changes = schedules_of(options, context);
+    return file_ ? set_file(options, changes) : set_job(options, changes);
+  }
+
+ private:
+  void check() const {
+    if (file_ && (job_.given || after_))
+      throw Failure(wrong_usage, "--file stands alone: the file says which jobs and schedules");
+    if (!file_ && !schedule_)
+      throw Failure(wrong_usage, "schedule set needs JOB and SCHEDULE, or --file");
+  }
+
+  int set_job(const Options& options, store::ScheduleChanges& changes) const {
+    if (const std::string why = job_trouble(job_.job); !why.empty()) throw Failure(refused, why);
+    const store::UnixSeconds now = changes.now();
+    source::Decision decision = source::decide(*schedule_, now, after_);
+    const bool unchanged =
+        !set_schedules(changes, {{job_.job, decision.schedule, decision.effect}}, now, force_)
+             .empty();
+    const bool bad = !decision.why_bad.empty();
+    if (options.json) {
+      core::AsciiObject json;
+      json.put("result", unchanged ? "unchanged" : bad ? "bad" : "set");
+      json.put_bytes("job", job_.job);
+      if (bad) json.put_bytes("why", decision.why_bad);
+      print_json(json.take());
+    }
+    if (bad) throw Failure(refused, bad_schedule_text(job_.job, decision.why_bad, unchanged));
+    warn(job_.job, *schedule_);
+    return done;
+  }
+
+  /// All of the file or nothing; with --force also invalid schedules, each of which is named.
+  int set_file(const Options& options, store::ScheduleChanges& changes) const {
+    ScheduleFile file = read_schedule_file(*file_);
+    const bool readable = file.mistakes.empty();
+    const store::UnixSeconds now = changes.now();
+    std::vector<store::SetJob> all;
+    for (auto& row : file.rows) {
+      source::Decision decision = source::decide(row.schedule, now);
+      if (!decision.why_bad.empty())
+        file.mistakes.emplace(row.line, place_in(*file_, row.line) + escape_text(row.job) + ": " +
+                                            escape(decision.why_bad));
+      all.push_back({row.job, std::move(decision.schedule), decision.effect});
+    }
+    if (!file.mistakes.empty() && !(force_ && readable)) refuse(file, "nothing was set");
+    set_schedules(changes, all, now, true);
+    if (options.json) {
+      core::AsciiObject json;
+      json.put("result", "set");
+      json.put("jobs", all.size());
+      print_json(json.take());
+    }
+    if (!file.mistakes.empty()) refuse(file, "all were set, these with status BAD");
+    for (const auto& row : file.rows) warn(row.job, row.schedule);
+    return done;
+  }
+
+  static void warn(const std::string& job, const std::string& schedule) {
+    if (const std::string why = schedule::redbike_stumbles(schedule); !why.empty())
+      complain("note: " + escape_text(job) + ": " + escape(why));
+  }
+
+  JobWord job_;
+  std::optional<std::string> schedule_;
+  std::optional<std::string> file_;
+  std::optional<store::UnixSeconds> after_;
+  bool force_ = false;
+};
+
+class ScheduleUnset final : public Command {
+ public:
+  void declare(Words& words) override { job_.declare(words, "The job"); }
+
+  int run(const Options& options, Context& context) override {
+    const bool was_set = schedules_of(options, context).unset(job_.job);
+    if (!options.json) return done;
+    core::AsciiObject json;
+    json.put("result", was_set ? "unset" : "was not set");
+    json.put_bytes("job", job_.job);
+    print_json(json.take());
+    return done;
+  }
+
+ private:
+  JobWord job_;
+};
+
+class ScheduleControl final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("SIGNAL", "HALT: no dispatch and no new runs, on all hosts; RESUME: its end",
+              [this](Word&& word) { signal_ = upper(std::move(word.text)); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    store::ScheduleChanges changes = schedules_of(options, context);
+    if (signal_ == "HALT") {
+      changes.halt(who_we_are());
+    } else {
+      changes.resume();
+    }
+    if (options.json)
+      print_json(signal_ == "HALT" ? R"({"control":"HALT"})" : R"({"control":null})");
+    return done;
+  }
+
+ private:
+  static std::string upper(std::string word) {
+    std::string known = word;
+    for (char& c : known)
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    if (known == "HALT" || known == "RESUME") return known;
+    throw Failure(wrong_usage, "control needs HALT or RESUME, not " + escape_text(word));
+  }
+
+  std::string signal_;
+};
+
+}  // namespace
+
+CommandPtr make_schedule_set() {
+  return std::make_unique<ScheduleSet>();
+}
+
+CommandPtr make_schedule_unset() {
+  return std::make_unique<ScheduleUnset>();
+}
+
+CommandPtr make_schedule_control() {
+  return std::make_unique<ScheduleControl>();
+}
+
+}  // namespace w8y::ctl

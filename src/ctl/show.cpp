@@ -1,0 +1,146 @@
+// One run closely: it goes on, here or elsewhere, or is in the history.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "core/json_object.hpp"
+#include "core/number.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t whole = std::size_t{1} << 24;
+
+/// Its lines, each fit for a terminal.
+void print_stderr(const std::string& text) {
+  if (text.empty()) return;
+  std::cout << "standard error:\n";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::cout << "  " << escape(std::string_view(text).substr(at, end - at), whole) << '\n';
+    at = end + 1;
+  }
+}
+
+void print_finished(const view::RunRecord& run, bool wide) {
+  Facts facts;
+  facts.add("run", escape(run.run));
+  facts.add("list", escape_text(run.list));
+  facts.add("item", item_text(run.item));
+  facts.add("host", escape_text(run.host));
+  Cell outcome = shaded(run.outcome);
+  if (!run.reason.empty()) outcome.text += ": " + escape(run.reason);
+  facts.add("outcome", outcome);
+  facts.add("started", time_text(run.started().value_or(WallTime{0})));
+  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + took_text(run));
+  if (!run.signal.empty()) facts.add("exit", escape(run.signal));
+  for (const auto& [name, number] :
+       {std::pair("exit", run.exit), std::pair("attempt", run.attempt),
+        std::pair("fence", run.fence), std::pair("bad lines", run.bad_lines)})
+    if (number) facts.add(name, std::to_string(*number));
+  if (!run.result.empty()) facts.add("result", escape(run.result, whole));
+  facts.print(wide);
+  print_stderr(run.error_output);
+}
+
+void print_active(const view::RunView& run, bool wide) {
+  const RunStatus& status = run.status;
+  Facts facts;
+  facts.add("run", escape(status.run));
+  facts.add("list", escape_text(run.list));
+  facts.add("item", item_text(status.item));
+  facts.add("host", escape(run.host));
+  facts.add("state", shaded(state_name(status.state)));
+  // Another host's clock may be another one.
+  const WallTime started = run.age ? wall_now() - *run.age : status.started;
+  facts.add("started", time_text(started) + ", " + since(started) + " ago");
+  facts.add("pid", std::to_string(status.pid));
+  facts.add("attempt", std::to_string(status.attempt));
+  facts.add("fence", std::to_string(status.fence.value_or(0)));
+  if (const std::string progress = progress_text(status.progress); !progress.empty())
+    facts.add("progress", progress);
+  if (status.lease_lost) facts.add("lock", Cell("lost", Colour::bad));
+  facts.print(wide);
+}
+
+/// What an item's lock tells of its run.
+std::string held_json(const verbs::FoundRun& held) {
+  core::AsciiObject json(256);
+  json.put("run", held.held->run);
+  json.put_bytes("list", held.list);
+  view::put_item(json, "item", held.held->shown());
+  json.put_bytes("host", held.held->host);
+  if (const auto pid = read_integer(held.held->pid, range_of<std::int64_t>)) json.put("pid", *pid);
+  json.put("state", held.held->state);
+  if (held.held->since) json.put("since_ms", held.held->since->count());
+  return json.take();
+}
+
+void print_held(const verbs::FoundRun& held, bool wide) {
+  const view::ItemView& item = *held.held;
+  Facts facts;
+  facts.add("run", escape(item.run));
+  facts.add("list", escape_text(held.list));
+  facts.add("item", item_text(item.shown()));
+  facts.add("host", escape_text(item.host) + ", its w8yd or w8y has pid " + escape(item.pid));
+  facts.add("state", shaded(std::string(item.state)));
+  if (item.since) facts.add("claimed", time_text(*item.since) + ", " + since(*item.since) + " ago");
+  facts.print(wide);
+}
+
+class Show final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.one("RUN-ID", "The run, or the start of its id",
+              [this](Word&& word) { run_ = std::move(word.text); });
+    words.option("--list", "PREFIX", "a PREFIX", "Look only in this list",
+                 [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    verbs::RunMatches matches(run_, list_);
+    verbs::QueryContext query = context.query();
+    context.add_here(matches);
+    if (!matches.settled()) matches.add_finished(query);
+    if (!matches.settled()) {
+      // The host of a run says more than its lock does.
+      FleetAccess(options, context).add_runs(matches);
+      if (!matches.settled()) matches.add_held(query);
+    }
+    const verbs::FoundRun& found = matches.only();
+    if (options.json) {
+      print_json(found.finished ? view::to_json(*found.finished)
+                 : found.active ? view::to_json(*found.active)
+                                : held_json(found));
+    } else if (found.finished) {
+      print_finished(*found.finished, options.wide);
+    } else if (found.active) {
+      print_active(*found.active, options.wide);
+    } else {
+      print_held(found, options.wide);
+    }
+    return done;
+  }
+
+ private:
+  std::string run_;
+  std::optional<std::string> list_;
+};
+
+}  // namespace
+
+CommandPtr make_show() {
+  return std::make_unique<Show>();
+}
+
+}  // namespace w8y::ctl

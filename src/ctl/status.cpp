@@ -1,0 +1,141 @@
+// This host at a glance: what is wrong comes first.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+/// All lists in figures, as GET /api/v1/status has them.
+struct Totals {
+  explicit Totals(const JsonFields& answer) {
+    const auto totals = answer.object("totals");
+    if (!totals) return;
+    lists = totals->number<std::size_t>("lists");
+    running = totals->number<std::size_t>("running");
+    leases_lost = totals->number<std::uint64_t>("leases_lost");
+    lost_now = totals->number<std::uint64_t>("leases_lost_now");
+    if (const auto by_state = totals->object("states"))
+      for (const std::string& state : by_state->names())
+        states.emplace_back(state, by_state->number<std::size_t>(state));
+  }
+  std::vector<std::pair<std::string, std::size_t>> states;
+  std::size_t lists = 0;
+  std::size_t running = 0;
+  std::uint64_t leases_lost = 0;
+  std::uint64_t lost_now = 0;
+};
+
+/// Also where there is none, and none is needed.
+bool redis_usable(const HostStatus& host) {
+  return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
+}
+
+constexpr const char* without_redis =
+    "none in the config: no history of runs, no pauses, and this host is in no fleet";
+
+/// "2 of 2 lists connected, 5 jobs here"
+std::string gearman_text(const GearmanStatus& server) {
+  std::string text = escape(server.server) + ", " + std::to_string(server.connected) + " of " +
+                     std::to_string(server.lists) + " lists connected";
+  if (server.jobs > 0)
+    text += ", " + std::to_string(server.jobs) + (server.jobs == 1 ? " job here" : " jobs here");
+  if (!server.trouble.empty())
+    text += "; since " + time_text(server.away_since.value_or(WallTime{0})) + ": " +
+            escape(server.trouble);
+  return text;
+}
+
+std::string redis_text(const RedisStatus& redis) {
+  std::string text = escape(redis.url) + (redis.connected ? ", connected" : ", not connected");
+  if (redis.trouble.empty()) return text;
+  return text + (redis.connected ? ", but can't be used: " : ": ") + escape(redis.trouble);
+}
+
+/// How many locks there are, whether some were lost, and how near it came to that.
+std::string locks_text(const RedisStatus& redis, const Totals& totals) {
+  std::string text = std::to_string(redis.leases) + " held";
+  if (totals.lost_now > 0) text += "; " + std::to_string(totals.lost_now) + " lost now";
+  if (totals.leases_lost > totals.lost_now) {
+    const std::uint64_t back = totals.leases_lost - totals.lost_now;
+    text += "; " + std::to_string(back) + (back == 1 ? " was" : " were") +
+            " lost since the start, and taken back or over";
+  }
+  if (redis.lease_margin && *redis.lease_margin >= Duration{0})
+    text += "; renewed with " + rough_duration(*redis.lease_margin) + " or more to spare";
+  return text;
+}
+
+std::string lists_text(const Totals& totals) {
+  std::string text = std::to_string(totals.lists);
+  const char* gap = ": ";
+  for (const auto& [state, count] : totals.states) {
+    text += gap + std::to_string(count) + " " + escape(state);
+    gap = ", ";
+  }
+  return text;
+}
+
+std::string running_text(const Totals& totals, const HostStatus& host) {
+  std::string text = std::to_string(totals.running);
+  if (host.slots_limit > 0)
+    text += ", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
+            " processes";
+  return text;
+}
+
+void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
+  const Totals totals(answer);
+  Facts facts;
+  add_problems(facts, answer);
+  facts.add("host", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
+                        escape(host.version));
+  const std::string state = state_name(host.state);
+  facts.add("state", {state + ", up " + since(host.started), shaded(state).colour});
+  facts.add("config", escape(host.config_hash) + ", generation " + std::to_string(host.generation));
+  if (!host.last_reload.empty())
+    facts.add("reload", time_text(host.last_reload_at) + ": " + escape(host.last_reload));
+  facts.add("redis", host.has_redis ? redis_text(host.redis) : without_redis);
+  for (const GearmanStatus& server : host.gearman) facts.add("gearman", gearman_text(server));
+  facts.add("running", running_text(totals, host));
+  if (host.has_redis) facts.add("locks", locks_text(host.redis, totals));
+  facts.add("lists", lists_text(totals));
+  facts.print(wide);
+}
+
+class Status final : public Command {
+ public:
+  void declare(Words&) override {}
+  int run(const Options& options, Context& context) override {
+    // Each of ten thousand lists is only of use to a program.
+    const JsonFields answer =
+        context.host().ask(options.json ? "/api/v1/status" : "/api/v1/status?lists=count");
+    const HostStatus host = view::read_host(answer);
+    if (options.json) {
+      print_json(answer);
+    } else {
+      print_status(answer, host, options.wide);
+    }
+    return redis_usable(host) ? done : not_reachable;
+  }
+};
+
+}  // namespace
+
+CommandPtr make_status() {
+  return std::make_unique<Status>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,140 @@
+#include "ctl/table.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "core/escape.hpp"
+#include "ctl/columns.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+/// A cell that is wider pushes its row aside, instead of every row. Not on a terminal.
+constexpr std::size_t widest = 48;
+/// A terminal that doesn't say.
+constexpr std::size_t usual_width = 80;
+/// What is left of a column that is cut.
+constexpr std::size_t least_width = 6;
+
+const char* code_of(Colour colour) {
+  switch (colour) {
+    case Colour::none:
+      break;
+    case Colour::good:
+      return "\033[32m";
+    case Colour::busy:
+      return "\033[36m";
+    case Colour::poor:
+      return "\033[33m";
+    case Colour::bad:
+      return "\033[31m";
+  }
+  return "";
+}
+
+/// `available` 0: nothing is cut.
+void print_row(const std::vector<Cell>& row, const std::vector<std::size_t>& widths, bool bold,
+               std::size_t available) {
+  std::size_t used = row.size();
+  while (used > 0 && row[used - 1].text.empty()) --used;
+  std::string line;
+  for (std::size_t i = 0; i < used; ++i) {
+    Cell cell = row[i];
+    if (available > 0) cell.text = cut_to(cell.text, widths[i]);
+    line += coloured(cell);
+    if (i + 1 == used) break;
+    const std::size_t width = width_of(cell.text);
+    line.append(width < widths[i] ? widths[i] - width + gap : gap, ' ');
+  }
+  if (bold) line = "\033[1m" + line + "\033[0m";
+  std::cout << line << '\n';
+}
+
+}  // namespace
+
+bool is_terminal() {
+  static const bool is = isatty(STDOUT_FILENO) != 0;
+  return is;
+}
+
+bool colours_wanted() {
+  static const bool wanted = [] {
+    const char* no_colour = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    return is_terminal() && (no_colour == nullptr || *no_colour == '\0') &&
+           (terminal == nullptr || std::string_view(terminal) != "dumb");
+  }();
+  return wanted;
+}
+
+std::string coloured(const Cell& cell) {
+  std::string text = escape_line(cell.text);
+  if (cell.colour == Colour::none || text.empty() || !colours_wanted()) return text;
+  return code_of(cell.colour) + text + "\033[0m";
+}
+
+std::size_t terminal_width() {
+  static const std::size_t width = [] {
+    if (!is_terminal()) return std::size_t{0};
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      return std::size_t{size.ws_col};
+    return usual_width;
+  }();
+  return width;
+}
+
+// ---- a row for each thing
+
+std::vector<std::size_t> Table::widths(std::size_t available) const {
+  std::vector<Column> columns;
+  for (const auto& heading : headings_) {
+    const std::size_t width = width_of(heading.name);
+    columns.push_back({width, std::min(width, least_width), heading.soft});
+  }
+  const std::size_t most = available > 0 ? available : widest;
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i)
+      columns[i].wanted = std::max(columns[i].wanted, std::min(width_of(row[i].text), most));
+  for (auto& column : columns) column.least = std::min(column.wanted, least_width);
+  if (available > 0) return fit(columns, available);
+  std::vector<std::size_t> widths;
+  for (const auto& column : columns) widths.push_back(column.wanted);
+  return widths;
+}
+
+void Table::print(bool wide) const {
+  const std::size_t available = wide ? 0 : terminal_width();
+  const std::vector<std::size_t> widths = this->widths(available);
+  std::vector<Cell> header;
+  for (const auto& heading : headings_) header.emplace_back(heading.name);
+  print_row(header, widths, colours_wanted(), available);
+  for (const auto& row : rows_) print_row(row, widths, false, available);
+}
+
+// ---- names and their values
+
+void Facts::print(bool wide) const {
+  std::size_t names = 0;
+  for (const auto& [name, value] : rows_) names = std::max(names, width_of(name));
+  const std::size_t indent = names + gap;
+  const std::size_t terminal = wide ? 0 : terminal_width();
+  for (const auto& [name, value] : rows_) {
+    std::string start = name + std::string(indent - width_of(name), ' ');
+    if (terminal <= indent + least_width) {
+      std::cout << start << coloured(value) << '\n';
+      continue;
+    }
+    for (auto& line : wrap(value.text, terminal - indent)) {
+      std::cout << start << coloured({std::move(line), value.colour}) << '\n';
+      start.assign(indent, ' ');
+    }
+  }
+}
+
+}  // namespace w8y::ctl

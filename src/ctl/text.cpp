@@ -1,0 +1,132 @@
+#include "ctl/text.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+#include "view/problems.hpp"
+
+namespace w8y::ctl {
+
+WallTime wall_now() {
+  return std::chrono::duration_cast<WallTime>(std::chrono::system_clock::now().time_since_epoch());
+}
+
+std::string time_text(WallTime time) {
+  if (time.count() == 0) return {};
+  const std::time_t seconds = time.count() / 1000;
+  tm local{};
+  if (localtime_r(&seconds, &local) == nullptr) return "?";
+  const char* format = local.tm_gmtoff == 0 ? "%Y-%m-%d %H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S %z";
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), format, &local)};
+}
+
+std::string since(WallTime time) {
+  if (time.count() == 0) return {};
+  return rough_duration(wall_now() - time);
+}
+
+std::string took_text(const view::RunRecord& run) {
+  return format_duration(run.started() ? *run.ended - *run.started() : WallTime{0});
+}
+
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.12g", number);
+  return text.data();
+}
+
+std::string running_of_limits(const ListStatus& list) {
+  std::string text = std::to_string(list.running) + "/" + std::to_string(list.concurrency);
+  if (list.fleet_concurrency > 0) text += "/" + std::to_string(list.fleet_concurrency);
+  return text;
+}
+
+std::string counted_text(const std::map<std::string, std::size_t>& states,
+                         const std::string& noun) {
+  std::size_t all = 0;
+  std::string each;
+  for (const auto& [state, count] : states) {
+    all += count;
+    each += (each.empty() ? ": " : ", ") + std::to_string(count) + " " + state;
+  }
+  return std::to_string(all) + " " + noun + (all == 1 ? "" : "s") + each;
+}
+
+Cell shaded(const std::string& name) {
+  static const std::map<std::string_view, Colour> colours = {
+      {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
+      {"failed", Colour::bad},      {"crashed", Colour::bad},    {"timed out", Colour::bad},
+      {"quarantined", Colour::bad}, {"lost", Colour::bad},       {"unavailable", Colour::bad},
+      {"starved", Colour::bad},     {"cancelled", Colour::poor}, {"resting", Colour::poor},
+      {"refused", Colour::poor},    {"paused", Colour::poor},    {"quiet", Colour::poor},
+      {"draining", Colour::poor},   {"stopping", Colour::poor},
+  };
+  const auto found = colours.find(name);
+  return {escape(name), found == colours.end() ? Colour::none : found->second};
+}
+
+std::string said(const std::string& told) {
+  std::string text = escape(told);
+  for (std::size_t at = 0; (at = text.find("\\\\", at)) != std::string::npos; ++at)
+    text.erase(at, 1);
+  return text;
+}
+
+std::string progress_text(const std::optional<Progress>& progress) {
+  if (!progress) return {};
+  return number_text(progress->numerator) + " of " + number_text(progress->denominator);
+}
+
+std::string capabilities_text(const std::vector<std::string>& caps) {
+  std::string text;
+  for (const auto& cap : caps) text += (text.empty() ? "" : " ") + escape_text(cap);
+  return text;
+}
+
+void add_problems(Facts& facts, const view::JsonFields& answer) {
+  const char* name = "wrong";
+  for (const ShownProblem& problem : read_problems(answer)) {
+    const bool by_hand =
+        problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
+    facts.add(name, {said(problem.text), by_hand ? Colour::poor : Colour::bad});
+    name = "";
+  }
+}
+
+std::string record_text(const Options& options, std::string_view bytes) {
+  const bool as_it_is = options.raw || !is_terminal();
+  return as_it_is ? std::string(bytes) : escape(bytes, std::string_view::npos);
+}
+
+void print_line(std::string_view line) {
+  std::cout << escape_line(line) << '\n';
+}
+
+void print_json(const view::JsonFields& json) {
+  std::cout << json.whole() << '\n';
+}
+
+void print_json(const std::string& json) {
+  std::cout << json << '\n';
+}
+
+void print_json(const char* name, core::JsonArray& array) {
+  core::AsciiObject json;
+  json.put_json(name, array.take());
+  print_json(json.take());
+}
+
+void print_each(const std::vector<std::string>& lists, bool one) {
+  if (one) return print_json(lists.front());
+  core::JsonArray all;
+  for (const std::string& list : lists) all.add(list);
+  print_json("lists", all);
+}
+
+}  // namespace w8y::ctl

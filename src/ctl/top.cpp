@@ -1,0 +1,167 @@
+// This host, again and again, in a terminal.
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+#include "ctl/top_figures.hpp"
+#include "ctl/top_screen.hpp"
+#include "ctl/top_view.hpp"
+#include "ctl/values.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr const char* status_path = "/api/v1/status";
+constexpr Duration usual_pause = std::chrono::seconds(1);
+constexpr Duration least_pause = std::chrono::milliseconds(100);
+constexpr Duration answer_patience = std::chrono::seconds(5);
+/// A status of ten thousand lists is work for who answers it: it is asked for less often.
+constexpr int rest_of_answer = 10;
+
+Instant monotonic_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return Instant(std::chrono::duration_cast<Duration>(since));
+}
+
+/// Asks on a thread of its own, so that keys are never waited for.
+class Asking {
+ public:
+  struct Answer {
+    std::optional<view::JsonFields> status;
+    std::string trouble;  ///< why there is none
+    Instant at{};
+  };
+
+  Asking(HostApi& host, Duration pause)
+      : host_(host), pause_(pause), ready_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Asking() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    close(ready_);
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+  /// Readable when there is an answer.
+  [[nodiscard]] int descriptor() const { return ready_; }
+  std::optional<Answer> take() {
+    eventfd_t count = 0;
+    eventfd_read(ready_, &count);
+    const std::lock_guard lock(mutex_);
+    return std::exchange(answer_, std::nullopt);
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    Duration pause = pause_;
+    while (!wake_.wait_for(lock, pause, [this] { return stop_; })) {
+      lock.unlock();
+      const Instant asked = monotonic_now();
+      Answer answer;
+      try {
+        answer.status = host_.ask(status_path, answer_patience);
+      } catch (const Failure& failure) {
+        answer.trouble = failure.what();
+      }
+      answer.at = monotonic_now();
+      pause = std::max(pause_, (answer.at - asked) * rest_of_answer);
+      lock.lock();
+      answer_ = std::move(answer);
+      eventfd_write(ready_, 1);
+    }
+  }
+
+  HostApi& host_;
+  const Duration pause_;
+  const int ready_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::optional<Answer> answer_;
+  std::thread thread_;
+};
+
+class Top final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.option("--every", "TIME", "a time, such as 5s", "Look again after TIME (default: 1s)",
+                 [this](Word&& word) { pause_ = duration_of("--every", word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (options.json)
+      throw Failure(wrong_usage, "top is for a terminal; `w8yctl --json status` has the same");
+    if (pause_ < least_pause) throw Failure(wrong_usage, "--every needs 100ms at least");
+    HostApi& host = context.host();
+    view_.set(reader_.read(host.ask(status_path), monotonic_now()));
+    TopScreen screen;
+    Asking asking(host, pause_);
+    while (follow(screen, asking)) {
+    }
+    return done;
+  }
+
+ private:
+  /// False: the user wants to leave.
+  bool follow(TopScreen& screen, Asking& asking) {
+    screen.show(view_.lines(screen.width(), screen.height()));
+    pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {asking.descriptor(), POLLIN, 0}};
+    poll(fds, 2, -1);  // interrupted when the terminal has another size
+    if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return false;  // it is gone
+    if (fds[1].revents != 0) hear(asking);
+    TopKey key;
+    for (;;) {
+      const TopScreen::Input input = screen.read(key);
+      if (input == TopScreen::Input::none) return true;
+      if (input == TopScreen::Input::key && !view_.press(key)) return false;
+    }
+  }
+
+  void hear(Asking& asking) {
+    const auto answer = asking.take();
+    if (!answer) return;
+    if (!answer->status) {
+      if (lost_.count() == 0) lost_ = wall_now();
+      view_.set_trouble("not connected since " + time_text(lost_) + ": " + answer->trouble);
+      return;
+    }
+    lost_ = WallTime(0);
+    view_.set_trouble({});
+    TopFigures figures = reader_.read(*answer->status, answer->at);
+    if (!view_.frozen()) view_.set(std::move(figures));
+  }
+
+  Duration pause_ = usual_pause;
+  TopReader reader_;
+  TopView view_;
+  WallTime lost_{0};
+};
+
+}  // namespace
+
+CommandPtr make_top() {
+  return std::make_unique<Top>();
+}
+
+}  // namespace w8y::ctl

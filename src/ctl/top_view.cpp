@@ -1,0 +1,364 @@
+#include "ctl/top_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "core/pattern.hpp"
+#include "core/units.hpp"
+#include "ctl/columns.hpp"
+#include "ctl/top_table.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t most_problems = 4;
+/// Of the rows below the head, those for runs, where there are as many.
+constexpr std::size_t part_of_runs = 3;
+
+std::string rate_text(double per_minute) {
+  if (per_minute <= 0) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, per_minute < 9.95 ? "%.1f" : "%.0f", per_minute);
+  return text;
+}
+
+std::string count_text(std::int64_t count) {
+  return count == 0 ? "" : std::to_string(count);
+}
+
+std::string time_span(std::int64_t ms) {
+  return rough_duration(std::chrono::floor<std::chrono::seconds>(WallTime(ms)));
+}
+
+std::string bar_text(const TopRun& run) {
+  constexpr double cells = 20;
+  if (!run.has_progress) return "";
+  const double part =
+      run.denominator > 0 ? std::clamp(run.numerator / run.denominator, 0.0, 1.0) : 0.0;
+  const auto full = static_cast<std::size_t>(std::lround(part * cells));
+  char percent[16];
+  std::snprintf(percent, sizeof percent, " %3.0f %%", std::floor(part * 100));
+  return "[" + std::string(full, '=') + std::string(static_cast<std::size_t>(cells) - full, ' ') +
+         "]" + percent;
+}
+
+TopLine one_line(Cell cell, std::size_t width, TopLine::Look look = TopLine::Look::plain) {
+  cell.text = cut_to(cell.text, width);
+  return {{std::move(cell)}, look};
+}
+
+const std::vector<const char*>& help_text() {
+  static const std::vector<const char*> text = {
+      "Keys of top",
+      "",
+      "  t n u r f     sort by trouble, name, running, rate, failures",
+      "  /             filter: lists whose name has this in it, or a pattern; Enter keeps it",
+      "  Esc           no filter",
+      "  Tab           lists and runs, lists only, runs only",
+      "  arrows, PgUp, PgDn, Home, End   scroll",
+      "  Space         stand still; again: go on",
+      "  h ?           this",
+      "  q             leave",
+  };
+  return text;
+}
+
+const char* sort_name(TopView::Sort sort) {
+  switch (sort) {
+    case TopView::Sort::trouble:
+      return "trouble";
+    case TopView::Sort::name:
+      return "name";
+    case TopView::Sort::running:
+      return "running";
+    case TopView::Sort::rate:
+      return "rate";
+    case TopView::Sort::failures:
+      return "failures";
+  }
+  return "";
+}
+
+}  // namespace
+
+// ---- keys
+
+bool TopView::press(const TopKey& key) {
+  using Kind = TopKey::Kind;
+  if (editing_) return edit_filter(key);
+  if (std::exchange(help_, false) && key.kind == Kind::escape) return true;
+  switch (key.kind) {
+    case Kind::text:
+      return command(key.text);
+    case Kind::escape:
+      filter_.clear();
+      first_ = 0;
+      break;
+    case Kind::tab:
+      shown_ = shown_ == Shown::both    ? Shown::lists
+               : shown_ == Shown::lists ? Shown::runs
+                                        : Shown::both;
+      first_ = 0;
+      break;
+    case Kind::up:
+      scroll(-1);
+      break;
+    case Kind::down:
+      scroll(1);
+      break;
+    case Kind::page_up:
+      scroll(-static_cast<long>(page_));
+      break;
+    case Kind::page_down:
+      scroll(static_cast<long>(page_));
+      break;
+    case Kind::home:
+      first_ = 0;
+      break;
+    case Kind::end:
+      first_ = figures_.lists.size() + figures_.runs.size();
+      break;
+    case Kind::enter:
+    case Kind::backspace:
+      break;
+  }
+  return true;
+}
+
+bool TopView::command(const std::string& key) {
+  if (key == "q" || key == "Q") return false;
+  if (key == " ") frozen_ = !frozen_;
+  if (key == "h" || key == "?") help_ = true;
+  if (key == "/") editing_ = true;
+  const auto sort = [&](Sort by) {
+    sort_ = by;
+    first_ = 0;
+  };
+  if (key == "t") sort(Sort::trouble);
+  if (key == "n") sort(Sort::name);
+  if (key == "u") sort(Sort::running);
+  if (key == "r") sort(Sort::rate);
+  if (key == "f") sort(Sort::failures);
+  return true;
+}
+
+bool TopView::edit_filter(const TopKey& key) {
+  switch (key.kind) {
+    case TopKey::Kind::text:
+      filter_ += key.text;
+      break;
+    case TopKey::Kind::backspace:
+      // A character of UTF-8 has one byte that does not begin with 10, its first.
+      while (!filter_.empty()) {
+        const auto byte = static_cast<unsigned char>(filter_.back());
+        filter_.pop_back();
+        if ((byte & 0xC0U) != 0x80U) break;
+      }
+      break;
+    case TopKey::Kind::escape:
+      filter_.clear();
+      editing_ = false;
+      break;
+    case TopKey::Kind::enter:
+      editing_ = false;
+      break;
+    default:
+      break;
+  }
+  first_ = 0;
+  return true;
+}
+
+void TopView::scroll(long by) {
+  const long to = static_cast<long>(first_) + by;
+  first_ = to > 0 ? static_cast<std::size_t>(to) : 0;
+}
+
+// ---- what is shown
+
+bool TopView::fits(const std::string& name) const {
+  if (filter_.empty()) return true;
+  return name.find(filter_) != std::string::npos || core::fits(filter_, name);
+}
+
+std::vector<const TopList*> TopView::chosen_lists() const {
+  std::vector<const TopList*> lists;
+  for (const TopList& list : figures_.lists)
+    if (fits(list.name)) lists.push_back(&list);
+  const auto by = [&](auto key) {
+    std::ranges::stable_sort(lists,
+                             [&](const TopList* a, const TopList* b) { return key(*a) > key(*b); });
+  };
+  switch (sort_) {
+    case Sort::trouble:
+      by([](const TopList& list) { return -list.rank; });
+      break;
+    case Sort::name:
+      break;  // as they came
+    case Sort::running:
+      by([](const TopList& list) { return list.running; });
+      break;
+    case Sort::rate:
+      by([](const TopList& list) { return list.done_per_minute + list.failed_per_minute; });
+      break;
+    case Sort::failures:
+      by([](const TopList& list) { return std::pair(list.failed_per_minute, list.failed); });
+      break;
+  }
+  return lists;
+}
+
+std::vector<const TopRun*> TopView::chosen_runs() const {
+  std::vector<const TopRun*> runs;
+  for (const TopRun& run : figures_.runs)
+    if (fits(run.list)) runs.push_back(&run);
+  return runs;
+}
+
+void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
+  double done = 0;
+  double failed = 0;
+  for (const TopList& list : figures_.lists) {
+    done += list.done_per_minute;
+    failed += list.failed_per_minute;
+  }
+  const std::string some_failed = rate_text(failed);
+  TopLine line;
+  std::size_t room = width;
+  const auto put = [&](std::string text, Colour colour = Colour::none) {
+    text = cut_to(text, room);
+    room -= std::min(room, width_of(text));
+    line.cells.emplace_back(std::move(text), colour);
+  };
+  put(figures_.host + "  ");
+  put(figures_.state.text, figures_.state.colour);
+  put("  up " + time_span(figures_.up_ms));
+  put("  Redis ");
+  put(figures_.redis.text, figures_.redis.colour);
+  to.push_back(std::exchange(line, {}));
+  room = width;
+  put(std::to_string(figures_.lists.size()) +
+      (figures_.lists.size() == 1 ? " list, " : " lists, "));
+  put(std::to_string(figures_.runs.size()) + " running");
+  if (figures_.places_limit > 0)
+    put(", " + std::to_string(figures_.places_used) + " of " +
+        std::to_string(figures_.places_limit) + " places");
+  put(", " + (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
+  if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
+  to.push_back(std::move(line));
+  for (std::size_t i = 0; i < figures_.problems.size() && i < most_problems; ++i)
+    to.push_back(one_line(figures_.problems[i], width));
+  if (const std::size_t count = figures_.problems.size(); count > most_problems)
+    to.push_back(
+        one_line({"and " + std::to_string(count - most_problems) + " more: w8yctl status has all",
+                  Colour::bad},
+                 width));
+}
+
+void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t rows) {
+  const auto lists = chosen_lists();
+  const std::size_t page = rows > 1 ? rows - 1 : 0;
+  if (shown_ != Shown::runs) {
+    page_ = std::max<std::size_t>(page, 1);
+    first_ = std::min(first_, lists.size() > page ? lists.size() - page : 0);
+  }
+  const bool laps =
+      std::ranges::any_of(lists, [](const TopList* list) { return list->lap_ms > 0; });
+  std::vector<std::vector<Cell>> table;
+  for (std::size_t i = first_; i < lists.size() && i - first_ < page; ++i) {
+    const TopList& list = *lists[i];
+    std::vector<Cell> row = {list.name,
+                             list.state,
+                             std::to_string(list.running) + "/" + std::to_string(list.limit),
+                             rate_text(list.done_per_minute),
+                             {rate_text(list.failed_per_minute), Colour::bad},
+                             count_text(list.done),
+                             count_text(list.failed),
+                             {count_text(list.quarantined), Colour::bad}};
+    if (laps) row.emplace_back(list.lap_ms > 0 ? time_span(list.lap_ms) : "");
+    row.emplace_back(list.why);
+    table.push_back(std::move(row));
+  }
+  std::vector<TopColumn> columns = {{"LIST", true},
+                                    {"STATE"},
+                                    {"RUNNING", false, true},
+                                    {"/MIN", false, true, 2},
+                                    {"FAIL/MIN", false, true, 6},
+                                    {"DONE", false, true, 4},
+                                    {"FAILED", false, true, 5},
+                                    {"QUAR", false, true, 1}};
+  if (laps) columns.push_back({"LAP", false, true, 3});
+  columns.push_back({"WHY", true, false, 3});
+  add_table(to, columns, table, width);
+}
+
+void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t rows) {
+  const auto runs = chosen_runs();
+  const std::size_t page = rows > 1 ? rows - 1 : 0;
+  std::size_t first = 0;
+  if (shown_ == Shown::runs) {
+    page_ = std::max<std::size_t>(page, 1);
+    first_ = std::min(first_, runs.size() > page ? runs.size() - page : 0);
+    first = first_;
+  }
+  std::vector<std::vector<Cell>> table;
+  for (std::size_t i = first; i < runs.size() && i - first < page; ++i) {
+    const TopRun& run = *runs[i];
+    table.push_back({run.list, run.item, run.state, time_span(run.for_ms), bar_text(run), run.run});
+  }
+  add_table(to,
+            {{"LIST", true},
+             {"ITEM", true},
+             {"STATE", false, false, 2},
+             {"FOR", false, true, 1},
+             {"PROGRESS", false, false, 3},
+             {"RUN", false, false, 4}},
+            table, width);
+}
+
+TopLine TopView::footer(std::size_t width) const {
+  using Look = TopLine::Look;
+  if (editing_) return one_line("filter: " + filter_ + "_", width, Look::footer);
+  if (!trouble_.empty()) return one_line({trouble_, Colour::bad}, width, Look::footer);
+  std::string text = "by " + std::string(sort_name(sort_));
+  if (!filter_.empty()) text += ", only " + filter_;
+  if (frozen_) text += ", standing still";
+  return one_line(text + "   h keys   q leave", width, Look::footer);
+}
+
+std::vector<TopLine> TopView::lines(std::size_t width, std::size_t height) {
+  std::vector<TopLine> all;
+  if (width == 0 || height == 0) return all;
+  if (help_) {
+    for (const char* line : help_text()) all.push_back(one_line(line, width));
+  } else {
+    add_head(all, width);
+    all.emplace_back();
+    const std::size_t body = height > all.size() + 1 ? height - all.size() - 1 : 0;
+    const std::size_t runs_there = chosen_runs().size();
+    const std::size_t lists_there = chosen_lists().size();
+    std::size_t for_runs = 0;
+    if (shown_ == Shown::runs) {
+      for_runs = body;
+    } else if (shown_ == Shown::both && runs_there > 0) {
+      // What lists leave, and a third in any case.
+      const std::size_t left = body > lists_there + 2 ? body - lists_there - 2 : 0;
+      for_runs = std::min(runs_there + 1, std::max(body / part_of_runs, left));
+    }
+    if (shown_ != Shown::runs) {
+      const std::size_t rows = for_runs > 0 && body > for_runs ? body - for_runs - 1 : body;
+      add_lists(all, width, rows);
+      if (for_runs > 0) all.emplace_back();
+    }
+    if (for_runs > 0) add_runs(all, width, for_runs);
+  }
+  if (all.size() + 1 > height) all.resize(height - 1);
+  while (all.size() + 1 < height) all.emplace_back();
+  all.push_back(footer(width));
+  return all;
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,67 @@
+// The screen of `w8yctl top`, as lines of text: what is shown, in which order, and what keys do. It
+// knows no terminal.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "ctl/table.hpp"
+#include "ctl/top_figures.hpp"
+
+namespace w8y::ctl {
+
+struct TopLine {
+  enum class Look { plain, heading, footer };
+  std::vector<Cell> cells;  ///< side by side, gaps included
+  Look look = Look::plain;
+};
+
+struct TopKey {
+  enum class Kind { text, enter, escape, backspace, up, down, page_up, page_down, home, end, tab };
+  Kind kind = Kind::text;
+  std::string text;  ///< a character, in UTF-8
+};
+
+class TopView {
+ public:
+  enum class Sort { trouble, name, running, rate, failures };
+  enum class Shown { both, lists, runs };
+
+  /// False: the user wants to leave.
+  bool press(const TopKey& key);
+  /// What was read last, and what is wrong since then with reading; empty: nothing.
+  void set(TopFigures figures) { figures_ = std::move(figures); }
+  void set_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+  [[nodiscard]] bool frozen() const { return frozen_; }
+
+  /// No more lines than `height`, none wider than `width`.
+  std::vector<TopLine> lines(std::size_t width, std::size_t height);
+
+ private:
+  bool command(const std::string& key);
+  bool edit_filter(const TopKey& key);
+  void scroll(long by);
+  [[nodiscard]] bool fits(const std::string& name) const;
+  [[nodiscard]] std::vector<const TopList*> chosen_lists() const;
+  [[nodiscard]] std::vector<const TopRun*> chosen_runs() const;
+  void add_head(std::vector<TopLine>& to, std::size_t width) const;
+  void add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
+  void add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
+  [[nodiscard]] TopLine footer(std::size_t width) const;
+
+  TopFigures figures_;
+  std::string trouble_;
+  Sort sort_ = Sort::trouble;
+  Shown shown_ = Shown::both;
+  std::string filter_;
+  bool editing_ = false;
+  bool frozen_ = false;
+  bool help_ = false;
+  std::size_t first_ = 0;  ///< row that stands on top
+  std::size_t page_ = 10;  ///< rows that were shown
+};
+
+}  // namespace w8y::ctl

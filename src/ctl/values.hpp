@@ -1,0 +1,57 @@
+// What words of the command line stand for. All throw Failure for words that stand for nothing.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/item.hpp"
+#include "ctl/options.hpp"
+#include "ctl/words.hpp"
+
+namespace w8y::ctl {
+
+/// The name of a list, without its final ':'.
+std::string prefix_of(std::string word);
+Duration duration_of(const char* option, const std::string& text);
+std::size_t number_of(const char* option, const std::string& text, std::size_t most);
+std::string one_of(const char* option, const std::string& text,
+                   std::initializer_list<const char*> choices);
+/// A time ("2026-01-31T12:00:00Z", or "2026-01-31 12:00" in the operator's zone), or a duration
+/// before `now`.
+WallTime moment_of(const char* option, const std::string& text, WallTime now);
+
+/// free, running, resting, quarantined
+std::string item_state_of(const std::string& text);
+/// Of any kind of work.
+std::string any_item_state_of(const std::string& text);
+inline constexpr const char* item_states_text = "free, running, resting or quarantined";
+
+constexpr std::size_t most_shown = 1'000'000;
+
+// What several commands have.
+void declare_prefix(Words& words, const char* what, std::string& into);
+void declare_prefix_or_none(Words& words, const char* what, std::optional<std::string>& into);
+void declare_reason(Words& words, std::string& into);
+/// For groups whose commands print bytes of others as records.
+void declare_raw(Words& words, Options& options);
+void declare_limit(Words& words, const char* what, std::size_t& into);
+
+/// Items of the command line: as they are, or in base64.
+class ItemWords {
+ public:
+  /// One or more, as arguments; none, if `or_none`.
+  void declare(Words& words, bool or_none = false);
+  /// At most one, as an option.
+  void declare_option(Words& words, const char* what);
+
+  std::vector<Item> items;
+  bool base64 = false;
+
+ private:
+  void take(Word&& word);
+};
+
+}  // namespace w8y::ctl

@@ -1,0 +1,102 @@
+// Events of runs as they happen, on all hosts.
+#include <iostream>
+#include <optional>
+#include <string_view>
+
+#include "core/escape.hpp"
+#include "core/json_text.hpp"
+#include "core/units.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "ctl/watching.hpp"
+#include "operator/lists.hpp"
+#include "redis/subscriber.hpp"
+#include "view/run_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+/// The data of an update as its executor gave it.
+std::string data_of(std::string_view payload) {
+  const auto members = json_text::members(payload);
+  const json_text::Member* const data = members ? json_text::find(*members, "data") : nullptr;
+  return data == nullptr ? "null" : json_text::one_line(data->value);
+}
+
+/// A message on `P events` (source/run_record): what is told beside the run.
+std::string detail_of(const JsonFields& event, std::string_view payload) {
+  const std::string type = event.text("type");
+  if (type == "start") return "pid " + std::to_string(event.number<int>("pid"));
+  if (type == "progress") return progress_text(view::read_progress(event));
+  if (type == "update") return escape(data_of(payload));
+  if (type != "end") return {};
+  std::string text = coloured(shaded(event.text("outcome")));
+  text += " after " + format_duration(event.ms("took_ms").value_or(WallTime{0}));
+  if (const std::string reason = escape(event.text("reason")); !reason.empty())
+    text += ": " + reason;
+  return text;
+}
+
+void show(const std::optional<JsonFields>& event, std::string_view payload, bool json) {
+  if (json) {
+    if (event) return print_json(*event);
+    core::AsciiObject unknown;
+    unknown.put("type", "unknown");
+    unknown.put("text", escape(payload));
+    print_json(unknown.take());
+  } else if (event) {
+    const auto list = event->bytes("list");
+    const auto item = view::read_item(*event);
+    std::cout << time_text(event->ms("time_ms").value_or(WallTime{0})) << "  "
+              << (list ? escape_text(*list) : "?") << "  " << escape(event->text("run")) << "  "
+              << escape(event->text("host")) << "  " << (item ? item_text(*item) : "?") << "  "
+              << escape(event->text("type")) << "  " << detail_of(*event, payload) << '\n';
+  } else {
+    std::cout << escape(payload) << '\n';
+  }
+}
+
+class Watch final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    declare_limit(words, "End after N events", limit_);
+  }
+
+  int run(const Options& options, Context& context) override {
+    redis::Subscriber subscriber(context.loop(), context.redis_options());
+    Watching watching(context.loop(), subscriber, limit_);
+    const auto tell = [&](std::string_view, std::string_view payload) {
+      if (!watching.wanted()) return;
+      show(JsonFields::parse(payload), payload, options.json);
+      watching.seen();
+    };
+    std::vector<redis::Subscription> subscriptions;
+    verbs::QueryContext query = context.query();
+    for (const auto& prefix : verbs::lists_of(query, prefix_))
+      subscriptions.push_back(
+          subscriber.subscribe(verbs::circular_keys(query, prefix).events, tell));
+    if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
+    watching.run();
+    return done;
+  }
+
+ private:
+  std::optional<std::string> prefix_;
+  std::size_t limit_ = 0;  ///< 0: none
+};
+
+}  // namespace
+
+CommandPtr make_watch() {
+  return std::make_unique<Watch>();
+}
+
+}  // namespace w8y::ctl

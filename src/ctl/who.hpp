@@ -1,0 +1,11 @@
+// Who gives an order, for whoever asks later.
+#pragma once
+
+#include <string>
+
+namespace w8y::ctl {
+
+/// "jo on web1"
+std::string who_we_are();
+
+}  // namespace w8y::ctl

@@ -1,0 +1,101 @@
+// Why an item does not run, or a list not faster.
+#include "operator/why.hpp"
+
+#include <iomanip>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "http/target.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+class AskWhy final : public Command {
+ public:
+  void declare(Words& words) override {
+    declare_prefix(words, "The list", prefix_);
+    item_.declare(words, true);
+    words.then([this] {
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "why takes one ITEM at most");
+    });
+  }
+
+  /// By one request, if a w8yd answers here.
+  int run(const Options& options, Context& context) override {
+    const auto answer = ask_host(options, context);
+    const JsonFields json = answer ? *answer : explain(options, context);
+    if (options.json) {
+      print_json(json);
+    } else {
+      for (const JsonFields& sentence : json.objects("why"))
+        print_line(with_times(sentence.text("text"), time_text));
+      const double age =
+          static_cast<double>(json.ms("age_ms").value_or(WallTime{0}).count()) / 1000;
+      std::cout << std::fixed << std::setprecision(1) << "as of " << age << " s ago\n";
+    }
+    return json.text("state") == "unknown" ? refused : done;
+  }
+
+ private:
+  /// Its fleet and names of locks are those of its config. nullopt: nobody answers.
+  [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
+    const bool only_redis = options.socket.empty() && !options.redis_url.empty();
+    if (only_redis || !options.fleet.empty() || !options.lock_key.empty()) return std::nullopt;
+    const std::string path =
+        item_.items.empty()
+            ? http::make_path({"api", "v1", "lists", prefix_, "why"})
+            : http::make_path({"api", "v1", "lists", prefix_, "items", item_.items.front(), "why"});
+    return context.ask_if_there(path + (options.json ? "" : "?times=marked"), "why");
+  }
+
+  /// From Redis, and by commands to the fleet.
+  [[nodiscard]] JsonFields explain(const Options& options, Context& context) const {
+    verbs::WhyQuestion question;
+    question.list = prefix_;
+    if (!item_.items.empty()) question.item = item_.items.front();
+    if (!options.json) question.time_text = marked_time;
+    question.asked = wall_now();
+    ask_fleet(options, context, question);
+    verbs::QueryContext query = context.query();
+    const Why why = verbs::explain(query, question);
+    return JsonFields::parse(verbs::why_json(question, why, wall_now())).value();
+  }
+
+  static void ask_fleet(const Options& options, Context& context, verbs::WhyQuestion& question) {
+    FleetAccess fleet(options, context);
+    bool seen = false;
+    try {
+      question.hosts = fleet.look(true, question.list).hosts;
+      seen = true;
+      if (question.hosts.empty()) return;
+      FleetOrder order;
+      order.kind = OrderKind::runs;
+      order.list = question.list;
+      question.replies = fleet.give(std::move(order));
+    } catch (const Failure& failure) {
+      // Who can't ask hosts still has what they have told.
+      if (!seen) question.fleet_trouble = failure.what();
+    }
+  }
+
+  std::string prefix_;
+  ItemWords item_;
+};
+
+}  // namespace
+
+CommandPtr make_why() {
+  return std::make_unique<AskWhy>();
+}
+
+}  // namespace w8y::ctl

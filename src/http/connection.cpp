@@ -1,0 +1,372 @@
+#include "http/connection.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "http/head.hpp"
+#include "http/target.hpp"
+#include "loop/loop.hpp"
+
+namespace w8y::http {
+
+namespace {
+
+/// An answer that is no longer is always given: errors, and what a monitor asks.
+constexpr std::size_t always_room = std::size_t{64} << 10;
+
+}  // namespace
+
+/// The bytes on their way to one reader: bounded.
+class HttpConnection::Stream : public HttpStream {
+ public:
+  Stream(HttpConnection& connection, std::string last_words)
+      : connection_(&connection), last_words_(std::move(last_words)) {}
+
+  bool push(std::string_view bytes) override {
+    if (closed_ || connection_ == nullptr) return false;
+    if (buffer_.size() + bytes.size() > connection_->shared_.limits.stream) {
+      buffer_ += last_words_;
+      connection_->set_deadline(connection_->shared_.limits.request_timeout);
+      close();
+      return false;
+    }
+    buffer_ += bytes;
+    connection_->resume();
+    return true;
+  }
+
+  void close() override {
+    closed_ = true;
+    if (connection_ != nullptr) connection_->resume();
+  }
+
+  [[nodiscard]] std::size_t owed() const override { return buffer_.size(); }
+
+  void forget_connection() { connection_ = nullptr; }
+
+  /// For the library: up to `max` bytes; 0 suspends until there is more.
+  ssize_t read(char* to, std::size_t max) {
+    const std::size_t count = std::min(max, buffer_.size());
+    if (count > 0) {
+      std::memcpy(to, buffer_.data(), count);
+      buffer_.erase(0, count);
+      return static_cast<ssize_t>(count);
+    }
+    if (closed_ || connection_ == nullptr) return MHD_CONTENT_READER_END_OF_STREAM;
+    connection_->suspend();
+    return 0;
+  }
+
+ private:
+  HttpConnection* connection_;  ///< null: the client is gone
+  std::string buffer_;
+  std::string last_words_;
+  bool closed_ = false;
+};
+
+class HttpConnection::Exchange {
+ public:
+  explicit Exchange(HttpConnection& connection) : connection_(&connection) {}
+
+  std::string target;
+  HttpRequest request;
+  bool begun = false;       ///< the headers were seen
+  bool unreadable = false;  ///< the target
+  bool trusted = false;     ///< as HttpReply::trusted()
+  bool too_long = false;    ///< the body
+  /// By the gate. It is told behind the body, which is passed over: who is still sending when the
+  /// connection is closed may not get to read why.
+  std::unique_ptr<HttpResponse> refusal;
+  bool handed_over = false;
+  std::optional<HttpResponse> response;
+  std::string stream_type;
+  std::shared_ptr<Stream> stream;
+
+  [[nodiscard]] bool answered() const { return response || stream; }
+
+  void answer(HttpResponse with) {
+    if (answered() || connection_ == nullptr) return;
+    HttpShared& shared = connection_->shared_;
+    const std::size_t size = with.body.size();
+    if (size > always_room && shared.unread.held(trusted) > 0 && !shared.unread.fits(trusted, size))
+      with = error_response(503, "others have not read their long answers yet; ask again soon");
+    response = std::move(with);
+    unread_ = shared.unread.hold(trusted, response->body.size());
+    connection_->resume();
+  }
+
+  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
+    if (answered() || connection_ == nullptr) return nullptr;
+    HttpShared& shared = connection_->shared_;
+    if (!shared.streams.fits(trusted)) {
+      const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
+      answer(error_response(503, "there are " + std::to_string(open) +
+                                     " streams already; ask again when one has ended"));
+      return nullptr;
+    }
+    open_ = shared.streams.hold(trusted);
+    stream_type = std::move(type);
+    stream = std::make_shared<Stream>(*connection_, std::move(last_words));
+    connection_->resume();
+    return stream;
+  }
+
+  void forget_connection() {
+    if (connection_ == nullptr) return;
+    connection_ = nullptr;
+    unread_ = {};
+    open_ = {};
+    if (stream) stream->forget_connection();
+  }
+
+ private:
+  HttpConnection* connection_;
+  ClientPool::Hold unread_;  ///< in HttpShared::unread
+  ClientPool::Hold open_;    ///< in HttpShared::streams
+};
+
+class HttpConnection::Reply : public HttpReply {
+ public:
+  explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  ~Reply() override {
+    if (const auto exchange = exchange_.lock())
+      exchange->answer(error_response(500, "there was no answer"));
+  }
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+
+  void send(HttpResponse response) override {
+    if (const auto exchange = exchange_.lock()) exchange->answer(std::move(response));
+  }
+
+  std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) override {
+    class Gone : public HttpStream {
+      bool push(std::string_view) override { return false; }
+      void close() override {}
+      [[nodiscard]] std::size_t owed() const override { return 0; }
+    };
+    std::shared_ptr<HttpStream> stream;
+    if (const auto exchange = exchange_.lock())
+      stream = exchange->open_stream(std::move(content_type), std::move(last_words));
+    return stream ? stream : std::make_shared<Gone>();
+  }
+
+  [[nodiscard]] bool trusted() const override {
+    const auto exchange = exchange_.lock();
+    return exchange && exchange->trusted;
+  }
+
+ private:
+  std::weak_ptr<Exchange> exchange_;
+};
+
+HttpConnection::HttpConnection(HttpShared& shared, MHD_Connection* mhd)
+    : shared_(shared),
+      mhd_(mhd),
+      fd_(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
+      deadline_(shared.loop.timers()),
+      first_look_(shared.looks) {
+  begin();
+}
+
+HttpConnection::~HttpConnection() {
+  exchange_->forget_connection();
+}
+
+void HttpConnection::begin() {
+  if (exchange_) exchange_->forget_connection();
+  exchange_ = std::make_shared<Exchange>(*this);
+  turn_ = ++shared_.turns;
+  begun_ = shared_.loop.now();
+  answered_ = {};
+  set_deadline(shared_.limits.request_timeout);
+}
+
+bool HttpConnection::idle() const {
+  return !exchange_->handed_over && !exchange_->answered();
+}
+
+Duration HttpConnection::idle_for() const {
+  return shared_.loop.now() - begun_;
+}
+
+Duration HttpConnection::reading_for() const {
+  return exchange_->response && answered_ != Instant{} ? shared_.loop.now() - answered_
+                                                       : Duration(0);
+}
+
+void HttpConnection::on_target(std::string target) {
+  exchange_->target = std::move(target);
+}
+
+MHD_Result HttpConnection::on_data(const char* method, const char* version, std::string_view data) {
+  if (!data.empty()) return on_body(data);
+  if (!std::exchange(exchange_->begun, true)) return on_headers(method, version);
+  return on_complete();
+}
+
+void HttpConnection::on_completed() {
+  suspended_ = false;
+  begin();
+}
+
+/// Why the head is refused with 400; nullptr if it is not.
+const char* HttpConnection::read_head(const char* method, const char* version) {
+  HttpRequest& request = exchange_->request;
+  if (const char* problem = read_fields(mhd_, request)) return problem;
+  request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
+  request.version = version;
+  request.over_tcp = shared_.gate != nullptr;  // a unix socket has none
+  auto target = parse_target(exchange_->target);
+  exchange_->unreadable = !target;
+  if (target) request.path = std::move(target->path);
+  if (target) request.query = std::move(target->query);
+  return nullptr;
+}
+
+/// Refuses a head at once. The body is not awaited: where it ends is not known, or it is too long.
+MHD_Result HttpConnection::refuse_now(unsigned status, const std::string& why) {
+  exchange_->response = error_response(status, why);
+  exchange_->response->headers.emplace_back("Connection", "close");
+  return respond();
+}
+
+MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
+  if (has_too_many_parameters(exchange_->target))
+    return refuse_now(414,
+                      "the query has more than " + std::to_string(max_parameters) + " parameters");
+  if (const char* problem = read_head(method, version)) return refuse_now(400, problem);
+  exchange_->trusted = !shared_.gate;
+  if (shared_.gate) {
+    HttpVerdict verdict = shared_.gate(exchange_->request);
+    exchange_->refusal = std::move(verdict.refusal);
+    exchange_->trusted = verdict.trusted;
+  }
+  const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
+  if (length == nullptr) return MHD_YES;
+  std::size_t size = 0;
+  const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
+  if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
+  if (!exchange_->refusal) return refuse_now(413, "the body is too long");
+  exchange_->response = std::move(*exchange_->refusal);
+  return respond();
+}
+
+MHD_Result HttpConnection::on_body(std::string_view data) {
+  if (exchange_->refusal) return MHD_YES;
+  std::string& body = exchange_->request.body;
+  if (body.size() + data.size() <= shared_.limits.body && !exchange_->too_long) {
+    body += data;
+    return MHD_YES;
+  }
+  // In chunks, without a length. An answer is only possible at the end; until then the body is
+  // passed over, up to the request's deadline.
+  exchange_->too_long = true;
+  body.clear();
+  return MHD_YES;
+}
+
+MHD_Result HttpConnection::on_complete() {
+  const auto exchange = exchange_;  // the handler may do anything
+  if (shared_.stopping && !exchange->answered()) return MHD_NO;
+  if (!exchange->handed_over) {
+    exchange->handed_over = true;
+    deadline_.cancel();
+    try {
+      hand_over();
+    } catch (const std::exception& error) {
+      exchange->answer(error_response(500, error.what()));
+    }
+  }
+  if (exchange->answered()) return respond();
+  suspend();
+  return MHD_YES;
+}
+
+void HttpConnection::hand_over() {
+  if (exchange_->refusal) {
+    exchange_->answer(std::move(*exchange_->refusal));
+  } else if (exchange_->too_long) {
+    exchange_->answer(error_response(413, "the body is too long"));
+  } else if (exchange_->unreadable) {
+    exchange_->answer(error_response(400, "the path can't be read"));
+  } else {
+    shared_.handler.handle(exchange_->request, std::make_shared<Reply>(exchange_));
+  }
+}
+
+MHD_Result HttpConnection::respond() {
+  if (exchange_->stream) {
+    using Holder = std::shared_ptr<Stream>;
+    MHD_Response* response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, 4096,
+        [](void* holder, std::uint64_t, char* to, std::size_t max) {
+          return (*static_cast<Holder*>(holder))->read(to, max);
+        },
+        new Holder(exchange_->stream), [](void* holder) { delete static_cast<Holder*>(holder); });
+    HttpResponse about;
+    about.content_type = exchange_->stream_type;
+    return queue(200, response, about);
+  }
+  answered_ = shared_.loop.now();
+  set_deadline(shared_.limits.response_timeout);
+  const HttpResponse& answer = *exchange_->response;
+  MHD_Response* response =
+      MHD_create_response_from_buffer(answer.body.size(), const_cast<char*>(answer.body.data()),
+                                      MHD_RESPMEM_PERSISTENT);  // kept by the exchange
+  return queue(answer.status, response, answer);
+}
+
+MHD_Result HttpConnection::queue(unsigned status, MHD_Response* response,
+                                 const HttpResponse& about) {
+  if (response == nullptr) return MHD_NO;
+  MHD_add_response_header(response, "Content-Type", about.content_type.c_str());
+  MHD_add_response_header(response, "Cache-Control", about.cache.c_str());
+  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+  if (!about.allow.empty()) MHD_add_response_header(response, "Allow", about.allow.c_str());
+  if (!about.challenge.empty())
+    MHD_add_response_header(response, "WWW-Authenticate", about.challenge.c_str());
+  for (const auto& [name, value] : about.headers)
+    MHD_add_response_header(response, name.c_str(), value.c_str());
+  const MHD_Result result = MHD_queue_response(mhd_, status, response);
+  MHD_destroy_response(response);
+  return result;
+}
+
+void HttpConnection::suspend() {
+  if (shared_.stopping) return;
+  suspended_ = true;
+  MHD_suspend_connection(mhd_);
+}
+
+void HttpConnection::resume() {
+  if (!std::exchange(suspended_, false)) return;
+  MHD_resume_connection(mhd_);
+  shared_.wake();
+}
+
+void HttpConnection::stop() {
+  if (exchange_->stream) exchange_->stream->close();
+  if (exchange_->handed_over) exchange_->answer(error_response(503, "the server ends"));
+  resume();
+}
+
+void HttpConnection::set_deadline(Duration time) {
+  deadline_.set(shared_.loop.now() + time, [this] { close(); });
+}
+
+void HttpConnection::close() {
+  closing_ = true;
+  // The library closes a connection by itself only after a silence, which a client can avoid with a
+  // byte now and then. It finds the socket at its end and cleans up.
+  shutdown(fd_, SHUT_RDWR);
+  shared_.wake();
+}
+
+}  // namespace w8y::http

@@ -1,0 +1,166 @@
+#include "http/tcp_gate.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/status_address.hpp"
+#include "core/status_token.hpp"
+
+namespace w8y::http {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::unique_ptr<HttpResponse> refuse(unsigned status, const std::string& text) {
+  return std::make_unique<HttpResponse>(error_response(status, text));
+}
+
+struct Authority {
+  std::string name;  ///< in lower case, without brackets and a last dot
+  std::string port;
+  bool operator==(const Authority&) const = default;
+};
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_name_character(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' ||
+         c == '_';
+}
+
+/// Takes apart a name, an IPv4 address or [IPv6], with or without ":" and a port of 1 to 5 digits.
+/// Returns nullopt for any other text.
+std::optional<Authority> parse_authority(std::string_view text) {
+  const bool bracket = text.starts_with('[');
+  const auto colon = text.find(':', bracket ? text.find(']') : 0);
+  std::string_view name = text.substr(0, colon);
+  Authority result;
+  if (colon != std::string_view::npos) {
+    result.port = text.substr(colon + 1);
+    if (result.port.empty() || result.port.size() > 5 ||
+        !std::all_of(result.port.begin(), result.port.end(), is_digit))
+      return std::nullopt;
+  }
+  if (bracket) {
+    if (name.size() < 2 || !name.ends_with(']')) return std::nullopt;
+    result.name = lower(name.substr(1, name.size() - 2));
+    if (result.name.find(':') == std::string::npos || !is_ip_address(result.name))
+      return std::nullopt;
+    return result;
+  }
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character))
+    return std::nullopt;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  result.name = lower(name);
+  return result;
+}
+
+/// A page of the same host and port; behind a proxy with TLS, one of https.
+bool is_same_origin(const std::string& origin, const std::string& host) {
+  for (const auto& [scheme, usual] : {std::pair{"http://", "80"}, std::pair{"https://", "443"}}) {
+    if (!origin.starts_with(scheme)) continue;
+    auto from = parse_authority(std::string_view(origin).substr(std::string(scheme).size()));
+    auto to = parse_authority(host);
+    if (!from || !to) return false;
+    if (from->port.empty()) from->port = usual;
+    if (to->port.empty()) to->port = usual;
+    return *from == *to;
+  }
+  return false;  // "null" is a page of nobody
+}
+
+/// A path that a load balancer requests, by any name. Its response shows nothing of lists.
+bool is_open(const HttpRequest& request) {
+  return request.method == "GET" && request.path.size() == 1 &&
+         (request.path[0] == "healthz" || request.path[0] == "readyz");
+}
+
+/// Token after "Bearer "; nullopt if the request shows none.
+std::optional<std::string_view> token_in(const std::string& authorization) {
+  constexpr std::string_view scheme = "bearer ";
+  const std::string_view given = authorization;
+  if (lower(given.substr(0, scheme.size())) != scheme) return std::nullopt;
+  return given.substr(scheme.size());
+}
+
+bool is_json(const std::string& content_type) {
+  std::string type = lower(std::string_view(content_type).substr(0, content_type.find(';')));
+  while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
+  return type == "application/json";
+}
+
+}  // namespace
+
+void TcpGate::set(std::vector<std::string> names, Secret token) {
+  for (std::string& name : names) {
+    name = lower(name);
+    if (name.ends_with('.')) name.pop_back();
+  }
+  names_ = std::move(names);
+  token_ = std::move(token);
+}
+
+bool TcpGate::is_called(const std::string& name) const {
+  return name == "localhost" || is_ip_address(name) ||
+         std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
+HttpVerdict TcpGate::judge(const HttpRequest& request) const {
+  if (auto refusal = head_refusal(request)) return {std::move(refusal), false};
+  const auto shown = token_in(request.authorization);
+  if (shown && !token_.empty() && same_secret(*shown, token_.view())) {
+    if (request.method != "GET" && request.has_body && !is_json(request.content_type))
+      return {refuse(415, "the body must be JSON, with the header Content-Type: application/json"),
+              false};
+    return {nullptr, true};
+  }
+  return {token_refusal(request, shown.has_value()), false};
+}
+
+TcpGate::Refusal TcpGate::head_refusal(const HttpRequest& request) const {
+  if (request.hosts > 1) return refuse(400, "there is more than one Host header");
+  if (request.hosts == 0 && request.version != "HTTP/1.0")
+    return refuse(400, "there is no Host header, which HTTP/1.1 asks for");
+  const auto host = parse_authority(request.host);
+  if (!host && !request.host.empty())
+    return refuse(400, "the Host header " + escape_text(request.host.substr(0, 255)) +
+                           " is not a name or an IP address, with or without a port");
+  if (is_open(request)) return nullptr;
+  if (request.hosts == 1 && !is_called(host ? host->name : ""))
+    return refuse(421, "this host is not known as " + escape(request.host.substr(0, 255)) +
+                           "; status_names of its config may name it (w8y.toml(5))");
+  if (!request.origin.empty() && !is_same_origin(request.origin, request.host))
+    return refuse(403, "a page of " + escape(request.origin.substr(0, 255)) +
+                           " may not ask here; only one of the same host and port may");
+  return nullptr;
+}
+
+/// Refusal of a request without the right token. A wrong token is refused for reading too, so that
+/// its client notices. If the config has no token, or the scheme is another, the header is meant
+/// for a proxy in front.
+TcpGate::Refusal TcpGate::token_refusal(const HttpRequest& request, bool shown) const {
+  const bool reads = request.method == "GET";
+  if (reads && (!shown || token_.empty() || is_open(request))) return nullptr;
+  if (shown && token_refused_) token_refused_(request);
+  auto response = refuse(
+      401, reads ? "the token is not the one of status_token_file; to read, none is needed"
+           : token_.empty()
+               ? "nothing may be changed over TCP: the config has no status_token_file"
+               : "a change over TCP needs the header Authorization: Bearer TOKEN, with the token "
+                 "of status_token_file");
+  response->challenge = "Bearer realm=\"w8yd\"";
+  return response;
+}
+
+}  // namespace w8y::http

@@ -1,0 +1,74 @@
+#include "http/tcp_listener.hpp"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace w8y::http {
+
+namespace {
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+SocketAddress socket_address_of(const StatusAddress& address) {
+  SocketAddress result;
+  if (address.ipv6) {
+    auto* to = reinterpret_cast<sockaddr_in6*>(&result.storage);
+    to->sin6_family = AF_INET6;
+    to->sin6_port = htons(address.port);
+    inet_pton(AF_INET6, address.ip.c_str(), &to->sin6_addr);
+    result.size = sizeof *to;
+  } else {
+    auto* to = reinterpret_cast<sockaddr_in*>(&result.storage);
+    to->sin_family = AF_INET;
+    to->sin_port = htons(address.port);
+    inet_pton(AF_INET, address.ip.c_str(), &to->sin_addr);
+    result.size = sizeof *to;
+  }
+  return result;
+}
+
+}  // namespace
+
+TcpListener::TcpListener(const StatusAddress& address) : address_(address.text) {
+  try {
+    bind_and_listen(address);
+  } catch (...) {
+    if (fd_ >= 0) close(fd_);
+    throw;
+  }
+}
+
+void TcpListener::bind_and_listen(const StatusAddress& address) {
+  const auto fail = [this](int error) {
+    if (error == EADDRINUSE) throw SocketInUse(address_, {});
+    throw std::runtime_error("can't listen on " + address_ + ": " + std::strerror(error));
+  };
+  const SocketAddress at = socket_address_of(address);
+  fd_ = socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ < 0) fail(errno);
+  const int on = 1;
+  // Connections of the w8yd before, which wait for their last packets, are in nobody's way.
+  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // "[::]" beside "0.0.0.0": each family has its own.
+  if (address.ipv6) setsockopt(fd_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  if (bind(fd_, reinterpret_cast<const sockaddr*>(&at.storage), at.size) != 0) fail(errno);
+  if (listen(fd_, SOMAXCONN) != 0) fail(errno);
+}
+
+TcpListener::~TcpListener() {
+  if (fd_ >= 0) close(fd_);
+}
+
+int TcpListener::release() {
+  return std::exchange(fd_, -1);
+}
+
+}  // namespace w8y::http

@@ -1,0 +1,191 @@
+#include "http/unix_listener.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include "core/trusted_path.hpp"
+
+namespace w8y::http {
+
+namespace {
+
+constexpr mode_t socket_mode = 0660;
+
+/// As many as the host allows (net.core.somaxconn): who comes while it is full, and can't wait, is
+/// turned away by the kernel.
+constexpr int backlog = SOMAXCONN;
+
+[[noreturn]] void cant_listen(const std::string& path, const std::string& why) {
+  throw std::runtime_error("can't listen on " + path + ": " + why);
+}
+
+[[noreturn]] void fail_errno(const std::string& path) {
+  cant_listen(path, std::strerror(errno));
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty()) cant_listen("''", "the path is empty");
+  if (path.find('\0') != std::string::npos) cant_listen(path.c_str(), "the path has a NUL");
+  if (path.size() >= sizeof address.sun_path)
+    cant_listen(
+        path, "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes");
+  std::copy(path.begin(), path.end(), address.sun_path);
+  return address;
+}
+
+/// Two programs that start at once must not each take the other's fresh socket for a stale one: the
+/// folder is locked while one looks and binds. Somebody may hold that lock for good, who only needs
+/// to read the folder; so it is not waited for without end.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    constexpr int tries = 50;
+    for (int i = 0; fd_ >= 0 && i < tries && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) usleep(20000);
+  }
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Another user who can write a directory above the socket can put another one in its place.
+void check_way(const std::string& path, const std::string& folder) {
+  if (const std::string why = distrust_of_folder(folder); !why.empty())
+    cant_listen(path, "its folder " + why);
+}
+
+/// Who can write in the folder can put a socket of his in the place of ours, and answer for us.
+void check_folder(const std::string& path, const std::string& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0)
+    cant_listen(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
+  if (status.st_uid != 0 && status.st_uid != geteuid())
+    cant_listen(path, "its folder belongs to user " + std::to_string(status.st_uid) +
+                          "; it must be root's or our own");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    cant_listen(path,
+                "its folder can be written by its group or others, who could answer in our place; "
+                "chmod go-w it, or name a folder of its own");
+  check_way(path, folder);
+}
+
+std::string name_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un& address) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    fail_errno(path);
+  }
+  if (!S_ISSOCK(status.st_mode)) cant_listen(path, "there is a file that is no socket");
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) fail_errno(path);
+  const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int error = result == 0 ? 0 : errno;
+  SocketHolder holder;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  // Of whoever called listen().
+  if (error == 0 && getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
+    holder.pid = peer.pid;
+    holder.name = name_of(peer.pid);
+  }
+  close(probe);
+  if (error == 0 || error == EAGAIN) return holder;
+  if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;
+  cant_listen(path, std::strerror(error));
+}
+
+void remove_if_stale(const std::string& path, const sockaddr_un& address) {
+  if (const auto holder = holder_at(path, address)) throw SocketInUse(path, *holder);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) fail_errno(path);
+}
+
+}  // namespace
+
+std::optional<SocketHolder> who_listens(const std::string& path) {
+  return holder_at(path, address_of(path));
+}
+
+void check_socket_folder(const std::string& path) {
+  check_folder(path, folder_of(path));
+}
+
+UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
+  try {
+    bind_and_listen();
+  } catch (...) {
+    if (fd_ >= 0) close(fd_);
+    throw;
+  }
+}
+
+void UnixListener::bind_and_listen() {
+  const sockaddr_un address = address_of(path_);
+  const std::string folder = folder_of(path_);
+  check_way(path_, folder_of(folder));
+  std::error_code not_made;
+  std::filesystem::create_directories(folder, not_made);
+  if (not_made) cant_listen(path_, "can't make its folder: " + not_made.message());
+  check_folder(path_, folder);
+  fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd_ < 0) fail_errno(path_);
+  // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.
+  fchmod(fd_, socket_mode);
+  const FolderLock lock(folder);
+  remove_if_stale(path_, address);
+  if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    fail_errno(path_);
+  struct stat status {};
+  if (stat(path_.c_str(), &status) == 0) {
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+  }
+  if (chmod(path_.c_str(), socket_mode) != 0 || listen(fd_, backlog) != 0) {
+    const int error = errno;
+    unlink(path_.c_str());
+    cant_listen(path_, std::strerror(error));
+  }
+}
+
+UnixListener::~UnixListener() {
+  if (fd_ >= 0) close(fd_);
+  struct stat status {};
+  if (lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
+    unlink(path_.c_str());
+}
+
+int UnixListener::release() {
+  return std::exchange(fd_, -1);
+}
+
+}  // namespace w8y::http

@@ -1,0 +1,285 @@
+#include "page/live_fleet.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/hour.hpp"
+#include "core/json_object.hpp"
+#include "core/number.hpp"
+#include "loop/loop.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::page {
+
+namespace {
+
+/// Bytes of hosts that pages are sent.
+constexpr std::size_t most_glance = std::size_t{128} << 10;
+
+constexpr Duration poll_interval = std::chrono::seconds(2);
+/// Every so many polls: what other hosts run, and how many runs they had.
+constexpr std::size_t runs_every = 2;
+constexpr std::size_t minutes_every = 5;
+/// Lists of other hosts that are kept, and bytes of lists and minutes, in all.
+constexpr std::size_t most_rows = 50'000;
+constexpr std::size_t most_bytes = std::size_t{32} << 20;
+/// Hosts that one reading is about.
+constexpr std::size_t hosts_at_once = 16;
+constexpr std::size_t most_runs = 50;
+
+/// `members`: text of JSON members.
+std::string remote_json(const std::string& id, const std::string& members) {
+  return "{\"host_id\":" + core::json_string(id) + "," + members + "}";
+}
+
+std::string no_addition(const std::string&) {
+  return {};
+}
+
+}  // namespace
+
+LiveFleet::LiveFleet(loop::Loop& loop, api::FleetPort& fleet, std::function<void()> changed)
+    : loop_(loop), fleet_(fleet), tell_(std::move(changed)), poll_(loop.timers()) {}
+
+void LiveFleet::start(std::string own) {
+  own_ = std::move(own);
+  alive_ = std::make_shared<bool>(true);
+  polls_ = 0;
+  poll();
+}
+
+void LiveFleet::stop() {
+  alive_.reset();
+  poll_.cancel();
+  remotes_.clear();
+  wishes_.clear();
+  hosts_.clear();
+  hosts_changed_ = false;
+}
+
+void LiveFleet::poll() {
+  fleet_.look([this, alive = std::weak_ptr<bool>(alive_)](api::FleetGlance&& glance) {
+    if (!alive.expired()) seen(std::move(glance));
+  });
+}
+
+void LiveFleet::poll_again() {
+  poll_.set(loop_.now() + poll_interval, [this] { poll(); });
+}
+
+void LiveFleet::seen(api::FleetGlance&& glance) {
+  ++polls_;
+  if (glance.text != hosts_) {
+    hosts_ = std::move(glance.text);
+    hosts_changed_ = true;
+  }
+  if (hosts_changed_) tell_();
+  if (!glance.trouble.empty()) {
+    remotes_.clear();  // as pages do: all comes again
+    return poll_again();
+  }
+  std::erase_if(remotes_, [&](const auto& remote) {
+    return std::ranges::none_of(glance.hosts,
+                                [&](const auto& host) { return host.id == remote.first; });
+  });
+  versions_.clear();
+  const bool minutes_due = polls_ % minutes_every == 1;
+  for (const api::FleetGlance::Host& host : glance.hosts) {
+    if (host.id == own_ || !host.readable) continue;
+    const Remote& remote = remotes_[host.id];
+    const bool rows = !remote.known || remote.version != host.lists_version;
+    // Of a host that is new here, the whole hour.
+    const std::int64_t minutes = !remote.known ? Hour::length : minutes_due ? 2 : 0;
+    versions_[host.id] = host.lists_version;
+    if (rows || minutes > 0) wishes_.push_back({host.id, rows, minutes});
+  }
+  if (polls_ % runs_every == 1) ask_runs(glance);
+  ask_details();
+}
+
+/// One reading after the other; the next poll comes when all are done.
+void LiveFleet::ask_details() {
+  if (wishes_.empty()) return poll_again();
+  const auto end =
+      wishes_.begin() + static_cast<std::ptrdiff_t>(std::min(wishes_.size(), hosts_at_once));
+  fleet_.details({wishes_.begin(), end}, [this, alive = std::weak_ptr<bool>(alive_)](
+                                             std::vector<view::HostDetails>&& hosts) {
+    if (!alive.expired()) take_details(std::move(hosts));
+  });
+}
+
+void LiveFleet::take_details(std::vector<view::HostDetails>&& hosts) {
+  if (hosts.empty()) wishes_.clear();  // the next poll says why
+  for (view::HostDetails& host : hosts) {
+    const bool rows = wishes_.front().rows;
+    wishes_.pop_front();
+    const auto found = remotes_.find(host.id);
+    if (found == remotes_.end()) continue;
+    if (rows) take_rows(found->second, host);
+    take_minutes(found->second, host);
+  }
+  if (changed()) tell_();
+  ask_details();
+}
+
+LiveFleet::Room LiveFleet::room() const {
+  Room kept;
+  for (const auto& [id, remote] : remotes_) {
+    kept.rows += remote.rows.size();
+    kept.bytes += remote.rows_bytes + remote.minutes_bytes;
+  }
+  return {most_rows - std::min(most_rows, kept.rows),
+          most_bytes - std::min(most_bytes, kept.bytes)};
+}
+
+/// Lists for which there is no room are not shown.
+void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
+  remote.known = true;
+  remote.version = versions_[host.id];
+  const Room room = this->room();
+  std::size_t bytes = 0;
+  for (const auto& [prefix, row] : host.rows) bytes += prefix.size() + row.size();
+  const bool fits =
+      host.rows.size() <= room.rows + remote.rows.size() && bytes <= room.bytes + remote.rows_bytes;
+  remote.rows_bytes = fits ? bytes : 0;
+  remote.rows.begin_look();
+  for (const auto& [prefix, row] : host.rows)
+    if (fits) remote.rows.note(prefix, row);
+  remote.rows.end_look();
+}
+
+void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
+  std::size_t room = this->room().bytes;
+  for (auto& [number, text] : host.minutes) {
+    const auto found = remote.minutes.find(number);
+    if (found != remote.minutes.end() && found->second == text) continue;
+    if (text.size() > room) continue;
+    room -= text.size();
+    if (found != remote.minutes.end()) remote.minutes_bytes -= found->second.size();
+    remote.minutes_bytes += text.size();
+    remote.minutes[number] = std::move(text);
+    remote.minutes_changed.push_back(number);
+  }
+  while (remote.minutes.size() > static_cast<std::size_t>(Hour::length)) {
+    remote.minutes_bytes -= remote.minutes.begin()->second.size();
+    remote.minutes.erase(remote.minutes.begin());
+  }
+}
+
+/// Only where others say that they run something, or have said so.
+void LiveFleet::ask_runs(const api::FleetGlance& glance) {
+  const bool any = std::ranges::any_of(glance.hosts, [this](const api::FleetGlance::Host& host) {
+    if (host.id == own_ || host.silent) return false;
+    const auto remote = remotes_.find(host.id);
+    return host.slots_used > 0 || (remote != remotes_.end() && remote->second.runs != "[]");
+  });
+  if (!any) return;
+  fleet_.give({}, [this, alive = std::weak_ptr<bool>(alive_)](const FleetOutcome& outcome) {
+    if (!alive.expired()) take_runs(outcome);
+  });
+}
+
+void LiveFleet::take_runs(const FleetOutcome& outcome) {
+  for (const FleetAnswer& answer : outcome.answers) {
+    const auto found = remotes_.find(answer.host_id);
+    if (found == remotes_.end()) continue;
+    std::string runs = "[";
+    for (std::size_t i = 0; i < std::min(answer.runs.size(), most_runs); ++i)
+      runs.append(i > 0 ? "," : "").append(view::to_json(answer.runs[i]));
+    runs += ']';
+    if (runs == found->second.runs) continue;
+    found->second.runs = std::move(runs);
+    found->second.runs_changed = true;
+  }
+  if (changed()) tell_();
+}
+
+bool LiveFleet::changed() const {
+  return hosts_changed_ || std::ranges::any_of(remotes_, [](const auto& each) {
+           const Remote& remote = each.second;
+           return remote.runs_changed || !remote.minutes_changed.empty() || remote.rows.changed();
+         });
+}
+
+std::string LiveFleet::hosts() const {
+  return hosts_.empty() ? std::string() : "\"fleet\":" + hosts_;
+}
+
+std::string LiveFleet::take_changes(std::size_t most) {
+  // Hosts and details together could exceed what a stream holds.
+  if (std::exchange(hosts_changed_, false)) return hosts();
+  std::string all;
+  for (auto& [id, remote] : remotes_) {
+    if (all.size() > most) break;
+    std::string one = remote.rows.take_changes(most, no_addition);
+    if (std::exchange(remote.runs_changed, false))
+      one.append(one.empty() ? "" : ",").append("\"runs\":" + remote.runs);
+    std::string minutes;
+    auto& due = remote.minutes_changed;
+    for (; !due.empty() && minutes.size() < most; due.pop_front())
+      if (const auto told = remote.minutes.find(due.front()); told != remote.minutes.end())
+        minutes.append(minutes.empty() ? "" : ",").append(told->second);
+    if (!minutes.empty())
+      one.append(one.empty() ? "" : ",").append("\"minutes\":[" + minutes + "]");
+    if (one.empty()) continue;
+    all.append(all.empty() ? "" : ",").append(remote_json(id, one));
+  }
+  return all.empty() ? all : "\"remote\":[" + all + "]";
+}
+
+std::string LiveFleet::part(Cursor& at, std::size_t most) const {
+  auto found = at.begun ? remotes_.lower_bound(at.host) : remotes_.begin();
+  // A host that is gone meanwhile was told to be.
+  const auto is_over = [&at](const Remote& remote) {
+    return at.row >= remote.rows.size() &&
+           (remote.minutes.empty() || remote.minutes.rbegin()->first <= at.minute);
+  };
+  if (at.begun && found != remotes_.end() && found->first == at.host && is_over(found->second))
+    ++found;
+  if (found == remotes_.end()) return {};
+  const bool first = !at.begun || found->first != at.host;
+  if (first) at = {found->first, 0, 0, true};
+  const Remote& remote = found->second;
+  std::string one = first ? "\"runs\":" + remote.runs + "," : "";
+  if (first || at.row < remote.rows.size()) {
+    one += "\"lists\":[" + remote.rows.part(at.row, most, no_addition) + "]";
+  } else {  // of lists that are known by now
+    std::string minutes;
+    for (auto each = remote.minutes.upper_bound(at.minute);
+         each != remote.minutes.end() && minutes.size() < most; ++each) {
+      minutes.append(minutes.empty() ? "" : ",").append(each->second);
+      at.minute = each->first;
+    }
+    one += "\"minutes\":[" + minutes + "]";
+  }
+  return "\"remote\":[" + remote_json(at.host, one) + "]";
+}
+
+api::FleetGlance glance_of(const FleetView& fleet) {
+  api::FleetGlance glance;
+  glance.trouble = fleet.trouble;
+  std::string hosts;
+  for (const FleetHost& host : fleet.hosts) {
+    core::AsciiObject object(512);
+    view::put_host(object, host);
+    const std::string text = object.take();
+    if (hosts.size() + text.size() > most_glance) break;
+    hosts.append(hosts.empty() ? "" : ",").append(text);
+    glance.hosts.push_back({host.beat.id, host.beat.lists_version, host.beat.slots_used,
+                            host.silent, host.trouble.empty()});
+  }
+  core::AsciiObject json(hosts.size() + 512);
+  json.put("newest_hash", fleet.newest_hash);
+  json.put("cut", fleet.cut);
+  json.put_bytes("fleet", fleet.fleet);
+  const std::size_t more = fleet.hosts.size() - glance.hosts.size();
+  json.put("more_hosts", more);
+  json.put("trouble", fleet.trouble.empty() && more > 0
+                          ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
+                          : fleet.trouble);
+  json.put_json("hosts", "[" + hosts + "]");
+  glance.text = json.take();
+  return glance;
+}
+
+}  // namespace w8y::page

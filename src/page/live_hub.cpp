@@ -1,0 +1,365 @@
+#include "page/live_hub.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <variant>
+
+#include "core/json_object.hpp"
+#include "loop/loop.hpp"
+#include "page/page.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+
+namespace w8y::page {
+
+namespace {
+
+/// Each takes a connection of its server. A browser has no way to send the token with its stream,
+/// so the half for clients without it is what pages over TCP have.
+constexpr std::size_t most_clients = 32;
+/// Changes are told this much after the first of them, and so long after those before.
+constexpr Duration gathering = std::chrono::milliseconds(50);
+constexpr Duration pace = std::chrono::milliseconds(250);
+/// Lists that are looked at one by one between two looks at all, and what is told at a time.
+constexpr std::size_t most_due = 2000;
+constexpr Duration longest_look = std::chrono::milliseconds(4);
+constexpr std::size_t most_told = std::size_t{48} << 10;
+/// All lists are looked at so often, since not all that changes is an event.
+constexpr Duration walk_interval = std::chrono::seconds(15);
+constexpr Duration walk_gap = std::chrono::seconds(1);
+/// A client that is still reading is sent no more; the next look at whether it has.
+constexpr std::size_t piece = std::size_t{32} << 10;
+constexpr std::size_t most_owed = std::size_t{128} << 10;
+constexpr Duration send_gap = std::chrono::milliseconds(2);
+/// A client that hears nothing for longer has lost its connection.
+constexpr Duration beat_every = std::chrono::seconds(5);
+constexpr Duration linger = std::chrono::seconds(15);
+/// Changes that are kept for who comes back.
+constexpr std::size_t most_kept = std::size_t{1} << 20;
+
+constexpr const char* live_last_words = ": dropped, this client reads too slowly\n\n";
+
+/// The list that an event says something new of.
+struct LiveList {
+  std::string_view operator()(const RunSaid&) const { return {nullptr, 0}; }
+  std::string_view operator()(const RunLineIgnored&) const { return {nullptr, 0}; }
+  std::string_view operator()(const RunUpdated&) const { return {nullptr, 0}; }
+  std::string_view operator()(const ProcessTold&) const { return {nullptr, 0}; }
+  template <typename Kind>
+  std::string_view operator()(const Kind& event) const {
+    if constexpr (requires { event.of.prefix; }) {
+      return event.of.prefix;
+    } else if constexpr (requires { event.prefix; }) {
+      return event.prefix;
+    } else {
+      return {nullptr, 0};
+    }
+  }
+};
+
+bool has_failed(const Outcome& outcome) {
+  return std::holds_alternative<Failed>(outcome) || std::holds_alternative<Crashed>(outcome) ||
+         std::holds_alternative<TimedOut>(outcome);
+}
+
+/// What all lists have in common has changed.
+bool is_about_host(const Event& event) {
+  return std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event) ||
+         std::holds_alternative<Reloaded>(event) || std::holds_alternative<RedisChanged>(event) ||
+         std::holds_alternative<GearmanChanged>(event);
+}
+
+/// What only Redis knows of a list has changed.
+bool is_about_redis(const Event& event) {
+  return std::holds_alternative<ListPaused>(event) || std::holds_alternative<ItemParked>(event);
+}
+
+void add_field(std::string& fields, const std::string& more) {
+  if (more.empty()) return;
+  fields.append(fields.empty() ? "" : ",").append(more);
+}
+
+std::string event_text(const char* name, const std::string& id, const std::string& fields) {
+  return std::string("event: ") + name + "\n" + id + "data: {" + fields + "}\n\n";
+}
+
+}  // namespace
+
+LiveHub::LiveHub(loop::Loop& loop, api::Control& control, api::FleetPort& fleet, Hour& hour)
+    : loop_(loop),
+      control_(control),
+      fleet_(loop, fleet, [this] { arm(); }),
+      hour_(hour),
+      pool_(most_clients),
+      tick_(loop.timers()),
+      walk_(loop.timers()),
+      send_(loop.timers()),
+      beat_(loop.timers()) {
+  fleet.when_changed([this] {
+    if (state_ != State::asleep) look_at_all(gathering, true);
+  });
+}
+
+void LiveHub::on_event(const Event& event) {
+  if (const auto* ended = std::get_if<RunEnded>(&event)) {
+    hour_.add(ended->of.prefix, has_failed(ended->outcome), loop_.clock().wall());
+    minutes_due_ = true;
+  }
+  if (const auto* redis = std::get_if<RedisChanged>(&event))
+    redis_away_ = redis->connected ? WallTime{0} : loop_.clock().wall();
+  if (state_ == State::asleep) return;
+  if (is_about_host(event)) {
+    host_due_ = true;
+    look_at_all(gathering, false);
+    return arm();
+  }
+  if (is_about_redis(event)) look_at_all(walk_gap, true);
+  const std::string_view prefix = std::visit(LiveList{}, event);
+  if (prefix.data() != nullptr) look_at(prefix);
+}
+
+void LiveHub::look_at(std::string_view prefix) {
+  if (due_.contains(prefix)) return;
+  if (due_.size() >= most_due) return look_at_all(walk_gap, false);
+  due_.emplace(prefix);
+  arm();
+}
+
+// ---- sleep
+
+void LiveHub::wake() {
+  state_ = State::waking;
+  awake_ = std::make_shared<bool>(true);
+  const std::string id = control_.status().host_id;
+  tag_ = id.substr(id.rfind('-') + 1);
+  fleet_.start(id);
+  look_at_all(Duration{0}, false);
+  beat_.set(loop_.now() + beat_every, [this] { beat(); });
+}
+
+void LiveHub::sleep() {
+  state_ = State::asleep;
+  awake_.reset();
+  fleet_.stop();
+  for (Timer* timer : {&tick_, &walk_, &send_, &beat_}) timer->cancel();
+  rows_ = LiveRows();
+  host_.clear();
+  due_.clear();
+  told_.clear();
+  told_bytes_ = 0;
+  walking_ = ask_redis_ = false;
+}
+
+// ---- looks
+
+void LiveHub::look_at_all(Duration after, bool ask_redis) {
+  ask_redis_ = ask_redis_ || ask_redis;
+  if (walking_) return;  // and again soon, if it has to
+  const Instant at = loop_.now() + after;
+  if (walk_.pending() && walk_.deadline() <= at) return;
+  walk_.set(at, [this] { walk(); });
+}
+
+void LiveHub::walk() {
+  walking_ = true;
+  const auto begin = [this, awake = std::weak_ptr<bool>(awake_)] {
+    if (awake.expired()) return;
+    rows_.begin_look();
+    control_.each_list(
+        [this, awake](const ListStatus& list) {
+          if (!awake.expired()) rows_.note(list.prefix, view::to_json(list, view::page));
+        },
+        [this, awake] {
+          if (!awake.expired()) walked();
+        });
+  };
+  if (std::exchange(ask_redis_, false)) return control_.refresh(begin);
+  begin();
+}
+
+void LiveHub::walked() {
+  walking_ = false;
+  rows_.end_look();
+  host_due_ = true;
+  const bool first = state_ == State::waking;
+  if (first) rows_.take_changes(static_cast<std::size_t>(-1), minutes_of_lists(0));
+  state_ = State::awake;
+  // What takes Redis longer comes after the first view.
+  if (first || ask_redis_)
+    look_at_all(first ? gathering : walk_gap, true);
+  else
+    look_at_all(walk_interval, true);
+  arm();
+  send_whole();
+}
+
+void LiveHub::look_at_due() {
+  const Instant until = loop_.now() + longest_look;
+  for (auto each = due_.begin(); each != due_.end() && loop_.now() < until;
+       each = due_.erase(each)) {
+    if (const auto list = control_.list(*each)) {
+      rows_.note(*each, view::to_json(*list, view::page));
+    } else {
+      rows_.forget(*each);
+    }
+  }
+}
+
+// ---- changes
+
+void LiveHub::arm() {
+  if (state_ != State::awake || tick_.pending()) return;
+  tick_.set(std::max(loop_.now() + gathering, ticked_ + pace), [this] { tick(); });
+}
+
+void LiveHub::tick() {
+  ticked_ = loop_.now();
+  look_at_due();
+  const std::string fields = changes();
+  if (!fields.empty()) tell(fields);
+  if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
+}
+
+/// JSON of this host, without the fields that change all the time.
+std::string LiveHub::host_text() const {
+  HostStatus host = control_.status();
+  if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;
+  core::AsciiObject json(512);
+  view::put_host(json, host, view::host_page);
+  return json.take();
+}
+
+std::string LiveHub::changes() {
+  std::string fields;
+  if (std::exchange(host_due_, false)) {
+    std::string host = host_text();
+    if (host != host_) add_field(fields, "\"host\":" + host);
+    host_ = std::move(host);
+  }
+  if (std::exchange(minutes_due_, false))
+    add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall(), 2)));
+  add_field(fields, rows_.take_changes(most_told, minutes_of_lists(2)));
+  add_field(fields, fleet_.take_changes(most_told));
+  return fields;
+}
+
+LiveRows::Addition LiveHub::minutes_of_lists(std::int64_t last) const {
+  return [this, last, now = loop_.clock().wall()](const std::string& prefix) {
+    const auto minutes = hour_.of(prefix, now, last);
+    return minutes.empty() ? std::string() : ",\"minutes\":" + to_json_text(minutes);
+  };
+}
+
+std::string LiveHub::now_field() const {
+  return "\"now_ms\":" + std::to_string(loop_.clock().wall().count());
+}
+
+std::string LiveHub::id_line(std::uint64_t number) const {
+  return "id: " + tag_ + "-" + std::to_string(number) + "\n";
+}
+
+void LiveHub::tell(const std::string& fields) {
+  ++number_;
+  std::string text = event_text("change", id_line(number_), now_field() + "," + fields);
+  for (Client& client : clients_)
+    if (client.begun) push(client, text);
+  told_bytes_ += text.size();
+  told_.push_back({number_, std::move(text)});
+  while (told_bytes_ > most_kept) {
+    told_bytes_ -= told_.front().text.size();
+    told_.pop_front();
+  }
+}
+
+// ---- clients
+
+void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
+  std::erase_if(clients_, [](const Client& client) { return client.gone; });
+  if (!pool_.fits(reply.trusted()))
+    return reply.send(http::error_response(503, "too many pages are open on this host"));
+  Client client;
+  client.hold = pool_.hold(reply.trusted());
+  client.stream = reply.stream("text/event-stream", live_last_words);
+  push(client, "retry: 1000\n\n");  // so that the client sees its headers at once
+  if (state_ == State::asleep) wake();
+  resume(client, last_id);
+  clients_.push_back(std::move(client));
+  send_whole();
+}
+
+/// Whether what it has missed is still here; it has got that then.
+bool LiveHub::resume(Client& client, const std::string& last_id) {
+  const std::string before = tag_ + "-";
+  if (state_ != State::awake || !last_id.starts_with(before)) return false;
+  std::uint64_t seen = 0;
+  const char* end = last_id.data() + last_id.size();
+  const auto [at, error] = std::from_chars(last_id.data() + before.size(), end, seen);
+  if (error != std::errc{} || at != end || seen > number_) return false;
+  if (seen < number_ && (told_.empty() || told_.front().number > seen + 1)) return false;
+  std::string missed;
+  for (const Told& told : told_)
+    if (told.number > seen) missed += told.text;
+  if (missed.size() > most_owed) return false;
+  missed += event_text("beat", {}, now_field());
+  if (!client.stream->push(missed)) client.gone = true;
+  client.begun = client.whole = true;
+  return true;
+}
+
+/// Changes go to who is in the middle of it too: what comes later is as new.
+void LiveHub::send_whole() {
+  if (state_ != State::awake) return;
+  bool more = false;
+  for (Client& client : clients_) {
+    while (!client.whole && !client.gone && client.stream->owed() < most_owed) send_part(client);
+    more = more || (!client.whole && !client.gone);
+  }
+  if (more) send_.set(loop_.now() + send_gap, [this] { send_whole(); });
+}
+
+void LiveHub::send_part(Client& client) {
+  if (!std::exchange(client.begun, true)) {
+    std::string fields = now_field() + ",\"page\":\"" + std::string(page_mark) + "\"";
+    add_field(fields, "\"host\":" + host_text());
+    add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall())));
+    add_field(fields, fleet_.hosts());
+    return push(client, event_text("snapshot", {}, fields));
+  }
+  std::string part = rows_.part(client.row, piece, minutes_of_lists(Hour::length));
+  if (!part.empty()) return push(client, event_text("part", {}, "\"lists\":[" + part + "]"));
+  part = fleet_.part(client.at, piece);
+  if (!part.empty()) return push(client, event_text("part", {}, part));
+  push(client, event_text("ready", id_line(number_), now_field()));
+  client.whole = true;
+}
+
+void LiveHub::push(Client& client, std::string_view text) {
+  if (!client.stream->push(text)) client.gone = true;
+}
+
+void LiveHub::beat() {
+  host_due_ = true;  // its margins
+  const std::string text = event_text("beat", {}, now_field());
+  for (Client& client : clients_) push(client, text);
+  std::erase_if(clients_, [](const Client& client) { return client.gone; });
+  if (!clients_.empty()) {
+    deserted_ = loop_.now();
+    arm();
+  } else if (loop_.now() - deserted_ > linger) {
+    return sleep();
+  }
+  beat_.set(loop_.now() + beat_every, [this] { beat(); });
+}
+
+void add_live(http::Router& router, LiveHub& live) {
+  router.on("GET", "/api/v1/live", {"after"},
+            [&live](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              // A page that opens its stream anew can't send the header.
+              const auto after = request.query.find("after");
+              const bool asks = request.last_event_id.empty() && after != request.query.end();
+              live.subscribe(*reply, asks ? after->second : request.last_event_id);
+            });
+}
+
+}  // namespace w8y::page

@@ -1,0 +1,181 @@
+#include "page/page.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "http/target.hpp"
+#include "view/problems.hpp"
+
+namespace w8y::page {
+
+namespace {
+
+/// Lists of one answer: what a browser without scripts can show at once.
+constexpr std::size_t most_page_rows = 1000;
+/// Bytes of a text in the table.
+constexpr std::size_t longest_text = 300;
+
+/// Nothing from elsewhere, nothing inline, in nobody's frame; and scripts can't make markup of
+/// text.
+constexpr const char* policy =
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// Text as HTML shows it: no markup, and no character that isn't seen.
+std::string as_html(std::string_view text) {
+  std::string result;
+  for (const char c : escape(text, longest_text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+http::HttpResponse page_response(std::string body, std::string_view type) {
+  http::HttpResponse response;
+  response.body = std::move(body);
+  response.content_type = type;
+  response.headers = {{"Content-Security-Policy", policy}, {"Referrer-Policy", "no-referrer"}};
+  return response;
+}
+
+/// What is seen without scripts.
+class PlainLists {
+ public:
+  PlainLists(HostStatus host, std::optional<std::string> after)
+      : host_(host), problems_(std::move(host)), after_(std::move(after)) {}
+
+  void add(const ListStatus& list) {
+    problems_.add(list);
+    if (after_ && list.prefix <= *after_) return;
+    if (count_ == most_page_rows) {
+      more_ = true;
+      return;
+    }
+    ++count_;
+    last_ = list.prefix;
+    add_row(list);
+  }
+
+  [[nodiscard]] std::string take() {
+    std::string text = "<main><h1>" + as_html(host_.host) + "</h1>\n<p>w8yd " +
+                       as_html(host_.version) + ": " + state_name(host_.state) +
+                       ". As it was when this was asked for; a browser with JavaScript shows it "
+                       "live.</p>\n";
+    const auto problems = problems_.take();
+    if (!problems.empty()) text += "<h2>What is wrong</h2>\n<ul>\n";
+    for (const Problem& problem : problems) text += "<li>" + as_html(problem.text) + "</li>\n";
+    if (!problems.empty()) text += "</ul>\n";
+    text +=
+        "<table><caption>Lists</caption>\n<thead><tr><th scope=\"col\">List</th>"
+        "<th scope=\"col\">State</th><th scope=\"col\">Why</th><th scope=\"col\">Running</th>"
+        "<th scope=\"col\">Limit</th><th scope=\"col\">Succeeded</th><th scope=\"col\">Failed</th>"
+        "<th scope=\"col\">Quarantined</th></tr></thead>\n<tbody>\n";
+    text += rows_ + "</tbody></table>\n";
+    if (more_)
+      text += "<p><a href=\"/?after=" + http::percent_encode(last_) +
+              "\">The lists behind these</a></p>\n";
+    return text + "</main>";
+  }
+
+ private:
+  void add_row(const ListStatus& list) {
+    const auto cell = [this](const std::string& text) { rows_ += "<td>" + text + "</td>"; };
+    const RunCounters& runs = list.counters;
+    rows_ += "<tr><th scope=\"row\"><bdi>" + as_html(list.prefix) + "</bdi></th>";
+    cell(state_name(list.state));
+    cell(as_html(list.why));
+    cell(std::to_string(list.running));
+    cell(std::to_string(list.concurrency));
+    cell(std::to_string(runs.succeeded));
+    cell(std::to_string(runs.failed + runs.crashed + runs.timed_out));
+    cell(list.quarantined ? std::to_string(*list.quarantined) : "not known");
+    rows_ += "</tr>\n";
+  }
+
+  const HostStatus host_;
+  Problems problems_;
+  const std::optional<std::string> after_;
+  std::string rows_;
+  std::string last_;
+  std::size_t count_ = 0;
+  bool more_ = false;
+};
+
+void show_page(api::Control& control, const http::HttpRequest& request,
+               const http::HttpReplyPtr& reply) {
+  std::optional<std::string> after;
+  if (const auto found = request.query.find("after"); found != request.query.end())
+    after = found->second;
+  control.refresh([&control, reply, after] {
+    const auto lists = std::make_shared<PlainLists>(control.status(), after);
+    control.each_list([lists](const ListStatus& list) { lists->add(list); },
+                      [lists, reply] {
+                        std::string body(page_head);
+                        body.append(lists->take()).append(page_tail);
+                        reply->send(page_response(std::move(body), "text/html; charset=utf-8"));
+                      });
+  });
+}
+
+/// Whether a client that says `accepted` reads gzip: it is named, and not with a weight of 0.
+bool reads_gzip(std::string_view accepted) {
+  while (!accepted.empty()) {
+    const auto comma = accepted.find(',');
+    std::string_view each = accepted.substr(0, comma);
+    accepted.remove_prefix(comma == std::string_view::npos ? accepted.size() : comma + 1);
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!each.empty() && blank(each.front())) each.remove_prefix(1);
+    std::string_view name = each.substr(0, each.find(';'));
+    std::string_view weight = each.substr(name.size());
+    while (!name.empty() && blank(name.back())) name.remove_suffix(1);
+    if (name != "gzip" && name != "x-gzip") continue;
+    const auto q = weight.find("q=");
+    return q == std::string_view::npos ||
+           weight.find_first_of("123456789", q) != std::string_view::npos;
+  }
+  return false;
+}
+
+void show_file(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+  for (const PageFile& file : page_files()) {
+    if (file.name != request.path.back()) continue;
+    const bool packed = reads_gzip(request.accept_encoding);
+    http::HttpResponse response =
+        page_response(std::string(packed ? file.packed : file.plain), file.type);
+    response.cache = "public, max-age=31536000, immutable";
+    response.headers.emplace_back("Vary", "Accept-Encoding");
+    if (packed) response.headers.emplace_back("Content-Encoding", "gzip");
+    return reply->send(std::move(response));
+  }
+  reply->send(http::error_response(404, "the page has no such file; open / again"));
+}
+
+}  // namespace
+
+void add_page(http::Router& router, api::Control& control) {
+  router.on("GET", "/",
+            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_page(control, request, reply);
+            });
+  router.on("GET", "/page/*", show_file);
+}
+
+}  // namespace w8y::page
