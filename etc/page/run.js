@@ -104,6 +104,8 @@ export const run = {
           one.started_ms && ['Started', when(one.started_ms)],
           one.ended_ms && ['Ended', when(one.ended_ms)],
           going(one) ? ['For', duration(Math.max(0, now() - one.started_ms))] : ['Took', took(one)],
+          one.cpu_ms !== undefined && ['Processor time', duration(one.cpu_ms)],
+          one.peak_memory_bytes !== undefined && ['Peak memory', `${(one.peak_memory_bytes / 1048576).toFixed(1)} MiB`],
           one.exit !== undefined && ['Exit status', String(one.exit)],
           one.signal && ['Signal', plain(one.signal)],
           one.bad_lines && ['Bad lines', number(one.bad_lines)],

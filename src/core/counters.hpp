@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/outcome.hpp"
+
 namespace w8y {
 
 /// Since the program started; a reload keeps them.
@@ -16,6 +18,8 @@ struct RunCounters {
   std::uint64_t lost = 0;
   std::uint64_t bad_lines = 0;    ///< lines of output that were no message
   std::uint64_t leases_lost = 0;  ///< also those of runs that went on
+
+  ResourceUse used = {};  ///< by processes that have ended; the largest peak of memory
 
   RunCounters& operator+=(const RunCounters& more);
 };

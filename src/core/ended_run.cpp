@@ -33,6 +33,7 @@ struct ByItself {
     return Crashed{unanswered.reason};
   }
   Outcome operator()(const Signalled& signalled) const {
+    if (!signalled.why.empty()) return Crashed{signalled.why};
     const char* name = sigabbrev_np(signalled.signal);
     return Crashed{"signal " +
                    (name ? std::string("SIG") + name : std::to_string(signalled.signal))};

@@ -33,6 +33,7 @@ struct ProcessOver {
   std::string how;            ///< for people: "exit 1"
   bool early = false;         ///< it was not asked to end
   std::size_t bad_lines = 0;  ///< in all
+  ResourceUse used = {};      ///< for all of its runs
 };
 /// What a process that takes many runs does besides them.
 using ProcessNews = std::variant<ProcessBegun, ProcessLine, ProcessBadLine, ProcessOver>;

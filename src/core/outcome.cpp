@@ -1,5 +1,6 @@
 #include "core/outcome.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace w8y {
@@ -24,11 +25,20 @@ std::string signal_text(int number) {
 std::string end_text(const ProcessEnd& end) {
   return std::visit(
       Visitor{[](const Exited& exited) { return "exit " + std::to_string(exited.code); },
-              [](const Signalled& signalled) { return signal_text(signalled.signal); },
+              [](const Signalled& signalled) {
+                return signalled.why.empty() ? signal_text(signalled.signal) : signalled.why;
+              },
               [](const NotStarted& problem) { return problem.reason; },
               [](const Answered&) { return std::string("answered"); },
               [](const Unanswered& unanswered) { return unanswered.reason; }},
       end);
+}
+
+/// The time is a sum, the memory the larger of the two.
+ResourceUse& ResourceUse::operator+=(const ResourceUse& more) {
+  if (more.cpu) cpu = cpu.value_or(Duration{0}) + *more.cpu;
+  if (more.peak_memory) peak_memory = std::max(peak_memory.value_or(0), *more.peak_memory);
+  return *this;
 }
 
 const char* outcome_name(const Outcome& outcome) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "core/clock.hpp"
 #include "core/message.hpp"
 
 namespace w8y {
@@ -16,6 +18,9 @@ struct Exited {
 };
 struct Signalled {
   int signal = 0;
+  /// Why it was killed, where the kernel says so: "killed by the kernel: out of memory, limit
+  /// 512MiB"; empty: not known.
+  std::string why = {};
 };
 /// The process never ran: no such file, no more processes, an item that can't be an argument.
 struct NotStarted {
@@ -38,12 +43,21 @@ using ProcessEnd = std::variant<Exited, Signalled, NotStarted, Answered, Unanswe
 /// "exit 3", "signal 9 (SIGKILL)", "answered", or why it never ran or was not answered for.
 std::string end_text(const ProcessEnd& end);
 
+/// What processes used, from their start to their end.
+struct ResourceUse {
+  std::optional<Duration> cpu = {};               ///< time on all processors together
+  std::optional<std::uint64_t> peak_memory = {};  ///< bytes
+
+  ResourceUse& operator+=(const ResourceUse& more);
+};
+
 /// Everything an executor can tell about a run that is over.
 struct RunEnd {
   ProcessEnd process;
   std::optional<Complete> complete;  ///< the first `complete` line, if any
   std::string stderr_tail;           ///< at most `stderr_tail` bytes, the last ones
   std::size_t bad_lines = 0;         ///< lines of output that were no message
+  ResourceUse used = {};             ///< not of a run by a `stream` process, which has others, too
 };
 
 /// Why we ended a run that would have gone on.

@@ -308,6 +308,7 @@ void Poller::run_event(const RunEvent& event) {
 
 void Poller::process_news(int pid, const ProcessNews& news) {
   if (std::holds_alternative<ProcessBadLine>(news)) ++count().bad_lines;
+  if (const auto* over = std::get_if<ProcessOver>(&news)) count().used += over->used;
   host_.events.process_news(*this, pid, news);
 }
 
@@ -344,6 +345,7 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     work_->shortage.untold();  // it may not have begun
   }
   std::visit(Count{count()}, run.outcome);
+  count().used += run.end.used;
   past().measures.runs.add(took);
   if (std::string reason = outcome_reason(run.outcome); !reason.empty()) {
     past().last_problem = std::move(reason);

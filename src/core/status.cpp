@@ -17,6 +17,7 @@ RunCounters& RunCounters::operator+=(const RunCounters& more) {
   lost += more.lost;
   bad_lines += more.bad_lines;
   leases_lost += more.leases_lost;
+  used += more.used;
   return *this;
 }
 

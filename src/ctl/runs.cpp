@@ -24,18 +24,25 @@ void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
     std::cout << "no finished runs\n";
     return;
   }
-  Table table({"ENDED",
-               "RUN",
-               {"LIST", may_be_cut},
-               {"ITEM", may_be_cut},
-               "OUTCOME",
-               "TOOK",
-               {"HOST", may_be_cut},
-               {"REASON", may_be_cut}});
-  for (const auto& run : runs)
-    table.add({time_text(run.ended.value_or(WallTime{0})), escape(run.run), escape_text(run.list),
-               item_text(run.item), shaded(run.outcome), took_text(run), escape_text(run.host),
-               escape(run.reason)});
+  std::vector<Heading> headings{"ENDED",   "RUN", {"LIST", may_be_cut}, {"ITEM", may_be_cut},
+                                "OUTCOME", "TOOK"};
+  if (wide) headings.insert(headings.end(), {"CPU", "MEMORY"});
+  headings.insert(headings.end(), {{"HOST", may_be_cut}, {"REASON", may_be_cut}});
+  Table table(std::move(headings));
+  for (const auto& run : runs) {
+    std::vector<Cell> row{time_text(run.ended.value_or(WallTime{0})),
+                          escape(run.run),
+                          escape_text(run.list),
+                          item_text(run.item),
+                          shaded(run.outcome),
+                          took_text(run)};
+    if (wide) {
+      row.emplace_back(run.cpu ? format_duration(*run.cpu) : std::string());
+      row.emplace_back(run.peak_memory ? memory_text(*run.peak_memory) : std::string());
+    }
+    row.insert(row.end(), {escape_text(run.host), escape(run.reason)});
+    table.add(std::move(row));
+  }
   table.print(wide);
 }
 

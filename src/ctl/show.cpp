@@ -43,6 +43,8 @@ void print_finished(const view::RunRecord& run, bool wide) {
   facts.add("outcome", outcome);
   facts.add("started", time_text(run.started().value_or(WallTime{0})));
   facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + took_text(run));
+  if (run.cpu) facts.add("cpu", format_duration(*run.cpu));
+  if (run.peak_memory) facts.add("peak memory", memory_text(*run.peak_memory));
   if (!run.signal.empty()) facts.add("exit", escape(run.signal));
   for (const auto& [name, number] :
        {std::pair("exit", run.exit), std::pair("attempt", run.attempt),

@@ -35,6 +35,17 @@ std::string took_text(const view::RunRecord& run) {
   return format_duration(run.started() ? *run.ended - *run.started() : WallTime{0});
 }
 
+std::string memory_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  double number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; number >= 1024 && unit + 1 < units.size(); ++unit) number /= 1024;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit > 0 && number < 99.95 ? "%.1f %s" : "%.0f %s",
+                number, units[unit]);
+  return text.data();
+}
+
 std::string number_text(double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", number);

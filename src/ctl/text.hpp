@@ -32,6 +32,8 @@ std::string since(WallTime time);
 
 /// How long it took.
 std::string took_text(const view::RunRecord& run);
+/// "12.5 MiB", "3 KiB"
+std::string memory_text(std::int64_t bytes);
 /// "3", "2.5"
 std::string number_text(double number);
 /// The colour of a state or an outcome, by its name.

@@ -117,6 +117,7 @@ void Run::on_ended(ProcessEnd end) {
   err_lines_.finish([this](std::string_view line, bool cut) { log(line, cut); });
   tell_lines();
   end_.process = std::move(end);
+  if (child_) end_.used = child_->used();
   end_.stderr_tail = tail_.take();
   owner_.on_run_ended(*this, std::move(end_));
 }

@@ -243,7 +243,9 @@ void StreamProcess::on_ended(ProcessEnd end) {
   result.unread = dialogue_.close(how, read, for_another, proven());
   // To leave items unread is no fault.
   result.unasked = !asked && (!in_good_order || result.unread.size() < open);
-  if (pid_ != 0) on_news(ProcessOver{how, result.unasked, dialogue_.bad_lines()});
+  if (pid_ != 0)
+    on_news(ProcessOver{how, result.unasked, dialogue_.bad_lines(),
+                        child_ ? child_->used() : ResourceUse{}});
   owner_->on_process_ended(*this, std::move(result));
 }
 

@@ -209,6 +209,20 @@ void Writer::write_runs() {
     });
   }
   {
+    Family cpu =
+        counter("w8y_run_cpu_seconds_total", "Processor time of processes that have ended.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      if (of.counters.used.cpu) cpu.add(seconds_of(*of.counters.used.cpu), {{"list", list}});
+    });
+  }
+  {
+    Family memory =
+        gauge("w8y_run_peak_memory_bytes", "The largest peak memory of processes that have ended.");
+    each_run([&](const std::string& list, const LivingList& of) {
+      if (of.counters.used.peak_memory) memory.add(*of.counters.used.peak_memory, {{"list", list}});
+    });
+  }
+  {
     Family active = gauge("w8y_runs_active", "Runs that are going on here.");
     each_run([&](const std::string& list, const LivingList& of) {
       active.add(of.running, {{"list", list}});

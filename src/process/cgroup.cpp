@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/units.hpp"
 #include "process/error_text.hpp"
 #include "process/spawn.hpp"
 
@@ -26,6 +27,12 @@ struct RunGroup::Group {
   std::string path;
   Fd folder;
   Fd events;  ///< cgroup.events, kept open: it is read after each run
+  Fd cpu;     ///< cpu.stat, kept open from the first run on
+  // Its counters go on from run to run: as they were before the present one.
+  std::uint64_t cpu_us = 0;
+  std::uint64_t peak_memory = 0;
+  std::uint64_t memory_kills = 0;
+  bool measured = true;  ///< since its last run
   GroupLimits limits;
   bool killed = false;  ///< Linux 6.14 and later kill whatever is born in it from then on
 
@@ -35,6 +42,24 @@ struct RunGroup::Group {
     if (count <= 0) return false;
     const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
     return text.find("populated 1") != std::string_view::npos;
+  }
+  /// How much more it is than before; nullopt: the kernel does not say.
+  static std::optional<std::uint64_t> growth(std::uint64_t& before,
+                                             std::optional<std::uint64_t> now) {
+    if (!now) return std::nullopt;
+    return *now - std::min(*now, std::exchange(before, *now));
+  }
+  std::optional<std::uint64_t> cpu_now() {
+    if (!cpu) cpu = Fd(open((path + "/cpu.stat").c_str(), O_RDONLY | O_CLOEXEC));
+    std::array<char, 256> buffer;
+    const ssize_t count = cpu ? pread(cpu.get(), buffer.data(), buffer.size(), 0) : 0;
+    if (count <= 0) return std::nullopt;
+    return flat_value({buffer.data(), static_cast<std::size_t>(count)}, "usage_usec");
+  }
+  [[nodiscard]] std::optional<std::uint64_t> read_number(const char* file,
+                                                         std::string_view name = {}) const {
+    const auto text = read_small_file(path + file);
+    return text ? flat_value(*text, name) : std::nullopt;
   }
 };
 
@@ -55,6 +80,21 @@ RunGroup::~RunGroup() {
 
 int RunGroup::folder() const {
   return group_->folder.get();
+}
+
+std::string RunGroup::measure(ResourceUse& used) {
+  if (!group_) return {};
+  group_->measured = true;
+  if (const auto cpu = Group::growth(group_->cpu_us, group_->cpu_now()))
+    used.cpu = std::chrono::microseconds(*cpu);
+  const auto& limit = group_->limits.memory_max;
+  if (!limit) return {};  // its memory is counted only where it is limited
+  // The largest of all runs so far: of this one only if it has grown.
+  const auto peak = group_->read_number("/memory.peak");
+  if (Group::growth(group_->peak_memory, peak).value_or(0) > 0) used.peak_memory = peak;
+  const auto kills = group_->read_number("/memory.events", "oom_kill");
+  if (Group::growth(group_->memory_kills, kills).value_or(0) == 0) return {};
+  return "killed by the kernel: out of memory, limit " + format_size(*limit);
 }
 
 void RunGroup::kill() {
@@ -150,7 +190,14 @@ std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& erro
     error = set_limits(*group, to_have);
     if (error != 0) free_.push_back(std::move(group));
   }
-  if (group) return RunGroup(*this, std::move(group));
+  if (group) {
+    RunGroup taken(*this, std::move(group));
+    ResourceUse before;
+    // Of a run that was given up, nobody has asked.
+    if (!taken.group_->measured) static_cast<void>(taken.measure(before));
+    taken.group_->measured = false;
+    return taken;
+  }
   if (!to_have.any()) error = 0;
   return std::nullopt;
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/outcome.hpp"
 #include "process/cgroup_files.hpp"
 #include "process/fd.hpp"
 #include "process/group_home.hpp"
@@ -39,6 +40,9 @@ class RunGroup {
   ~RunGroup();
 
   [[nodiscard]] int folder() const;  ///< descriptor, for clone3
+  /// What the processes in it used since it was taken, as far as it knows better. Returns why the
+  /// kernel killed one of them; empty: it did not.
+  std::string measure(ResourceUse& used);
   /// SIGKILL to all that is in it.
   void kill();
   /// Somebody may have killed it: it serves no other run.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -148,6 +149,22 @@ std::optional<std::string> read_small_file(const std::string& path) {
     if (count == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
+}
+
+std::optional<std::uint64_t> flat_value(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (!line.starts_with(name)) continue;
+    std::string_view rest = line.substr(name.size());
+    if (!name.empty() && !rest.starts_with(' ')) continue;
+    if (!name.empty()) rest.remove_prefix(1);
+    std::uint64_t value = 0;
+    if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec == std::errc{})
+      return value;
+    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 int write_small_file(const std::string& path, const std::string& text) {

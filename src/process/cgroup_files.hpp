@@ -3,8 +3,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace w8y::process {
@@ -23,6 +25,8 @@ std::string own_cgroup_v1(const CgroupPlace& place, const std::string& controlle
 
 /// All of a small file; nullopt: errno says why.
 std::optional<std::string> read_small_file(const std::string& path);
+/// A number in such a file: the one behind `name` at the beginning of a line, or the first one.
+std::optional<std::uint64_t> flat_value(std::string_view text, std::string_view name = {});
 /// Writes `text` in one call, as these files want it. 0, or errno.
 int write_small_file(const std::string& path, const std::string& text);
 

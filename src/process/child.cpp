@@ -61,6 +61,7 @@ class Child::Impl : private SpawnClient {
   Impl& operator=(const Impl&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] const ResourceUse& used() const { return used_; }
   void stop();
   void kill();
   void signal(int number) const;
@@ -96,6 +97,7 @@ class Child::Impl : private SpawnClient {
   pid_t pid_ = 0;
   Fd pidfd_;
   std::optional<RunGroup> group_;
+  ResourceUse used_;
   std::optional<loop::Watch> exit_watch_;
   std::optional<InputPipe> in_;
   std::optional<OutputPipe> out_;
@@ -288,10 +290,15 @@ void Child::Impl::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
   if (own_group_) signal_group(SIGKILL);  // its own number is still ours
   ProcessEnd end;
-  if (!reap(pidfd_.get(), pid_, end)) return;  // never so: an exited process can be reaped
+  if (!reap(pidfd_.get(), pid_, end, &used_)) return;  // never so: an exited process can be reaped
   // Whoever killed it may have killed its group, which then kills whatever is born there.
-  const auto* signalled = std::get_if<Signalled>(&end);
-  if (group_ && signalled != nullptr && signalled->signal == SIGKILL) group_->distrust();
+  auto* signalled = std::get_if<Signalled>(&end);
+  const bool killed = signalled != nullptr && signalled->signal == SIGKILL;
+  if (group_) {
+    const std::string why = group_->measure(used_);
+    if (killed) signalled->why = why;
+    if (killed) group_->distrust();
+  }
   group_.reset();
   ended_ = true;
   deadline_.cancel();
@@ -306,6 +313,9 @@ Child::~Child() = default;
 
 pid_t Child::pid() const {
   return impl_->pid();
+}
+const ResourceUse& Child::used() const {
+  return impl_->used();
 }
 void Child::stop() {
   impl_->stop();

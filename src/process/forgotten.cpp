@@ -1,5 +1,6 @@
 #include "process/forgotten.hpp"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +17,29 @@
 
 namespace w8y::process {
 
-bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
+namespace {
+
+Duration time_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+/// Until it executes its program, a child has our memory, and the kernel counts that as its own.
+ResourceUse use_of(const rusage& usage) {
+  constexpr std::uint64_t kib = 1024;
+  ResourceUse used{time_of(usage.ru_utime) + time_of(usage.ru_stime), std::nullopt};
+  rusage ours{};
+  if (getrusage(RUSAGE_SELF, &ours) == 0 && usage.ru_maxrss > ours.ru_maxrss)
+    used.peak_memory = static_cast<std::uint64_t>(usage.ru_maxrss) * kib;
+  return used;
+}
+
+}  // namespace
+
+bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used) {
   siginfo_t info{};
-  while (waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
-                WEXITED | WNOHANG) != 0) {
+  rusage usage{};
+  // The function of the C library has no argument for what was used.
+  while (syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG, &usage) != 0) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
     started_children().erase(pid);
@@ -28,6 +48,7 @@ bool reap(int pidfd, pid_t pid, ProcessEnd& end) {
   }
   if (info.si_pid == 0) return false;
   started_children().erase(pid);
+  if (used != nullptr) *used = use_of(usage);
   if (info.si_code == CLD_EXITED) {
     end = Exited{info.si_status};
   } else {

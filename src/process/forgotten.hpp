@@ -15,7 +15,9 @@
 namespace w8y::process {
 
 /// False: it has not exited yet.
-bool reap(int pidfd, pid_t pid, ProcessEnd& end);
+/// `used`: what it and the processes that it has waited for used. Its memory only where it is more
+/// than ours has been.
+bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used = nullptr);
 /// To the very process, whoever has its number now.
 void signal_by(int pidfd, int number);
 

@@ -56,6 +56,9 @@ view::RunRecord record_of(const std::string& host, const EndedRun& run) {
   record.reason = outcome_reason(run.outcome);
   record.ended = run.ended;
   record.duration = run.ended - run.started;
+  const ResourceUse& used = run.end.used;
+  if (used.cpu) record.cpu = std::chrono::duration_cast<WallTime>(*used.cpu);
+  if (used.peak_memory) record.peak_memory = static_cast<std::int64_t>(*used.peak_memory);
   if (const auto* exited = std::get_if<Exited>(&run.end.process)) record.exit = exited->code;
   if (const auto* signalled = std::get_if<Signalled>(&run.end.process))
     record.signal = signal_name(signalled->signal);

@@ -64,6 +64,16 @@ void read_fields(const JsonFields& json, const Field<T> (&rows)[Count], T& into,
     if ((row.surfaces & surface) != 0 && row.read != nullptr) row.read(json, row.name, into);
 }
 
+/// Names of the members that an object has on one of these surfaces: tests compare them with the
+/// manual.
+template <class T, std::size_t Count>
+std::vector<std::string_view> names_of(const Field<T> (&rows)[Count], unsigned surfaces) {
+  std::vector<std::string_view> names;
+  for (const Field<T>& row : rows)
+    if ((row.surfaces & surfaces) != 0) names.push_back(row.name);
+  return names;
+}
+
 /// Returns the member at the end of a path of member pointers.
 template <auto First, auto... Rest>
 auto& member_of(auto& from) {

@@ -198,6 +198,13 @@ FleetView read_fleet(const JsonFields& json) {
   return view;
 }
 
+std::vector<std::string_view> host_names(unsigned surfaces) {
+  if ((surfaces & api) != 0) return names_of(host_fields, surfaces);
+  std::vector<std::string_view> names = names_of(beat_fields, surfaces);
+  for (const std::string_view name : names_of(fleet_fields, surfaces)) names.push_back(name);
+  return names;
+}
+
 HostStatus read_host(const JsonFields& json) {
   HostStatus host;
   read_fields(json, host_fields, host, api);

@@ -4,12 +4,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/status.hpp"
 #include "view/field.hpp"
 #include "view/fleet.hpp"
 
 namespace w8y::view {
+
+/// Names of the members of this host, of a heartbeat, of a host of the fleet.
+std::vector<std::string_view> host_names(unsigned surfaces);
 
 /// Adds the fields of GET /api/v1/status, or with `host_page` those of GET /api/v1/live, which
 /// leave out what changes all the time.

@@ -123,6 +123,10 @@ ItemView item_named(Item name) {
   return item;
 }
 
+std::vector<std::string_view> item_names(SourceKind kind) {
+  return names_of(item_fields, surface_of(kind));
+}
+
 void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind) {
   put_fields(json, item_fields, item, surface_of(kind));
 }

@@ -70,6 +70,8 @@ struct ItemList {
 
 /// An object of GET /api/v1/lists/LIST/items.
 std::string to_json(const ItemView& item, SourceKind kind);
+/// Names of the members of that object.
+std::vector<std::string_view> item_names(SourceKind kind);
 /// Adds the fields of that object.
 void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind);
 /// The item with its index in the ring, as pages show it. Its name has at most 120 bytes.

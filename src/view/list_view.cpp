@@ -257,6 +257,13 @@ void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface)
   put_fields(json, list_fields, list, surface);
 }
 
+std::vector<std::string_view> list_names(unsigned surfaces) {
+  std::vector<std::string_view> names = names_of(list_fields, surfaces);
+  if ((surfaces & on_host) != 0)
+    for (const std::string_view name : names_of(figure_fields, surfaces)) names.push_back(name);
+  return names;
+}
+
 std::optional<ListStatus> read_list(const JsonFields& json, Surface surface) {
   const auto state = list_state(json.text("state"));
   if (!state) return std::nullopt;

@@ -23,6 +23,9 @@ std::optional<ListStatus> read_report(const std::string& prefix, std::string_vie
 /// Returns a hash of the fields that do not change with each run.
 std::size_t settled_hash(const ListStatus& list);
 
+/// Names of the members of a list there.
+std::vector<std::string_view> list_names(unsigned surfaces);
+
 /// Each counter by its name: "timed_out".
 std::vector<std::pair<const char*, std::uint64_t>> counts_of(const RunCounters& counters);
 /// Runs that failed, crashed, timed out or were lost.

@@ -80,6 +80,8 @@ constexpr Field<RunRecord> record_fields[] = {
     field<RunRecord, ExitCode, &RunRecord::exit>("exit", shown_run),
     field<RunRecord, SomeText, &RunRecord::signal>("signal", shown_run),
     field<RunRecord, RecordTime, &RunRecord::duration>("took_ms", shown_run),
+    field<RunRecord, RecordTime, &RunRecord::cpu>("cpu_ms", shown_run),
+    field<RunRecord, SomeNumber, &RunRecord::peak_memory>("peak_memory_bytes", shown_run),
     field<RunRecord, SomeNumber, &RunRecord::attempt>("attempt", shown_run),
     field<RunRecord, SomeNumber, &RunRecord::fence>("fence", shown_run),
     {"result", shown_run, write_result, nullptr},
@@ -97,6 +99,10 @@ bool is_scalar(std::string_view value) {
 std::optional<WallTime> RunRecord::started() const {
   if (!ended || !duration || *duration > *ended) return std::nullopt;
   return *ended - *duration;
+}
+
+std::vector<std::string_view> record_names(unsigned surfaces) {
+  return names_of(record_fields, surfaces);
 }
 
 std::string event_text(const RunRecord& run) {

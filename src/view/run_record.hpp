@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
@@ -21,8 +22,10 @@ struct RunRecord {
   std::string reason;             ///< empty: none
   std::optional<WallTime> ended;  ///< by its host's clock
   std::optional<WallTime> duration;
-  std::optional<std::int64_t> exit;  ///< of its process
-  std::string signal;                ///< that ended its process; empty: none
+  std::optional<WallTime> cpu;              ///< time of its processes on all processors together
+  std::optional<std::int64_t> peak_memory;  ///< of its processes, in bytes
+  std::optional<std::int64_t> exit;         ///< of its process
+  std::string signal;                       ///< that ended its process; empty: none
   std::optional<std::int64_t> attempt;
   std::optional<std::int64_t> fence;
   std::string result;  ///< JSON, as its executor gave it; empty: none
@@ -45,6 +48,8 @@ std::string event_text(const RunRecord& run);
 std::string history_text(const RunRecord& run);
 /// An object of GET /api/v1/runs.
 std::string to_json(const RunRecord& run);
+/// Names of its members there.
+std::vector<std::string_view> record_names(unsigned surfaces);
 /// Reads an entry of the history. nullopt: w8yd does not write such an entry. `entered`: time
 /// of entry of the record before; receives the time of this record, if the record has one.
 std::optional<RunRecord> read_record(const std::string& list, std::string_view text,

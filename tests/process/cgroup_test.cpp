@@ -148,6 +148,43 @@ TEST_CASE("limits are written once, and taken back when the group serves another
   CHECK(host.file(one + "/cpu.weight") == "100");
 }
 
+TEST_CASE("what a run used is what its group has counted since it was taken") {
+  const FakeHost host;
+  ControlGroups groups(host.place());
+  CHECK(groups.prepare({64 * mebi, {}}).empty());
+  int error = 0;
+  const std::string one = "slice/" + groups.path().substr(host.base.size() + 1) + "/1/";
+  const auto count = [&](const char* cpu, const char* peak, const char* kills) {
+    host.folder.file(one + "cpu.stat", "usage_usec " + std::string(cpu) + "\nuser_usec 1\n");
+    host.folder.file(one + "memory.peak", std::string(peak) + "\n");
+    host.folder.file(one + "memory.events", "oom 7\noom_kill " + std::string(kills) + "\n");
+  };
+  const auto measure = [&](process::RunGroup& group) {
+    ResourceUse used{1us, 1};
+    const std::string why = group.measure(used);
+    return std::to_string(used.cpu->count()) + " us, " + std::to_string(*used.peak_memory) +
+           " bytes " + why;
+  };
+  {
+    auto run = groups.take({64 * mebi, {}}, error);
+    count("3000", "5000", "0");
+    CHECK(measure(*run) == "3000 us, 5000 bytes ");
+  }
+  {
+    auto run = groups.take({64 * mebi, {}}, error);
+    count("3500", "5000", "0");
+    // Its peak is below that of the run before: the group does not say how much it was.
+    CHECK(measure(*run) == "500 us, 1 bytes ");
+  }
+  {
+    auto given_up = groups.take({64 * mebi, {}}, error);
+    count("9000", "6000", "0");
+  }
+  auto run = groups.take({64 * mebi, {}}, error);
+  count("9001", "67108864", "2");
+  CHECK(measure(*run) == "1 us, 67108864 bytes killed by the kernel: out of memory, limit 64MiB");
+}
+
 TEST_CASE("two at once have two groups; with the limits that were there before, if there are any") {
   const FakeHost host;
   ControlGroups groups(host.place());

@@ -28,6 +28,8 @@ TEST_CASE("the table of w8y-executor(7), line by line") {
   CHECK(ended(rule, Exited{0}, "no disk") == "failed");
   CHECK(ended(rule, Exited{1}) == "crashed");
   CHECK(ended(rule, Signalled{9}) == "crashed");
+  const std::string why = "killed by the kernel: out of memory, limit 64MiB";
+  CHECK(outcome_reason(outcome_of(rule, {Signalled{9, why}, {}, {}, 0}, {})) == why);
   CHECK(ended(rule, Exited{0}, {}, true, StopReason::timeout) == "timed out");
   CHECK(ended(rule, Signalled{15}, {}, true, StopReason::progress_timeout) == "timed out");
   CHECK(ended(rule, Exited{0}, {}, true, StopReason::shutdown) == "cancelled");
