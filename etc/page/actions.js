@@ -13,12 +13,12 @@ function box() {
   return dialog;
 }
 
-/** Buttons of orders, where any are taken: [{word, path, what, fields, body, bad, then}]. */
+/** Buttons of commands: [{word, path, what, fields, body, bad, then}]. */
 export function actions(orders) {
   return ordersAre('yes') && orders.map(button);
 }
 
-// A little later: in Firefox the Enter that has pressed the button would confirm the order too.
+// Later: in Firefox the Enter that pressed the button would confirm, too.
 function button(order) {
   return v('button', {key: order.word, class: `b${order.bad ? ' bad' : ''}`, 'aria-haspopup': 'dialog', onclick: () => setTimeout(ask, 0, order)}, `${order.word} …`);
 }

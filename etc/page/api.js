@@ -46,7 +46,7 @@ export function setToken(text) {
   else sessionStorage.removeItem(PLACE);
 }
 
-// Whether orders are taken from this page: 'yes', 'token' (with one), 'no'; '' until that is known.
+// Whether this page may send commands: 'yes', 'token' (with one), 'no'; '': not known.
 let may = '';
 
 export function ordersAre(word) {
@@ -72,7 +72,7 @@ export async function post(where, body) {
   return answerOf(await fetch(where, {method: 'POST', headers, body: JSON.stringify(body || {})}));
 }
 
-/** Asks again and again while a view is open: {data, error, at}, told to `tell`. */
+/** Asks periodically while a view is open: {data, error, at}, for `tell`. */
 export function asking(where, every, tell) {
   const asked = {data: null, error: null, at: 0, where};
   let timer = 0;

@@ -68,7 +68,7 @@ function update(dom, before, node) {
   patch(dom, node.kids);
 }
 
-/** Makes the children of `parent` what `kids` say, and keeps what is the same already. */
+/** Makes `kids` the children of `parent`; keeps those that are the same. */
 export function patch(parent, kids) {
   const news = flat([kids]);
   const olds = parent.w8y || new Map();
@@ -140,7 +140,7 @@ function unbase64(text) {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }
 
-/** A member that is bytes: {text to show, key for addresses, length where it is cut}. */
+/** A member of bytes: {text, key for addresses, length if cut}. */
 export function bytesOf(object, name) {
   const coded = object[`${name}_base64`];
   const length = object[`${name}_length`] || 0;

@@ -24,7 +24,7 @@ export function listLink(row) {
   return v('a', {href: `#/lists/${row.key}`, class: 'item', title: plain(row.name)}, shown(row.name, 120));
 }
 
-/** An item of `object`, as a link to it where its list is known and it is whole. */
+/** An item of `object`; a link if its list is known and it is whole. */
 export function itemLink(object, listKey, most = 120) {
   const item = bytesOf(object, 'item');
   const text = item.text === '' ? v('span.cut', '(empty)') : shown(item.text, most, item.length);
@@ -235,7 +235,7 @@ export function card(id, title, ...kids) {
   return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }
 
-/** A table that scrolls where it is too wide; `heads` with a '#' are of figures. */
+/** A table that scrolls if too wide; `heads` with '#' are numbers. */
 export function table(caption, heads, rows) {
   const head = (text) => v('th', {key: text, scope: 'col', class: text.startsWith('#') ? 'n' : null}, text.replace('#', ''));
   return v('div.wide', v('table', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));

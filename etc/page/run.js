@@ -84,8 +84,7 @@ export const run = {
   render() {
     const wait = waiting(open.asked, 'This run');
     if (wait) return [v('h1', 'Run'), wait];
-    const told = open.asked.data;
-    const one = told;
+    const one = open.asked.data;
     const live = runsNow().find((other) => other.run.run === one.run);
     const listKey = one.list !== undefined || one.list_base64 ? bytesOf(one, 'list').key : live?.row.key;
     const progress = going(one) ? open.progress || live?.run.progress || one.progress : one.progress;
@@ -104,8 +103,8 @@ export const run = {
           one.started_ms && ['Started', when(one.started_ms)],
           one.ended_ms && ['Ended', when(one.ended_ms)],
           going(one) ? ['For', duration(Math.max(0, now() - one.started_ms))] : ['Took', took(one)],
-          one.cpu_ms !== undefined && ['Processor time', duration(one.cpu_ms)],
-          one.peak_memory_bytes !== undefined && ['Peak memory', `${(one.peak_memory_bytes / 1048576).toFixed(1)} MiB`],
+          one.cpu_ms >= 0 && ['CPU time', duration(one.cpu_ms)],
+          one.peak_memory_bytes && ['Peak memory', `${(one.peak_memory_bytes / 1048576).toFixed(1)} MiB`],
           one.exit !== undefined && ['Exit status', String(one.exit)],
           one.signal && ['Signal', plain(one.signal)],
           one.bad_lines && ['Bad lines', number(one.bad_lines)],

@@ -250,7 +250,7 @@ export function rows() {
   return names.map((key) => store.all.get(key));
 }
 
-/** What runs now: [{list row, run, host}], on all hosts, as far as it is told. */
+/** Active runs: [{list row, run, host}], on all hosts, as far as known. */
 export function runsNow() {
   const all = [];
   for (const row of store.lists.values())
