@@ -123,7 +123,7 @@ int Daemon::run() {
 /// the second time when its channel is confirmed, which takes less than a second for each 5,000.
 void Daemon::tidy_later() {
   const auto claims = std::chrono::milliseconds(supervisor_.lists().size() / 2);
-  tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [this] { config::discard(nullptr); });
+  tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [] { config::discard(nullptr); });
 }
 
 // ---- a reload
@@ -134,7 +134,7 @@ void Daemon::read(ConfigPtr running, Read then) {
   const auto read = [result, path = options_.config_path, running = std::move(running)] {
     *result = config::read_beside(path, *running);
   };
-  const auto done = [this, alive = std::weak_ptr<bool>(alive_), result, then = std::move(then)] {
+  const auto done = [alive = std::weak_ptr<bool>(alive_), result, then = std::move(then)] {
     if (alive.expired()) return;
     // Into the memory of this thread: what the other one took for the config is between what it
     // took for reading, and is all given back when this is gone.
