@@ -1,7 +1,5 @@
 #include "api/api_json.hpp"
 
-#include <utility>
-
 #include "core/json_object.hpp"
 #include "core/json_text.hpp"
 #include "view/field.hpp"

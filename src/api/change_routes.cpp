@@ -1,10 +1,8 @@
 // Changes of lists and items, as w8yctl makes them.
-#include <utility>
 
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
 #include "api/responses.hpp"
-#include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "operator/changes.hpp"
 #include "operator/lists.hpp"
@@ -15,11 +13,10 @@ namespace w8y::api {
 
 namespace {
 
-using http::HttpReplyPtr;
-using http::HttpRequest;
 using verbs::QueryContext;
 
-/// Of an item that could not be changed, the error. `all`: of one item.
+/// Returns the JSON of a change. Throws verbs::Refusal if the item was not changed. `all` has one
+/// item.
 std::string change_json(const std::string& list, const std::vector<verbs::ChangedItem>& all) {
   const verbs::ChangedItem& changed = all.front();
   if (!changed.done)

@@ -9,12 +9,9 @@
 
 namespace w8y::api {
 
-/// `json`: a JSON object.
-http::HttpResponse json_answer(std::string json, unsigned status = 200);
-
-/// What a path does: reads the request on the loop, and queries on the thread of the QueryRunner
-/// with what it has read. The result is a JSON object. Both may throw verbs::Refusal.
+/// Runs on the thread of the QueryRunner and returns a JSON object. May throw verbs::Refusal.
 using Query = std::function<std::string(verbs::QueryContext&)>;
+/// Reads the request on the loop and returns the Query to run. May throw verbs::Refusal.
 using Question = std::function<Query(const http::HttpRequest&)>;
 /// `known`: the names of its parameters.
 void query_at(const Routes& routes, const char* method, const char* path,

@@ -2,6 +2,7 @@
 
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
+#include "api/responses.hpp"
 #include "operator/items.hpp"
 #include "operator/schedules.hpp"
 
@@ -9,7 +10,6 @@ namespace w8y::api {
 
 namespace {
 
-using http::HttpRequest;
 using verbs::QueryContext;
 
 verbs::RunFilter run_filter(const http::HttpRequest& request) {
@@ -24,13 +24,6 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
 
 }  // namespace
 
-http::HttpResponse json_answer(std::string json, unsigned status) {
-  http::HttpResponse response;
-  response.status = status;
-  response.body = std::move(json) += '\n';
-  return response;
-}
-
 void query_at(const Routes& routes, const char* method, const char* path,
               std::initializer_list<const char*> known, Question question) {
   routes.router.on(method, path, known,
@@ -39,7 +32,7 @@ void query_at(const Routes& routes, const char* method, const char* path,
                      try {
                        queries.run(
                            [query = question(request)](QueryContext& context) {
-                             return json_answer(query(context));
+                             return json_response(200, query(context));
                            },
                            [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
                            reply->trusted());

@@ -42,15 +42,15 @@ class QueryRunner final : public Subsystem {
   QueryRunner(loop::Loop& loop, Ground ground, QueryLimits limits = {});
   ~QueryRunner() override;
 
-  /// `query` runs on the other thread, one after the other: it may use what it was given and its
-  /// query, and ends by an answer, a verbs::Refusal or a redis::RedisError. `then` is called with
-  /// the answer from the loop, or dropped with this. What can't be answered is 503: there are too
-  /// many questions, or Redis is away or takes too long. While both wait, a query for a trusted
-  /// client (http::HttpReply::trusted) and one for another client take turns.
+  /// Runs `query` on the query thread, one query at a time. `query` may use its captures and its
+  /// QueryContext. It returns a response or throws verbs::Refusal or redis::RedisError. `then` is
+  /// called on the loop with the response, or dropped with the QueryRunner. The response is 503 if
+  /// the queue is full, or if Redis is unavailable or too slow. While both wait, queries for
+  /// trusted clients (http::HttpReply::trusted) and for other clients alternate.
   void run(Query query, Then then, bool trusted);
-  /// Gives up the active query, and waits for the thread: no longer than a query computes.
+  /// Aborts the active query and joins the thread. Waits only while the query computes.
   void stop() override;
-  /// The next query asks how Redis is reached.
+  /// Makes the next query read the client options again.
   void commit(const Config& /*wanted*/) override { reach_.reset(); }
 
  private:

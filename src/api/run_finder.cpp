@@ -10,19 +10,18 @@ namespace w8y::api {
 
 namespace {
 
-/// Run records that are read for one run.
+/// Maximum number of run records to read in search of one run.
 constexpr std::size_t most_read = 50'000;
 
 using Found = std::function<void(const verbs::FoundRun&, const std::string& id)>;
 using Refused = std::function<void(const verbs::Refusal&)>;
 
-/// Looks on this host, then asks all, then reads the history. An ID that is found as a whole ends
-/// it.
+/// Searches this host, then all hosts, then the history. Stops at a run with exactly the given ID.
 class Finder : public std::enable_shared_from_this<Finder> {
  public:
   Finder(const Routes& routes, const SoughtRun& run, Found found, Refused refused)
       : routes_(routes),
-        matches_(run.start, run.list),
+        matches_(std::make_shared<verbs::RunMatches>(run.start, run.list)),
         trusted_(run.trusted),
         found_(std::move(found)),
         refused_(std::move(refused)) {}
@@ -32,16 +31,16 @@ class Finder : public std::enable_shared_from_this<Finder> {
     routes_.control.each_list(
         [self = shared_from_this(), host, now = wall_time()](const ListStatus& list) {
           for (const RunStatus& run : list.runs)
-            if (std::string_view(run.run).starts_with(self->matches_.start()))
-              self->matches_.add({list.prefix,
-                                  run,
-                                  std::max(WallTime{0}, now - run.started),
-                                  {},
-                                  host.host,
-                                  host.host_id});
+            if (std::string_view(run.run).starts_with(self->matches_->start()))
+              self->matches_->add({list.prefix,
+                                   run,
+                                   std::max(WallTime{0}, now - run.started),
+                                   {},
+                                   host.host,
+                                   host.host_id});
         },
         [self = shared_from_this()] {
-          if (self->matches_.settled()) return self->tell();
+          if (self->matches_->settled()) return self->tell();
           self->ask_fleet();
         });
   }
@@ -50,18 +49,18 @@ class Finder : public std::enable_shared_from_this<Finder> {
   void ask_fleet() {
     FleetOrder order;
     order.kind = OrderKind::runs;
-    order.run = matches_.start();
+    order.run = matches_->start();
     routes_.fleet.give(std::move(order), [self = shared_from_this()](const FleetOutcome& outcome) {
-      self->matches_.add(outcome);
-      if (self->matches_.settled()) return self->tell();
+      self->matches_->add(outcome);
+      if (self->matches_->settled()) return self->tell();
       self->look_back();
     });
   }
 
   void look_back() {
     routes_.queries.run(
-        [self = shared_from_this()](verbs::QueryContext& query) {
-          self->matches_.add_finished(query, most_read);
+        [matches = matches_](verbs::QueryContext& query) {
+          matches->add_finished(query, most_read);
           return http::HttpResponse{};
         },
         [self = shared_from_this()](const http::HttpResponse& response) {
@@ -73,14 +72,15 @@ class Finder : public std::enable_shared_from_this<Finder> {
 
   void tell() {
     try {
-      found_(matches_.only(), matches_.id());
+      found_(matches_->only(), matches_->id());
     } catch (const verbs::Refusal& refusal) {
       refused_(refusal);
     }
   }
 
   const Routes routes_;
-  verbs::RunMatches matches_;
+  /// Also of the query, which may outlive this.
+  const std::shared_ptr<verbs::RunMatches> matches_;
   const bool trusted_;
   const Found found_;
   const Refused refused_;

@@ -11,13 +11,13 @@
 namespace w8y::api {
 
 struct SoughtRun {
-  std::string start;                ///< of its ID
-  std::optional<std::string> list;  ///< that it is of; nullopt: any
+  std::string start;                ///< ID, or the start of an ID
+  std::optional<std::string> list;  ///< list of the run; nullopt: any
   bool trusted = false;             ///< http::HttpReply::trusted() of the client
 };
 
-/// `found`: the run, and its ID. `refused`: why there is none, with a status of HTTP. One of them
-/// is called once, from the loop.
+/// Finds a run. Calls one of the two functions once, on the loop: `found` with the run and its ID,
+/// or `refused` with the reason and an HTTP status.
 void find_run(const Routes& routes, const SoughtRun& run,
               std::function<void(const verbs::FoundRun&, const std::string& id)> found,
               std::function<void(const verbs::Refusal&)> refused);

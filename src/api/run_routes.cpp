@@ -1,5 +1,4 @@
 // One run: shown, and ended.
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,9 +13,6 @@ namespace w8y::api {
 
 namespace {
 
-using http::HttpReplyPtr;
-using http::HttpRequest;
-
 http::HttpResponse refusal_response(const verbs::Refusal& refusal) {
   return http::error_response(refusal.status(), refusal.what());
 }
@@ -26,9 +22,9 @@ void show_run(const Routes& routes, const http::HttpRequest& request,
   find_run(
       routes, {request.path[3], list_of(request), reply->trusted()},
       [reply](const verbs::FoundRun& found, const std::string&) {
-        if (!found.finished) return reply->send(json_answer(view::to_json(*found.active)));
-        reply->send(
-            json_answer(R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
+        if (!found.finished) return reply->send(json_response(200, view::to_json(*found.active)));
+        reply->send(json_response(
+            200, R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
       },
       [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
 }

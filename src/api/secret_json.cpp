@@ -50,7 +50,7 @@ std::optional<SecretQuestions> read_secret_questions(std::string_view text) {
     if (!question) return std::nullopt;
     questions.secrets.push_back(std::move(*question));
   }
-  // Also none that is no object.
+  // objects() leaves out elements that are not objects. These are invalid, too.
   if (questions.secrets.size() != json->count("secrets")) return std::nullopt;
   return questions;
 }

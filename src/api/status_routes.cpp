@@ -26,7 +26,7 @@ std::string why_not_ready(const HostStatus& host) {
   return "";
 }
 
-/// `why`: why it is not so; empty: it is.
+/// Returns {NAME: true} with 200 if `why` is empty, otherwise {NAME: false} and `why` with 503.
 http::HttpResponse state_response(const char* name, const std::string& why) {
   core::AsciiObject json;
   json.put(name, why.empty());

@@ -5,6 +5,7 @@
 
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
+#include "api/responses.hpp"
 #include "operator/fleet.hpp"
 #include "operator/why.hpp"
 
@@ -12,69 +13,74 @@ namespace w8y::api {
 
 namespace {
 
-using http::HttpReplyPtr;
-using http::HttpRequest;
 using verbs::QueryContext;
 
 constexpr unsigned no_such = 404;
 
+/// The question is filled in on the thread of the QueryRunner, too; the reply stays with the loop.
 struct AskedWhy {
-  verbs::WhyQuestion question;
+  std::shared_ptr<verbs::WhyQuestion> question;
   http::HttpReplyPtr reply;
 };
-using AskedWhyPtr = std::shared_ptr<AskedWhy>;
 
 http::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why) {
-  return json_answer(verbs::why_json(question, why, wall_time()), why.unknown() ? no_such : 200);
+  return json_response(why.unknown() ? no_such : 200, verbs::why_json(question, why, wall_time()));
 }
 
-void explain_now(const Routes& routes, const AskedWhyPtr& asked) {
+void explain_now(const Routes& routes, const AskedWhy& asked) {
   routes.queries.run(
-      [asked](QueryContext& query) {
-        return why_answer(asked->question, verbs::explain(query, asked->question));
+      [question = asked.question](QueryContext& query) {
+        return why_answer(*question, verbs::explain(query, *question));
       },
-      [asked](http::HttpResponse answer) { asked->reply->send(std::move(answer)); },
-      asked->reply->trusted());
+      [reply = asked.reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
+      asked.reply->trusted());
 }
 
-/// Redis is away: what this host knows itself.
-void answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& trouble) {
+/// What this host knows itself while Redis is unavailable. False: it is available.
+bool answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& error) {
   const HostStatus host = routes.control.status();
-  if (!host.has_redis) return asked.reply->send(http::error_response(conflict, verbs::no_redis));
+  if (!host.has_redis) {
+    asked.reply->send(http::error_response(503, verbs::no_redis));
+    return true;
+  }
+  if (host.redis.connected) return false;
+  const verbs::WhyQuestion& question = *asked.question;
   asked.reply->send(why_answer(
-      asked.question,
-      why_unavailable(host.host, host.redis.trouble.empty() ? trouble : host.redis.trouble,
-                      host.redis.away_since, host.now)));
+      question, why_unavailable(host.host, host.redis.trouble.empty() ? error : host.redis.trouble,
+                                host.redis.away_since, host.now, question.time_text)));
+  return true;
 }
 
 /// What the hosts run of the list, then Redis.
-void ask_hosts(const Routes& routes, const AskedWhyPtr& asked) {
+void ask_hosts(const Routes& routes, const AskedWhy& asked) {
   FleetOrder order;
   order.kind = OrderKind::runs;
-  order.list = asked->question.list;
+  order.list = asked.question->list;
   routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
-    // Who can't ask hosts still has what they have told.
-    if (outcome.trouble.empty()) asked->question.replies = outcome;
+    // Hosts that can't be asked still have their heartbeats.
+    if (outcome.trouble.empty()) asked.question->replies = outcome;
     explain_now(routes, asked);
   });
 }
 
 /// The hosts of the fleet first.
-void ask_why(const Routes& routes, const AskedWhyPtr& asked) {
+void ask_why(const Routes& routes, const AskedWhy& asked) {
   routes.queries.run(
-      [asked](QueryContext& query) {
-        verbs::WhyQuestion& question = asked->question;
-        question.hosts = verbs::hosts_of_list({query.redis, query.fleet}, question.list).hosts;
+      [question = asked.question](QueryContext& query) {
+        question->hosts = verbs::hosts_of_list({query.redis, query.fleet}, question->list).hosts;
         return http::HttpResponse{};
       },
-      [routes, asked](const http::HttpResponse& hosts) {
+      [routes, asked](http::HttpResponse hosts) {
         if (hosts.status == 200) return ask_hosts(routes, asked);
-        const std::string trouble = error_in(hosts);
-        if (hosts.status == 503) return answer_without_redis(routes, *asked, trouble);
-        asked->question.fleet_trouble = trouble;
+        if (hosts.status == 503) {
+          if (!answer_without_redis(routes, asked, error_in(hosts)))
+            asked.reply->send(std::move(hosts));
+          return;
+        }
+        asked.question->fleet_trouble = error_in(hosts);
         explain_now(routes, asked);
       },
-      asked->reply->trusted());
+      asked.reply->trusted());
 }
 
 void on_why(const Routes& routes, const http::HttpRequest& request, std::optional<Item> item,
@@ -82,12 +88,12 @@ void on_why(const Routes& routes, const http::HttpRequest& request, std::optiona
   const std::string times = text_of(request, "times");
   if (!times.empty() && times != "marked")
     return reply->send(http::error_response(bad_request, "?times= is marked, or is left out"));
-  verbs::WhyQuestion question;
-  question.list = request.path[3];
-  question.item = std::move(item);
-  question.asked = wall_time();
-  if (!times.empty()) question.time_text = marked_time;
-  ask_why(routes, std::make_shared<AskedWhy>(AskedWhy{std::move(question), reply}));
+  const auto question = std::make_shared<verbs::WhyQuestion>();
+  question->list = request.path[3];
+  question->item = std::move(item);
+  question->asked = wall_time();
+  if (!times.empty()) question->time_text = marked_time;
+  ask_why(routes, {question, reply});
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class JsonObject {
   /// What is no UTF-8 in it gets U+FFFD.
   void put(std::string_view name, std::string_view value);
   void put(std::string_view name, std::int64_t value);
-  /// Also true and false.
+  /// Adds an integer or a boolean.
   template <std::integral Value>
   requires(!std::same_as<Value, std::int64_t>) void put(std::string_view name, Value value) {
     if constexpr (std::same_as<Value, bool>) {
@@ -62,21 +62,21 @@ class AsciiObject : public JsonObject {
 /// A JSON string, with its quotes.
 std::string json_string(std::string_view value, JsonText form = JsonText::ascii);
 
-/// A JSON array as text, written as it comes.
+/// Builder of a JSON array as text.
 class JsonArray {
  public:
-  /// `json` as it is.
+  /// Adds `json` unchanged.
   void add(std::string_view json);
   void add_text(std::string_view value, JsonText form = JsonText::ascii);
   [[nodiscard]] bool empty() const { return text_.empty(); }
-  /// Ends it; to be called once.
+  /// Returns the complete array. Must not be called again.
   std::string take();
 
  private:
   std::string text_;
 };
 
-/// What `write` returns for each element, as a JSON array.
+/// Returns a JSON array of the JSON texts that `write` returns for the elements of `range`.
 template <class Range, class Write>
 std::string json_array(const Range& range, const Write& write) {
   JsonArray array;

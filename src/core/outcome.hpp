@@ -18,7 +18,7 @@ struct Exited {
 };
 struct Signalled {
   int signal = 0;
-  /// Why it was killed, where the kernel says so: "killed by the kernel: out of memory, limit
+  /// Reason for the signal, if the kernel reports one: "killed by the kernel: out of memory, limit
   /// 512MiB"; empty: not known.
   std::string why = {};
 };

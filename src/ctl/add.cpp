@@ -14,7 +14,6 @@
 #include "ctl/values.hpp"
 #include "operator/bulk_add.hpp"
 #include "operator/changes.hpp"
-#include "view/run_view.hpp"
 
 namespace w8y::ctl {
 
@@ -47,17 +46,18 @@ class Add final : public Command {
   int add_words(const Options& options, Context& context) {
     std::vector<Item> items;
     for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    verbs::QueryContext query = context.query();
+    verbs::QueryContext query = context.query_items(prefix_);
     core::JsonArray told;
-    for (const auto& [item, result, done] : verbs::add_items(query, prefix_, items, again_)) {
+    const std::vector<verbs::ChangedItem> added = verbs::add_items(query, prefix_, items, again_);
+    for (std::size_t i = 0; i < items.size(); ++i) {
       if (options.json) {
         core::AsciiObject entry;
-        view::put_item(entry, "item", item);
-        entry.put("result", result);
-        entry.put("done", done);
+        entry.put_bytes("item", items[i]);
+        entry.put("result", added[i].result);
+        entry.put("done", added[i].done);
         told.add(entry.take());
       } else {
-        std::cout << item_text(item) << ": " << result << '\n';
+        std::cout << escape_text(items[i]) << ": " << added[i].result << '\n';
       }
     }
     if (options.json) {
@@ -78,7 +78,7 @@ class Add final : public Command {
   }
 
   int add_input(const Options& options, Context& context) {
-    verbs::QueryContext query = context.query();
+    verbs::QueryContext query = context.query_items(prefix_);
     verbs::BulkAdd bulk(query, prefix_, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
     std::size_t refused_lines = 0;

@@ -69,7 +69,7 @@ class ChangeItems : public Command {
                         ? "no items are named" + hint()
                         : "either name items, or say with an option which are meant; not both");
     Told told(options);
-    verbs::QueryContext query = context.query();
+    verbs::QueryContext query = context.query_items(prefix_);
     if (states_.empty()) {
       for (const ChangedItem& each : change(query)) told.item(each);
       told.list(prefix_);
@@ -93,13 +93,13 @@ class ChangeItems : public Command {
   }
 
  protected:
-  /// Those that are named.
+  /// Changes the named items.
   virtual std::vector<ChangedItem> change(verbs::QueryContext& query) const = 0;
-  /// All of a list that are in one of the states.
+  /// Changes all items of a list that are in one of `states_`.
   virtual std::vector<ChangedItem> change_all(verbs::QueryContext&, const std::string&) const {
     return {};
   }
-  /// Of many at once: "released".
+  /// Returns the verb for the number of changed items: "released".
   virtual const char* done_word() const { return ""; }
   virtual std::string hint() const { return {}; }
 

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/text.hpp"
+#include "operator/lists.hpp"
 #include "redis/tls_environment.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
@@ -160,13 +161,18 @@ std::optional<std::string> Context::embedded_redis(const redis::Url& configured)
   return url;
 }
 
-redis::ClientOptions Context::find_redis() {
-  if (!options_.redis_url.empty()) return options_of(options_.redis_url, "--redis-url");
-  const char* variable = std::getenv("W8Y_REDIS_URL");
+bool Context::names_redis() const {
+  if (!options_.redis_url.empty())
+    return options_.socket.empty() || options_.socket_from_environment;
   const bool told =
       (!options_.socket.empty() && !options_.socket_from_environment) || !options_.config.empty();
-  if (!told && variable != nullptr && *variable != '\0')
-    return options_of(variable, "$W8Y_REDIS_URL");
+  const char* variable = std::getenv("W8Y_REDIS_URL");
+  return !told && variable != nullptr && *variable != '\0';
+}
+
+redis::ClientOptions Context::find_redis() {
+  if (!options_.redis_url.empty()) return options_of(options_.redis_url, "--redis-url");
+  if (names_redis()) return options_of(std::getenv("W8Y_REDIS_URL"), "$W8Y_REDIS_URL");
   if (const Config* config = this->config()) {
     redis::ClientOptions configured = config::client_options(config->redis, "w8yctl");
     const auto embedded = embedded_redis(configured.url);
@@ -216,6 +222,12 @@ std::optional<verbs::KnownLists> Context::find_lists() {
 const verbs::KnownLists* Context::lists() {
   if (!std::exchange(lists_looked_for_, true)) lists_ = find_lists();
   return lists_ ? &*lists_ : nullptr;
+}
+
+verbs::QueryContext Context::query_items(const std::string& list) {
+  if (const auto known = lists() == nullptr ? std::nullopt : lists()->find(list))
+    if (known->kind == SourceKind::gearman) verbs::refuse_gearman(list);
+  return query();
 }
 
 verbs::QueryContext Context::query() {

@@ -28,23 +28,28 @@ class Context {
   /// nullopt: nobody answers, or nobody says where.
   [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
 
-  /// An answer with this member, whatever its status; one without it is a Failure. nullopt: nobody
-  /// answers.
+  /// Returns the response of w8yd if it has the member `member`, whatever its HTTP status. Throws
+  /// Failure for another response. nullopt: w8yd is not reachable.
   std::optional<view::JsonFields> ask_if_there(const std::string& path, const char* member);
-  /// Adds the runs of this host. False: nobody answers.
+  /// Adds the runs of this host. False: w8yd does not reply.
   bool add_here(verbs::RunMatches& matches);
 
   // Redis.
+  /// The URL of Redis was given, and no w8yd: --redis-url, or $W8Y_REDIS_URL without --socket and
+  /// --config.
+  [[nodiscard]] bool names_redis() const;
   redis::SyncClient& redis();
   redis::ClientOptions redis_options();
   loop::Loop& loop() { return loop_; }
   /// The name of the fleet: as it was given, else as in the config.
   [[nodiscard]] std::string fleet();
 
-  /// The lists that are known here; nullptr: nobody says.
+  /// Returns the known lists; nullptr: neither a config nor w8yd reports them.
   const verbs::KnownLists* lists();
-  /// What verbs work with: as long as this is there.
+  /// Returns the context for verbs. This Context must outlive it.
   verbs::QueryContext query();
+  /// The same, for what is done with items. Refuses a known list of Gearman, 409, without Redis.
+  verbs::QueryContext query_items(const std::string& list);
 
  private:
   const Config* config();

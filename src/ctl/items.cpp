@@ -25,7 +25,7 @@ bool is_circular(SourceKind kind) {
   return kind == SourceKind::circular;
 }
 
-/// Who holds the item, and how; empty: nobody does, or nothing is known.
+/// Describes the holder of the item; empty: there is no holder, or it is not known.
 std::string holder_text(const ItemView& item, SourceKind kind) {
   if (!item.host.empty())
     return "on " + escape_text(item.host) + ", pid " + escape(item.pid) + ", run " +
@@ -123,7 +123,7 @@ class ShowItems final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    verbs::QueryContext query = context.query();
+    verbs::QueryContext query = context.query_items(prefix_);
     const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
     const bool one = prefixes == std::vector{prefix_};
     std::vector<std::string> told;

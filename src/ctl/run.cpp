@@ -56,10 +56,9 @@ class RunItem final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    verbs::QueryContext query = context.query();
+    verbs::QueryContext query = context.query_items(prefix_);
     const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
     if (kind == SourceKind::circular) return run_item(options, context);
-    verbs::kind_with_items(query, prefix_);
     const Item& job = item_.items.front();
     const verbs::RunJobResult done =
         kind == SourceKind::schedule

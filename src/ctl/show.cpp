@@ -111,12 +111,12 @@ class Show final : public Command {
 
   int run(const Options& options, Context& context) override {
     verbs::RunMatches matches(run_, list_);
-    verbs::QueryContext query = context.query();
     context.add_here(matches);
-    if (!matches.settled()) matches.add_finished(query);
     if (!matches.settled()) {
+      verbs::QueryContext query = context.query();
+      matches.add_finished(query);
       // The host of a run says more than its lock does.
-      FleetAccess(options, context).add_runs(matches);
+      if (!matches.settled()) FleetAccess(options, context).add_runs(matches);
       if (!matches.settled()) matches.add_held(query);
     }
     const verbs::FoundRun& found = matches.only();

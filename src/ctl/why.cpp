@@ -5,7 +5,6 @@
 #include <iostream>
 #include <optional>
 
-#include "core/escape.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
@@ -13,6 +12,7 @@
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "http/target.hpp"
+#include "view/host_view.hpp"
 
 namespace w8y::ctl {
 
@@ -30,7 +30,7 @@ class AskWhy final : public Command {
     });
   }
 
-  /// By one request, if a w8yd answers here.
+  /// Sends one request to the w8yd of this host. If w8yd is not reachable, gathers the facts.
   int run(const Options& options, Context& context) override {
     const auto answer = ask_host(options, context);
     const JsonFields json = answer ? *answer : explain(options, context);
@@ -47,10 +47,11 @@ class AskWhy final : public Command {
   }
 
  private:
-  /// Its fleet and names of locks are those of its config. nullopt: nobody answers.
+  /// Requests the explanation from w8yd, which uses the fleet and lock keys of its own config.
+  /// nullopt: w8yd is not reachable, or an option names another Redis, fleet or lock key.
   [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
-    const bool only_redis = options.socket.empty() && !options.redis_url.empty();
-    if (only_redis || !options.fleet.empty() || !options.lock_key.empty()) return std::nullopt;
+    if (context.names_redis() || !options.fleet.empty() || !options.lock_key.empty())
+      return std::nullopt;
     const std::string path =
         item_.items.empty()
             ? http::make_path({"api", "v1", "lists", prefix_, "why"})
@@ -65,10 +66,24 @@ class AskWhy final : public Command {
     if (!item_.items.empty()) question.item = item_.items.front();
     if (!options.json) question.time_text = marked_time;
     question.asked = wall_now();
-    ask_fleet(options, context, question);
-    verbs::QueryContext query = context.query();
-    const Why why = verbs::explain(query, question);
+    const Why why = explain(options, context, question);
     return JsonFields::parse(verbs::why_json(question, why, wall_now())).value();
+  }
+
+  static Why explain(const Options& options, Context& context, verbs::WhyQuestion& question) {
+    try {
+      ask_fleet(options, context, question);
+      verbs::QueryContext query = context.query();
+      return verbs::explain(query, question);
+    } catch (const redis::RedisError& error) {
+      if (error.code() != redis::ErrorCode::none) throw;
+      // What the w8yd of this host knows without Redis.
+      const auto status = context.try_ask("/api/v1/status?lists=no");
+      const HostStatus host = status ? view::read_host(*status) : HostStatus{};
+      if (host.redis.trouble.empty()) throw;
+      return why_unavailable(host.host, host.redis.trouble, host.redis.away_since, wall_now(),
+                             question.time_text);
+    }
   }
 
   static void ask_fleet(const Options& options, Context& context, verbs::WhyQuestion& question) {

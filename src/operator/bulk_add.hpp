@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/clock.hpp"
 #include "core/item.hpp"
 #include "operator/query_context.hpp"
 #include "store/circular/keys.hpp"

@@ -93,12 +93,12 @@ ChangedItem changed(const ShownItem& item, store::AddedAs how) {
   return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
 }
 
-/// Removed: how many copies there were.
+/// `copies`: number of removed copies.
 ChangedItem changed(const ShownItem& item, std::size_t copies) {
   return copies > 0 ? ChangedItem{item, "removed"} : ChangedItem{item, not_listed, false};
 }
 
-/// nullopt: it was in another state.
+/// `copies`: number of removed copies; nullopt: the item was in another state.
 ChangedItem changed(const ShownItem& item, std::optional<std::size_t> copies) {
   return copies ? changed(item, *copies)
                 : ChangedItem{item, "not removed: it is in another state by now", false};
@@ -112,7 +112,7 @@ std::vector<ChangedItem> all_changed(const std::vector<Item>& items, const std::
   return all;
 }
 
-/// Those whose name is known whole.
+/// Returns the items in these states, without items of which only the beginning is known.
 std::vector<Item> items_in(QueryContext& query, const store::CircularKeys& keys,
                            const std::vector<std::string>& states) {
   std::vector<Item> items;
@@ -122,7 +122,7 @@ std::vector<Item> items_in(QueryContext& query, const store::CircularKeys& keys,
   return items;
 }
 
-/// Adds the long items that were changed where they are in the list.
+/// Adds a result for each long item that a script changed at its position in the list.
 void add_long(std::vector<ChangedItem>& all, const std::vector<ShownItem>& items,
               const char* result) {
   for (const ShownItem& item : items) all.push_back({item, result});

@@ -1,5 +1,5 @@
-// What an operator changes in lists and items, for w8yctl and the status API. All throw
-// redis::RedisError, and Refusal where it can't be done.
+// Changes of lists and items by operators, for w8yctl and the status API. All functions throw
+// redis::RedisError, and Refusal if the change is not possible.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ struct ChangeNote {
 
 // ---- lists of any kind
 
-/// On all hosts; with an end after `period`, which the pause knows too.
+/// Pauses a list on all hosts, for `period` if there is one. `pause.until` is then its end.
 void pause_list(QueryContext& query, const std::string& list, const Pause& pause,
                 std::optional<Duration> period);
-/// False: it was not paused.
+/// Ends the pause of a list. False: the list was not paused.
 bool resume_list(QueryContext& query, const std::string& list);
-/// JSON objects: what the two have done.
+/// Results of pause_list() and resume_list() as JSON objects.
 std::string pause_json(const std::string& list, const Pause& pause);
 std::string resume_json(const std::string& list, bool was_paused);
 
@@ -38,26 +38,27 @@ struct ChangedItem {
   bool done = true;
 };
 
-/// At the end of the list; `again`: also what is in it already.
+/// Adds items to the end of the list. `again`: also items that the list has already.
 std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,
                                    const std::vector<Item>& items, bool again);
-/// Every copy of them.
+/// Removes all copies of the items.
 std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,
                                       const std::vector<Item>& items);
-/// All that are in this state. Those that have left it meanwhile stay.
+/// Removes all items in this state. An item that leaves the state before its removal stays.
 std::vector<ChangedItem> remove_all(QueryContext& query, const std::string& list,
                                     const std::string& state);
-/// Until they are released. A run that goes on goes on to its end.
+/// Quarantines items until they are released. Active runs continue.
 std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string& list,
                                           const std::vector<Item>& items, const ChangeNote& note);
-/// Ends rests and quarantines.
+/// Ends the delay or quarantine of items.
 std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
                                        const std::vector<Item>& items);
-/// All that are in one of these states, "resting" or "quarantined".
+/// Releases all items in one of these states, "resting" or "quarantined".
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
                                      const std::vector<std::string>& states);
 
-/// Keeps the item of an active run from being run again, each kind of work in its way.
+/// Keeps the item of an active run from running again: quarantines the item of a circular list,
+/// sets the job of a schedule to STOP, stalls the job of a feed when its run ends.
 void park(QueryContext& query, const view::RunView& run, const ChangeNote& note);
 
 }  // namespace w8y::verbs

@@ -256,8 +256,10 @@ ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& ke
   return part;
 }
 
-ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys, const Item& item) {
-  const redis::ReplyCopy places = client.call({"LPOS", keys.list, item, "COUNT", "0"});
+ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys, const Item& item,
+                   Copies copies) {
+  redis::Command find{"LPOS", keys.list, item, "COUNT", copies == Copies::found ? "1" : "0"};
+  const redis::ReplyCopy places = client.call(find);
   std::vector<ItemView> items{view::item_named(item)};
   ItemView& read = items.front();
   read.state = "free";

@@ -13,7 +13,7 @@
 
 namespace w8y::verbs {
 
-/// What the value of `item.lock` says.
+/// Sets the state of `item`, its holder and the reason from the value of its lock, `item.lock`.
 void read_lock(view::ItemView& item);
 
 /// Returns the items in a state (empty: in any), at most `most` of them (0: all). Long items are
@@ -42,9 +42,10 @@ ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& ke
                         std::size_t first, std::size_t count, const Item& behind,
                         const std::function<bool(const view::ItemView&)>& wanted);
 
-/// One item, by its name. If it is not in the list, `copies` is 0, and the state is empty unless a
-/// run goes on.
+enum class Copies { counted, found };
+/// One item, by its name. `found`: one copy is looked for, which is faster in a long list. If it is
+/// not in the list, `copies` is 0, and the state is empty unless a run goes on.
 view::ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys,
-                         const Item& item);
+                         const Item& item, Copies copies = Copies::counted);
 
 }  // namespace w8y::verbs

@@ -1,5 +1,6 @@
 #include "operator/feed_jobs.hpp"
 
+#include <algorithm>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -157,14 +158,13 @@ std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& cli
 
 view::ItemList read_feed_jobs(redis::SyncClient& client, bool cluster, const std::string& feed,
                               const std::string& state, std::size_t most) {
-  std::vector<ItemView> jobs = std::move(FeedJobs(client, {client, cluster}, feed).jobs);
   view::ItemList list;
-  list.length = jobs.size();
-  for (ItemView& job : jobs) {
-    ++list.states[std::string(job.state)];
-    if ((state.empty() || state == job.state) && (most == 0 || list.items.size() < most))
-      list.items.push_back(std::move(job));
-  }
+  list.items = std::move(FeedJobs(client, {client, cluster}, feed).jobs);
+  list.length = list.items.size();
+  for (const ItemView& job : list.items) ++list.states[std::string(job.state)];
+  if (!state.empty())
+    std::erase_if(list.items, [&state](const ItemView& job) { return state != job.state; });
+  if (most > 0 && list.items.size() > most) list.items.resize(most);
   return list;
 }
 
@@ -177,7 +177,8 @@ std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::stri
   if (job->state == "waiting") {
     const auto place = client.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
     if (place[0].kind == redis::ReplyCopy::Kind::integer) {
-      job->place = static_cast<std::size_t>(place[1].number - place[0].number);
+      job->place =
+          static_cast<std::size_t>(std::max<std::int64_t>(1, place[1].number - place[0].number));
     } else {
       job->state = "nowhere";
     }

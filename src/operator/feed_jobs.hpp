@@ -11,17 +11,17 @@
 
 namespace w8y::verbs {
 
-/// Jobs in a state (empty: in any), at most `most` of them (0: all): those that are claimed first,
-/// then those that wait, the next one first. Throws redis::RedisError.
+/// Reads at most `most` jobs (0: all) in `state` (empty: any): first claimed jobs, then queued
+/// jobs in the order in which they will be claimed, then the rest. Throws redis::RedisError.
 view::ItemList read_feed_jobs(redis::SyncClient& client, bool cluster, const std::string& feed,
                               const std::string& state = {}, std::size_t most = 0);
 
-/// These, in their order; nullopt: the feed has no job of this ID. A job that is in no other place
-/// is taken to wait; its place in the queue is not read.
+/// Reads the jobs with these IDs, in the order of `ids`; nullopt: the feed has no such job. A
+/// job that is not claimed and not stalled counts as queued; its position is not read.
 std::vector<std::optional<view::ItemView>> read_feed_jobs_named(
     redis::SyncClient& client, const std::string& feed, const std::vector<std::string>& ids);
 
-/// One job, with its place and its lease.
+/// Reads one job, with its position in the queue and its lease.
 std::optional<view::ItemView> read_feed_job(redis::SyncClient& client, const std::string& feed,
                                             const std::string& id);
 

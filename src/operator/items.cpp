@@ -40,7 +40,7 @@ constexpr int most_tries = 5;
 class CircularWalk {
  public:
   CircularWalk(QueryContext& query, const store::CircularKeys& keys, const std::string& after)
-      : sight_(query), keys_(keys) {
+      : query_(query), keys_(keys) {
     const auto fields = read_cursor(after, "list", 4);
     if (fields.empty()) return;
     again_ = fields[0] == "again";
@@ -89,7 +89,7 @@ class CircularWalk {
   bool find() {
     if (last_.empty()) return false;
     const auto at = static_cast<std::int64_t>(at_);
-    const auto told = sight_.redis.pipeline({{"LPOS", keys_.list, last_}});
+    const auto told = query_.redis.pipeline({{"LPOS", keys_.list, last_}});
     if (told[0].kind != redis::ReplyCopy::Kind::integer) return false;
     std::int64_t now = told[0].number + 1;
     if (now != at) now = nearest(at);
@@ -102,7 +102,7 @@ class CircularWalk {
   /// would go round and round.
   [[nodiscard]] std::int64_t nearest(std::int64_t at) {
     const auto places =
-        sight_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
+        query_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
     std::int64_t best = at;
     std::int64_t farthest = most_places;
     for (const redis::ReplyCopy& place : places) {
@@ -115,11 +115,11 @@ class CircularWalk {
   /// From `at_`, behind that item, and where that is the end of the list, from its begin: true.
   bool read(const ItemFilter& filter, std::size_t count, const Item& behind, ItemPart& part) {
     const auto wanted = [&](const ItemView& item) { return filter.fits_name(item.item); };
-    part = read_item_part(sight_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
+    part = read_item_part(query_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
                           behind, wanted);
     if (part.moved || again_ || turned_ <= 0 || part.end > at_) return false;
     const auto left = static_cast<std::size_t>(turned_);
-    part = read_item_part(sight_.redis, keys_, 0, std::min(count, left), {}, wanted);
+    part = read_item_part(query_.redis, keys_, 0, std::min(count, left), {}, wanted);
     return true;
   }
   /// At the begin, behind `at_`.
@@ -133,7 +133,7 @@ class CircularWalk {
     done_ = turned_ <= 0 || at_ == 0;
   }
 
-  QueryContext& sight_;
+  QueryContext& query_;
   const store::CircularKeys& keys_;
   bool again_ = false;      ///< from the begin, after the end
   bool was_again_ = false;  ///< when the last part was read, and below

@@ -31,8 +31,8 @@ struct ItemsPage {
   std::string next;  ///< a cursor; empty: there are no more
 };
 
-/// Items of a list that this name has. Reads some thousand items at most: fewer than the limit may
-/// be found, and more behind `next`.
+/// Returns a page of the items of the list named `list`. Reads at most a few thousand items, so a
+/// page may have fewer items than its limit and still have a `next`.
 ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFilter& filter,
                      const PageRequest& part);
 /// The items as a JSON array.
@@ -50,7 +50,7 @@ struct ItemDetail {
   std::vector<view::RunRecord> runs;  ///< the newest ones
 };
 
-/// One item of a list that this name has. Throws Refusal.
+/// Reads one item of the list named `list`. Throws Refusal.
 ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name);
 std::string to_json(const std::string& list, const ItemDetail& found);
 

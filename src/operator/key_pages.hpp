@@ -40,7 +40,7 @@ Phase from_taking_end(redis::SyncClient& client, std::string key);
 using Choose =
     std::function<std::vector<std::optional<view::ItemView>>(std::size_t phase, const Step& step)>;
 
-/// Adds what is chosen to the page, and where it goes on.
+/// Adds the chosen items to the page and sets the cursor of the next page.
 void walk(ItemsPage& page, const std::vector<Phase>& phases, const PageRequest& part,
           const Choose& choose);
 

@@ -1,4 +1,4 @@
-// What is known of lists before Redis is asked: by a config, or by what the w8yd of this host says.
+// Lists that are known without a query to Redis: from a config, or from the w8yd of this host.
 #pragma once
 
 #include <functional>

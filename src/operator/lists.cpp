@@ -47,13 +47,13 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
                          ": it is neither in the config nor in Redis");
 }
 
-[[noreturn]] void refuse_gearman(const std::string& prefix) {
+}  // namespace
+
+void refuse_gearman(const std::string& prefix) {
   throw Refusal(409, escape_text(prefix) +
                          " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
                          "gearadmin --status counts them");
 }
-
-}  // namespace
 
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach) {
   return store::with_remedy(error.what(), reach.url.user);

@@ -1,4 +1,4 @@
-// Which list is meant, and its keys: as the config says, else as Redis has it.
+// Resolves the name of a list to its kind and keys, by the config, otherwise by Redis.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,33 @@
 
 namespace w8y::verbs {
 
-/// All throw Refusal.
+/// All functions throw Refusal.
 
-/// The list of that name, else all known lists that the pattern fits; nullopt: all known lists.
-/// Refuses a name that nothing has, 404: it is a slip, most likely. Where no lists are known, any
-/// name is taken as it is.
+/// Returns the list of that name, otherwise all known lists that match the pattern; nullopt: all
+/// known lists. Refuses an unknown name with 404, as it is most likely a typo. If no lists are
+/// known, returns any name unchanged.
 std::vector<std::string> lists_of(QueryContext& query,
                                   const std::optional<std::string>& name_or_pattern);
-/// By the config, else by the keys that it has; nullopt: nobody knows it.
+/// Returns the kind of a list by the config, otherwise by its keys; nullopt: the list is unknown.
 std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
-/// The same. Refuses one that nobody knows, 404.
+/// As find_kind(), but refuses an unknown list with 404.
 SourceKind kind_of(QueryContext& query, const std::string& prefix);
-/// The same. Refuses a list of Gearman, 409: its jobs are not in Redis.
+/// As kind_of(), but refuses a list of Gearman with 409: its jobs are not in Redis.
 SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
-/// Queues of a schedule; empty if they are not known.
+/// Throws that Refusal.
+[[noreturn]] void refuse_gearman(const std::string& prefix);
+/// Returns the queues of a schedule; empty if they are not known.
 std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix);
 
-/// Keys of a list of any kind. In a cluster, refuses a name without a hash tag, 400.
+/// Returns the keys of a list of any kind. In a cluster, refuses a name that has no hash tag
+/// with 400.
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
-/// The same, for what is done with items. Refuses a list of another kind, 409: its jobs have
-/// commands of their own.
+/// Returns the keys for work with items. Refuses a list that is not circular with 409: its jobs
+/// have subcommands of their own.
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix);
 
-/// Refuses a state that no item of the list ever has, 400; an empty one is any. `option`: of the
-/// state, such as "?state=".
+/// Refuses a state that no item of the list can have with 400; empty: any state. `option`: the
+/// name of the parameter, such as "?state=".
 void check_state(const std::string& list, const std::string& state,
                  std::span<const std::string_view> states, const char* option = "?state=");
 

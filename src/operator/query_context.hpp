@@ -14,7 +14,8 @@ inline constexpr const char* no_redis =
     "lists "
     "no pauses, and hosts no fleet";
 
-/// In w8yd on the thread of the QueryRunner: what else is of w8yd is not to be touched.
+/// Redis, lists and fleet for one verb. In w8yd, verbs run on the thread of the QueryRunner and
+/// must not access any other state of w8yd.
 struct QueryContext {
   redis::SyncClient& redis;
   const redis::ClientOptions& reach;  ///< how Redis is reached
@@ -25,13 +26,13 @@ struct QueryContext {
   [[nodiscard]] bool cluster() const { return reach.url.kind == redis::Url::Kind::cluster; }
 };
 
-/// What Redis says, and which permission is missing, if that is it.
+/// Returns the error of Redis, with the missing permission if that is the cause.
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach);
 
-/// Ends a verb that can't be done.
+/// Exception of a verb that cannot be carried out.
 class Refusal : public std::runtime_error {
  public:
-  /// `status`: of HTTP. 400: the question is wrong; 503: Redis can't be asked.
+  /// `status`: HTTP status, such as 400: invalid request; 503: Redis is unavailable.
   Refusal(unsigned status, const std::string& what) : std::runtime_error(what), status_(status) {}
   [[nodiscard]] unsigned status() const { return status_; }
 

@@ -1,7 +1,5 @@
 #include "operator/run_job.hpp"
 
-#include <utility>
-
 #include "core/escape.hpp"
 #include "core/job_code.hpp"
 #include "store/schedule/changes.hpp"

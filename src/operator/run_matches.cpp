@@ -63,7 +63,7 @@ void RunMatches::add_held(QueryContext& query) {
 }
 
 void RunMatches::add_finished(QueryContext& query, std::size_t most_read) {
-  // An ID that is none of ours is sought everywhere, since an exact one wins.
+  // Text that starts no ULID is compared with the whole history, since an exact match wins.
   const auto earliest = earliest_time(start_);
   History history(query.redis, lists_of(query, list_));
   std::size_t matches = 0;

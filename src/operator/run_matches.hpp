@@ -1,11 +1,10 @@
-// Runs whose ID is the one that is sought, or starts so: active on a host, held by a lock,
+// Runs whose ID equals or starts with a given text: active on a host, named by a lock, or
 // finished.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "operator/query_context.hpp"
 #include "view/fleet_orders.hpp"
@@ -15,11 +14,11 @@
 
 namespace w8y::verbs {
 
-/// At least one of these is there.
+/// A matching run. At least one of `active`, `held` and `finished` is set.
 struct FoundRun {
   std::optional<view::RunView> active;      ///< with its host
-  std::optional<view::ItemView> held;       ///< the item that a lock says it holds
-  std::optional<view::RunRecord> finished;  ///< ended since it was seen active, if it was
+  std::optional<view::ItemView> held;       ///< item whose lock names the run
+  std::optional<view::RunRecord> finished;  ///< newer than `active` if both are set
   std::string list;
 };
 
@@ -29,12 +28,11 @@ class RunMatches {
   RunMatches(const std::string& start, std::optional<std::string> list);
 
   [[nodiscard]] const std::string& start() const { return start_; }
-  [[nodiscard]] const std::optional<std::string>& list() const { return list_; }
 
-  // Each adds what matches.
+  // Each of these functions adds matching runs.
   void add(view::RunView&& run);
-  /// What hosts replied to the command `runs`. The hosts that did not reply are named if no run is
-  /// found.
+  /// Adds runs from the replies of hosts to the command `runs`. If no run matches, the error names
+  /// the hosts that did not reply.
   void add(const FleetOutcome& replies);
   /// Reads locks of circular lists. Throws redis::RedisError.
   void add_held(QueryContext& query);

@@ -1,15 +1,11 @@
 #include "operator/runs.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
-#include "core/escape.hpp"
-#include "core/json_text.hpp"
 #include "core/pattern.hpp"
 #include "operator/cursor.hpp"
 #include "operator/lists.hpp"
-#include "operator/stored.hpp"
 
 namespace w8y::verbs {
 

@@ -33,11 +33,11 @@ struct RunFilter {
   [[nodiscard]] bool fits(const view::RunRecord& run) const;
 };
 
-/// Takes a run. False: the page is full.
+/// Receives a run. Returns false if the page is full.
 using TakeRun = std::function<bool(view::RunRecord&&)>;
-/// Finished runs, newest first, of the lists that `list` means (lists_of()). Returns where the next
-/// page begins: a cursor; empty: there are no more. A page may have fewer runs than its limit, even
-/// none.
+/// Passes finished runs to `take`, newest first, of the lists that `list` selects (lists_of()).
+/// Returns the cursor of the next page; empty: there are no more runs. A page may have fewer runs
+/// than its limit, even none.
 std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take);
 /// The same as JSON: {"runs": […], "next"}. A page has about 8 MiB at most.

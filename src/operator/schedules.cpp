@@ -32,8 +32,8 @@ void check(const redis::ReplyCopy& reply) {
   if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
 }
 
-/// Known lists of one kind, behind the one that was shown last; one more than wanted, if there is
-/// one.
+/// Returns the known lists of one kind after the cursor: at most one more than the limit, to show
+/// whether there is another page.
 std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kind,
                                        const PageRequest& part) {
   const auto fields = read_cursor(part.after, "name", 1);

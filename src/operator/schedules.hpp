@@ -36,8 +36,8 @@ std::string to_json(const ListsPage<view::ScheduleView>& page);
 std::string to_json(const ListsPage<view::FeedView>& page);
 std::string to_json(const ScheduleDetail& found);
 
-/// Adds the jobs that the filter wants: those that are worked on, then those in queues, on the
-/// timeline, and the rest, each once.
+/// Adds the jobs that match the filter, each once: claimed jobs first, then queued jobs, jobs on
+/// the timeline, and the rest.
 void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
                    const ItemFilter& filter, const PageRequest& part);
 /// Reads the schedules of these jobs: as they are stored, in words, and the next times.

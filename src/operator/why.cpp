@@ -143,7 +143,7 @@ WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKi
   const Item& name = *question.item;
   std::optional<view::ItemView> found;
   if (kind == SourceKind::circular)
-    found = read_item(query.redis, circular_keys(query, question.list), name);
+    found = read_item(query.redis, circular_keys(query, question.list), name, Copies::found);
   if (kind == SourceKind::schedule) found = read_scheduled_job(query.redis, question.list, name);
   if (kind == SourceKind::job) found = read_feed_job(query.redis, question.list, name);
   WhyItem item(found ? std::move(*found) : view::item_named(name));

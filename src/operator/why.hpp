@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "core/json_object.hpp"
 #include "operator/query_context.hpp"
 #include "view/why.hpp"
 
@@ -24,10 +23,10 @@ struct WhyQuestion {
   FleetOutcome replies;          ///< to the command `runs` for this list; empty: not asked
 };
 
-/// A list that nobody knows is taken to be circular. Throws redis::RedisError.
+/// Explains a list or an item. An unknown list counts as circular. Throws redis::RedisError.
 Why explain(QueryContext& query, const WhyQuestion& question);
 
-/// JSON of GET /api/v1/lists/…/why, with the age of the oldest fact.
+/// JSON of GET /api/v1/lists/…/why. `now`: by the clock of `asked`.
 std::string why_json(const WhyQuestion& question, const Why& why, WallTime now);
 
 }  // namespace w8y::verbs

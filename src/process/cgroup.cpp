@@ -27,12 +27,14 @@ struct RunGroup::Group {
   std::string path;
   Fd folder;
   Fd events;  ///< cgroup.events, kept open: it is read after each run
-  Fd cpu;     ///< cpu.stat, kept open from the first run on
   // Its counters go on from run to run: as they were before the present one.
   std::uint64_t cpu_us = 0;
-  std::uint64_t peak_memory = 0;
+  std::uint64_t memory_limits = 0;  ///< how often its limit was reached
   std::uint64_t memory_kills = 0;
-  bool measured = true;  ///< since its last run
+  Fd peak;  ///< memory.peak, which begins anew for who has written to it (Linux 6.12)
+  bool peak_is_own = true;  ///< of the present run alone
+  bool is_new = true;       ///< no run was in it yet
+  bool measured = true;     ///< since its last run
   GroupLimits limits;
   bool killed = false;  ///< Linux 6.14 and later kill whatever is born in it from then on
 
@@ -43,18 +45,18 @@ struct RunGroup::Group {
     const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
     return text.find("populated 1") != std::string_view::npos;
   }
-  /// How much more it is than before; nullopt: the kernel does not say.
+  /// Returns the growth of a counter and updates `before`; nullopt: the kernel has no value.
   static std::optional<std::uint64_t> growth(std::uint64_t& before,
                                              std::optional<std::uint64_t> now) {
     if (!now) return std::nullopt;
     return *now - std::min(*now, std::exchange(before, *now));
   }
-  std::optional<std::uint64_t> cpu_now() {
-    if (!cpu) cpu = Fd(open((path + "/cpu.stat").c_str(), O_RDONLY | O_CLOEXEC));
-    std::array<char, 256> buffer;
-    const ssize_t count = cpu ? pread(cpu.get(), buffer.data(), buffer.size(), 0) : 0;
+  [[nodiscard]] std::optional<std::uint64_t> read_peak() const {
+    std::array<char, 32> buffer;
+    if (!peak) return read_number("/memory.peak");
+    const ssize_t count = pread(peak.get(), buffer.data(), buffer.size(), 0);
     if (count <= 0) return std::nullopt;
-    return flat_value({buffer.data(), static_cast<std::size_t>(count)}, "usage_usec");
+    return flat_value({buffer.data(), static_cast<std::size_t>(count)});
   }
   [[nodiscard]] std::optional<std::uint64_t> read_number(const char* file,
                                                          std::string_view name = {}) const {
@@ -84,17 +86,37 @@ int RunGroup::folder() const {
 
 std::string RunGroup::measure(ResourceUse& used) {
   if (!group_) return {};
-  group_->measured = true;
-  if (const auto cpu = Group::growth(group_->cpu_us, group_->cpu_now()))
-    used.cpu = std::chrono::microseconds(*cpu);
-  const auto& limit = group_->limits.memory_max;
+  Group& group = *group_;
+  group.measured = true;
+  const auto cpu = Group::growth(group.cpu_us, group.read_number("/cpu.stat", "usage_usec"));
+  if (cpu) used.cpu = std::chrono::microseconds(*cpu);
+  const auto& limit = group.limits.memory_max;
   if (!limit) return {};  // its memory is counted only where it is limited
-  // The largest of all runs so far: of this one only if it has grown.
-  const auto peak = group_->read_number("/memory.peak");
-  if (Group::growth(group_->peak_memory, peak).value_or(0) > 0) used.peak_memory = peak;
-  const auto kills = group_->read_number("/memory.events", "oom_kill");
-  if (Group::growth(group_->memory_kills, kills).value_or(0) == 0) return {};
-  return "killed by the kernel: out of memory, limit " + format_size(*limit);
+  if (const auto peak = group.peak_is_own ? group.read_peak() : std::nullopt)
+    used.peak_memory = *peak;
+  const auto reached =
+      Group::growth(group.memory_limits, group.read_number("/memory.events", "oom"));
+  const auto kills =
+      Group::growth(group.memory_kills, group.read_number("/memory.events", "oom_kill"));
+  if (kills.value_or(0) == 0) return {};
+  const std::string why = "killed by the kernel: out of memory";
+  return reached.value_or(0) > 0 ? why + ", limit " + format_size(*limit) : why;
+}
+
+/// What it counts from now on is of the next run.
+void RunGroup::begin() {
+  Group& group = *group_;
+  const bool is_new = std::exchange(group.is_new, false);
+  if (group.limits.memory_max) {
+    if (!group.peak)
+      group.peak = Fd(open((group.path + "/memory.peak").c_str(), O_RDWR | O_CLOEXEC));
+    const bool reset = group.peak && pwrite(group.peak.get(), "1", 1, 0) == 1;
+    group.peak_is_own = reset || is_new;
+    group.measured = false;  // its counters were not read where there was no limit
+  }
+  ResourceUse before;
+  if (!is_new && !group.measured) static_cast<void>(measure(before));
+  group.measured = false;
 }
 
 void RunGroup::kill() {
@@ -192,10 +214,7 @@ std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& erro
   }
   if (group) {
     RunGroup taken(*this, std::move(group));
-    ResourceUse before;
-    // Of a run that was given up, nobody has asked.
-    if (!taken.group_->measured) static_cast<void>(taken.measure(before));
-    taken.group_->measured = false;
+    taken.begin();
     return taken;
   }
   if (!to_have.any()) error = 0;

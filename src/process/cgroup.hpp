@@ -40,8 +40,8 @@ class RunGroup {
   ~RunGroup();
 
   [[nodiscard]] int folder() const;  ///< descriptor, for clone3
-  /// What the processes in it used since it was taken, as far as it knows better. Returns why the
-  /// kernel killed one of them; empty: it did not.
+  /// Overwrites the members of `used` that the group counts, for the time since it was taken.
+  /// Returns the reason if the kernel killed a process of the group; empty: it killed none.
   std::string measure(ResourceUse& used);
   /// SIGKILL to all that is in it.
   void kill();
@@ -54,6 +54,7 @@ class RunGroup {
   friend class ControlGroups;
   struct Group;
   RunGroup(ControlGroups& owner, std::unique_ptr<Group> group);
+  void begin();
 
   ControlGroups* owner_;
   std::unique_ptr<Group> group_;

@@ -67,8 +67,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t pid() const;  ///< 0: not started
-  /// What its processes used, from on_ended() on: as its control group counts, else it and the
-  /// processes that it waited for.
+  /// Resources that its processes used; valid from on_ended() on. Without a control group, only
+  /// those of the child and of the processes that it waited for.
   [[nodiscard]] const ResourceUse& used() const;
   /// SIGTERM (and SIGCONT) to the group, SIGKILL after `kill_grace`. Again: nothing more.
   void stop();

@@ -23,7 +23,8 @@ Duration time_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-/// Until it executes its program, a child has our memory, and the kernel counts that as its own.
+/// Omits a peak memory that does not exceed the peak of this process: until exec, a child shares
+/// the memory of this process, and the kernel counts it for the child.
 ResourceUse use_of(const rusage& usage) {
   constexpr std::uint64_t kib = 1024;
   ResourceUse used{time_of(usage.ru_utime) + time_of(usage.ru_stime), std::nullopt};

@@ -14,9 +14,9 @@
 
 namespace w8y::process {
 
-/// False: it has not exited yet.
-/// `used`: what it and the processes that it has waited for used. Its memory only where it is more
-/// than ours has been.
+/// Reaps a child. False: it has not exited yet.
+/// `used`: resources of the child and of the processes that it waited for; memory only if its peak
+/// exceeds the peak of this process.
 bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used = nullptr);
 /// To the very process, whoever has its number now.
 void signal_by(int pidfd, int number);

@@ -25,12 +25,12 @@ struct ItemView {
   std::size_t length = 0;  ///< bytes of the whole item
   /// One of item_states(); empty: there is no such item.
   std::string_view state;
-  std::optional<WallTime> since;  ///< running, quarantined, claimed: since then; or of the status
-  std::optional<WallTime> until;  ///< resting: until then, where the key has no time to live
-  std::optional<Duration> left;   ///< of the lock or lease; nullopt: it has no end
+  std::optional<WallTime> since;  ///< start of running, quarantined, claimed; or of the status
+  std::optional<WallTime> until;  ///< end of the delay, if the key has no time to live
+  std::optional<Duration> left;   ///< time left of the lock or lease; nullopt: it has no end
   std::int64_t failures = 0;      ///< in a row; of jobs of feeds: cancels
 
-  std::string host;  ///< the holder, if it is a host of ours
+  std::string host;  ///< name of the host, if a w8yd or w8y holds it
   std::string pid;   ///< of its w8yd or w8y
   std::string run;   ///< active; or after which the item was quarantined
   /// Value of the lock of a circular list. Of a schedule: the tag of another program's worker.
@@ -57,7 +57,7 @@ struct ItemView {
   [[nodiscard]] bool cut() const { return length > item.size(); }
 };
 
-/// The item of this name, of which nothing else is known.
+/// Returns an item of which only the name is known.
 ItemView item_named(Item name);
 
 /// Items of a list, each once.

@@ -1,7 +1,5 @@
 #include "view/schedule_view.hpp"
 
-#include <utility>
-
 namespace w8y::view {
 
 namespace {

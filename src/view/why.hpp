@@ -109,6 +109,7 @@ Why why_item(const WhyList& list, const WhyItem& item);
 Why why_list(const WhyList& list, const WhyItems& items);
 /// Redis can't be asked: what the host that was asked knows itself.
 Why why_unavailable(const std::string& host, const std::string& trouble,
-                    std::optional<WallTime> since, WallTime now);
+                    std::optional<WallTime> since, WallTime now,
+                    std::string (*time_text)(WallTime time) = nullptr);
 
 }  // namespace w8y

@@ -199,9 +199,11 @@ Why why_list(const WhyList& list, const WhyItems& items) {
 }
 
 Why why_unavailable(const std::string& host, const std::string& trouble,
-                    std::optional<WallTime> since, WallTime now) {
+                    std::optional<WallTime> since, WallTime now,
+                    std::string (*time_text)(WallTime time)) {
   WhyList clock;
   clock.now = now;
+  clock.time_text = time_text;
   std::string text = "Redis is away";
   if (since) text += " " + core::since_text(clock, *since);
   text += ", as the host " + escape_text(host) + " finds: " + core::ended(escape(trouble));

@@ -31,7 +31,7 @@ struct Host {
     return {[this] {
               redis::ClientOptions options;
               options.url = redis::parse_url(url);
-              // Only the queries's own patience is to be seen.
+              // Long enough that only the timeout of the QueryRunner takes effect.
               options.connect_timeout = options.command_timeout = std::chrono::minutes(5);
               options.name = "looks";
               return options;

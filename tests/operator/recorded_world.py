@@ -61,7 +61,7 @@ GETS = [
     "/api/v1/lists/mix/items/none:A", "/api/v1/schedules?list=films", "/api/v1/schedules?state=bad",
     "/api/v1/fleet?lists=maybe", LIST + "/ring?most=0", "/api/v1/lists/mix/ring", "/api/v1/lists/none/ring",
 ]
-# Of these, each page: one thing a page.
+# Queries that are read page by page, one entry per page.
 PAGES = [
     "/api/v1/runs?limit=1", "/api/v1/runs?list=films&limit=1", "/api/v1/runs?failed=yes&limit=1",
     *(f"/api/v1/lists/{name}/items?limit=1" for name in ("films", "mix", "encode")),
@@ -295,7 +295,7 @@ class World:
         return self.masked(f"{status}, {kind.group(1).decode() if kind else ''}\n{answer.rstrip()}\n")
 
     def pages(self, path):
-        """What each page has, by its names: a page a line."""
+        """Return the names of the entries of each page, one page per line."""
         text, after = "", ""
         for _ in range(50):
             url = f"http://localhost{path}{after and '&after=' + after}"

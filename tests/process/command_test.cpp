@@ -1,5 +1,6 @@
 // Plain commands.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
@@ -54,7 +55,10 @@ TEST_CASE("a run tells what it and the processes that it waited for used") {
       "x", command_rule({"/bin/sh", "-c", "head -c 300M /dev/zero | tail -c 30M >/dev/null"}));
   REQUIRE(told.end);
   CHECK(told.end->used.cpu > Duration{0});
-  CHECK(told.end->used.peak_memory > std::uint64_t{30} << 20);
+  // Not known where the tests have had more themselves, as with sanitizers.
+  rusage ours{};
+  getrusage(RUSAGE_SELF, &ours);
+  if (ours.ru_maxrss < 30 * 1024) CHECK(told.end->used.peak_memory > std::uint64_t{30} << 20);
 }
 
 TEST_CASE("both outputs of a command are log, the tail is of standard error") {
