@@ -56,17 +56,25 @@ std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
                                     const SupervisorSettings& supervisor,
                                     const HostLimits& limits) {
   std::uint64_t runs = 0;
-  for (const RulePtr& rule : lists) runs += runs_of(*rule);
+  std::uint64_t limited = 0;  // of which memory_max limits the memory
+  for (const RulePtr& rule : lists) {
+    runs += runs_of(*rule);
+    if (rule->child->memory_max) limited += runs_of(*rule);
+  }
   const std::uint64_t most =
       supervisor.max_processes > 0 ? supervisor.max_processes : ~std::uint64_t{0};
   runs = std::min(runs, most);
+  limited = std::min(limited, runs);
 
   std::vector<std::string> lines;
   const std::uint64_t own = descriptors_of_host + supervisor.status.size() * descriptors_of_status;
-  const std::uint64_t descriptors = own + runs * descriptors_of_run;
+  const std::uint64_t descriptors =
+      own + (runs - limited) * descriptors_of_run + limited * descriptors_of_limited_run;
   if (limits.descriptors && descriptors > *limits.descriptors)
     lines.push_back("descriptors: " + runs_text(runs) + " take " + number(descriptors) + " (" +
-                    number(descriptors_of_run) + " each, " + number(own) +
+                    number(descriptors_of_run) + " each, " +
+                    (limited > 0 ? number(descriptors_of_limited_run) + " with memory_max, " : "") +
+                    number(own) +
                     " for w8yd itself), but it may have " + number(*limits.descriptors) +
                     " (ulimit -Hn, LimitNOFILE=)");
   add_users(lists, most, limits, lines);

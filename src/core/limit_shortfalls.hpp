@@ -26,6 +26,8 @@ struct HostLimits {
 
 /// Descriptors of a run while it goes on: its process, its outputs, its input, its control group.
 constexpr std::size_t descriptors_of_run = 6;
+/// One more where `memory_max` limits the run: the peak of its memory.
+constexpr std::size_t descriptors_of_limited_run = descriptors_of_run + 1;
 /// Of w8yd itself: the log, Redis, the loop; and the clients of a status address.
 constexpr std::size_t descriptors_of_host = 64;
 constexpr std::size_t descriptors_of_status = 65;

@@ -31,10 +31,10 @@ struct RunGroup::Group {
   std::uint64_t cpu_us = 0;
   std::uint64_t memory_limits = 0;  ///< how often its limit was reached
   std::uint64_t memory_kills = 0;
-  Fd peak;  ///< memory.peak, which begins anew for who has written to it (Linux 6.12)
+  Fd peak;  ///< memory.peak: a write to it sets it back for this descriptor (Linux 6.12)
   bool peak_is_own = true;  ///< of the present run alone
   bool is_new = true;       ///< no run was in it yet
-  bool measured = true;     ///< since its last run
+  bool measured = true;     ///< the counters are read since its last run
   GroupLimits limits;
   bool killed = false;  ///< Linux 6.14 and later kill whatever is born in it from then on
 
@@ -94,16 +94,16 @@ std::string RunGroup::measure(ResourceUse& used) {
   if (!limit) return {};  // its memory is counted only where it is limited
   if (const auto peak = group.peak_is_own ? group.read_peak() : std::nullopt)
     used.peak_memory = *peak;
-  const auto reached =
-      Group::growth(group.memory_limits, group.read_number("/memory.events", "oom"));
-  const auto kills =
-      Group::growth(group.memory_kills, group.read_number("/memory.events", "oom_kill"));
+  const auto events = read_small_file(group.path + "/memory.events");
+  if (!events) return {};
+  const auto reached = Group::growth(group.memory_limits, flat_value(*events, "oom"));
+  const auto kills = Group::growth(group.memory_kills, flat_value(*events, "oom_kill"));
   if (kills.value_or(0) == 0) return {};
   const std::string why = "killed by the kernel: out of memory";
   return reached.value_or(0) > 0 ? why + ", limit " + format_size(*limit) : why;
 }
 
-/// What it counts from now on is of the next run.
+/// The counters grow from run to run: what they add from now on belongs to the next run.
 void RunGroup::begin() {
   Group& group = *group_;
   const bool is_new = std::exchange(group.is_new, false);
@@ -112,7 +112,6 @@ void RunGroup::begin() {
       group.peak = Fd(open((group.path + "/memory.peak").c_str(), O_RDWR | O_CLOEXEC));
     const bool reset = group.peak && pwrite(group.peak.get(), "1", 1, 0) == 1;
     group.peak_is_own = reset || is_new;
-    group.measured = false;  // its counters were not read where there was no limit
   }
   ResourceUse before;
   if (!is_new && !group.measured) static_cast<void>(measure(before));
@@ -133,7 +132,7 @@ void RunGroup::refused(int error) {
   const bool removed = access(group_->path.c_str(), F_OK) != 0;
   remove_group(group_->path, 0);
   group_.reset();
-  // Somebody has removed it: the next one is made anew. Any other error would be the same for all.
+  // Somebody has removed it: take() makes another. Any other error would be the same for all.
   if (removed || !owner_->usable()) return;
   owner_->problem_ = "the kernel puts no child there: " + error_text(error);
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
@@ -251,6 +250,7 @@ int ControlGroups::set_limits(RunGroup::Group& group, GroupLimits limits) {
     const auto& most = limits.memory_max;
     if (const int error = set("/memory.max", most ? std::to_string(*most) : "max")) return error;
     group.limits.memory_max = most;
+    group.measured = false;  // the counters of memory are read only where it is limited
     // A run over its limit ends as a whole: half a run is of no use to anybody.
     set("/memory.oom.group", most ? "1" : "0");
   }

@@ -148,41 +148,33 @@ TEST_CASE("limits are written once, and taken back when the group serves another
   CHECK(host.file(one + "/cpu.weight") == "100");
 }
 
-TEST_CASE("a group reports the resources that were used since it was taken") {
+TEST_CASE("a group reports what its present run used, whatever the runs before it used") {
   const FakeHost host;
   ControlGroups groups(host.place());
   CHECK(groups.prepare({64 * mebi, {}}).empty());
-  int error = 0;
   const std::string one = "slice/" + groups.path().substr(host.base.size() + 1) + "/1/";
-  const auto count = [&](const char* cpu, const char* peak, const char* kills) {
-    host.folder.file(one + "cpu.stat", "usage_usec " + std::string(cpu) + "\nuser_usec 1\n");
-    host.folder.file(one + "memory.peak", std::string(peak) + "\n");
-    host.folder.file(one + "memory.events",
-                     "oom " + std::string(kills) + "\noom_kill " + std::string(kills) + "\n");
-  };
-  const auto measure = [&](process::RunGroup& group) {
+  /// The counters are these at the end of the run.
+  const auto run = [&](const GroupLimits& limits, const std::string& cpu, const std::string& peak,
+                       const std::string& kills, bool measured = true) {
+    int error = 0;
+    auto group = groups.take(limits, error);
+    host.folder.file(one + "cpu.stat", "usage_usec " + cpu + "\nuser_usec 1\n");
+    host.folder.file(one + "memory.peak", peak + "\n");
+    host.folder.file(one + "memory.events", "oom " + kills + "\noom_kill " + kills + "\n");
     ResourceUse used{1us, 1};
-    const std::string why = group.measure(used);
+    const std::string why = measured ? group->measure(used) : "";
     return std::to_string(used.cpu->count()) + " us, " + std::to_string(*used.peak_memory) +
-           " bytes " + why;
+           (why.empty() ? "" : ", " + why);
   };
-  {
-    auto run = groups.take({64 * mebi, {}}, error);
-    count("3000", "5000", "0");
-    CHECK(measure(*run) == "3000 us, 5000 bytes ");
-  }
-  {
-    auto run = groups.take({64 * mebi, {}}, error);
-    count("3500", "4000", "0");
-    CHECK(measure(*run) == "500 us, 4000 bytes ");
-  }
-  {
-    auto given_up = groups.take({64 * mebi, {}}, error);
-    count("9000", "6000", "0");
-  }
-  auto run = groups.take({64 * mebi, {}}, error);
-  count("9001", "67108864", "2");
-  CHECK(measure(*run) == "1 us, 67108864 bytes killed by the kernel: out of memory, limit 64MiB");
+  const GroupLimits limited{64 * mebi, {}};
+  CHECK(run(limited, "3000", "5000", "0") == "3000 us, 5000");
+  CHECK(run(limited, "3500", "4000", "0") == "500 us, 4000");
+  run(limited, "9000", "6000", "0", false);
+  CHECK(run({}, "9100", "6000", "3") == "100 us, 1");
+  CHECK(run(limited, "9101", "67108864", "5") ==
+        "1 us, 67108864, killed by the kernel: out of memory, limit 64MiB");
+  CHECK(run({}, "9101", "0", "6") == "0 us, 1");
+  CHECK(run(limited, "9102", "4000", "6") == "1 us, 4000");
 }
 
 TEST_CASE("two at once have two groups; with the limits that were there before, if there are any") {
@@ -380,7 +372,7 @@ TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
   CHECK_FALSE(std::filesystem::exists(left));
 }
 
-TEST_CASE("a group that somebody removed is made anew") {
+TEST_CASE("a group that somebody removed is replaced") {
   ControlGroups groups;
   if (skipped(groups)) return;
   run_in(groups, "exit 0");

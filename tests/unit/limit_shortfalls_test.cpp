@@ -38,6 +38,13 @@ TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
   limits.descriptors = 1029;
   CHECK(shortfalls(lists, supervisor(), limits).empty());
   CHECK(shortfalls(lists, supervisor(), {}).empty());
+
+  Rule rule = rule_for("c", 2);
+  rule.child.edit().memory_max = 1 << 20;
+  limits.descriptors = 142;
+  CHECK(shortfalls({share(rule)}, supervisor(), limits) ==
+        Lines{"descriptors: 2 runs at once take 143 (6 each, 7 with memory_max, 129 for w8yd "
+              "itself), but it may have 142 (ulimit -Hn, LimitNOFILE=)"});
 }
 
 TEST_CASE("a list that is off takes nothing") {
