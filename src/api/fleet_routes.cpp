@@ -26,7 +26,7 @@ void add_fleet_view(const Routes& routes) {
   query_at(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
            [](const http::HttpRequest& request) {
              return [wish = fleet_wish(request)](verbs::QueryContext& query) {
-               return verbs::fleet_view({query.redis, query.fleet}, wish);
+               return verbs::fleet_view(query, wish);
              };
            });
 }

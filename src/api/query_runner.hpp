@@ -28,7 +28,7 @@ struct QueryLimits {
 };
 
 /// One thread with a loop and a connection of its own, made with the first question. The connection
-/// is made when a query needs it, and made anew when the config means another Redis.
+/// is made when a query needs it, and made again when the config names another Redis.
 class QueryRunner final : public Subsystem {
  public:
   using Query = std::function<http::HttpResponse(verbs::QueryContext&)>;

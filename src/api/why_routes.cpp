@@ -67,7 +67,7 @@ void ask_hosts(const Routes& routes, const AskedWhy& asked) {
 void ask_why(const Routes& routes, const AskedWhy& asked) {
   routes.queries.run(
       [question = asked.question](QueryContext& query) {
-        question->hosts = verbs::hosts_of_list({query.redis, query.fleet}, question->list).hosts;
+        question->hosts = verbs::hosts_of_list(query, question->list).hosts;
         return http::HttpResponse{};
       },
       [routes, asked](http::HttpResponse hosts) {

@@ -255,17 +255,17 @@ void Figures::count_places(std::shared_ptr<PlacesCount> count) {
 }
 
 void Figures::count_some_places(verbs::QueryContext& query, PlacesCount& count) {
-  const verbs::FleetPlace at{query.redis, query.fleet};
   for (std::size_t read = 0; read < places_at_once && count.counted < count.hosts.size();) {
     FleetHost host;
     host.beat.id = count.hosts[count.counted++];
     std::map<std::string, unsigned> places;  // a report may be read twice
-    read += verbs::each_report(at, host, [&](const std::string& prefix, const std::string& text) {
-      if (!count.lists.contains(prefix)) return true;
-      const auto list = view::read_report(prefix, text);
-      if (list && serves(list->state)) places[prefix] = list->concurrency;
-      return true;
-    });
+    read +=
+        verbs::each_report(query, host, [&](const std::string& prefix, const std::string& text) {
+          if (!count.lists.contains(prefix)) return true;
+          const auto list = view::read_report(prefix, text);
+          if (list && serves(list->state)) places[prefix] = list->concurrency;
+          return true;
+        });
     for (const auto& [prefix, number] : places) count.places[prefix] += number;
   }
 }

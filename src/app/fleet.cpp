@@ -253,7 +253,7 @@ void Fleet::look(Seen then) {
   const auto glance = std::make_shared<api::FleetGlance>();
   parts_.queries.run(
       [glance](verbs::QueryContext& query) {
-        *glance = page::glance_of(verbs::fleet_hosts({query.redis, query.fleet}));
+        *glance = page::glance_of(verbs::fleet_hosts(query));
         return http::HttpResponse{};
       },
       [glance, then = std::move(then)](const http::HttpResponse& response) {
@@ -270,7 +270,7 @@ void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
   const auto hosts = std::make_shared<std::vector<view::HostDetails>>();
   parts_.queries.run(
       [hosts, wishes = std::move(wishes)](verbs::QueryContext& query) {
-        *hosts = verbs::host_details({query.redis, query.fleet}, wishes);
+        *hosts = verbs::host_details(query, wishes);
         return http::HttpResponse{};
       },
       [hosts, then = std::move(then)](const http::HttpResponse& response) {

@@ -27,8 +27,8 @@ class StatusServers final : public Subsystem {
         refused_tokens_(log, loop.clock(), loop.timers()),
         gate_([this](const http::HttpRequest& request) { refused_tokens_.add(request); }) {}
 
-  /// Throws http::SocketInUse if another w8yd has an address: whoever asks there would be answered
-  /// by the wrong one; std::runtime_error if status_token_file has no token. Without an address for
+  /// Throws http::SocketInUse if another w8yd has an address, because the wrong w8yd would answer
+  /// there; std::runtime_error if status_token_file has no token. Without an address for
   /// another reason the work goes on, and each reload tries again.
   void start(const Config& config) override;
   std::string prepare(const Config& running, const Config& wanted) override;

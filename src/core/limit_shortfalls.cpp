@@ -74,9 +74,8 @@ std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
     lines.push_back("descriptors: " + runs_text(runs) + " take " + number(descriptors) + " (" +
                     number(descriptors_of_run) + " each, " +
                     (limited > 0 ? number(descriptors_of_limited_run) + " with memory_max, " : "") +
-                    number(own) +
-                    " for w8yd itself), but it may have " + number(*limits.descriptors) +
-                    " (ulimit -Hn, LimitNOFILE=)");
+                    number(own) + " for w8yd itself), but it may have " +
+                    number(*limits.descriptors) + " (ulimit -Hn, LimitNOFILE=)");
   add_users(lists, most, limits, lines);
   if (limits.group && runs >= limits.group->most)
     lines.push_back("processes: " + runs_text(runs) + ", a process each at least, but the group " +

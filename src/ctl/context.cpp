@@ -140,14 +140,13 @@ std::optional<JsonFields> Context::ask_if_there(const std::string& path, const c
   }
 }
 
-bool Context::add_here(verbs::RunMatches& matches) {
+void Context::add_here(verbs::RunMatches& matches) {
   const auto answer = try_ask("/api/v1/status");
-  if (!answer) return false;
+  if (!answer) return;
   for (const JsonFields& each : answer->objects("lists"))
     if (const auto list = view::read_list(each, view::api))
       for (const RunStatus& run : list->runs)
         matches.add({list->prefix, run, {}, {}, answer->text("host"), {}});
-  return true;
 }
 
 // ---- Redis
@@ -207,7 +206,7 @@ redis::SyncClient& Context::redis() {
 
 std::optional<verbs::KnownLists> Context::find_lists() {
   if (const Config* config = this->config()) return verbs::KnownLists(*config);
-  if (options_.socket.empty() && !options_.redis_url.empty()) return std::nullopt;
+  if (options_.only_redis()) return std::nullopt;
   const auto text = try_ask("/api/v1/config");
   if (!text || !text->has("lists")) return std::nullopt;
   std::map<std::string, verbs::KnownList> lists;

@@ -31,8 +31,8 @@ class Context {
   /// Returns the response of w8yd if it has the member `member`, whatever its HTTP status. Throws
   /// Failure for another response. nullopt: w8yd is not reachable.
   std::optional<view::JsonFields> ask_if_there(const std::string& path, const char* member);
-  /// Adds the runs of this host. False: w8yd does not reply.
-  bool add_here(verbs::RunMatches& matches);
+  /// Adds the runs of this host, if its w8yd replies.
+  void add_here(verbs::RunMatches& matches);
 
   // Redis.
   /// The URL of Redis was given, and no w8yd: --redis-url, or $W8Y_REDIS_URL without --socket and

@@ -240,14 +240,26 @@ Failure failed_after(std::size_t sent, const redis::RedisError& error) {
 
 // ---- one id
 
-int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul) {
-  if (!options.json) {
-    std::cout << record_text(options, id) << (nul ? '\0' : '\n');
-    return done;
-  }
+core::AsciiObject id_json(const std::string& feed, const std::string& id) {
   core::AsciiObject json;
   json.put_bytes("feed", feed);
   json.put_bytes("id", id);
+  return json;
+}
+
+int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul) {
+  if (options.json)
+    print_json(id_json(feed, id).take());
+  else
+    std::cout << record_text(options, id) << (nul ? '\0' : '\n');
+  return done;
+}
+
+int print_value(const Options& options, const std::string& feed, const std::string& id,
+                const char* name, const std::string& value, bool nul) {
+  if (!options.json) return print_id(options, feed, value, nul);
+  core::AsciiObject json = id_json(feed, id);
+  json.put_bytes(name, value);
   print_json(json.take());
   return done;
 }
@@ -255,9 +267,7 @@ int print_id(const Options& options, const std::string& feed, const std::string&
 int tell_done(const Options& options, const std::string& feed, const std::string& id,
               const char* result) {
   if (!options.json) return done;
-  core::AsciiObject json;
-  json.put_bytes("feed", feed);
-  json.put_bytes("id", id);
+  core::AsciiObject json = id_json(feed, id);
   json.put("result", result);
   print_json(json.take());
   return done;

@@ -159,7 +159,13 @@ int send_input(bool base64, bool nul, FeedBatch<T>& batch,
   return all ? done : refused;
 }
 
+/// The beginning of the JSON of one item: its feed and its id.
+core::AsciiObject id_json(const std::string& feed, const std::string& id);
+
 // How commands about one id end.
+/// Prints a value of the item, as text or as the member `name` of its JSON.
+int print_value(const Options& options, const std::string& feed, const std::string& id,
+                const char* name, const std::string& value, bool nul);
 int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul);
 int tell_done(const Options& options, const std::string& feed, const std::string& id,
               const char* result);

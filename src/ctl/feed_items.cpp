@@ -203,16 +203,7 @@ class Get final : public FeedReading {
   int work(const Options& options, Context& context) override {
     const auto item = access(context).item(id_);
     if (!item) throw not_there(id_, feed_);
-    if (!options.json) {
-      std::cout << record_text(options, *item) << (nul_ ? '\0' : '\n');
-      return done;
-    }
-    core::AsciiObject json;
-    json.put_bytes("feed", feed_);
-    json.put_bytes("id", id_);
-    json.put_bytes("item", *item);
-    print_json(json.take());
-    return done;
+    return print_value(options, feed_, id_, "item", *item, nul_);
   }
 
   std::string id_;

@@ -56,8 +56,8 @@ FleetAccess::~FleetAccess() = default;
 /// It has the rights, and knows the name of the fleet.
 bool FleetAccess::asks_w8yd() {
   if (std::exchange(decided_, true)) return asks_w8yd_;
-  const bool only_redis = options_.socket.empty() && !options_.redis_url.empty();
-  asks_w8yd_ = !only_redis && options_.fleet.empty() && context_.try_ask("/healthz").has_value();
+  asks_w8yd_ =
+      !options_.only_redis() && options_.fleet.empty() && context_.try_ask("/healthz").has_value();
   return asks_w8yd_;
 }
 
@@ -74,8 +74,7 @@ JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
                                (wish.list ? "&list=" + http::percent_encode(*wish.list) : "") +
                                (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
   try {
-    const verbs::FleetPlace at{context_.redis(), context_.fleet()};
-    return JsonFields::parse(verbs::fleet_view(at, wish)).value();
+    return JsonFields::parse(verbs::fleet_view(context_.query(), wish)).value();
   } catch (const verbs::Refusal& refusal) {
     fail(refusal.status() == 503, refusal.what());
   } catch (const redis::RedisError& error) {

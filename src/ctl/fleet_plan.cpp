@@ -115,7 +115,7 @@ class FleetPlan final : public Command {
   }
 
  private:
-  /// Printed, or added to `json`, an array of hosts.
+  /// Adds the plan of a host to `json`, an array of hosts; without one, prints it.
   static void plan_for(const FleetHost& host, PlannedConfig& planned, core::JsonArray* json) {
     HostPlan plan;
     if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);

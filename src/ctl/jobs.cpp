@@ -73,17 +73,7 @@ class Put final : public FeedCommand {
     JobWait wait(subscriber, context.loop(), feed, id);
     wait.listen();
     feed.put({{id, item}}, high_);
-    const std::string result = wait.result(timeout_);
-    if (!options.json) {
-      std::cout << record_text(options, result) << (nul_ ? '\0' : '\n');
-      return done;
-    }
-    core::AsciiObject json;
-    json.put_bytes("feed", feed_);
-    json.put_bytes("id", id);
-    json.put_bytes("result", result);
-    print_json(json.take());
-    return done;
+    return print_value(options, feed_, id, "result", wait.result(timeout_), nul_);
   }
 
   FeedKind kind_;
@@ -112,17 +102,9 @@ class Take final : public FeedCommand {
                                  (timeout_ ? ", nor came within " + format_duration(*timeout_)
                                            : std::string()));
     const auto& [id, item] = *taken;
-    if (options.json) {
-      core::AsciiObject json;
-      json.put_bytes("feed", feed_);
-      json.put_bytes("id", id);
-      json.put_bytes("item", item);
-      print_json(json.take());
-    } else if (kind_ == FeedKind::job) {
-      std::cout << record_text(options, id) << '\n' << record_text(options, item);
-    } else {
-      std::cout << record_text(options, item) << (nul_ ? '\0' : '\n');
-    }
+    if (options.json || kind_ != FeedKind::job)
+      return print_value(options, feed_, id, "item", item, nul_);
+    std::cout << record_text(options, id) << '\n' << record_text(options, item);
     return done;
   }
 
@@ -208,9 +190,7 @@ class Failures final : public FeedCommand {
       std::cout << failures << '\n';
       return done;
     }
-    core::AsciiObject json;
-    json.put_bytes("feed", feed_);
-    json.put_bytes("id", id_);
+    core::AsciiObject json = id_json(feed_, id_);
     json.put("failures", failures);
     print_json(json.take());
     return done;

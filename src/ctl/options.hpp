@@ -14,6 +14,9 @@ struct Options {
   std::string lock_key;
   std::string fleet;  ///< its name
 
+  /// Redis alone: --redis-url was given and no socket, so w8yd is not asked.
+  [[nodiscard]] bool only_redis() const { return socket.empty() && !redis_url.empty(); }
+
   std::string schedule_prefix = "redbike";
 
   // Of commands about feeds.

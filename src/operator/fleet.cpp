@@ -37,9 +37,9 @@ constexpr const char* unreadable = "some of its list reports cannot be read";
 
 /// Why a reply did not come. One that is too large costs the connection, which is made again; all
 /// else is thrown again.
-std::string trouble_of(const FleetPlace& at, const redis::RedisError& error) {
+std::string trouble_of(const QueryContext& query, const redis::RedisError& error) {
   const bool lost = error.code() == redis::ErrorCode::none;
-  if (lost && (at.redis.client().connected() || !at.redis.reconnect())) throw error;
+  if (lost && (query.redis.client().connected() || !query.redis.reconnect())) throw error;
   return "its lists can't be read: " + std::string(error.what()).substr(0, 200);
 }
 
@@ -87,22 +87,22 @@ bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefi
 }
 
 /// HSCAN in place of HGET: the rights for the fleet have no other command that reads a hash.
-void find_in(const FleetPlace& at, std::vector<Search> open, const std::string& prefix) {
+void find_in(const QueryContext& query, std::vector<Search> open, const std::string& prefix) {
   const std::string pattern = literal(prefix);
   while (!open.empty()) {
     std::vector<redis::Command> commands;
     for (const Search& search : open)
       commands.push_back(
           {"HSCAN", search.key, search.cursor, "MATCH", pattern, "COUNT", buckets_at_once});
-    const std::vector<ReplyCopy> replies = at.redis.pipeline(commands);
+    const std::vector<ReplyCopy> replies = query.redis.pipeline(commands);
     std::size_t reply = 0;
     std::erase_if(open,
                   [&](Search& search) { return take_found(search, replies[reply++], prefix); });
   }
 }
 
-void find_list(const FleetPlace& at, std::span<FleetHost> hosts, const std::string& prefix) {
-  const store::FleetKeys keys(at.fleet);
+void find_list(const QueryContext& query, std::span<FleetHost> hosts, const std::string& prefix) {
+  const store::FleetKeys keys(query.fleet);
   while (!hosts.empty()) {
     const auto some = hosts.first(std::min(hosts.size(), hosts_at_once));
     hosts = hosts.subspan(some.size());
@@ -110,9 +110,9 @@ void find_list(const FleetPlace& at, std::span<FleetHost> hosts, const std::stri
     for (FleetHost& host : some)
       if (host.trouble.empty()) open.push_back({&host, keys.lists(host.beat.id)});
     try {
-      find_in(at, open, prefix);
+      find_in(query, open, prefix);
     } catch (const redis::RedisError& error) {
-      const std::string trouble = trouble_of(at, error);
+      const std::string trouble = trouble_of(query, error);
       for (const Search& search : open)
         if (search.host->lists.empty()) search.host->lists_trouble = trouble;
     }
@@ -122,11 +122,11 @@ void find_list(const FleetPlace& at, std::span<FleetHost> hosts, const std::stri
 // ---- a view
 
 /// The lists of a host as JSON, and how many bytes were read for it.
-std::size_t add_all_lists(const FleetPlace& at, FleetHost& host, std::string& json) {
+std::size_t add_all_lists(const QueryContext& query, FleetHost& host, std::string& json) {
   std::vector<std::pair<std::string, std::string>> lists;
   std::size_t bytes = 0;
   const std::size_t read =
-      each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+      each_report(query, host, [&](const std::string& prefix, const std::string& text) {
         const auto list = readable(host, prefix, text);
         if (!list) return true;
         lists.emplace_back(prefix, view::to_json(*list, view::fleet));
@@ -143,14 +143,14 @@ std::size_t add_all_lists(const FleetPlace& at, FleetHost& host, std::string& js
 }
 
 /// Returns how many bytes were read for it.
-std::size_t add_host(const FleetPlace& at, const FleetWish& wish, FleetHost& host,
+std::size_t add_host(const QueryContext& query, const FleetWish& wish, FleetHost& host,
                      std::string& text) {
   std::size_t read = 0;
   std::string lists;
   if (wish.list) {
     for (const ListStatus& list : host.lists) lists += view::to_json(list, view::fleet);
   } else if (wish.lists && host.trouble.empty()) {
-    read = add_all_lists(at, host, lists);
+    read = add_all_lists(query, host, lists);
   }
   core::AsciiObject json(512);
   view::put_host(json, host);
@@ -191,13 +191,13 @@ std::span<FleetHost> part_of(FleetView& view, const PageRequest& part) {
 
 // ---- details
 
-std::vector<std::pair<std::string, std::string>> rows_of(const FleetPlace& at,
+std::vector<std::pair<std::string, std::string>> rows_of(const QueryContext& query,
                                                          const std::string& id) {
   FleetHost host;
   host.beat.id = id;
   std::vector<std::pair<std::string, std::string>> rows;
   std::size_t bytes = 0;
-  each_report(at, host, [&](const std::string& prefix, const std::string& text) {
+  each_report(query, host, [&](const std::string& prefix, const std::string& text) {
     const auto list = readable(host, prefix, text);
     if (!list || prefix.size() > max_beat) return true;
     rows.emplace_back(prefix, view::to_json(*list, view::fleet_page));
@@ -207,12 +207,12 @@ std::vector<std::pair<std::string, std::string>> rows_of(const FleetPlace& at,
   return rows;
 }
 
-std::vector<std::pair<std::int64_t, std::string>> minutes_of(const FleetPlace& at,
+std::vector<std::pair<std::int64_t, std::string>> minutes_of(const QueryContext& query,
                                                              const std::string& id,
                                                              std::int64_t last) {
-  const store::FleetKeys keys(at.fleet);
+  const store::FleetKeys keys(query.fleet);
   // The key goes before: in a cluster, TIME is asked where it is.
-  const auto time = at.redis.pipeline({{"ZCARD", keys.hosts}, {"TIME"}});
+  const auto time = query.redis.pipeline({{"ZCARD", keys.hosts}, {"TIME"}});
   if (time[1].elements.size() != 2) return {};
   const std::int64_t newest = time[1].elements[0].number / 60;
   last = std::clamp<std::int64_t>(last, 1, store::FleetKeys::minutes_kept);
@@ -224,7 +224,7 @@ std::vector<std::pair<std::int64_t, std::string>> minutes_of(const FleetPlace& a
   std::vector<redis::Command> commands;
   for (const std::string& name : names) commands.push_back({"GETRANGE", name, "0", end});
   std::vector<std::pair<std::int64_t, std::string>> minutes;
-  for (const ReplyCopy& reply : at.redis.pipeline(commands)) {
+  for (const ReplyCopy& reply : query.redis.pipeline(commands)) {
     if (reply.is_error() || reply.text.size() > store::FleetKeys::max_minute) continue;
     const auto json = view::JsonFields::parse(reply.text);
     if (!json) continue;
@@ -236,26 +236,26 @@ std::vector<std::pair<std::int64_t, std::string>> minutes_of(const FleetPlace& a
 
 }  // namespace
 
-FleetView fleet_hosts(const FleetPlace& at) {
-  store::FleetReader reader(at.redis.loop(), at.redis.client(), at.fleet);
+FleetView fleet_hosts(const QueryContext& query) {
+  store::FleetReader reader(query.redis.loop(), query.redis.client(), query.fleet);
   store::FleetReader::ViewPtr seen;
   reader.read([&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
-  at.redis.wait_until([&seen] { return seen != nullptr; });
+  query.redis.wait_until([&seen] { return seen != nullptr; });
   if (!seen->trouble.empty()) throw Refusal(seen->unreachable ? 503 : 409, seen->trouble);
   return *seen;
 }
 
-FleetView hosts_of_list(const FleetPlace& at, const std::string& list) {
-  FleetView view = fleet_hosts(at);
-  find_list(at, view.hosts, list);
+FleetView hosts_of_list(const QueryContext& query, const std::string& list) {
+  FleetView view = fleet_hosts(query);
+  find_list(query, view.hosts, list);
   return view;
 }
 
-std::string fleet_view(const FleetPlace& at, const FleetWish& wish) {
-  FleetView view = fleet_hosts(at);
+std::string fleet_view(const QueryContext& query, const FleetWish& wish) {
+  FleetView view = fleet_hosts(query);
   std::span<FleetHost> left = part_of(view, wish.part);
   std::span<FleetHost> hosts = left.first(std::min(left.size(), wish.part.limit));
-  if (wish.list) find_list(at, hosts, *wish.list);
+  if (wish.list) find_list(query, hosts, *wish.list);
   core::AsciiObject head(256);
   view::put_fleet(head, view);
   std::string text = head.take();
@@ -265,22 +265,22 @@ std::string fleet_view(const FleetPlace& at, const FleetWish& wish) {
   std::size_t count = 0;
   while (count < hosts.size() && text.size() < most_view_bytes / 2 && read < most_read) {
     if (count > 0) text += ',';
-    read += add_host(at, wish, hosts[count++], text);
+    read += add_host(query, wish, hosts[count++], text);
   }
   const std::string next =
       count < left.size() && count > 0 ? "\"" + cursor_at(hosts[count - 1]) + "\"" : "null";
   return text += "],\"next\":" + next + "}";
 }
 
-std::vector<view::HostDetails> host_details(const FleetPlace& at,
+std::vector<view::HostDetails> host_details(const QueryContext& query,
                                             const std::vector<view::HostWish>& wishes) {
   std::vector<view::HostDetails> all;
   std::size_t bytes = 0;
   for (const view::HostWish& wish : wishes) {
     view::HostDetails& host = all.emplace_back();
     host.id = wish.id;
-    if (wish.rows) host.rows = rows_of(at, wish.id);
-    if (wish.minutes > 0) host.minutes = minutes_of(at, wish.id, wish.minutes);
+    if (wish.rows) host.rows = rows_of(query, wish.id);
+    if (wish.minutes > 0) host.minutes = minutes_of(query, wish.id, wish.minutes);
     for (const auto& [prefix, row] : host.rows) bytes += row.size();
     for (const auto& [minute, text] : host.minutes) bytes += text.size();
     if (bytes > most_detail_bytes) break;
@@ -288,8 +288,8 @@ std::vector<view::HostDetails> host_details(const FleetPlace& at,
   return all;
 }
 
-std::size_t each_report(const FleetPlace& at, FleetHost& host, const TakeReport& take) {
-  const std::string key = store::FleetKeys(at.fleet).lists(host.beat.id);
+std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeReport& take) {
+  const std::string key = store::FleetKeys(query.fleet).lists(host.beat.id);
   std::string cursor = "0";
   std::size_t read = 0;
   const auto cut = [&host, &read] {
@@ -299,7 +299,7 @@ std::size_t each_report(const FleetPlace& at, FleetHost& host, const TakeReport&
   };
   try {
     do {
-      const ReplyCopy reply = at.redis.call({"HSCAN", key, cursor, "COUNT", reports_at_once});
+      const ReplyCopy reply = query.redis.call({"HSCAN", key, cursor, "COUNT", reports_at_once});
       if (reply.elements.size() != 2) return read;
       const auto& fields = reply.elements[1].elements;
       for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
@@ -310,7 +310,7 @@ std::size_t each_report(const FleetPlace& at, FleetHost& host, const TakeReport&
       if (cursor != "0" && read > most_read_of_host) return cut();
     } while (cursor != "0");
   } catch (const redis::RedisError& error) {
-    host.lists_trouble = trouble_of(at, error);
+    host.lists_trouble = trouble_of(query, error);
   }
   return read;
 }

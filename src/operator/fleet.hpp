@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "operator/query_context.hpp"
 #include "operator/runs.hpp"
-#include "redis/sync.hpp"
 #include "view/fleet.hpp"
 #include "view/host_details.hpp"
 
@@ -21,11 +21,6 @@ inline constexpr std::size_t most_view_bytes = std::size_t{16} << 20;
 /// Hosts of one answer, if the request has no limit.
 inline constexpr std::size_t most_view_hosts = 1000;
 
-struct FleetPlace {
-  redis::SyncClient& redis;
-  std::string fleet;  ///< its name
-};
-
 struct FleetWish {
   bool lists = true;
   std::optional<std::string> list;  ///< of the lists, only this one
@@ -35,19 +30,19 @@ struct FleetWish {
 // All throw redis::RedisError.
 
 /// All hosts, without their lists. Also throws Refusal if the fleet can't be read.
-FleetView fleet_hosts(const FleetPlace& at);
+FleetView fleet_hosts(const QueryContext& query);
 /// All hosts, each with this one list if it has it.
-FleetView hosts_of_list(const FleetPlace& at, const std::string& list);
+FleetView hosts_of_list(const QueryContext& query, const std::string& list);
 /// JSON of GET /api/v1/fleet: a part of the hosts, and where the next part begins.
-std::string fleet_view(const FleetPlace& at, const FleetWish& wish);
+std::string fleet_view(const QueryContext& query, const FleetWish& wish);
 /// Pages: details of the first of these hosts, as many as have about 1 MiB; at least one.
-std::vector<view::HostDetails> host_details(const FleetPlace& at,
+std::vector<view::HostDetails> host_details(const QueryContext& query,
                                             const std::vector<view::HostWish>& wishes);
 
 /// Takes a list and its report, as it was written. False: no more of them.
 using TakeReport = std::function<bool(const std::string& prefix, const std::string& text)>;
 /// Reads the list reports of a host, in any order, a few of them twice. `host` then says what could
 /// not be read. Returns how many bytes were read.
-std::size_t each_report(const FleetPlace& at, FleetHost& host, const TakeReport& take);
+std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeReport& take);
 
 }  // namespace w8y::verbs

@@ -248,8 +248,7 @@ view::ItemList all_items(QueryContext& query, const std::string& list, SourceKin
                          const std::string& state, std::size_t most) {
   switch (kind) {
     case SourceKind::schedule:
-      // In a cluster, refuses a name without a hash tag.
-      static_cast<void>(circular_keys(query, list));
+      check_hash_tag(query, list);
       return read_jobs(query.redis, store::ScheduleKeys(list), queues_of(query, list), state, most);
     case SourceKind::job:
       return read_feed_jobs(query.redis, query.cluster(), list, state, most);

@@ -105,11 +105,15 @@ std::vector<std::string> queues_of(const QueryContext& query, const std::string&
   return list ? list->queues : std::vector<std::string>();
 }
 
+void check_hash_tag(const QueryContext& query, const std::string& prefix) {
+  if (!query.cluster() || redis::has_hash_tag(prefix)) return;
+  throw Refusal(400, "the list " + escape_text(prefix) +
+                         " has no hash tag, and in a cluster all keys of a list must "
+                         "share a slot; such as '{work}'");
+}
+
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {
-  if (query.cluster() && !redis::has_hash_tag(prefix))
-    throw Refusal(400, "the list " + escape_text(prefix) +
-                           " has no hash tag, and in a cluster all keys of a list must "
-                           "share a slot; such as '{work}'");
+  check_hash_tag(query, prefix);
   std::string lock_key = query.lock_key;
   if (lock_key.empty() && query.lists != nullptr)
     if (const auto list = query.lists->find(prefix)) lock_key = list->lock_key;

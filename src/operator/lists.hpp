@@ -31,8 +31,9 @@ SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
 /// Returns the queues of a schedule; empty if they are not known.
 std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix);
 
-/// Returns the keys of a list of any kind. In a cluster, refuses a name that has no hash tag
-/// with 400.
+/// In a cluster, refuses a name that has no hash tag with 400.
+void check_hash_tag(const QueryContext& query, const std::string& prefix);
+/// Returns the keys of a list of any kind, after check_hash_tag().
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
 /// Returns the keys for work with items. Refuses a list that is not circular with 409: its jobs
 /// have subcommands of their own.

@@ -63,7 +63,7 @@ class Reader {
         most_(most),
         page_(most == 0 ? long_page : short_job_page) {}
 
-  /// nullopt: there is nothing of it.
+  /// nullopt: the schedule does not have it.
   std::optional<JobState> one(const store::Job& job) {
     const std::string code(code_of(job));
     const std::string key = keys_.queue(code);
@@ -85,15 +85,14 @@ class Reader {
     return known ? std::optional(found) : std::nullopt;
   }
 
-  std::vector<JobState> read(const std::vector<std::string>& codes) {
+  view::ItemList read(const std::vector<std::string>& codes) {
     begin();
     read_all(codes);
     found_.whole = !full();
     if (full()) jobs_.resize(most_);
-    return std::move(jobs_);
+    found_.items.assign(std::move_iterator(jobs_.begin()), std::move_iterator(jobs_.end()));
+    return std::move(found_);
   }
-  /// Of what read() has returned: all but the jobs.
-  [[nodiscard]] const view::ItemList& list() const { return found_; }
 
   std::vector<JobState> read_named(const std::vector<store::Job>& jobs) {
     begin();
@@ -368,7 +367,7 @@ class Reader {
   const std::size_t most_;
   std::int64_t page_;
   store::UnixSeconds now_ = 0;
-  view::ItemList found_;  ///< without its items
+  view::ItemList found_;  ///< its items are in jobs_ until read() returns
   std::vector<JobState> jobs_;
   std::unordered_map<store::Job, std::pair<std::string, std::size_t>> queued_;
   std::set<std::string> codes_;          ///< whose queues were read
@@ -381,11 +380,7 @@ class Reader {
 view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                          const std::vector<std::string>& codes, const std::string& state,
                          std::size_t most) {
-  Reader reader(client, keys, state, most);
-  std::vector<JobState> jobs = reader.read(codes);
-  view::ItemList list = reader.list();
-  list.items.assign(std::make_move_iterator(jobs.begin()), std::make_move_iterator(jobs.end()));
-  return list;
+  return Reader(client, keys, state, most).read(codes);
 }
 
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,

@@ -29,7 +29,7 @@ view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& k
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                       const std::vector<store::Job>& jobs);
 
-/// One of them, with its place; nullopt: there is nothing of it.
+/// Returns one job with its place; nullopt: the schedule does not have it.
 std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                        const store::Job& job);
 

@@ -198,7 +198,7 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
   phases.push_back(by_score(query.redis, keys.timeline));
   phases.push_back(scanned_hash(query.redis, keys.statuses));
   phases.push_back(scanned_hash(query.redis, keys.schedules));
-  // Each job is told in the first of them that has it.
+  // The first phase that has a job lists it.
   const auto phase_of = [&](const JobState& job) {
     const auto code = std::find(codes.begin(), codes.end(), job.queue);
     if (job.taken) return std::size_t{0};

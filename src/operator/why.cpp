@@ -138,7 +138,7 @@ WhyItems count_items(QueryContext& query, const std::string& list) {
   return items;
 }
 
-/// Of a list of any kind. Its state is empty if there is no such item.
+/// Reads the item from a list of any kind. Its state is empty if the list does not have it.
 WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKind kind) {
   const Item& name = *question.item;
   std::optional<view::ItemView> found;

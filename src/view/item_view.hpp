@@ -35,7 +35,7 @@ struct ItemView {
   std::string run;   ///< active; or after which the item was quarantined
   /// Value of the lock of a circular list. Of a schedule: the tag of another program's worker.
   std::string lock;
-  std::string by;              ///< quarantined: by whom
+  std::string by;              ///< quarantined: who did it
   std::string why;             ///< why it rests, is quarantined, bad or nowhere
   bool parked_at_end = false;  ///< quarantined or stalled when its run ends
 

@@ -42,7 +42,7 @@ class JsonFields {
   [[nodiscard]] bool is_text(std::string_view name) const;
   [[nodiscard]] bool is_flag(std::string_view name) const;
   [[nodiscard]] bool is_array(std::string_view name) const;
-  /// Elements of an array; 0 if it is none.
+  /// Returns the number of elements of an array; 0 if the value is no array.
   [[nodiscard]] std::size_t count(std::string_view name) const;
   /// The texts of an array; its other elements are left out.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;

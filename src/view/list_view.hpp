@@ -23,7 +23,7 @@ std::optional<ListStatus> read_report(const std::string& prefix, std::string_vie
 /// Returns a hash of the fields that do not change with each run.
 std::size_t settled_hash(const ListStatus& list);
 
-/// Names of the members of a list there.
+/// Names of the members of a list on these surfaces.
 std::vector<std::string_view> list_names(unsigned surfaces);
 
 /// Each counter by its name: "timed_out".

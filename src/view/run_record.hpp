@@ -48,7 +48,7 @@ std::string event_text(const RunRecord& run);
 std::string history_text(const RunRecord& run);
 /// An object of GET /api/v1/runs.
 std::string to_json(const RunRecord& run);
-/// Names of its members there.
+/// Names of the members of a run on these surfaces.
 std::vector<std::string_view> record_names(unsigned surfaces);
 /// Reads an entry of the history. nullopt: w8yd does not write such an entry. `entered`: time
 /// of entry of the record before; receives the time of this record, if the record has one.

@@ -74,7 +74,7 @@ struct WhyItem : view::ItemView {
   std::optional<Progress> progress;
   bool stopping = false;      ///< its run was told to end
   unsigned max_failures = 0;  ///< of jobs; 0: not known, or none
-  /// Its reason also has the last line that the run wrote to standard error.
+  /// The last failed run. Its `reason` ends with the last line that it wrote to standard error.
   std::optional<view::RunRecord> last_failure;
 };
 

@@ -32,7 +32,7 @@ namespace {
 
 /// A fleet that is in Redis only.
 struct Written {
-  explicit Written(const std::string& url) : client(loop, options_for(url)) {}
+  explicit Written(const std::string& url) : options(options_for(url)), client(loop, options) {}
 
   std::string host(const std::string& name, const std::string& text = {}) {
     const std::string id = name + "-00000000";
@@ -62,12 +62,13 @@ struct Written {
       client.call(set);
     }
   }
-  [[nodiscard]] FleetPlace place() { return {client, "fleet"}; }
+  QueryContext query() { return {client, options, nullptr, "fleet"}; }
   nlohmann::json view(const FleetWish& wish = {}) {
-    return nlohmann::json::parse(fleet_view(place(), wish));
+    return nlohmann::json::parse(fleet_view(query(), wish));
   }
 
   loop::Loop loop;
+  redis::ClientOptions options;
   redis::SyncClient client;
 };
 
@@ -214,7 +215,7 @@ TEST_CASE("fleet view: forged hosts with more than an answer can have") {
   std::size_t parts = 0;
   std::vector<std::string> seen;
   do {
-    const std::string text = fleet_view(fleet.place(), wish);
+    const std::string text = fleet_view(fleet.query(), wish);
     CHECK(text.size() < most_view_bytes);
     const nlohmann::json json = nlohmann::json::parse(text);
     for (const nlohmann::json& host : json["hosts"]) {
@@ -295,7 +296,7 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   put(now - 2, R"({"minute":"x"})");
   put(now - 3, std::string((64 << 10) + 1, ' '));
   server.ask({"RPUSH", "fleet:minute:" + alpha + ":" + std::to_string((now - 4) % 60), "x"});
-  const auto hosts = host_details(fleet.place(), {{alpha, true, 60}, {"none-00000000", true, 60}});
+  const auto hosts = host_details(fleet.query(), {{alpha, true, 60}, {"none-00000000", true, 60}});
   REQUIRE(hosts.size() == 2);
   REQUIRE(hosts[0].rows.size() == 1);
   CHECK(hosts[0].rows[0].second == R"({"list":"a","state":"idle","running":0,"concurrency":2})");
@@ -306,13 +307,13 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   // Some at a time, and of none more than a page takes.
   const std::string many = fleet.host("many");
   fleet.lists(many, 10'050, report());
-  const auto some = host_details(fleet.place(), {{many, true, 0}, {alpha, true, 0}});
+  const auto some = host_details(fleet.query(), {{many, true, 0}, {alpha, true, 0}});
   CHECK(some.size() <= 2);
   CHECK(some[0].rows.size() == 10'000);
   const std::string large = fleet.host("large");
   const std::string why(3000, 's');
   fleet.lists(large, 1000, R"({"state":"idle","why":")" + why + "\"}");
-  const auto bounded = host_details(fleet.place(), {{large, true, 0}, {alpha, true, 0}});
+  const auto bounded = host_details(fleet.query(), {{large, true, 0}, {alpha, true, 0}});
   REQUIRE(bounded.size() == 1);
   CHECK(bounded[0].rows.size() < 1000);
 }

@@ -80,9 +80,8 @@ TEST_CASE("queries: what was asked is looked at in its order and answered from t
   host.ask([](verbs::QueryContext&) -> http::HttpResponse {
     throw verbs::Refusal(404, "there is no such");
   });
-  host.ask([](verbs::QueryContext&) -> http::HttpResponse {
-    throw std::runtime_error("a mistake of ours");
-  });
+  host.ask(
+      [](verbs::QueryContext&) -> http::HttpResponse { throw std::runtime_error("our mistake"); });
   host.ask(
       [](verbs::QueryContext& query) { return text(query.cluster() ? "cluster" : "one server"); });
   CHECK(host.answers.empty());
@@ -209,7 +208,7 @@ TEST_CASE("queries: a Redis that is away, and is back") {
 }
 
 TEST_CASE(
-    "queries: the connection is closed when nobody uses it, and made anew for another Redis") {
+    "queries: the connection is closed when nobody uses it, and made again for another Redis") {
   RedisServer first;
   RedisServer second;
   first.ask({"SET", "a", "1"});

@@ -12,7 +12,7 @@
 #include "support/temp_dir.hpp"
 #include "support/waiting.hpp"
 
-// Also where a test knows only some of them.
+// Declares the namespaces for the directives below: a test may include only some of them.
 namespace w8y::http {}
 namespace w8y::api {}
 namespace w8y::page {}

@@ -14,7 +14,7 @@
 #include "page/live_hub.hpp"
 #include "view/list_view.hpp"
 
-// Also where a test knows only some of them.
+// Declares the namespaces for the directives below: a test may include only some of them.
 namespace w8y::http {}
 namespace w8y::api {}
 namespace w8y::page {}

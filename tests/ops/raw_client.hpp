@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-// Also where a test knows only some of them.
+// Declares the namespaces for the directives below: a test may include only some of them.
 namespace w8y::http {}
 namespace w8y::api {}
 namespace w8y::page {}

@@ -49,7 +49,7 @@ TEST_CASE("an item that can't be an argument is at fault itself, if it is one") 
     CHECK(bench.run_item(item, command_rule({"true"})).reason() == "exit 0");
 }
 
-TEST_CASE("a run tells what it and the processes that it waited for used") {
+TEST_CASE("a run reports the resources that it and the processes that it waited for used") {
   Bench bench;
   const auto told = bench.run_item(
       "x", command_rule({"/bin/sh", "-c", "head -c 300M /dev/zero | tail -c 30M >/dev/null"}));
