@@ -107,13 +107,13 @@ void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
 std::string to_json(const FleetView& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
   core::AsciiObject json(4096);
   view::put_fleet(json, fleet);
-  std::string hosts = "[";
-  for (const FleetHost& host : fleet.hosts) {
+  const auto host_json = [lists](const FleetHost& host) {
+    if (lists) return view::with_lists(host);
     core::AsciiObject alone(512);
     view::put_host(alone, host);
-    hosts.append(hosts.size() > 1 ? "," : "").append(lists ? view::with_lists(host) : alone.take());
-  }
-  json.put_json("hosts", hosts += ']');
+    return alone.take();
+  };
+  json.put_json("hosts", core::json_array(fleet.hosts, host_json));
   if (runs) json.put_json("runs", to_text(*runs));
   return json.take();
 }

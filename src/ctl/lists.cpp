@@ -158,18 +158,17 @@ class Lists final : public Command {
     }
     const JsonFields answer = context.host().ask("/api/v1/lists");
     std::vector<ListStatus> lists;
-    std::string chosen;
+    core::JsonArray chosen;
     for (const JsonFields& each : answer.objects("lists")) {
       auto list = view::read_list(each, view::api);
       if (!list || !is_wanted(*list)) continue;
-      if (options.json)
-        chosen.append(chosen.empty() ? "" : ",").append(view::to_json(*list, view::api));
+      if (options.json) chosen.add(view::to_json(*list, view::api));
       lists.push_back(std::move(*list));
     }
     if (prefix_ && lists.empty() && state_.empty())
       throw Failure(refused, "this host has no list " + escape_text(*prefix_));
     if (options.json) {
-      print_json(answer.whole_with("lists", "[" + chosen + "]"));
+      print_json(answer.whole_with("lists", chosen.take()));
       return done;
     }
     print(answer, lists, options.wide);

@@ -58,14 +58,14 @@ std::string held_text(std::vector<ItemView>& items, WallTime now) {
   std::stable_sort(held.begin(), held.end(), [&items](std::size_t a, std::size_t b) {
     return rank_of(items[a]) < rank_of(items[b]);
   });
-  std::string text = "[";
+  core::JsonArray array;
   for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i) {
     ItemView& item = items[held[i]];
     if (item.left && item.state == "resting")
       item.until = now + std::chrono::duration_cast<WallTime>(*item.left);
-    text.append(i > 0 ? "," : "").append(view::ring_json(item, held[i]));
+    array.add(view::ring_json(item, held[i]));
   }
-  return text + "]";
+  return array.take();
 }
 
 WallTime redis_now(redis::SyncClient& client, const std::string& key) {

@@ -1,6 +1,7 @@
 #include "page/live_fleet.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/hour.hpp"
@@ -183,10 +184,8 @@ void LiveFleet::take_runs(const FleetOutcome& outcome) {
   for (const FleetAnswer& answer : outcome.answers) {
     const auto found = remotes_.find(answer.host_id);
     if (found == remotes_.end()) continue;
-    std::string runs = "[";
-    for (std::size_t i = 0; i < std::min(answer.runs.size(), most_runs); ++i)
-      runs.append(i > 0 ? "," : "").append(view::to_json(answer.runs[i]));
-    runs += ']';
+    const std::span shown(answer.runs.data(), std::min(answer.runs.size(), most_runs));
+    std::string runs = core::json_array(shown, [](const auto& run) { return view::to_json(run); });
     if (runs == found->second.runs) continue;
     found->second.runs = std::move(runs);
     found->second.runs_changed = true;

@@ -46,22 +46,15 @@ std::string end_json(const LogEnd& end) {
   return json.take();
 }
 
-template <typename Items, typename Text>
-std::string array_text(const Items& items, Text text) {
-  std::string all = "[";
-  for (const auto& item : items) all.append(all.size() > 1 ? "," : "").append(text(item));
-  return all += ']';
-}
-
 }  // namespace
 
 std::string to_text(const LogMessage& message) {
   core::JsonObject json(256);
   json.put("host", message.host);
-  if (!message.lines.empty()) json.put_json("lines", array_text(message.lines, line_json));
+  if (!message.lines.empty()) json.put_json("lines", core::json_array(message.lines, line_json));
   if (message.left_out > 0) json.put_json("left_out", std::to_string(message.left_out));
-  if (!message.news.empty()) json.put_json("news", array_text(message.news, news_json));
-  if (!message.ended.empty()) json.put_json("ended", array_text(message.ended, end_json));
+  if (!message.news.empty()) json.put_json("news", core::json_array(message.news, news_json));
+  if (!message.ended.empty()) json.put_json("ended", core::json_array(message.ended, end_json));
   return json.take();
 }
 

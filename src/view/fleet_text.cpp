@@ -125,10 +125,8 @@ void put_answer(core::JsonObject& json, const FleetAnswer& answer) {
   json.put("text", answer.text);
   if (!answer.lines.empty()) json.put_json("lines", view::texts_json(answer.lines));
   if (!answer.runs.empty()) {
-    std::string runs = "[";
-    for (const auto& run : answer.runs)
-      runs.append(runs.size() > 1 ? "," : "").append(view::to_json(run));
-    json.put_json("runs", runs += ']');
+    const auto one = [](const auto& run) { return view::to_json(run); };
+    json.put_json("runs", core::json_array(answer.runs, one));
     json.put("more_runs", answer.more_runs);
   }
   if (answer.list) put_list(json, *answer.list);
@@ -174,25 +172,23 @@ std::string to_text(const FleetOutcome& outcome) {
   core::AsciiObject json(1024);
   json.put("complete", outcome.complete());
   json.put("now_ms", outcome.now.count());
-  std::string hosts = "[";
-  for (const FleetAnswer& answer : outcome.answers) {
+  const auto host_json = [](const FleetAnswer& answer) {
     core::AsciiObject told(256);
     told.put_bytes("host", answer.host);
     told.put_bytes("host_id", answer.host_id);
     put_answer(told, answer);
-    hosts.append(hosts.size() > 1 ? "," : "").append(told.take());
-  }
-  json.put_json("hosts", hosts += ']');
-  std::string missing = "[";
-  for (const FleetOutcome::Missing& host : outcome.missing) {
+    return told.take();
+  };
+  json.put_json("hosts", core::json_array(outcome.answers, host_json));
+  const auto missing_json = [](const FleetOutcome::Missing& host) {
     core::AsciiObject told(128);
     told.put_bytes("host", host.host);
     told.put_bytes("host_id", host.host_id);
     told.put("silent", host.silent);
     told.put("last_beat_ms", host.last_beat.count());
-    missing.append(missing.size() > 1 ? "," : "").append(told.take());
-  }
-  json.put_json("missing", missing += ']');
+    return told.take();
+  };
+  json.put_json("missing", core::json_array(outcome.missing, missing_json));
   return json.take();
 }
 

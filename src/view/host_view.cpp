@@ -58,13 +58,12 @@ struct RedisForm {
 struct GearmanForm {
   static void write(core::JsonObject& json, std::string_view name, const std::vector<G>& servers,
                     Surface surface) {
-    std::string text = "[";
-    for (const G& server : servers) {
+    const auto server_json = [&](const G& server) {
       core::AsciiObject object(256);
       put_fields(object, gearman_fields, server, surface);
-      text.append(text.size() > 1 ? "," : "").append(object.take());
-    }
-    json.put_json(name, text += ']');
+      return object.take();
+    };
+    json.put_json(name, core::json_array(servers, server_json));
   }
   static void read(const JsonFields& json, std::string_view name, std::vector<G>& servers) {
     for (const JsonFields& each : json.objects(name))
@@ -174,10 +173,8 @@ std::string with_lists(const FleetHost& host) {
   put_host(json, host);
   json.put("lists_trouble", host.lists_trouble);
   json.put("lists_cut", host.lists_cut);
-  std::string lists = "[";
-  for (const ListStatus& list : host.lists)
-    lists.append(lists.size() > 1 ? "," : "").append(to_json(list, fleet));
-  json.put_json("lists", lists += ']');
+  const auto list_json = [](const ListStatus& list) { return to_json(list, fleet); };
+  json.put_json("lists", core::json_array(host.lists, list_json));
   return json.take();
 }
 

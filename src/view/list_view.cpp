@@ -91,18 +91,17 @@ struct RunsForm {
                     const std::vector<RunStatus>& runs, Surface surface) {
     const bool some = (surface & sparse) != 0;
     if (some && runs.empty()) return;
-    std::string text = "[";
+    core::JsonArray array;
     for (std::size_t i = 0; i < (some ? std::min(runs.size(), most_page_runs) : runs.size()); ++i) {
-      text += i > 0 ? "," : "";
       if (!some) {
-        text += to_json(runs[i]);
+        array.add(to_json(runs[i]));
         continue;
       }
       RunStatus run = runs[i];
       run.item = shortened(run.item, most_page_item);
-      text += to_json(run);
+      array.add(to_json(run));
     }
-    json.put_json(name, text += ']');
+    json.put_json(name, array.take());
   }
   static void read(const JsonFields& json, std::string_view name, std::vector<RunStatus>& runs) {
     for (const JsonFields& each : json.objects(name))
@@ -156,14 +155,13 @@ void write_laps(core::JsonObject& json, std::string_view name, const ListFigures
                 Surface) {
   constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
   if (figures.laps.empty()) return;
-  std::string text = "[";
-  for (const LapAt& each : figures.laps) {
+  const auto lap_json = [](const LapAt& each) {
     core::AsciiObject lap(64);
     lap.put("at_ms", each.quarter * quarter_ms);
     lap.put("lap_ms", each.lap.count());
-    text.append(text.size() > 1 ? "," : "").append(lap.take());
-  }
-  json.put_json(name, text += ']');
+    return lap.take();
+  };
+  json.put_json(name, core::json_array(figures.laps, lap_json));
 }
 
 /// Left out where it is not known.

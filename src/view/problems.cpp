@@ -269,13 +269,12 @@ std::string to_json(const Problem& problem) {
   json.put("kind", kind_name(problem.kind));
   json.put("text", problem.text);
   json.put("lists", problem.lists);
-  std::string first = "[";
-  for (const std::string& prefix : problem.first) {
+  const auto list_json = [](const std::string& prefix) {
     core::AsciiObject list(prefix.size() + 16);
     list.put_bytes("list", prefix);
-    first.append(first.size() > 1 ? "," : "").append(list.take());
-  }
-  json.put_json("first_lists", first += ']');
+    return list.take();
+  };
+  json.put_json("first_lists", core::json_array(problem.first, list_json));
   json.put("count", problem.count);
   return json.take();
 }
