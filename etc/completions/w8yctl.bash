@@ -94,14 +94,14 @@ _w8yctl() {
     done
 
     if [[ $prev == --state ]]; then
-        local states='free running resting quarantined'
+        local states='free running delayed quarantined'
         case $command in
             lists)
-                states='running idle full unavailable starved paused quiet probing refused disabled
+                states='running idle full unavailable starved paused quiet probing ineligible disabled
                     draining'
                 ;;
-            items) states+=' queued waiting stopped bad died nowhere claimed stalled' ;;
-            release) states='resting quarantined' ;;
+            items) states+=' queued scheduled stopped bad died orphaned claimed stalled' ;;
+            release) states='delayed quarantined' ;;
         esac
         COMPREPLY=($(compgen -W "$states" -- "$cur"))
         return
@@ -112,7 +112,7 @@ _w8yctl() {
     local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch why logs
         items run add remove quarantine release pause schedule feed sorted queue job'
     [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
-    [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw'
+    [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
     case $command in
         '') options+=' --version' ;;
         'schedule set') options+=' --after= --base64 --file= --force' ;;
@@ -128,13 +128,13 @@ _w8yctl() {
         'job put') options+=' --file= --high --wait --timeout=' ;;
         'queue get' | 'job get') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
-        top) options+=' --every=' ;;
+        top) options+=' --interval=' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
         fleet) options+=' --runs --no-lists' ;;
         quiet | resume | reload) options+=' --host= --all' ;;
         drain) options+=' --host= --all --wait' ;;
-        add) options+=' --again --base64' ;;
+        add) options+=' --allow-duplicates --base64 --null' ;;
         remove) options+=' --base64 --state=' ;;
         quarantine) options+=' --base64 --reason=' ;;
         cancel) options+=' --quarantine --reason=' ;;

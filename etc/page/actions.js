@@ -25,11 +25,11 @@ function button(order) {
 
 /** Where a token is wanted first. */
 export function signIn() {
-  const order = {word: 'Give orders', fields: ['token'], what: 'Pause lists, end runs, reload and more, by buttons that are here then.',
+  const order = {word: 'Sign in', fields: ['token'], what: 'Pause lists, end runs, reload and more, by buttons that are here then.',
     send: async ({token}) => {
       setToken((token || '').trim());
       await askForOrders();
-      return {text: 'Orders are taken.'};
+      return {text: 'Signed in.'};
     }};
   return ordersAre('token') && button(order);
 }
@@ -37,7 +37,7 @@ export function signIn() {
 const FIELDS = {
   token: {label: 'The token of status_token_file: kept in this tab only, until it is closed', type: 'password'},
   reason: {label: 'Reason (others see it)', type: 'text'},
-  for: {label: 'For how long, as in 10m or 2h; empty: until somebody resumes', type: 'text'},
+  for: {label: 'Duration, such as 10m or 2h (empty: until resumed)', type: 'text'},
 };
 
 function ask(order) {
@@ -56,7 +56,7 @@ function ask(order) {
       values[name] = event.target.value;
     }}))),
   at.said && v('p', {key: 'said', class: `answer${at.bad ? ' bad' : ''}`, role: at.bad ? 'alert' : 'status'}, at.said),
-  v('div.row', v('button', {key: 'no', type: 'button', class: 'b', onclick: () => dom.close()}, over() ? 'Close' : 'Leave it'),
+  v('div.row', v('button', {key: 'no', type: 'button', class: 'b', onclick: () => dom.close()}, over() ? 'Close' : 'Dismiss'),
     !over() && v('button', {key: 'yes', type: 'submit', class: 'b main', disabled: at.busy}, order.word))));
   const send = async () => {
     at.busy = true;
@@ -89,6 +89,6 @@ function told(answer) {
   if (answer.text) lines.push(answer.text);
   for (const line of answer.lines || []) lines.push(line);
   for (const host of answer.hosts || []) lines.push(`${host.host}: ${[host.text || host.result, ...(host.lines || [])].join('; ')}`);
-  for (const host of answer.missing || []) lines.push(`${host.host} has not answered`);
+  for (const host of answer.no_reply || []) lines.push(`${host.host} did not reply`);
   return plain(lines.join('; ') || answer.result || 'done', 2000);
 }

@@ -91,7 +91,7 @@ export function asking(where, every, tell) {
       asked.error = error;
     }
     tell();
-    const gap = asked.data?.again_ms || every;
+    const gap = asked.data?.max_age_ms || every;
     if (gap) later(gap);
   };
   const later = (gap) => {

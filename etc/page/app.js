@@ -38,7 +38,7 @@ function route() {
 
 const nothing = {
   title: () => 'Not found',
-  render: () => [v('h1', 'There is no such view'), v('p', v('a', {href: '#/'}, 'Overview'))],
+  render: () => [v('h1', 'Page not found'), v('p', v('a', {href: '#/'}, 'Overview'))],
 };
 
 function go() {
@@ -66,17 +66,17 @@ function connection() {
 function banner() {
   if (store.state === 'lost')
     return v('div.banner', {key: 'banner', role: 'alert'},
-      v('p', `Not connected since ${time(store.since)}: ${store.why}. What stands here is as it was then; it is tried again.`));
+      v('p', `Disconnected since ${time(store.since)}: ${store.why}. Showing the last known state. Reconnecting …`));
   if (store.page && !document.querySelector(`script[src*="${store.page}"]`))
     return v('div.banner.calm', {key: 'banner', role: 'status'},
-      v('p', 'w8yd has another version of this page. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Load it')));
+      v('p', 'A new version of this page is available. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Reload')));
   return null;
 }
 
 function render() {
   const ready = store.host !== null;
   patch(app, [
-    v('button.hidden.skip', {key: 'skip', onclick: focusMain}, 'To the content'),
+    v('button.hidden.skip', {key: 'skip', onclick: focusMain}, 'Skip to content'),
     v('header.top', {key: 'top'}, v('div.bar',
       v('a.brand', {href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
       v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
@@ -84,7 +84,7 @@ function render() {
     banner(),
     v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
       v('div.content', {key: here.path}, ready ? here.view.render(here.args)
-        : v('p.none', {role: 'status'}, store.why ? `${store.why}; it is tried again.` : 'Asking w8yd …'))),
+        : v('p.none', {role: 'status'}, store.why ? `${store.why}. Reconnecting …` : 'Loading …'))),
   ]);
 }
 

@@ -1,4 +1,4 @@
-// Hosts by lists: who runs what, who refuses what and why.
+// Hosts by lists: who runs what, which list is ineligible and why.
 import {
   v, plain, number, duration, time, now, rows as allLists, store, Slice, card, listLink, placesBar, state, table, rowHead, path,
   query} from './parts.js';
@@ -20,25 +20,25 @@ function hostOrders(host) {
 
 function hostsTable(hosts) {
   return card('hosts', 'Hosts',
-    table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last beat', 'Places', 'Least margin', 'Orders'], hosts.map((host) => v('tr', {key: host.host_id},
+    table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last heartbeat', 'Slots', 'Min lease margin', 'Actions'], hosts.map((host) => v('tr', {key: host.host_id},
         rowHead(v('b', plain(host.host || host.host_id, 60)), host.host_id === store.host.host_id && v('div.note', 'this page')),
-        v('td', state(host.state), host.silent_since_ms && v('div.note', `since ${time(host.silent_since_ms)}`), host.trouble && v('div.note', plain(host.trouble))),
-        v('td', `generation ${number(host.generation)}`, v('div.note.item', plain((host.config_hash || '').slice(0, 12))), host.behind && state('behind')),
+        v('td', state(host.state), host.unresponsive_since_ms && v('div.note', `since ${time(host.unresponsive_since_ms)}`), host.error && v('div.note', plain(host.error))),
+        v('td', `generation ${number(host.generation)}`, v('div.note.item', plain((host.config_hash || '').slice(0, 12))), host.config_outdated && state('outdated')),
         v('td', plain(host.version, 30)),
-        v('td', duration(Math.max(0, now() - host.last_beat_ms)), ' ago'),
+        v('td', duration(Math.max(0, now() - host.last_heartbeat_ms)), ' ago'),
         v('td', host.slots.limit ? [`${number(host.slots.used)} / ${number(host.slots.limit)}`, placesBar(host)] : number(host.slots.used)),
-        v('td', host.least_lease_margin_ms === null ? '–' : duration(host.least_lease_margin_ms)),
+        v('td', host.min_lease_margin_ms === null ? '–' : duration(host.min_lease_margin_ms)),
         v('td', v('div.acts', hostOrders(host)))))));
 }
 
 function cell(row, hosts, host) {
   const found = row.hosts.find((one) => host.host_id === (one.id || store.host.host_id));
   if (!found) return v('td.cell.note', {key: host.host_id}, '–', v('span.hidden', 'not configured'));
-  const {state: name, why, running, concurrency} = found.row;
+  const {state: name, reason: why, running, concurrency} = found.row;
   const title = plain(why || name);
   if (running > 0) return v('td.cell', {key: host.host_id, title}, state('running', true, `${number(running)} / ${number(concurrency)}`), v('span.hidden', ' running'));
-  const fine = name === 'refused' && row.state !== 'refused';
-  return v('td.cell', {key: host.host_id, title, tabindex: why ? 0 : null}, state(name, fine), why && name === 'refused' && v('div.note', plain(why, 60)));
+  const fine = name === 'ineligible' && row.state !== 'ineligible';
+  return v('td.cell', {key: host.host_id, title, tabindex: why ? 0 : null}, state(name, fine), why && name === 'ineligible' && v('div.note', plain(why, 60)));
 }
 
 export const fleet = {
@@ -53,14 +53,14 @@ export const fleet = {
     const hosts = columns.of(known);
     const name = told && (told.fleet || '');
     const head = v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)));
-    if (!told) return [head, v('p.none', 'Not known yet.')];
+    if (!told) return [head, v('p.none', 'Loading …')];
     const rows = allLists();
     return [
       head,
-      told.trouble && v('p.answer.bad', plain(told.trouble)),
+      told.error && v('p.answer.bad', plain(told.error)),
       hosts.length > 0 && hostsTable(hosts),
       columns.view(known, 'hosts') || v('div.grid'),
-      v('section.card', {'aria-labelledby': 'grid'}, v('header', v('h2', {id: 'grid'}, 'Lists by host'), v('span.note', 'running of limit, or why not')),
+      v('section.card', {'aria-labelledby': 'grid'}, v('header', v('h2', {id: 'grid'}, 'Lists by host'), v('span.note', 'running of limit, or the reason')),
         v('div.wide', v('table', v('caption.hidden', 'Lists by host'),
           v('thead', v('tr', v('th', {scope: 'col'}, 'List'), hosts.map((host) => v('th', {key: host.host_id, scope: 'col', class: 'cell'}, plain(host.host, 40))))),
           v('tbody', lists.of(rows).map((row) => v('tr', {key: row.key}, rowHead(listLink(row)), hosts.map((host) => cell(row, hosts, host))))))),

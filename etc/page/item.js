@@ -6,7 +6,7 @@ import {history} from './list.js';
 import {actions} from './actions.js';
 
 // Of what can be run now: how it is.
-const RUNNABLE = 'free resting waiting queued nowhere claimed stopped'.split(' ');
+const RUNNABLE = 'free delayed scheduled queued orphaned claimed stopped'.split(' ');
 const KINDS = ['circular', 'schedule', 'job'];
 
 let open = null;
@@ -22,7 +22,7 @@ function orders(key, item, data) {
   const circular = kind === 'circular';
   if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} goes back into circulation, and its failures are forgotten.`});
   else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} is taken out of circulation until somebody releases it. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
-  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'resting' ? ', whatever is left of its rest' : ''}.`});
+  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
   return actions(all);
 }
 
@@ -52,18 +52,18 @@ export const item = {
       v('div.head', v('h1', v('span.item', shown(name, 300))), state(data.state), v('div.act', orders(parts[0], parts[1], data))),
       v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
-          waiting(why, 'Why') || reasons(why.data.why) || v('p.none', 'Nothing keeps it: it runs when its turn comes.'), staleNote(why)),
-        card('how', 'How it is', facts([
-          data.why && ['Why', plain(data.why)],
+          waiting(why, 'Why') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. It runs next in its order.'), staleNote(why)),
+        card('how', 'Status', facts([
+          data.reason && ['Reason', plain(data.reason)],
           data.host && ['On', plain(data.host, 80)],
           data.run && typeof data.run === 'string' && ['Run', runLink(data.run)],
           data.since_ms && ['Since', [when(data.since_ms), ` (${duration(Math.max(0, now() - data.since_ms))})`]],
-          data.left_ms && ['Left', duration(data.left_ms)],
+          data.remaining_ms && ['Remaining', duration(data.remaining_ms)],
           data.by && ['By', plain(data.by, 80)],
           data.failures > 0 && ['Failures in a row', number(data.failures)],
           data.copies > 1 && ['In the list', count(data.copies, 'time')],
         ]), staleNote(open))),
-      card('runs', 'Its last runs',
+      card('runs', 'Recent runs',
         history({data: {runs: data.runs || []}}, null, null, false)),
     ];
   },

@@ -1,13 +1,13 @@
 // A list: its ring, what runs, what it may do where, its items and its history.
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, hourOf, runsNow, serves, store,
-  asking, path, query, Pages, card, chart, choice, code, facts, laps, itemLink, reasons, runLink, runList, staleNote, state,
+  asking, path, query, Pages, card, chart, choice, code, facts, cycles, itemLink, reasons, runLink, runList, staleNote, state,
   table, took, waiting, rowHead} from './parts.js';
 import {Ring} from './ring.js';
 import {actions} from './actions.js';
 
 const OUTCOMES = ['succeeded', 'failed', 'crashed', 'timed_out', 'cancelled', 'lost'];
-const STATES = ['', 'free', 'running', 'resting', 'quarantined'];
+const STATES = ['', 'free', 'running', 'delayed', 'quarantined'];
 
 let open = null;
 
@@ -55,7 +55,7 @@ function ringCard(row) {
   const {rung} = open;
   const body = rung.error?.status === 409
     ? v('p.none', plain(rung.error.message))
-    : rung.data ? open.ring.view(rung.data, row.name, row.lap_ms) : waiting(rung, 'The ring');
+    : rung.data ? open.ring.view(rung.data, row.name, row.cycle_ms) : waiting(rung, 'The ring');
   return card('ring', 'The ring', body, staleNote(rung));
 }
 
@@ -69,7 +69,7 @@ function now(row) {
 function hosts(row) {
   return card('hosts', 'Hosts',
     table('Hosts that have this list', ['Host', 'State', '#Running'], row.hosts.map((one) => v('tr', {key: one.id || 'own'}, rowHead(plain(hostName(one.id), 60)),
-      v('td', state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.why && v('div.note', plain(one.row.why))),
+      v('td', state(one.row.state, row.hosts.some((other) => serves(other.row.state))), one.row.reason && v('div.note', plain(one.row.reason))),
       v('td.n', `${number(one.row.running)} / ${number(one.row.concurrency)}`)))));
 }
 
@@ -78,18 +78,18 @@ function about(row) {
   const all = OUTCOMES.filter((name) => counters[name]).map((name) => `${number(counters[name])} ${name.replace('_', ' ')}`).join(', ');
   const own = {...open.own.data, ...row};
   return card('about', 'The list',
-    open.why.data && reasons(open.why.data.why),
+    open.why.data && reasons(open.why.data.reasons),
     facts([
       row.pause && ['Paused', [`since ${time(row.pause.since_ms)}`, row.pause.by && ` by ${plain(row.pause.by, 80)}`, row.pause.until_ms > 0 && `, until ${time(row.pause.until_ms)}`, row.pause.reason && `: ${plain(row.pause.reason)}`]],
-      ['Why', plain(row.why)],
+      ['Reason', plain(row.reason)],
       own.items && ['Items', (own.items_estimated ? 'about ' : '') + Object.entries(own.items).filter(([name]) => name !== 'length').map(([name, n]) => `${number(n)} ${name}`).join(', ')],
-      own.lap_ms && ['A turn takes', duration(own.lap_ms)],
-      own.oldest_visit_ms && ['The oldest waits', duration(own.oldest_visit_ms)],
-      own.visit_within_ms && ['Each visited within', duration(own.visit_within_ms)],
-      own.places_needed && ['Places needed for that', number(own.places_needed)],
+      own.cycle_ms && ['Cycle time', duration(own.cycle_ms)],
+      own.longest_wait_ms && ['Longest wait', duration(own.longest_wait_ms)],
+      own.overdue_after_ms && ['Overdue after', duration(own.overdue_after_ms)],
+      own.slots_needed && ['Slots needed', number(own.slots_needed)],
       ['Since the start', all || 'no run has ended'],
       row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
-      row.unwritten && ['Not written', plain(row.unwritten)],
+      row.write_error && ['Write error', plain(row.write_error)],
       own.program && ['Program', code(own.program)],
       own.caps?.length && ['Capabilities', plain(own.caps.join(', '))],
     ]), settings());
@@ -106,8 +106,8 @@ function itemDetail(item) {
   const all = [];
   if (item.host) all.push(`on ${plain(item.host, 60)}`);
   if (item.since_ms) all.push(`since ${time(item.since_ms)}`);
-  if (item.left_ms) all.push(`${duration(item.left_ms)} left`);
-  if (item.why) all.push(plain(item.why));
+  if (item.remaining_ms) all.push(`${duration(item.remaining_ms)} left`);
+  if (item.reason) all.push(plain(item.reason));
   if (item.by) all.push(`by ${plain(item.by, 60)}`);
   if (item.failures) all.push(`${count(item.failures, 'failure')} in a row`);
   return all.join(', ');
@@ -137,11 +137,11 @@ function items() {
 
 export function history(asked, pages, go, withList) {
   const found = asked.data ? asked.data.runs : [];
-  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Took', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Duration', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
       v('td', took(run)),
       v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
-    : v('p.none', asked.data?.next ? 'None of the newest fits; there are older ones.' : 'No run has ended yet, or none fits.')),
+    : v('p.none', asked.data?.next ? 'None of the newest fits; there are older ones.' : 'No matching runs')),
   pages?.view(asked.data, go), staleNote(asked)];
 }
 
@@ -176,8 +176,8 @@ export const list = {
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
-      v('div', {class: open.own.data?.laps ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
-        open.own.data?.laps && card('laps', 'The turn over the last hours', laps(open.own.data.laps))),
+      v('div', {class: open.own.data?.cycles ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
+        open.own.data?.cycles && card('cycles', 'Cycle time, last 6 hours', cycles(open.own.data.cycles))),
       v('div.grid.two', items(), ended(row)),
     ];
   },

@@ -6,8 +6,8 @@ import {quarantined} from './overview.js';
 const ROW = 45; // px, as style.css has it
 const SPARE = 6;
 const FRESH = 12; // rows that are made at a time
-const TROUBLE = {unavailable: 0, starved: 1, refused: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
-const STATES = ' trouble running idle full paused quarantined failing refused starved unavailable probing quiet draining disabled'.split(' ');
+const TROUBLE = {unavailable: 0, starved: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
+const STATES = ' problems running idle full paused quarantined failing ineligible starved unavailable probing quiet draining disabled'.split(' ');
 
 const failedAll = (row) => {
   const c = row.counters || {};
@@ -16,29 +16,29 @@ const failedAll = (row) => {
 const items = (row, name) => (row.items && row.items[name] !== undefined ? row.items[name] : null);
 
 function isTrouble(row) {
-  return ['unavailable', 'starved', 'refused', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.unwritten) ||
-    (row.visit_within_ms && row.oldest_visit_ms > row.visit_within_ms);
+  return ['unavailable', 'starved', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
+    (row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
 }
 
 function rankOf(row) {
   const rank = TROUBLE[row.state] === undefined ? 7 : TROUBLE[row.state];
-  if (row.unwritten) return Math.min(rank, 2.5);
+  if (row.write_error) return Math.min(rank, 2.5);
   return quarantined(row) > 0 ? Math.min(rank, 3) : rank;
 }
 
 // What stands first has the least; lists with the same stand by name.
 const SORTS = {
-  trouble: rankOf,
+  problems: rankOf,
   name: () => 0,
   running: (row) => -row.running,
   rate: (row) => -rateOf(row),
   failed: (row) => -failedAll(row),
-  lap: (row) => -(row.lap_ms || 0),
+  cycle: (row) => -(row.cycle_ms || 0),
 };
 
 let search = '';
 let filter = '';
-let sort = 'trouble';
+let sort = 'problems';
 let chosen = [];
 let total = 0;
 let madeFor = '';
@@ -65,7 +65,7 @@ function choose() {
 
 function fits(row) {
   if (!filter) return true;
-  if (filter === 'trouble') return isTrouble(row);
+  if (filter === 'problems') return isTrouble(row);
   if (filter === 'quarantined') return quarantined(row) > 0;
   if (filter === 'failing') return Boolean(row.last_error);
   if (filter === 'paused') return row.state === 'paused' || Boolean(row.pause);
@@ -74,10 +74,10 @@ function fits(row) {
 
 function why(row) {
   if (row.pause) return row.pause.reason ? `paused: ${row.pause.reason}` : 'paused';
-  if (row.unwritten) return `not written: ${row.unwritten}`;
-  const refusing = row.hosts.filter((one) => one.row.state === 'refused');
-  if (row.why) return row.why;
-  return refusing.length && row.hosts.length > 1 ? `refused by ${count(refusing.length, 'host')} of ${row.hosts.length}` : '';
+  if (row.write_error) return `write error: ${row.write_error}`;
+  const refusing = row.hosts.filter((one) => one.row.state === 'ineligible');
+  if (row.reason) return row.reason;
+  return refusing.length && row.hosts.length > 1 ? `ineligible on ${count(refusing.length, 'host')} of ${row.hosts.length}` : '';
 }
 
 let places = new Map(); // key of a list in view → that of the row that shows it
@@ -117,22 +117,22 @@ function rowView(row, at) {
     v('td.n.opt', rateText(rateOf(row))),
     v('td.opt', spark(row)),
     v('td.n.opt', number(failedAll(row))),
-    v('td.n.more', number(items(row, 'resting'))),
+    v('td.n.more', number(items(row, 'delayed'))),
     v('td.n.more', number(quarantined(row))),
     v('td.n.more', number(items(row, 'length'))),
-    v('td.n.opt', {title: row.oldest_visit_ms ? `oldest: ${duration(row.oldest_visit_ms)}` : null}, row.lap_ms ? duration(row.lap_ms) : '–'),
-    v('td.n.more', row.oldest_visit_ms ? duration(row.oldest_visit_ms) : '–'));
+    v('td.n.opt', {title: row.longest_wait_ms ? `longest wait: ${duration(row.longest_wait_ms)}` : null}, row.cycle_ms ? duration(row.cycle_ms) : '–'),
+    v('td.n.more', row.longest_wait_ms ? duration(row.longest_wait_ms) : '–'));
 }
 
-const COLUMNS = [['List', 'c-list', 'name'], ['State', 'c-state', 'trouble'], ['Running', 'c-n n', 'running'], ['Per min', 'c-n n opt', 'rate'],
-  ['Last hour', 'c-spark opt'], ['Failed', 'c-n n opt', 'failed'], ['Resting', 'c-n n more'], ['Parked', 'c-n n more'], ['Items', 'c-n n more'],
-  ['Lap', 'c-n n opt', 'lap'], ['Oldest', 'c-n n more']];
+const COLUMNS = [['List', 'c-list', 'name'], ['State', 'c-state', 'problems'], ['Running', 'c-n n', 'running'], ['Per min', 'c-n n opt', 'rate'],
+  ['Last hour', 'c-spark opt'], ['Failed', 'c-n n opt', 'failed'], ['Delayed', 'c-n n more'], ['Quarantined', 'c-n n more'], ['Items', 'c-n n more'],
+  ['Cycle', 'c-n n opt', 'cycle'], ['Longest wait', 'c-n n more']];
 
 function head(text, cls, how) {
   const on = sort === how;
   return v('th', {scope: 'col', class: cls, 'aria-sort': on ? (how === 'name' ? 'ascending' : 'descending') : null},
     how ? v('button', {onclick: () => {
-      sort = on ? 'trouble' : how;
+      sort = on ? 'problems' : how;
       changed();
     }}, text) : text);
 }
@@ -183,12 +183,12 @@ export const lists = {
           filter = word;
           changed();
         }),
-        choice('First', sort, Object.keys(SORTS), (word) => {
+        choice('Sort by', sort, Object.keys(SORTS), (word) => {
           sort = word;
           changed();
         })),
       v('div.card', chosen.length ? table()
-        : v('p.none', store.lists.size ? 'No list fits.' : 'The config has no lists.')),
+        : v('p.none', store.lists.size ? 'No matching lists' : 'The config has no lists.')),
     ];
   },
 };

@@ -26,10 +26,10 @@ export function problems(rows) {
   const host = store.host;
   const add = (bad, word, text, href) => all.push({bad, word, text, href});
   if (!host) return all;
-  for (const {server, trouble} of host.gearman) if (trouble) add(true, 'Gearman', `${plain(server)}: ${plain(trouble)}`, '#/lists');
+  for (const {server, error} of host.gearman) if (error) add(true, 'Gearman', `${plain(server)}: ${plain(error)}`, '#/lists');
   if (host.has_redis && !host.redis.connected) {
-    const since = host.redis.away_since_ms ? ` since ${time(host.redis.away_since_ms)}` : '';
-    add(true, 'Redis', `away${since}: ${plain(host.redis.trouble)}`, '#/fleet');
+    const since = host.redis.unavailable_since_ms ? ` since ${time(host.redis.unavailable_since_ms)}` : '';
+    add(true, 'Redis', `unavailable${since}: ${plain(host.redis.error)}`, '#/fleet');
   }
   if (host.last_reload_failed) add(true, 'Reload', `failed ${time(host.last_reload_ms)}: ${plain(host.last_reload, 1200)}`, '#/fleet');
   if (host.state !== 'running') add(false, 'Host', `${plain(host.host)} is ${host.state}${host.state === 'quiet' ? ': it begins no new runs' : ''}`, '#/fleet');
@@ -38,11 +38,11 @@ export function problems(rows) {
       add(bad, word, `${few(of)}${why ? `: ${plain(why)}` : ''}`, of.length === 1 ? `#/lists/${of[0].key}` : `#/lists?state=${filter}`);
   };
   const on = (name) => (row) => row.hosts.some((one) => one.row.state === name);
-  const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.why || '';
-  lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && (host.redis.connected || !host.has_redis)), (row) => row.why, 'unavailable');
+  const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.reason || '';
+  lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && (host.redis.connected || !host.has_redis)), (row) => row.reason, 'unavailable');
   lines(true, 'Starved', rows.filter(on('starved')), why('starved'), 'starved');
-  lines(true, 'Not written', rows.filter((row) => row.unwritten), (row) => row.unwritten, 'trouble');
-  lines(true, 'Refused', rows.filter((row) => row.state === 'refused'), (row) => row.why, 'refused');
+  lines(true, 'Write error', rows.filter((row) => row.write_error), (row) => row.write_error, 'problems');
+  lines(true, 'Ineligible', rows.filter((row) => row.state === 'ineligible'), (row) => row.reason, 'ineligible');
   const parked = rows.filter((row) => quarantined(row) > 0);
   if (parked.length) {
     const items = parked.reduce((sum, row) => sum + quarantined(row), 0);
@@ -55,8 +55,8 @@ export function problems(rows) {
       failing.length === 1 ? `#/lists/${last.key}` : '#/lists?state=failing');
   }
   lines(false, 'Paused', rows.filter((row) => row.pause || row.state === 'paused'), (row) => (row.pause ? row.pause.reason || '' : ''), 'paused');
-  const slow = rows.filter((row) => row.visit_within_ms && row.oldest_visit_ms > row.visit_within_ms);
-  if (slow.length) add(false, 'Late', `${few(slow)}: items wait longer than visit_within`, slow.length === 1 ? `#/lists/${slow[0].key}` : '#/lists?state=trouble');
+  const slow = rows.filter((row) => row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
+  if (slow.length) add(false, 'Overdue', `${few(slow)}: items wait longer than overdue_after`, slow.length === 1 ? `#/lists/${slow[0].key}` : '#/lists?state=problems');
   addFleet(add);
   return all;
 }
@@ -64,13 +64,13 @@ export function problems(rows) {
 function addFleet(add) {
   const fleet = store.fleet;
   if (!fleet) return;
-  if (fleet.trouble && store.host.redis.connected) add(false, 'Fleet', plain(fleet.trouble), '#/fleet');
+  if (fleet.error && store.host.redis.connected) add(false, 'Fleet', plain(fleet.error), '#/fleet');
   for (const host of fleet.hosts || []) {
     const name = plain(host.host || host.host_id);
-    if (host.silent_since_ms) add(true, 'Silent', `${name} since ${time(host.silent_since_ms)}`, '#/fleet');
-    else if (host.behind) add(false, 'Behind', `${name} has another config than the newest in the fleet`, '#/fleet');
-    else if (host.trouble) add(false, 'Fleet', `${name}: ${plain(host.trouble)}`, '#/fleet');
-    if (host.shares_name) add(false, 'Fleet', `two hosts are called ${name}`, '#/fleet');
+    if (host.unresponsive_since_ms) add(true, 'Unresponsive', `${name} since ${time(host.unresponsive_since_ms)}`, '#/fleet');
+    else if (host.config_outdated) add(false, 'Outdated config', `${name} does not have the latest config of the fleet`, '#/fleet');
+    else if (host.error) add(false, 'Fleet', `${name}: ${plain(host.error)}`, '#/fleet');
+    if (host.duplicate_name) add(false, 'Fleet', `two hosts are called ${name}`, '#/fleet');
   }
 }
 
@@ -80,10 +80,10 @@ export function quarantined(row) {
 }
 
 function places() {
-  const hosts = (store.fleet?.hosts || []).filter((host) => !host.silent_since_ms && host.host_id !== store.host.host_id);
+  const hosts = (store.fleet?.hosts || []).filter((host) => !host.unresponsive_since_ms && host.host_id !== store.host.host_id);
   const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
-  return v('div.card', v('h2', 'Places in use'),
-    table('Places in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
+  return v('div.card', v('h2', 'Slots in use'),
+    table('Slots in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
       rowHead(plain(host.host || '', 60)), num(host.slots.used),
       v('td.n', host.slots.limit ? number(host.slots.limit) : 'none'),
       v('td', host.slots.limit ? placesBar(host) : '–')))));
@@ -102,16 +102,16 @@ export const overview = {
       v('div.head', v('h1', 'Overview'),
         v('span.sub', `${plain(store.host.host)}, w8yd ${plain(store.host.version)}, up ${duration(now() - store.host.started_ms)}`)),
       wrong.length
-        ? v('section', {'aria-labelledby': 'wrong'}, v('h2', {id: 'wrong', class: 'hidden'}, 'What is wrong'),
+        ? v('section', {'aria-labelledby': 'wrong'}, v('h2', {id: 'wrong', class: 'hidden'}, 'Problems'),
           v('ul.wrong', wrong.slice(0, 40).map((one) => v('li', {class: one.bad ? 'bad' : ''},
             v('a', {href: one.href}, v('b', one.word), v('span', one.text)))),
           wrong.length > 40 && v('li', v('div', `and ${number(wrong.length - 40)} more`))))
-        : v('p.well', 'Nothing is wrong.'),
+        : v('p.well', 'No problems'),
       v('div.tiles',
-        tile('Runs now', number(running), count(lists.filter((row) => row.running > 0).length, 'list') + ' at work'),
+        tile('Runs now', number(running), count(lists.filter((row) => row.running > 0).length, 'list') + ' active'),
         tile('Runs per minute', rateText(rate(sums(hour.slice(-11))[0])), 'of the last ten minutes'),
-        tile('Failed in the hour', number(failed), `of ${count(ended, 'run')}`),
-        tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} at rest`)),
+        tile('Failed, last hour', number(failed), `of ${count(ended, 'run')}`),
+        tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} idle`)),
       v('div.grid', card('hour', 'The last hour', chart(hour))),
       v('div.grid.two',
         card('now', 'Running now',

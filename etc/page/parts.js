@@ -5,12 +5,12 @@ export * from './store.js';
 import {v, shown, plain, number, count, duration, bytesOf} from './dom.js';
 import {changed, store, now, hourOf} from './store.js';
 
-const KINDS = {on: 'running full succeeded', soft: 'resting', open: 'idle free waiting disabled probing starting', warn: 'paused quiet draining cancelled behind',
-  bad: 'refused starved unavailable quarantined failed crashed timed_out lost silent unknown stalled late stopped bad died'};
+const KINDS = {on: 'running full succeeded', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
+  bad: 'ineligible starved unavailable quarantined failed crashed timed_out lost unresponsive unknown stalled late stopped bad died'};
 const MOST_RUNS = 25;
 const KIND = Object.fromEntries(Object.entries(KINDS).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])));
 
-/** A state as a shape, a colour and its word. `soft`: it is no trouble here. */
+/** A state as a shape, a colour and its word. `soft`: it is no problem here. */
 export function state(name, soft = false, word = name.replace('_', ' ')) {
   return v('span', {class: `state ${KIND[name.replace(' ', '_')] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
 }
@@ -50,20 +50,20 @@ export function bar(of, label) {
 }
 
 export function placesBar(host) {
-  return bar(Math.min(1, host.slots.used / host.slots.limit), `Places in use on ${plain(host.host || '', 40)}`);
+  return bar(Math.min(1, host.slots.used / host.slots.limit), `Slots in use on ${plain(host.host || '', 40)}`);
 }
 
 /** Runs that go on: [{row, run, host}], of so many in all. */
 export function runList(runs, running, withList = true) {
   const few = runs.slice(0, MOST_RUNS);
-  if (!few.length) return v('p.none', 'Nothing runs at this moment.');
+  if (!few.length) return v('p.none', 'No active runs');
   return [v('ul.runlist', few.map(({row, run, host}) => {
     const done = share(run.progress);
     return v('li', {key: run.run},
       v('div.line',
         v('span', itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
         v('span.note', runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
-          run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', being ended',
+          run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', stopping',
           run.lease_lost && ', its lock is lost')),
       done !== null && bar(done, `Progress of ${plain(bytesOf(run, 'item').text, 60)}`));
   })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
@@ -128,17 +128,17 @@ export function chart(hour) {
 
 const QUARTER = 900000; // ms
 
-/** How long a turn took, by the quarter of an hour: [{at_ms, lap_ms}]. */
-export function laps(told) {
+/** Cycle times: [{at_ms, cycle_ms}].. */
+export function cycles(told) {
   const newest = Math.floor(now() / QUARTER);
   const all = new Array(24).fill(0);
-  for (const {at_ms: at, lap_ms: lap} of told) {
+  for (const {at_ms: at, cycle_ms: lap} of told) {
     const place = all.length - 1 - (newest - Math.floor(at / QUARTER));
     if (place in all) all[place] = lap;
   }
   const there = all.filter((lap) => lap > 0);
   const span = there.length ? `between ${duration(Math.min(...there))} and ${duration(Math.max(...there))}` : 'not known';
-  return figure(all.map((lap) => [lap, 0]), `How long a turn took in the last six hours: ${span}`, ['6 h ago', '4 h', '2 h', 'now'], v('span', span));
+  return figure(all.map((lap) => [lap, 0]), `Cycle time in the last six hours: ${span}`, ['6 h ago', '4 h', '2 h', 'now'], v('span', span));
 }
 
 // ---- what was asked for
@@ -149,40 +149,38 @@ export function kindOf(config) {
   return list ? (list.settings.source || 'circular').replaceAll('"', '') : '';
 }
 
-/** Where data should be: that it is coming, or why it isn't there. */
+/** Shows that data is loading, or the error. */
 export function waiting(asked, what) {
   if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message)}`);
-  if (!asked.data) return v('p.none', {role: 'status'}, 'Asking …');
+  if (!asked.data) return v('p.none', {role: 'status'}, 'Loading …');
   return null;
 }
 
-/** That what is shown could not be asked for again. */
+/** Shows that data is stale. */
 export function staleNote(asked) {
   return asked.error && asked.data
     ? v('p.note', {role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message)}`)
     : null;
 }
 
-/** Buttons to the part before and the one behind, where there is one. */
+/** Buttons to the previous and next page. */
 function turns(back, more, ...rest) {
   return v('p.tools', v('button.b', {disabled: !back, onclick: back}, 'Back'), v('button.b', {disabled: !more, onclick: more}, 'More'), rest);
 }
 
-/** A choice among words. */
 export function choice(label, chosen, words, act) {
   return v('label', label, v('select', {onchange: (event) => act(event.target.value)},
     words.map((word) => v('option', {value: word, selected: word === chosen}, word ? word.replace('_', ' ') : 'any'))));
 }
 
 export function took(run) {
-  return duration(run.took_ms === undefined ? run.ended_ms - run.started_ms : run.took_ms);
+  return duration(run.duration_ms === undefined ? run.ended_ms - run.started_ms : run.duration_ms);
 }
 
 export function num(n) {
   return v('td.n', number(n));
 }
 
-/** The first cell of a row. */
 export function rowHead(...kids) {
   return v('th', {scope: 'row'}, kids);
 }
@@ -210,7 +208,7 @@ export class Pages {
   }
 }
 
-/** A part of an array at a time. */
+/** Pages of an array. */
 export class Slice {
   constructor(size) {
     this.size = size;
@@ -230,7 +228,6 @@ export class Slice {
   }
 }
 
-/** A part of a view, with its heading. */
 export function card(id, title, ...kids) {
   return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }

@@ -7,7 +7,7 @@ const OUT = 176;
 const IN = 128;
 const SINGLE = 240; // more items are drawn in groups
 const GROUPS = 180;
-const STATES = [['r', 'running'], ['q', 'quarantined'], ['s', 'resting'], ['f', 'free']];
+const STATES = [['r', 'running'], ['q', 'quarantined'], ['d', 'delayed'], ['f', 'free']];
 const WORD = Object.fromEntries(STATES);
 
 function point(radius, turns) {
@@ -39,11 +39,11 @@ function groupsOf(ring) {
 /** Which item that was looked at is drawn as the `at`-th, and the other way round. */
 function looked(answer, at) {
   const n = answer.ring.length;
-  return (((at - (answer.turn || 0)) % n) + n) % n;
+  return (((at - (answer.rotation || 0)) % n) + n) % n;
 }
 function drawn(answer, at) {
   const n = answer.ring.length;
-  return (((at + (answer.turn || 0)) % n) + n) % n;
+  return (((at + (answer.rotation || 0)) % n) + n) % n;
 }
 
 /** A ring, with what is picked in it: by the pointer, or by the arrow keys. */
@@ -56,7 +56,7 @@ export class Ring {
   /** The place in the list of the item that is drawn as the `at`-th. */
   place(answer, at) {
     let rest = looked(answer, at);
-    for (const [first, size] of answer.parts) {
+    for (const [first, size] of answer.segments) {
       if (rest < size) return first + rest;
       rest -= size;
     }
@@ -67,8 +67,8 @@ export class Ring {
     if (!groups.length) return 'The list has no items.';
     const group = groups[this.picked];
     if (!group) return 'Point at the ring, or focus it and use the arrow keys, to see what an item does.';
-    const held = answer.held.filter((one) => {
-      const at = drawn(answer, one.at);
+    const held = answer.locked.filter((one) => {
+      const at = drawn(answer, one.index);
       return at >= group.first && at < group.end;
     });
     const from = this.place(answer, group.first) + 1;
@@ -95,7 +95,7 @@ export class Ring {
 
   view(answer, name, lap) {
     const n = answer.ring.length;
-    const turn = answer.turn || 0;
+    const turn = answer.rotation || 0;
     // An item keeps its place on the ring, and the ring turns with all of them.
     const cut = n ? (n - (turn % n)) % n : 0;
     const groups = groupsOf(answer.ring.slice(cut) + answer.ring.slice(0, cut));
@@ -122,7 +122,7 @@ export class Ring {
     const picked = groups[this.picked];
     const summary = STATES.map(([letter, word]) => `${number(total[letter])} ${word}`).join(', ');
     return [
-      v('svg.ring', {viewBox: '0 0 400 400', tabindex: 0, role: 'img', 'aria-label': `The ring of ${plain(name, 100)}: ${count(answer.length, 'item')}${answer.sampled ? `, a sample of ${number(answer.looked_at)}` : ''}: ${summary}`,
+      v('svg.ring', {viewBox: '0 0 400 400', tabindex: 0, role: 'img', 'aria-label': `The ring of ${plain(name, 100)}: ${count(answer.length, 'item')}${answer.sampled ? `, a sample of ${number(answer.examined)}` : ''}: ${summary}`,
         'aria-describedby': 'ring-caption', onkeydown: (event) => many && this.key(event, many)},
       v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: OUT + 8}),
       !many && v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: IN}),
@@ -132,11 +132,11 @@ export class Ring {
       v('path.notch', {d: 'M192 0 L208 0 L200 14 Z'}),
       v('text.mid', {x: MIDDLE, y: MIDDLE - 2}, number(answer.length)),
       v('text.mid2', {x: MIDDLE, y: MIDDLE + 22}, answer.length === 1 ? 'item' : 'items'),
-      lap && v('text.mid2', {x: MIDDLE, y: MIDDLE + 44}, `a turn takes ${duration(lap)}`)),
+      lap && v('text.mid2', {x: MIDDLE, y: MIDDLE + 44}, `cycle ${duration(lap)}`)),
       v('p.caption', {id: 'ring-caption', role: 'status'}, this.caption(answer, groups)),
       v('ul.legend', {'aria-label': answer.sampled ? 'Items of the sample' : 'Items'}, STATES.map(([letter, word]) => v('li', {key: word},
         v('span', {class: `swatch ${word}`, 'aria-hidden': 'true'}), v('b', number(total[letter])), ` ${word}`))),
-      answer.sampled && v('p.note.sample', `A sample: ${number(answer.looked_at)} of ${count(answer.length, 'item')}, in a hundred pieces of the list.`),
+      answer.sampled && v('p.note.sample', `A sample: ${number(answer.examined)} of ${count(answer.length, 'item')}, in a hundred pieces of the list.`),
     ];
   }
 
@@ -155,6 +155,6 @@ function nameOf(object) {
 function doing(held, group) {
   if (!held) return group ? WORD[Object.keys(group.counts).find((letter) => group.counts[letter])] : '';
   if (held.state === 'running') return `running${held.host ? ` on ${plain(held.host, 40)}` : ''}${held.since_ms ? ` for ${duration(Math.max(0, now() - held.since_ms))}` : ''}`;
-  if (held.state === 'resting') return `resting${held.until_ms ? `, ${duration(Math.max(0, held.until_ms - now()))} left` : ''}`;
-  return `quarantined${held.since_ms ? ` since ${time(held.since_ms)}` : ''}${held.why ? `: ${plain(held.why, 120)}` : ''}`;
+  if (held.state === 'delayed') return `delayed${held.until_ms ? `, ${duration(Math.max(0, held.until_ms - now()))} left` : ''}`;
+  return `quarantined${held.since_ms ? ` since ${time(held.since_ms)}` : ''}${held.reason ? `: ${plain(held.reason, 120)}` : ''}`;
 }

@@ -24,9 +24,9 @@ class Open {
       this.lines = [];
       bytesOf(told, 'tail').text.split('\n').slice(0, -1).forEach((line) => this.say(0, line));
     });
-    this.hear('log', ({lines = [], left_out: more, news = [], ended}) => {
-      for (const one of lines) this.say(now(), bytesOf(one, 'line').text + (one.cut ? ' …' : ''));
-      for (const one of news) {
+    this.hear('log', ({lines = [], dropped: more, updates = [], ended}) => {
+      for (const one of lines) this.say(now(), bytesOf(one, 'line').text + (one.truncated ? ' …' : ''));
+      for (const one of updates) {
         if (one.denominator) this.progress = one;
         if (one.update !== undefined) this.say(now(), `update ${JSON.stringify(one.update)}`);
       }
@@ -94,7 +94,7 @@ export const run = {
       ...head(one, listKey),
       done !== null && v('div.card.grid', bar(done, 'Progress of the run'), v('span.note', `${number(progress.numerator)} of ${number(progress.denominator)}`)),
       v('div.grid.two',
-        card('facts', going(one) ? 'It runs' : 'It has ended', facts([
+        card('facts', going(one) ? 'Running' : 'Ended', facts([
           one.reason && ['Reason', plain(one.reason, 1000)],
           ['Host', plain(one.host || live?.host || '', 80)],
           one.pid && ['Process', String(one.pid)],
@@ -111,9 +111,9 @@ export const run = {
           ['Id', code(one.run)],
         ]), staleNote(open.asked)),
         v('div.grid',
-          (going(one) || open.lines.length > 0) && card('says', 'What it says',
+          (going(one) || open.lines.length > 0) && card('says', 'Output',
             open.lines.length ? v('div.log', {role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, at > 0 && v('span.cut', `${time(at)} `), shown(text, 2000))))
-              : v('p.none', 'Nothing so far.')),
+              : v('p.none', 'No output yet')),
           result && card('result', 'Result', result),
           one.stderr !== undefined && card('stderr', 'End of standard error', v('pre', {tabindex: 0}, tail(one))))),
     ];

@@ -52,7 +52,6 @@ export function changed() {
   });
 }
 
-/** By w8yd's clock. */
 export function now() {
   return Date.now() + store.skew;
 }
@@ -85,7 +84,7 @@ function later(act) {
 function takeRow(of, host, row) {
   const {text, key} = bytesOf(row, 'list');
   const before = host.lists.get(key);
-  Object.assign(row, {name: text, key, why: row.why || '', hour: before?.hour});
+  Object.assign(row, {name: text, key, reason: row.reason || '', hour: before?.hour});
   if (row.minutes) addMinutes((row.hour ||= new Map()), row.minutes);
   host.lists.set(key, row);
   join(of, key);
@@ -106,7 +105,7 @@ function join(of, key) {
   const best = hosts.reduce((a, b) => (RANK.indexOf(b.row.state) < RANK.indexOf(a.row.state) ? b : a)).row;
   const row = own || best;
   const places = hosts.reduce((sum, one) => sum + (serves(one.row.state) ? one.row.concurrency : 0), 0);
-  of.all.set(key, Object.assign(hosts.length > 1 ? {...row} : row, {hosts, state: best.state, why: best.why,
+  of.all.set(key, Object.assign(hosts.length > 1 ? {...row} : row, {hosts, state: best.state, reason: best.reason,
     running: hosts.reduce((sum, one) => sum + one.row.running, 0),
     limit: row.fleet_concurrency ? Math.min(places, row.fleet_concurrency) : places}));
 }
@@ -123,7 +122,7 @@ function takeRemote(of, news) {
   const host = of.remote.get(news.host_id) || {lists: new Map(), runs: [], minutes: new Map()};
   of.remote.set(news.host_id, host);
   for (const row of news.lists || []) takeRow(of, host, row);
-  drop(of, host, news.gone);
+  drop(of, host, news.removed);
   if (news.runs) host.runs = news.runs;
   for (const minute of news.minutes || []) {
     addMinutes(host.minutes, [[minute.minute, minute.runs, minute.failed]]);
@@ -145,7 +144,7 @@ function take(of, news) {
   if (news.host) of.host = news.host;
   addMinutes(of.minutes, news.minutes);
   for (const row of news.lists || []) takeRow(of, of, row);
-  drop(of, of, news.gone);
+  drop(of, of, news.removed);
   if (news.fleet) {
     of.fleet = news.fleet;
     const there = new Set((news.fleet.hosts || []).map((host) => host.host_id));
@@ -208,7 +207,7 @@ export function connect() {
     take(drawing || store, news);
     if (!drawing) live();
   });
-  on('beat', (news) => {
+  on('heartbeat', (news) => {
     take(store, news);
     if (!drawing && store.host) live();
   });
@@ -230,7 +229,7 @@ export function start() {
 
 // ---- all hosts together
 
-const RANK = 'running full paused idle starved unavailable quiet draining probing refused disabled'.split(' ');
+const RANK = 'running full paused idle starved unavailable quiet draining probing ineligible disabled'.split(' ');
 
 /** Of this host, without an id. */
 export function hostName(id) {
@@ -239,12 +238,11 @@ export function hostName(id) {
 }
 
 export function serves(state) {
-  return !['refused', 'disabled', 'probing'].includes(state);
+  return !['ineligible', 'disabled', 'probing'].includes(state);
 }
 
 let names = null; // keys, by their lists' names
 
-/** All lists by name, as they are on all hosts together. */
 export function rows() {
   names ||= [...store.all.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)).map((row) => row.key);
   return names.map((key) => store.all.get(key));
@@ -279,7 +277,6 @@ function lastOf(maps, minutes) {
   return all;
 }
 
-/** Of a list, on all hosts. */
 export function hourOf(row, minutes = 60) {
   return lastOf(row.hosts.map((one) => one.row.hour).filter(Boolean), minutes);
 }

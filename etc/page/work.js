@@ -11,7 +11,7 @@ let pages = null;
 let key = '';
 
 function strip(one, label) {
-  const slots = one.due_by_quarter || [];
+  const slots = one.due_per_15min || [];
   const most = Math.max(1, ...slots);
   const due = slots.reduce((a, b) => a + b, 0);
   return v('svg.strip', {viewBox: '0 0 960 56', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${label}: ${number(due)} due in the next 24 hours${one.late ? `, ${number(one.late)} late` : ''}`},
@@ -25,8 +25,8 @@ function ask() {
 
 function jobsView(jobs) {
   return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'item').text, 120)),
-      v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'waiting' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
-      v('td', plain(job.words || ''), job.rule && v('div.note.item', plain(bytesOf(job, 'rule').text))),
+      v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'scheduled' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
+      v('td', plain(job.description || ''), job.rule && v('div.note.item', plain(bytesOf(job, 'rule').text))),
       v('td', job.due_ms ? when(job.due_ms) : '–'),
       v('td.note', (job.next_ms || []).map((next) => time(next)).join(', ')))));
 }
@@ -56,7 +56,7 @@ export const schedules = {
     const one = key && data ? data.jobs || [] : null;
     return [
       key && v('p.crumb', v('a', {href: '#/schedules'}, 'Schedules')),
-      v('div.head', v('h1', key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span.sub', 'the next 24 hours')),
+      v('div.head', v('h1', key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours')),
       wait || (one
         ? v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'It has no jobs.'))
         : data.schedules.length ? v('div.grid', data.schedules.map(scheduleCard)) : v('p.none', 'The config of this host has no schedules.')),
@@ -94,10 +94,10 @@ export const feeds = {
     const all = open.data?.feeds || [];
     return [
       v('div.head', v('h1', 'Feeds'), v('span.sub', 'jobs and queues')),
-      v('section.card', waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Waiting', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
+      v('section.card', waiting(open, 'Feeds') || (all.length ? table('Feeds', ['Feed', '#Queued', '#Claimed', '#Cancelled', '#Stalled', '#Published', '#Finished', '#Per minute', '#Oldest'], all.map((feed) => {
           const name = bytesOf(feed, 'list');
           return v('tr', {key: name.key}, rowHead(v('a.item', {href: `#/lists/${name.key}`}, shown(name.text, 120))),
-            ['waiting', 'claimed', 'cancelled'].map((one) => v('td.n', {key: one}, number(feed[one]))),
+            ['queued', 'claimed', 'cancelled'].map((one) => v('td.n', {key: one}, number(feed[one]))),
             v('td.n', feed.stalled > 0 ? state('stalled', false, number(feed.stalled)) : number(feed.stalled)),
             num(feed.published), num(feed.finished), v('td.n', perMinute(feed)),
             v('td.n', feed.oldest_ms ? duration(feed.oldest_ms > 1e11 ? now() - feed.oldest_ms : feed.oldest_ms) : '–'));

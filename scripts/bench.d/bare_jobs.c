@@ -34,7 +34,7 @@ static void take(void) {
   static const char *const keys[] = {"feed.ids",       "feed.items",   "feed.claimed",
                                      "feed.cancelled", "feed.stalled", "feed.published"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) theirs(keys[i], "");
-  words(1, ours("taken"));
+  words(1, ours("claims"));
   theirs("feed.lease", ":");
   words(8, "run:bench:1:", "5000", "0", "256", "16777216", "1048576", "4097", "0");
   for (unsigned long i = 0; i < batch; ++i) {
@@ -55,7 +55,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
                                      "feed.cancelled", "feed.stalled", "feed.published",
                                      "feed.finishes"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) theirs(keys[i], "");
-  words(1, ours("taken"));
+  words(1, ours("claims"));
   words(1, ours("slots"));
   words(1, ours("runs"));
   words(1, ours("wake"));

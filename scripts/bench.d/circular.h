@@ -16,7 +16,7 @@ static void circular_open(const char *claim_lua, const char *settle_lua, const c
                           const char *kept) {
   static const char *const names[] = {"list", "fence",  "failures", "slots",       "paused",
                                       "runs", "events", "lock:",    "quarantined", "waiting",
-                                      "visits"};
+                                      "samples"};
   claim_sha = load_script(claim_lua);
   settle_sha = load_script(settle_lua);
   prefix = of;

@@ -30,7 +30,7 @@ static void note_end(const char *list, const char *run, struct text item, struct
   char end[512];
   snprintf(end, sizeof end,
            "{\"type\":\"end\",\"list\":\"%s\",\"run\":\"%s\",\"item\":\"%.*s\",\"host\":\"bench\","
-           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"took_ms\":1,\"attempt\":1,\"fence\":%.*s,"
+           "\"time_ms\":1732147200000,\"outcome\":\"succeeded\",\"duration_ms\":1,\"attempt\":1,\"fence\":%.*s,"
            "\"result\":{}}",
            list, run, (int)item.size, item.at, (int)fence.size, fence.at);
   words(2, end, "");

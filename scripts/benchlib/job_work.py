@@ -60,7 +60,7 @@ class Case:
         """Nothing is left of a job but the counts."""
         for command, key in (("LLEN", f"feed.ids:{feed}"), ("HLEN", f"feed.items:{feed}"),
                              ("ZCARD", f"feed.claimed:{feed}"), ("SCARD", f"feed.stalled:{feed}"),
-                             ("ZCARD", f"feed.published:{feed}"), ("HLEN", f"{feed}:taken")):
+                             ("ZCARD", f"feed.published:{feed}"), ("HLEN", f"{feed}:claims")):
             if left := self.redis.call(command, key):
                 raise RuntimeError(f"{key}: {left} jobs are left")
         put, ended = (self.count(feed, name) for name in ("publishes", "finishes"))

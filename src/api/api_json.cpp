@@ -43,7 +43,7 @@ struct EventFields {
     put_run(object, event.of);
     object.put("outcome", outcome_name(event.outcome));
     object.put("reason", outcome_reason(event.outcome));
-    object.put("took_ms",
+    object.put("duration_ms",
                std::chrono::duration_cast<std::chrono::milliseconds>(event.took).count());
   }
   void operator()(const LeaseChanged& event) const {
@@ -53,20 +53,20 @@ struct EventFields {
   void operator()(const ListChanged& event) const {
     object.put_bytes("list", event.prefix);
     object.put("state", state_name(event.state));
-    object.put("why", event.why);
+    object.put("reason", event.why);
   }
   void operator()(const ShortageChanged& event) const {
     object.put_bytes("list", event.of.prefix);
     object.put("state", state_name(event.over ? ListState::running : ListState::starved));
-    object.put("why", event.reason);
+    object.put("reason", event.reason);
   }
   void operator()(const HostReady&) const {
     object.put("state", state_name(HostState::running));
-    object.put("why", "");
+    object.put("reason", "");
   }
   void operator()(const HostChanged& event) const {
     object.put("state", state_name(event.state));
-    object.put("why", event.why);
+    object.put("reason", event.why);
   }
   void operator()(const Reloaded& event) const {
     object.put("applied", event.applied);
@@ -75,7 +75,7 @@ struct EventFields {
   }
   void operator()(const RedisChanged& event) const {
     object.put("connected", event.connected);
-    object.put("trouble", event.trouble);
+    object.put("error", event.trouble);
   }
   /// The API does not tell it.
   template <typename Other>

@@ -77,7 +77,7 @@ void RingPath::take(const RingPtr& ring, http::HttpResponse answer) {
   const Duration pause = std::max(least_pause, took * pause_factor);
   if (answer.status == 200) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
-    answer.body += ",\"again_ms\":" + std::to_string(ms) + "}\n";
+    answer.body += ",\"max_age_ms\":" + std::to_string(ms) + "}\n";
   }
   ring->out = false;
   ring->good_until = loop_.now() + (answer.status == 200 ? pause : Duration{0});

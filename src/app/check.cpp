@@ -66,7 +66,7 @@ std::string refusal(const Rule& rule, const ProbeResult& result, const std::stri
 
 std::string verdict(const Rule& rule, const ProbeResult& result, const std::string& of_scripts) {
   if (const std::string why = refusal(rule, result, of_scripts); !why.empty())
-    return "refused: " + escape(why);
+    return "ineligible: " + escape(why);
   const auto& caps = std::get<Caps>(result);
   if (!rule.enabled) return "disabled: enabled = false";
   if (rule.concurrency == 0) return "disabled: concurrency = 0";

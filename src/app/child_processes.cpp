@@ -30,7 +30,7 @@ void ChildProcesses::say_groups() {
               {{"reason", why}});
   };
   if (groups_.left_behind() > 0)
-    log_.warn("killed what an earlier w8yd left behind", {{"processes", groups_.left_behind()}});
+    log_.warn("orphan processes of an earlier w8yd killed", {{"processes", groups_.left_behind()}});
   if (groups_.usable()) {
     log_.debug("a control group for each run", {{"in", groups_.path()}});
   } else {
@@ -42,10 +42,9 @@ void ChildProcesses::say_groups() {
 void ChildProcesses::watch_folders() {
   folders_.on_stays = [this](const std::string& path, const std::string& why) {
     if (why.empty()) {
-      log_.info("removed the folder of a run, after some tries", {{"folder", path}});
+      log_.info("temporary directory removed", {{"folder", path}});
     } else {
-      log_.warn("can't remove the folder of a run; trying again",
-                {{"folder", path}, {"reason", why}});
+      log_.warn("cannot remove temporary directory, retrying", {{"folder", path}, {"reason", why}});
     }
   };
 }
@@ -71,7 +70,7 @@ std::shared_ptr<Executor> ChildProcesses::make_executor(const std::string& host,
 
 void ChildProcesses::kill_orphans() {
   if (const std::size_t killed = orphans_.kill_all(); killed > 0)
-    log_.info("killed what runs had left behind", {{"processes", killed}});
+    log_.info("orphan processes killed", {{"processes", killed}});
 }
 
 }  // namespace w8y::app

@@ -31,14 +31,14 @@ constexpr Duration field_life = std::chrono::minutes(10);
 constexpr std::size_t most_unwritten = 64;
 constexpr Duration prolong_after = std::chrono::seconds(4);
 
-Duration visit_within(const Rule& rule) {
-  return rule.kind() == SourceKind::circular ? rule.circular().visit_within : Duration{0};
+Duration overdue_after(const Rule& rule) {
+  return rule.kind() == SourceKind::circular ? rule.circular().overdue_after : Duration{0};
 }
 
 /// Whether its figures are wanted before it has had a run: a schedule all of whose jobs are BAD has
 /// none.
 bool is_watched(const Rule& rule) {
-  return rule.kind() == SourceKind::schedule || visit_within(rule) > Duration{0};
+  return rule.kind() == SourceKind::schedule || overdue_after(rule) > Duration{0};
 }
 
 /// While this host has not examined all jobs of a schedule once, the counts of the host before
@@ -235,7 +235,7 @@ void Figures::count_fleet() {
 std::set<std::string> Figures::watched_lists() const {
   std::set<std::string> lists;
   for (const RulePtr& rule : living())
-    if (visit_within(*rule) > Duration{0}) lists.insert(rule->prefix);
+    if (overdue_after(*rule) > Duration{0}) lists.insert(rule->prefix);
   return lists;
 }
 
@@ -280,7 +280,7 @@ void Figures::told(const RulePtr& rule, const std::optional<ListFigures>& figure
   const ListFigures* const before = parts_.known.find(rule->prefix);
   if (rule->kind() == SourceKind::schedule && all.estimated && before != nullptr)
     keep_counts(all, *before);
-  all.laps = laps_with(parts_.known.laps(rule->prefix), all.at, all.lap);
+  all.cycles = cycles_with(parts_.known.cycles(rule->prefix), all.at, all.lap);
   add_places(*rule, all);
   parts_.known.note(rule->prefix, all, Duration{0});
   if (!parts_.accepted) return;
@@ -303,7 +303,7 @@ void Figures::heard(const std::string& name, const std::string& text) {
 }
 
 void Figures::add_places(const Rule& rule, ListFigures& figures) {
-  const Duration within = visit_within(rule);
+  const Duration within = overdue_after(rule);
   if (within == Duration{0}) return;
   if (const auto found = places_.find(rule.prefix); found != places_.end()) {
     figures.places = found->second;
@@ -326,9 +326,9 @@ void Figures::add_places(const Rule& rule, ListFigures& figures) {
       if (state == "length") items += number;
       if (state == "quarantined") items -= std::min(items, number);
     }
-    if (runs.count > 0 && items > 0) figures.places_needed = places_for(items, runs.mean, within);
+    if (runs.count > 0 && items > 0) figures.slots_needed = places_for(items, runs.mean, within);
   } else if (const ListFigures* before = parts_.known.find(rule.prefix)) {
-    figures.places_needed = before->places_needed;  // as who runs it has told
+    figures.slots_needed = before->slots_needed;  // as who runs it has told
   }
 }
 
@@ -343,14 +343,14 @@ void Figures::asked() {
 
 // ---- who waits too long
 
-/// Whether the config has a list with visit_within, or any that is watched.
+/// Whether the config has a list with overdue_after, or any that is watched.
 const Figures::Watches& Figures::watches() const {
   const Supervisor& supervisor = parts_.supervisor;
   if (std::exchange(generation_, supervisor.generation()) == supervisor.generation())
     return watches_;
   watches_ = {};
   for (const auto& [prefix, list] : supervisor.lists()) {
-    watches_.visits = watches_.visits || visit_within(list->rule()) > Duration{0};
+    watches_.visits = watches_.visits || overdue_after(list->rule()) > Duration{0};
     watches_.any = watches_.any || is_watched(list->rule());
   }
   return watches_;
@@ -360,11 +360,11 @@ void Figures::look_for_late() {
   // Of ten thousand lists, most often none.
   if (!watches().visits && late_.empty()) return;
   for (const auto& [prefix, list] : parts_.supervisor.lists()) {
-    const Duration within = visit_within(list->rule());
+    const Duration within = overdue_after(list->rule());
     if (within == Duration{0} && !late_.contains(prefix)) continue;
     ListStatus status;
     status.prefix = prefix;
-    status.visit_within = within;
+    status.overdue_after = within;
     parts_.known.add_to(status);
     const std::string why = why_slow(status);
     if (why.empty() ? late_.erase(prefix) > 0 : late_.insert(prefix).second)

@@ -54,7 +54,7 @@ class Figures {
 
   /// Lists of the config that are measured also before their first run here.
   struct Watches {
-    bool visits = false;  ///< with visit_within
+    bool visits = false;  ///< with overdue_after
     bool any = false;
   };
 
@@ -101,7 +101,7 @@ class Figures {
   Instant prolonged_{};
   store::FleetFigures::Fields unwritten_;
   std::map<std::string, Instant> refused_until_;  ///< lists that Redis does not tell of
-  std::map<std::string, std::uint64_t> places_;   ///< of lists with visit_within, in the fleet
+  std::map<std::string, std::uint64_t> places_;   ///< of lists with overdue_after, in the fleet
   Instant places_at_{};
   std::size_t places_hosts_ = 0;  ///< hosts that were there then
   int places_again_ = 1;          ///< looks at which they are counted in any case

@@ -97,7 +97,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
 
   void on_vanished() override {
     if (over_) return;
-    push("gone", R"({"error":"the run does not go on any more, and its end was not heard"})");
+    push("host_lost", R"({"error":"the run does not go on any more, and its end was not heard"})");
     close();
   }
 
@@ -215,7 +215,7 @@ HostBeat Fleet::beat(const RedisTime& time) {
   beat.slots_used = status.slots_used;
   beat.slots_limit = status.slots_limit;
   beat.lease_margin = in_ms(status.redis.lease_margin);
-  beat.least_lease_margin = in_ms(status.redis.least_lease_margin);
+  beat.min_lease_margin = in_ms(status.redis.min_lease_margin);
   return beat;
 }
 
@@ -244,9 +244,8 @@ void Fleet::on_beat(const std::string& refused) {
   link_->refusals = accepted ? 0 : link_->refusals + 1;
   if (link_->refusals == 1) return;
   if (accepted != std::exchange(link_->refused, !accepted)) return;
-  if (accepted) return parts_.log.info("the fleet sees this host again");
-  parts_.log.warn("Redis does not let this host be seen in the fleet; its work is not affected",
-                  {{"fleet", link_->fleet}, {"why", refused}});
+  if (accepted) return parts_.log.info("heartbeat accepted again");
+  parts_.log.warn("heartbeat refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
 void Fleet::look(Seen then) {

@@ -87,8 +87,7 @@ FleetAnswering::~FleetAnswering() = default;
 
 void FleetAnswering::on_refused(const std::string& channel, const std::string& why) {
   if (channel != keys_.control || std::exchange(refused_told_, true)) return;
-  parts_.log.warn("Redis does not let this host hear orders to the fleet",
-                  {{"channel", channel}, {"why", why}});
+  parts_.log.warn("fleet commands refused by Redis", {{"channel", channel}, {"reason", why}});
 }
 
 void FleetAnswering::heard(std::string_view payload) {
@@ -238,7 +237,7 @@ void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
   const std::size_t count = told.runs.size() + told.more;
   FleetAnswer reply;
   reply.runs = std::move(told.runs);
-  reply.more_runs = told.more;
+  reply.omitted_runs = told.more;
   reply.list = std::move(told.list);
   answer(order, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
          std::move(reply));
@@ -258,7 +257,7 @@ void FleetAnswering::answer(const std::string& order, const api::ControlResult& 
   }
   redis::Client& client = parts_.member.client();
   if (client.unsent() > max_unsent) return command_log_.dropped_reply();
-  client.call({"PUBLISH", keys_.answer(order), to_text(told)});
+  client.call({"PUBLISH", keys_.reply(order), to_text(told)});
 }
 
 }  // namespace w8y::app

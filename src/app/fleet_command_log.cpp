@@ -34,12 +34,12 @@ FleetCommandLog::~FleetCommandLog() {
 void FleetCommandLog::received(const FleetOrder& order) {
   const char* const name = order_name(order.kind);
   if (!admits(received_, name, not_logged_)) return arm();
-  log_.info("an order to the fleet", {{"order", name}, {"by", order.by}, {"id", order.id}});
+  log_.info("fleet command received", {{"command", name}, {"by", order.by}, {"id", order.id}});
 }
 
 void FleetCommandLog::ignored(const std::string& channel, const std::string& why) {
   if (!admits(ignored_, anything, ignored_not_logged_)) return arm();
-  log_.warn("ignored an order to the fleet", {{"channel", channel}, {"why", why}});
+  log_.warn("invalid fleet command ignored", {{"channel", channel}, {"reason", why}});
 }
 
 void FleetCommandLog::dropped_reply() {
@@ -55,12 +55,11 @@ void FleetCommandLog::tell_left_out() {
   for (const auto& [order, count] : received_.take_left_out()) not_logged_[order] += count;
   for (const auto& [any, count] : ignored_.take_left_out()) ignored_not_logged_[any] += count;
   for (const auto& [order, count] : std::exchange(not_logged_, {}))
-    log_.warn("orders to the fleet not logged", {{"order", order}, {"dropped_lines", count}});
+    log_.warn("fleet commands not logged", {{"command", order}, {"dropped_lines", count}});
   for (const auto& [any, count] : std::exchange(ignored_not_logged_, {}))
-    log_.warn("ignored orders to the fleet not logged", {{"dropped_lines", count}});
+    log_.warn("invalid fleet commands not logged", {{"dropped_lines", count}});
   if (const std::size_t count = std::exchange(dropped_replies_, 0); count > 0)
-    log_.warn("replies to orders to the fleet not sent: Redis takes them too slowly",
-              {{"dropped_replies", count}});
+    log_.warn("fleet command replies not sent, Redis too slow", {{"dropped_replies", count}});
 }
 
 }  // namespace w8y::app

@@ -56,7 +56,7 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
     status.state = ListState::running;
   } else if (poller.state() == PollerState::waiting || end == ClaimEnd::fleet_full) {
     status.state = ListState::full;
-    status.why = end != ClaimEnd::fleet_full ? "max_processes is reached"
+    status.why = end != ClaimEnd::fleet_full ? "host_concurrency is reached"
                  : poller.detail().empty()   ? "fleet_concurrency is reached"
                                              : poller.detail();
   } else {
@@ -81,7 +81,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.concurrency = rule.concurrency;
   status.fleet_concurrency = rule.fleet_concurrency;
   status.weight = rule.weight;
-  if (rule.kind() == SourceKind::circular) status.visit_within = rule.circular().visit_within;
+  if (rule.kind() == SourceKind::circular) status.overdue_after = rule.circular().overdue_after;
   if (rule.kind() == SourceKind::gearman) status.function = rule.gearman().function;
   if (rule.kind() == SourceKind::schedule) status.queues = rule.schedule().queues;
   status.counters = list.counters();
@@ -112,7 +112,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
         status.state = ListState::quiet;
       } else {
         describe_serving(status, *list.poller(), facts.now());
-        status.look_within = supervisor.longest_turn();
+        status.poll_within = supervisor.longest_turn();
       }
   }
   return status;

@@ -20,9 +20,9 @@ const ListFigures* KnownFigures::find(const std::string& prefix) const {
   return &found->second.figures;
 }
 
-std::vector<LapAt> KnownFigures::laps(const std::string& prefix) const {
+std::vector<LapAt> KnownFigures::cycles(const std::string& prefix) const {
   const auto found = lists_.find(prefix);
-  return found == lists_.end() ? std::vector<LapAt>() : found->second.figures.laps;
+  return found == lists_.end() ? std::vector<LapAt>() : found->second.figures.cycles;
 }
 
 std::optional<Duration> KnownFigures::age(const std::string& prefix) const {

@@ -23,7 +23,7 @@ class KnownFigures {
   /// nullptr: not known, or too old to be shown.
   [[nodiscard]] const ListFigures* find(const std::string& prefix) const;
   /// Of any age.
-  [[nodiscard]] std::vector<LapAt> laps(const std::string& prefix) const;
+  [[nodiscard]] std::vector<LapAt> cycles(const std::string& prefix) const;
   /// Of any age: how long ago Redis was asked.
   [[nodiscard]] std::optional<Duration> age(const std::string& prefix) const;
   [[nodiscard]] const std::optional<FleetCounts>& fleet() const { return fleet_; }

@@ -31,7 +31,7 @@ ListFigures figures_of(const store::Measured& measured, WallTime now) {
   figures.items = {{"length", measured.length},
                    {"free", measured.free},
                    {"running", measured.running},
-                   {"resting", measured.resting},
+                   {"delayed", measured.resting},
                    {"quarantined", measured.quarantined}};
   figures.estimated = measured.estimated;
   figures.lap = measured.lap;
@@ -118,7 +118,7 @@ void Measuring::ask_jobs(const RulePtr& rule) {
   const store::FeedKeys keys(rule->prefix);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
-  counts->figures.items = {{"waiting", 0}, {"claimed", 0}, {"stalled", 0}};
+  counts->figures.items = {{"queued", 0}, {"claimed", 0}, {"stalled", 0}};
   count(counts, 0, {"LLEN", keys.ids});
   count(counts, 1, {"ZCARD", keys.claimed});
   count(counts, 2, {"SCARD", keys.stalled});

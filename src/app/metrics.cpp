@@ -102,7 +102,7 @@ void Metrics::look_at(const ServedList& list) {
   living.kind = list.rule().kind();
   living.running = status.running;
   living.counters = status.counters;
-  living.visit_within = status.visit_within;
+  living.overdue_after = status.overdue_after;
   if (figures != nullptr) living.figures = *figures;
   if (const auto measures = list.measures()) {
     living.measures = *measures;

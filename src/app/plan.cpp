@@ -77,7 +77,7 @@ void print_refusals(const Config& config, const ReloadPlan& changes) {
   for (const RulePtr& rule : rules)
     if (const std::string why = refusal_of(*rule, answers.at(rule->prefix)); !why.empty())
       std::cout << "lists." << escape_text(rule->prefix)
-                << ": refused on this host: " << escape(why) << '\n';
+                << ": ineligible on this host: " << escape(why) << '\n';
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ RedisStatus RedisConnection::status() const {
   auto& leases = in_use_->session->leases;
   status.leases = leases.size();
   status.lease_margin = leases.margins().recent(loop_.now());
-  status.least_lease_margin = leases.margins().least();
+  status.min_lease_margin = leases.margins().least();
   return status;
 }
 

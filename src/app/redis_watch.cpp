@@ -103,7 +103,7 @@ void RedisWatch::in_trouble(const std::string& why) {
   if (trouble_.empty()) since_ = clock_.now();
   trouble_ = why;
   if (known) {
-    log_.debug("Redis still can't be used", {{"redis", where_}, {"reason", why}});
+    log_.debug("Redis still unavailable", {{"redis", where_}, {"reason", why}});
     return;
   }
   events_.on_event(RedisChanged{false, why, where_, false, {}});

@@ -75,7 +75,7 @@ void Reload::was_read(config::LoadResult&& result) {
 
 void Reload::was_connected(const std::string& why) {
   if (state_ != ReloadState::connecting) return;  // it was said already
-  if (!why.empty()) return fail("the new Redis can't be used (" + why + ")" + unchanged, {});
+  if (!why.empty()) return fail("the new Redis is unavailable (" + why + ")" + unchanged, {});
   prepare();
 }
 

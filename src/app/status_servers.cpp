@@ -29,7 +29,7 @@ constexpr http::HttpLimits tcp_limits = {.connections = 48,
 
 /// What this host is called, besides its addresses.
 std::vector<std::string> names_of(const SupervisorSettings& supervisor) {
-  std::vector<std::string> names = supervisor.status_names;
+  std::vector<std::string> names = supervisor.status_allowed_hosts;
   for (const std::string& name : {supervisor.host, system_config_host().hostname()}) {
     names.push_back(name);
     names.push_back(name.substr(0, name.find('.')));

@@ -43,8 +43,8 @@ void Timefiles::written(const std::string& file, const std::string& trouble) {
   state.writing = false;
   if (trouble == state.trouble) return;
   state.trouble = trouble;
-  if (trouble.empty()) return log_.info("the timefile is written again", {{"file", file}});
-  log_.warn("can't write the timefile; trying again", {{"file", file}, {"reason", trouble}});
+  if (trouble.empty()) return log_.info("timefile written again", {{"file", file}});
+  log_.warn("cannot write timefile, retrying", {{"file", file}, {"reason", trouble}});
 }
 
 }  // namespace w8y::app

@@ -141,8 +141,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     finish(stop_signal_ != 0 ? signal_exit + stop_signal_ : code);
   }
   void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
-    log_.line(lost ? "lost the lock of " + named(run.claim.item) + "; the run goes on"
-                   : "the lock of " + named(run.claim.item) + " is ours again");
+    log_.line((lost ? "lease lost, run continues: " : "lease regained: ") + named(run.claim.item));
   }
   void state_changed(Poller& poller) override {
     if (poller.drained()) return loop_.stop();

@@ -12,7 +12,7 @@ struct CircularSettings {
   std::string lock_key = "lock";  ///< "lock" or "proc"
   Duration cooldown{0};
   /// How long an item may wait for its turn before the list counts as too slow; 0: not watched.
-  Duration visit_within{0};
+  Duration overdue_after{0};
   bool operator==(const CircularSettings&) const = default;
 };
 

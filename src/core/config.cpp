@@ -258,7 +258,7 @@ void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
   if (rule.prefix.empty())
     value.warn(std::string("has the empty prefix: its keys are ") +
                (schedule ? R"("-timeline", "-work-…")"
-                : feed   ? R"("feed.ids:", "taken")"
+                : feed   ? R"("feed.ids:", "claims")"
                          : R"("list", "lock:…")") +
                " and so on");
   if (!asks_for_cluster(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;

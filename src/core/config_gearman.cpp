@@ -100,7 +100,7 @@ constexpr Refused gearman_reasons[] = {
     {"key_expiry", "; Gearman has no locks: the connection is the lease"},
     {"lock_key", "; Gearman has no locks: the connection is the lease"},
     {"fleet_concurrency", "; Gearman has no limit over hosts"},
-    {"visit_within", "; a job of Gearman comes once"},
+    {"overdue_after", "; a job of Gearman comes once"},
 };
 
 }  // namespace

@@ -85,8 +85,8 @@ void add_sections(Sha256& hash, const Config& config) {
   Settings shared = describe(config.supervisor);
   shared.erase("host");
   shared.erase("status");
-  if (config.written_max_processes)
-    shared["max_processes"] = std::to_string(*config.written_max_processes);
+  if (config.written_host_concurrency)
+    shared["host_concurrency"] = std::to_string(*config.written_host_concurrency);
   add_settings(hash, describe_redis(config));
   add_secrets(hash, secrets_of(config.redis));
   add_settings(hash, shared);
@@ -126,10 +126,10 @@ std::uint64_t core::hash_override(std::string_view pattern, std::string_view key
   return hash.finish();
 }
 
-std::uint64_t core::hash_override(std::string_view pattern, unsigned max_processes) {
+std::uint64_t core::hash_override(std::string_view pattern, unsigned host_concurrency) {
   Sha256 hash;
   hash.add_part(pattern);
-  hash.add_number(max_processes);
+  hash.add_number(host_concurrency);
   return hash.finish();
 }
 

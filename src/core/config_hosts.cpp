@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view keys_of_host_lists[] = {"concurrency", "weight",  "enabled",
                                                    "processes",   "env",     "nice",
                                                    "rlimits",     "timeout", "progress_timeout"};
-constexpr std::string_view keys_of_hosts[] = {"max_processes", "lists"};
+constexpr std::string_view keys_of_hosts[] = {"host_concurrency", "lists"};
 
 bool comes_before(const Place& a, const Place& b) {
   return std::tie(a.line, a.column) < std::tie(b.line, b.column);
@@ -80,7 +80,7 @@ void HostSections::read(const ConfigValue& section) {
     if (!pattern.is_table()) continue;
     for (const Node& member : node.items) read_member(pattern.member(member), node);
   }
-  std::ranges::sort(max_processes_, comes_before, &MaxProcesses::place);
+  std::ranges::sort(host_concurrency_, comes_before, &HostConcurrency::place);
   for (auto& [prefix, parts] : lists_)
     std::ranges::sort(parts.parts, comes_before,
                       [](const Part& part) { return part.list->key_place; });
@@ -89,14 +89,14 @@ void HostSections::read(const ConfigValue& section) {
 void HostSections::read_member(const ConfigValue& member, const Node& pattern) {
   if (member.node().key == "lists") return read_lists(member, pattern);
   const auto row = std::ranges::find_if(supervisor_keys, [](const auto& key) {
-    return std::string_view(key.name) == "max_processes";
+    return std::string_view(key.name) == "host_concurrency";
   });
   if (member.node().key != row->name) {
     return unknown_key(member, {host_keys.begin(), host_keys.end()}, {});
   }
   SupervisorSettings said;
   row->read(member, said);
-  max_processes_.push_back({pattern.key, member.node().key_place, said.max_processes});
+  host_concurrency_.push_back({pattern.key, member.node().key_place, said.host_concurrency});
 }
 
 void HostSections::read_lists(const ConfigValue& lists, const Node& pattern) {
@@ -109,12 +109,12 @@ void HostSections::read_lists(const ConfigValue& lists, const Node& pattern) {
 }
 
 void HostSections::apply(const std::string& host, Config& config) {
-  for (const MaxProcesses& each : max_processes_) {
+  for (const HostConcurrency& each : host_concurrency_) {
     config.host_hashes.push_back(hash_override(each.pattern, each.value));
     if (!fits(each.pattern, host)) continue;
-    if (!config.written_max_processes)
-      config.written_max_processes = config.supervisor.max_processes;
-    config.supervisor.max_processes = each.value;
+    if (!config.written_host_concurrency)
+      config.written_host_concurrency = config.supervisor.host_concurrency;
+    config.supervisor.host_concurrency = each.value;
   }
 }
 

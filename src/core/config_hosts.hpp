@@ -49,12 +49,12 @@ class HostSections {
 
   std::string file_;
   const Node* section_ = nullptr;
-  struct MaxProcesses {
+  struct HostConcurrency {
     std::string pattern;
     Place place;
     unsigned value;
   };
-  std::vector<MaxProcesses> max_processes_;
+  std::vector<HostConcurrency> host_concurrency_;
   std::map<std::string, Parts> lists_;  ///< by prefix
 };
 

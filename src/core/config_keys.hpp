@@ -146,6 +146,6 @@ void read_account(const ConfigValue& value, const std::string& what,
 
 /// A part of the configuration's hash: one key that differs on some hosts. `said` has it.
 std::uint64_t hash_override(std::string_view pattern, std::string_view key, const Rule& said);
-std::uint64_t hash_override(std::string_view pattern, unsigned max_processes);
+std::uint64_t hash_override(std::string_view pattern, unsigned host_concurrency);
 
 }  // namespace w8y::core

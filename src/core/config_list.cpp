@@ -65,8 +65,8 @@ void warn_without_item(const ConfigValue& list, const Rule& rule) {
 
 void warn_of_late_visits(const ConfigValue& list, const Rule& rule) {
   const CircularSettings& settings = rule.circular();
-  if (settings.visit_within == Duration{0} || settings.visit_within > settings.cooldown) return;
-  list.warn("has a visit_within of " + format_duration(settings.visit_within) +
+  if (settings.overdue_after == Duration{0} || settings.overdue_after > settings.cooldown) return;
+  list.warn("has an overdue_after of " + format_duration(settings.overdue_after) +
             ", and its items rest for a cooldown of " + format_duration(settings.cooldown) +
             ": it would always count as too slow");
 }

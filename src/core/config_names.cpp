@@ -14,6 +14,13 @@ void add(std::vector<KnownKey>& all, const char* section, std::span<const core::
   for (const core::Key<T>& key : keys) all.push_back({section, key.name, key.fallback});
 }
 
+/// Keys by the names that they had while 0.1.0 was in development.
+constexpr std::pair<std::string_view, std::string_view> renamed_keys[] = {
+    {"max_processes", "host_concurrency"},
+    {"visit_within", "overdue_after"},
+    {"status_names", "status_allowed_hosts"},
+};
+
 std::string section_name(const std::string& section) {
   if (section.empty()) return "the top level";
   return section == "lists" ? "[lists.PREFIX] and [defaults]" : "[" + section + "]";
@@ -42,6 +49,9 @@ namespace core {
 void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& known,
                  std::span<const Refused> refused) {
   const std::string& name = value.node().key;
+  for (const auto& [before, now] : renamed_keys) {
+    if (before == name) return value.wrong_key("is now " + quote(now));
+  }
   for (const Refused& row : refused) {
     if (row.name == name) return value.wrong_key(row.why);
   }

@@ -99,7 +99,7 @@ bool is_dns_name(const std::string& name) {
          });
 }
 
-void read_status_names(const ConfigValue& value, SupervisorSettings& supervisor) {
+void read_status_allowed_hosts(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::vector<std::string> names;
   if (!value.texts(names, "names", false)) return;
   bool right = true;
@@ -109,7 +109,7 @@ void read_status_names(const ConfigValue& value, SupervisorSettings& supervisor)
     value.member(value.node().items[i])
         .must_be("a host's name alone, without scheme and port, such as \"w8y.example.org\"");
   }
-  if (right) supervisor.status_names = names;
+  if (right) supervisor.status_allowed_hosts = names;
 }
 
 constexpr Choice<LogLevel> log_levels[] = {{"trace", LogLevel::trace},
@@ -159,8 +159,9 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
      [](auto& supervisor) { return as_text(supervisor.status); }},
     {"status_token_file", "", [](auto& v, auto& supervisor) { read_token_file(v, supervisor); },
      [](auto& supervisor) { return as_text(supervisor.status_token_file); }},
-    {"status_names", "[]", [](auto& v, auto& supervisor) { read_status_names(v, supervisor); },
-     [](auto& supervisor) { return as_text(supervisor.status_names); }},
+    {"status_allowed_hosts", "[]",
+     [](auto& v, auto& supervisor) { read_status_allowed_hosts(v, supervisor); },
+     [](auto& supervisor) { return as_text(supervisor.status_allowed_hosts); }},
     {"log_level", R"("info")",
      [](auto& v, auto& supervisor) {
        v.template choice<LogLevel>(supervisor.log_level, log_levels);
@@ -185,9 +186,9 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
     {"probe_interval", R"("60s")",
      [](auto& v, auto& supervisor) { v.duration(supervisor.probe_interval); },
      [](auto& supervisor) { return as_text(supervisor.probe_interval); }},
-    {"max_processes", "0",
-     [](auto& v, auto& supervisor) { v.integer(supervisor.max_processes, 0, 1'000'000); },
-     [](auto& supervisor) { return as_text(supervisor.max_processes); }},
+    {"host_concurrency", "0",
+     [](auto& v, auto& supervisor) { v.integer(supervisor.host_concurrency, 0, 1'000'000); },
+     [](auto& supervisor) { return as_text(supervisor.host_concurrency); }},
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ struct WritesRefused {
   bool over = false;
   std::string_view reason;  ///< while it is not over
 };
-/// Items of the list wait longer for their turn than its visit_within, or don't any more.
+/// Items of the list wait longer for their turn than its overdue_after, or don't any more.
 struct VisitsLate {
   std::string_view prefix;
   bool over = false;

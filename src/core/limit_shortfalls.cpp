@@ -62,7 +62,7 @@ std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
     if (rule->child->memory_max) limited += runs_of(*rule);
   }
   const std::uint64_t most =
-      supervisor.max_processes > 0 ? supervisor.max_processes : ~std::uint64_t{0};
+      supervisor.host_concurrency > 0 ? supervisor.host_concurrency : ~std::uint64_t{0};
   runs = std::min(runs, most);
   limited = std::min(limited, runs);
 

@@ -1,4 +1,4 @@
-// The one limit that all lists of a host share: `max_processes`, divided by weight.
+// The one limit that all lists of a host share: `host_concurrency`, divided by weight.
 #pragma once
 
 #include <cstddef>

@@ -8,15 +8,15 @@ namespace w8y {
 /// Empty: this host may try.
 std::string Poller::why_not_item() const {
   if (draining_) return "the list is gone from the config of this host, or the host drains";
-  if (quiet_) return "this host is quiet: it begins no new runs";
+  if (quiet_) return "host is quiet: starting no new runs";
   if (!rule_->enabled) return "the list is disabled on this host";
   if (rule_->concurrency == 0) return "concurrency is 0 on this host";
   if (lacking_ || shortage().any())
-    return "this host can't start its runs now" +
+    return "host cannot start its runs now" +
            (shortage().any() ? ": " + shortage().reason() : std::string());
   const std::size_t taken = work_ ? work_->places() : 0;
   if (taken >= limit())
-    return "no place: " + std::to_string(taken) + " of " + std::to_string(limit()) +
+    return "no free slot: " + std::to_string(taken) + " of " + std::to_string(limit()) +
            " runs of the list (concurrency)";
   return {};
 }
@@ -31,7 +31,7 @@ void Poller::run_item(const Item& item, const ItemBegun& then) {
     return;
   }
   if (reply.why.empty() && take(1) == 0) {
-    reply.why = "no place: max_processes is reached";
+    reply.why = "no free slot: host_concurrency is reached";
     want_nothing();
   } else if (reply.why.empty()) {
     ++work.item_claims;
@@ -79,7 +79,7 @@ void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
           "the list is paused" + (reply.why.empty() ? "" : ": " + reply.why) + "; resume it first";
       break;
     case ItemClaim::Result::fleet_full:
-      reply.why = "no place: fleet_concurrency is reached";
+      reply.why = "no free slot: fleet_concurrency is reached";
       break;
     case ItemClaim::Result::refused:
       break;

@@ -172,16 +172,16 @@ enum class LogFormat { text, logfmt, json };
 struct SupervisorSettings {
   std::string host;  ///< never empty
   std::string fleet = "w8y-fleet";
-  std::vector<std::string> status;        ///< StatusAddress's texts
-  std::string status_token_file;          ///< empty: TCP is read-only
-  std::vector<std::string> status_names;  ///< more names of the TCP addresses
+  std::vector<std::string> status;                ///< StatusAddress's texts
+  std::string status_token_file;                  ///< empty: TCP is read-only
+  std::vector<std::string> status_allowed_hosts;  ///< more names of the TCP addresses
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
   std::string log_file;  ///< empty: standard error
   Duration drain_timeout = std::chrono::seconds(30);
   Duration probe_timeout = std::chrono::seconds(5);
   Duration probe_interval = std::chrono::seconds(60);  ///< 0: only at reload
-  unsigned max_processes = 0;                          ///< 0: no limit
+  unsigned host_concurrency = 0;                       ///< 0: no limit
   bool operator==(const SupervisorSettings&) const = default;
 };
 
@@ -196,7 +196,7 @@ struct Config {
   // [hosts] is different on each host, and the hash is that of the file: so here is what counts for
   // it, where that is not what counts on this host.
   std::map<std::string, RulePtr> written_lists;  ///< by prefix
-  std::optional<unsigned> written_max_processes;
+  std::optional<unsigned> written_host_concurrency;
   std::vector<std::uint64_t> host_hashes;  ///< all that [hosts] says, for any host
   /// Made by set_hashes(); empty: nobody asks for it.
   std::string hash;

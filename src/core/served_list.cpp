@@ -144,7 +144,7 @@ void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
       reply.why = "its executor has not answered here yet";
       break;
     case ServingState::refused:
-      reply.why = "this host refuses the list: " + refusal_;
+      reply.why = "host is ineligible for the list: " + refusal_;
       break;
     case ServingState::closing:
     case ServingState::closed:

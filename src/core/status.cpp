@@ -22,21 +22,21 @@ RunCounters& RunCounters::operator+=(const RunCounters& more) {
 }
 
 std::string why_slow(const ListStatus& list) {
-  if (list.visit_within == Duration{0} || !list.figures) return {};
+  if (list.overdue_after == Duration{0} || !list.figures) return {};
   const ListFigures& figures = *list.figures;
   const auto over = [&](const std::optional<WallTime>& time) {
-    return time && *time > list.visit_within;
+    return time && *time > list.overdue_after;
   };
   std::string text;
-  if (over(figures.lap)) text = "a lap takes " + rough_duration(*figures.lap);
+  if (over(figures.lap)) text = "a cycle takes " + rough_duration(*figures.lap);
   if (over(figures.oldest))
     text += (text.empty() ? "an item" : ", and an item") + std::string(" has waited for ") +
             rough_duration(*figures.oldest);
   if (text.empty()) return {};
-  text += ", where visit_within is " + format_duration(list.visit_within);
-  if (figures.places_needed && figures.places)
-    text += "; needs " + std::to_string(*figures.places_needed) +
-            (*figures.places_needed == 1 ? " place, has " : " places, has ") +
+  text += "; overdue_after is " + format_duration(list.overdue_after);
+  if (figures.slots_needed && figures.places)
+    text += "; needs " + std::to_string(*figures.slots_needed) +
+            (*figures.slots_needed == 1 ? " slot, has " : " slots, has ") +
             std::to_string(*figures.places);
   return text;
 }
@@ -49,11 +49,11 @@ constexpr std::pair<HostState, const char*> host_states[] = {{HostState::startin
                                                              {HostState::draining, "draining"}};
 
 constexpr std::pair<ListState, const char*> list_states[] = {
-    {ListState::running, "running"},   {ListState::idle, "idle"},
-    {ListState::full, "full"},         {ListState::unavailable, "unavailable"},
-    {ListState::starved, "starved"},   {ListState::paused, "paused"},
-    {ListState::quiet, "quiet"},       {ListState::probing, "probing"},
-    {ListState::refused, "refused"},   {ListState::disabled, "disabled"},
+    {ListState::running, "running"},    {ListState::idle, "idle"},
+    {ListState::full, "full"},          {ListState::unavailable, "unavailable"},
+    {ListState::starved, "starved"},    {ListState::paused, "paused"},
+    {ListState::quiet, "quiet"},        {ListState::probing, "probing"},
+    {ListState::refused, "ineligible"}, {ListState::disabled, "disabled"},
     {ListState::draining, "draining"},
 };
 

@@ -27,7 +27,7 @@ enum class HostState {
 enum class ListState {
   running,      ///< at least one run
   idle,         ///< nothing to do: no items, or none that is free
-  full,         ///< items may be free, but `max_processes` or `fleet_concurrency` is reached
+  full,         ///< items may be free, but `host_concurrency` or `fleet_concurrency` is reached
   unavailable,  ///< Redis, or each gearmand, can't be asked
   starved,      ///< this host is short of processes, descriptors, memory or disk
   paused,       ///< by an operator, on all hosts
@@ -62,7 +62,7 @@ struct LapAt {
 /// What a list holds and how fast its items come round, as a host of the fleet has asked Redis.
 struct ListFigures {
   struct Count {
-    std::string state;  ///< "free", "waiting", …; "length" of a circular list
+    std::string state;  ///< "free", "delayed", …; "length" of a circular list
     std::uint64_t items = 0;
     bool operator==(const Count&) const = default;
   };
@@ -70,10 +70,10 @@ struct ListFigures {
   bool estimated = false;          ///< of a long list, all but its length and what is quarantined
   std::optional<WallTime> lap;     ///< median time from one visit of an item to the next
   std::optional<WallTime> oldest;  ///< the longest that an item has waited since it was free
-  std::optional<std::uint64_t> places;         ///< of all hosts that serve it
-  std::optional<std::uint64_t> places_needed;  ///< for its visit_within
-  std::vector<LapAt> laps;                     ///< of the last hours, the oldest first
-  WallTime at{0};                              ///< when Redis was asked, by its clock
+  std::optional<std::uint64_t> places;        ///< of all hosts that serve it
+  std::optional<std::uint64_t> slots_needed;  ///< for its overdue_after
+  std::vector<LapAt> cycles;                  ///< of the last hours, the oldest first
+  WallTime at{0};                             ///< when Redis was asked, by its clock
   bool operator==(const ListFigures&) const = default;
 };
 
@@ -94,13 +94,13 @@ struct ListStatus {
   unsigned weight = 1;
   std::vector<std::string> queues;      ///< of a schedule: codes
   std::string function;                 ///< of Gearman; empty: another kind of work
-  std::optional<Duration> look_within;  ///< serving: how soon a list at rest is looked at again
+  std::optional<Duration> poll_within;  ///< serving: how soon a list at rest is looked at again
 
   // What only Redis knows, if it was asked and has answered.
   std::optional<std::uint64_t> quarantined;  ///< items
   std::optional<Pause> pause;                ///< also while something runs
   std::optional<ListFigures> figures;
-  Duration visit_within{0};  ///< 0: not watched
+  Duration overdue_after{0};  ///< 0: not watched
 
   std::string unwritten;  ///< what Redis refuses of what is written of runs; empty: nothing
   RunCounters counters;
@@ -121,7 +121,7 @@ struct RedisStatus {
   /// The least time that was left of a lease when its renewal was confirmed, in the last minute or
   /// two, and since the start. Below zero, somebody else could have had the item.
   std::optional<Duration> lease_margin;
-  std::optional<Duration> least_lease_margin;
+  std::optional<Duration> min_lease_margin;
 };
 
 /// A gearmand, as all lists of this host together see it.
@@ -153,11 +153,11 @@ struct HostStatus {
   bool has_redis = true;  ///< false: the config has no [redis], and needs none
   RedisStatus redis;
   std::vector<GearmanStatus> gearman;
-  std::size_t slots_limit = 0;  ///< `max_processes`; 0: no limit
+  std::size_t slots_limit = 0;  ///< `host_concurrency`; 0: no limit
   std::size_t slots_used = 0;
 };
 
-/// Why its items come round too late: "a lap takes 12m, and visit_within is 10m; …"; empty: they
+/// Why its items come round too late: "a cycle takes 12m, and overdue_after is 10m; …"; empty: they
 /// don't, or nothing is known.
 std::string why_slow(const ListStatus& list);
 

@@ -99,7 +99,7 @@ void Supervisor::commit() {
   config_ = std::move(pending->config);
   ++generation_;
   state_ = SupervisorState::running;
-  places_.set_limit(config_->supervisor.max_processes);
+  places_.set_limit(config_->supervisor.host_concurrency);
   idle_.set_budget(config_->redis.idle_commands);
 
   close_missing();

@@ -24,8 +24,8 @@ class Add final : public Command {
   void declare(Words& words) override {
     declare_prefix(words, "The list", prefix_);
     words.flag("--base64", "Items are given in base64", base64_);
-    words.flag("-0", "With '-': items end with a NUL byte, not with the line", nul_);
-    words.flag("--again", "Add items that are in the list already, too", again_);
+    words.flag("-0,--null", "With '-': a NUL byte ends each item, not a newline", nul_);
+    words.flag("--allow-duplicates", "Add items that are in the list already, too", again_);
     words.many("ITEM", "Items; '-' alone: those of standard input, one per line",
                [this](Word&& word) { words_.push_back(std::move(word)); });
   }

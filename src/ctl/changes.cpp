@@ -154,12 +154,12 @@ class Release final : public ChangeItems {
   void declare(Words& words) override {
     declare_items(words, true);
     words.flag("--all", "Release all items that rest or are quarantined", all_);
-    words.option("--state", "STATE", "resting or quarantined", "Release all items in this state",
+    words.option("--state", "STATE", "delayed or quarantined", "Release all items in this state",
                  [this](Word&& word) {
-                   states_ = {one_of("--state", word.text, {"resting", "quarantined"})};
+                   states_ = {one_of("--state", word.text, {"delayed", "quarantined"})};
                  });
     words.then([this] {
-      if (all_ && states_.empty()) states_ = {"resting", "quarantined"};
+      if (all_ && states_.empty()) states_ = {"delayed", "quarantined"};
     });
   }
 

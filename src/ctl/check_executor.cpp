@@ -224,7 +224,7 @@ class CheckExecutor final : public Command {
     words.any_number("ARGS", "Its own arguments, before those of the protocol (after --)",
                      [this](Word&& word) { args_.push_back(std::move(word.text)); });
     item_.declare_option(words, "The item that it is tried with (default: check)");
-    words.option("--timeout", "D", "a duration, such as 90s",
+    words.option("--timeout", "DURATION", "a duration, such as 90s",
                  "How long the run may take (default: 1m)",
                  [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
   }

@@ -24,7 +24,7 @@ constexpr const char* footer =
     "file. A w8yd with an embedded Redis is asked where that is.\n"
     "\n"
     "Items that start with '-' stand after '--'; any bytes can be given with --base64. A pattern\n"
-    "('media:*') may stand for PREFIX in commands that look, pause, resume or release. Run ids "
+    "('media:*') may stand for LIST in commands that query, pause, resume or release. Run ids "
     "may\n"
     "be cut to what is unique.\n"
     "Exit status: 0 done, 1 refused or not found, 2 wrong usage, 3 not reachable.";

@@ -124,7 +124,7 @@ void declare_feeds(Words& words, Options& options) {
 }
 
 void declare_nul(Words& words, bool& into) {
-  words.flag("-0", "A NUL byte, not the end of a line, is behind each item and id", into);
+  words.flag("-0,--null", "A NUL byte ends each item and ID, not a newline", into);
 }
 
 void FeedCommand::declare(Words& words) {

@@ -37,7 +37,7 @@ Cell config_cell(const FleetHost& host, WallTime now) {
   const std::string text = "#" + std::to_string(beat.generation) + " " +
                            escape(beat.config_hash).substr(0, hash_shown) + ", " +
                            ago_text(beat.applied, now);
-  if (host.behind) return {text + ", behind", Colour::bad};
+  if (host.behind) return {text + ", outdated", Colour::bad};
   return text;
 }
 
@@ -50,14 +50,20 @@ std::string slots_text(const HostBeat& beat) {
 std::string fleet_note_text(const FleetHost& host) {
   std::string note = escape(host.trouble);
   const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
-  if (host.shares_name) add("another host has this name: " + escape_text(host.beat.id));
-  if (!host.lists_trouble.empty()) add(escape(host.lists_trouble));
+  if (host.duplicate_name) add("another host has this name: " + escape_text(host.beat.id));
+  if (!host.lists_error.empty()) add(escape(host.lists_error));
   return note;
 }
 
 void print_fleet_hosts(const FleetView& fleet, bool wide) {
-  Table table(
-      {"HOST", "STATE", "CONFIG", "VERSION", "BEAT", "PLACES", "MARGIN", {"NOTE", may_be_cut}});
+  Table table({"HOST",
+               "STATE",
+               "CONFIG",
+               "VERSION",
+               "HEARTBEAT",
+               "SLOTS",
+               "LEASE MARGIN",
+               {"NOTE", may_be_cut}});
   for (const FleetHost& host : fleet.hosts) {
     Cell state = shaded(host.state());
     if (host.silent)
@@ -72,7 +78,7 @@ void print_fleet_hosts(const FleetView& fleet, bool wide) {
 
 void print_fleet_lists(const FleetView& fleet, bool wide) {
   Table table(
-      {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"WHY", may_be_cut}});
+      {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"REASON", may_be_cut}});
   for (const FleetHost& host : fleet.hosts)
     for (const ListStatus& list : host.lists)
       table.add({escape_text(host.beat.host), escape_text(list.prefix),
@@ -84,7 +90,7 @@ void print_fleet_lists(const FleetView& fleet, bool wide) {
 }
 
 void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
-  Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "FOR", "PROGRESS"});
+  Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "AGE", "PROGRESS"});
   for (const FleetAnswer& host : outcome.answers)
     for (const view::RunView& run : host.runs)
       table.add({escape_text(host.host), escape_text(run.list), item_text(run.status.item),
@@ -97,8 +103,8 @@ void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
     table.print(wide);
   }
   for (const FleetAnswer& host : outcome.answers)
-    if (host.more_runs > 0)
-      std::cout << escape_text(host.host) << ": and " << host.more_runs << " more runs\n";
+    if (host.omitted_runs > 0)
+      std::cout << escape_text(host.host) << ": and " << host.omitted_runs << " more runs\n";
   for (const FleetOutcome::Missing& host : outcome.missing)
     std::cout << escape_text(host.host) << ": did not say what it runs\n";
 }

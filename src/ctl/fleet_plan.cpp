@@ -51,14 +51,14 @@ std::string plan_json(const FleetHost& host, const HostPlan& plan) {
   json.put_bytes("host", host.beat.host);
   json.put_bytes("host_id", host.beat.id);
   json.put("state", host.beat.state);
-  json.put("trouble", host.trouble);
+  json.put("error", host.trouble);
   json.put("same", plan.same);
   json.put_json("changes", view::texts_json(plan.changes.lines()));
   json.put_json("lists", core::json_array(plan.verdicts, [](const ListVerdict& verdict) {
                   core::AsciiObject list;
                   list.put_bytes("list", verdict.prefix);
                   list.put("verdict", verdict_name(verdict.kind));
-                  list.put("why", verdict.why);
+                  list.put("reason", verdict.why);
                   list.put("changed", verdict.changed);
                   return list.take();
                 }));
@@ -72,8 +72,8 @@ void print_plan(const FleetHost& host, const HostPlan& plan) {
     return;
   }
   if (host.silent) std::cout << name << "silent: this is what it told last\n";
-  if (!host.lists_trouble.empty())
-    std::cout << name << "not all is known: " << escape(host.lists_trouble) << '\n';
+  if (!host.lists_error.empty())
+    std::cout << name << "not all is known: " << escape(host.lists_error) << '\n';
   if (plan.same) {
     std::cout << name << "has this config\n";
     return;

@@ -44,12 +44,12 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
     if (!item.why.empty()) add(escape(item.why));
     if (!item.by.empty()) add("by " + escape(item.by));
     if (!item.run.empty()) add("after run " + escape(item.run));
-  } else if (item.state == "queued") {
+  } else if (!item.queue.empty() && item.state == "queued") {
     add("queue " + escape_text(item.queue));
   } else if (text.empty() && !item.why.empty()) {
     add(escape(item.why));
   }
-  if (item.place > 0) add("place " + std::to_string(item.place));
+  if (item.place > 0) add("position " + std::to_string(item.place));
   if (item.parked_at_end)
     add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
   // What quarantined it has said so.
@@ -65,11 +65,11 @@ std::string left_text(const ItemView& item) {
 }
 
 Table table_of(const std::vector<ItemView>& items, SourceKind kind) {
-  std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "FOR"};
+  std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "AGE"};
   if (is_circular(kind)) headings.emplace_back("LOCK");
   if (kind == SourceKind::schedule) headings.insert(headings.end(), {"LEASE", "NEXT", "STATUS"});
   if (kind == SourceKind::job) headings.emplace_back("UNTIL");
-  headings.emplace_back("WHY", may_be_cut);
+  headings.emplace_back("REASON", may_be_cut);
   Table table(std::move(headings));
   for (const ItemView& item : items) {
     std::vector<Cell> row{item_text(item.shown()), shaded(std::string(item.state)),
@@ -114,9 +114,9 @@ class ShowItems final : public Command {
   void declare(Words& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     words.option("--state", "STATE",
-                 "free, running, resting or quarantined; of a schedule running, queued, waiting, "
-                 "stopped, bad, died or nowhere; of jobs of a feed running, resting, claimed, "
-                 "waiting, stalled or nowhere",
+                 "free, running, delayed or quarantined; of a schedule running, queued, scheduled, "
+                 "stopped, bad, died or orphaned; of jobs of a feed running, delayed, claimed, "
+                 "queued, stalled or orphaned",
                  "Only items in this state",
                  [this](Word&& word) { state_ = any_item_state_of(word.text); });
     declare_limit(words, "Show at most N of each list", limit_);

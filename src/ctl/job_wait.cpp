@@ -38,9 +38,9 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   bool too_late = false;
   bool due = false;
   Timer patience(loop_.timers());
-  Timer next_look(loop_.timers());
+  Timer next_poll(loop_.timers());
   if (timeout) patience.set(loop_.now() + *timeout, [&too_late] { too_late = true; });
-  const auto arm = [&] { next_look.set(loop_.now() + between_looks, [&due] { due = true; }); };
+  const auto arm = [&] { next_poll.set(loop_.now() + between_looks, [&due] { due = true; }); };
   arm();
   while (!result_ && !too_late) {
     loop_.turn(true);
@@ -71,7 +71,7 @@ void JobWait::look() {
 }
 
 void JobWait::on_up() {
-  if (std::exchange(in_trouble_, false)) complain("Redis is back");
+  if (std::exchange(in_trouble_, false)) complain("Redis available again");
 }
 
 void JobWait::on_down(const std::string& why) {

@@ -32,7 +32,7 @@ class Put final : public FeedCommand {
     words.flag("--high", "Before all that waits", high_);
     if (kind_ == FeedKind::job) {
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
-      words.option("--timeout", "D", "a duration, such as 1h30m", "With --wait: no longer",
+      words.option("--timeout", "DURATION", "a duration, such as 1h30m", "With --wait: no longer",
                    [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
     }
   }
@@ -89,7 +89,7 @@ class Take final : public FeedCommand {
 
  private:
   void declare_more(Words& words) override {
-    words.option("--timeout", "D", "a duration, such as 1h30m",
+    words.option("--timeout", "DURATION", "a duration, such as 1h30m",
                  "Wait for one so long (default: don't wait)",
                  [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
@@ -98,7 +98,7 @@ class Take final : public FeedCommand {
     store::QueueFeed feed(server(context), feed_, kind_);
     const auto taken = take(feed, context.loop());
     if (!taken)
-      throw Failure(refused, "nothing waits in the feed " + escape_text(feed_) +
+      throw Failure(refused, "nothing is queued in the feed " + escape_text(feed_) +
                                  (timeout_ ? ", nor came within " + format_duration(*timeout_)
                                            : std::string()));
     const auto& [id, item] = *taken;
@@ -217,7 +217,7 @@ class Maintain final : public FeedCommand {
       json.put_bytes("feed", feed_);
       json.put("taken_back", result.taken_back);
       json.put("put_back", result.put_back);
-      json.put("nowhere", result.nowhere);
+      json.put("orphaned", result.nowhere);
       core::AsciiObject removed;
       removed.put("claimed", result.claimed);
       removed.put("stalled", result.stalled);

@@ -31,29 +31,29 @@ std::string quarantined_text(const ListStatus& list) {
 Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListFigures::*figure) {
   if (!list.figures || !((*list.figures).*figure)) return {""};
   const WallTime time = *((*list.figures).*figure);
-  const bool late = list.visit_within > Duration{0} && time > list.visit_within;
+  const bool late = list.overdue_after > Duration{0} && time > list.overdue_after;
   return {rough_duration(time), late ? Colour::bad : Colour::none};
 }
 
-/// "needs 12 places, has 8"; empty: it is not known, or has enough.
+/// "needs 12 slots, has 8"; empty: it is not known, or has enough.
 std::string needs_text(const ListStatus& list) {
-  if (!list.figures || !list.figures->places || list.figures->places_needed.value_or(0) == 0)
+  if (!list.figures || !list.figures->places || list.figures->slots_needed.value_or(0) == 0)
     return "";
-  const std::uint64_t needed = *list.figures->places_needed;
-  return "needs " + std::to_string(needed) + (needed == 1 ? " place, has " : " places, has ") +
+  const std::uint64_t needed = *list.figures->slots_needed;
+  return "needs " + std::to_string(needed) + (needed == 1 ? " slot, has " : " slots, has ") +
          std::to_string(*list.figures->places);
 }
 
 /// Laps are told where they are watched, or with --wide.
 void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
-  const bool laps = wide || std::any_of(lists.begin(), lists.end(), [](const ListStatus* list) {
-                      return list->visit_within > Duration{0};
-                    });
-  std::vector<Heading> columns = {{"LIST", may_be_cut}, "STATE", "RUNNING", "DONE", "FAILED",
-                                  "QUARANTINED"};
-  if (laps) columns.insert(columns.end(), {"LAP", "OLDEST", "NEEDS"});
-  columns.push_back({"CAN", may_be_cut});
-  columns.push_back({"WHY", may_be_cut});
+  const bool cycles = wide || std::any_of(lists.begin(), lists.end(), [](const ListStatus* list) {
+                        return list->overdue_after > Duration{0};
+                      });
+  std::vector<Heading> columns = {{"LIST", may_be_cut}, "STATE",  "RUNNING",
+                                  "SUCCEEDED",          "FAILED", "QUARANTINED"};
+  if (cycles) columns.insert(columns.end(), {"CYCLE", "LONGEST WAIT", "SLOTS NEEDED"});
+  columns.push_back({"CAPABILITIES", may_be_cut});
+  columns.push_back({"REASON", may_be_cut});
   Table table(columns);
   for (const ListStatus* one : lists) {
     const ListStatus& list = *one;
@@ -63,7 +63,7 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
                              std::to_string(list.counters.succeeded),
                              std::to_string(view::failures(list.counters)),
                              quarantined_text(list)};
-    if (laps) {
+    if (cycles) {
       row.push_back(visit_cell(list, &ListFigures::lap));
       row.push_back(visit_cell(list, &ListFigures::oldest));
       row.push_back(needs_text(list));
@@ -75,19 +75,20 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
   table.print(wide);
 }
 
-/// What is known of its laps.
+/// What is known of its cycles.
 void add_visits(Facts& facts, const ListStatus& list) {
-  if (list.visit_within > Duration{0}) facts.add("visit within", rough_duration(list.visit_within));
-  if (list.figures && list.figures->lap) facts.add("lap", visit_cell(list, &ListFigures::lap));
+  if (list.overdue_after > Duration{0})
+    facts.add("overdue after", rough_duration(list.overdue_after));
+  if (list.figures && list.figures->lap) facts.add("cycle", visit_cell(list, &ListFigures::lap));
   if (list.figures && list.figures->oldest)
-    facts.add("oldest", visit_cell(list, &ListFigures::oldest));
-  if (const std::string needs = needs_text(list); !needs.empty()) facts.add("places", needs);
+    facts.add("longest wait", visit_cell(list, &ListFigures::oldest));
+  if (const std::string needs = needs_text(list); !needs.empty()) facts.add("slots", needs);
 }
 
 void print_runs(const std::vector<RunStatus>& runs, bool wide) {
   if (runs.empty()) return;
   std::cout << '\n';
-  Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "FOR", "ATTEMPT", "PROGRESS", "LOCK"});
+  Table table({"RUN", {"ITEM", may_be_cut}, "STATE", "PID", "AGE", "ATTEMPT", "PROGRESS", "LEASE"});
   for (const RunStatus& run : runs)
     table.add({escape(run.run), item_text(run.item), shaded(state_name(run.state)),
                std::to_string(run.pid), since(run.started), std::to_string(run.attempt),
@@ -115,13 +116,14 @@ void print_list(const ListStatus& list, bool wide) {
   if (const auto quarantined = list.quarantined.value_or(0); quarantined > 0)
     facts.add("quarantined",
               {std::to_string(quarantined) + (quarantined == 1 ? " item" : " items"), Colour::bad});
-  if (wide || list.visit_within > Duration{0}) add_visits(facts, list);
+  if (wide || list.overdue_after > Duration{0}) add_visits(facts, list);
   if (!list.last_error.empty())
     facts.add("last error", time_text(list.last_error_at) + ": " + escape(list.last_error));
   std::string program = escape(list.program);
   if (!list.executor_version.empty()) program += ", version " + escape(list.executor_version);
   facts.add("program", program);
-  if (const std::string caps = capabilities_text(list.caps); !caps.empty()) facts.add("can", caps);
+  if (const std::string caps = capabilities_text(list.caps); !caps.empty())
+    facts.add("capabilities", caps);
   std::string running = std::to_string(list.running) + " of " + std::to_string(list.concurrency);
   if (list.fleet_concurrency > 0)
     running += ", of " + std::to_string(list.fleet_concurrency) + " in the fleet";
@@ -143,11 +145,11 @@ class Lists final : public Command {
  public:
   void declare(Words& words) override {
     declare_prefix_or_none(words, "A list, or a pattern", prefix_);
-    words.option("--state", "STATE", "a state, such as refused or paused",
+    words.option("--state", "STATE", "a state, such as ineligible or paused",
                  "Only lists in this state", [this](Word&& word) {
                    state_ = one_of("--state", word.text,
                                    {"running", "idle", "full", "unavailable", "starved", "paused",
-                                    "quiet", "probing", "refused", "disabled", "draining"});
+                                    "quiet", "probing", "ineligible", "disabled", "draining"});
                  });
   }
 

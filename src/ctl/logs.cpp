@@ -31,7 +31,7 @@ class LogPrinter {
     if (json_) {
       core::AsciiObject json = run_json(host, line.list, line.run, line.item);
       json.put_bytes("line", line.line);
-      if (line.cut) json.put("cut", true);
+      if (line.cut) json.put("truncated", true);
       std::cout << json.take() << '\n';
       return;
     }
@@ -53,7 +53,7 @@ class LogPrinter {
     if (json_) {
       core::AsciiObject json;
       json.put_bytes("host", host);
-      json.put("left_out", count);
+      json.put("dropped", count);
       std::cout << json.take() << '\n';
     } else {
       std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
@@ -108,7 +108,7 @@ std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string&
 class Logs final : public Command, private store::LogFollower::Handler {
  public:
   void declare(Words& words) override {
-    words.one("RUN|PREFIX", "A run, or the start of its id; or a list",
+    words.one("RUN|LIST", "A run, or the start of its id; or a list",
               [this](Word&& word) { what_ = std::move(word.text); });
     words.flag("-f,--follow", "Go on with what is written", follow_);
   }

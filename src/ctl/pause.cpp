@@ -25,7 +25,7 @@ class PauseList final : public Command {
   void declare(Words& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     declare_reason(words, reason_);
-    words.option("--for", "D", "a duration, such as 1h", "End the pause after this time",
+    words.option("--for", "DURATION", "a duration, such as 1h", "End the pause after this time",
                  [this](Word&& word) { period_ = duration_of("--for", word.text); });
   }
 

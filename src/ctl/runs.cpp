@@ -24,8 +24,8 @@ void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
     std::cout << "no finished runs\n";
     return;
   }
-  std::vector<Heading> headings{"ENDED",   "RUN", {"LIST", may_be_cut}, {"ITEM", may_be_cut},
-                                "OUTCOME", "TOOK"};
+  std::vector<Heading> headings{"ENDED",   "RUN",     {"LIST", may_be_cut}, {"ITEM", may_be_cut},
+                                "OUTCOME", "DURATION"};
   if (wide) headings.insert(headings.end(), {"CPU", "MEMORY"});
   headings.insert(headings.end(), {{"HOST", may_be_cut}, {"REASON", may_be_cut}});
   Table table(std::move(headings));

@@ -164,7 +164,7 @@ class ScheduleDispatch final : public Command {
   void declare(Words& words) override {
     words.option("--schedules", "CSV", "a file", "Set the jobs of this file first",
                  [this](Word&& word) { schedules_ = std::move(word.text); });
-    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "First what is due at this time (default: that of the time file, else now)",
                  [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--timefile", "FILE", "a file", "Keep the time of the last look there",

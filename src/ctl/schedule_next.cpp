@@ -34,7 +34,7 @@ class ScheduleNext final : public Command {
     job_.declare(words, "The job", true);
     words.option("--rule", "RULE", "a rule, such as FREQ=DAILY", "Of this rule, without Redis",
                  [this](Word&& word) { rule_ = std::move(word.text); });
-    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "With --rule: times after this one (default: now)",
                  [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("-n", "N", "a number", "So many times (default: 5)",

@@ -23,7 +23,7 @@ class ScheduleSet final : public Command {
     job_.declare(words, "The job; what follows its last ':' names its queue", true);
     words.one_or_none("SCHEDULE", "NOW, AT:<Unix time>, CONTINUE, STOP, or iCalendar lines",
                       [this](Word&& word) { schedule_ = std::move(word.text); });
-    words.option("--after", "T", "a time, such as 2026-01-31T12:00:00Z",
+    words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "The first time of a rule after this one (default: now)",
                  [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
@@ -57,7 +57,7 @@ class ScheduleSet final : public Command {
       core::AsciiObject json;
       json.put("result", unchanged ? "unchanged" : bad ? "bad" : "set");
       json.put_bytes("job", job_.job);
-      if (bad) json.put_bytes("why", decision.why_bad);
+      if (bad) json.put_bytes("reason", decision.why_bad);
       print_json(json.take());
     }
     if (bad) throw Failure(refused, bad_schedule_text(job_.job, decision.why_bad, unchanged));

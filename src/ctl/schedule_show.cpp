@@ -58,7 +58,7 @@ class ScheduleTell final : public Command {
 class ScheduleStatuses final : public Command {
  public:
   void declare(Words& words) override {
-    words.option("--before", "T", "a time, such as 2026-01-31T12:00:00Z",
+    words.option("--before", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "Only those of this time or before it (default: now)",
                  [this](Word&& word) { before_ = unix_time_of("--before", word.text); });
   }

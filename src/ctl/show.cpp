@@ -71,7 +71,7 @@ void print_active(const view::RunView& run, bool wide) {
   facts.add("fence", std::to_string(status.fence.value_or(0)));
   if (const std::string progress = progress_text(status.progress); !progress.empty())
     facts.add("progress", progress);
-  if (status.lease_lost) facts.add("lock", Cell("lost", Colour::bad));
+  if (status.lease_lost) facts.add("lease", Cell("lost", Colour::bad));
   facts.print(wide);
 }
 
@@ -105,7 +105,7 @@ class Show final : public Command {
   void declare(Words& words) override {
     words.one("RUN-ID", "The run, or the start of its id",
               [this](Word&& word) { run_ = std::move(word.text); });
-    words.option("--list", "PREFIX", "a PREFIX", "Look only in this list",
+    words.option("--list", "LIST", "a list", "Look only in this list",
                  [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
   }
 

@@ -61,7 +61,7 @@ std::string gearman_text(const GearmanStatus& server) {
 std::string redis_text(const RedisStatus& redis) {
   std::string text = escape(redis.url) + (redis.connected ? ", connected" : ", not connected");
   if (redis.trouble.empty()) return text;
-  return text + (redis.connected ? ", but can't be used: " : ": ") + escape(redis.trouble);
+  return text + (redis.connected ? ", unavailable: " : ": ") + escape(redis.trouble);
 }
 
 /// How many locks there are, whether some were lost, and how near it came to that.

@@ -74,8 +74,8 @@ Cell shaded(const std::string& name) {
       {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
       {"failed", Colour::bad},      {"crashed", Colour::bad},    {"timed out", Colour::bad},
       {"quarantined", Colour::bad}, {"lost", Colour::bad},       {"unavailable", Colour::bad},
-      {"starved", Colour::bad},     {"cancelled", Colour::poor}, {"resting", Colour::poor},
-      {"refused", Colour::poor},    {"paused", Colour::poor},    {"quiet", Colour::poor},
+      {"starved", Colour::bad},     {"cancelled", Colour::poor}, {"delayed", Colour::poor},
+      {"ineligible", Colour::poor}, {"paused", Colour::poor},    {"quiet", Colour::poor},
       {"draining", Colour::poor},   {"stopping", Colour::poor},
   };
   const auto found = colours.find(name);

@@ -105,14 +105,15 @@ class Asking {
 class Top final : public Command {
  public:
   void declare(Words& words) override {
-    words.option("--every", "TIME", "a time, such as 5s", "Look again after TIME (default: 1s)",
-                 [this](Word&& word) { pause_ = duration_of("--every", word.text); });
+    words.option("--interval", "INTERVAL", "a time, such as 5s",
+                 "Refresh each INTERVAL (default: 1s)",
+                 [this](Word&& word) { pause_ = duration_of("--interval", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
     if (options.json)
       throw Failure(wrong_usage, "top is for a terminal; `w8yctl --json status` has the same");
-    if (pause_ < least_pause) throw Failure(wrong_usage, "--every needs 100ms at least");
+    if (pause_ < least_pause) throw Failure(wrong_usage, "--interval needs at least 100ms");
     HostApi& host = context.host();
     view_.set(reader_.read(host.ask(status_path), monotonic_now()));
     TopScreen screen;

@@ -19,7 +19,7 @@ constexpr std::size_t most_past = 16;
 
 Cell redis_cell(const RedisStatus& redis) {
   if (redis.connected && redis.trouble.empty()) return {"connected"};
-  return {(redis.connected ? "can't be used" : "not connected") +
+  return {(redis.connected ? "unavailable" : "not connected") +
               (redis.trouble.empty() ? "" : ": " + escape(redis.trouble)),
           Colour::bad};
 }
@@ -41,7 +41,7 @@ TopList top_list(const ListStatus& status) {
   list.done = static_cast<std::int64_t>(status.counters.succeeded);
   list.failed = static_cast<std::int64_t>(view::failures(status.counters));
   list.quarantined = static_cast<std::int64_t>(status.quarantined.value_or(0));
-  if (status.figures && status.figures->lap) list.lap_ms = status.figures->lap->count();
+  if (status.figures && status.figures->lap) list.cycle_ms = status.figures->lap->count();
   list.rank = top_rank(status.state, list.quarantined);
   return list;
 }

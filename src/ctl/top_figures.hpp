@@ -23,7 +23,7 @@ struct TopList {
   std::int64_t done = 0;    ///< since the start of w8yd
   std::int64_t failed = 0;  ///< the same; all ends that are no success, and not by an operator
   std::int64_t quarantined = 0;
-  std::int64_t lap_ms = 0;  ///< 0: not known
+  std::int64_t cycle_ms = 0;  ///< 0: not known
   double done_per_minute = 0;
   double failed_per_minute = 0;
 };

@@ -54,7 +54,7 @@ const std::vector<const char*>& help_text() {
   static const std::vector<const char*> text = {
       "Keys of top",
       "",
-      "  t n u r f     sort by trouble, name, running, rate, failures",
+      "  p n u r f     sort by problems, name, running, rate, failures",
       "  /             filter: lists whose name has this in it, or a pattern; Enter keeps it",
       "  Esc           no filter",
       "  Tab           lists and runs, lists only, runs only",
@@ -68,8 +68,8 @@ const std::vector<const char*>& help_text() {
 
 const char* sort_name(TopView::Sort sort) {
   switch (sort) {
-    case TopView::Sort::trouble:
-      return "trouble";
+    case TopView::Sort::problems:
+      return "problems";
     case TopView::Sort::name:
       return "name";
     case TopView::Sort::running:
@@ -137,7 +137,7 @@ bool TopView::command(const std::string& key) {
     sort_ = by;
     first_ = 0;
   };
-  if (key == "t") sort(Sort::trouble);
+  if (key == "p") sort(Sort::problems);
   if (key == "n") sort(Sort::name);
   if (key == "u") sort(Sort::running);
   if (key == "r") sort(Sort::rate);
@@ -193,7 +193,7 @@ std::vector<const TopList*> TopView::chosen_lists() const {
                              [&](const TopList* a, const TopList* b) { return key(*a) > key(*b); });
   };
   switch (sort_) {
-    case Sort::trouble:
+    case Sort::problems:
       by([](const TopList& list) { return -list.rank; });
       break;
     case Sort::name:
@@ -245,7 +245,7 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   put(std::to_string(figures_.runs.size()) + " running");
   if (figures_.places_limit > 0)
     put(", " + std::to_string(figures_.places_used) + " of " +
-        std::to_string(figures_.places_limit) + " places");
+        std::to_string(figures_.places_limit) + " slots");
   put(", " + (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
   if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
   to.push_back(std::move(line));
@@ -265,8 +265,8 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
     page_ = std::max<std::size_t>(page, 1);
     first_ = std::min(first_, lists.size() > page ? lists.size() - page : 0);
   }
-  const bool laps =
-      std::ranges::any_of(lists, [](const TopList* list) { return list->lap_ms > 0; });
+  const bool cycles =
+      std::ranges::any_of(lists, [](const TopList* list) { return list->cycle_ms > 0; });
   std::vector<std::vector<Cell>> table;
   for (std::size_t i = first_; i < lists.size() && i - first_ < page; ++i) {
     const TopList& list = *lists[i];
@@ -278,7 +278,7 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
                              count_text(list.done),
                              count_text(list.failed),
                              {count_text(list.quarantined), Colour::bad}};
-    if (laps) row.emplace_back(list.lap_ms > 0 ? time_span(list.lap_ms) : "");
+    if (cycles) row.emplace_back(list.cycle_ms > 0 ? time_span(list.cycle_ms) : "");
     row.emplace_back(list.why);
     table.push_back(std::move(row));
   }
@@ -287,11 +287,11 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
                                     {"RUNNING", false, true},
                                     {"/MIN", false, true, 2},
                                     {"FAIL/MIN", false, true, 6},
-                                    {"DONE", false, true, 4},
+                                    {"SUCCEEDED", false, true, 4},
                                     {"FAILED", false, true, 5},
                                     {"QUAR", false, true, 1}};
-  if (laps) columns.push_back({"LAP", false, true, 3});
-  columns.push_back({"WHY", true, false, 3});
+  if (cycles) columns.push_back({"CYCLE", false, true, 3});
+  columns.push_back({"REASON", true, false, 3});
   add_table(to, columns, table, width);
 }
 
@@ -313,7 +313,7 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
             {{"LIST", true},
              {"ITEM", true},
              {"STATE", false, false, 2},
-             {"FOR", false, true, 1},
+             {"AGE", false, true, 1},
              {"PROGRESS", false, false, 3},
              {"RUN", false, false, 4}},
             table, width);

@@ -27,7 +27,7 @@ struct TopKey {
 
 class TopView {
  public:
-  enum class Sort { trouble, name, running, rate, failures };
+  enum class Sort { problems, name, running, rate, failures };
   enum class Shown { both, lists, runs };
 
   /// False: the user wants to leave.
@@ -54,7 +54,7 @@ class TopView {
 
   TopFigures figures_;
   std::string trouble_;
-  Sort sort_ = Sort::trouble;
+  Sort sort_ = Sort::problems;
   Shown shown_ = Shown::both;
   std::string filter_;
   bool editing_ = false;

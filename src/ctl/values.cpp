@@ -72,22 +72,21 @@ std::string one_of(const char* option, const std::string& text,
 }
 
 std::string item_state_of(const std::string& text) {
-  return one_of("--state", text, {"free", "running", "resting", "quarantined"});
+  return one_of("--state", text, {"free", "running", "delayed", "quarantined"});
 }
 
 std::string any_item_state_of(const std::string& text) {
   return one_of("--state", text,
-                {"free", "running", "resting", "quarantined", "queued", "waiting", "stopped", "bad",
-                 "died", "nowhere", "claimed", "stalled"});
+                {"free", "running", "delayed", "quarantined", "queued", "scheduled", "stopped",
+                 "bad", "died", "orphaned", "claimed", "stalled"});
 }
 
 void declare_prefix(Words& words, const char* what, std::string& into) {
-  words.one("PREFIX", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
+  words.one("LIST", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
 }
 
 void declare_prefix_or_none(Words& words, const char* what, std::optional<std::string>& into) {
-  words.one_or_none("PREFIX", what,
-                    [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
+  words.one_or_none("LIST", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
 }
 
 void declare_reason(Words& words, std::string& into) {

@@ -38,7 +38,7 @@ std::string detail_of(const JsonFields& event, std::string_view payload) {
   if (type == "update") return escape(data_of(payload));
   if (type != "end") return {};
   std::string text = coloured(shaded(event.text("outcome")));
-  text += " after " + format_duration(event.ms("took_ms").value_or(WallTime{0}));
+  text += " after " + format_duration(event.ms("duration_ms").value_or(WallTime{0}));
   if (const std::string reason = escape(event.text("reason")); !reason.empty())
     text += ": " + reason;
   return text;

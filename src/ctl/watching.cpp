@@ -18,7 +18,7 @@ void Watching::run() {
 }
 
 void Watching::on_up() {
-  if (in_trouble_) complain("Redis is back; events may have been missed");
+  if (in_trouble_) complain("Redis available again; events may have been missed");
   in_trouble_ = false;
   reached_ = true;
 }

@@ -37,7 +37,7 @@ class AskWhy final : public Command {
     if (options.json) {
       print_json(json);
     } else {
-      for (const JsonFields& sentence : json.objects("why"))
+      for (const JsonFields& sentence : json.objects("reasons"))
         print_line(with_times(sentence.text("text"), time_text));
       const double age =
           static_cast<double>(json.ms("age_ms").value_or(WallTime{0}).count()) / 1000;
@@ -56,7 +56,7 @@ class AskWhy final : public Command {
         item_.items.empty()
             ? http::make_path({"api", "v1", "lists", prefix_, "why"})
             : http::make_path({"api", "v1", "lists", prefix_, "items", item_.items.front(), "why"});
-    return context.ask_if_there(path + (options.json ? "" : "?times=marked"), "why");
+    return context.ask_if_there(path + (options.json ? "" : "?times=marked"), "reasons");
   }
 
   /// From Redis, and by commands to the fleet.

@@ -52,7 +52,7 @@ class HttpConnection {
   [[nodiscard]] bool idle() const;
   [[nodiscard]] Duration idle_for() const;
   /// What it had sent when it came has been looked at.
-  [[nodiscard]] bool looked_at() const { return shared_.looks >= first_look_ + 2; }
+  [[nodiscard]] bool examined() const { return shared_.looks >= first_look_ + 2; }
   /// It has an answer with an end, and for how long; 0: it has none.
   [[nodiscard]] Duration reading_for() const;
   /// Greater than that of all that began to wait for their request before it.

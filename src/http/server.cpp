@@ -140,7 +140,7 @@ void HttpServer::Impl::make_room() {
   for (const auto& [mhd, connection] : connections_) {
     if (connection->closing()) continue;
     ++staying;
-    if (connection->idle() && connection->looked_at()) idle.push_back(connection.get());
+    if (connection->idle() && connection->examined()) idle.push_back(connection.get());
     if (connection->reading_for() >= shared_.limits.reading_patience)
       slow.push_back(connection.get());
   }

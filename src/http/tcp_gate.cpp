@@ -139,7 +139,7 @@ TcpGate::Refusal TcpGate::head_refusal(const HttpRequest& request) const {
   if (is_open(request)) return nullptr;
   if (request.hosts == 1 && !is_called(host ? host->name : ""))
     return refuse(421, "this host is not known as " + escape(request.host.substr(0, 255)) +
-                           "; status_names of its config may name it (w8y.toml(5))");
+                           "; status_allowed_hosts of its config may name it (w8y.toml(5))");
   if (!request.origin.empty() && !is_same_origin(request.origin, request.host))
     return refuse(403, "a page of " + escape(request.origin.substr(0, 255)) +
                            " may not ask here; only one of the same host and port may");

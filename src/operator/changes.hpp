@@ -53,7 +53,7 @@ std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string
 /// Ends the delay or quarantine of items.
 std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
                                        const std::vector<Item>& items);
-/// Releases all items in one of these states, "resting" or "quarantined".
+/// Releases all items in one of these states, "delayed" or "quarantined".
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
                                      const std::vector<std::string>& states);
 

@@ -137,12 +137,12 @@ std::vector<ItemView> read_all(redis::SyncClient& client, const store::CircularK
 /// What the index of quarantines says of it: it is not claimed, whatever its lock says.
 void read_note(ItemView& item, const std::string& text) {
   const store::QuarantineNote note = store::read_note(text);
-  item.by = note.who;
+  item.by = note.by;
   item.parked_at_end = item.state == "running";
   if (item.parked_at_end) return;
   item.state = "quarantined";
   item.run = note.run;
-  item.why = note.why;
+  item.why = note.reason;
   if (note.time.count() > 0) item.since = note.time;
 }
 
@@ -184,7 +184,7 @@ void read_lock(ItemView& item) {
     item.run = running->run;
     item.since = time_of_run(item.run);
   } else if (const auto* resting = std::get_if<store::RestingLock>(&value)) {
-    item.state = "resting";
+    item.state = "delayed";
     item.why = resting->why;
   } else if (const auto* quarantined = std::get_if<store::QuarantinedLock>(&value)) {
     item.state = "quarantined";

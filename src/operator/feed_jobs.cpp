@@ -27,7 +27,7 @@ void take_claim(ItemView& job, const std::string& score, const store::thoonk::Jo
   job.state = "claimed";
   job.since = read_score_time(score);
   if (note == nullptr || std::to_string(note->score) != score) return;
-  job.state = note->held_until ? "resting" : "running";
+  job.state = note->held_until ? "delayed" : "running";
   if (note->held_until) job.until = WallTime(*note->held_until);
   job.parked_at_end = note->stalls;
   const store::LockValue value = store::read_lock_value(note->run);
@@ -50,7 +50,7 @@ class FeedJobs {
     read_queue();
     scan("SSCAN", keys_.stalled, 1,
          [this](const redis::ReplyCopy* id) { add(id->text, "stalled"); });
-    access.ids([this](std::string&& id) { add(std::move(id), "nowhere"); });
+    access.ids([this](std::string&& id) { add(std::move(id), "orphaned"); });
   }
 
   std::vector<ItemView> jobs;
@@ -107,7 +107,7 @@ class FeedJobs {
       const auto ids = client_.call(
           {"LRANGE", keys_.ids, std::to_string(-place - jobs_of_page), std::to_string(-place - 1)});
       for (auto id = ids.elements.rbegin(); id != ids.elements.rend(); ++id)
-        add(id->text, "waiting", static_cast<std::size_t>(++place));
+        add(id->text, "queued", static_cast<std::size_t>(++place));
       if (static_cast<std::int64_t>(ids.elements.size()) < jobs_of_page) return;
     }
   }
@@ -140,7 +140,7 @@ std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& cli
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const redis::ReplyCopy* of = &told[i * each];
     ItemView job = view::item_named(ids[i]);
-    job.state = "waiting";
+    job.state = "queued";
     job.failures = stored_number(of[4].text);
     if (!of[1].is_nil()) {
       const auto note = store::thoonk::read_job_note(of[2].text);
@@ -174,13 +174,13 @@ std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::stri
   if (!job) return job;
   const store::FeedKeys keys(feed);
   const std::string lease = keys.lease(id);
-  if (job->state == "waiting") {
+  if (job->state == "queued") {
     const auto place = client.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
     if (place[0].kind == redis::ReplyCopy::Kind::integer) {
       job->place =
           static_cast<std::size_t>(std::max<std::int64_t>(1, place[1].number - place[0].number));
     } else {
-      job->state = "nowhere";
+      job->state = "orphaned";
     }
   } else if (job->state != "stalled") {
     job->left = read_ms(client.call({"PTTL", lease}).number);

@@ -46,7 +46,7 @@ std::string trouble_of(const QueryContext& query, const redis::RedisError& error
 std::optional<ListStatus> readable(FleetHost& host, const std::string& prefix,
                                    const std::string& text) {
   auto list = view::read_report(prefix, text);
-  if (!list) host.lists_trouble = unreadable;
+  if (!list) host.lists_error = unreadable;
   return list;
 }
 
@@ -72,7 +72,7 @@ struct Search {
 bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
   FleetHost& host = *search.host;
   if (reply.is_error() || reply.elements.size() != 2) {
-    host.lists_trouble = "its lists can't be read: " + reply.text.substr(0, 200);
+    host.lists_error = "its lists can't be read: " + reply.text.substr(0, 200);
     return true;
   }
   const auto& fields = reply.elements[1].elements;
@@ -114,7 +114,7 @@ void find_list(const QueryContext& query, std::span<FleetHost> hosts, const std:
     } catch (const redis::RedisError& error) {
       const std::string trouble = trouble_of(query, error);
       for (const Search& search : open)
-        if (search.host->lists.empty()) search.host->lists_trouble = trouble;
+        if (search.host->lists.empty()) search.host->lists_error = trouble;
     }
   }
 }
@@ -156,8 +156,8 @@ std::size_t add_host(const QueryContext& query, const FleetWish& wish, FleetHost
   view::put_host(json, host);
   const bool with_lists = wish.lists || wish.list;
   if (with_lists) {
-    json.put("lists_trouble", host.lists_trouble);
-    json.put("lists_cut", host.lists_cut);
+    json.put("lists_error", host.lists_error);
+    json.put("lists_truncated", host.lists_truncated);
   }
   text += json.take();
   if (!with_lists) return read;
@@ -293,8 +293,8 @@ std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeRe
   std::string cursor = "0";
   std::size_t read = 0;
   const auto cut = [&host, &read] {
-    host.lists_cut = true;
-    host.lists_trouble = "it has more lists than are shown";
+    host.lists_truncated = true;
+    host.lists_error = "it has more lists than are shown";
     return read;
   };
   try {
@@ -310,7 +310,7 @@ std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeRe
       if (cursor != "0" && read > most_read_of_host) return cut();
     } while (cursor != "0");
   } catch (const redis::RedisError& error) {
-    host.lists_trouble = trouble_of(query, error);
+    host.lists_error = trouble_of(query, error);
   }
   return read;
 }

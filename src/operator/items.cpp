@@ -179,11 +179,11 @@ void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& 
          for (std::size_t i = 0; i < jobs.size(); ++i) {
            if (!jobs[i]) continue;
            ItemView& job = *jobs[i];
-           const bool is_waiting = job.state == "waiting", is_stalled = job.state == "stalled";
+           const bool is_waiting = job.state == "queued", is_stalled = job.state == "stalled";
            const bool is_elsewhere = phase == claimed
                                          ? is_waiting || is_stalled
                                          : (phase == stalled ? !is_stalled : !is_waiting);
-           if (phase == nowhere) job.state = "nowhere";
+           if (phase == nowhere) job.state = "orphaned";
            if (phase == waiting) job.place = std::stoul(step.behind[i][0]);
            if (is_elsewhere || !filter.fits(job)) jobs[i].reset();
          }

@@ -42,7 +42,7 @@ std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
 }
 
 char letter_of(const ItemView& item) {
-  return item.state == "resting" ? 's' : item.state.front();
+  return item.state == "delayed" ? 'd' : item.state.front();
 }
 
 /// What runs first, then what waits for somebody, then what rests.
@@ -61,7 +61,7 @@ std::string held_text(std::vector<ItemView>& items, WallTime now) {
   core::JsonArray array;
   for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i) {
     ItemView& item = items[held[i]];
-    if (item.left && item.state == "resting")
+    if (item.left && item.state == "delayed")
       item.until = now + std::chrono::duration_cast<WallTime>(*item.left);
     array.add(view::ring_json(item, held[i]));
   }
@@ -132,12 +132,12 @@ std::string ring_text(QueryContext& query, const std::string& prefix, std::size_
   json.put_bytes("list", prefix);
   json.put("now_ms", now.count());
   json.put("length", length);
-  json.put("looked_at", items.size());
+  json.put("examined", items.size());
   json.put("sampled", sampled);
-  json.put_json("parts", parts + "]");
-  json.put_json("turn", sampled ? "null" : std::to_string(turn.places()));
+  json.put_json("segments", parts + "]");
+  json.put_json("rotation", sampled ? "null" : std::to_string(turn.places()));
   json.put("ring", states);
-  json.put_json("held", held_text(items, now));
+  json.put_json("locked", held_text(items, now));
   if (items.size() <= most_names) {
     json.put_json("items", core::json_array(items, view::ring_name));
   }

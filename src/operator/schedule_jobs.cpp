@@ -81,7 +81,7 @@ class Reader {
     if (jobs_.empty()) return std::nullopt;
     const JobState& found = jobs_.front();
     const bool known =
-        found.status || found.due || begin[3].number == 1 || found.state != "nowhere";
+        found.status || found.due || begin[3].number == 1 || found.state != "orphaned";
     return known ? std::optional(found) : std::nullopt;
   }
 
@@ -256,7 +256,7 @@ class Reader {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       JobState& state = states.emplace_back();
       static_cast<view::ItemView&>(state) = view::item_named(*jobs[i]);
-      state.state = "nowhere";
+      state.state = "orphaned";
       state.queue = code_of(state.item);
       take_status(state, told[count].elements[i]);
       state.failures = told[count + 1].elements[i].number;
@@ -307,7 +307,7 @@ class Reader {
     } else if (event == "ENQ" && facts.member) {
       state.state = "queued";  // since its queue was read
     } else if (facts.on_timeline) {
-      state.state = "waiting";
+      state.state = "scheduled";
     } else if (event == "STP") {
       state.state = "stopped";
     } else if (event == "BAD") {

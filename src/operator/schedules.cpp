@@ -118,7 +118,7 @@ view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
         {next[i].text, due ? std::optional<WallTime>(std::chrono::seconds(*due)) : std::nullopt});
   }
   // Of what is not on the timeline, nothing is due.
-  if (schedule.timeline > schedule.late) schedule.due_by_quarter = due_counts(query, keys, now);
+  if (schedule.timeline > schedule.late) schedule.due_per_15min = due_counts(query, keys, now);
   return schedule;
 }
 
@@ -134,7 +134,7 @@ view::FeedView read_feed(QueryContext& query, const std::string& list) {
                             {"LRANGE", keys.ids, "-1", "-1"}});
   for (const redis::ReplyCopy& reply : told) check(reply);
   view::FeedView feed{.list = list,
-                      .waiting = told[0].number,
+                      .queued = told[0].number,
                       .claimed = told[1].number,
                       .cancelled = told[2].number,
                       .stalled = told[3].number,

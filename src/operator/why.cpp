@@ -127,11 +127,11 @@ WhyItems count_items(QueryContext& query, const std::string& list) {
   items.length = found.length;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;
-    items.looked_at += count;
+    items.examined += count;
   }
-  if (found.whole) items.length = items.looked_at;  // each once
+  if (found.whole) items.length = items.examined;  // each once
   for (const view::ItemView& item : found.items) {
-    if (item.state != "resting" || !item.left) continue;
+    if (item.state != "delayed" || !item.left) continue;
     items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
     items.last_free = std::max<Duration>(items.last_free.value_or(Duration{0}), *item.left);
   }
@@ -203,7 +203,7 @@ std::string why_json(const WhyQuestion& question, const Why& why, WallTime now) 
   json.put_bytes("list", question.list);
   if (question.item) view::put_item(json, "item", ShownItem(*question.item));
   json.put("state", why.state);
-  json.put_json("why", core::json_array(why.sentences, sentence_json));
+  json.put_json("reasons", core::json_array(why.sentences, sentence_json));
   json.put("age_ms", std::max(WallTime{0}, now - question.asked).count());
   if (why.unknown()) json.put("error", why.sentences.front().text);
   return json.take();

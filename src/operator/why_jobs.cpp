@@ -55,7 +55,7 @@ std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, cons
                                                  const Item& name) {
   const store::ScheduleKeys keys(list);
   auto job = read_job(client, keys, name);
-  if (job && job->state == "waiting")
+  if (job && job->state == "scheduled")
     job->words = rule_words(client, keys, *job, client.call({"TIME"}).elements.at(0).number);
   return job;
 }
@@ -67,13 +67,13 @@ WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
   WhyItems items;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;
-    items.looked_at += count;
+    items.examined += count;
   }
-  items.length = found.whole ? items.looked_at : std::max(found.length, items.looked_at);
+  items.length = found.whole ? items.examined : std::max(found.length, items.examined);
   std::map<std::string, std::size_t> queued;
   for (const view::ItemView& job : found.items) {
     if (job.state == "queued") ++queued[job.queue];
-    if (job.state != "waiting" || !job.due) continue;
+    if (job.state != "scheduled" || !job.due) continue;
     if (*job.due <= now) ++items.late;
     if (*job.due > now && (!items.next_due || *job.due < *items.next_due)) items.next_due = job.due;
   }
@@ -99,11 +99,11 @@ WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {
     if (cursor == "0") break;
   }
   resting = std::min(resting, count(1));
-  items.states = {{"waiting", count(0)},
+  items.states = {{"queued", count(0)},
                   {"running", count(1) - resting},
-                  {"resting", resting},
+                  {"delayed", resting},
                   {"stalled", count(2)}};
-  items.length = items.looked_at = count(0) + count(1) + count(2);
+  items.length = items.examined = count(0) + count(1) + count(2);
   return items;
 }
 

@@ -51,18 +51,18 @@ void EventLog::tell(const RunProgressed& event) {
 }
 
 void EventLog::tell(const RunPartIgnored& event) {
-  log_.warn("ignored a part of a complete message", {{"list", event.of.prefix},
-                                                     {"item", LoggedItem(event.of.item)},
-                                                     {"run", event.of.run},
-                                                     {"reason", event.reason}});
+  log_.warn("invalid member of complete ignored", {{"list", event.of.prefix},
+                                                   {"item", LoggedItem(event.of.item)},
+                                                   {"run", event.of.run},
+                                                   {"reason", event.reason}});
 }
 
 void EventLog::tell(const RunLineIgnored& event) {
   if (event.number > ignored_lines_logged) return;
-  log_.warn("ignored a line of standard output", {{"list", event.of.prefix},
-                                                  {"item", LoggedItem(event.of.item)},
-                                                  {"run", event.of.run},
-                                                  {"reason", event.reason}});
+  log_.warn("invalid protocol line ignored", {{"list", event.of.prefix},
+                                              {"item", LoggedItem(event.of.item)},
+                                              {"run", event.of.run},
+                                              {"reason", event.reason}});
 }
 
 bool EventLog::admits(std::string_view talker, LogField of, std::string_view list) {
@@ -86,19 +86,18 @@ std::uint64_t EventLog::left_out(const std::string& list) const {
 
 void EventLog::tell_left_out(std::size_t lines, LogField of, std::string_view list) {
   left_out_[std::string(list)] += lines;
-  log_.warn("left out lines that a child wrote before this: more than 1,000 a second",
-            {{"list", list}, of, {"lines", lines}});
+  log_.warn("child output rate-limited", {{"list", list}, of, {"dropped_lines", lines}});
 }
 
 void EventLog::tell(const RunSaid& event) {
   if (!log_.enabled(LogLevel::info)) return;
   if (!admits(event.of.run, {"run", event.of.run}, event.of.prefix)) return;
-  log_.info("child", {{"list", event.of.prefix},
-                      {"item", LoggedItem(event.of.item)},
-                      {"run", event.of.run},
-                      {"out", Said{event.line}}});
+  log_.info("child output", {{"list", event.of.prefix},
+                             {"item", LoggedItem(event.of.item)},
+                             {"run", event.of.run},
+                             {"out", Said{event.line}}});
   if (event.cut)
-    log_.warn("cut the line before: it is longer than max_line",
+    log_.warn("child output truncated to max_line",
               {{"list", event.of.prefix}, {"run", event.of.run}});
 }
 
@@ -107,21 +106,20 @@ void EventLog::tell(const ProcessTold& event) {
   const int pid = event.pid;
   if (const auto* line = std::get_if<ProcessLine>(&event.news)) {
     if (!log_.enabled(LogLevel::info) || !admits(talker(list, pid), {"pid", pid}, list)) return;
-    log_.info("child", {{"list", list}, {"pid", pid}, {"out", Said{line->line}}});
-    if (line->cut)
-      log_.warn("cut the line before: it is longer than max_line", {{"list", list}, {"pid", pid}});
+    log_.info("child output", {{"list", list}, {"pid", pid}, {"out", Said{line->line}}});
+    if (line->cut) log_.warn("child output truncated to max_line", {{"list", list}, {"pid", pid}});
   } else if (const auto* bad = std::get_if<ProcessBadLine>(&event.news)) {
     if (bad->number > ignored_lines_logged) return;
-    log_.warn("ignored a line of standard output",
+    log_.warn("invalid protocol line ignored",
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
   } else if (const auto* over = std::get_if<ProcessOver>(&event.news)) {
     if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
       tell_left_out(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
-               over->early ? "a stream process ended by itself" : "process ended",
+               over->early ? "stream process exited unexpectedly" : "process ended",
                {{"list", list}, {"pid", pid}, {"reason", over->how}});
     if (over->bad_lines > ignored_lines_logged)
-      log_.warn("ignored lines of standard output that are no messages",
+      log_.warn("invalid protocol lines ignored",
                 {{"list", list}, {"pid", pid}, {"lines", over->bad_lines}});
   } else {
     log_.debug("process started", {{"list", list}, {"pid", pid}});
@@ -137,7 +135,7 @@ void EventLog::tell(const RunEnded& event) {
     tell_end(event);
   }
   if (event.bad_lines > ignored_lines_logged)
-    log_.warn("ignored lines of standard output that are no messages",
+    log_.warn("invalid protocol lines ignored",
               {{"list", event.of.prefix}, {"run", event.of.run}, {"lines", event.bad_lines}});
 }
 
@@ -151,7 +149,7 @@ void EventLog::tell_end(const RunEnded& event) {
                        {"item", LoggedItem(event.of.item)},
                        {"run", event.of.run},
                        {"outcome", outcome_name(event.outcome)},
-                       {"took_ms", milliseconds(event.took)}});
+                       {"duration_ms", milliseconds(event.took)}});
   const std::string reason = outcome_reason(event.outcome);
   log_.write(level, "run ended",
              {{"list", event.of.prefix},
@@ -160,15 +158,15 @@ void EventLog::tell_end(const RunEnded& event) {
               {"outcome", outcome_name(event.outcome)},
               {"reason", reason},
               {"attempt", event.attempt},
-              {"took_ms", milliseconds(event.took)}});
+              {"duration_ms", milliseconds(event.took)}});
 }
 
 void EventLog::tell(const RunCancelled& event) {
-  if (admits_command("cancel")) log_.info("cancelled by an operator", {{"run", event.run}});
+  if (admits_command("cancel")) log_.info("run cancelled by operator", {{"run", event.run}});
 }
 
 void EventLog::tell(const EndGivenUp& event) {
-  log_.error("could not write the end of a run to Redis",
+  log_.error("settlement abandoned",
              {{"list", event.prefix}, {"run", event.run}, {"reason", event.why}});
 }
 
@@ -188,14 +186,14 @@ void EventLog::tell(const HostChanged& event) {
     case HostState::starting:
       break;
     case HostState::running:
-      if (admits_command("resume")) log_.info("this host is no longer quiet");
+      if (admits_command("resume")) log_.info("host resumed");
       break;
     case HostState::quiet:
-      if (admits_command("quiet")) log_.info("this host is quiet: it begins no new runs");
+      if (admits_command("quiet")) log_.info("host is quiet: starting no new runs");
       break;
     case HostState::draining:
       flush();  // what happened before is told before
-      log_.info("draining", {{"because", event.why}, {"running", event.running}});
+      log_.info("draining", {{"reason", event.why}, {"running", event.running}});
   }
 }
 
@@ -203,7 +201,7 @@ void EventLog::tell(const RunsSignalled& event) {
   flush();
   log_.warn(event.killed ? "sent SIGKILL to all runs"
                          : "sent SIGTERM to all runs; SIGKILL in the kill_grace of each",
-            {{"because", event.why}, {"running", event.running}});
+            {{"reason", event.why}, {"running", event.running}});
 }
 
 void EventLog::tell(const ReloadBegun& event) {
@@ -211,7 +209,7 @@ void EventLog::tell(const ReloadBegun& event) {
 }
 
 void EventLog::tell(const ReloadRefused& event) {
-  log_.warn("no reload", {{"reason", event.why}});
+  log_.warn("reload not started", {{"reason", event.why}});
 }
 
 void EventLog::tell(const Reloaded& event) {
@@ -225,22 +223,24 @@ void EventLog::tell(const Reloaded& event) {
 
 void EventLog::tell(const RedisChanged& event) {
   if (!event.connected)
-    return log_.error("Redis can't be used; trying again",
+    return log_.error("Redis unavailable, retrying",
                       {{"redis", event.redis}, {"reason", event.trouble}});
   if (event.first) return log_.info("connected to Redis", {{"redis", event.redis}});
-  log_.info("Redis is back", {{"redis", event.redis}, {"after_ms", milliseconds(event.away)}});
+  log_.info("Redis available again",
+            {{"redis", event.redis}, {"duration_ms", milliseconds(event.away)}});
 }
 
 void EventLog::tell(const GearmanChanged& event) {
   if (!event.connected)
-    return log_.error("gearmand can't be used; trying again",
+    return log_.error("gearmand unavailable, retrying",
                       {{"server", event.server}, {"reason", event.trouble}});
   if (event.first) return log_.info("connected to gearmand", {{"server", event.server}});
-  log_.info("gearmand is back", {{"server", event.server}, {"after_ms", milliseconds(event.away)}});
+  log_.info("gearmand available again",
+            {{"server", event.server}, {"duration_ms", milliseconds(event.away)}});
 }
 
 void EventLog::tell(const GearmanNoted& event) {
-  log_.warn("trouble with a job of gearmand",
+  log_.warn("gearmand job error",
             {{"server", event.server}, {"list", event.prefix}, {"reason", event.why}});
 }
 

@@ -134,12 +134,13 @@ void Writer::write_host() {
       .add(1.0, {{"version", host.version}, {"commit", W8Y_COMMIT}});
   gauge("w8y_config_info", "1; which config is in force.")
       .add(1.0, {{"generation", std::to_string(host.generation)}, {"hash", host.config_hash}});
-  gauge("w8y_places", "Runs that take a place of max_processes.").add(host.slots_used);
-  gauge("w8y_places_limit", "max_processes; 0: no limit.").add(host.slots_limit);
-  gauge("w8y_leases", "Locks that this host renews.").add(host.redis.leases);
+  gauge("w8y_slots_used", "Slots of host_concurrency in use.").add(host.slots_used);
+  gauge("w8y_slots_limit", "host_concurrency; 0 = no limit.").add(host.slots_limit);
+  gauge("w8y_leases", "Leases of this host.").add(host.redis.leases);
   {
-    Family margin = gauge("w8y_lease_margin_seconds",
-                          "The least time that was left of a lease at its renewal, of late.");
+    Family margin =
+        gauge("w8y_lease_margin_seconds",
+              "Smallest recent lease margin: time left on a lease when its renewal was confirmed.");
     if (host.redis.lease_margin) margin.add(seconds_of(*host.redis.lease_margin));
   }
   {
@@ -147,16 +148,15 @@ void Writer::write_host() {
                           "The shortest key_expiry of the lists that are served here.");
     if (metrics_.key_expiry) expiry.add(seconds_of(*metrics_.key_expiry));
   }
-  histogram("w8y_loop_lag_seconds", "How late timers of w8yd were.").add(metrics_.loop_lag);
-  gauge("w8y_settlements_waiting", "Ends of runs that Redis has not confirmed yet.")
+  histogram("w8y_loop_lag_seconds", "Delay of timers on the event loop.").add(metrics_.loop_lag);
+  gauge("w8y_settlements_pending", "Settlements that Redis has not confirmed.")
       .add(metrics_.settlements_waiting);
   {
     Family reloads = counter("w8y_reloads_total", "Reloads of the config.");
     reloads.add(metrics_.reloads_applied, {{"result", "applied"}});
     reloads.add(metrics_.reloads_failed, {{"result", "failed"}});
   }
-  histogram("w8y_probe_seconds", "How long it took to find out whether a list can be served here.")
-      .add(metrics_.probes);
+  histogram("w8y_probe_duration_seconds", "Duration of probes.").add(metrics_.probes);
   {
     Family failures = counter("w8y_spawn_failures_total", "Runs that could not be started.");
     failures.add(metrics_.not_started[0], {{"reason", "shortage"}});
@@ -165,16 +165,16 @@ void Writer::write_host() {
   }
   const FleetCounts alone{1, 0, {}};
   const FleetCounts& fleet = metrics_.fleet ? *metrics_.fleet : alone;
-  gauge("w8y_fleet_hosts", "Hosts of the fleet that are there.").add(fleet.hosts);
-  gauge("w8y_fleet_hosts_behind", "Hosts whose config is older than that of another.")
+  gauge("w8y_fleet_hosts", "Hosts of the fleet that send heartbeats.").add(fleet.hosts);
+  gauge("w8y_fleet_hosts_outdated", "Hosts whose config is older than that of another host.")
       .add(fleet.behind);
 }
 
 void Writer::write_redis() {
   const RedisStatus& redis = metrics_.host.redis;
-  gauge("w8y_redis_up", "1: Redis can be used.")
+  gauge("w8y_redis_up", "1 if Redis is available.")
       .add(redis.connected && redis.trouble.empty() ? 1.0 : 0.0);
-  histogram("w8y_redis_rtt_seconds", "From a command to Redis until its answer.")
+  histogram("w8y_redis_rtt_seconds", "Time from a Redis command to its reply.")
       .add(metrics_.redis_answered);
   {
     Family commands = counter("w8y_redis_commands_total", "Commands and scripts sent to Redis.");
@@ -182,7 +182,7 @@ void Writer::write_redis() {
       std::string name = label(kind);
       for (char& c : name)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      commands.add(count, {{"kind", std::move(name)}});
+      commands.add(count, {{"command", std::move(name)}});
     }
   }
   Family bytes = counter("w8y_redis_bytes_total", "Bytes on connections to Redis.");
@@ -192,7 +192,7 @@ void Writer::write_redis() {
 
 void Writer::write_runs() {
   {
-    Family runs = counter("w8y_runs_total", "Runs that are over, by how they ended.");
+    Family runs = counter("w8y_runs_total", "Finished runs by outcome.");
     each_run([&](const std::string& list, const LivingList& of) {
       const RunCounters& counters = of.counters;
       for (const auto& [outcome, count] :
@@ -203,32 +203,31 @@ void Writer::write_runs() {
     });
   }
   {
-    Family seconds = histogram("w8y_run_seconds", "How long runs took.");
+    Family seconds = histogram("w8y_run_duration_seconds", "Duration of runs.");
     each_run([&](const std::string& list, const LivingList& of) {
       seconds.add(of.measures.runs, {{"list", list}});
     });
   }
   {
-    Family cpu =
-        counter("w8y_run_cpu_seconds_total", "Processor time of processes that have ended.");
+    Family cpu = counter("w8y_run_cpu_seconds_total", "CPU time of finished processes.");
     each_run([&](const std::string& list, const LivingList& of) {
       if (of.counters.used.cpu) cpu.add(seconds_of(*of.counters.used.cpu), {{"list", list}});
     });
   }
   {
     Family memory =
-        gauge("w8y_run_peak_memory_bytes", "The largest peak memory of processes that have ended.");
+        gauge("w8y_run_peak_memory_bytes", "Largest peak memory of finished processes.");
     each_run([&](const std::string& list, const LivingList& of) {
       if (of.counters.used.peak_memory) memory.add(*of.counters.used.peak_memory, {{"list", list}});
     });
   }
   {
-    Family active = gauge("w8y_runs_active", "Runs that are going on here.");
+    Family active = gauge("w8y_runs_active", "Active runs on this host.");
     each_run([&](const std::string& list, const LivingList& of) {
       active.add(of.running, {{"list", list}});
     });
   }
-  Family lost = counter("w8y_lease_lost_total", "Runs that lost their lock before their end.");
+  Family lost = counter("w8y_leases_lost_total", "Runs whose lease was lost.");
   each_run([&](const std::string& list, const LivingList& of) {
     lost.add(of.counters.leases_lost, {{"list", list}});
   });
@@ -239,13 +238,13 @@ void Writer::write_claims() {
   static constexpr const char* results[] = {"claimed", "nothing_free", "empty",       "paused",
                                             "halted",  "fleet_full",   "unavailable", "refused"};
   {
-    Family claims = counter("w8y_claims_total", "Claims, by what came of them.");
+    Family claims = counter("w8y_claims_total", "Claims by result.");
     each_run([&](const std::string& list, const LivingList& of) {
       for (std::size_t i = 0; i < std::size(results); ++i)
         claims.add(of.measures.claim_ends[i], {{"list", list}, {"result", results[i]}});
     });
   }
-  Family seconds = histogram("w8y_claim_seconds", "How long claims took.");
+  Family seconds = histogram("w8y_claim_duration_seconds", "Duration of claims.");
   each_run([&](const std::string& list, const LivingList& of) {
     seconds.add(of.measures.claims, {{"list", list}});
   });
@@ -253,40 +252,40 @@ void Writer::write_claims() {
 
 void Writer::write_lists() {
   {
-    Family states = gauge("w8y_list_state", "1 for the state that the list is in on this host.");
+    Family states = gauge("w8y_list_state", "1 for the state of the list on this host.");
     for (const ListMetrics& list : metrics_.lists)
       states.add(1.0, {{"list", label(list.prefix)}, {"state", state_name(list.state)}});
   }
   {
-    Family items = gauge("w8y_items", "Items in Redis, by what they are doing.");
+    Family items = gauge("w8y_items", "Items in Redis by state.");
     each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
       for (const auto& [state, count] : figures.items)
         if (state != "length") items.add(count, {{"list", list}, {"state", state}});
     });
   }
   {
-    Family lap = gauge("w8y_lap_seconds", "Median time from one visit of an item to the next.");
+    Family lap = gauge("w8y_cycle_seconds", "Cycle time: median time between two runs of an item.");
     each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
       if (figures.lap) lap.add(seconds_of(*figures.lap), {{"list", list}});
     });
   }
   {
-    Family oldest = gauge("w8y_oldest_visit_seconds",
-                          "The longest that an item has waited for a visit since it was free.");
+    Family oldest =
+        gauge("w8y_longest_wait_seconds", "Longest time that a free item has waited for its run.");
     each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
       if (figures.oldest) oldest.add(seconds_of(*figures.oldest), {{"list", list}});
     });
   }
-  Family within = gauge("w8y_visit_within_seconds", "visit_within of the list.");
+  Family within = gauge("w8y_overdue_after_seconds", "overdue_after of the list.");
   for (const ListMetrics& list : metrics_.lists)
-    if (list.living && list.living->visit_within > Duration{0})
-      within.add(seconds_of(list.living->visit_within), {{"list", label(list.prefix)}});
+    if (list.living && list.living->overdue_after > Duration{0})
+      within.add(seconds_of(list.living->overdue_after), {{"list", label(list.prefix)}});
 }
 
 void Writer::write_schedules() {
   {
-    Family late = histogram("w8y_schedule_late_seconds",
-                            "How late jobs of a schedule were when they were queued.");
+    Family late = histogram("w8y_schedule_lateness_seconds",
+                            "Lateness of jobs of a schedule when they were queued.");
     each_run([&](const std::string& list, const LivingList& of) {
       if (of.kind == SourceKind::schedule) late.add(of.measures.late, {{"list", list}});
     });

@@ -27,7 +27,7 @@ struct LivingList {
   ListMeasures measures;
   std::uint64_t left_out = 0;  ///< lines, of the log
   std::optional<ListFigures> figures;
-  Duration visit_within{0};  ///< 0: not watched
+  Duration overdue_after{0};  ///< 0: not watched
 };
 
 struct ListMetrics {

@@ -268,14 +268,14 @@ api::FleetGlance glance_of(const FleetView& fleet) {
                             host.silent, host.trouble.empty()});
   }
   core::AsciiObject json(hosts.size() + 512);
-  json.put("newest_hash", fleet.newest_hash);
-  json.put("cut", fleet.cut);
+  json.put("latest_config_hash", fleet.latest_config_hash);
+  json.put("truncated", fleet.cut);
   json.put_bytes("fleet", fleet.fleet);
   const std::size_t more = fleet.hosts.size() - glance.hosts.size();
   json.put("more_hosts", more);
-  json.put("trouble", fleet.trouble.empty() && more > 0
-                          ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
-                          : fleet.trouble);
+  json.put("error", fleet.trouble.empty() && more > 0
+                        ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
+                        : fleet.trouble);
   json.put_json("hosts", "[" + hosts + "]");
   glance.text = json.take();
   return glance;

@@ -301,7 +301,7 @@ bool LiveHub::resume(Client& client, const std::string& last_id) {
   for (const Told& told : told_)
     if (told.number > seen) missed += told.text;
   if (missed.size() > most_owed) return false;
-  missed += event_text("beat", {}, now_field());
+  missed += event_text("heartbeat", {}, now_field());
   if (!client.stream->push(missed)) client.gone = true;
   client.begun = client.whole = true;
   return true;
@@ -340,7 +340,7 @@ void LiveHub::push(Client& client, std::string_view text) {
 
 void LiveHub::beat() {
   host_due_ = true;  // its margins
-  const std::string text = event_text("beat", {}, now_field());
+  const std::string text = event_text("heartbeat", {}, now_field());
   for (Client& client : clients_) push(client, text);
   std::erase_if(clients_, [](const Client& client) { return client.gone; });
   if (!clients_.empty()) {

@@ -54,7 +54,7 @@ std::string LiveRows::take_changes(std::size_t most, const Addition& add) {
   }
   std::string text;
   if (!here.empty()) text.append("\"lists\":[").append(here).append("]");
-  if (!gone.empty()) text.append(text.empty() ? "" : ",").append("\"gone\":[" + gone + "]");
+  if (!gone.empty()) text.append(text.empty() ? "" : ",").append("\"removed\":[" + gone + "]");
   return text;
 }
 

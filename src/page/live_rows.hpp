@@ -25,7 +25,8 @@ class LiveRows {
   void end_look();
 
   [[nodiscard]] bool changed() const { return !changed_.empty(); }
-  /// `"lists":[…],"gone":[…]` of what has changed, some `most` bytes at a time; empty: nothing has.
+  /// `"lists":[…],"removed":[…]` of what has changed, some `most` bytes at a time; empty: nothing
+  /// has.
   std::string take_changes(std::size_t most, const Addition& add);
   /// Objects from the `at`-th row on, separated by ',', some `most` bytes; moves `at`, which is
   /// size() at the end.

@@ -5,7 +5,7 @@ namespace w8y::store {
 namespace {
 
 constexpr std::string_view run_prefix = "run:";
-constexpr std::string_view rest_prefix = "rest:";
+constexpr std::string_view rest_prefix = "delay:";
 constexpr std::string_view quarantine_prefix = "quarantine:";
 static_assert(quarantine_prefix.size() <= lock_kind_bytes);
 

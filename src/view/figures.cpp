@@ -17,9 +17,9 @@ namespace {
 /// Longer texts are none of ours.
 constexpr std::size_t longest_figures = 1024;
 /// As they stand in the figures: no label has what others write there.
-constexpr std::array known_states = {"length",      "free",    "running", "resting",
-                                     "quarantined", "waiting", "claimed", "stalled",
-                                     "queued",      "due",     "bad",     "died"};
+constexpr std::array known_states = {"length",      "free",    "running", "delayed",
+                                     "quarantined", "claimed", "stalled", "queued",
+                                     "due",         "bad",     "died"};
 
 std::optional<std::vector<json_text::Member>> members_of(std::string_view text) {
   if (text.size() > longest_figures || json_text::mistake(text)) return std::nullopt;
@@ -45,10 +45,10 @@ std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
 }
 
 /// The quarter of the first, then the lap of it and of each that followed: 0, where none was known.
-std::string laps_text(const std::vector<LapAt>& laps) {
-  std::string text = "[" + std::to_string(laps.front().quarter);
-  std::int64_t next = laps.front().quarter;
-  for (const LapAt& each : laps) {
+std::string laps_text(const std::vector<LapAt>& cycles) {
+  std::string text = "[" + std::to_string(cycles.front().quarter);
+  std::int64_t next = cycles.front().quarter;
+  for (const LapAt& each : cycles) {
     for (; next < each.quarter; ++next) text += ",0";
     text.append(",").append(std::to_string(each.lap.count()));
     ++next;
@@ -57,12 +57,12 @@ std::string laps_text(const std::vector<LapAt>& laps) {
 }
 
 std::vector<LapAt> laps_in(const std::vector<json_text::Member>& members) {
-  std::vector<LapAt> laps;
-  const json_text::Member* const found = json_text::find(members, "laps");
-  if (found == nullptr || !found->value.starts_with('[')) return laps;
+  std::vector<LapAt> cycles;
+  const json_text::Member* const found = json_text::find(members, "cycles");
+  if (found == nullptr || !found->value.starts_with('[')) return cycles;
   std::string_view rest = found->value.substr(1);
   std::optional<std::int64_t> quarter;
-  for (std::int64_t taken = 0; taken <= laps_kept && !rest.empty(); ++taken) {
+  for (std::int64_t taken = 0; taken <= cycles_kept && !rest.empty(); ++taken) {
     const auto end = std::min(rest.find_first_of(",]"), rest.size());
     const auto number = number_in(rest.substr(0, end), ms_range);
     if (!number) break;
@@ -71,10 +71,10 @@ std::vector<LapAt> laps_in(const std::vector<json_text::Member>& members) {
       quarter = *number;
       continue;
     }
-    if (*number > 0) laps.push_back({*quarter, WallTime(*number)});
+    if (*number > 0) cycles.push_back({*quarter, WallTime(*number)});
     ++*quarter;
   }
-  return laps;
+  return cycles;
 }
 
 void put_figure(core::JsonObject& json, const char* name, std::uint64_t number) {
@@ -89,11 +89,12 @@ Duration period_of(const ListFigures& figures) {
   return figures_period;
 }
 
-std::vector<LapAt> laps_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap) {
+std::vector<LapAt> cycles_with(std::vector<LapAt> before, WallTime at,
+                               std::optional<WallTime> lap) {
   using Quarters = std::chrono::duration<std::int64_t, std::ratio<15 * 60>>;
   const std::int64_t quarter = std::chrono::floor<Quarters>(at).count();
   std::erase_if(before, [quarter](const LapAt& each) {
-    return each.quarter <= quarter - laps_kept || each.quarter > quarter;
+    return each.quarter <= quarter - cycles_kept || each.quarter > quarter;
   });
   if (!lap || lap->count() <= 0) return before;
   if (before.empty() || before.back().quarter < quarter) before.push_back({quarter, {}});
@@ -108,11 +109,12 @@ std::string to_text(const ListFigures& figures) {
   for (const auto& [state, count] : figures.items) put_figure(items, state.c_str(), count);
   json.put_json("items", items.take());
   if (figures.estimated) json.put_json("estimated", "true");
-  if (figures.lap) json.put("lap_ms", static_cast<std::int64_t>(figures.lap->count()));
-  if (figures.oldest) json.put("oldest_ms", static_cast<std::int64_t>(figures.oldest->count()));
-  if (figures.places) put_figure(json, "places", *figures.places);
-  if (figures.places_needed) put_figure(json, "places_needed", *figures.places_needed);
-  if (!figures.laps.empty()) json.put_json("laps", laps_text(figures.laps));
+  if (figures.lap) json.put("cycle_ms", static_cast<std::int64_t>(figures.lap->count()));
+  if (figures.oldest)
+    json.put("longest_wait_ms", static_cast<std::int64_t>(figures.oldest->count()));
+  if (figures.places) put_figure(json, "slots", *figures.places);
+  if (figures.slots_needed) put_figure(json, "slots_needed", *figures.slots_needed);
+  if (!figures.cycles.empty()) json.put_json("cycles", laps_text(figures.cycles));
   return json.take();
 }
 
@@ -129,11 +131,11 @@ std::optional<ListFigures> parse_figures(std::string_view text) {
     if (const auto count = count_in(*counts, state)) figures.items.push_back({state, *count});
   const json_text::Member* const estimated = json_text::find(*members, "estimated");
   figures.estimated = estimated != nullptr && estimated->value == "true";
-  figures.lap = time_in(*members, "lap_ms");
-  figures.oldest = time_in(*members, "oldest_ms");
-  figures.places = count_in(*members, "places");
-  figures.places_needed = count_in(*members, "places_needed");
-  figures.laps = laps_in(*members);
+  figures.lap = time_in(*members, "cycle_ms");
+  figures.oldest = time_in(*members, "longest_wait_ms");
+  figures.places = count_in(*members, "slots");
+  figures.slots_needed = count_in(*members, "slots_needed");
+  figures.cycles = laps_in(*members);
   return figures;
 }
 
@@ -141,7 +143,7 @@ std::string to_text(const FleetCounts& counts) {
   core::JsonObject json(longest_figures / 8);
   json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
   put_figure(json, "hosts", counts.hosts);
-  put_figure(json, "behind", counts.behind);
+  put_figure(json, "outdated", counts.behind);
   return json.take();
 }
 
@@ -150,7 +152,7 @@ std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {
   if (!members) return std::nullopt;
   const auto at = time_in(*members, "at_ms");
   const auto hosts = count_in(*members, "hosts");
-  const auto behind = count_in(*members, "behind");
+  const auto behind = count_in(*members, "outdated");
   if (!at || !hosts || !behind) return std::nullopt;
   return FleetCounts{*hosts, *behind, *at};
 }
@@ -166,10 +168,10 @@ FleetCounts count(const FleetView& view) {
   return counts;
 }
 
-std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration visit_within) {
+std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration overdue_after) {
   const double work = static_cast<double>(items) * static_cast<double>(mean_run.count());
   const double places =
-      std::ceil(work / static_cast<double>(std::max<Duration::rep>(1, visit_within.count())));
+      std::ceil(work / static_cast<double>(std::max<Duration::rep>(1, overdue_after.count())));
   return static_cast<std::uint64_t>(std::clamp(places, 1.0, 1e9));
 }
 

@@ -23,9 +23,9 @@ inline constexpr Duration figures_life = std::chrono::minutes(2);
 Duration period_of(const ListFigures& figures);
 
 /// Laps are kept for so many quarters of an hour: six hours.
-inline constexpr std::int64_t laps_kept = 24;
-/// The laps that were known before, and this one.
-std::vector<LapAt> laps_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap);
+inline constexpr std::int64_t cycles_kept = 24;
+/// The cycles that were known before, and this one.
+std::vector<LapAt> cycles_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap);
 
 /// A JSON object.
 std::string to_text(const ListFigures& figures);
@@ -41,7 +41,7 @@ std::string to_text(const FleetCounts& counts);
 std::optional<FleetCounts> parse_fleet_counts(std::string_view text);
 FleetCounts count(const FleetView& view);
 
-/// Places that it takes for `items` runs of that length to begin within `visit_within`.
-std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration visit_within);
+/// Places that it takes for `items` runs of that length to begin within `overdue_after`.
+std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration overdue_after);
 
 }  // namespace w8y

@@ -121,7 +121,7 @@ WallTime RedisTime::at(Instant when) const {
 // ---- all hosts
 
 const char* FleetHost::state() const {
-  if (silent) return "silent";
+  if (silent) return "unresponsive";
   return trouble.empty() ? beat.state.c_str() : "unknown";
 }
 
@@ -152,7 +152,7 @@ void judge_names(FleetView& view) {
       host->silent = (host->beat.started == newest ? before : newest) > host->last_beat;
     const auto there = std::count_if(hosts.begin(), hosts.end(),
                                      [](const FleetHost* host) { return !host->silent; });
-    for (FleetHost* host : hosts) host->shares_name = !host->silent && there > 1;
+    for (FleetHost* host : hosts) host->duplicate_name = !host->silent && there > 1;
   }
 }
 
@@ -172,7 +172,7 @@ void judge(FleetView& view) {
     host.behind = newest != nullptr && host.beat.generation > 0 &&
                   host.beat.config_hash != newest->beat.config_hash &&
                   host.beat.applied < newest->beat.applied;
-    if (host.behind) view.newest_hash = newest->beat.config_hash;
+    if (host.behind) view.latest_config_hash = newest->beat.config_hash;
   }
   // Pointers are sorted in place of hosts, which are ten times as large.
   std::vector<FleetHost*> order;

@@ -42,7 +42,7 @@ struct HostBeat {
   std::size_t slots_limit = 0;  ///< 0: no limit
   /// Of late, and since the start.
   std::optional<WallTime> lease_margin;
-  std::optional<WallTime> least_lease_margin;
+  std::optional<WallTime> min_lease_margin;
   std::uint64_t lists_version = 0;  ///< another one: what is told of lists has changed
 
   bool operator==(const HostBeat&) const = default;
@@ -144,23 +144,23 @@ struct FleetHost {
   std::string trouble;            ///< why its beat can't be read; empty: it can
   bool silent = false;            ///< since last_beat
   bool behind = false;            ///< another config was applied elsewhere, and not here
-  bool shares_name = false;       ///< another host that is there has it too
+  bool duplicate_name = false;    ///< another host that is there has it too
   std::vector<ListStatus> lists;  ///< by prefix, as it last told of them
-  std::string lists_trouble;      ///< why (some of) its lists can't be read
-  bool lists_cut = false;         ///< it has more lists than are shown
+  std::string lists_error;        ///< why (some of) its lists can't be read
+  bool lists_truncated = false;   ///< it has more lists than are shown
 
-  /// "running", …, "silent", "unknown"
+  /// "running", …, "unresponsive", "unknown"
   [[nodiscard]] const char* state() const;
 };
 
 struct FleetView {
   std::string fleet;
   WallTime now{0};
-  std::string trouble;           ///< why it can't be read; empty: it can
-  bool unreachable = false;      ///< Redis is away: nothing of it is known
-  std::vector<FleetHost> hosts;  ///< by name
-  bool cut = false;              ///< there are more hosts than are shown
-  std::string newest_hash;       ///< what who is behind has not; empty: nobody is
+  std::string trouble;             ///< why it can't be read; empty: it can
+  bool unreachable = false;        ///< Redis is away: nothing of it is known
+  std::vector<FleetHost> hosts;    ///< by name
+  bool cut = false;                ///< there are more hosts than are shown
+  std::string latest_config_hash;  ///< what who is behind has not; empty: nobody is
 };
 
 /// Says who is silent, behind, or has another's name; and sorts.

@@ -21,7 +21,7 @@ std::string line_json(const LogLine& line) {
   json.put("run", line.run);
   json.put_bytes("item", line.item);
   json.put_bytes("line", line.line);
-  if (line.cut) json.put_json("cut", "true");
+  if (line.cut) json.put_json("truncated", "true");
   return json.take();
 }
 
@@ -52,8 +52,8 @@ std::string to_text(const LogMessage& message) {
   core::JsonObject json(256);
   json.put("host", message.host);
   if (!message.lines.empty()) json.put_json("lines", core::json_array(message.lines, line_json));
-  if (message.left_out > 0) json.put_json("left_out", std::to_string(message.left_out));
-  if (!message.news.empty()) json.put_json("news", core::json_array(message.news, news_json));
+  if (message.left_out > 0) json.put_json("dropped", std::to_string(message.left_out));
+  if (!message.news.empty()) json.put_json("updates", core::json_array(message.news, news_json));
   if (!message.ended.empty()) json.put_json("ended", core::json_array(message.ended, end_json));
   return json.take();
 }
@@ -67,15 +67,15 @@ std::optional<LogMessage> parse_log_message(std::string_view text) {
   for (const JsonFields& line : json->objects("lines"))
     message.lines.push_back({line.bytes("list").value_or(""), line.text("run"),
                              line.bytes("item").value_or(""), line.bytes("line").value_or(""),
-                             line.flag("cut")});
-  for (const JsonFields& news : json->objects("news"))
+                             line.flag("truncated")});
+  for (const JsonFields& news : json->objects("updates"))
     message.news.push_back({news.bytes("list").value_or(""), news.text("run"),
                             view::read_progress(news),
                             news.has("update") ? news.value("update") : std::string()});
   for (const JsonFields& end : json->objects("ended"))
     message.ended.push_back(
         {end.bytes("list").value_or(""), end.text("run"), end.text("outcome"), end.text("reason")});
-  message.left_out = json->number<std::size_t>("left_out");
+  message.left_out = json->number<std::size_t>("dropped");
   return message;
 }
 

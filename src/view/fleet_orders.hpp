@@ -73,7 +73,7 @@ struct FleetAnswer {
   std::string text;
   std::vector<std::string> lines;
   std::vector<view::RunView> runs;
-  std::size_t more_runs = 0;     ///< that are left out
+  std::size_t omitted_runs = 0;  ///< that are left out
   std::optional<HostList> list;  ///< list that the command `runs` named
   std::string run;               ///< the run that has begun
 

@@ -79,7 +79,7 @@ const char* verdict_name(ListVerdict::Kind kind) {
     case ListVerdict::Kind::disabled:
       return "disabled";
     case ListVerdict::Kind::refused:
-      return "refused";
+      return "ineligible";
     case ListVerdict::Kind::unknown:
       return "unknown";
     case ListVerdict::Kind::gone:
@@ -93,8 +93,8 @@ HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& wh
   plan.same = host.beat.config_hash == config.hash;
   ConfigText before;
   ConfigText after;
-  before.supervisor["max_processes"] = std::to_string(host.beat.slots_limit);
-  after.supervisor["max_processes"] = std::to_string(config.supervisor.max_processes);
+  before.supervisor["host_concurrency"] = std::to_string(host.beat.slots_limit);
+  after.supervisor["host_concurrency"] = std::to_string(config.supervisor.host_concurrency);
   for (const ListStatus& list : host.lists) before.lists[list.prefix] = told_settings(list);
   for (const auto& [prefix, rule] : config.lists) {
     after.lists[prefix] = told_settings(*rule);

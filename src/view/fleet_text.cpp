@@ -47,7 +47,7 @@ const char* order_name(OrderKind kind) {
 std::string to_text(const FleetOrder& order) {
   core::AsciiObject json(256);
   json.put("id", order.id);
-  json.put("order", order_name(order.kind));
+  json.put("command", order_name(order.kind));
   if (order.host.empty()) {
     json.put_json("all", "true");
   } else {
@@ -72,7 +72,7 @@ std::variant<FleetOrder, BadOrder> parse_order(std::string_view text) {
   FleetOrder order;
   order.id = fields.text("id");
   if (!is_order_id(order.id)) return BadOrder{"its id is not 1 to 64 letters, digits and '-'"};
-  const std::string name = fields.text("order");
+  const std::string name = fields.text("command");
   const OrderKind* kind = order_kind(name);
   if (kind == nullptr) return BadOrder{"there is no order " + escape_text(name, 256)};
   order.kind = *kind;
@@ -127,7 +127,7 @@ void put_answer(core::JsonObject& json, const FleetAnswer& answer) {
   if (!answer.runs.empty()) {
     const auto one = [](const auto& run) { return view::to_json(run); };
     json.put_json("runs", core::json_array(answer.runs, one));
-    json.put("more_runs", answer.more_runs);
+    json.put("omitted_runs", answer.omitted_runs);
   }
   if (answer.list) put_list(json, *answer.list);
   if (!answer.run.empty()) json.put("run", answer.run);
@@ -140,7 +140,7 @@ FleetAnswer read_answer(const JsonFields& fields) {
   answer.result = fields.text("result");
   answer.text = fields.text("text");
   answer.lines = fields.texts("lines");
-  answer.more_runs = fields.number<std::size_t>("more_runs");
+  answer.omitted_runs = fields.number<std::size_t>("omitted_runs");
   for (const JsonFields& each : fields.objects("runs")) {
     if (answer.runs.size() == max_told_runs) break;
     if (auto run = view::read_run(each)) answer.runs.push_back(std::move(*run));
@@ -170,7 +170,7 @@ std::optional<FleetAnswer> parse_answer(std::string_view text) {
 
 std::string to_text(const FleetOutcome& outcome) {
   core::AsciiObject json(1024);
-  json.put("complete", outcome.complete());
+  json.put("all_done", outcome.complete());
   json.put("now_ms", outcome.now.count());
   const auto host_json = [](const FleetAnswer& answer) {
     core::AsciiObject told(256);
@@ -184,11 +184,11 @@ std::string to_text(const FleetOutcome& outcome) {
     core::AsciiObject told(128);
     told.put_bytes("host", host.host);
     told.put_bytes("host_id", host.host_id);
-    told.put("silent", host.silent);
-    told.put("last_beat_ms", host.last_beat.count());
+    told.put("unresponsive", host.silent);
+    told.put("last_heartbeat_ms", host.last_beat.count());
     return told.take();
   };
-  json.put_json("missing", core::json_array(outcome.missing, missing_json));
+  json.put_json("no_reply", core::json_array(outcome.missing, missing_json));
   return json.take();
 }
 
@@ -203,9 +203,10 @@ FleetOutcome read_outcome(const JsonFields& json) {
   FleetOutcome outcome;
   outcome.now = json.ms("now_ms").value_or(WallTime{0});
   for (const JsonFields& each : json.objects("hosts")) outcome.answers.push_back(read_answer(each));
-  for (const JsonFields& each : json.objects("missing"))
+  for (const JsonFields& each : json.objects("no_reply"))
     outcome.missing.push_back({each.bytes("host").value_or(""), each.bytes("host_id").value_or(""),
-                               each.flag("silent"), each.ms("last_beat_ms").value_or(WallTime{0})});
+                               each.flag("unresponsive"),
+                               each.ms("last_heartbeat_ms").value_or(WallTime{0})});
   return outcome;
 }
 

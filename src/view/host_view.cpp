@@ -25,12 +25,12 @@ using R = RedisStatus;
 constexpr Field<R> redis_fields[] = {
     field<R, Text<>, &R::url>("url", shown),
     field<R, Flag, &R::connected>("connected", shown),
-    field<R, Text<>, &R::trouble>("trouble", shown),
-    field<R, MaybeTime, &R::away_since>("away_since_ms", shown),
+    field<R, Text<>, &R::trouble>("error", shown),
+    field<R, MaybeTime, &R::away_since>("unavailable_since_ms", shown),
     field<R, Number, &R::commands_sent>("commands_sent", api),
     field<R, Number, &R::leases>("leases", shown),
     field<R, MaybeTime, &R::lease_margin>("lease_margin_ms", shown),
-    field<R, MaybeTime, &R::least_lease_margin>("least_lease_margin_ms", shown),
+    field<R, MaybeTime, &R::min_lease_margin>("min_lease_margin_ms", shown),
 };
 
 using G = GearmanStatus;
@@ -38,8 +38,8 @@ constexpr Field<G> gearman_fields[] = {
     field<G, Text<>, &G::server>("server", shown),
     field<G, Number, &G::lists>("lists", shown),
     field<G, Number, &G::connected>("connected", shown),
-    field<G, Text<>, &G::trouble>("trouble", shown),
-    field<G, MaybeTime, &G::away_since>("away_since_ms", shown),
+    field<G, Text<>, &G::trouble>("error", shown),
+    field<G, MaybeTime, &G::away_since>("unavailable_since_ms", shown),
     field<G, Number, &G::jobs>("jobs", shown),
 };
 
@@ -126,7 +126,7 @@ constexpr Field<B> beat_fields[] = {
     field<B, Number, &B::slots_used>("slots_used", heartbeat),
     field<B, Number, &B::slots_limit>("slots_limit", heartbeat),
     field<B, MaybeTime, &B::lease_margin>("lease_margin_ms", told),
-    field<B, MaybeTime, &B::least_lease_margin>("least_lease_margin_ms", told),
+    field<B, MaybeTime, &B::min_lease_margin>("min_lease_margin_ms", told),
     field<B, Number, &B::lists_version>("lists_version", heartbeat),
 };
 
@@ -134,7 +134,7 @@ struct StateOfFleet {
   static void write(core::JsonObject& json, std::string_view name, const FleetHost& host, Surface) {
     json.put(name, host.state());
   }
-  /// "silent" and "unknown" are kept as they are.
+  /// "unresponsive" and "unknown" are kept as they are.
   static void read(const JsonFields& json, std::string_view name, FleetHost& host) {
     host.beat.state = json.text(name);
   }
@@ -150,11 +150,11 @@ void read_silent(const JsonFields& json, std::string_view name, FleetHost& host)
 using F = FleetHost;
 constexpr Field<F> fleet_fields[] = {
     {"state", fleet, StateOfFleet::write, StateOfFleet::read},
-    field<F, Time, &F::last_beat>("last_beat_ms", fleet),
-    {"silent_since_ms", fleet, write_silent, read_silent},
-    field<F, Text<>, &F::trouble>("trouble", fleet),
-    field<F, Flag, &F::behind>("behind", fleet),
-    field<F, Flag, &F::shares_name>("shares_name", fleet),
+    field<F, Time, &F::last_beat>("last_heartbeat_ms", fleet),
+    {"unresponsive_since_ms", fleet, write_silent, read_silent},
+    field<F, Text<>, &F::trouble>("error", fleet),
+    field<F, Flag, &F::behind>("config_outdated", fleet),
+    field<F, Flag, &F::duplicate_name>("duplicate_name", fleet),
 };
 
 }  // namespace
@@ -171,8 +171,8 @@ void put_host(core::JsonObject& json, const FleetHost& host) {
 std::string with_lists(const FleetHost& host) {
   core::AsciiObject json(1024);
   put_host(json, host);
-  json.put("lists_trouble", host.lists_trouble);
-  json.put("lists_cut", host.lists_cut);
+  json.put("lists_error", host.lists_error);
+  json.put("lists_truncated", host.lists_truncated);
   const auto list_json = [](const ListStatus& list) { return to_json(list, fleet); };
   json.put_json("lists", core::json_array(host.lists, list_json));
   return json.take();
@@ -180,16 +180,16 @@ std::string with_lists(const FleetHost& host) {
 
 void put_fleet(core::JsonObject& json, const FleetView& view) {
   json.put("now_ms", view.now.count());
-  json.put("newest_hash", view.newest_hash);
-  json.put("cut", view.cut);
+  json.put("latest_config_hash", view.latest_config_hash);
+  json.put("truncated", view.cut);
   json.put_bytes("fleet", view.fleet);
 }
 
 FleetView read_fleet(const JsonFields& json) {
   FleetView view;
   view.now = json.ms("now_ms").value_or(WallTime{0});
-  view.newest_hash = json.text("newest_hash");
-  view.cut = json.flag("cut");
+  view.latest_config_hash = json.text("latest_config_hash");
+  view.cut = json.flag("truncated");
   view.fleet = json.bytes("fleet").value_or("");
   for (const JsonFields& each : json.objects("hosts")) view.hosts.push_back(read_fleet_host(each));
   return view;
@@ -212,8 +212,8 @@ FleetHost read_fleet_host(const JsonFields& json) {
   FleetHost host;
   read_fields(json, beat_fields, host.beat, fleet);
   read_fields(json, fleet_fields, host, fleet);
-  host.lists_trouble = json.text("lists_trouble");
-  host.lists_cut = json.flag("lists_cut");
+  host.lists_error = json.text("lists_error");
+  host.lists_truncated = json.flag("lists_truncated");
   for (const JsonFields& each : json.objects("lists"))
     if (auto list = read_list(each, fleet)) host.lists.push_back(std::move(*list));
   return host;

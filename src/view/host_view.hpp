@@ -28,7 +28,7 @@ void put_fleet(core::JsonObject& json, const FleetView& view);
 FleetView read_fleet(const JsonFields& json);
 /// Reads the fields that put_host() writes.
 HostStatus read_host(const JsonFields& json);
-/// Reads the same of a host of the fleet, and "lists_trouble", "lists_cut" and "lists".
+/// Reads the same of a host of the fleet, and "lists_error", "lists_truncated" and "lists".
 FleetHost read_fleet_host(const JsonFields& json);
 
 }  // namespace w8y::view

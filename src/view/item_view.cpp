@@ -9,12 +9,12 @@ namespace w8y::view {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> circular_states{"free", "running", "resting",
+constexpr std::array<std::string_view, 4> circular_states{"free", "running", "delayed",
                                                           "quarantined"};
-constexpr std::array<std::string_view, 7> schedule_states{"running", "queued", "waiting", "stopped",
-                                                          "bad",     "died",   "nowhere"};
-constexpr std::array<std::string_view, 6> feed_states{"running", "resting", "claimed",
-                                                      "waiting", "stalled", "nowhere"};
+constexpr std::array<std::string_view, 7> schedule_states{
+    "running", "queued", "scheduled", "stopped", "bad", "died", "orphaned"};
+constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "claimed",
+                                                      "queued",  "stalled", "orphaned"};
 
 /// Bytes of a name on the page.
 constexpr std::size_t most_ring_name = 120;
@@ -62,7 +62,7 @@ struct SetFlag {
 
 void write_next(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
   if (!item.schedule) return;
-  json.put_bytes("words", item.words);
+  json.put_bytes("description", item.words);
   json.put_json(name, core::json_array(item.next,
                                        [](WallTime time) { return std::to_string(time.count()); }));
 }
@@ -77,7 +77,7 @@ constexpr Field<I> item_fields[] = {
     shown_field<I, Number, &I::failures>("failures", items),
     shown_field<I, SomeBytes, &I::lock>("lock", circular_item),
     shown_field<I, SomeBytes, &I::lock>("tag", schedule_job),
-    shown_field<I, KnownTime, &I::left>("left_ms", circular_item | schedule_job),
+    shown_field<I, KnownTime, &I::left>("remaining_ms", circular_item | schedule_job),
     shown_field<I, SomeBytes, &I::host>("host", items | ring),
     shown_field<I, Pid, &I::pid>("pid", circular_item | schedule_job),
     shown_field<I, SomeBytes, &I::run>("run", items | ring),
@@ -85,9 +85,9 @@ constexpr Field<I> item_fields[] = {
     shown_field<I, KnownTime, &I::until>("until_ms", feed_job | ring),
     shown_field<I, KnownTime, &I::due>("due_ms", schedule_job),
     shown_field<I, Bytes, &I::queue>("queue", schedule_job),
-    shown_field<I, KnownCount, &I::place>("place", schedule_job | feed_job),
+    shown_field<I, KnownCount, &I::place>("position", schedule_job | feed_job),
     shown_field<I, SomeBytes, &I::by>("by", circular_item | ring),
-    shown_field<I, SomeBytes, &I::why>("why", circular_item | schedule_job | ring),
+    shown_field<I, SomeBytes, &I::why>("reason", circular_item | schedule_job | ring),
     shown_field<I, SetFlag, &I::parked_at_end>("quarantined_at_end", circular_item),
     shown_field<I, SetFlag, &I::parked_at_end>("stalled_at_end", feed_job),
     shown_field<I, ReadBytes, &I::schedule>("rule", schedule_job),
@@ -139,7 +139,7 @@ std::string to_json(const ItemView& item, SourceKind kind) {
 
 std::string ring_json(const ItemView& item, std::size_t index) {
   core::AsciiObject json(256);
-  json.put("at", index);
+  json.put("index", index);
   put_item(json, "item", shortened(item.shown(), most_ring_name));
   put_fields(json, item_fields, item, ring);
   return json.take();

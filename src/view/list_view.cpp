@@ -109,7 +109,7 @@ struct RunsForm {
   }
 };
 
-/// visit_within; omitted if the config sets none.
+/// overdue_after; omitted if the config sets none.
 struct WatchedForm {
   static void write(core::JsonObject& json, std::string_view name, Duration within, Surface) {
     if (within > Duration{0}) json.put(name, std::chrono::duration_cast<WallTime>(within).count());
@@ -154,14 +154,14 @@ void read_items(const JsonFields& json, std::string_view name, ListFigures& figu
 void write_laps(core::JsonObject& json, std::string_view name, const ListFigures& figures,
                 Surface) {
   constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
-  if (figures.laps.empty()) return;
+  if (figures.cycles.empty()) return;
   const auto lap_json = [](const LapAt& each) {
     core::AsciiObject lap(64);
     lap.put("at_ms", each.quarter * quarter_ms);
-    lap.put("lap_ms", each.lap.count());
+    lap.put("cycle_ms", each.lap.count());
     return lap.take();
   };
-  json.put_json(name, core::json_array(figures.laps, lap_json));
+  json.put_json(name, core::json_array(figures.cycles, lap_json));
 }
 
 /// Left out where it is not known.
@@ -184,12 +184,12 @@ constexpr Field<ListFigures> figure_fields[] = {
                                                                api | detail | page),
     // Not on pages: it changes with each query, and each change sends the list again.
     field<ListFigures, Time, &ListFigures::at>("items_at_ms", api | detail),
-    field<ListFigures, KnownTime, &ListFigures::lap>("lap_ms", api | detail | page),
-    field<ListFigures, KnownTime, &ListFigures::oldest>("oldest_visit_ms", api | detail | page),
-    field<ListFigures, KnownNumber, &ListFigures::places>("fleet_places", api | detail),
-    field<ListFigures, KnownNumber, &ListFigures::places_needed>("places_needed",
-                                                                 api | detail | page),
-    {"laps", detail, write_laps, nullptr},
+    field<ListFigures, KnownTime, &ListFigures::lap>("cycle_ms", api | detail | page),
+    field<ListFigures, KnownTime, &ListFigures::oldest>("longest_wait_ms", api | detail | page),
+    field<ListFigures, KnownNumber, &ListFigures::places>("fleet_slots", api | detail),
+    field<ListFigures, KnownNumber, &ListFigures::slots_needed>("slots_needed",
+                                                                api | detail | page),
+    {"cycles", detail, write_laps, nullptr},
 };
 
 struct FiguresForm {
@@ -212,10 +212,10 @@ constexpr unsigned in_fleet = report | fleet;
 constexpr Field<L> list_fields[] = {
     field<L, Bytes, &L::prefix>("list", on_host | all_pages | fleet),
     field<L, ListStateForm, &L::state>("state", on_host | all_pages | in_fleet | reply),
-    field<L, Text<most_reason>, &L::why>("why", on_host | all_pages | in_fleet | reply),
+    field<L, Text<most_reason>, &L::why>("reason", on_host | all_pages | in_fleet | reply),
     field<L, PauseForm, &L::pause>("pause", on_host | page),
     field<L, MaybeNumber, &L::quarantined>("quarantined", on_host | page),
-    field<L, WatchedForm, &L::visit_within>("visit_within_ms", on_host | page),
+    field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_host | page),
     field<L, FiguresForm, &L::figures>("items", on_host | page),
     field<L, Text<>, &L::program>("program", on_host),
     field<L, Text<most_reason>, &L::probed>("program", in_fleet | settled),
@@ -229,8 +229,8 @@ constexpr Field<L> list_fields[] = {
     field<L, Number, &L::weight>("weight", on_host | in_fleet | settled | reply),
     field<L, Flag, &L::enabled>("enabled", in_fleet | settled),
     field<L, QueuesForm, &L::queues>("queues", reply),
-    field<L, KnownTime, &L::look_within>("look_within_ms", on_host | reply),
-    field<L, Text<>, &L::unwritten>("unwritten", on_host | page),
+    field<L, KnownTime, &L::poll_within>("poll_within_ms", on_host | reply),
+    field<L, Text<>, &L::unwritten>("write_error", on_host | page),
     field<L, CountersForm, &L::counters>("counters", on_host | page),
     field<L, Text<>, &L::last_error>("last_error", on_host | page),
     field<L, Time, &L::last_error_at>("last_error_ms", on_host | page),
@@ -283,7 +283,7 @@ std::size_t settled_hash(const ListStatus& list) {
   put_fields(json, list_fields, list, settled);
   if (!is_lively(list.state)) {
     json.put("state", state_name(list.state));
-    json.put("why", list.why);
+    json.put("reason", list.why);
   }
   return std::hash<std::string>()(json.take());
 }

@@ -64,10 +64,10 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
   for (const GearmanStatus& server : host.gearman)
     if (!server.trouble.empty())
       add(Kind::gearman,
-          "gearmand can't be used: " + escape(server.server) + ": " + escape(server.trouble));
+          "gearmand unavailable: " + escape(server.server) + ": " + escape(server.trouble));
   if (!is_usable(host))
     add(Kind::redis,
-        "Redis can't be used: " +
+        "Redis unavailable: " +
             (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
             (waiting == 0 ? "" : "; " + number(waiting, "list waits", "lists wait")),
         waiting);
@@ -86,12 +86,12 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
     const bool twice = host.last_reload.starts_with(known);
     add(Kind::behind, "the config file is not in force, since the last reload failed: " +
                           escape(host.last_reload.substr(twice ? known.size() : 0)) +
-                          "; generation " + std::to_string(host.generation) + " goes on");
+                          "; generation " + std::to_string(host.generation) + " stays in force");
   }
   if (host.state == HostState::quiet)
-    add(Kind::quiet, "this host is quiet: it begins no new runs until w8yctl resume");
+    add(Kind::quiet, "host is quiet: starting no new runs until w8yctl resume");
   if (host.state == HostState::draining)
-    add(Kind::draining, "this host is draining: it begins no new runs, and ends with those it has");
+    add(Kind::draining, "host is draining: starting no new runs, exiting after the active ones");
   return found;
 }
 
@@ -166,10 +166,10 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
       problem.text = "Redis refuses " + names;
       break;
     case Kind::unwritten:
-      problem.text = "Redis refuses part of what is written of runs of " + names;
+      problem.text = "Redis refuses part of the run records of " + names;
       break;
     case Kind::starved:
-      problem.text = "this host is too short of something to run " + names;
+      problem.text = "host is short of resources for " + names;
       break;
     case Kind::quarantined:
       problem.text = counted("item is", "items are", " quarantined");
@@ -188,13 +188,13 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
                      rough_duration(host_.now - cause.last) + " ago";
       break;
     case Kind::slow:
-      problem.text = "items of " + names + " wait too long for their turn";
+      problem.text = "items of " + names + " are overdue";
       break;
     case Kind::paused:
       problem.text = names + (cause.lists == 1 ? " is paused" : " are paused");
       break;
     default:
-      problem.text = "this host refuses " + names;
+      problem.text = "host is ineligible for " + names;
   }
   if (!why.empty()) problem.text += ": " + escape(why);
   return problem;
@@ -237,7 +237,7 @@ const char* kind_name(Kind kind) {
     case Kind::clock:
       return "clock";
     case Kind::unwritten:
-      return "unwritten";
+      return "write_error";
     case Kind::starved:
       return "starved";
     case Kind::quarantined:
@@ -249,13 +249,13 @@ const char* kind_name(Kind kind) {
     case Kind::failing:
       return "failing";
     case Kind::slow:
-      return "slow";
+      return "overdue";
     case Kind::paused:
       return "paused";
     case Kind::refused:
-      return "refused";
+      return "ineligible";
     case Kind::behind:
-      return "behind";
+      return "config_outdated";
     case Kind::quiet:
       return "quiet";
     case Kind::draining:

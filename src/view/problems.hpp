@@ -25,7 +25,7 @@ struct Problem {
     invalid,      ///< jobs whose schedule is invalid: status BAD
     died,         ///< jobs that failed and do not run again: status DIE
     failing,      ///< runs that did not succeed, the last one not long ago
-    slow,         ///< items wait longer for their turn than their list's visit_within
+    slow,         ///< items wait longer for their turn than their list's overdue_after
     paused,
     refused,  ///< lists that this host can't serve
     behind,   ///< the config in force is not the one in the file, as far as this host knows

@@ -79,7 +79,7 @@ constexpr Field<RunRecord> record_fields[] = {
     field<RunRecord, SomeText, &RunRecord::reason>("reason", shown_run),
     field<RunRecord, ExitCode, &RunRecord::exit>("exit", shown_run),
     field<RunRecord, SomeText, &RunRecord::signal>("signal", shown_run),
-    field<RunRecord, RecordTime, &RunRecord::duration>("took_ms", shown_run),
+    field<RunRecord, RecordTime, &RunRecord::duration>("duration_ms", shown_run),
     field<RunRecord, RecordTime, &RunRecord::cpu>("cpu_ms", shown_run),
     field<RunRecord, SomeNumber, &RunRecord::peak_memory>("peak_memory_bytes", shown_run),
     field<RunRecord, SomeNumber, &RunRecord::attempt>("attempt", shown_run),

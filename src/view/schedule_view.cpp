@@ -30,7 +30,7 @@ void write_oldest_due(core::JsonObject& json, std::string_view name, const S& sc
 }
 
 void write_quarters(core::JsonObject& json, std::string_view name, const S& schedule, Surface) {
-  json.put_json(name, core::json_array(schedule.due_by_quarter,
+  json.put_json(name, core::json_array(schedule.due_per_15min,
                                        [](std::int64_t count) { return std::to_string(count); }));
 }
 
@@ -42,12 +42,12 @@ constexpr Field<S> schedule_fields[] = {
     shown_field<S, Number, &S::late>("late", api),
     {"oldest_due_ms", api, write_oldest_due, nullptr},
     {"due_next", api, write_due_next, nullptr},
-    {"due_by_quarter", api, write_quarters, nullptr},
+    {"due_per_15min", api, write_quarters, nullptr},
 };
 
 constexpr Field<FeedView> feed_fields[] = {
     shown_field<FeedView, Bytes, &FeedView::list>("list", api),
-    shown_field<FeedView, Number, &FeedView::waiting>("waiting", api),
+    shown_field<FeedView, Number, &FeedView::queued>("queued", api),
     shown_field<FeedView, Number, &FeedView::claimed>("claimed", api),
     shown_field<FeedView, Number, &FeedView::cancelled>("cancelled", api),
     shown_field<FeedView, Number, &FeedView::stalled>("stalled", api),

@@ -27,12 +27,12 @@ struct ScheduleView {
   std::int64_t late = 0;      ///< due, and in no queue yet
   std::vector<DueJob> next;   ///< the first jobs on the timeline
   /// Jobs that are due in each quarter of an hour of the next day; empty if there are none.
-  std::vector<std::int64_t> due_by_quarter;
+  std::vector<std::int64_t> due_per_15min;
 };
 
 struct FeedView {
   std::string list;
-  std::int64_t waiting = 0;
+  std::int64_t queued = 0;
   std::int64_t claimed = 0;
   std::int64_t cancelled = 0;
   std::int64_t stalled = 0;

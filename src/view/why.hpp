@@ -30,12 +30,12 @@ struct WhySentence {
   std::string kind;                             ///< "paused", "limit", …: w8y-api(7) has them all
   std::string text;                             ///< one line, fit for a terminal
   std::vector<std::string> hosts;               ///< that it is about, as they are called
-  std::map<std::string, std::int64_t> numbers;  ///< by name: "left_ms"
+  std::map<std::string, std::int64_t> numbers;  ///< by name: "remaining_ms"
   std::map<std::string, std::string> texts;     ///< by name: "run"
 };
 
 struct Why {
-  /// Of the item: "running", "resting", …, "unknown"; of a list: "running", "held", "idle",
+  /// Of the item: "running", "delayed", …, "unknown"; of a list: "running", "held", "idle",
   /// "unknown".
   std::string state;
   std::vector<WhySentence> sentences;
@@ -81,7 +81,7 @@ struct WhyItem : view::ItemView {
 /// The items of a list in figures.
 struct WhyItems {
   std::size_t length = 0;                     ///< of all
-  std::size_t looked_at = 0;                  ///< of them; the figures below are of these
+  std::size_t examined = 0;                   ///< of them; the figures below are of these
   std::map<std::string, std::size_t> states;  ///< view::item_states()
   // Of those that rest.
   std::optional<Duration> first_free;

@@ -25,9 +25,8 @@ std::size_t takeable(SourceKind kind, const WhyItems& items) {
     case SourceKind::circular:
       return in_state(items, "free");
     case SourceKind::schedule:
-      return in_state(items, "queued");
     case SourceKind::job:
-      return in_state(items, "waiting");
+      return in_state(items, "queued");
     case SourceKind::gearman:
       break;
   }
@@ -48,8 +47,8 @@ std::string states_text(const WhyItems& items) {
 
 WhySentence items_sentence(const WhyList& list, const WhyItems& items) {
   std::string text = count_of(items.length, thing_of(list.kind)) + ": ";
-  if (items.looked_at < items.length)
-    text = "The first " + std::to_string(items.looked_at) + " of " + text;
+  if (items.examined < items.length)
+    text = "The first " + std::to_string(items.examined) + " of " + text;
   WhySentence told = sentence("items", text + states_text(items) + ".");
   told.numbers["length"] = static_cast<std::int64_t>(items.length);
   for (const auto& [state, count] : items.states)
@@ -70,24 +69,23 @@ std::string rests_until(const WhyItems& items) {
 std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& items) {
   std::vector<WhySentence> all;
   const std::size_t running = in_state(items, "running") + in_state(items, "claimed");
-  const std::size_t resting = in_state(items, "resting");
+  const std::size_t resting = in_state(items, "delayed");
   const std::string thing = thing_of(list.kind);
   const bool one = items.length == 1;
   const std::string all_of = one ? "only " + thing : count_of(items.length, thing.c_str());
-  if (running == items.looked_at) {
+  if (running == items.examined) {
     all.push_back(
-        sentence("all_run", "Nothing keeps it: " + std::string(one ? "its " : "all of its ") +
+        sentence("all_run", "Nothing blocks it: " + std::string(one ? "its " : "all of its ") +
                                 all_of + (one ? " runs." : " run.")));
-  } else if (resting == items.looked_at) {
-    all.push_back(sentence("all_rest", (one ? "Its " : "All of its ") + all_of +
-                                           (one ? " rests. " : " rest. ") + rests_until(items)));
+  } else if (resting == items.examined) {
+    all.push_back(sentence("all_delayed", (one ? "Its " : "All of its ") + all_of +
+                                              (one ? " is delayed. " : " are delayed. ") +
+                                              rests_until(items)));
   } else if (list.kind == SourceKind::schedule) {
     const bool late = items.late > 0;
     std::string text = late ? "No job is queued, though " + count_of(items.late, "job") +
-                                  (items.late == 1 ? " is" : " are") +
-                                  " due: a host that has the "
-                                  "list in its config is to enter " +
-                                  (items.late == 1 ? "it" : "them") + " in a queue"
+                                  (items.late == 1 ? " is" : " are") + " due: no host has put " +
+                                  (items.late == 1 ? "it" : "them") + " in a queue yet"
                             : "No job is due";
     if (!late && items.next_due)
       text += "; the next one is " + core::at_and_in(list, *items.next_due);
@@ -95,8 +93,8 @@ std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& it
   } else {
     all.push_back(
         sentence("none_free", std::string("No ") + thing_of(list.kind) +
-                                  (list.kind == SourceKind::job ? " waits." : " is free.")));
-    if (resting > 0) all.push_back(sentence("resting", rests_until(items)));
+                                  (list.kind == SourceKind::job ? " is queued." : " is free.")));
+    if (resting > 0) all.push_back(sentence("delayed", rests_until(items)));
   }
   if (items.first_free)
     all.back().numbers["free_in_ms"] =
@@ -118,12 +116,12 @@ Why why_gearman(const WhyList& list) {
   const bool hindered = !held.empty();
   add(why.sentences, std::move(held));
   if (!hindered)
-    why.sentences.push_back(sentence("soon", running > 0
-                                                 ? "Nothing keeps it: " + count_of(running, "job") +
-                                                       (running == 1 ? " runs." : " run.")
-                                                 : "Nothing keeps it: its hosts wait for jobs."));
-  why.sentences.push_back(
-      sentence("not_told", "How many jobs wait is gearmand's to say: gearadmin --status"));
+    why.sentences.push_back(
+        sentence("ready", running > 0 ? "Nothing blocks it: " + count_of(running, "job") +
+                                            (running == 1 ? " runs." : " run.")
+                                      : "Nothing blocks it: its hosts wait for jobs."));
+  why.sentences.push_back(sentence(
+      "not_known", "How many jobs are queued is known to gearmand only: gearadmin --status"));
   if (!hindered) add(why.sentences, core::limits_reached(list));
   add(why.sentences, core::elsewhere(list));
   return why;
@@ -187,8 +185,8 @@ Why why_list(const WhyList& list, const WhyItems& items) {
     add(why.sentences, nothing_to_take(list, items));
   } else if (!hindered && free > 0) {
     why.sentences.push_back(sentence(
-        "soon", "Nothing keeps it: there are places, and " + count_of(free, thing_of(list.kind)) +
-                    (free == 1 ? " is taken soon." : " are taken soon.")));
+        "ready", "Nothing blocks it: slots are free, and " + count_of(free, thing_of(list.kind)) +
+                     (free == 1 ? " is claimed soon." : " are claimed soon.")));
     add(why.sentences, core::turn_comes(list));
   }
   add(why.sentences, std::move(unserved));
@@ -204,14 +202,14 @@ Why why_unavailable(const std::string& host, const std::string& trouble,
   WhyList clock;
   clock.now = now;
   clock.time_text = time_text;
-  std::string text = "Redis is away";
+  std::string text = "Redis is unavailable";
   if (since) text += " " + core::since_text(clock, *since);
-  text += ", as the host " + escape_text(host) + " finds: " + core::ended(escape(trouble));
+  text += ", as seen by the host " + escape_text(host) + ": " + core::ended(escape(trouble));
   Why why{"unavailable", {sentence("redis_away", std::move(text))}};
   why.sentences.front().hosts = {host};
   if (since) why.sentences.front().numbers["since_ms"] = since->count();
   why.sentences.push_back(sentence(
-      "redis_away", "No host begins a run before it is back; each tries again by itself."));
+      "redis_away", "Hosts start no runs until it is available again; they retry by themselves."));
   return why;
 }
 

@@ -39,7 +39,8 @@ void put_run(WhySentence& told, const WhyItem& item) {
   if (!item.host.empty()) told.hosts = {item.host};
   if (!item.run.empty()) told.texts["run"] = item.run;
   if (item.since) told.numbers["since_ms"] = item.since->count();
-  if (item.left) told.numbers["left_ms"] = std::chrono::duration_cast<WallTime>(*item.left).count();
+  if (item.left)
+    told.numbers["remaining_ms"] = std::chrono::duration_cast<WallTime>(*item.left).count();
 }
 
 /// What others write into a lock is not ours to understand.
@@ -56,8 +57,8 @@ WhySentence other_holder(const WhyList& list, const WhyItem& item) {
     if (item.since) text += ", " + core::since_text(list, *item.since);
   }
   text += item.left ? "; the lock has " + rough_duration(*item.left) + " to live, unless renewed."
-          : list.kind == SourceKind::job ? "; it has no lease that would run out."
-                                         : "; the lock has no end of its own.";
+          : list.kind == SourceKind::job ? "; it has no lease that could expire."
+                                         : "; the lock does not expire.";
   WhySentence told = sentence("other_program", std::move(text));
   put_run(told, item);
   if (!item.lock.empty()) told.texts["lock"] = item.lock;
@@ -74,16 +75,16 @@ std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
   put_run(all.front(), item);
   if (item.progress) all.front().texts["progress"] = percent_text(*item.progress);
   if (item.stopping)
-    all.push_back(sentence("stopping", "Its run was told to end, and is being waited for."));
+    all.push_back(sentence("stopping", "An operator cancelled its run, which is stopping."));
   if (item.left && list.kind != SourceKind::circular)
-    all.push_back(sentence("lease", "Its lease has " + rough_duration(*item.left) +
-                                        " left, and is renewed while the host is there."));
+    all.push_back(sentence(
+        "lease", "Its lease has " + rough_duration(*item.left) + " left; its host renews it."));
   if (item.parked_at_end)
-    all.push_back(sentence("parked_after", list.kind == SourceKind::job
-                                               ? "It is stalled when this run ends."
-                                               : "It is quarantined when this run ends."));
+    all.push_back(sentence("quarantined_at_end", list.kind == SourceKind::job
+                                                     ? "It is stalled when this run ends."
+                                                     : "It is quarantined when this run ends."));
   if (!item.listed)
-    all.push_back(sentence("not_listed", "It is not in the list any more, and is not run again."));
+    all.push_back(sentence("not_listed", "It is no longer in the list and does not run again."));
   return all;
 }
 
@@ -113,24 +114,24 @@ std::string in_a_row(const WhyItem& item) {
   return core::count_of(static_cast<std::size_t>(item.failures), "failure");
 }
 
-std::vector<WhySentence> resting(const WhyList& list, const WhyItem& item) {
-  std::string text = named(list, item) + " rests";
+std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
+  std::string text = named(list, item) + " is delayed";
   std::optional<Duration> left = item.left;
   if (!left && item.until) left = *item.until - list.now;
-  if (left) text += " " + rough_duration(*left) + " more";
+  if (left) text += " for " + rough_duration(*left) + " more";
   if (item.failures > 0) {
     text += " after " + in_a_row(item) + (list.kind == SourceKind::job ? "" : " in a row");
     if (item.last_failure && !item.last_failure->reason.empty())
       text += ", last " + escape_text(item.last_failure->reason);
   } else if (item.why == "cooldown") {
-    text += ": its cooldown after a run that succeeded";
+    text += " by its cooldown, after a run that succeeded";
   }
   std::vector<WhySentence> all{
-      sentence(item.failures == 0 && item.why == "cooldown" ? "cooldown" : "resting", text + ".")};
+      sentence(item.failures == 0 && item.why == "cooldown" ? "cooldown" : "delayed", text + ".")};
   all.front().numbers["failures"] = item.failures;
   put_run(all.front(), item);
   if (list.kind == SourceKind::circular)
-    all.push_back(sentence("remedy", "To end its rest: w8yctl release " + core::list_text(list) +
+    all.push_back(sentence("remedy", "To end its delay: w8yctl release " + core::list_text(list) +
                                          " " + item_text(item)));
   return all;
 }
@@ -146,7 +147,7 @@ std::vector<WhySentence> quarantined(const WhyList& list, const WhyItem& item) {
   if (!item.by.empty()) all.front().texts["by"] = item.by;
   if (!item.why.empty()) all.front().texts["reason"] = item.why;
   add_failures(list, item, all);
-  all.push_back(sentence("remedy", "To have it run again: w8yctl release " + core::list_text(list) +
+  all.push_back(sentence("remedy", "To run it again: w8yctl release " + core::list_text(list) +
                                        " " + item_text(item)));
   return all;
 }
@@ -156,10 +157,10 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
     return {sentence(
         "no_list", "There is no list " + core::list_text(list) + ": Redis has none of its keys.")};
   if (list.kind == SourceKind::gearman)
-    return {sentence("not_told", "Which jobs of " + core::list_text(list) +
-                                     " wait is gearmand's to say, and it does not tell; those that "
-                                     "run: w8yctl runs " +
-                                     core::list_text(list))};
+    return {sentence("not_known", "Which jobs of " + core::list_text(list) +
+                                      " are queued is known to gearmand only; those "
+                                      "that run: w8yctl runs " +
+                                      core::list_text(list))};
   switch (list.kind) {
     case SourceKind::circular:
       return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +
@@ -196,7 +197,7 @@ std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
     all = core::hindrances(list);
     all.push_back(sentence("late", named(list, item) + " is due " + core::since_text(list, due) +
                                        rule_text(item) +
-                                       ", and no host has entered it in its queue yet."));
+                                       ", and no host has put it in its queue yet."));
   }
   all.back().numbers["due_ms"] = due.count();
   if (!item.words.empty()) all.back().texts["rule"] = item.words;
@@ -204,8 +205,8 @@ std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
 }
 
 std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
-  const std::string set = "To have it run again: w8yctl schedule -k " + core::list_text(list) +
-                          " set " + item_text(item) + " SCHEDULE";
+  const std::string set = "To run it again: w8yctl schedule -k " + core::list_text(list) + " set " +
+                          item_text(item) + " SCHEDULE";
   std::string text = named(list, item);
   std::vector<WhySentence> all;
   const std::string since = item.since ? " " + core::since_text(list, *item.since) : "";
@@ -220,7 +221,7 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
                                        "ends there."));
     add_failures(list, item, all);
   } else {
-    all.push_back(sentence("nowhere", text + " is nowhere: " + core::ended(escape(item.why))));
+    all.push_back(sentence("orphaned", text + " is orphaned: " + core::ended(escape(item.why))));
   }
   if (item.since) all.front().numbers["since_ms"] = item.since->count();
   all.push_back(sentence("remedy", set));
@@ -237,11 +238,11 @@ WhySentence queued(const WhyList& list, const WhyItem& item) {
                               " in the queue " + escape_text(item.queue);
   } else {
     text += others == 0 ? " is the next to be claimed"
-                        : " waits at place " + std::to_string(item.place) + ", behind " +
+                        : " is at position " + std::to_string(item.place) + ", behind " +
                               core::count_of(others, "other");
   }
   WhySentence told = sentence("queued", text + ".");
-  told.numbers["place"] = static_cast<std::int64_t>(item.place);
+  told.numbers["position"] = static_cast<std::int64_t>(item.place);
   if (!item.queue.empty()) told.texts["queue"] = item.queue;
   return told;
 }
@@ -252,10 +253,10 @@ std::vector<WhySentence> stalled(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all{
       sentence("stalled", named(list, item) + " is stalled" +
                               (item.failures > 0 ? " after " + in_a_row(item) : "") +
-                              ": it is not tried again until it is retried.")};
+                              ": it does not run until it is retried.")};
   add_failures(list, item, all);
-  all.push_back(sentence("remedy", "To have it tried again: w8yctl job retry " +
-                                       core::list_text(list) + " " + item_text(item)));
+  all.push_back(sentence("remedy", "To run it again: w8yctl job retry " + core::list_text(list) +
+                                       " " + item_text(item)));
   return all;
 }
 
@@ -277,8 +278,8 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   const bool free = all.empty();
   const bool in_queue = list.kind != SourceKind::circular;
   if (free && !in_queue)
-    all.push_back(sentence("soon", "Nothing keeps " + named(list, item, false) +
-                                       " from running: its turn comes soon."));
+    all.push_back(
+        sentence("ready", "Nothing blocks " + named(list, item, false) + ": it is claimed soon."));
   if (in_queue) all.push_back(queued(list, item));
   if (item.failures > 0 && list.kind == SourceKind::circular) add_failures(list, item, all);
   if (free) {
@@ -290,7 +291,7 @@ std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
 
 std::vector<WhySentence> circular(const WhyList& list, const WhyItem& item) {
   if (item.state == "running") return running(list, item);
-  if (item.state == "resting") return resting(list, item);
+  if (item.state == "delayed") return delayed(list, item);
   if (item.state == "quarantined") return quarantined(list, item);
   return takeable(list, item);
 }
@@ -298,7 +299,7 @@ std::vector<WhySentence> circular(const WhyList& list, const WhyItem& item) {
 std::vector<WhySentence> schedule(const WhyList& list, const WhyItem& item) {
   if (item.state == "running") return running(list, item);
   if (item.state == "queued") return takeable(list, item);
-  if (item.state == "waiting") return waiting(list, item);
+  if (item.state == "scheduled") return waiting(list, item);
   return ended_job(list, item);
 }
 
@@ -306,15 +307,15 @@ std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all;
   if (item.state == "running" || item.state == "claimed") {
     all = running(list, item);
-  } else if (item.state == "resting") {
-    all = resting(list, item);
+  } else if (item.state == "delayed") {
+    all = delayed(list, item);
   } else if (item.state == "stalled") {
     return stalled(list, item);
-  } else if (item.state == "nowhere") {
-    return {sentence("nowhere", named(list, item) +
-                                    " is neither waiting, claimed nor stalled: a client left it "
-                                    "between two steps."),
-            sentence("remedy", "Maintenance mends that; at once: w8yctl job maintain " +
+  } else if (item.state == "orphaned") {
+    return {sentence("orphaned", named(list, item) +
+                                     " is orphaned: it is neither queued, claimed nor stalled, "
+                                     "because a client stopped between two steps."),
+            sentence("remedy", "Maintenance recovers it; to do so now: w8yctl job maintain " +
                                    core::list_text(list))};
   } else {
     all = takeable(list, item);
@@ -325,8 +326,8 @@ std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
 
 /// What will keep it when it is free again.
 bool is_passing(const WhyList& list, const WhyItem& item) {
-  if (item.state == "waiting") return list.kind == SourceKind::schedule && !is_late(list, item);
-  return item.state == "resting" || item.state == "quarantined";
+  if (item.state == "scheduled") return !is_late(list, item);
+  return item.state == "delayed" || item.state == "quarantined";
 }
 
 }  // namespace
@@ -350,7 +351,7 @@ Why why_item(const WhyList& list, const WhyItem& item) {
   if (!is_passing(list, item)) return why;
   auto later = core::hindrances(list, item.queue);
   if (!later.empty())
-    why.sentences.push_back(sentence("besides", "Besides, it would not be begun now:"));
+    why.sentences.push_back(sentence("also", "In addition, its run could not start now:"));
   for (WhySentence& each : later) why.sentences.push_back(std::move(each));
   return why;
 }

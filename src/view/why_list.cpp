@@ -116,9 +116,10 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
   WhySentence told;
   switch (group.role) {
     case Role::refuses:
-      told = sentence("refused", count_word(names.size()) +
-                                     (one ? " host refuses it, " : " hosts refuse it, ") +
-                                     name_all(names) + because(group.why));
+      told = sentence("ineligible", count_word(names.size()) +
+                                        (one ? " host is ineligible for it, "
+                                             : " hosts are ineligible for it, ") +
+                                        name_all(names) + because(group.why));
       break;
     case Role::disabled:
       told = sentence("disabled", who + (one ? " has" : " have") + " it disabled in the config: " +
@@ -126,41 +127,40 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
       break;
     case Role::quiet:
       told =
-          sentence("quiet", who + (one ? " is" : " are") + " quiet and begin" + (one ? "s" : "") +
-                                " no new runs until told: w8yctl resume --host " +
+          sentence("quiet", who + (one ? " is" : " are") + " quiet and start" + (one ? "s" : "") +
+                                " no new runs; to end that: w8yctl resume --host " +
                                 escape_text(names.front()));
       break;
     case Role::draining:
       told = sentence("draining", who + (one ? " is" : " are") + " draining" + because(group.why));
       break;
     case Role::probing:
-      told = sentence("probing", who + (one ? " has" : " have") +
-                                     " not heard from the executor yet: it is being probed.");
+      told = sentence("probing", who + (one ? " is" : " are") + " still probing the executor.");
       break;
     case Role::starved:
-      told = sentence("starved", who + " can't start processes now" + because(group.why));
+      told = sentence("starved", who + " cannot start processes now" + because(group.why));
       break;
     case Role::unavailable:
-      told = sentence("unavailable",
-                      who +
-                          (list.kind == SourceKind::gearman ? " can't ask gearmand for it"
-                                                            : " can't ask Redis for it") +
-                          because(group.why));
+      told =
+          sentence("unavailable", who +
+                                      (list.kind == SourceKind::gearman ? " cannot reach gearmand"
+                                                                        : " cannot reach Redis") +
+                                      because(group.why));
       break;
     case Role::silent:
-      told = sentence("silent", who + " is silent " +
-                                    since_text(list, group.hosts.front()->last_beat) +
-                                    ": it was killed, or can't reach Redis.");
+      told = sentence("unresponsive", who + " is unresponsive " +
+                                          since_text(list, group.hosts.front()->last_beat) +
+                                          ": it was killed, or cannot reach Redis.");
       break;
     case Role::unknown:
     case Role::no_list:
     case Role::serves:
-      told = sentence("unknown", "What " + name_all(names) + (one ? " tells" : " tell") +
-                                     " of itself can't be read" + because(group.why));
+      told = sentence("unknown", "The heartbeat of " + name_all(names) + " cannot be read" +
+                                     because(group.why));
       break;
   }
   told.hosts = std::move(names);
-  if (!group.why.empty() && group.role != Role::silent) told.texts["why"] = group.why;
+  if (!group.why.empty() && group.role != Role::silent) told.texts["reason"] = group.why;
   return told;
 }
 
@@ -200,14 +200,13 @@ WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only
     told.numbers = {{"running", static_cast<std::int64_t>(list_of(host)->running)},
                     {"limit", list_of(host)->concurrency}};
   } else if (!out_of_places(host)) {
-    told = sentence("full", who + " takes no more now: " + ended(escape(reason_of(host))));
+    told = sentence("full", who + " starts no more runs now: " + ended(escape(reason_of(host))));
   } else {
-    told = sentence(
-        "max_processes",
-        who + " has no place for another run: " + of(host.beat.slots_used, host.beat.slots_limit) +
-            " of all its lists go on (max_processes). The next place goes by weight, "
-            "and " +
-            list_text(list) + " has weight " + std::to_string(list_of(host)->weight) + ".");
+    told = sentence("host_limit",
+                    who + " has no free slot: " + of(host.beat.slots_used, host.beat.slots_limit) +
+                        " slots are in use (host_concurrency). The next one goes by weight; " +
+                        list_text(list) + " has weight " + std::to_string(list_of(host)->weight) +
+                        ".");
     told.numbers = {{"running", static_cast<std::int64_t>(host.beat.slots_used)},
                     {"limit", static_cast<std::int64_t>(host.beat.slots_limit)},
                     {"weight", list_of(host)->weight}};
@@ -246,8 +245,8 @@ WhySentence paused_sentence(const WhyList& list) {
   if (pause.since.count() > 0) text += " for " + rough_duration(list.now - pause.since);
   text +=
       pause.reason.empty() ? ", and no reason was given; " : ": \"" + escape(pause.reason) + "\"; ";
-  text += pause.until.count() > 0 ? "it goes on " + at_and_in(list, pause.until) + "."
-                                  : "it goes on when told: w8yctl resume " + list_text(list);
+  text += pause.until.count() > 0 ? "it ends " + at_and_in(list, pause.until) + "."
+                                  : "to resume it: w8yctl resume " + list_text(list);
   WhySentence told = sentence("paused", std::move(text));
   if (!pause.by.empty()) told.texts["by"] = pause.by;
   if (!pause.reason.empty()) told.texts["reason"] = pause.reason;
@@ -257,11 +256,10 @@ WhySentence paused_sentence(const WhyList& list) {
 }
 
 WhySentence halted_sentence(const WhyList& list) {
-  WhySentence told =
-      sentence("halted", "The schedule " + list_text(list) + " is halted" +
-                             (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
-                             "; it goes on when told: w8yctl schedule -k " + list_text(list) +
-                             " control RESUME");
+  WhySentence told = sentence(
+      "halted", "The schedule " + list_text(list) + " is halted" +
+                    (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
+                    "; to resume it: w8yctl schedule -k " + list_text(list) + " control RESUME");
   if (!list.halted->empty()) told.texts["by"] = *list.halted;
   return told;
 }
@@ -269,8 +267,8 @@ WhySentence halted_sentence(const WhyList& list) {
 /// Nobody serves it: why not.
 Sentences nobody_serves(const WhyList& list) {
   if (list.hosts.empty())
-    return {sentence("no_hosts", "No w8yd is there to run it: the fleet " +
-                                     escape_text(list.fleet) + " has no host.")};
+    return {sentence("no_hosts",
+                     "No host can run it: the fleet " + escape_text(list.fleet) + " has no host.")};
   std::vector<std::string> names;
   bool known = false;
   for (const FleetHost& host : list.hosts) {
@@ -299,10 +297,10 @@ Sentences nobody_works(const WhyList& list, std::string_view queue) {
       codes += (codes.empty() ? "" : ", ") + escape_text(code);
     known += (known.empty() ? "" : "; ") + escape_text(host.beat.host) + ": " + codes;
   }
-  Sentences all{sentence("queue_unserved", "Nobody works on the queue " + escape_text(queue) +
-                                               ": no host of the fleet has it in `queues`.")};
+  Sentences all{sentence("queue_unserved", "No host serves the queue " + escape_text(queue) +
+                                               ": none of the fleet has it in `queues`.")};
   all.front().texts["queue"] = queue;
-  if (!known.empty()) all.push_back(sentence("queues", "Queues that are worked on: " + known));
+  if (!known.empty()) all.push_back(sentence("queues", "Queues that are served: " + known));
   return all;
 }
 
@@ -314,8 +312,8 @@ Sentences hindrances(const WhyList& list, std::string_view queue) {
   if (list.halted) all.push_back(halted_sentence(list));
   if (!list.fleet_trouble.empty()) {
     all.push_back(sentence("fleet_unknown",
-                           "What hosts do is not known, because the fleet can't "
-                           "be seen: " +
+                           "The state of the hosts is not known, because the "
+                           "fleet cannot be read: " +
                                ended(escape(list.fleet_trouble))));
     return all;
   }
@@ -356,18 +354,18 @@ Sentences limits_reached(const WhyList& list) {
 Sentences turn_comes(const WhyList& list) {
   const FleetHost* soonest = nullptr;
   for (const FleetHost& host : list.hosts) {
-    if (!serves(host) || !list_of(host)->look_within || is_full(host)) continue;
-    if (soonest == nullptr || *list_of(host)->look_within < *list_of(*soonest)->look_within)
+    if (!serves(host) || !list_of(host)->poll_within || is_full(host)) continue;
+    if (soonest == nullptr || *list_of(host)->poll_within < *list_of(*soonest)->poll_within)
       soonest = &host;
   }
   if (soonest == nullptr) return {};
-  WhySentence told = sentence("next_look", "The host " + escape_text(soonest->beat.host) +
-                                               " looks for free items within " +
-                                               rough_duration(*list_of(*soonest)->look_within) +
-                                               ", and at once when it hears of one.");
+  WhySentence told = sentence("next_poll", "The host " + escape_text(soonest->beat.host) +
+                                               " polls for free items within " +
+                                               rough_duration(*list_of(*soonest)->poll_within) +
+                                               ", and at once after a wake-up.");
   told.hosts = {soonest->beat.host};
   told.numbers["within_ms"] =
-      std::chrono::duration_cast<WallTime>(*list_of(*soonest)->look_within).count();
+      std::chrono::duration_cast<WallTime>(*list_of(*soonest)->poll_within).count();
   return {std::move(told)};
 }
 

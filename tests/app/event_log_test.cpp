@@ -54,14 +54,14 @@ TEST_CASE("runs: a start, its progress and a good end are for debugging") {
   CHECK(f.log.take() ==
         Lines{"debug run started list=work item=\"a b\" run=01 pid=7 attempt=2",
               "debug progress list=work item=\"a b\" run=01 numerator=1 denominator=4",
-              "debug run ended list=work item=a run=01 outcome=succeeded took_ms=1500"});
+              "debug run ended list=work item=a run=01 outcome=succeeded duration_ms=1500"});
 }
 
 TEST_CASE("runs: a bad end is a warning, with its reason") {
   Fixture f;
   f.end(Failed{"no space"});
   CHECK(f.log.take() == Lines{"warn run ended list=work item=a run=01 outcome=failed reason=\"no "
-                              "space\" attempt=2 took_ms=1500"});
+                              "space\" attempt=2 duration_ms=1500"});
 }
 
 TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be written") {
@@ -69,11 +69,10 @@ TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be wr
   f.tell(RunCancelled{"01"});
   f.tell(ItemParked{"work", "a", "failed 3 times"});
   f.tell(EndGivenUp{"work", "01", "too large"});
-  CHECK(f.log.take() ==
-        Lines{"info cancelled by an operator run=01",
-              "error item quarantined: failed 3 times list=work item=a",
-              "error could not write the end of a run to Redis list=work run=01 reason=\"too "
-              "large\""});
+  CHECK(f.log.take() == Lines{"info run cancelled by operator run=01",
+                              "error item quarantined: failed 3 times list=work item=a",
+                              "error settlement abandoned list=work run=01 reason=\"too "
+                              "large\""});
 }
 
 TEST_CASE("commands: a flood that changes the host back and forth is logged in a few lines") {
@@ -88,29 +87,29 @@ TEST_CASE("commands: a flood that changes the host back and forth is logged in a
   f.tell(HostChanged{HostState::quiet, {}, 0});
   CHECK(f.log.take() ==
         Lines{"warn lines about commands not logged command=quiet dropped_lines=4900",
-              "info this host is quiet: it begins no new runs"});
+              "info host is quiet: starting no new runs"});
 }
 
 TEST_CASE(
     "lists: what keeps one from being looked after is told once for all, and when it is over") {
   Fixture f;
   f.tell(UpkeepChanged{"mix", false, "the key mix-timeline is a string"});
-  CHECK(f.later() == Lines{"warn can't look after the list list=mix reason=\"the key mix-timeline "
+  CHECK(f.later() == Lines{"warn maintenance failed list=mix reason=\"the key mix-timeline "
                            "is a string\""});
   for (const char* list : {"a", "b"}) f.tell(UpkeepChanged{list, false, "no right"});
-  CHECK(f.later() == Lines{"warn can't look after 2 lists lists=\"a, b\" reason=\"no right\""});
+  CHECK(f.later() == Lines{"warn maintenance failed lists=\"a, b\" reason=\"no right\""});
   f.tell(UpkeepChanged{"mix", true, {}});
-  CHECK(f.log.take() == Lines{"info the list is looked after again list=mix"});
+  CHECK(f.log.take() == Lines{"info maintenance working again list=mix"});
 }
 
 TEST_CASE("runs: the first three lines that are no messages are logged, the others counted") {
   Fixture f;
   const RunRef of{"work", "01", "a"};
   for (std::size_t number = 1; number <= 5; ++number) f.tell(RunLineIgnored{of, "no JSON", number});
-  CHECK(f.log.count("ignored a line") == 3);
+  CHECK(f.log.count("invalid protocol line ignored") == 3);
   f.log.take();
   f.tell(RunEnded{of, Succeeded{}, 0ms, 1, 5});
-  CHECK(f.log.take() == Lines{"warn ignored lines of standard output that are no messages "
+  CHECK(f.log.take() == Lines{"warn invalid protocol lines ignored "
                               "list=work run=01 lines=5"});
   f.tell(RunEnded{of, Succeeded{}, 0ms, 1, 3});
   CHECK(f.log.take().empty());
@@ -121,17 +120,16 @@ TEST_CASE("runs: what a child says is limited, and how much was left out is said
   const RunRef of{"work", "01", "a"};
   const std::size_t said = LineLimit::at_once + 500;
   for (std::size_t i = 0; i < said; ++i) f.tell(RunSaid{of, "hello", false});
-  const std::size_t admitted = f.log.count("child");
+  const std::size_t admitted = f.log.count("child output");
   CHECK(admitted == LineLimit::at_once);
   // Another run has its own limit.
   f.tell(RunSaid{{"work", "02", "b"}, "hello", true});
   f.log.lines.erase(f.log.lines.begin(), f.log.lines.end() - 2);
-  CHECK(f.log.take() == Lines{"info child list=work item=b run=02 out=\"hello\"",
-                              "warn cut the line before: it is longer than max_line list=work "
+  CHECK(f.log.take() == Lines{"info child output list=work item=b run=02 out=\"hello\"",
+                              "warn child output truncated to max_line list=work "
                               "run=02"});
   f.end(Succeeded{});
-  CHECK(f.log.take() == Lines{"warn left out lines that a child wrote before this: more than 1,000 "
-                              "a second list=work run=01 lines=" +
+  CHECK(f.log.take() == Lines{"warn child output rate-limited list=work run=01 dropped_lines=" +
                               std::to_string(said - admitted)});
   f.end(Succeeded{});
   CHECK(f.log.take().empty());
@@ -154,12 +152,12 @@ TEST_CASE("processes of streams") {
   for (std::size_t number = 1; number <= 4; ++number) tell(ProcessBadLine{"no id", number});
   tell(ProcessOver{"exit 1", true, 4});
   CHECK(f.log.take() ==
-        Lines{"info child list=s pid=9 out=\"hello\"",
-              "warn ignored a line of standard output list=s pid=9 reason=\"no id\"",
-              "warn ignored a line of standard output list=s pid=9 reason=\"no id\"",
-              "warn ignored a line of standard output list=s pid=9 reason=\"no id\"",
-              "warn a stream process ended by itself list=s pid=9 reason=\"exit 1\"",
-              "warn ignored lines of standard output that are no messages list=s pid=9 lines=4"});
+        Lines{"info child output list=s pid=9 out=\"hello\"",
+              "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
+              "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
+              "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
+              "warn stream process exited unexpectedly list=s pid=9 reason=\"exit 1\"",
+              "warn invalid protocol lines ignored list=s pid=9 lines=4"});
   tell(ProcessOver{"exit 0", false, 0});
   CHECK(f.log.take().empty());  // it was asked to
 }
@@ -172,10 +170,8 @@ TEST_CASE("gathered: locks that many runs lose are one line, and so are their en
   }
   CHECK(f.log.take().empty());
   CHECK(f.later() ==
-        Lines{"warn lost the locks of 4 runs; killed them, since on_lease_loss is terminate "
-              "lists=\"a, b, c and 1 more\"",
-              "warn 4 runs ended: their locks were lost lists=\"a, b, c and 1 more\" "
-              "outcome=lost"});
+        Lines{"warn leases lost, runs killed (on_lease_loss) lists=\"a, b, c and 1 more\" runs=4",
+              "warn runs ended lists=\"a, b, c and 1 more\" runs=4 outcome=lost"});
 }
 
 TEST_CASE("gathered: one that is alone is told with its item") {
@@ -185,10 +181,9 @@ TEST_CASE("gathered: one that is alone is told with its item") {
     const std::string gone = "work";  // what an event names may be gone when it is told
     f.tell(LeaseChanged{{gone, std::string("01"), item}, false, false});
   }
-  CHECK(f.later() ==
-        Lines{"warn lost the lock of a run; the run goes on list=work item=\"an item\" run=01"});
+  CHECK(f.later() == Lines{"warn lease lost, run continues list=work item=\"an item\" run=01"});
   f.tell(LeaseChanged{{"work", "01", item}, true, false});
-  CHECK(f.later() == Lines{"warn took the lock of a run back list=work item=\"an item\" run=01"});
+  CHECK(f.later() == Lines{"warn lease regained list=work item=\"an item\" run=01"});
   f.end(Lost{});
   CHECK(f.later().front().starts_with("warn run ended list=work item=a run=01 outcome=lost"));
 }
@@ -202,37 +197,37 @@ TEST_CASE("lists: served and refused, by reason") {
   f.tell(ListChanged{"e", ListState::refused, "no user x", "/bin/p", true});
   f.tell(ListChanged{"f", ListState::refused, "no user x", "/bin/q", true});
   CHECK(f.later() ==
-        Lines{"info 2 lists served lists=\"a, b\"",
-              "info list refused on this host list=c program=/bin/p reason=\"not found\"",
-              "info list refused on this host list=d program=/bin/q reason=\"not found\"",
-              "info 2 lists refused on this host lists=\"e, f\" reason=\"no user x\""});
+        Lines{"info lists served lists=\"a, b\"",
+              "info host ineligible for list list=c program=/bin/p reason=\"not found\"",
+              "info host ineligible for list list=d program=/bin/q reason=\"not found\"",
+              "info host ineligible for lists lists=\"e, f\" reason=\"no user x\""});
 }
 
 TEST_CASE("lists: a shortage is told when it begins, and when the last one is out of it") {
   Fixture f;
   f.tell(ShortageChanged{{"a", id(1)}, false, "no processes", 0, {}});
   f.tell(ShortageChanged{{"b", id(2)}, false, "no processes", 0, {}});
-  CHECK(f.later() == Lines{"warn this host can't start runs: 2 lists wait, their items are free "
+  CHECK(f.later() == Lines{"warn cannot start runs, lists waiting "
                            "lists=\"a, b\" reason=\"no processes\""});
   f.tell(ShortageChanged{{"a", id(1)}, true, {}, 3, 2s});
   CHECK(f.later().empty());
   f.tell(ShortageChanged{{"b", id(2)}, true, {}, 4, 5s});
-  CHECK(f.later() == Lines{"info this host can start runs again lists=\"a, b\" not_started=7 "
-                           "after_ms=5000"});
+  CHECK(f.later() == Lines{"info starting runs again lists=\"a, b\" not_started=7 "
+                           "duration_ms=5000"});
 }
 
 TEST_CASE("lists: a list that Redis refuses as a whole is not told for a part of it too") {
   Fixture f;
   f.tell(WritesRefused{{"a", id(1)}, false, "no history"});
   f.tell(ClaimsRefused{{"a", id(1)}, false, "WRONGTYPE"});
-  CHECK(f.later() == Lines{"error Redis refuses this list; trying again list=a reason=WRONGTYPE"});
+  CHECK(f.later() == Lines{"error claims refused by Redis, retrying list=a reason=WRONGTYPE"});
   f.tell(ClaimsRefused{{"a", id(1)}, true, {}});
-  CHECK(f.later() == Lines{"info Redis takes this list again list=a"});
+  CHECK(f.later() == Lines{"info claims accepted by Redis again list=a"});
   f.tell(WritesRefused{{"a", id(1)}, false, "no history"});
-  CHECK(f.later() == Lines{"error Redis refuses part of what is written of runs list=a reason=\"no "
+  CHECK(f.later() == Lines{"error run records refused by Redis list=a reason=\"no "
                            "history\""});
   f.tell(WritesRefused{{"a", id(1)}, true, {}});
-  CHECK(f.later() == Lines{"info Redis takes all that is written of runs again list=a"});
+  CHECK(f.later() == Lines{"info run records accepted again list=a"});
 }
 
 TEST_CASE("lists: the trouble of a poller that is gone is over without a word") {
@@ -256,14 +251,14 @@ TEST_CASE("the host: its states, and orders to drain after the first") {
   const Lines lines = f.log.take();
   REQUIRE(lines.size() == 7);
   CHECK(lines[0] == "info ready lists=3 config=abc");
-  CHECK(lines[1] == "info this host is quiet: it begins no new runs");
-  CHECK(lines[2] == "info this host is no longer quiet");
+  CHECK(lines[1] == "info host is quiet: starting no new runs");
+  CHECK(lines[2] == "info host resumed");
   CHECK(lines[3].starts_with("warn run ended"));
-  CHECK(lines[4] == "info draining because=SIGTERM running=2");
+  CHECK(lines[4] == "info draining reason=SIGTERM running=2");
   CHECK(lines[5] ==
         "warn sent SIGTERM to all runs; SIGKILL in the kill_grace of each "
-        "because=\"SIGTERM again\" running=2");
-  CHECK(lines[6] == "warn sent SIGKILL to all runs because=\"SIGTERM once more\" running=1");
+        "reason=\"SIGTERM again\" running=2");
+  CHECK(lines[6] == "warn sent SIGKILL to all runs reason=\"SIGTERM once more\" running=1");
 }
 
 TEST_CASE("the host: reloads") {
@@ -279,7 +274,7 @@ TEST_CASE("the host: reloads") {
                               "info reloaded result=\"2 changes\" generation=2 config=abc",
                               "error w8y.toml:1:1: what is wrong",
                               "error reload failed reason=\"the config has mistakes\"",
-                              "warn no reload reason=\"this host is draining\""});
+                              "warn reload not started reason=\"this host is draining\""});
 }
 
 TEST_CASE("the host: Redis comes and goes") {
@@ -288,12 +283,11 @@ TEST_CASE("the host: Redis comes and goes") {
   f.tell(RedisChanged{false, "gone", "unix:///r", false, {}});
   f.tell(RedisChanged{true, {}, "unix:///r", false, 2500ms});
   CHECK(f.log.take() == Lines{"info connected to Redis redis=unix:///r",
-                              "error Redis can't be used; trying again redis=unix:///r reason=gone",
-                              "info Redis is back redis=unix:///r after_ms=2500"});
+                              "error Redis unavailable, retrying redis=unix:///r reason=gone",
+                              "info Redis available again redis=unix:///r duration_ms=2500"});
   for (std::size_t i = 0; i < 3; ++i) f.tell(EndsDropped{"unix:///r", i == 0 ? "a" : "b", 2});
   CHECK(f.later() ==
-        Lines{"warn dropped the ends of runs that were for a Redis which is no longer in the "
-              "config: it did not answer until their locks had expired redis=unix:///r "
+        Lines{"warn settlements abandoned: Redis removed from the config redis=unix:///r "
               "lists=\"a, b\" runs=6"});
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("a list that this host can't serve, and one whose program is short of 
   Reported w;
   w.fake_prober.answers["/bin/none"] = Refusal{"not found"};
   w.apply(rule_for("none"));
-  CHECK(w.recorder.take() == Lines{"list refused /bin/none"});
+  CHECK(w.recorder.take() == Lines{"list ineligible /bin/none"});
 
   w.redis.lists["work"] = {"a"};
   w.apply(rule_for("work"));

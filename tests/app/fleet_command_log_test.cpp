@@ -32,7 +32,7 @@ struct Fixture : Time {
 TEST_CASE("a fleet command is logged with who gave it") {
   Fixture f;
   f.receive(OrderKind::drain);
-  CHECK(f.log.take() == Lines{"info an order to the fleet order=drain by=alice id=17"});
+  CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many were left out") {
@@ -40,8 +40,7 @@ TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many
   f.receive(OrderKind::quiet, 68'940);
   CHECK(f.log.take().size() == 100);
   f.pass(10s);
-  CHECK(f.log.take() ==
-        Lines{"warn orders to the fleet not logged order=quiet dropped_lines=68840"});
+  CHECK(f.log.take() == Lines{"warn fleet commands not logged command=quiet dropped_lines=68840"});
   f.pass(1h);
   CHECK(f.log.take().empty());
 }
@@ -51,7 +50,7 @@ TEST_CASE("a flood of one command hides no other") {
   f.receive(OrderKind::quiet, 1'000'000);
   f.log.take();
   f.receive(OrderKind::drain);
-  CHECK(f.log.take() == Lines{"info an order to the fleet order=drain by=alice id=17"});
+  CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with the count") {
@@ -74,7 +73,7 @@ TEST_CASE("each command of a continuing flood is logged or counted") {
     f.pass(100ms);
   }
   f.pass(1min);
-  std::size_t counted = f.log.count("an order to the fleet");
+  std::size_t counted = f.log.count("fleet command received");
   for (const std::string& line : f.log.lines)
     if (const auto at = line.find("dropped_lines="); at != std::string::npos)
       counted += std::stoul(line.substr(at + 14));
@@ -84,10 +83,10 @@ TEST_CASE("each command of a continuing flood is logged or counted") {
 TEST_CASE("what is ignored is logged once a minute, and then how much more there was") {
   Fixture f;
   for (int i = 0; i < 1000; ++i) f.commands->ignored("w8y-fleet:control", "it is no JSON object");
-  CHECK(f.log.take() == Lines{"warn ignored an order to the fleet channel=w8y-fleet:control "
-                              "why=\"it is no JSON object\""});
+  CHECK(f.log.take() == Lines{"warn invalid fleet command ignored channel=w8y-fleet:control "
+                              "reason=\"it is no JSON object\""});
   f.pass(10s);
-  CHECK(f.log.take() == Lines{"warn ignored orders to the fleet not logged dropped_lines=999"});
+  CHECK(f.log.take() == Lines{"warn invalid fleet commands not logged dropped_lines=999"});
 }
 
 TEST_CASE("replies that are not sent are counted, and the count is logged at the end too") {
@@ -96,8 +95,8 @@ TEST_CASE("replies that are not sent are counted, and the count is logged at the
   f.commands->dropped_reply();
   CHECK(f.log.take().empty());
   f.commands.reset();
-  CHECK(f.log.take() == Lines{"warn replies to orders to the fleet not sent: Redis takes them too "
-                              "slowly dropped_replies=2"});
+  CHECK(f.log.take() ==
+        Lines{"warn fleet command replies not sent, Redis too slow dropped_replies=2"});
 }
 
 }  // namespace fleet_command_log_test

@@ -145,15 +145,15 @@ TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
   const nlohmann::json all = fleet.view();
   CHECK(all["fleet"] == "fleet");
   CHECK(all["now_ms"].get<std::int64_t>() > 0);
-  CHECK_FALSE(all["cut"].get<bool>());
+  CHECK_FALSE(all["truncated"].get<bool>());
   CHECK(all["next"].is_null());
   REQUIRE(all["hosts"].size() == 2);
   const nlohmann::json& first = all["hosts"][0];
   CHECK(first["host"] == "alpha");
   CHECK(first["state"] == "running");
-  CHECK(first["silent_since_ms"].is_null());
-  CHECK(first["lists_trouble"] == "");
-  CHECK_FALSE(first["lists_cut"].get<bool>());
+  CHECK(first["unresponsive_since_ms"].is_null());
+  CHECK(first["lists_error"] == "");
+  CHECK_FALSE(first["lists_truncated"].get<bool>());
   REQUIRE(first["lists"].size() == 4);
   CHECK(first["lists"][0]["list"] == "a*");
   CHECK(first["lists"][1]["list"] == "aa");
@@ -221,8 +221,8 @@ TEST_CASE("fleet view: forged hosts with more than an answer can have") {
     for (const nlohmann::json& host : json["hosts"]) {
       seen.push_back(host["host"].get<std::string>());
       const bool forged = seen.back() != "honest";
-      CHECK(host["lists_cut"] == forged);
-      CHECK(host["lists_trouble"] == (forged ? "it has more lists than are shown" : ""));
+      CHECK(host["lists_truncated"] == forged);
+      CHECK(host["lists_error"] == (forged ? "it has more lists than are shown" : ""));
       CHECK(host["lists"].size() >= (forged ? 1000U : 1U));
     }
     wish.part.after = json["next"].is_null() ? "" : json["next"].get<std::string>();
@@ -249,14 +249,14 @@ TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of
   const nlohmann::json json = fleet.view();
   CHECK(json["hosts"].size() == 6);
   CHECK(find(json, "honest")->at("lists").size() == 1);
-  CHECK(find(json, "honest")->at("lists_trouble") == "");
+  CHECK(find(json, "honest")->at("lists_error") == "");
   CHECK(find(json, "beat")->at("state") == "unknown");
-  CHECK(find(json, "beat")->at("trouble") == "its heartbeat has more than 4096 bytes");
+  CHECK(find(json, "beat")->at("error") == "its heartbeat has more than 4096 bytes");
   CHECK(find(json, "text")->at("state") == "unknown");
   CHECK(find(json, "reports")->at("lists").size() == 1);
-  CHECK(find(json, "reports")->at("lists_trouble") == "some of its list reports cannot be read");
+  CHECK(find(json, "reports")->at("lists_error") == "some of its list reports cannot be read");
   const auto trouble = [&](const char* name) {
-    return find(json, name)->at("lists_trouble").get<std::string>();
+    return find(json, name)->at("lists_error").get<std::string>();
   };
   CHECK(trouble("type").find("WRONGTYPE") != std::string::npos);
   CHECK(trouble("reply").find("128 MiB") != std::string::npos);
@@ -264,7 +264,7 @@ TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of
   const nlohmann::json one = fleet.view({true, "work", {}});
   CHECK(find(one, "honest")->at("lists").size() == 1);
   CHECK(find(one, "reports")->at("lists").empty());
-  CHECK(find(one, "type")->at("lists_trouble").get<std::string>().find("WRONGTYPE") !=
+  CHECK(find(one, "type")->at("lists_error").get<std::string>().find("WRONGTYPE") !=
         std::string::npos);
 }
 
@@ -312,7 +312,7 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   CHECK(some[0].rows.size() == 10'000);
   const std::string large = fleet.host("large");
   const std::string why(3000, 's');
-  fleet.lists(large, 1000, R"({"state":"idle","why":")" + why + "\"}");
+  fleet.lists(large, 1000, R"({"state":"idle","reason":")" + why + "\"}");
   const auto bounded = host_details(fleet.query(), {{large, true, 0}, {alpha, true, 0}});
   REQUIRE(bounded.size() == 1);
   CHECK(bounded[0].rows.size() < 1000);

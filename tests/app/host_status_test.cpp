@@ -36,10 +36,10 @@ struct Host : World {
   Facts facts{clock};
   Supervisor supervisor{SupervisorHost{clock, timers, *this, *this}};
 
-  void apply(std::vector<Rule> rules, unsigned max_processes = 0) {
+  void apply(std::vector<Rule> rules, unsigned host_concurrency = 0) {
     auto config = std::make_shared<Config>();
     config->hash = "abc";
-    config->supervisor.max_processes = max_processes;
+    config->supervisor.host_concurrency = host_concurrency;
     for (Rule& rule : rules) config->lists.emplace(rule.prefix, share(rule));
     supervisor.apply(std::move(config), false, [](const ReloadPlan&) {});
   }
@@ -149,7 +149,7 @@ TEST_CASE("a list that waits for a place of the host") {
   const bool a_runs = host.list("a").state == ListState::running;
   const ListStatus waits = host.list(a_runs ? "b" : "a");
   CHECK(waits.state == ListState::full);
-  CHECK(waits.why == "max_processes is reached");
+  CHECK(waits.why == "host_concurrency is reached");
 }
 
 TEST_CASE("a list whose host is short of something") {

@@ -85,7 +85,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
     running = to_apply;
     ++generation_now;
     ReloadPlan plan;
-    plan.supervisor.push_back({"max_processes", "1", "2", false});
+    plan.supervisor.push_back({"host_concurrency", "1", "2", false});
     apply_then(plan);
   }
 
@@ -170,7 +170,7 @@ TEST_CASE("each step that fails leaves what is in force, and the next reload beg
   SUBCASE("the new connection doesn't work") {
     f.file = config("new", "unix:///b");
     f.no_connection = "no answer";
-    why = "the new Redis can't be used (no answer); nothing was changed";
+    why = "the new Redis is unavailable (no answer); nothing was changed";
     steps = {"read", "connect unix:///b", "abandon"};
   }
   SUBCASE("the host can't be made ready") {

@@ -96,38 +96,38 @@ TEST_CASE("a ring tells how each item of a list is, and who holds it") {
   host.server.ask({"RPUSH", "work:list", "bytes\xff"});
   host.server.ask(
       {"SET", "work:lock:item1", "run:alpha:77:01JD0000000000000000000000", "PX", "60000"});
-  host.server.ask({"SET", "work:lock:item2", "rest:cooldown", "PX", "60000"});
+  host.server.ask({"SET", "work:lock:item2", "delay:cooldown", "PX", "60000"});
   host.server.ask({"SET", "work:lock:item3", "quarantine:by hand"});
   const Json ring = host.get("work");
-  CHECK(ring["ring"] == "frsqf");
+  CHECK(ring["ring"] == "frdqf");
   CHECK(ring["length"] == 5);
   CHECK(ring["sampled"] == false);
-  CHECK(ring["parts"] == Json({{0, 5}}));
+  CHECK(ring["segments"] == Json({{0, 5}}));
   CHECK(ring["items"][0]["item"] == "item0");
   CHECK(ring["items"][4].contains("item_base64"));
-  REQUIRE(ring["held"].size() == 3);
-  CHECK(ring["held"][0]["host"] == "alpha");
-  CHECK(ring["held"][0]["at"] == 1);
-  CHECK(ring["held"][1]["state"] == "quarantined");
-  CHECK(ring["held"][2]["until_ms"].get<long long>() > ring["now_ms"].get<long long>());
-  CHECK(ring["again_ms"].get<int>() >= 900);
+  REQUIRE(ring["locked"].size() == 3);
+  CHECK(ring["locked"][0]["host"] == "alpha");
+  CHECK(ring["locked"][0]["index"] == 1);
+  CHECK(ring["locked"][1]["state"] == "quarantined");
+  CHECK(ring["locked"][2]["until_ms"].get<long long>() > ring["now_ms"].get<long long>());
+  CHECK(ring["max_age_ms"].get<int>() >= 900);
 }
 
 TEST_CASE("a ring of a long list is a sample, and says so") {
   RingHost host;
   for (int i = 0; i < 20'000; i += 1000) host.push(i, i + 1000);
-  host.server.ask({"SET", "work:lock:item19950", "rest:backoff", "PX", "60000"});
+  host.server.ask({"SET", "work:lock:item19950", "delay:backoff", "PX", "60000"});
   const Json ring = host.get("work");
   CHECK(ring["length"] == 20'000);
-  CHECK(ring["looked_at"] == 10'000);
+  CHECK(ring["examined"] == 10'000);
   CHECK(ring["sampled"] == true);
-  CHECK(ring["turn"].is_null());
-  CHECK(ring["parts"].size() == 100);
-  CHECK(ring["parts"][99] == Json({19'900, 100}));
-  CHECK(ring["ring"].get<std::string>()[9'950] == 's');
+  CHECK(ring["rotation"].is_null());
+  CHECK(ring["segments"].size() == 100);
+  CHECK(ring["segments"][99] == Json({19'900, 100}));
+  CHECK(ring["ring"].get<std::string>()[9'950] == 'd');
   CHECK(!ring.contains("items"));
   const Json few = host.get("work", "200");
-  CHECK(few["looked_at"] == 200);
+  CHECK(few["examined"] == 200);
 }
 
 TEST_CASE("many who ask share one look, and the next one waits for its pause") {

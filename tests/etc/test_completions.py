@@ -42,7 +42,7 @@ case "$*" in
     "fleet --no-lists") printf 'HOST   STATE\nalpha  running\nbeta  quiet\n' ;;
 esac
 [ "$*" = "lists --json" ] || exit 2
-echo '{"lists":[{"caps":["a"],"list":"work"},{"list":"a b"},{"list":"feeds","why":"x"}]}'
+echo '{"lists":[{"caps":["a"],"list":"work"},{"list":"a b"},{"list":"feeds","reason":"x"}]}'
 """
 
 
@@ -98,9 +98,9 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl re": "resume reload remove release",
             "w8yctl items ": "work feeds",
             "w8yctl --json items --state=free f": "feeds",
-            "w8yctl items --state r": "running resting",
-            "w8yctl lists --state=re": "refused",
-            "w8yctl release --state ": "resting quarantined",
+            "w8yctl items --state d": "delayed died",
+            "w8yctl lists --state=in": "ineligible",
+            "w8yctl release --state ": "delayed quarantined",
             "w8yctl add work ": "",
             "w8yctl pause --fo": "--for=",
             "w8yctl schedule s": "set statuses schedules",

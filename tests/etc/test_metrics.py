@@ -21,7 +21,7 @@ url = "unix://{folder}/redis.sock"
 status = ["unix:{folder}/w8yd.sock"]
 [lists.ring]
 command = ["true", "{{}}"]
-visit_within = "1h"
+overdue_after = "1h"
 [lists.mix]
 source = "schedule"
 queues = "A"
@@ -111,9 +111,9 @@ class Dashboard(unittest.TestCase):
                 host.until(
                     lambda text: all(
                         name in text
-                        for name in ('w8y_lap_seconds{', 'w8y_oldest_visit_seconds{',
-                                     'w8y_schedule_due{', 'w8y_schedule_late_seconds_bucket{list="mix"',
-                                     'w8y_visit_within_seconds{')
+                        for name in ('w8y_cycle_seconds{', 'w8y_longest_wait_seconds{',
+                                     'w8y_schedule_due{', 'w8y_schedule_lateness_seconds_bucket{list="mix"',
+                                     'w8y_overdue_after_seconds{')
                     )
                 )
             )

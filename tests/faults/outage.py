@@ -56,7 +56,7 @@ class Outages:
         pause = (first.start - ended) / 1e6
         said = max((host.log(since).splitlines() for host, since in sizes.items()), key=len)
         # The end of the trouble before may have been told only now.
-        said = said[1:] if said and "info: Redis is back" in said[0] else said
+        said = said[1:] if said and "info: Redis available again" in said[0] else said
         lines = len(said)
         world.check_items(self.items)
         overlaps = len(world.overlaps()) - self.overlaps

@@ -222,9 +222,9 @@ def told(hosts, text):
 def figures(world, pauses, items, events, prefix="work"):
     world.stop()
     world.check_items(items, prefix)
-    lines = told(world.hosts, "Redis can't be used")
+    lines = told(world.hosts, "Redis unavailable")
     assert lines <= 2 * events * len(world.hosts), f"{lines} lines of trouble"
-    assert told(world.hosts, "Redis is back") == lines, "trouble without an end"
+    assert told(world.hosts, "Redis available again") == lines, "trouble without an end"
     return {"events": events, "runs": world.record.count, "items lost": 0,
             "overlaps": len(world.overlaps()), "without work s": round(max(pauses.longest), 2),
             "lines of trouble per host and event": round(lines / len(world.hosts) / events, 1)}
@@ -299,7 +299,7 @@ def cluster_reshard(setup):
             pauses.after(reshard)
         overlaps = world.overlaps()
         assert not overlaps, overlaps  # nothing was lost on the way
-        lost = told(world.hosts, "lost the lock")
+        lost = told(world.hosts, "lease lost")
         assert lost == 0, f"{lost} leases lost"
         return {"moves": moves, "leases lost": lost,
                 **figures(world, pauses, items, setup.scale, "{work}")}

@@ -39,9 +39,9 @@ def simulated_beat(dice, number):
 def garbage_orders(dice):
     deep = "[" * 1000
     return [os.urandom(dice.randrange(1, 3000)), deep, "x" * 100_000, "null", '{"id": 3}',
-            json.dumps({"id": "a", "order": "explode"}),
-            json.dumps({"id": "../../" + "x" * 500, "order": "cancel", "run": deep}),
-            json.dumps({"id": "b", "order": "cancel", "host": "nobody", "run": "01"})]
+            json.dumps({"id": "a", "command": "explode"}),
+            json.dumps({"id": "../../" + "x" * 500, "command": "cancel", "run": deep}),
+            json.dumps({"id": "b", "command": "cancel", "host": "nobody", "run": "01"})]
 
 
 def spoil(redis, dice, over):
@@ -116,8 +116,8 @@ def fleet_garbage(setup):
         overlaps = world.overlaps()
         assert not overlaps, overlaps
         lost = sum(state["totals"]["leases_lost"] for state in states)
-        margin = min(state["redis"]["least_lease_margin_ms"] for state in states
-                     if state["redis"]["least_lease_margin_ms"] is not None)
+        margin = min(state["redis"]["min_lease_margin_ms"] for state in states
+                     if state["redis"]["min_lease_margin_ms"] is not None)
         assert set(statuses) <= {200, 404, 409, 503}, set(statuses)
         in_time(lost == 0, f"{lost} leases lost")
         in_time(margin >= KEY_EXPIRY_S * 1000 / 3, f"a lease had {margin} ms left")

@@ -70,7 +70,7 @@ def said_since(fleet, sizes):
     most = results = 0
     for host, since in zip(fleet.hosts, sizes):
         said = host.complaints(since)
-        told = sum("trouble with a job of gearmand" in line for line in said)
+        told = sum("gearmand job error" in line for line in said)
         most, results = max(most, len(said) - told), results + told
     return most, results
 
@@ -122,7 +122,7 @@ def kill_gearmand(setup):
             fleet.server.start()
             worst = max(worst, first_since(world, now_us()))
             fleet.all_done()
-            wait_for(lambda sizes=sizes: all("gearmand is back" in host.log(since) for host, since
+            wait_for(lambda sizes=sizes: all("gearmand available again" in host.log(since) for host, since
                                              in zip(fleet.hosts, sizes)), what="its line")
             said, told = said_since(fleet, sizes)
             lines, results = max(lines, said), results + told

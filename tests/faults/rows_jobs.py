@@ -92,7 +92,7 @@ def all_done(world, jobs, feed=FEED):
     for what in ("claimed", "cancelled", "published"):
         rest = world.redis.ask("EXISTS", key(what, feed))
         assert rest == 0, f"{key(what, feed)} is left"
-    assert world.redis.ask("EXISTS", f"{feed}:taken") == 0, "a claim is noted that is none"
+    assert world.redis.ask("EXISTS", f"{feed}:claims") == 0, "a claim is noted that is none"
     ran = {run.item for run in world.runs()}
     assert ran == set(jobs), f"lost: {set(jobs) - ran}"
 

@@ -40,7 +40,7 @@ def old_end(setup):
             # Its end is told and written, and that is all.
             wait_for(lambda: world.last_outcome("work") == "failed", what="the old end")
             lock = redis.ask("GET", "work:lock:a") or b""
-            assert not lock.startswith((b"rest:", b"quarantine:")), lock
+            assert not lock.startswith((b"delay:", b"quarantine:")), lock
             assert redis.ask("EXISTS", "work:failures", "work:quarantined") == 0
             go.unlink()
             redis.ask("DEL", "work:paused")

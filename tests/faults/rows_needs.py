@@ -83,7 +83,7 @@ def needs_vanish(setup):
                 since = host.log_size()
                 needs.take(kind)
                 wait_for(lambda kind=kind, since=since:
-                         f"list refused on this host list={kind} " in host.log(since),
+                         f"host ineligible for list list={kind} " in host.log(since),
                          what=f"{kind} to be refused")
                 refused = now_us()
                 others = [other for other in needs.kinds if other != kind]

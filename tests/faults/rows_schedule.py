@@ -31,7 +31,7 @@ def places(world, prefix="mix"):
     for code in "AB":
         found.update(world.redis.ask("LRANGE", f"{prefix}-work-{code}", 0, -1))
     found.update(world.redis.ask("ZRANGE", f"{prefix}-timeline", 0, -1))
-    found.update(world.redis.ask("HKEYS", f"{prefix}:taken"))
+    found.update(world.redis.ask("HKEYS", f"{prefix}:claims"))
     return {job.decode(): count for job, count in found.items()}
 
 

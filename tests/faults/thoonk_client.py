@@ -256,7 +256,7 @@ class Scripts:
     def change(self, what, id_, channel="", result=""):
         return self.run("job_change", ("ids", "items", "published", "claimed", "cancelled",
                                        "stalled", "finishes"), what, f"feed.lease:{self.feed}:",
-                        f"{self.feed}:taken", channel, result, id_) == [1]
+                        f"{self.feed}:claims", channel, result, id_) == [1]
 
     def finish(self, id_, result):
         return self.change("finish", id_, f"job.finish:{self.feed}", result)

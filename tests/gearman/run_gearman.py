@@ -246,16 +246,16 @@ def servers_in_trouble(place):
     client, other = place.client(server), place.client(second)
     for i in range(20):
         assert (client, other)[i % 2].do("work", b"x")[-1][0] == "complete"
-    wait_for(lambda: host.says("gearmand can't be used") >= 3, what="three troubles told")
+    wait_for(lambda: host.says("gearmand unavailable") >= 3, what="three troubles told")
     told = host.status()["gearman"]
-    assert [bool(each["trouble"]) for each in told][:4] == [True, True, False, True], told
+    assert [bool(each["error"]) for each in told][:4] == [True, True, False, True], told
     assert [each["connected"] for each in told if each["server"].endswith(str(server.port))] == [1]
 
     late = place.gearmand(port=gone)
     assert place.client(late).do("work", b"x")[-1][0] == "complete"
     wait_for(lambda: host.says("connected to gearmand server=127.0.0.1:%d" % gone) == 1 or
-             host.says("gearmand is back") >= 1, what="the end of the trouble")
-    assert host.says("gearmand can't be used; trying again") <= 4, host.text()
+             host.says("gearmand available again") >= 1, what="the end of the trouble")
+    assert host.says("gearmand unavailable, retrying") <= 4, host.text()
 
 
 @case

@@ -36,7 +36,7 @@ GETS = [
     "/healthz", "/readyz", "/metrics", "/api/v1/status", "/api/v1/status?lists=no", "/api/v1/lists",
     *(f"/api/v1/lists/{name}" for name in ("films", "paused", "mix", "encode", "mails", "no-program",
                                            "none")),
-    LIST + "/items", LIST + "/items?state=resting", LIST + "/items?search=a", LIST + "/items?limit=2",
+    LIST + "/items", LIST + "/items?state=delayed", LIST + "/items?search=a", LIST + "/items?limit=2",
     LIST + "/items?state=nonsense", "/api/v1/lists/mix/items", "/api/v1/lists/encode/items",
     *(ITEM + name for name in ("apple", "banana", "cherry", "damson", "elder", "%ff%00x", "none")),
     "/api/v1/lists/mix/items/backup:A", "/api/v1/lists/encode/items/job1",
@@ -47,7 +47,7 @@ GETS = [
     "/api/v1/runs", "/api/v1/runs?list=films&failed=yes", "/api/v1/runs?list=films&limit=1",
     "/api/v1/runs?item=apple", "/api/v1/runs?outcome=crashed", "/api/v1/runs?host=web2",
     f"/api/v1/runs/{RUNS[0]}", f"/api/v1/runs/{RUNS[0]}?list=films", "/api/v1/runs/01NONE",
-    "/api/v1/schedules", "/api/v1/schedules?list=mix&state=waiting", "/api/v1/feeds",
+    "/api/v1/schedules", "/api/v1/schedules?list=mix&state=scheduled", "/api/v1/feeds",
     "/api/v1/config", "/api/v1/config?list=films", "/api/v1/fleet", "/api/v1/fleet?lists=no",
     "/api/v1/fleet?list=films", "/api/v1/fleet?limit=1", "/api/v1/fleet/runs", LIST + "/ring",
     LIST + "/ring?most=3", "/api/v1/nothing",
@@ -70,14 +70,14 @@ PAGES = [
 ]
 READS = [
     ["--version"], ["--help"], ["status"], ["lists"], ["lists", "films"], ["lists", "mix"],
-    ["lists", "encode"], ["lists", "none"], ["lists", "--state=refused"], ["--wide", "lists"], ["fleet"],
+    ["lists", "encode"], ["lists", "none"], ["lists", "--state=ineligible"], ["--wide", "lists"], ["fleet"],
     ["--wide", "fleet"], ["fleet", "plan", "other.toml"], ["runs"], ["runs", "films"],
     ["runs", "--failed"], ["runs", "films", "--since=2h"], ["runs", "--host=web2"], ["show", RUNS[0]],
     ["show", RUNS[1]], ["show", RUNS[2]], ["show", "01NONE"], ["show", RUNS[0], "--list=films"],
     ["why", "films"], ["why", "mix"], ["why", "encode"], ["why", "paused"], ["why", "no-program"],
     *(["why", "films", item] for item in ("apple", "banana", "cherry", "damson", "elder", "none")),
     ["why", "mix", "backup:A"], ["why", "mix", "broken:A"], ["why", "encode", "job1"],
-    ["why", "encode", "job3"], ["items", "films"], ["items", "films", "--state=resting"],
+    ["why", "encode", "job3"], ["items", "films"], ["items", "films", "--state=delayed"],
     ["items", "films", "--limit=2"], ["items", "none"], ["items", "mix"], ["items", "encode"],
     *(["schedule", "-k", "mix", *words] for words in (
         ["tell", "backup:A"], ["tell", "none:A"], ["statuses"], ["schedules"], ["next", "backup:A"],
@@ -89,10 +89,10 @@ READS = [
     ["job", "ids", "encode"], ["job", "failures", "encode"], ["nonsense"], ["items"],
 ]
 CHANGES = [
-    ["add", "films", "fig", "apple"], ["add", "--again", "films", "apple"], ["add", "none", "x"],
+    ["add", "films", "fig", "apple"], ["add", "--allow-duplicates", "films", "apple"], ["add", "none", "x"],
     ["quarantine", "films", "apple", "cherry", "none", "--reason=to look at it"],
     ["items", "films"], ["release", "films", "apple", "banana", "none"], ["release", "films", "--all"],
-    ["remove", "films", "fig", "none"], ["remove", "films", "--state=resting"], ["items", "films"],
+    ["remove", "films", "fig", "none"], ["remove", "films", "--state=delayed"], ["items", "films"],
     ["pause", "films", "--reason=new disks"], ["pause", "films", "--for=1h"], ["lists", "films"],
     ["resume", "films"], ["resume", "films"], ["run", "films", "none"], ["cancel", RUNS[0]],
     ["cancel", RUNS[3]], ["quiet"], ["status"], ["resume", "--host=web1"],
@@ -137,17 +137,17 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r"\b\d+ms\b", "<ms>ms"),
     (r'("next"): "ZmxlZXQ[^"]*"', r'\1: "<fleet cursor>"'),
     (r'("\w*(?:age|left|remaining|free_in)_ms"): (\d*)\d{5}\b', r"\1: \2<ms>"),
-    (r'("(?:oldest_visit|again)_ms"): \d+', r"\1: <ms>"),
+    (r'("(?:longest_wait|max_age)_ms"): \d+', r"\1: <ms>"),
     (r'("age_ms"): \d{1,4}\b(?!<)', r"\1: <ms>"),
     (r'commit="\w*"', 'commit="<commit>"'),
     # Figures of work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
-    (r"(?m)^w8y_places \d+$", "w8y_places <n>"),
+    (r"(?m)^w8y_slots_used \d+$", "w8y_slots_used <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
     (r"\b\d/10\b", "<n>/10"),  # slots: a claim that is on its way has one
 )]
 # Statistics of lists, which w8yd reads periodically: not compared where keys change.
-FIGURES = {"items", "items_at_ms", "items_estimated", "oldest_visit_ms", "fleet_places"}
+FIGURES = {"items", "items_at_ms", "items_estimated", "longest_wait_ms", "fleet_slots"}
 WIDTH = 120
 # The order of the lines is that of a hash table, which differs from server to server.
 UNORDERED = ("schedule -k mix statuses", "schedule -k mix schedules")
@@ -188,8 +188,8 @@ class Web2(threading.Thread):
     RUN = {"list": "films", "run": RUNS[3], "item": "cherry", "state": "running", "pid": 4712,
            "started_ms": (NOW_S - 930) * 1000, "attempt": 1, "fence": 1003, "lease_lost": False,
            "progress": {"numerator": 3.0, "denominator": 10.0}, "age_ms": 930_000}
-    LIST = {"state": "running", "why": "", "running": 1, "concurrency": 3, "fleet_concurrency": 1, "weight": 1,
-            "host_state": "running", "slots": {"limit": 8, "used": 1}, "look_within_ms": 1500}
+    LIST = {"state": "running", "reason": "", "running": 1, "concurrency": 3, "fleet_concurrency": 1, "weight": 1,
+            "host_state": "running", "slots": {"limit": 8, "used": 1}, "poll_within_ms": 1500}
 
     def __init__(self, redis):
         super().__init__(daemon=True)
@@ -204,13 +204,13 @@ class Web2(threading.Thread):
             while True:
                 order = json.loads(self.wire.read()[2])
                 if order.get("all") or order.get("host") in ("web2", "web2-00000002"):
-                    self.answers.ask("PUBLISH", f"w8y-fleet:answer:{order['id']}", json.dumps(self.answer(order)))
+                    self.answers.ask("PUBLISH", f"w8y-fleet:reply:{order['id']}", json.dumps(self.answer(order)))
 
     def answer(self, order):
         answer = {"host": "web2", "host_id": "web2-00000002", "result": "done", "text": "done"}
-        if order["order"] in ("runs", "logs"):
+        if order["command"] in ("runs", "logs"):
             runs = RUNS[3].startswith(order.get("run", "")) and order.get("list", "films") == "films"
-            answer |= {"text": "1 run", "runs": [self.RUN], "more_runs": 0} if runs else {"text": "0 runs"}
+            answer |= {"text": "1 run", "runs": [self.RUN], "omitted_runs": 0} if runs else {"text": "0 runs"}
             if order.get("list") == "films":
                 answer["list"] = self.LIST
         return answer
@@ -255,7 +255,7 @@ class World:
             wait_for(lambda: "info: ready" in (self.home / "w8yd.log").read_text(), what="w8yd")
             status = self.http("GET", "/api/v1/status?lists=no")
             self.config_hash = re.search('"config_hash": "([0-9a-f]+)"', status).group(1)
-            for path, figure in (("lists/films", "oldest_visit_ms"), ("lists/films", "fleet_places"),
+            for path, figure in (("lists/films", "longest_wait_ms"), ("lists/films", "fleet_slots"),
                                  ("lists/mix", "died"), ("status", '"kind": "died"')):
                 wait_for(lambda p=path, f=figure: f in self.http("GET", "/api/v1/" + p), what=figure)
         return self
@@ -324,7 +324,7 @@ class World:
             answer = "".join(sorted(answer.splitlines(True)))
         errors = "".join(f"! {line}\n" for line in text(done.stderr).splitlines())
         if not figures:
-            answer = re.sub("(?m)^oldest .*\n", "", answer)
+            answer = re.sub("(?m)^longest wait .*\n", "", answer)
         text = self.masked(f"exit {done.returncode}\n{answer}{errors}")
         return text if words[0] == "--json" else re.sub("(?<=\\S) {3,}", "  ", text)
 

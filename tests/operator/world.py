@@ -11,7 +11,7 @@ url = "@REDIS@"
 [supervisor]
 host = "web1"
 status = ["unix:@DIR@/w8yd.sock"]
-max_processes = 10
+host_concurrency = 10
 
 [lists.films]
 command = ["true"]
@@ -19,7 +19,7 @@ concurrency = 3
 fleet_concurrency = 1
 cooldown = "5m"
 max_failures = 5
-visit_within = "1h"
+overdue_after = "1h"
 
 [lists.paused]
 command = ["true"]
@@ -45,7 +45,7 @@ RUNS = ["01KAV5WDM0APPLE0000000000A", "01KAV5SV00BANANA000000000B", "01KAV4Q2M0C
 def record(number, item, outcome, ago_s, **more):
     return json.dumps({
         "entered_ms": NOW_MS - ago_s * 1000, "type": "end", "list": "films", "run": RUNS[number], "item": item,
-        "host": "web2", "time_ms": NOW_MS - ago_s * 1000, "outcome": outcome, "took_ms": 1250, "attempt": 1,
+        "host": "web2", "time_ms": NOW_MS - ago_s * 1000, "outcome": outcome, "duration_ms": 1250, "attempt": 1,
         "fence": 1000 + number, **more}, separators=(",", ":"))
 
 
@@ -62,12 +62,12 @@ def heartbeat(host, state, **more):
         "host": host, "pid": 4711, "version": "0.1.0", "state": state, "started_ms": NOW_MS - DAY_S * 1000,
         "config_hash": "0123456789abcdef" * 4, "generation": 2, "applied_ms": NOW_MS - 3_600_000,
         "processors": 4, "slots_used": 1, "slots_limit": 8, "lease_margin_ms": 3300,
-        "least_lease_margin_ms": 3200, "lists_version": 1} | more, separators=(",", ":"))
+        "min_lease_margin_ms": 3200, "lists_version": 1} | more, separators=(",", ":"))
 
 
 def list_report(state, **more):
     return json.dumps({
-        "state": state, "why": "", "program": "/usr/bin/true", "caps": [], "executor_version": "",
+        "state": state, "reason": "", "program": "/usr/bin/true", "caps": [], "executor_version": "",
         "running": 0, "concurrency": 3, "fleet_concurrency": 0, "weight": 1, "enabled": True} | more,
         separators=(",", ":"))
 
@@ -76,13 +76,13 @@ def fill(wire):
     ask = wire.ask
     ask("RPUSH", "films:list", "apple", "banana", "cherry", "damson", "elder", b"\xff\x00x", "twice",
         "twice", "long " + "x" * 5000)
-    ask("SET", "films:lock:banana", "rest:backoff", "PX", 2_730_000)
+    ask("SET", "films:lock:banana", "delay:backoff", "PX", 2_730_000)
     ask("SET", "films:lock:cherry", f"run:web2:4711:{RUNS[3]}", "PX", 1_830_000)
     ask("SET", "films:lock:damson", f"quarantine:{RUNS[2]}")
     ask("SET", "films:lock:elder", "another's")
     ask("HSET", "films:failures", "banana", 2, "damson", 5)
     ask("HSET", "films:quarantined", "damson", json.dumps({
-        "run": RUNS[2], "by": "w8yd on web2", "why": "crashed: SIGSEGV; 5 failures in a row",
+        "run": RUNS[2], "by": "w8yd on web2", "reason": "crashed: SIGSEGV; 5 failures in a row",
         "time_ms": NOW_MS - 1_230_000}))
     ask("ZADD", "films:slots", NOW_MS + 1_830_000, RUNS[3])
     ask("SET", "films:fence", NOW_MS * 1000)
@@ -127,5 +127,5 @@ def fill(wire):
     ask("SET", "w8y-fleet:host:web2-00000002", heartbeat("web2", "running"))
     ask("SET", "w8y-fleet:host:web3-00000003", heartbeat("web3", "quiet"))
     ask("HSET", "w8y-fleet:lists:web2-00000002", "films", list_report("running", running=1, fleet_concurrency=1),
-        "paused", list_report("paused", why="new disks"), "mix", list_report("idle"))
-    ask("HSET", "w8y-fleet:lists:web3-00000003", "films", list_report("refused", why="true: not found"))
+        "paused", list_report("paused", reason="new disks"), "mix", list_report("idle"))
+    ask("HSET", "w8y-fleet:lists:web3-00000003", "films", list_report("ineligible", reason="true: not found"))

@@ -74,8 +74,8 @@ TEST_CASE("a host's status as JSON") {
   CHECK(json["redis"]["connected"] == false);
   const Json first = Json::parse(view::to_json(list, view::api));
   CHECK(first["list"] == "media:thumbs");
-  CHECK(first["state"] == "refused");
-  CHECK(first["why"] == "lacks \"gpu\"");
+  CHECK(first["state"] == "ineligible");
+  CHECK(first["reason"] == "lacks \"gpu\"");
   CHECK(first["counters"]["timed_out"] == 3);
   CHECK(first["runs"][0]["item_base64"] == "/w==");
   CHECK(first["runs"][0]["fence"] == 1732147200000123);
@@ -87,18 +87,18 @@ TEST_CASE("events as JSON") {
   const auto json = [](const Event& event) { return Json::parse(to_json(event, WallTime(5))); };
   CHECK(json(RunEnded{of, Failed{"no space"}, std::chrono::milliseconds(1500)}) ==
         Json::parse(R"({"type":"end","time_ms":5,"list":"work","run":"01HV","item":"a:0",
-                        "outcome":"failed","reason":"no space","took_ms":1500})"));
+                        "outcome":"failed","reason":"no space","duration_ms":1500})"));
   CHECK(json(RunUpdated{of, R"({"a":[1]})"})["data"]["a"][0] == 1);
   CHECK(json(RunUpdated{of, "no json"})["data"].is_null());
   CHECK(json(ListChanged{"work", ListState::paused, "why"})["state"] == "paused");
   CHECK(json(Reloaded{true, 2, "x"})["generation"] == 2);
   CHECK(json(ShortageChanged{{"work", nullptr}, false, "no processes", 0, {}}) ==
         Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"starved",
-                        "why":"no processes"})"));
+                        "reason":"no processes"})"));
   CHECK(json(ShortageChanged{{"work", nullptr}, true, {}, 3, {}}) ==
-        Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"running","why":""})"));
+        Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"running","reason":""})"));
   CHECK(json(HostReady{3, "abc"}) ==
-        Json::parse(R"({"type":"host","time_ms":5,"state":"running","why":""})"));
+        Json::parse(R"({"type":"host","time_ms":5,"state":"running","reason":""})"));
   // What is for the log only is not told.
   CHECK(event_name(RunSaid{of, "hello", false}) == nullptr);
   CHECK(event_name(ItemParked{"work", "a:0", "why"}) == nullptr);
@@ -109,7 +109,7 @@ TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack
   CHECK_FALSE(JsonFields::parse("{\"a\":" + deep + "}"));
   CHECK(Json::parse(to_json(RunUpdated{{}, deep}, WallTime(0)))["data"].is_null());
   core::AsciiObject json;
-  json.put("why", "\x1b[2J\xc2\x9b\n\xff");
+  json.put("reason", "\x1b[2J\xc2\x9b\n\xff");
   const std::string text = json.take();
   for (const char character : text) {
     CHECK(character >= 0x20);

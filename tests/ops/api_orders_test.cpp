@@ -89,7 +89,7 @@ TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
     CHECK(fixture.fleet.given.by == "jo on gamma");
     CHECK(fixture.control.called.empty());
     const Json json = body_of(done);
-    CHECK(json["complete"] == true);
+    CHECK(json["all_done"] == true);
     CHECK(json["hosts"][0]["host"] == "beta");
     CHECK(json["hosts"][0]["text"] == "quiet now");
 
@@ -114,8 +114,8 @@ TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
   fixture.with_client([&](HttpClient& client) {
     const HttpResult some = client.post("/api/v1/quiet?all=yes", "");
     CHECK(some.status == 409);
-    CHECK(body_of(some)["missing"][0]["host"] == "gamma");
-    CHECK(body_of(some)["missing"][0]["silent"] == true);
+    CHECK(body_of(some)["no_reply"][0]["host"] == "gamma");
+    CHECK(body_of(some)["no_reply"][0]["unresponsive"] == true);
     CHECK(client.get("/api/v1/fleet/runs").status == 200);
   });
   fixture.fleet.outcome.trouble = "no such host";

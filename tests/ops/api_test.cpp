@@ -111,14 +111,14 @@ TEST_CASE("what can be looked at") {
     CHECK(one["lists"].size() == 1);
     CHECK(one["redis"] == config["redis"]);
     CHECK(client.get("/api/v1/config?list=none").status == 404);
-    // Its laps of the last hours are told of one list, and not of ten thousand.
+    // Its cycles of the last hours are told of one list, and not of ten thousand.
     ListFigures figures;
-    figures.laps = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
+    figures.cycles = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
     f.control.lists[1].figures = figures;
-    CHECK(body_of(client.get("/api/v1/lists/second"))["laps"] ==
-          Json::parse(R"([{"at_ms":1800000000000,"lap_ms":90000},)"
-                      R"({"at_ms":1800001800000,"lap_ms":80000}])"));
-    CHECK_FALSE(body_of(client.get("/api/v1/lists"))["lists"][1].contains("laps"));
+    CHECK(body_of(client.get("/api/v1/lists/second"))["cycles"] ==
+          Json::parse(R"([{"at_ms":1800000000000,"cycle_ms":90000},)"
+                      R"({"at_ms":1800001800000,"cycle_ms":80000}])"));
+    CHECK_FALSE(body_of(client.get("/api/v1/lists"))["lists"][1].contains("cycles"));
     CHECK(config["redis"]["url"] == "redis://localhost");
     CHECK(config["lists"][0]["settings"]["concurrency"] == "4");
     CHECK(client.post("/api/v1/status", "").status == 405);

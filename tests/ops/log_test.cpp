@@ -164,16 +164,16 @@ TEST_CASE("a long item leaves room for what is said of it, in a line that a pipe
 TEST_CASE("what a child says stands last, in quotes, and looks like no line of ours") {
   // Lines of each format, with and without what is in front of them, and ends of quotes.
   const std::vector<std::string> imitations = {
-      "info: draining because=SIGTERM running=3",
-      "2026-11-21T16:00:00.000000Z info: draining because=SIGTERM running=3",
-      "<6>info: draining because=SIGTERM running=3",
-      "time=2026-11-21T16:00:00.000000Z level=info msg=draining because=SIGTERM running=3",
-      R"({"time":"2026-11-21T16:00:00.000000Z","level":"info","msg":"draining","because":"SIGTERM"})",
+      "info: draining reason=SIGTERM running=3",
+      "2026-11-21T16:00:00.000000Z info: draining reason=SIGTERM running=3",
+      "<6>info: draining reason=SIGTERM running=3",
+      "time=2026-11-21T16:00:00.000000Z level=info msg=draining reason=SIGTERM running=3",
+      R"({"time":"2026-11-21T16:00:00.000000Z","level":"info","msg":"draining","reason":"SIGTERM"})",
       R"(" level=error msg="no locks any more)",
       R"(","level":"error","msg":"no locks any more)",
       R"(\" level=error)",
       "child list=other item=b out=\"x\"",
-      "x\ninfo: draining because=SIGTERM",
+      "x\ninfo: draining reason=SIGTERM",
       "plain",
       "",
   };

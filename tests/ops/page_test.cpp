@@ -138,7 +138,7 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->text.find("\"list\":\"list99\"") != std::string::npos);
   CHECK(page->text.find(",1,1]]}") != std::string::npos);  // list7's minute
   CHECK(page->text.find("\"host\":\"alpha\"") != std::string::npos);
-  CHECK(page->text.find(R"("items":{"length":3,"free":2},"lap_ms":90000)") != std::string::npos);
+  CHECK(page->text.find(R"("items":{"length":3,"free":2},"cycle_ms":90000)") != std::string::npos);
   // Asked for again, with the same answer: nothing new.
   page->text.clear();
   f.control.lists["list8"].figures->at += WallTime(1);
@@ -153,14 +153,14 @@ TEST_CASE("a page gets all there is, then what changes") {
   f.control.lists["list3"].why = "lacks \"gpu\"";
   f.hub.on_event(ListChanged{"list3", ListState::refused, "lacks \"gpu\""});
   REQUIRE(f.until([&] { return page->count("change") > 0; }));
-  CHECK(page->text.find("\"state\":\"refused\"") != std::string::npos);
+  CHECK(page->text.find("\"state\":\"ineligible\"") != std::string::npos);
   CHECK(page->text.find("list4") == std::string::npos);
 
   page->text.clear();
   f.control.lists.erase("list3");
   f.hub.on_event(ListChanged{"list3", ListState::idle, ""});
-  REQUIRE(f.until([&] { return page->text.find("\"gone\"") != std::string::npos; }));
-  CHECK(page->text.find(R"("gone":[{"list":"list3"}])") != std::string::npos);
+  REQUIRE(f.until([&] { return page->text.find("\"removed\"") != std::string::npos; }));
+  CHECK(page->text.find(R"("removed":[{"list":"list3"}])") != std::string::npos);
 }
 
 TEST_CASE("however much happens, a page hears of it four times a second, and the newest only") {

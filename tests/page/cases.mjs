@@ -58,8 +58,8 @@ command = ["true"]
   await viewer.sees(viewer.heading('Overview'));
   const {page} = viewer;
   await viewer.reads(page.getByRole('banner'), /live/);
-  const wrong = page.getByRole('region', {name: 'What is wrong'});
-  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Refused'}), /gpu: lacks "gpu"/);
+  const wrong = page.getByRole('region', {name: 'Problems'});
+  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /gpu: lacks "gpu"/);
 
   // What is put in is seen to run, by the item that the process has.
   await redis.ask('RPUSH', 'films:list', 'holiday.mkv', 'wedding.mkv', 'later.mkv');
@@ -80,7 +80,7 @@ command = ["true"]
   await viewer.picture('overview');
 
   writeFileSync(gate, '');
-  await viewer.reads(page.getByRole('region', {name: 'Failed in the hour'}).or(page.locator('.tile').filter({hasText: 'Failed in the hour'})), /2/);
+  await viewer.reads(page.getByRole('region', {name: 'Failed, last hour'}).or(page.locator('.tile').filter({hasText: 'Failed, last hour'})), /2/);
   await waitFor(async () => Number(await redis.ask('LLEN', 'films:runs')) >= 3, 'runs');
   await viewer.reads(page.getByRole('img', {name: /Runs per minute in the last hour: [1-9]/}).locator('xpath=..'), /ended/);
   host.ctl('resume', 'rest');
@@ -98,8 +98,8 @@ async function listsCase(at) {
   const table = page.getByRole('table', {name: 'Lists'});
   const row = (at2) => table.getByRole('row').nth(at2);
   assert.equal(await table.getAttribute('aria-rowcount'), '303');
-  // The trouble comes first, in words.
-  await viewer.reads(table, /^[^]*?stuck\s+refused/);
+  // Problems come first, in words.
+  await viewer.reads(table, /^[^]*?stuck\s+ineligible/);
   assert.match(await table.getByRole('rowheader').first().innerText(), /stuck/);
   assert.ok((await table.getByRole('row').count()) < 120, 'only what is in view is drawn');
   // It scrolls to the end.
@@ -112,7 +112,7 @@ async function listsCase(at) {
   await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /10 of 302 lists/);
   assert.deepEqual((await table.getByRole('rowheader').allInnerTexts()).map((text) => text.trim()), Array.from({length: 10}, (_, i) => `list-12${i}`));
   await page.getByRole('searchbox', {name: 'Search'}).fill('');
-  await page.getByRole('combobox', {name: 'State'}).selectOption('refused');
+  await page.getByRole('combobox', {name: 'State'}).selectOption('ineligible');
   await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /1 of 302/);
   await page.getByRole('combobox', {name: 'State'}).selectOption('');
   // A run moves a list's figures without anybody asking.
@@ -138,16 +138,16 @@ concurrency = 2
 [lists.none]
 command = ["true"]
 `);
-  await redis.ask('SET', 'round:lock:resting', 'rest:cooldown', 'PX', '600000');
+  await redis.ask('SET', 'round:lock:resting', 'delay:cooldown', 'PX', '600000');
   await redis.ask('SET', 'round:lock:parked', 'quarantine:by hand');
   await redis.ask('RPUSH', 'round:list', 'one', 'two', 'three', 'resting', 'parked');
   const viewer = await open(at, host);
   const {page} = viewer;
   await viewer.go('#/lists/round');
-  const ring = page.getByRole('img', {name: /The ring of round: 5 items: 2 running, 1 quarantined, 1 resting, 1 free/});
+  const ring = page.getByRole('img', {name: /The ring of round: 5 items: 2 running, 1 quarantined, 1 delayed, 1 free/});
   await viewer.sees(ring, 'the ring of five');
   const legend = page.getByRole('list', {name: 'Items'});
-  await viewer.reads(legend, /2\s*running[^]*1\s*quarantined[^]*1\s*resting[^]*1\s*free/);
+  await viewer.reads(legend, /2\s*running[^]*1\s*quarantined[^]*1\s*delayed[^]*1\s*free/);
   // By keyboard alone: each item, who holds it, how long.
   await ring.focus();
   const said = new Map(); // place → what it says
@@ -161,7 +161,7 @@ command = ["true"]
   }
   const all = [...said.values()].join('\n');
   assert.match(all, /one, running on alpha for/);
-  assert.match(all, /resting, resting, .* left/);
+  assert.match(all, /resting, delayed, .* left/);
   assert.match(all, /parked, quarantined/);
   assert.match(all, /three, free/);
   await viewer.accessible();
@@ -173,9 +173,9 @@ command = ["true"]
 
   await viewer.go('#/lists/none');
   await viewer.reads(page.getByRole('main'), /The list has no items/);
-  await redis.ask('EVAL', "for i = 1, 500 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'rest:cooldown', 'PX', 600000) end", 1, 'none:list');
-  await viewer.sees(page.getByRole('img', {name: /The ring of none: 500 items: 0 running, 0 quarantined, 500 resting, 0 free/}), 'the ring of 500');
-  await redis.ask('EVAL', "for i = 501, 30000 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'rest:cooldown', 'PX', 600000) end", 1, 'none:list');
+  await redis.ask('EVAL', "for i = 1, 500 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'delay:cooldown', 'PX', 600000) end", 1, 'none:list');
+  await viewer.sees(page.getByRole('img', {name: /The ring of none: 500 items: 0 running, 0 quarantined, 500 delayed, 0 free/}), 'the ring of 500');
+  await redis.ask('EVAL', "for i = 501, 30000 do redis.call('RPUSH', KEYS[1], 'i' .. i) redis.call('SET', 'none:lock:i' .. i, 'delay:cooldown', 'PX', 600000) end", 1, 'none:list');
   await viewer.sees(page.getByRole('img', {name: /The ring of none: 30,000 items, a sample of 10,000/}), 'the sample');
   await viewer.reads(page.getByRole('main'), /A sample: 10,000 of 30,000 items/);
 }
@@ -236,12 +236,12 @@ async function keyboardCase(at) {
   await focusOn(/^work$/);
   await page.keyboard.press('Enter');
   await viewer.sees(viewer.heading('work'));
-  await focusOn(/^Give orders/);
+  await focusOn(/^Sign in/);
   await page.keyboard.press('Enter');
-  await viewer.sees(page.getByRole('dialog', {name: 'Give orders'}), 'where the token is entered');
+  await viewer.sees(page.getByRole('dialog', {name: 'Sign in'}), 'where the token is entered');
   await page.keyboard.type(host.token);
   await page.keyboard.press('Enter');
-  await viewer.reads(page.getByRole('dialog', {name: 'Give orders'}), /Orders are taken/);
+  await viewer.reads(page.getByRole('dialog', {name: 'Sign in'}), /Signed in/);
   await page.keyboard.press('Escape');
   await focusOn(/^Pause/);
   await page.keyboard.press('Enter');
@@ -260,14 +260,14 @@ async function ordersCase(at) {
   const {page} = viewer;
   await viewer.go('#/fleet');
   // Without the token there are no orders; a wrong one is the server's to refuse.
-  await page.getByRole('button', {name: 'Give orders …'}).click();
+  await page.getByRole('button', {name: 'Sign in …'}).click();
   assert.equal(await page.getByRole('button', {name: /Quiet|Reload|Drain/}).count(), 0);
-  const entry = page.getByRole('dialog', {name: 'Give orders'});
+  const entry = page.getByRole('dialog', {name: 'Sign in'});
   await entry.getByLabel(/The token/).fill('wrong');
-  await entry.getByRole('button', {name: 'Give orders'}).click();
+  await entry.getByRole('button', {name: 'Sign in'}).click();
   await viewer.reads(entry, /with the token of status_token_file/);
   assert.equal(await page.getByRole('button', {name: /Quiet|Reload|Drain/, includeHidden: true}).count(), 0);
-  await entry.getByRole('button', {name: 'Leave it'}).click();
+  await entry.getByRole('button', {name: 'Dismiss'}).click();
   await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Quiet …'}).click();
   const dialog = page.getByRole('dialog', {name: 'Quiet'});
@@ -289,9 +289,9 @@ async function ordersCase(at) {
   const reload = page.getByRole('dialog', {name: 'Reload'});
   await reload.getByRole('button', {name: 'Reload'}).click();
   await viewer.reads(reload, /concurrency/);
-  await reload.getByRole('button', {name: /Leave it|Close/}).click();
+  await reload.getByRole('button', {name: /Dismiss|Close/}).click();
   await viewer.go('#/');
-  await viewer.reads(page.getByRole('region', {name: 'What is wrong'}), /Reload\s+failed/);
+  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Reload\s+failed/);
 
   // Where the config has no token, there is nothing to enter either.
   await host.stop();
@@ -302,16 +302,16 @@ async function ordersCase(at) {
   await other.go('#/fleet');
   assert.equal((await asked).status(), 401);
   await other.sees(other.page.getByRole('table', {name: 'Hosts of the fleet'}));
-  assert.equal(await other.page.getByRole('button', {name: /Give orders|Quiet|Reload|Drain/}).count(), 0);
+  assert.equal(await other.page.getByRole('button', {name: /Sign in|Quiet|Reload|Drain/}).count(), 0);
 }
 
-/** An order of any client, on a list that takes nothing: it is full, refused or disabled. */
+/** An order of any client, on a list that takes nothing: it is full, ineligible or disabled. */
 async function pauseCase(at) {
   const gate = join(at.home, 'go');
   const {redis, host} = await world(at, `
 [lists.full]
 ${until(gate)}
-[lists.refused]
+[lists.ineligible]
 executor = "/nonexistent"
 [lists.off]
 command = ["true"]
@@ -325,13 +325,13 @@ enabled = false
   await viewer.reads(table.getByRole('row', {name: /full/}), /running/);
   // Hosts hear of it, whoever has done it.
   assert.equal((await redis.ask('PUBSUB', 'NUMSUB', 'w8y-fleet:changes'))[1], 1);
-  for (const name of ['full', 'refused', 'off']) host.ctl('pause', name, '--reason', 'by ctl');
-  for (const name of ['full', 'refused', 'off']) await viewer.reads(table.getByRole('row', {name}), /paused: by ctl/);
-  host.ctl('resume', 'refused');
-  await waitFor(async () => !/by ctl/.test(await table.getByRole('row', {name: 'refused'}).innerText()), 'the end of the pause');
-  const answer = await host.api('lists/refused/pause', {method: 'POST', headers: {'Content-Type': 'application/json', Authorization: `Bearer ${host.token}`}, body: '{"reason":"by API"}'});
+  for (const name of ['full', 'ineligible', 'off']) host.ctl('pause', name, '--reason', 'by ctl');
+  for (const name of ['full', 'ineligible', 'off']) await viewer.reads(table.getByRole('row', {name}), /paused: by ctl/);
+  host.ctl('resume', 'ineligible');
+  await waitFor(async () => !/by ctl/.test(await table.getByRole('row', {name: 'ineligible'}).innerText()), 'the end of the pause');
+  const answer = await host.api('lists/ineligible/pause', {method: 'POST', headers: {'Content-Type': 'application/json', Authorization: `Bearer ${host.token}`}, body: '{"reason":"by API"}'});
   assert.equal(answer.result, 'paused');
-  await viewer.reads(table.getByRole('row', {name: 'refused'}), /paused: by API/);
+  await viewer.reads(table.getByRole('row', {name: 'ineligible'}), /paused: by API/);
   writeFileSync(gate, '');
 }
 
@@ -342,11 +342,11 @@ async function breakCase(at) {
   await viewer.go('#/');
   await viewer.reads(page.getByRole('banner'), /live/);
   await redis.stop();
-  await viewer.reads(page.getByRole('region', {name: 'What is wrong'}), /Redis\s+away since \d\d:\d\d:\d\d/);
+  await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Redis\s+unavailable since \d\d:\d\d:\d\d/);
   await redis.start();
-  await viewer.reads(page.getByRole('main'), /Nothing is wrong/);
+  await viewer.reads(page.getByRole('main'), /No problems/);
   await host.stop('SIGKILL');
-  await viewer.reads(page.getByRole('alert'), /Not connected since \d\d:\d\d:\d\d/);
+  await viewer.reads(page.getByRole('alert'), /Disconnected since \d\d:\d\d:\d\d/);
   await viewer.reads(page.getByRole('banner'), /not connected since/);
   await viewer.picture('not-connected');
   await redis.ask('RPUSH', 'work:list', 'meanwhile');
@@ -359,7 +359,7 @@ async function breakCase(at) {
 async function fleetCase(at) {
   const gate = join(at.home, 'go');
   const lists = `[lists.work]\n${until(gate)}\n[lists.gpu]\nexecutor = "${at.source}/executors/superman.py"\n`;
-  const {redis, host} = await world(at, lists, {more: 'max_processes = 4'});
+  const {redis, host} = await world(at, lists, {more: 'host_concurrency = 4'});
   const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
   await beta.configure(`${lists}requires = ["gpu"]\n[lists.own]\ncommand = ["true"]\n`);
   await beta.start();
@@ -368,21 +368,21 @@ async function fleetCase(at) {
   const {page} = viewer;
   await viewer.go('#/fleet');
   const grid = page.getByRole('table', {name: 'Lists by host'});
-  await viewer.reads(grid.getByRole('row', {name: /gpu/}), /refused[^]*lacks "gpu"/);
+  await viewer.reads(grid.getByRole('row', {name: /gpu/}), /ineligible[^]*lacks "gpu"/);
   await viewer.reads(grid.getByRole('row', {name: /own/}), /–/);
   await redis.ask('RPUSH', 'work:list', 'a', 'b');
   await viewer.go('#/lists/work');
   await viewer.reads(page.getByRole('table', {name: 'Hosts that have this list'}), /alpha[^]*beta/);
   await viewer.reads(page.getByRole('region', {name: 'Running now'}), /on beta for/);
   await viewer.go('#/fleet');
-  await viewer.sees(page.getByRole('progressbar', {name: 'Places in use on alpha'}), 'the places of alpha');
+  await viewer.sees(page.getByRole('progressbar', {name: 'Slots in use on alpha'}), 'the slots of alpha');
   await viewer.accessible();
   await viewer.fits();
   await viewer.picture('fleet');
   writeFileSync(gate, '');
   if (!at.long) return; // half a minute
   await beta.stop('SIGKILL');
-  await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /silent/, 60000);
+  await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /unresponsive/, 60000);
 }
 
 /** What a run says is seen on the page of any host; and how long a turn took, while hosts change. */
@@ -411,9 +411,9 @@ tell(type="complete")
   chmodSync(program, 0o755);
   // As another host has left it: half an hour ago a turn took ten minutes.
   const now = Date.now();
-  const seeded = {at_ms: now, items: {length: 2}, lap_ms: 60000, laps: [Math.floor(now / 900000) - 2, 600000]};
-  const {redis, host} = await world(at, '[lists.far]\ncommand = ["true"]\nconcurrency = 0\n[lists.round]\ncommand = ["true"]\nvisit_within = "1h"\n');
-  await redis.ask('HSET', 'w8y-fleet:figures', 'list:round', JSON.stringify(seeded));
+  const seeded = {at_ms: now, items: {length: 2}, cycle_ms: 60000, cycles: [Math.floor(now / 900000) - 2, 600000]};
+  const {redis, host} = await world(at, '[lists.far]\ncommand = ["true"]\nconcurrency = 0\n[lists.round]\ncommand = ["true"]\noverdue_after = "1h"\n');
+  await redis.ask('HSET', 'w8y-fleet:stats', 'list:round', JSON.stringify(seeded));
   await redis.ask('RPUSH', 'round:list', 'a', 'b');
   const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
   await beta.configure(`[lists.far]\nexecutor = "${program}"\n`);
@@ -493,7 +493,7 @@ command = ["true"]
   await viewer.go('#/lists/work');
   await viewer.follow(items.getByRole('link', {name: 'a/b <i>'}));
   await viewer.sees(viewer.heading('a/b <i>'));
-  await viewer.reads(page.getByRole('region', {name: 'How it is'}), /./);
+  await viewer.reads(page.getByRole('region', {name: 'Status'}), /./);
   await page.getByRole('button', {name: 'Release …'}).click();
   await dialog.getByRole('button', {name: 'Release'}).click();
   await waitFor(async () => (await redis.ask('HEXISTS', 'work:quarantined', 'a/b <i>')) === 0, 'the release');
@@ -501,7 +501,7 @@ command = ["true"]
   await viewer.accessible();
   await viewer.picture('item');
 
-  // One that rests is run at once, if somebody says so.
+  // Run now ignores the delay of an item.
   await viewer.go('#/lists/work/items/second');
   await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /rest/i);
   const before = Number(await redis.ask('LLEN', 'work:runs'));
@@ -528,7 +528,7 @@ async function plainCase(at) {
   const viewer = await open(at, host, {javaScriptEnabled: false});
   await viewer.go('');
   const table = viewer.page.getByRole('table', {name: 'Lists'});
-  await viewer.reads(table.getByRole('row', {name: /gpu/}), /refused/);
+  await viewer.reads(table.getByRole('row', {name: /gpu/}), /ineligible/);
   await viewer.reads(table, /<i>x<\/i>/);
   await viewer.picture('without-javascript');
 }

@@ -58,7 +58,7 @@ command = ["true"]
       for (const [hash, heading] of views) {
         await viewer.go(hash);
         await viewer.sees(viewer.page.getByRole('heading', {name: heading, level: 1}), `${hash} at ${width} px`);
-        await waitFor(async () => !/Asking …/.test(await viewer.page.getByRole('main').innerText()), 'what was asked for');
+        await waitFor(async () => !/Loading …/.test(await viewer.page.getByRole('main').innerText()), 'the answer');
         await viewer.fits();
         await viewer.accessible();
         if (hash === '#/lists') await viewer.isWide(viewer.page.getByRole('rowheader', {name: 'films'}), 80);
@@ -134,7 +134,7 @@ async function tenThousand(at) {
   await page.waitForFunction(() => window.drawnAt);
   const first = await page.evaluate(() => window.drawnAt - window.readyAt);
   // By name: a list that runs would leave its place for one further up.
-  await page.getByRole('combobox', {name: 'First'}).selectOption('name');
+  await page.getByRole('combobox', {name: 'Sort by'}).selectOption('name');
   await page.mouse.move(600, 500);
   for (let i = 0; i < 40; i++) {
     await page.mouse.wheel(0, 12000);
@@ -169,8 +169,8 @@ async function tenThousand(at) {
   await viewer.go('#/');
   await viewer.reads(page.getByRole('main'), /10,000/);
   await viewer.go('#/lists');
-  for (const how of ['name', 'rate', 'failed', 'trouble']) {
-    await page.getByRole('combobox', {name: 'First'}).selectOption(how);
+  for (const how of ['name', 'rate', 'failed', 'problems']) {
+    await page.getByRole('combobox', {name: 'Sort by'}).selectOption(how);
     await page.waitForTimeout(2500);
   }
   const both = await page.evaluate(() => window.longest);

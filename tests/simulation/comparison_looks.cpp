@@ -55,7 +55,7 @@ void Comparison::look_step() {
     case 1:
       return lua_in_units(
           store::scripts::measure,
-          {"w:list", "w:visits", "w:quarantined", "w:list", "w:more", "w:quarantined"},
+          {"w:list", "w:samples", "w:quarantined", "w:list", "w:more", "w:quarantined"},
           {of_looks_.one_of<std::string>({"5", "512"}), ms(3), "1024", "w:lock:", "w:proc:"});
     case 2: {
       Words key{"w:failures", "w:quarantined"}, arg{of_looks_.chance(70) ? "4096" : "6"};

@@ -51,7 +51,7 @@ void Comparison::claim_some() {
   }
   lua(store::scripts::claim,
       {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", "w:waiting",
-       "w:visits"},
+       "w:samples"},
       arg, 2);
   left_ = -1;
   for (const auto& [key, entry] : model_keys())
@@ -84,8 +84,8 @@ void Comparison::settle_some() {
   for (std::int64_t i = 0; i < kinds; ++i) {
     const auto becomes = random_.below(4);
     const Words words[] = {{"", "0"},
-                           {"rest:cooldown", ms(random_.between(1, 3))},
-                           {"rest:backoff", ms(random_.between(1, 3))},
+                           {"delay:cooldown", ms(random_.between(1, 3))},
+                           {"delay:backoff", ms(random_.between(1, 3))},
                            {"quarantine:0123", "0"}};
     arg.insert(arg.end(), {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
                            random_.one_of<std::string>({"keep", "reset", "increment"}),
@@ -191,7 +191,7 @@ void Comparison::add_or_remove() {
     return lua(store::scripts::find, {"w:list"}, arg, no_time);
   }
   const auto state =
-      random_.one_of<std::string>({"", "", "free", "running", "resting", "quarantined"});
+      random_.one_of<std::string>({"", "", "free", "running", "delayed", "quarantined"});
   arg.insert(arg.end(), {state, "w:lock:", "w:proc:", removed});
   arg.insert(arg.end(), items.begin(), items.end());
   key.resize(3);
@@ -213,7 +213,7 @@ void Comparison::user() {
     case 4:
       return (void)both({"DEL", "w:paused"});
     case 5:
-      return (void)both({"HSET", "w:visits", one, std::to_string(keys_.now_ms() - 5000) + " 0 0"});
+      return (void)both({"HSET", "w:samples", one, std::to_string(keys_.now_ms() - 5000) + " 0 0"});
     default:
       return (void)both({"SET", lock(one), "another's", "PX", std::to_string(unit_ms)});
   }

@@ -128,7 +128,7 @@ std::string config_of(const FleetSize& size) {
   std::string text = "[redis]\nurl = \"rediss://redis1\"\n";
   if (size.idle_commands > 0)
     text += "idle_commands = " + std::to_string(size.idle_commands) + '\n';
-  text += "[supervisor]\nhost = \"h\"\nmax_processes = " + std::to_string(places_of_host) + '\n';
+  text += "[supervisor]\nhost = \"h\"\nhost_concurrency = " + std::to_string(places_of_host) + '\n';
   for (unsigned i = 1; i <= size.lists; ++i)
     text +=
         "[lists.list" + std::to_string(i) +
@@ -279,7 +279,7 @@ void Fleet::rest_locked(FleetFigures& into) {
       push.push_back("resting" + std::to_string(k));
       redis_.ask(
           "user",
-          {"SET", list(i) + ":lock:" + push.back(), "rest:cooldown", "PX",
+          {"SET", list(i) + ":lock:" + push.back(), "delay:cooldown", "PX",
            std::to_string(
                std::chrono::duration_cast<std::chrono::milliseconds>(longest_start * 10).count())});
     }

@@ -80,7 +80,7 @@ void change_items(QueryContext& query, const std::string& list, const std::strin
                   std::uint64_t dice) {
   store::ItemChanges changes(query.redis, verbs::circular_keys(query, list));
   const store::QuarantineNote note{{}, "an operator", "to look at it", WallTime{0}};
-  const std::vector<std::string> states{"free", "running", "resting", "quarantined"};
+  const std::vector<std::string> states{"free", "running", "delayed", "quarantined"};
   switch (dice % 10) {
     case 0:
     case 1:
@@ -105,7 +105,7 @@ void change_items(QueryContext& query, const std::string& list, const std::strin
       break;
     }
     case 7:
-      changes.change_long(store::ItemChanges::LongChange::release, {"resting", "quarantined"});
+      changes.change_long(store::ItemChanges::LongChange::release, {"delayed", "quarantined"});
       break;
     case 8:
       verbs::pause_list(query, list, {"for a while", "an operator", WallTime{0}, WallTime{0}},

@@ -180,7 +180,7 @@ void Measuring::plain_commands() {
 Call Measuring::claim_of(const std::string& list, const std::vector<std::string>& runs) const {
   Call call;
   for (const char* key :
-       {"list", "fence", "failures", "slots", "paused", "quarantined", "waiting", "visits"})
+       {"list", "fence", "failures", "slots", "paused", "quarantined", "waiting", "samples"})
     call.key.push_back(list + ':' + key);
   call.arg = {list + ":lock:",
               "run:host1:100:",

@@ -96,7 +96,7 @@ std::string Settings::config_of(const std::string& host) const {
     text = "[redis]\n" + line("url", "\"rediss://" + server + "\"") +
            line("command_timeout", "\"5s\"") + line("idle_commands", std::to_string(idle_commands));
   text += "[supervisor]\n" + line("host", '"' + host + '"') + line("drain_timeout", "\"5s\"") +
-          line("max_processes", std::to_string(max_processes));
+          line("host_concurrency", std::to_string(host_concurrency));
   if (has_redis())
     for (const ListSettings& list : lists) text += section_of(list);
   for (const ListSettings& list : others)
@@ -120,7 +120,7 @@ Settings draw_settings(Random& random, unsigned hosts, unsigned lists) {
   Settings settings;
   settings.idle_commands = static_cast<unsigned>(random.one_of<int>({10, 20, 100}));
   if (hosts > 4 || hosts == 1) settings.idle_commands = 10;
-  settings.max_processes = static_cast<unsigned>(random.one_of<int>({0, 0, 4, 6}));
+  settings.host_concurrency = static_cast<unsigned>(random.one_of<int>({0, 0, 4, 6}));
   for (unsigned i = 1; i <= lists; ++i) {
     ListSettings list;
     list.name = "list" + std::to_string(i);

@@ -58,7 +58,7 @@ struct Settings {
   std::string server = "redis1";
   bool redis = true;  ///< false: none is wanted, and only lists of Gearman can be had
   unsigned idle_commands = 100;
-  unsigned max_processes = 0;
+  unsigned host_concurrency = 0;
   std::vector<ListSettings> lists;   ///< circular ones
   std::vector<ListSettings> others;  ///< of other kinds
 

@@ -48,7 +48,7 @@ TEST_CASE("items are bytes") {
   CHECK(host.settled());
   CHECK(server.ask({"HLEN", "work:failures"}) == std::to_string(items.size()));
   CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items.size()));
-  CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "rest:backoff");
+  CHECK(server.ask({"GET", "work:lock:" + items[2]}) == "delay:backoff");
   CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items.size()));
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a long pass goes on in large steps, and counts what they cost") {
   RedisServer server;
   for (int i = 0; i < 3000; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
-    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "300000"});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "delay:cooldown", "PX", "300000"});
   }
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -173,7 +173,7 @@ TEST_CASE("a pass over a list that is all locked looks at each item once, and sa
   RedisServer server;
   for (int i = 0; i < 300; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
-    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX", "30000"});
+    server.ask({"SET", "work:lock:" + std::to_string(i), "delay:cooldown", "PX", "30000"});
   }
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -303,7 +303,7 @@ ItemClaim claim_item(Host& host, const Item& item) {
 TEST_CASE("a claim of one item ignores its delay") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "free", "rests", "busy", "parked", "noted", "odd"});
-  server.ask({"SET", "work:lock:rests", "rest:backoff", "PX", "100000"});
+  server.ask({"SET", "work:lock:rests", "delay:backoff", "PX", "100000"});
   server.ask({"HSET", "work:failures", "rests", "3"});
   server.ask({"SET", "work:lock:busy", "run:beta:7:01K"});
   server.ask({"SET", "work:lock:parked", "quarantine:manual"});

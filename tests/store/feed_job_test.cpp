@@ -148,13 +148,13 @@ TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it
   jobs.put({{"a", "1"}}, false);
   jobs.get();
   at.ask({"SET", "feed.lease:j:a", "run:host:1:id"});
-  at.ask({"HSET", "j:taken", "a", "x"});
+  at.ask({"HSET", "j:claims", "a", "x"});
   const JobFeed::Done finished = jobs.finish("a", "r");
   CHECK(!finished.done);
   CHECK(finished.holder == "run:host:1:id");
   CHECK(at.ask({"EXISTS", "feed.items:j", "feed.finishes:j"}) == "1");
   CHECK(jobs.change(JobChange::cancel, {"a"})[0].done);
-  CHECK(at.ask({"EXISTS", "feed.lease:j:a", "j:taken"}) == "0");
+  CHECK(at.ask({"EXISTS", "feed.lease:j:a", "j:claims"}) == "0");
   jobs.get();
   CHECK(jobs.finish("a", "r").done);
 }

@@ -43,7 +43,7 @@ TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease
   FeedPlace at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
-  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:taken"})
+  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims"})
     at.ask({"HSET", hash, "a", "1"});
   for (const char* sorted : {"feed.published:j", "feed.claimed:j"})
     at.ask({"ZADD", sorted, "1", "a", "2", "b"});

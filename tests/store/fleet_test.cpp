@@ -192,7 +192,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   host.show({list_of("a"), list_of("b\xff", ListState::refused)});
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
-  CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("refused") !=
+  CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("ineligible") !=
         std::string::npos);
   host.show({list_of("a")});
   REQUIRE(host.has_beaten());
@@ -338,8 +338,8 @@ TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of a
   CHECK(view.trouble.empty());
   REQUIRE(view.hosts.size() == 3);
   CHECK(view.hosts[0].beat.host == "alpha");
-  CHECK(view.hosts[0].shares_name);
-  CHECK(view.hosts[1].shares_name);
+  CHECK(view.hosts[0].duplicate_name);
+  CHECK(view.hosts[1].duplicate_name);
   CHECK(view.hosts[2].beat.host == "beta");
   CHECK(view.hosts[2].silent);
   CHECK(view.hosts[0].lists.empty());
@@ -472,7 +472,7 @@ TEST_CASE("an order: who has done it, and who did not answer") {
         answer.text = "quiet now";
         for (const std::string& text :
              {"garbage"s, std::string(max_answer + 1, 'x'), to_text(answer), to_text(answer)})
-          other.client.call({"PUBLISH", "fleet:answer:" + order.id, text});
+          other.client.call({"PUBLISH", "fleet:reply:" + order.id, text});
       });
   REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
   const FleetOutcome one = watcher.give(OrderKind::quiet, "alpha");
@@ -503,8 +503,8 @@ TEST_CASE("an order that can't be given, or whose answers can't be heard") {
   server.ask({"ACL", "SETUSER", "default", "resetchannels"});
   Watcher watcher(loop, server.url());
   CHECK(watcher.give(OrderKind::quiet).trouble ==
-        "Redis does not let us hear answers on the channels fleet:answer:*");
-  server.ask({"ACL", "SETUSER", "default", "&fleet:answer:*"});
+        "Redis does not permit a subscription to the channels fleet:reply:*");
+  server.ask({"ACL", "SETUSER", "default", "&fleet:reply:*"});
   CHECK(watcher.give(OrderKind::quiet).trouble.find("fleet:control: NOPERM") != std::string::npos);
   server.kill();
   CHECK(turn_until(loop, [&] { return !watcher.client.connected(); }));
@@ -536,7 +536,7 @@ TEST_CASE("a fleet in a cluster, whose keys and channels are on any node") {
         answer.host = "alpha";
         answer.host_id = "alpha-00000000";
         answer.result = "done";
-        const std::string to = "fleet:answer:" + std::get<FleetOrder>(parse_order(payload)).id;
+        const std::string to = "fleet:reply:" + std::get<FleetOrder>(parse_order(payload)).id;
         const std::string text = to_text(answer);
         other.client.call({"PUBLISH", to, text});
       });

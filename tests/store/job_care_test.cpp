@@ -34,10 +34,10 @@ TEST_CASE(
   feed.ask({"DEL", "feed.lease:f:gone"});
   CHECK(other.recover().count == 0);
   for (const std::string id : {"gone", "last"}) {
-    std::string note = feed.ask({"HGET", "f:taken", id});
+    std::string note = feed.ask({"HGET", "f:claims", id});
     note.replace(note.find(' ') + 1, 13, "1732147200000");
     note.replace(note.find(" n "), 3, " - ");  // it was renewed
-    feed.ask({"HSET", "f:taken", id, note});
+    feed.ask({"HSET", "f:claims", id, note});
     feed.ask({"DEL", "feed.lease:f:" + id});
   }
   found = other.recover();
@@ -53,7 +53,7 @@ TEST_CASE(
   // A note without its claim counts for nothing.
   feed.ask({"ZADD", "feed.claimed:f", "1732147200001", "live"});
   CHECK(other.recover().count == 0);
-  CHECK(feed.ask({"EXISTS", "f:taken"}) == "0");
+  CHECK(feed.ask({"EXISTS", "f:claims"}) == "0");
 }
 
 TEST_CASE("a claim that its host never renewed goes back, and nothing is counted") {
@@ -63,17 +63,17 @@ TEST_CASE("a claim that its host never renewed goes back, and nothing is counted
   feed.put("unheard");
   feed.put("begun");
   REQUIRE(feed.host.take(2).claims.size() == 2);
-  const auto note_of = [&](const std::string& id) { return feed.ask({"HGET", "f:taken", id}); };
+  const auto note_of = [&](const std::string& id) { return feed.ask({"HGET", "f:claims", id}); };
   const std::string unheard = note_of("unheard");
   CHECK(unheard.find(" n ") != std::string::npos);
   // Both are renewed soon. Then one has a note again as if its host had not heard of the claim.
   CHECK(turn_until(feed.loop, [&] { return note_of("begun").find(" - ") != std::string::npos; }));
-  feed.ask({"HSET", "f:taken", "unheard", unheard});
+  feed.ask({"HSET", "f:claims", "unheard", unheard});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
   for (const std::string id : {"unheard", "begun"}) {
     std::string note = note_of(id);
     note.replace(note.find(' ') + 1, 13, "1732147200000");
-    feed.ask({"HSET", "f:taken", id, note});
+    feed.ask({"HSET", "f:claims", id, note});
     feed.ask({"DEL", "feed.lease:f:" + id});
   }
   CHECK(other.recover().count == 2);
@@ -93,7 +93,7 @@ TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
   feed.ask({"SET", "x", "y"});
   JobHost host(feed.loop, feed.server.url(), job_rule());
   Recovery recovery(*host.session);
-  const std::string note = feed.ask({"HGET", "f:taken", "a"});
+  const std::string note = feed.ask({"HGET", "f:claims", "a"});
   recovery.lost({note.substr(note.find("run:"))}, host.loop.now() + 1h);
   bool done = false;
   recovery.look(recover_call(FeedKeys("f"), *host.rule), [&](auto, auto) { done = true; });
@@ -114,7 +114,7 @@ TEST_CASE("a job that can't be put back keeps its place in the fleet until it ca
     REQUIRE(gone.take_one().item == "a");
   }
   Recovery recovery(*feed.host.session);
-  const std::string note = feed.ask({"HGET", "f:taken", "a"});
+  const std::string note = feed.ask({"HGET", "f:claims", "a"});
   recovery.lost({note.substr(note.find("run:"))}, feed.loop.now() + 1h);
   const auto look = [&] {
     bool done = false;

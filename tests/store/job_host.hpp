@@ -118,7 +118,7 @@ struct JobPlace {
   std::string queue() const { return ask({"LRANGE", "feed.ids:f", "0", "-1"}); }
   /// Nothing is left of a claim.
   bool unclaimed() const {
-    return ask({"ZCARD", "feed.claimed:f"}) == "0" && ask({"HLEN", "f:taken"}) == "0" &&
+    return ask({"ZCARD", "feed.claimed:f"}) == "0" && ask({"HLEN", "f:claims"}) == "0" &&
            ask({"KEYS", "feed.lease:f:*"}).empty();
   }
 

@@ -65,15 +65,15 @@ TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
     feed.ask({"LREM", "feed.ids:f", "1", id});
   feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
   feed.ask({"SADD", "feed.stalled:f", "stalled"});
-  feed.ask({"HSET", "f:nowhere", "old", "1"});
+  feed.ask({"HSET", "f:orphaned", "old", "1"});
   CHECK(carer.maintain().put_back == 0);
-  CHECK(feed.ask({"HLEN", "f:nowhere"}) == "3");
-  CHECK(std::stoll(feed.ask({"PTTL", "f:nowhere"})) > 0);
+  CHECK(feed.ask({"HLEN", "f:orphaned"}) == "3");
+  CHECK(std::stoll(feed.ask({"PTTL", "f:orphaned"})) > 0);
   CHECK(std::stoll(feed.ask({"PTTL", "f:maintained"})) > 50'000);
   // Its client has come to the second step of its claim.
   feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "8"});
   CHECK(carer.maintain().put_back == 2);
-  CHECK(feed.ask({"EXISTS", "f:nowhere"}) == "0");
+  CHECK(feed.ask({"EXISTS", "f:orphaned"}) == "0");
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
   CHECK(feed.ask({"LPOS", "feed.ids:f", "7"}) != "(nil)");
   CHECK(carer.maintain().put_back == 0);
@@ -85,7 +85,7 @@ TEST_CASE("a job that is nowhere is found also where the counts agree by chance"
   feed.put("lost");
   feed.ask({"DEL", "feed.ids:f"});
   feed.ask({"SADD", "feed.stalled:f", "ghost"});
-  feed.ask({"HSET", "f:nowhere", "lost", "1"});  // as a whole look has noted it
+  feed.ask({"HSET", "f:orphaned", "lost", "1"});  // as a whole look has noted it
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   CHECK(carer.maintain().put_back == 1);
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "1");
@@ -187,10 +187,10 @@ TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is o
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
     gone.take_one();
   }
-  std::string note = feed.ask({"HGET", "f:taken", "a"});
+  std::string note = feed.ask({"HGET", "f:claims", "a"});
   note.replace(note.find(' ') + 1, 13, "1732147200000");
   note.replace(note.find(" n "), 3, " - ");  // it was renewed
-  feed.ask({"HSET", "f:taken", "a", note});
+  feed.ask({"HSET", "f:claims", "a", note});
   feed.ask({"DEL", "feed.lease:f:a", "feed.items:f"});
   redis::ClientOptions options;
   options.url = redis::parse_url(feed.server.url());
@@ -203,7 +203,7 @@ TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is o
   CHECK(result.published == 1);
   CHECK_FALSE(jobs.get());
   CHECK(feed.ask({"KEYS", "feed.[^c]*:f"}).empty());
-  CHECK(feed.ask({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:taken"}) == "0");
+  CHECK(feed.ask({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:claims"}) == "0");
 }
 
 TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked on") {

@@ -34,7 +34,7 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   CHECK(std::stoi(feed.ask({"PTTL", "feed.lease:f:h"})) > 40'000);
   const std::string score = feed.ask({"ZSCORE", "feed.claimed:f", "h"});
   CHECK(score.size() == 13);
-  const std::string note = feed.ask({"HGET", "f:taken", "h"});
+  const std::string note = feed.ask({"HGET", "f:claims", "h"});
   CHECK(note.starts_with(score + " "));
   CHECK(note.ends_with(" n " + lease));
   CHECK(feed.host.queue->may_start(claim));
@@ -98,7 +98,7 @@ TEST_CASE("a feed has any name, and two whose leases have the same name are kept
     CHECK(host->settle(claim, Finish{"{}"}));
     CHECK(feed.ask({"GET", "feed.finishes:" + name}) == "1");
   }
-  // What stands in the lease tells whose it is, and in F:taken which claim counts.
+  // What stands in the lease tells whose it is, and in F:claims which claim counts.
   const auto first = host_of("a", 3s);
   const auto second = host_of("a:b");
   put("a", "b:c");
@@ -113,7 +113,7 @@ TEST_CASE("a feed has any name, and two whose leases have the same name are kept
   CHECK(second->settle(other, Finish{"{}"}));
   CHECK(feed.ask({"GET", "feed.finishes:a:b"}) == "1");
   CHECK(feed.ask({"EXISTS", "feed.items:a", "feed.items:a:b", "feed.claimed:a", "feed.claimed:a:b",
-                  "a:taken", "a:b:taken", "feed.lease:a:b:c"}) == "0");
+                  "a:claims", "a:b:claims", "feed.lease:a:b:c"}) == "0");
 }
 
 TEST_CASE("more jobs than one call takes") {
@@ -157,7 +157,7 @@ TEST_CASE(
   }
   feed.ask({"HSET", "feed.config:f", "type", "job"});
   CHECK(feed.host.take().claims.size() == 1);
-  for (const std::string key : {"feed.claimed:f", "f:taken", "feed.stalled:f", "feed.config:f"}) {
+  for (const std::string key : {"feed.claimed:f", "f:claims", "feed.stalled:f", "feed.config:f"}) {
     CAPTURE(key);
     feed.ask({"FLUSHALL"});
     feed.put("a");
@@ -199,7 +199,7 @@ TEST_CASE("a run that failed holds its job back, with claim and lease, and then 
   CHECK(feed.host.settled());
   CHECK(feed.ask({"LLEN", "f:runs"}) == "1");
   CHECK(feed.ask({"HGET", "feed.cancelled:f", "a"}) == "(nil)");
-  CHECK(feed.ask({"HGET", "f:taken", "a"}).find(" r1") != std::string::npos);
+  CHECK(feed.ask({"HGET", "f:claims", "a"}).find(" r1") != std::string::npos);
   // Longer than the lease: it is renewed.
   CHECK(turn_until(feed.loop, [&] { return feed.ask({"HGET", "feed.cancelled:f", "a"}) == "1"; }));
   CHECK(feed.host.settled());
@@ -275,8 +275,8 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
 
   // An operator's order, unless the run has finished the job.
   claim = feed.host.take_one();
-  std::string note = feed.ask({"HGET", "f:taken", "a"});
-  feed.ask({"HSET", "f:taken", "a", note.replace(note.find(" n "), 3, " q ")});
+  std::string note = feed.ask({"HGET", "f:claims", "a"});
+  feed.ask({"HSET", "f:claims", "a", note.replace(note.find(" n "), 3, " q ")});
   CHECK(feed.host.settle(claim, Requeue{}, Cancelled{true}));
   CHECK(feed.ask({"SISMEMBER", "feed.stalled:f", "a"}) == "1");
   CHECK(feed.unclaimed());
@@ -326,11 +326,11 @@ TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease i
   CHECK(feed.host.told.lost.size() == 1);
   for (const std::string key : {"config", "ids", "items", "published", "claimed", "cancelled"})
     feed.ask({"DEL", "feed." + key + ":f"});
-  feed.ask({"DEL", "f:taken", "feed.lease:f:kept", "feed.lease:f:expired"});
+  feed.ask({"DEL", "f:claims", "feed.lease:f:kept", "feed.lease:f:expired"});
   CHECK(turn_until(feed.loop, [&] { return feed.host.told.lost.size() == 3; }));
   for (const Claim& claim : reply.claims) CHECK(feed.host.settle(claim, Finish{"{}"}));
   CHECK(feed.ask({"KEYS", "feed.*"}).empty());
-  CHECK(feed.ask({"EXISTS", "f:taken"}) == "0");
+  CHECK(feed.ask({"EXISTS", "f:claims"}) == "0");
   CHECK(feed.ask({"LLEN", "f:runs"}) == "3");
 }
 
@@ -372,7 +372,7 @@ TEST_CASE(
     feed.ask({"ACL", "SETUSER", "some", std::string("+") + command});
     CHECK(host.settled());
     CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
-    CHECK(feed.ask({"EXISTS", "feed.items:f", "feed.claimed:f", "feed.ids:f", "f:taken"}) == "0");
+    CHECK(feed.ask({"EXISTS", "feed.items:f", "feed.claimed:f", "feed.ids:f", "f:claims"}) == "0");
   }
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   fill(server, 20, 600 * 1024);
   server.ask({"EVAL",
               "for _, item in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do "
-              "redis.call('SET', 'work:lock:' .. item, 'rest:cooldown', 'PX', 600000) end",
+              "redis.call('SET', 'work:lock:' .. item, 'delay:cooldown', 'PX', 600000) end",
               "1", "work:list"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
@@ -125,7 +125,7 @@ TEST_CASE("another's lock may be of any length: no more of it is read than whose
   CHECK(drops.count == 0);
   CHECK(server.ask({"STRLEN", "work:lock:mine0"}) == std::to_string(8 * mebibyte + 1));
   CHECK(server.ask({"STRLEN", "work:lock:theirs0"}) == std::to_string(8 * mebibyte + 1));
-  CHECK(server.ask({"GET", "work:lock:mine11"}) == "rest:backoff");
+  CHECK(server.ask({"GET", "work:lock:mine11"}) == "delay:backoff");
 }
 
 TEST_CASE("what is no count of failures is forgotten, however long it is") {

@@ -184,9 +184,9 @@ TEST_CASE("a removal by state removes all copies of an item in that state and no
   Place place(25'000);
   place.ask({"LPUSH", "work:list", "b", "a"});
   place.ask({"RPUSH", "work:list", "a", "a", "b"});
-  place.ask({"SET", "work:lock:a", "rest:backoff", "PX", "60000"});
+  place.ask({"SET", "work:lock:a", "delay:backoff", "PX", "60000"});
   place.ask({"SET", "work:lock:b", "run:web1:1:xyz", "PX", "60000"});
-  CHECK(place.changes.remove({"a", "b", "nowhere"}, "resting") ==
+  CHECK(place.changes.remove({"a", "b", "nowhere"}, "delayed") ==
         std::vector<std::optional<std::size_t>>{3, std::nullopt, 0});
   CHECK(place.ask({"LRANGE", "work:list", "0", "1"}) == "b\n" + Place::item(1));
   CHECK(place.ask({"LRANGE", "work:list", "-2", "-1"}) == Place::item(25'000) + "\nb");
@@ -197,7 +197,7 @@ TEST_CASE("a removal by state removes all copies of an item in that state and no
 TEST_CASE("a removal by state leaves the quarantine of an item that is not in the list") {
   Place place(1);
   place.ask({"SET", "work:lock:gone", "quarantine:manual"});
-  CHECK(place.changes.remove({"gone"}, "resting").front() == 0);
+  CHECK(place.changes.remove({"gone"}, "delayed").front() == 0);
   CHECK(place.ask({"EXISTS", "work:lock:gone"}) == "1");
   CHECK(place.changes.remove({"gone"}).front() == 0);
   CHECK(place.ask({"EXISTS", "work:lock:gone"}) == "0");

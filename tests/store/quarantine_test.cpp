@@ -61,17 +61,17 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
                      Crashed{"x"});
   CHECK(place.host->settled());
   CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:lock:c", "work:quarantined"}) == "0");
-  CHECK(place.lock_of("b") == "rest:cooldown");
+  CHECK(place.lock_of("b") == "delay:cooldown");
   CHECK(place.server.ask({"HGETALL", "work:failures"}) == "b\n2");
   CHECK(place.server.ask({"LLEN", "work:runs"}) == "63");  // what has run is told all the same
 
   // Nor does a success's rest take the place of what another has put there.
   const store::PassReply more = place.host->claim(2);
   REQUIRE(more.claims.size() == 2);
-  place.server.ask({"SET", "work:lock:" + more.claims[0].item, "rest:backoff", "PX", "60000"});
+  place.server.ask({"SET", "work:lock:" + more.claims[0].item, "delay:backoff", "PX", "60000"});
   place.host->settle(more.claims[0], store::RestFor{false, 1s}, store::FailureCount::reset);
   CHECK(place.host->settled());
-  CHECK(place.lock_of(more.claims[0].item) == "rest:backoff");
+  CHECK(place.lock_of(more.claims[0].item) == "delay:backoff");
 }
 
 TEST_CASE("a quarantine says after which run, who and why, and is ended by release") {
@@ -86,8 +86,8 @@ TEST_CASE("a quarantine says after which run, who and why, and is ended by relea
   REQUIRE(all.size() == 1);
   CHECK(all[0].item == "a");
   CHECK(all[0].note.run == claim.run);
-  CHECK(all[0].note.who == "w8yd on here");
-  CHECK(all[0].note.why.find("exit status 3") != std::string::npos);
+  CHECK(all[0].note.by == "w8yd on here");
+  CHECK(all[0].note.reason.find("exit status 3") != std::string::npos);
   CHECK(all[0].note.time == WallTime(2000));
   CHECK(changes.release({"a", "b", "nowhere"}) ==
         std::vector{ReleasedAs::released, ReleasedAs::was_free, ReleasedAs::not_listed});
@@ -113,8 +113,8 @@ TEST_CASE("a running item is quarantined when its run ends, however that ends") 
   CHECK(place.lock_of("c") == "(nil)");
   std::map<Item, store::QuarantineNote> notes;
   for (const auto& each : changes.quarantined()) notes[each.item] = each.note;
-  CHECK(notes["a"].who == "alice on web1");
-  CHECK(notes["a"].why == "it eats the disk");
+  CHECK(notes["a"].by == "alice on web1");
+  CHECK(notes["a"].reason == "it eats the disk");
   CHECK(notes["a"].time == WallTime(5));
   CHECK_FALSE(notes.contains("c"));
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
@@ -165,7 +165,7 @@ TEST_CASE("what is in another state by now is not removed") {
   ItemChanges changes = place.changes();
   place.server.ask({"RPUSH", "work:list", "c", "d", "e", "f", "c"});
   place.server.ask({"SET", "work:lock:b", "run:other:1:01ARYZ6S41TSV4RRFFQ69G5FAV"});
-  place.server.ask({"SET", "work:lock:c", "rest:cooldown", "PX", "60000"});
+  place.server.ask({"SET", "work:lock:c", "delay:cooldown", "PX", "60000"});
   place.server.ask({"RPUSH", "work:lock:f", "of a wrong type"});
   REQUIRE(changes.quarantine({"d"}, by_alice).size() == 1);
   place.server.ask({"HSET", "work:quarantined", "e", "{}"});  // of a changed lock_key
@@ -182,7 +182,7 @@ TEST_CASE("what is in another state by now is not removed") {
     CHECK(place.server.ask({"EXISTS", "work:lock:b"}) == "1");
   }
   SUBCASE("resting") {
-    CHECK(changes.remove(all, "resting") == Copies{stays, stays, 3, stays, stays, stays, 0});
+    CHECK(changes.remove(all, "delayed") == Copies{stays, stays, 3, stays, stays, stays, 0});
     CHECK(place.server.ask({"EXISTS", "work:lock:c"}) == "0");
   }
   SUBCASE("quarantined") {
@@ -203,7 +203,7 @@ TEST_CASE("a rest of less than a millisecond is one, and wrong types keep no loc
                      Crashed{"x"});
   CHECK(place.host->settled());
   CHECK(turn_until(place.loop, [&] { return place.lock_of("a") == "(nil)"; }));
-  CHECK(place.lock_of("b") == "rest:backoff");
+  CHECK(place.lock_of("b") == "delay:backoff");
 }
 
 TEST_CASE("ends that Redis was killed in the midst of are written once") {
@@ -308,7 +308,7 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
 TEST_CASE("a note of any length holds nobody up: only its beginning is looked through") {
   Place place;
   place.server.ask({"HSET", "work:quarantined", "a",
-                    R"({"run":"01ABC","why":")" + std::string(10000, 'x') + R"("})"});
+                    R"({"run":"01ABC","reason":")" + std::string(10000, 'x') + R"("})"});
   place.server.ask({"HSET", "work:quarantined", "b", std::string(10000, '"') + R"("run":"01ABC")"});
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
   CHECK(place.lock_of("a") == "quarantine:01ABC");

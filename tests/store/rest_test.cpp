@@ -288,7 +288,7 @@ TEST_CASE("a look at the ends leaves the order as it is, and sees what was added
   std::vector<std::string> push{"RPUSH", "work:list"};
   for (int i = 0; i < 600; ++i) {
     push.push_back(std::to_string(i));
-    server.ask({"SET", "work:lock:" + std::to_string(i), "rest:cooldown", "PX",
+    server.ask({"SET", "work:lock:" + std::to_string(i), "delay:cooldown", "PX",
                 std::to_string(60000 + i)});
   }
   server.ask(push);

@@ -154,7 +154,7 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     // The one that is still held is not touched, and no other's end is half of one.
     CHECK(place.server.ask({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
     const std::string b = place.server.ask({"GET", "work:lock:b"});
-    CHECK((b == "rest:backoff" || b == "run:here:77:" + reply.claims[1].run));
+    CHECK((b == "delay:backoff" || b == "run:here:77:" + reply.claims[1].run));
     // The next claim says what is missing, but for what is only noted.
     const bool noted =
         lacking == "lpush" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
@@ -164,7 +164,7 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     if (!noted) CHECK(says(next, lacking));
     place.set_rights("");
     CHECK(host.settled());
-    CHECK(place.server.ask({"GET", "work:lock:b"}) == "rest:backoff");
+    CHECK(place.server.ask({"GET", "work:lock:b"}) == "delay:backoff");
     CHECK(place.server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
   }
 }
@@ -177,7 +177,7 @@ TEST_CASE("an operator who lacks a right changes nothing, and is told") {
     place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
     place.server.ask({"HSET", "work:quarantined", "a", "{}"});
     place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
-    place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+    place.server.ask({"SET", "work:lock:new", "delay:backoff"});
     place.set_rights(lacking);
     redis::ClientOptions options;
     options.url = redis::parse_url(url_of_user(place.server, "some"));
@@ -201,7 +201,7 @@ TEST_CASE("an operator who lacks a right changes nothing, and is told") {
       place.server.ask({"DEL", "work:list", "work:quarantined", "work:failures", "work:lock:b"});
       place.server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
       place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
-      place.server.ask({"SET", "work:lock:new", "rest:backoff"});
+      place.server.ask({"SET", "work:lock:new", "delay:backoff"});
       place.server.ask({"HSET", "work:quarantined", "a", "{}"});
       place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
     };

@@ -83,7 +83,7 @@ TEST_CASE("what is set or unset during a run wins") {
     bike.host.queue->settle(std::move(end));
     CHECK(bike.host.settled());
     CHECK(bike.ask({"EXISTS", "bike-statuses", "bike-schedules", "bike-timeline", "bike-work-A",
-                    "bike-work-A-y:A", "bike:taken", "bike:failures"}) == "0");
+                    "bike-work-A-y:A", "bike:claims", "bike:failures"}) == "0");
   }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("end of a run: stopped, unset, died, backed off, back to its queue") {
   bike.run("later:A", "STOP", BackOff{100s});
   CHECK(bike.event("later:A") == "TML");
   CHECK(bike.due("later:A") > bike.now() + 90);
-  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
 
   bike.enter("back:A");
   const Claim claim = bike.host.take_one();
@@ -155,14 +155,14 @@ TEST_CASE("a job whose key is gone or another's is not rescheduled") {
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.event("x:A") == "WRK");
   CHECK(bike.ask({"GET", "bike-work-A-x:A"}) == "another");
-  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
   // One that is gone stays noted, so that it is not lost.
   bike.enter("y:A");
   claim = bike.host.take_one();
   bike.ask({"DEL", "bike-work-A-y:A"});
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.ask({"EXISTS", "bike-work-A"}) == "0");
-  CHECK(bike.ask({"HKEYS", "bike:taken"}) == "y:A");
+  CHECK(bike.ask({"HKEYS", "bike:claims"}) == "y:A");
   CHECK(bike.ask({"LLEN", "bike:runs"}) == "2");
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("the record of a run whose key is gone waits for a server that takes w
   Bike bike;
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
-  bike.ask({"DEL", "bike-work-A-x:A", "bike:taken"});
+  bike.ask({"DEL", "bike-work-A-x:A", "bike:claims"});
   bike.ask({"REPLICAOF", "127.0.0.1", "1"});
   const auto before = bike.server.calls("evalsha");
   bike.host.queue->settle(bike.host.settlement(claim, ActOnSchedule{}));

@@ -21,14 +21,14 @@ TEST_CASE("a job that is taken is marked as Redbike does, and noted as taken") {
   CHECK(std::stoi(bike.ask({"PTTL", "bike-work-A-x:A"})) > 50'000);
   CHECK(bike.event("x:A") == "WRK");
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
-  const std::string note = bike.ask({"HGET", "bike:taken", "x:A"});
+  const std::string note = bike.ask({"HGET", "bike:claims", "x:A"});
   CHECK(note.find("\"run:here:77:" + claim.run + "\"") != std::string::npos);
   CHECK(note.find(tag) != std::string::npos);
   CHECK(bike.host.queue->redis_now().count() / 1000 <= bike.now());
   CHECK(bike.host.queue->may_start(claim));
 
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
-  CHECK(bike.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
   CHECK(bike.event("x:A") == "ENQ");
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
 }
@@ -100,7 +100,7 @@ TEST_CASE("who may not take a place in the fleet takes no job") {
   server.ask({"RPUSH", "bike-work-A", "x:A"});
   CHECK(host.take(1).end == ClaimEnd::refused);
   CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
+  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("what is worked on already leaves its queue without a run") {
@@ -122,7 +122,7 @@ TEST_CASE("keys of a wrong type: one queue is told and others go on, others refu
   REQUIRE(!bike.host.told.unwritten.empty());
   CHECK(bike.host.told.unwritten.back().find("bike-work-X is a string, not a list") !=
         std::string::npos);
-  for (const std::string key : {"bike-statuses", "bike:taken", "bike-schedules", "bike-control"}) {
+  for (const std::string key : {"bike-statuses", "bike:claims", "bike-schedules", "bike-control"}) {
     CAPTURE(key);
     bike.ask({"FLUSHALL"});
     bike.ask({"RPUSH", "bike-work-A", "x:A"});
@@ -142,7 +142,7 @@ TEST_CASE("a right that is missing loses no job") {
   server.ask({"RPUSH", "bike-work-A", "x:A"});
   CHECK(host.take(1).end == ClaimEnd::refused);
   CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
+  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("a right that is missing for a queue leaves what is due on the timeline") {
@@ -168,7 +168,7 @@ TEST_CASE("jobs are bytes; too long a one is BAD, and never run") {
   CHECK(bike.jobs_of(reply) == jobs);
   for (const Claim& claim : reply.claims) CHECK(bike.host.settle(claim, ActOnSchedule{}));
   for (const Item& job : jobs) CHECK(bike.event(job) == "STP");
-  CHECK(bike.ask({"EXISTS", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
 
   bike.ask({"EVAL", "return redis.call('LPUSH', KEYS[1], string.rep('x', 16777217) .. ':A')", "1",
             "bike-work-A"});
@@ -185,10 +185,10 @@ TEST_CASE("keys of runs are renewed, and so is what is noted of them") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
-  const std::string before = bike.ask({"HGET", "bike:taken", "x:A"});
+  const std::string before = bike.ask({"HGET", "bike:claims", "x:A"});
   turn_for(bike.loop, 700ms);
   CHECK(bike.host.told.lost.empty());
-  CHECK(bike.ask({"HGET", "bike:taken", "x:A"}) != before);
+  CHECK(bike.ask({"HGET", "bike:claims", "x:A"}) != before);
   CHECK(bike.ask({"EXISTS", "bike-work-A-x:A"}) == "1");
   CHECK(bike.host.recover() == 0);
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
@@ -202,7 +202,7 @@ TEST_CASE("a lease that is gone is lost, and back where the job is still noted a
   const std::string tag = bike.ask({"GET", "bike-work-A-x:A"});
   bike.ask({"DEL", "bike-work-A-x:A"});
   CHECK(ask_until(bike.loop, [&] { return bike.ask({"GET", "bike-work-A-x:A"}) == tag; }));
-  bike.ask({"DEL", "bike:taken"});
+  bike.ask({"DEL", "bike:claims"});
   bike.ask({"DEL", "bike-work-A-x:A"});
   CHECK(turn_until(bike.loop, [&] { return bike.host.told.lost.size() == 1; }));
   turn_for(bike.loop, 200ms);
@@ -227,7 +227,7 @@ TEST_CASE("a job whose holder died goes back to the taking end of its queue") {
   CHECK(bike.host.recover() == 1);
   CHECK(!bike.host.told.next_recovery);
   CHECK(bike.event("x:A") == "ENQ");
-  CHECK(bike.ask({"EXISTS", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
   CHECK(bike.jobs_of(bike.host.take(2)) == std::vector<Item>{"x:A", "y:A"});
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a job that was set, or worked on by Redbike since, stays as it is") {
     }
     CHECK(ask_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
     CHECK(bike.host.recover() == 0);
-    CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:taken"}) == "0");
+    CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
   }
 }
 
@@ -268,9 +268,9 @@ TEST_CASE("a job that was set since, and came due for nothing, goes back where i
 TEST_CASE("notes that are none are forgotten, and many are looked through in parts") {
   Bike bike;
   bike.ask({"EVAL", "for i = 1, 2000 do redis.call('HSET', KEYS[1], 'j' .. i, 'x' .. i) end", "1",
-            "bike:taken"});
+            "bike:claims"});
   CHECK(bike.host.recover() == 0);
-  CHECK(bike.ask({"EXISTS", "bike:taken"}) == "0");
+  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
 }
 
 TEST_CASE("a take whose answer was lost is undone") {
@@ -288,7 +288,7 @@ TEST_CASE("a take whose answer was lost is undone") {
   CHECK(host.settled());
   CHECK(host.told.all_settled == 1);
   CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:taken"}) == "0");
+  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("news are heard: of our queues, of the timeline, of orders") {

@@ -46,12 +46,12 @@ TEST_CASE("delays that were set while the clock was a day ahead are shortened by
   server.ask({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
               "work:list"});
   const std::string day_and_minute = std::to_string(86'400'000 + 60'000);
-  server.ask({"SET", "work:lock:item1", "rest:cooldown", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item25000", "rest:backoff", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item2", "rest:cooldown", "PX", "50000"});
+  server.ask({"SET", "work:lock:item1", "delay:cooldown", "PX", day_and_minute});
+  server.ask({"SET", "work:lock:item25000", "delay:backoff", "PX", day_and_minute});
+  server.ask({"SET", "work:lock:item2", "delay:cooldown", "PX", "50000"});
   server.ask({"SET", "work:lock:item3", "run:web2:1:x", "PX", day_and_minute});
   server.ask({"SET", "work:lock:item4", "another's", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item5", "rest:cooldown", "PX", "604800000"});  // by its executor
+  server.ask({"SET", "work:lock:item5", "delay:cooldown", "PX", "604800000"});  // by its executor
   const auto left = [&](int item) {
     return std::stoi(server.ask({"PTTL", "work:lock:item" + std::to_string(item)}));
   };

@@ -19,9 +19,9 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
               Crashed{"exit 1"});
   CHECK(host.settled());
   CHECK(host.told.all_settled >= 1);
-  CHECK(server.ask({"GET", "work:lock:a"}) == "rest:cooldown");
+  CHECK(server.ask({"GET", "work:lock:a"}) == "delay:cooldown");
   CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 25000);
-  CHECK(server.ask({"GET", "work:lock:b"}) == "rest:backoff");
+  CHECK(server.ask({"GET", "work:lock:b"}) == "delay:backoff");
   CHECK(server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
   CHECK(server.ask({"PTTL", "work:lock:c"}) == "-1");
   CHECK(server.ask({"HGET", "work:failures", "b"}) == "1");
@@ -73,7 +73,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
   for (const std::string& field :
        {"\"run\":\"" + reply.claims[0].run + '"', std::string(R"("item":"a")"),
         std::string(R"("outcome":"crashed")"), std::string(R"("stderr":"tail")"),
-        std::string(R"("took_ms":1000)"), std::string(R"("time_ms":2000)"),
+        std::string(R"("duration_ms":1000)"), std::string(R"("time_ms":2000)"),
         std::string(R"({"entered_ms":1)")})
     CHECK_MESSAGE(entry.find(field) != std::string::npos, entry);
 

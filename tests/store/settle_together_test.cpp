@@ -41,7 +41,7 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
   CHECK(scripts_run(server) - before == 1);
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
   CHECK(server.ask({"GET", "work:lock:b"}) == "run:other:1:x");
-  CHECK(server.ask({"GET", "work:lock:c"}) == "rest:cooldown");
+  CHECK(server.ask({"GET", "work:lock:c"}) == "delay:cooldown");
   CHECK(std::stoi(server.ask({"PTTL", "work:lock:c"})) > 25000);
   CHECK(server.ask({"EXISTS", "work:lock:d"}) == "0");
   CHECK(server.ask({"EXISTS", "work:lock:e"}) == "1");
@@ -92,7 +92,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
     CHECK(says("\"reason\":") == failed);
     if (failed) CHECK(says("\"reason\":\"why " + std::to_string(i) + '"'));
     const std::string lock = server.ask({"GET", "work:lock:item " + std::to_string(i)});
-    CHECK(lock == (i % 3 == 0 ? "(nil)" : failed ? "rest:backoff" : "rest:cooldown"));
+    CHECK(lock == (i % 3 == 0 ? "(nil)" : failed ? "delay:backoff" : "delay:cooldown"));
   }
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being s
   host.settle(reply.claims[2]);
   CHECK(host.settled());
   CHECK(server.ask({"LRANGE", "work:lock:i0", "0", "-1"}) == "not ours");
-  CHECK(server.ask({"GET", "work:lock:i1"}) == "rest:cooldown");
+  CHECK(server.ask({"GET", "work:lock:i1"}) == "delay:cooldown");
   CHECK(server.ask({"EXISTS", "work:lock:i2"}) == "0");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a server without memory is waited for, and settles nothing twice") {
   server.ask({"CONFIG", "SET", "maxmemory", "0"});
   CHECK(host.settled());
   for (const char* item : {"i0", "i1", "i2"}) {
-    CHECK(server.ask({"GET", std::string("work:lock:") + item}) == "rest:backoff");
+    CHECK(server.ask({"GET", std::string("work:lock:") + item}) == "delay:backoff");
     CHECK(server.ask({"HGET", "work:failures", item}) == "1");
   }
   CHECK(server.ask({"LLEN", "work:runs"}) == "3");

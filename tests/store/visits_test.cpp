@@ -49,7 +49,7 @@ TEST_CASE("items by what they are doing") {
   fill(server, "work:list", 10);
   server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
   server.ask({"SET", "work:lock:item-2", "anybody's"});
-  server.ask({"SET", "work:lock:item-3", "rest:backoff", "PX", "60000"});
+  server.ask({"SET", "work:lock:item-3", "delay:backoff", "PX", "60000"});
   server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
   server.ask({"HSET", "work:quarantined", "item-4", "{}"});
   const store::Measured found = measured(host);
@@ -60,7 +60,7 @@ TEST_CASE("items by what they are doing") {
   CHECK(found.free == 6);
   CHECK_FALSE(found.estimated);
   CHECK_FALSE(found.lap);
-  CHECK(server.ask({"PTTL", "work:visits"}) != "-1");
+  CHECK(server.ask({"PTTL", "work:samples"}) != "-1");
 }
 
 TEST_CASE("a lap is the median time between two visits of an item") {
@@ -90,7 +90,7 @@ TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the
   Host host(loop, server.url(), list_rule());
   fill(server, "work:list", 4);
   const auto note = [&](const std::string& item, const std::string& text) {
-    server.ask({"HSET", "work:visits", item, text});
+    server.ask({"HSET", "work:samples", item, text});
   };
   note("item-1", "1000000000000 5000 0");  // 2001: a long time ago
   note("item-2", "1000000000000 7000 0");
@@ -98,13 +98,13 @@ TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the
   note("gone", "1 100000 0");
   note("item-4", "no note of ours");
   server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
-  server.ask({"SET", "work:lock:item-2", "rest:cooldown", "PX", "60000"});
+  server.ask({"SET", "work:lock:item-2", "delay:cooldown", "PX", "60000"});
   store::Measured found = measured(host);
   REQUIRE(found.oldest);
   CHECK(*found.oldest > 24h);
   found = measured(host);
   CHECK(found.lap == WallTime(7000));
-  CHECK(server.ask({"HEXISTS", "work:visits", "gone"}) == "0");
+  CHECK(server.ask({"HEXISTS", "work:samples", "gone"}) == "0");
   // It has waited since its rest was over, not since it was claimed.
   server.ask({"DEL", "work:lock:item-2"});
   server.ask({"LREM", "work:list", "0", "item-3"});
@@ -119,7 +119,7 @@ TEST_CASE("a long list costs what a short one does, and its figures are estimate
   Host host(loop, server.url(), list_rule());
   fill(server, "work:list", 50'000);
   server.ask({"EVAL",
-              "for i = 1, 25000 do redis.call('SET', 'work:lock:item-' .. i, 'rest:cooldown') end",
+              "for i = 1, 25000 do redis.call('SET', 'work:lock:item-' .. i, 'delay:cooldown') end",
               "0"});
   server.ask({"HSET", "work:quarantined", "item-1", "{}"});
   server.ask({"SET", "work:lock:item-50000", "run:h:1:r"});
@@ -131,7 +131,7 @@ TEST_CASE("a long list costs what a short one does, and its figures are estimate
   CHECK(found.resting > 20'000);
   CHECK(found.resting < 30'000);
   CHECK(found.free + found.running + found.resting + found.quarantined == 50'000);
-  CHECK(server.ask({"HLEN", "work:visits"}) == "64");
+  CHECK(server.ask({"HLEN", "work:samples"}) == "64");
   // However long the list is, it reads some hundred items.
   server.ask({"CONFIG", "RESETSTAT"});
   measured(host);
@@ -150,7 +150,7 @@ TEST_CASE("lists share a call, and what can't be read of one spoils no other") {
   Host host(loop, server.url(), list_rule());
   server.ask({"SET", "a:list", "no list"});
   fill(server, "b:list", 2);
-  server.ask({"SET", "b:visits", "no hash"});
+  server.ask({"SET", "b:samples", "no hash"});
   server.ask({"SET", "b:quarantined", "no hash"});
   fill(server, "work:list", 3);
   const auto lists = measured(host, {"a", "b", "work"});
@@ -160,7 +160,7 @@ TEST_CASE("lists share a call, and what can't be read of one spoils no other") {
   CHECK(lists[1].free == 2);
   CHECK_FALSE(lists[1].oldest);
   CHECK(lists[2].free == 3);
-  CHECK(server.ask({"GET", "b:visits"}) == "no hash");
+  CHECK(server.ask({"GET", "b:samples"}) == "no hash");
   // Long ones don't share: a call is over when it has looked at enough.
   fill(server, "c:list", 500);
   fill(server, "d:list", 500);

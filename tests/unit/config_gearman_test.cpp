@@ -58,7 +58,7 @@ TEST_CASE("gearman: keys of what it has not are mistakes, with the reason") {
            {"max_failures = 3", "Gearman has no quarantine"},
            {"backoff = false", "Gearman has no rest"},
            {"cooldown = 1", "Gearman has no rest"},
-           {"visit_within = 1", "a job of Gearman comes once"},
+           {"overdue_after = 1", "a job of Gearman comes once"},
            {"key_expiry = 5", "the connection is the lease"},
            {"lock_key = \"proc\"", "the connection is the lease"},
            {"fleet_concurrency = 2", "Gearman has no limit over hosts"},

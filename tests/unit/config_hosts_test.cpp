@@ -40,7 +40,7 @@ unsigned films_at_once(const std::string& name, const std::string& text) {
 
 TEST_CASE("what differs on some hosts counts where the name fits") {
   const std::string text = R"([hosts."gpu-*"]
-max_processes = 30
+host_concurrency = 30
 [hosts."gpu-*".lists.films]
 concurrency = 9
 weight = 3
@@ -54,7 +54,7 @@ processes = 2
 )";
   const Config gpu = on("gpu-1", text);
   const Rule& films = *gpu.lists.at("films");
-  CHECK(gpu.supervisor.max_processes == 30);
+  CHECK(gpu.supervisor.host_concurrency == 30);
   CHECK(films.concurrency == 9);
   CHECK(films.weight == 3);
   CHECK_FALSE(films.enabled);
@@ -66,7 +66,7 @@ processes = 2
   CHECK(films.processes == 2);
   CHECK(gpu.lists.at("mix")->concurrency == 1);
   const Config other = on("cpu-1", text);
-  CHECK(other.supervisor.max_processes == 0);
+  CHECK(other.supervisor.host_concurrency == 0);
   CHECK(*other.lists.at("films") == *on("any", "").lists.at("films"));
   CHECK(gpu.hash == other.hash);
 }
@@ -92,22 +92,22 @@ concurrency = 5
 )";
   CHECK(films_at_once("ab", other_way) == 5);
   CHECK(on("a",
-           "[hosts.b]\nmax_processes = 1\n[hosts.a]\nmax_processes = 2\n[hosts.\"?\"]\n"
-           "max_processes = 3\n")
-            .supervisor.max_processes == 3);
+           "[hosts.b]\nhost_concurrency = 1\n[hosts.a]\nhost_concurrency = 2\n[hosts.\"?\"]\n"
+           "host_concurrency = 3\n")
+            .supervisor.host_concurrency == 3);
 }
 
 TEST_CASE("hosts that share a file have one hash, and any change in it makes another") {
   const std::string one = "[hosts.a.lists.films]\nconcurrency = 3\nenv = { S = \"x\" }\n";
   CHECK(on("a", one).hash == on("b", one).hash);
-  CHECK(on("a", "[hosts.a]\nmax_processes = 3\n").hash ==
-        on("b", "[hosts.a]\nmax_processes = 3\n").hash);
+  CHECK(on("a", "[hosts.a]\nhost_concurrency = 3\n").hash ==
+        on("b", "[hosts.a]\nhost_concurrency = 3\n").hash);
   std::vector<std::string> hashes;
   for (const char* text :
        {"", "[hosts.a.lists.films]\nconcurrency = 3\n", "[hosts.a.lists.films]\nconcurrency = 4\n",
         "[hosts.b.lists.films]\nconcurrency = 3\n", "[hosts.a.lists.mix]\nconcurrency = 3\n",
-        "[hosts.a.lists.films]\nweight = 3\n", "[hosts.a]\nmax_processes = 3\n",
-        "[hosts.a]\nmax_processes = 4\n", "[hosts.b]\nmax_processes = 3\n",
+        "[hosts.a.lists.films]\nweight = 3\n", "[hosts.a]\nhost_concurrency = 3\n",
+        "[hosts.a]\nhost_concurrency = 4\n", "[hosts.b]\nhost_concurrency = 3\n",
         "[hosts.a.lists.films]\nconcurrency = \"cpus\"\n",
         "[hosts.a.lists.films]\nenv = { S = \"x\" }\n",
         "[hosts.a.lists.films]\nenv = { S = \"y\" }\n"}) {
@@ -143,7 +143,7 @@ TEST_CASE("mistakes in [hosts] are told on every host, with their place") {
       mistakes_in(lists + R"([hosts.x]
 host = "a"
 nothing = 1
-max_processes = -1
+host_concurrency = -1
 [hosts.x.lists.films]
 executor = "/other"
 concurency = 3
@@ -156,7 +156,7 @@ weight = 1
       Lines{
           "c:8:1: hosts.x.host: stands in the wrong place; it is a key of [supervisor]",
           "c:9:1: hosts.x.nothing: is not a known key; w8y.toml(5) names all",
-          "c:10:17: hosts.x.max_processes: is -1; must be an integer from 0 to 1000000",
+          "c:10:20: hosts.x.host_concurrency: is -1; must be an integer from 0 to 1000000",
           "c:12:1: hosts.x.lists.films.executor: is the same on all hosts; only concurrency, "
           "weight, enabled, processes, env, nice, rlimits, timeout and progress_timeout may "
           "differ",
@@ -182,7 +182,7 @@ TEST_CASE("[hosts] stands in the main file, and is about lists of any file") {
   host.files["/more"] = {"[lists.more]\ncommand = [\"x\", \"{}\"]\n", ""};
   const std::string text = "include = [\"/more\"]\n[hosts.a.lists.more]\nconcurrency = 4\n";
   CHECK(parse_config(text, "c", host).lists.at("more")->concurrency == 4);
-  host.files["/more"].text += "[hosts.a]\nmax_processes = 1\n";
+  host.files["/more"].text += "[hosts.a]\nhost_concurrency = 1\n";
   CHECK(mistakes_in(text, host) ==
         Lines{"/more:3:2: hosts: stands in an included file, which may hold only [lists]"});
 }

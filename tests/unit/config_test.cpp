@@ -54,6 +54,22 @@ TEST_CASE("every mistake is reported at once, where it is, in the order of the f
               "\"5s\" or \"1h30m\", or a number of seconds"});
 }
 
+TEST_CASE("an error for a key of an earlier name says what the key is called now") {
+  const Lines lines = mistakes_in(
+      "[supervisor]\n"
+      "max_processes = 4\n"
+      "status_names = [\"a\"]\n"
+      "[lists.work]\n"
+      "command = [\"a\"]\n"
+      "visit_within = \"1h\"\n"
+      "[hosts.\"*\"]\n"
+      "max_processes = 2\n");
+  CHECK(lines == Lines{"c:2:1: supervisor.max_processes: is now \"host_concurrency\"",
+                       "c:3:1: supervisor.status_names: is now \"status_allowed_hosts\"",
+                       "c:6:1: lists.work.visit_within: is now \"overdue_after\"",
+                       "c:8:1: hosts.\"*\".max_processes: is now \"host_concurrency\""});
+}
+
 TEST_CASE("what() holds every mistake, a line each") {
   FakeHost host;
   try {

@@ -104,17 +104,17 @@ TEST_CASE("a key for another kind of work is a mistake in a list, and counts fro
   CHECK_FALSE(describe(ring).contains("queues"));
 }
 
-TEST_CASE("visit_within is for circular lists, and longer than their cooldown") {
+TEST_CASE("overdue_after is for circular lists, and longer than their cooldown") {
   FakeHost host;
-  const std::string list = "[lists.w]\ncommand = [\"x\", \"{}\"]\nvisit_within = \"10m\"\n";
+  const std::string list = "[lists.w]\ncommand = [\"x\", \"{}\"]\noverdue_after = \"10m\"\n";
   const Config config = parse_config(list, "c", host);
-  CHECK(config.lists.at("w")->circular().visit_within == 10min);
+  CHECK(config.lists.at("w")->circular().overdue_after == 10min);
   CHECK(config.warnings.empty());
   CHECK(mistakes_in(list + "source = \"job\"\n") ==
-        Lines{"c:3:1: lists.w.visit_within: is for source = \"circular\"; this list has source = "
+        Lines{"c:3:1: lists.w.overdue_after: is for source = \"circular\"; this list has source = "
               "\"job\""});
   CHECK(parse_config(list + "cooldown = \"10m\"\n", "c", host).warnings ==
-        Lines{"c:1:8: lists.w: has a visit_within of 10m, and its items rest for a cooldown of "
+        Lines{"c:1:8: lists.w: has an overdue_after of 10m, and its items rest for a cooldown of "
               "10m: it would always count as too slow"});
 }
 

@@ -45,7 +45,7 @@ const std::vector<std::function<void(Rule&)>>& rule_changes() {
       [](Rule& rule) { rule.progress_timeout = 1s; },
       [](Rule& rule) { rule.kill_grace = 11s; },
       [](Rule& rule) { rule.circular().cooldown = 1s; },
-      [](Rule& rule) { rule.circular().visit_within = 1s; },
+      [](Rule& rule) { rule.circular().overdue_after = 1s; },
       [](Rule& rule) { rule.backoff.reset(); },
       [](Rule& rule) { rule.backoff->min = 2s; },
       [](Rule& rule) { rule.backoff->max = 2s; },
@@ -132,7 +132,7 @@ const std::vector<std::function<void(Config&)>>& config_changes() {
       [](Config& config) { config.supervisor.drain_timeout = 1s; },
       [](Config& config) { config.supervisor.probe_timeout = 1s; },
       [](Config& config) { config.supervisor.probe_interval = 1s; },
-      [](Config& config) { config.supervisor.max_processes = 1; },
+      [](Config& config) { config.supervisor.host_concurrency = 1; },
       [](Config& config) { config.lists["a"] = std::make_shared<Rule>(); },
       [](Config& config) { config.lists["b"] = std::make_shared<Rule>(); },
   };

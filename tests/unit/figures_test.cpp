@@ -24,49 +24,49 @@ TEST_CASE("figures are read as they were written") {
   figures.lap = 5s;
   figures.oldest = 0s;
   figures.places = 8;
-  figures.places_needed = 12;
+  figures.slots_needed = 12;
   CHECK(to_text(figures) ==
         R"({"at_ms":1700000000123,"items":{"length":12,"free":3,"quarantined":9},)"
-        R"("estimated":true,"lap_ms":5000,"oldest_ms":0,"places":8,"places_needed":12})");
+        R"("estimated":true,"cycle_ms":5000,"longest_wait_ms":0,"slots":8,"slots_needed":12})");
   CHECK(parse_figures(to_text(figures)) == figures);
 }
 
-TEST_CASE("laps are kept for six hours, one for each quarter, whoever asks next") {
+TEST_CASE("cycles are kept for six hours, one for each quarter, whoever asks next") {
   const WallTime quarter = 15min;
   const WallTime begin = 2'000'000 * quarter;
-  std::vector<LapAt> laps = laps_with({}, begin, std::nullopt);
-  CHECK(laps.empty());
-  laps = laps_with(laps, begin + 1min, 5s);
-  laps = laps_with(laps, begin + 14min, 6s);
-  CHECK(laps == std::vector<LapAt>{{2'000'000, 6s}});
-  laps = laps_with(laps, begin + quarter, std::nullopt);
-  laps = laps_with(laps, begin + 2 * quarter, 7s);
-  CHECK(laps == std::vector<LapAt>{{2'000'000, 6s}, {2'000'002, 7s}});
+  std::vector<LapAt> cycles = cycles_with({}, begin, std::nullopt);
+  CHECK(cycles.empty());
+  cycles = cycles_with(cycles, begin + 1min, 5s);
+  cycles = cycles_with(cycles, begin + 14min, 6s);
+  CHECK(cycles == std::vector<LapAt>{{2'000'000, 6s}});
+  cycles = cycles_with(cycles, begin + quarter, std::nullopt);
+  cycles = cycles_with(cycles, begin + 2 * quarter, 7s);
+  CHECK(cycles == std::vector<LapAt>{{2'000'000, 6s}, {2'000'002, 7s}});
   ListFigures figures;
   figures.at = begin;
-  figures.laps = laps;
-  CHECK(to_text(figures) == R"({"at_ms":1800000000000,"items":{},"laps":[2000000,6000,0,7000]})");
+  figures.cycles = cycles;
+  CHECK(to_text(figures) == R"({"at_ms":1800000000000,"items":{},"cycles":[2000000,6000,0,7000]})");
   CHECK(parse_figures(to_text(figures)) == figures);
-  CHECK(laps_with(laps, begin + laps_kept * quarter, std::nullopt) ==
+  CHECK(cycles_with(cycles, begin + cycles_kept * quarter, std::nullopt) ==
         std::vector<LapAt>{{2'000'002, 7s}});
   // A clock that was set back.
-  CHECK(laps_with(laps, begin, 1s) == std::vector<LapAt>{{2'000'000, 1s}});
+  CHECK(cycles_with(cycles, begin, 1s) == std::vector<LapAt>{{2'000'000, 1s}});
   for (std::int64_t i = 0; i < 100; ++i)
-    laps = laps_with(laps, begin + i * quarter, WallTime(999'999'999));
-  CHECK(laps.size() == static_cast<std::size_t>(laps_kept));
-  figures.laps = laps;
+    cycles = cycles_with(cycles, begin + i * quarter, WallTime(999'999'999));
+  CHECK(cycles.size() == static_cast<std::size_t>(cycles_kept));
+  figures.cycles = cycles;
   CHECK(parse_figures(to_text(figures)) == figures);
   for (const char* bad : {"7", "{}", "[]", "[1]", R"(["x",5])", "[1,-5]", "[1,[2]]", "[1e300,5]"}) {
     CAPTURE(bad);
-    const auto odd = parse_figures(R"({"at_ms":1,"items":{},"laps":)" + std::string(bad) + "}");
+    const auto odd = parse_figures(R"({"at_ms":1,"items":{},"cycles":)" + std::string(bad) + "}");
     REQUIRE(odd);
-    CHECK(odd->laps.empty());
+    CHECK(odd->cycles.empty());
   }
   std::string many = "[1";
   for (int i = 0; i < 200; ++i) many += ",1";
-  const auto cut = parse_figures(R"({"at_ms":1,"items":{},"laps":)" + many + "]}");
+  const auto cut = parse_figures(R"({"at_ms":1,"items":{},"cycles":)" + many + "]}");
   REQUIRE(cut);
-  CHECK(cut->laps.size() == static_cast<std::size_t>(laps_kept));
+  CHECK(cut->cycles.size() == static_cast<std::size_t>(cycles_kept));
 }
 
 TEST_CASE("what others write in the place of figures is none, or harmless") {
@@ -78,7 +78,7 @@ TEST_CASE("what others write in the place of figures is none, or harmless") {
   }
   CHECK_FALSE(parse_figures(R"({"at_ms":1,"items":{},"x":")" + std::string(2000, 'x') + "\"}"));
   const auto odd = parse_figures(
-      R"({"at_ms":1,"items":{"evil\n":5,"free":-1,"running":2,"resting":"3"},"lap_ms":[]})");
+      R"({"at_ms":1,"items":{"evil\n":5,"free":-1,"running":2,"resting":"3"},"cycle_ms":[]})");
   REQUIRE(odd);
   CHECK(odd->items == std::vector<ListFigures::Count>{{"running", 2}});
   CHECK_FALSE(odd->lap);

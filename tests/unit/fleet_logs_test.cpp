@@ -115,7 +115,7 @@ TEST_CASE("logs: updates are told, and of progress the newest") {
   CHECK(many.at(0).message.news.size() == max_log_lines);
   CHECK(many.at(0).message.left_out == 7);
   const auto odd = parse_log_message(
-      R"({"host":"a","news":[1,{},{"numerator":"x","denominator":2},{"numerator":1}]})");
+      R"({"host":"a","updates":[1,{},{"numerator":"x","denominator":2},{"numerator":1}]})");
   REQUIRE(odd.has_value());
   CHECK(odd->news.size() == 3);
   for (const LogNews& news : odd->news) CHECK_FALSE(news.progress.has_value());
@@ -139,7 +139,7 @@ TEST_CASE("logs: a message is read as it was written, and garbage is none") {
   CHECK(read->ended.at(0).reason == "exit status 1");
   for (const char* text : {"", "x", "[]", "{}", R"({"host":7})", R"({"host":"a")"})
     CHECK_FALSE(parse_log_message(text).has_value());
-  const auto odd = parse_log_message(R"({"host":"a","lines":[1,{}],"ended":7,"left_out":-1})");
+  const auto odd = parse_log_message(R"({"host":"a","lines":[1,{}],"ended":7,"dropped":-1})");
   REQUIRE(odd.has_value());
   CHECK(odd->lines.size() == 1);
   CHECK(odd->left_out == 0);

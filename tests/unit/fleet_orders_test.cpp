@@ -62,19 +62,20 @@ TEST_CASE("fleet: bad orders, and what is wrong with them") {
   CHECK(why_bad("hello") == "it is no JSON object");
   CHECK(why_bad("[]") == "it is no JSON object");
   CHECK(why_bad(std::string(max_order + 1, 'x')).starts_with("it has 65537 bytes"));
-  CHECK(why_bad(R"({"order":"quiet","all":true})") ==
+  CHECK(why_bad(R"({"command":"quiet","all":true})") ==
         "its id is not 1 to 64 letters, digits and '-'");
-  CHECK(why_bad(R"({"id":"a:b","order":"quiet","all":true})").starts_with("its id"));
-  CHECK(why_bad(R"({"id":"a","order":"dance","all":true})") == "there is no order dance");
-  CHECK(why_bad(R"({"id":"a","order":7,"all":true})") == R"(there is no order "")");
-  CHECK(why_bad(R"({"id":"a","order":"quiet"})").starts_with("it names neither"));
-  CHECK(why_bad(R"({"id":"a","order":"quiet","all":true,"host":"b"})").starts_with("it names"));
-  CHECK(why_bad(R"({"id":"a","order":"quiet","all":"yes"})").starts_with("it names neither"));
-  CHECK(why_bad(R"({"id":"a","order":"cancel","all":true})") == "it says not which run to cancel");
-  CHECK(why_bad(R"({"id":"a","order":"run","all":true})") == "it says not of which list");
-  CHECK(why_bad(R"({"id":"a","order":"logs","all":true,"listener":"a:b"})")
+  CHECK(why_bad(R"({"id":"a:b","command":"quiet","all":true})").starts_with("its id"));
+  CHECK(why_bad(R"({"id":"a","command":"dance","all":true})") == "there is no order dance");
+  CHECK(why_bad(R"({"id":"a","command":7,"all":true})") == R"(there is no order "")");
+  CHECK(why_bad(R"({"id":"a","command":"quiet"})").starts_with("it names neither"));
+  CHECK(why_bad(R"({"id":"a","command":"quiet","all":true,"host":"b"})").starts_with("it names"));
+  CHECK(why_bad(R"({"id":"a","command":"quiet","all":"yes"})").starts_with("it names neither"));
+  CHECK(why_bad(R"({"id":"a","command":"cancel","all":true})") ==
+        "it says not which run to cancel");
+  CHECK(why_bad(R"({"id":"a","command":"run","all":true})") == "it says not of which list");
+  CHECK(why_bad(R"({"id":"a","command":"logs","all":true,"listener":"a:b"})")
             .starts_with("its listener"));
-  CHECK(why_bad(R"({"id":"a","order":"quiet","all":true})").empty());
+  CHECK(why_bad(R"({"id":"a","command":"quiet","all":true})").empty());
 }
 
 TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
@@ -90,7 +91,7 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   run.status.progress = Progress{1, 3};
   run.age = 17ms;
   answer.runs = {run};
-  answer.more_runs = 4;
+  answer.omitted_runs = 4;
   ListStatus list;
   list.state = ListState::idle;
   list.why = "no items";
@@ -105,7 +106,7 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   CHECK(read->lines == answer.lines);
   REQUIRE(read->runs.size() == 1);
   CHECK(view::to_json(read->runs.front()) == view::to_json(run));
-  CHECK(read->more_runs == 4);
+  CHECK(read->omitted_runs == 4);
   REQUIRE(read->list);
   CHECK(view::to_json(read->list->list, view::reply) == view::to_json(list, view::reply));
   CHECK(read->list->host_state == "quiet");

@@ -70,9 +70,9 @@ TEST_CASE("fleet plan: limits, what comes and goes, and a host that has it alrea
   Rule films = planned_rule("films", "/opt/films");
   films.concurrency = 8;
   Config config = planned({films, planned_rule("new", "/opt/films")});
-  config.supervisor.max_processes = 9;
+  config.supervisor.host_concurrency = 9;
   CHECK(plan_host(host, config, lacks).lines() ==
-        Strings{"supervisor: max_processes: 4 -> 9", "lists.films: concurrency: 1 -> 8",
+        Strings{"supervisor: host_concurrency: 4 -> 9", "lists.films: concurrency: 1 -> 8",
                 "lists.old: removed, its runs finish", "lists.new: added", "lists.new: would run"});
   host.beat.config_hash = "new";
   CHECK(plan_host(host, config, lacks).same);
@@ -104,7 +104,7 @@ TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs"
       if (each.prefix == prefix) return std::string(verdict_name(each.kind));
     return std::string();
   };
-  CHECK(verdict("none") == "refused");  // as it is
+  CHECK(verdict("none") == "ineligible");  // as it is
   CHECK(verdict("asked") == "unknown");
 }
 

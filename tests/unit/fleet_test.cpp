@@ -74,7 +74,7 @@ TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB"
   HostBeat beat = some_beat();
   CHECK(parse_beat(to_text(beat)) == beat);
   beat.lease_margin.reset();
-  beat.least_lease_margin = 12ms;
+  beat.min_lease_margin = 12ms;
   CHECK(parse_beat(to_text(beat)) == beat);
 
   for (const std::string& name : {std::string(100'000, 'x'), std::string(100'000, '\x01'),
@@ -142,7 +142,7 @@ TEST_CASE(
   view.hosts.push_back(host_at("c", view.now));
   view.hosts.back().beat = *last;
   judge(view);
-  CHECK(view.newest_hash == "y");
+  CHECK(view.latest_config_hash == "y");
 }
 
 TEST_CASE("fleet: what is told of a list is read again") {
@@ -301,7 +301,7 @@ TEST_CASE("fleet: who is silent, and since when") {
   REQUIRE(view.hosts.size() == 2);
   CHECK(view.hosts[0].beat.host == "alpha");
   CHECK(view.hosts[0].silent);
-  CHECK(view.hosts[0].state() == "silent"s);
+  CHECK(view.hosts[0].state() == "unresponsive"s);
   CHECK_FALSE(view.hosts[1].silent);
   CHECK(view.hosts[1].state() == "running"s);
 }
@@ -348,14 +348,15 @@ TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
   unread.trouble = "what stands for its beat is none";
   view.hosts = {host_at("alpha", view.now), second, gone, unread, host_at("gamma", view.now)};
   judge(view);
-  CHECK(view.hosts[0].shares_name);
-  CHECK(view.hosts[1].shares_name);
-  CHECK_FALSE(view.hosts[2].shares_name);  // it is only the one before
+  CHECK(view.hosts[0].duplicate_name);
+  CHECK(view.hosts[1].duplicate_name);
+  CHECK_FALSE(view.hosts[2].duplicate_name);  // it is only the one before
   CHECK(view.hosts[3].state() == "unknown"s);
-  CHECK_FALSE(view.hosts[4].shares_name);
+  CHECK_FALSE(view.hosts[4].duplicate_name);
 }
 
-TEST_CASE("fleet: who was killed and started again is silent, and no other host of its name") {
+TEST_CASE(
+    "fleet: who was killed and started again is unresponsive, and no other host of its name") {
   FleetView view;
   view.now = 1'000'000ms;
   FleetHost killed = host_at("alpha", view.now - 9s);
@@ -365,15 +366,15 @@ TEST_CASE("fleet: who was killed and started again is silent, and no other host 
   again.beat.started = view.now - 2s;
   view.hosts = {killed, again};
   judge(view);
-  CHECK(view.hosts[0].state() == "silent"s);
+  CHECK(view.hosts[0].state() == "unresponsive"s);
   CHECK(view.hosts[1].state() == "running"s);
-  CHECK_FALSE(view.hosts[1].shares_name);
+  CHECK_FALSE(view.hosts[1].duplicate_name);
 
   view.hosts = {killed, again};
   view.hosts[0].last_beat = view.now - 1s;  // it is still there
   judge(view);
-  CHECK(view.hosts[0].shares_name);
-  CHECK(view.hosts[1].shares_name);
+  CHECK(view.hosts[0].duplicate_name);
+  CHECK(view.hosts[1].duplicate_name);
 
   // Three of one name, two of which started at the same time.
   FleetHost twin = again;

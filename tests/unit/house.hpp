@@ -22,7 +22,7 @@ struct House : World {
       const std::string prefix = rule.prefix;
       config.lists[prefix] = share(std::move(rule));
     }
-    config.supervisor.max_processes = max_processes;
+    config.supervisor.host_concurrency = host_concurrency;
     config.redis.idle_commands = idle_commands;
     supervisor.apply(std::make_shared<const Config>(std::move(config)), new_sources,
                      [this](const ReloadPlan& changes) {
@@ -32,7 +32,7 @@ struct House : World {
     settle_down();
   }
   const ServedList& list(const std::string& prefix) { return *supervisor.lists().at(prefix); }
-  unsigned max_processes = 0;
+  unsigned host_concurrency = 0;
   unsigned idle_commands = 100;
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-SupervisorSettings supervisor(unsigned max_processes = 0) {
+SupervisorSettings supervisor(unsigned host_concurrency = 0) {
   SupervisorSettings settings;
   settings.status = {"unix:/x"};
-  settings.max_processes = max_processes;
+  settings.host_concurrency = host_concurrency;
   return settings;
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("run item: no place is an answer, and another host may have one") {
   Order full(bench, "c");
   REQUIRE(full.reply.has_value());
   CHECK(full.reply->result == Result::not_here);
-  CHECK(full.reply->why == "no place: 2 of 2 runs of the list (concurrency)");
+  CHECK(full.reply->why == "no free slot: 2 of 2 runs of the list (concurrency)");
 
   Rule rule = rule_for("other", 2);
   Bench crowded(rule, 1);
@@ -75,7 +75,7 @@ TEST_CASE("run item: no place is an answer, and another host may have one") {
   crowded.begin();
   Order none(crowded, "a");
   REQUIRE(none.reply.has_value());
-  CHECK(none.reply->why == "no place: max_processes is reached");
+  CHECK(none.reply->why == "no free slot: host_concurrency is reached");
 
   Bench quiet(rule_for("work"));
   quiet.redis.lists["work"] = {"a"};
@@ -83,7 +83,7 @@ TEST_CASE("run item: no place is an answer, and another host may have one") {
   quiet.begin();
   Order held(quiet, "a");
   REQUIRE(held.reply.has_value());
-  CHECK(held.reply->why == "this host is quiet: it begins no new runs");
+  CHECK(held.reply->why == "host is quiet: starting no new runs");
 }
 
 TEST_CASE("run item: it waits for the claim that has all places, and takes what that leaves") {
@@ -128,7 +128,7 @@ TEST_CASE("run item: claimed after a reload took its place away, it is handed ba
   bench.settle_down();
   REQUIRE(order.reply.has_value());
   CHECK(order.reply->result == Result::not_here);
-  CHECK(order.reply->why == "no place: 1 of 1 runs of the list (concurrency)");
+  CHECK(order.reply->why == "no free slot: 1 of 1 runs of the list (concurrency)");
   CHECK(bench.source().handed_back == 1);
   CHECK(bench.poller->runs().size() == 1);
   CHECK(bench.places.used() == 1);

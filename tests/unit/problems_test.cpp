@@ -64,30 +64,30 @@ TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, 
         "one with \"w8yctl schedule set\"");
 }
 
-TEST_CASE("a list whose items wait longer than its visit_within is slow") {
+TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
   ListStatus list = list_of("a", ListState::running);
-  list.visit_within = 10min;
+  list.overdue_after = 10min;
   CHECK(told(good_host(), {list}).empty());  // nothing is known
   list.figures.emplace();
   list.figures->lap = 10min;
   list.figures->oldest = 10min;
   list.figures->places = 8;
-  list.figures->places_needed = 12;
+  list.figures->slots_needed = 12;
   CHECK(told(good_host(), {list}).empty());
   list.figures->lap = 12min;
   CHECK(told(good_host(), {list}) ==
-        Texts{"slow|items of a wait too long for their turn: a lap takes 12m, where visit_within "
-              "is 10m; needs 12 places, has 8"});
+        Texts{"overdue|items of a are overdue: a cycle takes 12m; overdue_after "
+              "is 10m; needs 12 slots, has 8"});
   list.figures->oldest = 1h;
   list.figures->places.reset();
   CHECK(told(good_host(), {list}) ==
-        Texts{"slow|items of a wait too long for their turn: a lap takes 12m, and an item has "
-              "waited for 1h, where visit_within is 10m"});
+        Texts{"overdue|items of a are overdue: a cycle takes 12m, and an item has "
+              "waited for 1h; overdue_after is 10m"});
   list.figures->lap.reset();
   CHECK(told(good_host(), {list}) ==
-        Texts{"slow|items of a wait too long for their turn: an item has waited for 1h, where "
-              "visit_within is 10m"});
-  list.visit_within = 0s;
+        Texts{"overdue|items of a are overdue: an item has waited for 1h; "
+              "overdue_after is 10m"});
+  list.overdue_after = 0s;
   CHECK(told(good_host(), {list}).empty());
 }
 
@@ -101,9 +101,9 @@ TEST_CASE("a Redis that is away is one problem, however many lists wait for it")
                             i % 2 == 0 ? ListState::unavailable : ListState::idle, "away"));
   lists.push_back(list_of("none", ListState::disabled));
   CHECK(told(host, lists) ==
-        Texts{"redis|Redis can't be used: can't connect: Connection refused; 300 lists wait"});
+        Texts{"redis|Redis unavailable: can't connect: Connection refused; 300 lists wait"});
   host.redis.connected = true;  // but a replica, for instance
-  CHECK(told(host, {}) == Texts{"redis|Redis can't be used: can't connect: Connection refused"});
+  CHECK(told(host, {}) == Texts{"redis|Redis unavailable: can't connect: Connection refused"});
 }
 
 TEST_CASE("lists with one cause are told together") {
@@ -112,10 +112,11 @@ TEST_CASE("lists with one cause are told together") {
     lists.push_back(list_of(name, ListState::refused, "/opt/x: not found"));
   lists.push_back(list_of("f", ListState::refused, "lacks \"gpu\""));
   CHECK(told(good_host(), lists) ==
-        Texts{"refused|this host refuses a, b, c and 1 more: /opt/x: not found",
-              "refused|this host refuses f: lacks \"gpu\""});
+        Texts{"ineligible|host is ineligible for a, b, c and 1 more: /opt/x: not found",
+              "ineligible|host is ineligible for f: lacks \"gpu\""});
   lists.resize(2);
-  CHECK(told(good_host(), lists) == Texts{"refused|this host refuses a and b: /opt/x: not found"});
+  CHECK(told(good_host(), lists) ==
+        Texts{"ineligible|host is ineligible for a and b: /opt/x: not found"});
 }
 
 TEST_CASE("what may not be written of runs is one problem for all lists that lack the same") {
@@ -125,7 +126,7 @@ TEST_CASE("what may not be written of runs is one problem for all lists that lac
     lists.back().unwritten = "LPUSH: no permissions";
   }
   CHECK(told(good_host(), lists) ==
-        Texts{"unwritten|Redis refuses part of what is written of runs of l0, l1, l2 and 27 more: "
+        Texts{"write_error|Redis refuses part of the run records of l0, l1, l2 and 27 more: "
               "LPUSH: no permissions"});
   HostStatus away = good_host();
   away.redis.connected = false;
@@ -177,12 +178,13 @@ TEST_CASE("what is worst comes first, and the host's own state is told") {
                     list_of("y", ListState::unavailable, "NOPERM no"),
                     list_of("z", ListState::starved, "no more processes")}) ==
         Texts{"unavailable|Redis refuses y: NOPERM no",
-              "starved|this host is too short of something to run z: no more processes",
+              "starved|host is short of resources for z: no more processes",
               "quarantined|2 items are quarantined in parked",
-              "refused|this host refuses x: not found",
-              "behind|the config file is not in force, since the last reload failed: the config "
-              "has mistakes; nothing was changed; generation 3 goes on",
-              "quiet|this host is quiet: it begins no new runs until w8yctl resume"});
+              "ineligible|host is ineligible for x: not found",
+              "config_outdated|the config file is not in force, since the last reload failed: the "
+              "config "
+              "has mistakes; nothing was changed; generation 3 stays in force",
+              "quiet|host is quiet: starting no new runs until w8yctl resume"});
 }
 
 TEST_CASE("ten thousand causes are not ten thousand lines") {
@@ -191,7 +193,7 @@ TEST_CASE("ten thousand causes are not ten thousand lines") {
     problems.add(list_of("l" + std::to_string(i), ListState::refused, std::to_string(i)));
   const auto all = problems.take();
   REQUIRE(all.size() == Problems::most_causes + 1);
-  CHECK(all.back().text == "9980 more lists are refused, for 9980 other reasons");
+  CHECK(all.back().text == "9980 more lists are ineligible, for 9980 other reasons");
   CHECK(all.back().lists == 9980);
 }
 

@@ -54,7 +54,7 @@ view::RunRecord failed_run() {
 WhyItems items(std::map<std::string, std::size_t> states) {
   WhyItems items;
   for (const auto& [state, count] : states) items.length += count;
-  items.looked_at = items.length;
+  items.examined = items.length;
   items.states = std::move(states);
   return items;
 }
@@ -103,7 +103,7 @@ TEST_CASE("why: an item runs, and how far it is") {
 
   run.stopping = run.parked_at_end = true;
   run.listed = false;
-  CHECK(kinds(why_item(list({}), run)) == "running stopping parked_after not_listed");
+  CHECK(kinds(why_item(list({}), run)) == "running stopping quarantined_at_end not_listed");
 }
 
 TEST_CASE("why: a lock of another program's is told as it stands there") {
@@ -116,34 +116,34 @@ TEST_CASE("why: a lock of another program's is told as it stands there") {
   held.left.reset();
   held.lock.clear();
   CHECK(first(why_item(list({host("alpha")}), held)) ==
-        "The item m1 of work is locked by another program, with an empty value; the lock has no "
-        "end of its own.");
+        "The item m1 of work is locked by another program, with an empty value; the lock does not "
+        "expire.");
 }
 
 TEST_CASE("why: an item rests after failures, or by its cooldown") {
-  WhyItem rests = item("resting");
+  WhyItem rests = item("delayed");
   rests.why = "backoff";
   rests.left = 2min;
   rests.failures = 3;
   rests.last_failure = failed_run();
   const Why why = why_item(list({host("alpha")}), rests);
   CHECK(first(why) ==
-        "The item m1 of work rests 2m more after 3 failures in a row, last \"exit status 1: "
-        "connection refused\".");
-  CHECK(kinds(why) == "resting remedy");
-  CHECK(text_of(why, "remedy") == "To end its rest: w8yctl release work m1");
-  CHECK(why.sentences[0].numbers.at("left_ms") == 120'000);
+        "The item m1 of work is delayed for 2m more after 3 failures in a row, last \"exit status "
+        "1: connection refused\".");
+  CHECK(kinds(why) == "delayed remedy");
+  CHECK(text_of(why, "remedy") == "To end its delay: w8yctl release work m1");
+  CHECK(why.sentences[0].numbers.at("remaining_ms") == 120'000);
 
-  rests = item("resting");
+  rests = item("delayed");
   rests.why = "cooldown";
   rests.left = 9s;
   CHECK(first(why_item(list({host("alpha")}), rests)) ==
-        "The item m1 of work rests 9s more: its cooldown after a run that succeeded.");
+        "The item m1 of work is delayed for 9s more by its cooldown, after a run that succeeded.");
 
   // What comes after it is told too.
   WhyList paused = list({host("alpha")});
   paused.pause = Pause{};
-  CHECK(kinds(why_item(paused, rests)) == "cooldown remedy besides paused");
+  CHECK(kinds(why_item(paused, rests)) == "cooldown remedy also paused");
 }
 
 TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
@@ -159,7 +159,7 @@ TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
         "2026-01-31T11:34:56Z, for 1h: 3 runs failed in a row.");
   CHECK(text_of(why, "last_failure") ==
         "Its last run failed on alpha 30s ago: exit status 1: connection refused.");
-  CHECK(text_of(why, "remedy") == "To have it run again: w8yctl release work m1");
+  CHECK(text_of(why, "remedy") == "To run it again: w8yctl release work m1");
   CHECK(first(why_item(list({}), item("quarantined"))) ==
         "The item m1 of work is quarantined, and no reason was given.");
 }
@@ -169,31 +169,30 @@ TEST_CASE("why: the list is paused") {
   paused.pause = Pause{"deploy", "root on alpha", now - 12min, now + 48min};
   const Why why = why_item(paused, item("free"));
   CHECK(first(why) ==
-        "The list work is paused by root on alpha for 12m: \"deploy\"; it goes on at "
+        "The list work is paused by root on alpha for 12m: \"deploy\"; it ends at "
         "2026-01-31T13:22:56Z, in 48m.");
   CHECK(why.sentences[0].texts.at("reason") == "deploy");
   CHECK(why.sentences[0].numbers.at("until_ms") == (now + 48min).count());
   paused.pause = Pause{};
   CHECK(first(why_item(paused, item("free"))) ==
-        "The list work is paused, and no reason was given; it goes on when told: w8yctl resume "
-        "work");
+        "The list work is paused, and no reason was given; to resume it: w8yctl resume work");
 }
 
 TEST_CASE("why: hosts refuse it, grouped by the reason") {
   const WhyList one = list({refusing("alpha", "lacks \"gpu\""), refusing("beta", "lacks \"gpu\""),
                             refusing("gamma", "lacks \"gpu\"")});
   CHECK(first(why_item(one, item("free"))) ==
-        "Three hosts refuse it, alpha, beta and gamma: lacks \"gpu\".");
-  CHECK(kinds(why_item(one, item("free"))) == "refused");
+        "Three hosts are ineligible for it, alpha, beta and gamma: lacks \"gpu\".");
+  CHECK(kinds(why_item(one, item("free"))) == "ineligible");
 
   const WhyList two =
       list({refusing("alpha", "no such program"), refusing("beta", "lacks \"gpu\""),
             refusing("gamma", "lacks \"gpu\""), host("delta", ListState::disabled)});
   const Why why = why_item(two, item("free"));
-  CHECK(kinds(why) == "not_served refused refused disabled");
+  CHECK(kinds(why) == "not_served ineligible ineligible disabled");
   CHECK(first(why) == "No host serves it now.");
-  CHECK(why.sentences[1].text == "Two hosts refuse it, beta and gamma: lacks \"gpu\".");
-  CHECK(why.sentences[2].text == "One host refuses it, alpha: no such program.");
+  CHECK(why.sentences[1].text == "Two hosts are ineligible for it, beta and gamma: lacks \"gpu\".");
+  CHECK(why.sentences[2].text == "One host is ineligible for it, alpha: no such program.");
   CHECK(why.sentences[3].text == "The host delta has it disabled in the config: enabled = false.");
 }
 
@@ -202,25 +201,24 @@ TEST_CASE("why: each way in which a host does not serve it") {
   FleetHost it = host("alpha");
   it.beat.state = "quiet";
   CHECK(only(it) ==
-        "The host alpha is quiet and begins no new runs until told: w8yctl resume --host alpha");
+        "The host alpha is quiet and starts no new runs; to end that: w8yctl resume --host alpha");
   it.beat.state = "draining";
   CHECK(only(it) == "The host alpha is draining.");
   it.silent = true;
   it.last_beat = now - 40s;
   CHECK(only(it) ==
-        "The host alpha is silent since 2026-01-31T12:34:16Z, for 40s: it was killed, or can't "
-        "reach Redis.");
-  CHECK(only(host("alpha", ListState::probing)) ==
-        "The host alpha has not heard from the executor yet: it is being probed.");
+        "The host alpha is unresponsive since 2026-01-31T12:34:16Z, for 40s: it was killed, or "
+        "cannot reach Redis.");
+  CHECK(only(host("alpha", ListState::probing)) == "The host alpha is still probing the executor.");
   it = host("alpha", ListState::starved);
   it.lists.front().why = "no more processes";
-  CHECK(only(it) == "The host alpha can't start processes now: no more processes.");
+  CHECK(only(it) == "The host alpha cannot start processes now: no more processes.");
   it = host("alpha", ListState::unavailable);
   it.lists.front().why = "NOPERM";
-  CHECK(only(it) == "The host alpha can't ask Redis for it: NOPERM.");
+  CHECK(only(it) == "The host alpha cannot reach Redis: NOPERM.");
   it = host("alpha");
   it.trouble = "it is no JSON";
-  CHECK(only(it) == "What alpha tells of itself can't be read: it is no JSON.");
+  CHECK(only(it) == "The heartbeat of alpha cannot be read: it is no JSON.");
 }
 
 TEST_CASE("why: nobody has it in the config, or nobody is there") {
@@ -229,12 +227,12 @@ TEST_CASE("why: nobody has it in the config, or nobody is there") {
   CHECK(first(why_item(list({without}), item("free"))) ==
         "No host has work in its config: the fleet w8y-fleet has alpha.");
   CHECK(first(why_item(list({}), item("free"))) ==
-        "No w8yd is there to run it: the fleet w8y-fleet has no host.");
+        "No host can run it: the fleet w8y-fleet has no host.");
   WhyList unseen = list({});
   unseen.fleet_trouble = "NOPERM no right to the key w8y-fleet:hosts";
   CHECK(first(why_item(unseen, item("free"))) ==
-        "What hosts do is not known, because the fleet can't be seen: NOPERM no right to the key "
-        "w8y-fleet:hosts.");
+        "The state of the hosts is not known, because the fleet cannot be read: NOPERM no right to "
+        "the key w8y-fleet:hosts.");
 }
 
 TEST_CASE("why: who serves it is at a limit") {
@@ -246,19 +244,19 @@ TEST_CASE("why: who serves it is at a limit") {
   FleetHost crowded = host("beta");
   crowded.beat.slots_used = crowded.beat.slots_limit = 16;
   const Why why = why_item(list({full, crowded}), item("free"));
-  CHECK(kinds(why) == "limit max_processes");
+  CHECK(kinds(why) == "limit host_limit");
   CHECK(why.sentences[1].text ==
-        "The host beta has no place for another run: 16 of 16 of all its lists go on "
-        "(max_processes). The next place goes by weight, and work has weight 1.");
+        "The host beta has no free slot: 16 of 16 slots are in use (host_concurrency). The next "
+        "one goes by weight; work has weight 1.");
   // Another that has room: nothing is in its way.
-  CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "soon");
+  CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "ready");
 
   FleetHost long_items = host("alpha", ListState::full);
   long_items.lists.front().why =
       "the items that run here are long: more wait until some of them are done";
   CHECK(first(why_item(list({long_items}), item("free"))) ==
-        "The host alpha, the only one that serves it, takes no more now: the items that run here "
-        "are long: more wait until some of them are done.");
+        "The host alpha, the only one that serves it, starts no more runs now: the items that run "
+        "here are long: more wait until some of them are done.");
 
   FleetHost limited = host("alpha", ListState::running);
   limited.lists.front().fleet_concurrency = 4;
@@ -268,22 +266,22 @@ TEST_CASE("why: who serves it is at a limit") {
         "The fleet is at its limit for the list: 4 of 4 runs on all hosts together "
         "(fleet_concurrency).");
   fleet.fleet_runs = 3;
-  CHECK(kinds(why_item(fleet, item("free"))) == "soon");
+  CHECK(kinds(why_item(fleet, item("free"))) == "ready");
 }
 
 TEST_CASE("why: all is well") {
   FleetHost ready = host("alpha");
-  ready.lists.front().look_within = 10s;
+  ready.lists.front().poll_within = 10s;
   const Why why = why_item(list({ready, refusing("beta", "x")}), item("free"));
-  CHECK(first(why) == "Nothing keeps the item m1 of work from running: its turn comes soon.");
-  CHECK(kinds(why) == "soon next_look");
+  CHECK(first(why) == "Nothing blocks the item m1 of work: it is claimed soon.");
+  CHECK(kinds(why) == "ready next_poll");
   CHECK(why.sentences[1].text ==
-        "The host alpha looks for free items within 10s, and at once when it hears of one.");
+        "The host alpha polls for free items within 10s, and at once after a wake-up.");
 }
 
 TEST_CASE("why: a job of a schedule") {
   const WhyList bike = list({host("alpha")}, SourceKind::schedule);
-  WhyItem job = item("waiting");
+  WhyItem job = item("scheduled");
   job.queue = "audio";
   job.due = now + 2h;
   job.words = "every day at 14:34";
@@ -291,17 +289,17 @@ TEST_CASE("why: a job of a schedule") {
         "The job m1 of work is due at 2026-01-31T14:34:56Z, in 2h (every day at 14:34).");
   WhyList halted = bike;
   halted.halted = "root on alpha";
-  CHECK(kinds(why_item(halted, job)) == "due besides halted");
+  CHECK(kinds(why_item(halted, job)) == "due also halted");
   job.due = now - 2min;
   CHECK(kinds(why_item(bike, job)) == "late");
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work is due since 2026-01-31T12:32:56Z, for 2m (every day at 14:34), and no "
-        "host has entered it in its queue yet.");
+        "host has put it in its queue yet.");
   const Why held = why_item(halted, job);
   CHECK(kinds(held) == "halted late");
   CHECK(first(held) ==
-        "The schedule work is halted by root on alpha; it goes on when told: w8yctl schedule -k "
-        "work control RESUME");
+        "The schedule work is halted by root on alpha; to resume it: w8yctl schedule -k work "
+        "control RESUME");
 
   job = item("queued");
   job.queue = "audio";
@@ -312,41 +310,40 @@ TEST_CASE("why: a job of a schedule") {
   video.lists.front().queues = {"video", "text"};
   const Why unserved = why_item(list({video}, SourceKind::schedule), job);
   CHECK(kinds(unserved) == "queue_unserved queues queued");
-  CHECK(first(unserved) ==
-        "Nobody works on the queue audio: no host of the fleet has it in `queues`.");
-  CHECK(unserved.sentences[1].text == "Queues that are worked on: alpha: video, text");
+  CHECK(first(unserved) == "No host serves the queue audio: none of the fleet has it in `queues`.");
+  CHECK(unserved.sentences[1].text == "Queues that are served: alpha: video, text");
 
   job = item("died");
   job.since = now - 1h;
   job.last_failure = failed_run();
   CHECK(kinds(why_item(bike, job)) == "died last_failure remedy");
   CHECK(text_of(why_item(bike, job), "remedy") ==
-        "To have it run again: w8yctl schedule -k work set m1 SCHEDULE");
+        "To run it again: w8yctl schedule -k work set m1 SCHEDULE");
   job = item("bad");
   job.why = "no rule";
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work has a schedule that can't be read: no rule.");
   CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
-  job = item("nowhere");
+  job = item("orphaned");
   job.why = "nobody works on it any more: set it again";
   CHECK(first(why_item(bike, job)) ==
-        "The job m1 of work is nowhere: nobody works on it any more: set it again.");
+        "The job m1 of work is orphaned: nobody works on it any more: set it again.");
   job = item("running");
   job.lock = "worker-7";
   CHECK(first(why_item(bike, job)) ==
-        "The job m1 of work is being worked on by another program: worker-7; the lock has no end "
-        "of its own.");
+        "The job m1 of work is being worked on by another program: worker-7; the lock does not "
+        "expire.");
 }
 
 TEST_CASE("why: a job of a feed") {
   const WhyList feed = list({host("alpha")}, SourceKind::job);
-  WhyItem job = item("waiting");
+  WhyItem job = item("queued");
   job.place = 3;
   job.failures = 1;
   job.max_failures = 5;
   const Why why = why_item(feed, job);
   CHECK(kinds(why) == "queued cancelled");
-  CHECK(first(why) == "The job m1 of work waits at place 3, behind 2 others.");
+  CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others.");
   CHECK(why.sentences[1].text ==
         "It was cancelled 1 time of 5 (max_failures), after which it is stalled.");
   job = item("running");
@@ -358,19 +355,19 @@ TEST_CASE("why: a job of a feed") {
   job.since = now - 1min;
   CHECK(first(why_item(feed, job)) ==
         "The job m1 of work is being worked on by another program, since 2026-01-31T12:33:56Z, for "
-        "1m; it has no lease that would run out.");
+        "1m; it has no lease that could expire.");
   job = item("stalled");
   job.failures = 5;
   job.last_failure = failed_run();
   CHECK(kinds(why_item(feed, job)) == "stalled last_failure remedy");
   CHECK(first(why_item(feed, job)) ==
-        "The job m1 of work is stalled after 5 failures: it is not tried again until it is "
-        "retried.");
-  job = item("resting");
+        "The job m1 of work is stalled after 5 failures: it does not run until it is retried.");
+  job = item("delayed");
   job.until = now + 30s;
   job.failures = 2;
-  CHECK(first(why_item(feed, job)) == "The job m1 of work rests 30s more after 2 failures.");
-  CHECK(kinds(why_item(feed, item("nowhere"))) == "nowhere remedy");
+  CHECK(first(why_item(feed, job)) ==
+        "The job m1 of work is delayed for 30s more after 2 failures.");
+  CHECK(kinds(why_item(feed, item("orphaned"))) == "orphaned remedy");
 }
 
 TEST_CASE("why: what keeps a list from going faster") {
@@ -379,29 +376,29 @@ TEST_CASE("why: what keeps a list from going faster") {
   CHECK(first(why_list(work, {})) == "The list work is empty: it has no items.");
 
   CHECK(first(why_list(work, items({{"running", 8}}))) ==
-        "Nothing keeps it: all of its 8 items run.");
-  WhyItems at_rest = items({{"resting", 40}});
+        "Nothing blocks it: all of its 8 items run.");
+  WhyItems at_rest = items({{"delayed", 40}});
   at_rest.first_free = 2min;
   at_rest.last_free = 14min;
   CHECK(first(why_list(work, at_rest)) ==
-        "All of its 40 items rest. The next one is free in 2m, the last one in 14m.");
-  at_rest = items({{"resting", 3}, {"quarantined", 2}, {"running", 1}});
+        "All of its 40 items are delayed. The next one is free in 2m, the last one in 14m.");
+  at_rest = items({{"delayed", 3}, {"quarantined", 2}, {"running", 1}});
   at_rest.first_free = 2min;
   const Why none = why_list(work, at_rest);
   CHECK(none.state == "running");
-  CHECK(kinds(none) == "none_free resting items");
-  CHECK(none.sentences[2].text == "6 items: 2 quarantined, 3 resting, 1 running.");
+  CHECK(kinds(none) == "none_free delayed items");
+  CHECK(none.sentences[2].text == "6 items: 3 delayed, 2 quarantined, 1 running.");
 
   const Why soon = why_list(work, items({{"free", 1}, {"running", 1}}));
-  CHECK(first(soon) == "Nothing keeps it: there are places, and 1 item is taken soon.");
+  CHECK(first(soon) == "Nothing blocks it: slots are free, and 1 item is claimed soon.");
 
   FleetHost full = host("alpha", ListState::running);
   full.lists.front().running = 8;
   const Why limited = why_list(list({full, refusing("beta", "lacks \"gpu\"")}),
                                items({{"free", 5}, {"running", 8}}));
-  CHECK(kinds(limited) == "limit items refused");
+  CHECK(kinds(limited) == "limit items ineligible");
   // One of two has room: the other's limit still slows it.
-  CHECK(kinds(why_list(list({full, host("gamma")}), items({{"free", 5}}))) == "soon items limit");
+  CHECK(kinds(why_list(list({full, host("gamma")}), items({{"free", 5}}))) == "ready items limit");
 
   work.pause = Pause{"deploy", "", WallTime{0}, WallTime{0}};
   CHECK(kinds(why_list(work, items({{"free", 5}}))) == "paused items");
@@ -415,32 +412,31 @@ TEST_CASE("why: what keeps a schedule and a feed of jobs") {
   FleetHost audio = host("alpha");
   audio.lists.front().queues = {"audio"};
   const WhyList bike = list({audio}, SourceKind::schedule);
-  WhyItems jobs = items({{"waiting", 2}});
+  WhyItems jobs = items({{"scheduled", 2}});
   jobs.next_due = now + 1h;
   CHECK(first(why_list(bike, jobs)) ==
         "No job is due; the next one is at 2026-01-31T13:34:56Z, in 1h.");
   jobs.late = 2;
   CHECK(first(why_list(bike, jobs)) ==
-        "No job is queued, though 2 jobs are due: a host that has the list in its config is to "
-        "enter them in a queue.");
+        "No job is queued, though 2 jobs are due: no host has put them in a queue yet.");
   jobs = items({{"queued", 3}});
   jobs.queues = {{"audio", 1}, {"video", 2}};
-  CHECK(kinds(why_list(bike, jobs)) == "soon queue_unserved items");
+  CHECK(kinds(why_list(bike, jobs)) == "ready queue_unserved items");
   CHECK(first(why_list(bike, jobs)) ==
-        "Nothing keeps it: there are places, and 1 job is taken soon.");
+        "Nothing blocks it: slots are free, and 1 job is claimed soon.");
   jobs.queues = {{"video", 3}};
   CHECK(kinds(why_list(bike, jobs)) == "queue_unserved items");
   const WhyList feed = list({host("alpha")}, SourceKind::job);
-  CHECK(first(why_list(feed, items({{"stalled", 3}}))) == "No job waits.");
-  CHECK(first(why_list(feed, items({{"waiting", 3}}))) ==
-        "Nothing keeps it: there are places, and 3 jobs are taken soon.");
+  CHECK(first(why_list(feed, items({{"stalled", 3}}))) == "No job is queued.");
+  CHECK(first(why_list(feed, items({{"queued", 3}}))) ==
+        "Nothing blocks it: slots are free, and 3 jobs are claimed soon.");
 }
 
 TEST_CASE("why: Redis is away, and bytes of others are harmless") {
   const Why why = why_unavailable("alpha", "Connection refused", now - 1min, now);
   CHECK(first(why) ==
-        "Redis is away since 2026-01-31T12:33:56Z, for 1m, as the host alpha finds: Connection "
-        "refused.");
+        "Redis is unavailable since 2026-01-31T12:33:56Z, for 1m, as seen by the host alpha: "
+        "Connection refused.");
   CHECK(kinds(why_unavailable("alpha", "x", std::nullopt, now)) == "redis_away redis_away");
 
   WhyList evil = list({refusing("al\npha", "\x1b[31m")});

@@ -1,4 +1,4 @@
-"""What each list gets of `max_processes`, by its weight: no list starves.
+"""What each list gets of `host_concurrency`, by its weight: no list starves.
 
 The figure of a round is that of the list that got least: its runs over a span, divided by what its
 weight gives it of all runs that were counted. Runs are naps of 10 ms, so that places are short, not
@@ -45,7 +45,7 @@ class Share:
             config += f'[lists.{name}]\n{one.settings}\nweight = {one.weight}\n'
         with W8yd(self._bench.programs.ours("w8yd"), self._bench.folder / str(self._round),
                   self._redis.url, config,
-                  f'max_processes = {places}\ndrain_timeout = "0s"\n') as daemon:
+                  f'host_concurrency = {places}\ndrain_timeout = "0s"\n') as daemon:
             time.sleep(SETTLE)
             before = daemon.all_succeeded()
             time.sleep(self._seconds)

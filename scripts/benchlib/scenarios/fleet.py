@@ -1,7 +1,7 @@
 """Redis commands per run, and the share of each host, of 1 to 100 w8yd on one Redis.
 
 100 lists that all of them serve, 1,000 items each, runs of a second that need nothing, and
-`max_processes` 4, so that a hundred hosts fit on one machine. Measured over a span, not until each
+`host_concurrency` 4, so that a hundred hosts fit on one machine. Measured over a span, not until each
 item has run. Commands are those that Redis has carried out, what scripts call included, and the
 calls of clients, by what each w8yd says it has sent. The share is that of the host that had the
 fewest runs, of the mean. With one item in each list, most hosts wait for what others hold.
@@ -45,7 +45,7 @@ class Fleet:
             program = f'command = ["{bench.programs.bare("nap")}", "{NAP_MS}"]'
             self._hosts: List[W8yd] = [starting.enter_context(W8yd(
                 bench.programs.ours("w8yd"), self._folder / str(number), self._redis.url,
-                lists(LISTS, program), f'host = "host-{number}"\nmax_processes = {PLACES}\n'
+                lists(LISTS, program), f'host = "host-{number}"\nhost_concurrency = {PLACES}\n'
                 'drain_timeout = "0s"\n')) for number in range(hosts)]
             self._stack = starting.pop_all()
 
@@ -81,7 +81,7 @@ def run_case(bench, hosts: int, items: int) -> List[Row]:
         time.sleep(2 if bench.quick else 10)
         rounds = [fleet.take(seconds) for _ in range(bench.rounds)]
     case = f"{hosts} × w8yd, {items:,} items a list"
-    settings = f"max_processes {PLACES}, runs of {NAP_MS} ms, {bench.rounds} × {seconds} s"
+    settings = f"host_concurrency {PLACES}, runs of {NAP_MS} ms, {bench.rounds} × {seconds} s"
 
     def row(subject: str, unit: str, name: str) -> Row:
         return Row(case, subject, settings, unit, Spread.of([getattr(one, name) for one in rounds]))

@@ -27,7 +27,7 @@ from .reload import answer_seconds
 FLEET = "w8y-fleet"
 RUNS = 1000
 MIB = 1 << 20
-KEPT = {"state": "idle", "why": "", "program": "/opt/acme/bin/encode",
+KEPT = {"state": "idle", "reason": "", "program": "/opt/acme/bin/encode",
         "caps": ["complete", "progress", "update", "print"], "executor_version": "1.4.2",
         "running": 0, "concurrency": 2, "fleet_concurrency": 0, "weight": 1, "enabled": True}
 
@@ -55,7 +55,7 @@ def calls(hosts: int, lists: int, report: str, now: int) -> Iterator[Tuple]:
                         "state": "running", "started_ms": now - 3_600_000,
                         "config_hash": "0123456789abcdef" * 4, "generation": 1,
                         "applied_ms": now - 3_600_000, "processors": 8, "slots_used": 0,
-                        "slots_limit": 8, "lease_margin_ms": 3300, "least_lease_margin_ms": 3200,
+                        "slots_limit": 8, "lease_margin_ms": 3300, "min_lease_margin_ms": 3200,
                         "lists_version": 1})
         yield ("SET", f"{FLEET}:host:{one}", beat)
         for first in range(0, lists, 500):
@@ -198,7 +198,7 @@ def run_case(bench, hosts: int, lists: int, report: str, case: str) -> List[Row]
             for name, value in (("before", rest.wall), ("stall", stall.wall),
                                 ("stall_worked", stall.worked), ("page", page.wall),
                                 ("page_worked", page.worked), ("memory", (most - before) / MIB),
-                                ("margin", daemon.status()["redis"]["least_lease_margin_ms"]),
+                                ("margin", daemon.status()["redis"]["min_lease_margin_ms"]),
                                 ("seconds", reading.seconds), ("parts", reading.parts),
                                 ("largest", reading.largest / MIB)):
                 taken.setdefault(name, []).append(value)

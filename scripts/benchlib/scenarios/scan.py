@@ -97,7 +97,7 @@ def to_first_start(daemon: W8yd, redis: Redis, prefix: str, item: str) -> float:
 
 def wait_for_rest(redis: Redis, prefix: str, item: str):
     lock = f"{prefix}:lock:{item}"
-    wait_for("the rest", 10, lambda: redis.call("GET", lock) == b"rest:cooldown")
+    wait_for("the rest", 10, lambda: redis.call("GET", lock) == b"delay:cooldown")
 
 
 def w8yd(daemon: W8yd, redis: Redis, times: int, items: int) -> float:

@@ -46,7 +46,7 @@ class ItemChanges {
   std::vector<AddedAs> add(const std::vector<Item>& items, bool again);
   /// Every copy of them. How many there were of each.
   std::vector<std::size_t> remove(const std::vector<Item>& items);
-  /// The same, of those that are in this state then ("free", "running", "resting" or
+  /// The same, of those that are in this state then ("free", "running", "delayed" or
   /// "quarantined"); nullopt: it is in another one, and stays.
   std::vector<std::optional<std::size_t>> remove(const std::vector<Item>& items,
                                                  const std::string& state);

@@ -24,7 +24,7 @@ struct CircularKeys {
         wake(key_prefix + "wake"),
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
-        visits(key_prefix + "visits") {}
+        samples(key_prefix + "samples") {}
   explicit CircularKeys(const Rule& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
@@ -58,7 +58,7 @@ struct CircularKeys {
   std::string wake;
   std::string quarantined;
   std::string waiting;
-  std::string visits;
+  std::string samples;
 };
 
 }  // namespace w8y::store

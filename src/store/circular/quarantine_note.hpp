@@ -9,14 +9,14 @@
 
 namespace w8y::store {
 
-/// `{"run":…,"who":…,"why":…,"time":…}`, a JSON object; what is not known is left out.
+/// `{"run":…,"by":…,"reason":…,"time_ms":…}`, a JSON object; what is not known is left out.
 struct QuarantineNote {
-  RunId run;         ///< after which; empty: an operator has asked for it
-  std::string who;   ///< "w8yd on web1", "alice on web1"
-  std::string why;   ///< at most longest_why bytes are kept
-  WallTime time{0};  ///< 0: not known
+  RunId run;           ///< after which; empty: an operator has asked for it
+  std::string by;      ///< "w8yd on web1", "alice on web1"
+  std::string reason;  ///< at most max_reason bytes are kept
+  WallTime time{0};    ///< 0: not known
 };
-inline constexpr std::size_t longest_why = 1024;
+inline constexpr std::size_t max_reason = 1024;
 /// Bytes of a note in Redis. A longer one is not w8y's, and its JSON could take 50 times as much
 /// memory.
 inline constexpr std::size_t longest_note = std::size_t{64} << 10;

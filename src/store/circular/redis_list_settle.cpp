@@ -26,10 +26,10 @@ struct NewLock {
     const std::string reason = outcome_reason(settlement.outcome);
     const std::string outcome = outcome_name(settlement.outcome);
     QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
-    note.why = std::to_string(settlement.claim.attempt) +
-               " failed in a row, the last: " + (reason.empty() ? outcome : reason);
+    note.reason = std::to_string(settlement.claim.attempt) +
+                  " failed in a row, the last: " + (reason.empty() ? outcome : reason);
     call.note = to_text(note);
-    parked = note.why;
+    parked = note.reason;
   }
 };
 

@@ -209,7 +209,7 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   client_.run(
       scripts::claim,
       {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
-       call.keys.quarantined, call.keys.waiting, call.keys.visits},
+       call.keys.quarantined, call.keys.waiting, call.keys.samples},
       args,
       [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
         if (const auto trouble = trouble_of(got)) {
@@ -331,7 +331,7 @@ void ScriptLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer)
   redis::Command keys;
   redis::Command args{most, life, longest};
   for (const CircularKeys& list : call.lists) {
-    keys.insert(keys.end(), {list.list, list.visits, list.quarantined});
+    keys.insert(keys.end(), {list.list, list.samples, list.quarantined});
     args.push_back(list.lock_prefix);
   }
   client_.run(scripts::measure, keys, args,

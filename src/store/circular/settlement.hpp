@@ -10,7 +10,7 @@ namespace w8y::store {
 
 struct SetFree {};
 struct RestFor {
-  bool after_failure = false;  ///< "rest:backoff", else "rest:cooldown"
+  bool after_failure = false;  ///< "delay:backoff", else "delay:cooldown"
   Duration time{0};            ///< > 0
 };
 struct Quarantine {};

@@ -37,7 +37,7 @@ FleetFigures::FleetFigures(redis::Client& client, redis::Subscriber& subscriber,
 void FleetFigures::listen() {
   if (std::exchange(listens_, true)) return;
   news_ = subscriber_.subscribe(
-      keys_.figures, [this](std::string_view, std::string_view message) { hear(message); });
+      keys_.stats, [this](std::string_view, std::string_view message) { hear(message); });
 }
 
 /// For each field "NAME'S-LENGTH TEXT'S-LENGTH\n", its name and its text. Others may write
@@ -69,7 +69,7 @@ void FleetFigures::read(Read then) {
 
 void FleetFigures::scan(const std::shared_ptr<Reading>& reading, const std::string& cursor) {
   ++reading->commands;
-  client_.call({"HSCAN", keys_.figures, cursor, "COUNT", read_at_once},
+  client_.call({"HSCAN", keys_.stats, cursor, "COUNT", read_at_once},
                [this, alive = std::weak_ptr<bool>(alive_), reading](const redis::Answer& answer) {
                  if (alive.expired()) return;
                  if (!answer.ok() || answer.reply.size() != 2)
@@ -86,23 +86,23 @@ void FleetFigures::scan(const std::shared_ptr<Reading>& reading, const std::stri
 
 void FleetFigures::take_right(std::function<void(bool taken)> then) {
   client_.call(
-      {"SET", keys_.asking, id_, "PX", ms_of(right_life), "NX"},
+      {"SET", keys_.collector, id_, "PX", ms_of(right_life), "NX"},
       [alive = std::weak_ptr<bool>(alive_), then = std::move(then)](const redis::Answer& answer) {
         if (!alive.expired()) then(answer.ok() && !answer.reply.is_nil());
       });
 }
 
 void FleetFigures::prolong_right() {
-  client_.call({"PEXPIRE", keys_.asking, ms_of(right_life)});
+  client_.call({"PEXPIRE", keys_.collector, ms_of(right_life)});
 }
 
 void FleetFigures::give_right_back() {
-  client_.call({"DEL", keys_.asking});
+  client_.call({"DEL", keys_.collector});
 }
 
 void FleetFigures::write(const Fields& fields) {
   for (std::size_t first = 0; first < fields.size(); first += written_at_once) {
-    redis::Command set{"HSET", keys_.figures};
+    redis::Command set{"HSET", keys_.stats};
     std::string news;
     for (std::size_t i = first; i < std::min(fields.size(), first + written_at_once); ++i) {
       const auto& [name, text] = fields[i];
@@ -111,15 +111,15 @@ void FleetFigures::write(const Fields& fields) {
       news.append(name).append(text);
     }
     client_.call(set);
-    client_.call({"PUBLISH", keys_.figures, news});
+    client_.call({"PUBLISH", keys_.stats, news});
   }
   const std::string expires = ms_of(life);  // of the key: each write prolongs it
-  if (!fields.empty()) client_.call({"PEXPIRE", keys_.figures, expires});
+  if (!fields.empty()) client_.call({"PEXPIRE", keys_.stats, expires});
 }
 
 void FleetFigures::remove(const std::vector<std::string>& names) {
   for (std::size_t first = 0; first < names.size(); first += written_at_once) {
-    redis::Command remove{"HDEL", keys_.figures};
+    redis::Command remove{"HDEL", keys_.stats};
     const std::size_t end = std::min(names.size(), first + written_at_once);
     remove.insert(remove.end(), names.begin() + static_cast<std::ptrdiff_t>(first),
                   names.begin() + static_cast<std::ptrdiff_t>(end));

@@ -22,11 +22,11 @@ struct FleetKeys {
         host_prefix(fleet + ":host:"),
         lists_prefix(fleet + ":lists:"),
         minute_prefix(fleet + ":minute:"),
-        figures(fleet + ":figures"),
-        asking(fleet + ":asking"),
+        stats(fleet + ":stats"),
+        collector(fleet + ":collector"),
         control(fleet + ":control"),
         changes(fleet + ":changes"),
-        answer_prefix(fleet + ":answer:"),
+        reply_prefix(fleet + ":reply:"),
         logs_prefix(fleet + ":logs:") {}
 
   [[nodiscard]] std::string host(std::string_view id) const {
@@ -39,8 +39,8 @@ struct FleetKeys {
   [[nodiscard]] std::string minute(std::string_view id, std::int64_t minute) const {
     return minute_prefix + std::string(id) + ":" + std::to_string(minute % minutes_kept);
   }
-  [[nodiscard]] std::string answer(std::string_view order) const {
-    return answer_prefix + std::string(order);
+  [[nodiscard]] std::string reply(std::string_view command) const {
+    return reply_prefix + std::string(command);
   }
 
   [[nodiscard]] std::string logs(std::string_view listener) const {
@@ -51,11 +51,11 @@ struct FleetKeys {
   std::string host_prefix;
   std::string lists_prefix;
   std::string minute_prefix;
-  std::string figures;  ///< hash, and channel: what was asked of each list, and of the fleet
-  std::string asking;   ///< who has the right to ask
+  std::string stats;      ///< hash and channel: statistics of each list and of the fleet
+  std::string collector;  ///< ID of the host that collects the statistics
   std::string control;
   std::string changes;  ///< channel: lists that an operator has changed
-  std::string answer_prefix;
+  std::string reply_prefix;
   std::string logs_prefix;
 };
 

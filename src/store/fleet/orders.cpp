@@ -83,7 +83,7 @@ void FleetOrders::take_view(const GivenPtr& given, const FleetView& view) {
   finish_at(given, loop_.now() + order_patience + slack);
   const std::weak_ptr<Given> weak = given;
   given->answers = subscriber_.subscribe(
-      keys_.answer(given->order.id),
+      keys_.reply(given->order.id),
       [this, weak](std::string_view, std::string_view payload) {
         if (const auto asked = weak.lock()) take_answer(asked, payload);
       },
@@ -142,7 +142,7 @@ void FleetOrders::finish(const GivenPtr& given) {
     outcome.trouble =
         outcome.unreachable
             ? "Redis does not let us hear answers: no connection for channels"
-            : "Redis does not let us hear answers on the channels " + keys_.answer_prefix + "*";
+            : "Redis does not permit a subscription to the channels " + keys_.reply_prefix + "*";
     outcome.missing.clear();
   }
   std::sort(outcome.answers.begin(), outcome.answers.end(), by_host);

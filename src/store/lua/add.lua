@@ -27,7 +27,7 @@ for i = 4, #ARGV do
     for key = 2 * i - 4, 2 * i - 3 do
       local found = redis.pcall('GET', KEYS[key])
       if type(found) == 'string' and
-          (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:') then
+          (string.sub(found, 1, 6) == 'delay:' or string.sub(found, 1, 11) == 'quarantine:') then
         locks[#locks + 1] = KEYS[key]
       elseif type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then
         return found

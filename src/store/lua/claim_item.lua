@@ -31,7 +31,7 @@ local function holder_of(name)
   local found = redis.pcall('GETRANGE', name, 0, told - 1)
   if type(found) ~= 'string' then return {'running', '', 0, 0} end
   if string.sub(found, 1, 11) == 'quarantine:' then return {'quarantined', '', 0, 0} end
-  if string.sub(found, 1, 5) ~= 'rest:' then return {'running', found, 0, 0} end
+  if string.sub(found, 1, 6) ~= 'delay:' then return {'running', found, 0, 0} end
 end
 local two_names = in_use(other_locks)
 local held = holder_of(lock) or two_names and holder_of(other_locks .. item)

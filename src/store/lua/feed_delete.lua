@@ -28,8 +28,8 @@ end
 local ids = redis.pcall('ZREVRANGE', KEYS[7], 0, 999) -- no matter of what type it is: it goes
 for i, id in ipairs(ids) do ids[i] = ARGV[3] .. id end
 if #ids > 0 then redis.pcall('DEL', unpack(ids)) end
-local ours = string.sub(ARGV[4], 1, -#'taken' - 1)
-redis.pcall('UNLINK', ARGV[4], ours .. 'nowhere', ours .. 'maintained')
+local ours = string.sub(ARGV[4], 1, -#'claims' - 1)
+redis.pcall('UNLINK', ARGV[4], ours .. 'orphaned', ours .. 'maintained')
 delete(unpack(KEYS, 1, 10))
 if feeds then redis.call('SREM', feeds, feed) end
 return 1

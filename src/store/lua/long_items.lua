@@ -29,10 +29,10 @@ local function value_of(lock)
   return type(found) == 'string' and found or '?' -- of a wrong type: somebody's
 end
 local function is_rest(value)
-  return string.sub(value, 1, 5) == 'rest:' or string.sub(value, 1, 11) == 'quarantine:'
+  return string.sub(value, 1, 6) == 'delay:' or string.sub(value, 1, 11) == 'quarantine:'
 end
 local function state_of(value, indexed)
-  if string.sub(value, 1, 5) == 'rest:' and not indexed then return 'resting' end
+  if string.sub(value, 1, 6) == 'delay:' and not indexed then return 'delayed' end
   if is_rest(value) then return 'quarantined' end
   if value ~= '' then return 'running' end
   return indexed and 'quarantined' or 'free'
@@ -69,7 +69,7 @@ local function change(item)
   reply[#reply + 1] = string.sub(item, 1, ARGV[9])
   reply[#reply + 1] = #item
   if what == 'quarantine' then
-    if value == '' or string.sub(value, 1, 5) == 'rest:' then
+    if value == '' or string.sub(value, 1, 6) == 'delay:' then
       redis.call('SET', lock, 'quarantine:manual')
     end
     redis.call('HSET', KEYS[3], item, ARGV[11])

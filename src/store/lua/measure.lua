@@ -6,7 +6,7 @@
 --       3 the longest item whose visits are noted
 --       then for each list in turn: what stands before an item in the name of its lock
 -- Reply {Redis's time in ms, for each list that was looked at: {length, "1": what follows is an
---        estimate, items that are free, running, resting, quarantined, lap in ms or -1,
+--        estimate, items that are free, running, delayed, quarantined, lap in ms or -1,
 --        how long an item has waited in ms or -1}}
 -- A list of at most 256 items is looked at as a whole. Of a longer one, these are its right end,
 -- where what is claimed goes, and some items at places spread over the rest.
@@ -45,15 +45,15 @@ local function read(list, first, count, each)
 end
 
 local function state_of(lock)
-  local value = redis.pcall('GETRANGE', lock, 0, 4)
+  local value = redis.pcall('GETRANGE', lock, 0, 5)
   if value == '' then return redis.call('EXISTS', lock) == 1 and 'running' or 'free' end
-  return value == 'rest:' and 'resting' or value == 'quara' and 'quarantined' or 'running'
+  return value == 'delay:' and 'delayed' or value == 'quaran' and 'quarantined' or 'running'
 end
 
 local function count(list, length, prefix)
   local found = {}
   local function new()
-    return {free = 0, running = 0, resting = 0, quarantined = 0}
+    return {free = 0, running = 0, delayed = 0, quarantined = 0}
   end
   local function counting(sum)
     return function(item)
@@ -117,7 +117,7 @@ local function oldest_of(list, length, prefix, notes, found, lap, write)
       waiting[#waiting + 1] = note
     else
       local state = state_of(lock)
-      note.free = state == 'resting' and now + math.max(left, 0) or now
+      note.free = state == 'delayed' and now + math.max(left, 0) or now
       note.gone = state == 'quarantined'
       write[#write + 1] = note
     end
@@ -208,12 +208,12 @@ for k = 1, #KEYS / 3 do
     local indexed = redis.pcall('HLEN', quarantined)
     sum.quarantined = math.min(length, type(indexed) == 'number' and indexed or 0)
     sum.running = math.min(sum.running, length - sum.quarantined)
-    sum.resting = math.min(sum.resting, length - sum.quarantined - sum.running)
-    sum.free = length - sum.quarantined - sum.running - sum.resting
+    sum.delayed = math.min(sum.delayed, length - sum.quarantined - sum.running)
+    sum.free = length - sum.quarantined - sum.running - sum.delayed
   end
   local lap, oldest = -1, -1
   if length > 0 then lap, oldest = visits_of(list, length, prefix, visits, found) end
-  reply[#reply + 1] = {length, estimated and 1 or 0, sum.free, sum.running, sum.resting,
+  reply[#reply + 1] = {length, estimated and 1 or 0, sum.free, sum.running, sum.delayed,
     sum.quarantined, lap, oldest}
   if budget <= 0 or bytes >= most_bytes then break end
 end

@@ -29,7 +29,7 @@ for i = 3, #ARGV do
     state = 0
   elseif held and string.sub(found, 1, 11) == 'quarantine:' then
     state = 2
-  elseif held and string.sub(found, 1, 5) ~= 'rest:' then
+  elseif held and string.sub(found, 1, 6) ~= 'delay:' then
     state = indexed and 4 or 3
   end
   if state == 1 then

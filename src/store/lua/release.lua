@@ -11,7 +11,7 @@
 
 local function is_rest(found)
   return type(found) == 'string' and
-    (string.sub(found, 1, 5) == 'rest:' or string.sub(found, 1, 11) == 'quarantine:')
+    (string.sub(found, 1, 6) == 'delay:' or string.sub(found, 1, 11) == 'quarantine:')
 end
 
 -- include parts/read_lock.lua

@@ -3,7 +3,7 @@
 --
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 to 4: the part (parts/named_items.lua)
---       5 "free", "running", "resting" or "quarantined": only items in this state; "": all
+--       5 "free", "running", "delayed" or "quarantined": only items in this state; "": all
 --       6 prefix of lock keys ("work:lock:")  7 the same with the other lock_key
 --       8 a digit for each name: "1" if a copy was removed from another part, and the state no longer matters
 --       9… names
@@ -20,7 +20,7 @@ local first_name = 9
 local function starts(value, with)
   return type(value) == 'string' and string.sub(value, 1, #with) == with
 end
-local function is_rest(value) return starts(value, 'rest:') or starts(value, 'quarantine:') end
+local function is_rest(value) return starts(value, 'delay:') or starts(value, 'quarantine:') end
 
 -- As w8yctl items says it.
 local function state_of(item, lock)
@@ -28,7 +28,7 @@ local function state_of(item, lock)
   if starts(lock, 'quarantine:') or redis.pcall('HEXISTS', KEYS[3], item) == 1 then
     return 'quarantined'
   end
-  return lock and 'resting' or 'free'
+  return lock and 'delayed' or 'free'
 end
 
 -- If the locks stayed, a delay would outlive its item until it expires, and a quarantine would never end.

@@ -19,11 +19,11 @@ local now_s = redis.call('TIME')[1]
 
 local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset')
 if wrong then return wrong end
-local looked_at = {}
+local examined = {}
 for i = 3, #ARGV, 4 do
   local code = code_of(ARGV[i])
-  if ARGV[i + 2] == 'enqueue' and not looked_at[code] then
-    looked_at[code] = true
+  if ARGV[i + 2] == 'enqueue' and not examined[code] then
+    examined[code] = true
     wrong = no_queue(ARGV[i])
     if wrong then return wrong end
   end

@@ -67,7 +67,7 @@ local function judge(kind, id, lock, is_ours)
     -- The item may rest all the same, if it is free, after a success.
     local free_for_us = is_ours or
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
-    if run.becomes ~= 'rest:cooldown' or not free_for_us then run.becomes = '' end
+    if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
   end
   -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. To search the
   -- list here would take longer the longer it is.

@@ -25,7 +25,7 @@ for i = #items, 1, -1 do
   local item = items[i]
   local lock = ARGV[5] .. item
   local left = redis.call('PTTL', lock)
-  if left > least and left <= jump + longest and redis.pcall('GETRANGE', lock, 0, 4) == 'rest:' then
+  if left > least and left <= jump + longest and redis.pcall('GETRANGE', lock, 0, 5) == 'delay:' then
     redis.call('PEXPIRE', lock, math.max(left - jump, 1))
     shortened = shortened + 1
   end

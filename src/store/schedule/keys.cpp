@@ -16,7 +16,7 @@ ScheduleKeys::ScheduleKeys(const std::string& prefix)
   runs = ours + "runs";
   events = ours + "events";
   wake = ours + "wake";
-  taken = ours + "taken";
+  taken = ours + "claims";
   halted = ours + "halted";
 }
 

@@ -1,4 +1,4 @@
-// What is noted of our claims of jobs (F:taken), as parts/job_claims.lua writes it.
+// What is noted of our claims of jobs (F:claims), as parts/job_claims.lua writes it.
 #pragma once
 
 #include <cstdint>

@@ -21,8 +21,8 @@ FeedKeys::FeedKeys(const std::string& name)
       finish_channel("job.finish:" + name),
       lease_prefix("feed.lease:" + name + ":") {
   const std::string ours = name.empty() ? "" : name + ":";
-  taken = ours + "taken";
-  nowhere = ours + "nowhere";
+  taken = ours + "claims";
+  nowhere = ours + "orphaned";
   maintained = ours + "maintained";
   fence = ours + "fence";
   failures = ours + "failures";

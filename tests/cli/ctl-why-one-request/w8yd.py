@@ -4,9 +4,9 @@ import json
 import socketserver
 
 TIME = "\x1e1763999999000\x1e"
-ANSWER = {"list": "work", "item": "apple", "state": "resting", "age_ms": 412, "why": [
-    {"kind": "resting", "text": f"The item apple of work rests until {TIME}."},
-    {"kind": "remedy", "text": "To end its rest: w8yctl release work apple"}]}
+ANSWER = {"list": "work", "item": "apple", "state": "delayed", "age_ms": 412, "reasons": [
+    {"kind": "delayed", "text": f"The item apple of work is delayed until {TIME}."},
+    {"kind": "remedy", "text": "To end its delay: w8yctl release work apple"}]}
 
 
 class Answer(http.server.BaseHTTPRequestHandler):

@@ -104,8 +104,8 @@ assert not {run["run"] for run in first["runs"]} & {run["run"] for run in second
 
 title("items: their states, part by part, of every kind of work")
 states = {item["item"]: item["state"] for item in unix.good("/api/v1/lists/work/items")["items"]}
-assert states == {"good": "resting", "bad": "quarantined", "slow": "running"}, states
-for state, items in {"resting": ["good"], "quarantined": ["bad"], "running": ["slow"], "free": []}.items():
+assert states == {"good": "delayed", "bad": "quarantined", "slow": "running"}, states
+for state, items in {"delayed": ["good"], "quarantined": ["bad"], "running": ["slow"], "free": []}.items():
     said = tcp.good("/api/v1/lists/work/items?state=" + state)
     assert [item["item"] for item in said["items"]] == items and said["next"] is None, said
 found, parts = unix.all_of("/api/v1/lists/many/items?limit=1000", "items")
@@ -133,12 +133,12 @@ redis(("RPOP", "many:list"))
 jobs, _ = unix.all_of("/api/v1/lists/mix/items?limit=2", "items")
 states = {job["item"]: job["state"] for job in jobs}
 assert len(jobs) == len(states) and states == {
-    "q1:A": "queued", "q2:A": "queued", "at 1:A": "waiting", "rule:B": "waiting", "stop:A": "stopped",
-    "bad:A": "bad", "died:A": "died", "lost:A": "nowhere"}, states
+    "q1:A": "queued", "q2:A": "queued", "at 1:A": "scheduled", "rule:B": "scheduled", "stop:A": "stopped",
+    "bad:A": "bad", "died:A": "died", "lost:A": "orphaned"}, states
 assert [job["item"] for job in unix.good("/api/v1/lists/mix/items?state=bad")["items"]] == ["bad:A"]
 jobs, _ = unix.all_of("/api/v1/lists/thumbs/items?limit=1", "items")
-assert sorted(job["state"] for job in jobs) == ["claimed", "stalled", "waiting", "waiting", "waiting"], jobs
-assert sorted(job["place"] for job in jobs if job["state"] == "waiting") == [1, 2, 3], jobs
+assert sorted(job["state"] for job in jobs) == ["claimed", "queued", "queued", "queued", "stalled"], jobs
+assert sorted(job["position"] for job in jobs if job["state"] == "queued") == [1, 2, 3], jobs
 assert unix.good("/api/v1/lists/thumbs/items?state=stalled")["items"][0]["state"] == "stalled"
 assert unix.good("/api/v1/lists/odd%2Fname%3F/items")["items"][0]["item"] == "one"
 
@@ -146,10 +146,10 @@ title("one item")
 item = unix.good("/api/v1/lists/work/items/bad")
 assert item["state"] == "quarantined" and [run["run"] for run in item["runs"]] == [bad], item
 job = unix.good("/api/v1/lists/mix/items/rule%3AB")
-assert job["words"] and len(job["next_ms"]) == 5 and job["next_ms"][0] == job["due_ms"], job
+assert job["description"] and len(job["next_ms"]) == 5 and job["next_ms"][0] == job["due_ms"], job
 for job in jobs:
     one = tcp.good("/api/v1/lists/thumbs/items/" + quote(job["item"], safe=""))
-    assert one["state"] == job["state"] and one.get("place") == job.get("place"), (one, job)
+    assert one["state"] == job["state"] and one.get("position") == job.get("position"), (one, job)
 refused(404, "there is no item none in work", "/api/v1/lists/work/items/none")
 refused(404, "there is no job none in mix", "/api/v1/lists/mix/items/none")
 refused(404, "there is no job none in thumbs", "/api/v1/lists/thumbs/items/none")
@@ -161,12 +161,12 @@ title("why")
 def why(path, words):
     for api in (unix, tcp):
         said = api.good(path)
-        assert words in " ".join(one["text"] for one in said["why"]), (path, said)
+        assert words in " ".join(one["text"] for one in said["reasons"]), (path, said)
 
 
 why("/api/v1/lists/work/items/slow/why", "runs on here")
 why("/api/v1/lists/work/items/bad/why", "quarantined")
-why("/api/v1/lists/work/items/good/why", "rests")
+why("/api/v1/lists/work/items/good/why", "is delayed")
 why("/api/v1/lists/mix/items/rule%3AB/why", "due")
 why("/api/v1/lists/thumbs/items/" + quote(jobs[0]["item"], safe="") + "/why", "")
 why("/api/v1/lists/work/why", "")
@@ -187,7 +187,7 @@ assert rules["rule:B"]["rule"].startswith("DTSTART") and len(rules["rule:B"]["ne
 assert rules["at 1:A"]["next_ms"] == [4102444800000], rules
 assert [job["item"] for job in tcp.good("/api/v1/schedules?list=mix&state=stopped")["jobs"]] == ["stop:A"]
 (feed,) = tcp.good("/api/v1/feeds")["feeds"]
-assert (feed["list"], feed["waiting"], feed["claimed"], feed["stalled"], feed["published"]) == (
+assert (feed["list"], feed["queued"], feed["claimed"], feed["stalled"], feed["published"]) == (
     "thumbs", 3, 1, 1, 5), feed
 assert feed["oldest_ms"] > 1_600_000_000_000, feed
 refused(404, "work is no schedule", "/api/v1/schedules?list=work")
@@ -203,7 +203,7 @@ for path, words in {
     "/api/v1/runs?after=x": "?after= is what an answer",
     "/api/v1/lists/work/items?state=queued": "?state= may be one of free, running",
     "/api/v1/lists/mix/items?state=free": "?state= may be one of running, queued",
-    "/api/v1/lists/thumbs/items?state=free": "?state= may be one of running, resting",
+    "/api/v1/lists/thumbs/items?state=free": "?state= may be one of running, delayed",
     "/api/v1/lists/work/items?after=AAAA.BBBB": "?after= is what an answer",
     "/api/v1/schedules?list=mix&state=free": "?state= may be one of",
     "/api/v1/schedules?state=bad": "name it by ?list=",
@@ -244,7 +244,7 @@ refused(404, "there is no list none", "/api/v1/lists/none/pause", "POST", {})
 many = "/api/v1/lists/many/items/item%2000001"
 assert unix.ask("POST", many + "/quarantine", {"reason": "odd"})[1]["result"] == "quarantined"
 item = unix.good(many)
-assert (item["state"], item["why"], item["by"]) == ("quarantined", "odd", "the status API of here"), item
+assert (item["state"], item["reason"], item["by"]) == ("quarantined", "odd", "the status API of here"), item
 assert tcp.ask("POST", many + "/quarantine")[1]["result"] == "was quarantined already"
 assert tcp.ask("POST", many + "/release")[1]["result"] == "released"
 assert unix.good(many)["state"] == "free"
@@ -258,9 +258,9 @@ status, said = tcp.ask("POST", f"/api/v1/runs/{slow}/cancel", {"quarantine": Tru
 assert status == 200 and "SIGTERM" in said["text"], said
 wait_for("its end", lambda: unix.get(f"/api/v1/runs/{slow}")[1].get("state") == "finished")
 item = unix.good("/api/v1/lists/work/items/slow")
-assert (item["state"], item["why"], item["by"]) == ("quarantined", "stuck", "jo"), item
+assert (item["state"], item["reason"], item["by"]) == ("quarantined", "stuck", "jo"), item
 status, said = unix.ask("POST", f"/api/v1/runs/{far[:25]}/cancel")
-assert status == 200 and said["complete"] and said["hosts"][0]["host"] == "there", said
+assert status == 200 and said["all_done"] and said["hosts"][0]["host"] == "there", said
 wait_for("its end there", lambda: unix.get(f"/api/v1/runs/{far[:25]}?list=far")[1].get("state") == "finished")
 
 title("what there was before")
@@ -282,7 +282,7 @@ refused(400, "say ?host=NAME or ?all=yes", "/api/v1/quiet?host=a&all=yes", "POST
 refused(404, "no such path", "/api/v1/nothing")
 assert unix.ask("POST", "/api/v1/lists/work/items/none/run")[0] in (404, 409)
 ring = unix.good("/api/v1/lists/work/ring")
-assert sorted(ring["ring"]) == ["q", "q", "s"] and ring["length"] == 3, ring
+assert sorted(ring["ring"]) == ["d", "q", "q"] and ring["length"] == 3, ring
 refused(400, "most is a number", "/api/v1/lists/work/ring?most=0")
 page = ""
 for path in ("/", "/page/", "/metrics", "/api/v1/events?run=none", "/api/v1/live"):

@@ -32,7 +32,7 @@ def until(what, fact):
 
 def asked_at():
     done = subprocess.run(
-        ["redis-cli", "-s", "redis.sock", "HGET", "w8y-fleet:figures", "list:ring"],
+        ["redis-cli", "-s", "redis.sock", "HGET", "w8y-fleet:stats", "list:ring"],
         capture_output=True, text=True, check=True,
     )
     return json.loads(done.stdout or "{}").get("at_ms", 0)
@@ -40,12 +40,12 @@ def asked_at():
 
 def measured(hosts):
     return sum(
-        metrics(host).get('w8y_redis_commands_total{kind="measure"}', 0) for host in hosts
+        metrics(host).get('w8y_redis_commands_total{command="measure"}', 0) for host in hosts
     )
 
 
 def all_know(hosts):
-    for sample in ('w8y_lap_seconds{list="ring"}', 'w8y_items{list="ring",state="free"}'):
+    for sample in ('w8y_cycle_seconds{list="ring"}', 'w8y_items{list="ring",state="free"}'):
         until(sample, lambda: all(sample in metrics(host) for host in hosts))
 
 

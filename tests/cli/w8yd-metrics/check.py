@@ -56,12 +56,12 @@ def check(fact, what):
     print("ok" if fact else "NOT OK", what)
 
 
-NAMES = """build_info config_info runs_total run_seconds runs_active places places_limit list_state items
-lap_seconds oldest_visit_seconds claims_total claim_seconds leases lease_margin_seconds
-lease_lost_total schedule_late_seconds schedule_due redis_up redis_rtt_seconds redis_commands_total
-redis_bytes_total loop_lag_seconds settlements_waiting reloads_total probe_seconds
+NAMES = """build_info config_info runs_total run_duration_seconds runs_active slots_used slots_limit list_state items
+cycle_seconds longest_wait_seconds claims_total claim_duration_seconds leases lease_margin_seconds
+leases_lost_total schedule_lateness_seconds schedule_due redis_up redis_rtt_seconds redis_commands_total
+redis_bytes_total loop_lag_seconds settlements_pending reloads_total probe_duration_seconds
 spawn_failures_total child_output_lines_total child_output_dropped_total fleet_hosts
-fleet_hosts_behind""".split()
+fleet_hosts_outdated""".split()
 
 
 def begin():
@@ -79,7 +79,7 @@ def begin():
     ):
         check(value(samples, name, **labels) == 0, f"{name} is 0 {labels}")
     check(value(samples, "w8y_redis_up") == 1, "Redis is up")
-    check(value(samples, "w8y_places_limit") == 7, "places have a limit")
+    check(value(samples, "w8y_slots_limit") == 7, "slots have a limit")
     check(value(samples, "w8y_fleet_hosts") == 1, "one host")
     check(value(samples, "process_resident_memory_bytes") > 1e6, "a process has memory")
     check(abs(value(samples, "process_start_time_seconds") - time.time()) < 600, "and a start")
@@ -89,20 +89,20 @@ def alive():
     def ran(samples):
         return (
             (value(samples, "w8y_runs_total", list="ring", outcome="succeeded") or 0) > 12
-            and value(samples, "w8y_lap_seconds", list="ring") is not None
+            and value(samples, "w8y_cycle_seconds", list="ring") is not None
             and value(samples, "w8y_items", list="bad", state="quarantined") == 1
             and value(samples, "w8y_runs_total", list="mix", outcome="succeeded") == 1
             and value(samples, "w8y_runs_total", list="jobs", outcome="succeeded") == 1
-            and value(samples, "w8y_items", list="jobs", state="waiting") == 0
+            and value(samples, "w8y_items", list="jobs", state="queued") == 0
             and value(samples, "w8y_items", list="mix", state="queued") == 0
         )
 
     samples = until("runs of all kinds", ran)
     check(True, "runs of all kinds, and their items")
     # All six have their turn, two at a time and 50 ms at least each.
-    check(value(samples, "w8y_lap_seconds", list="ring") >= 0.1, "a lap is as long as its runs")
-    check(value(samples, "w8y_visit_within_seconds", list="ring") == 0.05, "visit_within")
-    check(value(samples, "w8y_schedule_late_seconds_count", list="mix") >= 1, "how late a job was")
+    check(value(samples, "w8y_cycle_seconds", list="ring") >= 0.1, "a cycle is as long as its runs")
+    check(value(samples, "w8y_overdue_after_seconds", list="ring") == 0.05, "overdue_after")
+    check(value(samples, "w8y_schedule_lateness_seconds_count", list="mix") >= 1, "how late a job was")
     lists = collections.defaultdict(set)
     for name, labels in samples:
         for label, of in labels:
@@ -117,8 +117,8 @@ def quiet():
     def still(samples):
         return (
             value(samples, "w8y_runs_active", list="ring") == 0
-            and value(samples, "w8y_settlements_waiting") == 0
-            and value(samples, "w8y_places") == 0
+            and value(samples, "w8y_settlements_pending") == 0
+            and value(samples, "w8y_slots_used") == 0
         )
 
     samples = until("the end of all runs", still)
@@ -129,8 +129,8 @@ def quiet():
     }
     check(of_ring["succeeded"] == runs, "as many runs as the history has")
     check(sum(of_ring.values()) == runs, "and no others")
-    check(value(samples, "w8y_run_seconds_count", list="ring") == runs, "each with its time")
-    check(value(samples, "w8y_run_seconds_sum", list="ring") >= 0.05 * runs, "that it took")
+    check(value(samples, "w8y_run_duration_seconds_count", list="ring") == runs, "each with its time")
+    check(value(samples, "w8y_run_duration_seconds_sum", list="ring") >= 0.05 * runs, "that it took")
     lines = {
         stream: value(samples, "w8y_child_output_lines_total", list="ring", stream=stream)
         for stream in ("stdout", "stderr")
@@ -140,10 +140,10 @@ def quiet():
     check(value(samples, "w8y_claims_total", list="ring", result="claimed") > 0, "claims")
     items = {
         state: value(samples, "w8y_items", list="ring", state=state)
-        for state in ("free", "running", "resting", "quarantined")
+        for state in ("free", "running", "delayed", "quarantined")
     }
     check(sum(items.values()) == int(redis("LLEN", "ring:list")), "as many items as Redis has")
-    claims = value(samples, "w8y_redis_commands_total", kind="claim")
+    claims = value(samples, "w8y_redis_commands_total", command="claim")
     check(claims is not None and claims > 0, "commands by kind")
     check(value(samples, "w8y_redis_bytes_total", direction="out") > 1000, "bytes")
     checked = subprocess.run(
@@ -163,7 +163,7 @@ def quiet():
 
 def reloaded():
     samples = until("the reload", lambda samples: value(samples, "w8y_reloads_total", result="applied"))
-    check(value(samples, "w8y_visit_within_seconds", list="ring") == 3600, "another visit_within")
+    check(value(samples, "w8y_overdue_after_seconds", list="ring") == 3600, "another overdue_after")
 
 
 globals()[sys.argv[1]]()

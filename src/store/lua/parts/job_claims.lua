@@ -1,4 +1,4 @@
--- What is noted of our claims of jobs (F:taken), and whether one of them still counts.
+-- What is noted of our claims of jobs (F:claims), and whether one of them still counts.
 -- "SCORE UNTIL MARK RUN": the claim's score in feed.claimed, when its lease ends (ms), what is
 -- ordered of it, and the value of its lease ("run:<host>:<pid>:<run id>").
 --   MARK "n"     nothing, and its host has not renewed it: it may have never heard of its claim
