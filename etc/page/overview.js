@@ -64,6 +64,7 @@ export function problems(rows) {
 function addFleet(add) {
   const fleet = store.fleet;
   if (!fleet) return;
+  if (store.host.format_conflict) add(true, 'Format', plain(store.host.format_conflict), '#/fleet');
   if (fleet.error && store.host.redis.connected) add(false, 'Fleet', plain(fleet.error), '#/fleet');
   for (const host of fleet.hosts || []) {
     const name = plain(host.host || host.host_id);

@@ -29,7 +29,7 @@ function groupsOf(ring) {
   for (let g = 0; g < many; g++) {
     const first = Math.floor((g * n) / many);
     const end = Math.floor(((g + 1) * n) / many);
-    const counts = {r: 0, q: 0, s: 0, f: 0};
+    const counts = {r: 0, q: 0, d: 0, f: 0};
     for (let i = first; i < end; i++) counts[ring[i]]++;
     all.push({first, end, counts});
   }
@@ -101,7 +101,7 @@ export class Ring {
     const groups = groupsOf(answer.ring.slice(cut) + answer.ring.slice(0, cut));
     const many = groups.length;
     if (this.picked >= many) this.picked = -1;
-    const total = {r: 0, q: 0, s: 0, f: 0};
+    const total = {r: 0, q: 0, d: 0, f: 0};
     for (const letter of answer.ring) total[letter]++;
     const gap = many > 1 ? Math.min(0.0035, 0.18 / many) : 0;
     const arcs = groups.map((group, at) => {

@@ -60,7 +60,10 @@ Daemon::Daemon(DaemonOptions options, Config config)
                 [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
       fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, queries_,
               [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id(),
-              [] { return system_config_host().processors(); }}),
+              [] { return system_config_host().processors(); },
+              [this](const std::optional<std::string>& conflict) {
+                mode_.formats_compared(conflict);
+              }}),
       live_(loop_, control_, fleet_, hour_),
       metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
       ring_(loop_, queries_),

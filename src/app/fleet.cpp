@@ -152,7 +152,17 @@ Fleet::Fleet(const FleetHostParts& parts)
 Fleet::~Fleet() = default;
 
 void Fleet::start(const Config& config) {
+  commit(config);
   join(config);
+}
+
+/// Before lists are served with another Redis or another fleet.
+void Fleet::commit(const Config& wanted) {
+  if (link_ && link_->session == parts_.redis.session() && link_->fleet == wanted.supervisor.fleet)
+    return;
+  conflict_.reset();
+  compare_ = true;
+  if (parts_.redis.exists()) parts_.formats(std::nullopt);
 }
 
 void Fleet::join(const Config& config) {
@@ -202,6 +212,7 @@ bool Fleet::listens() const {
 HostBeat Fleet::beat(const RedisTime& time) {
   const HostStatus status = parts_.control.status();
   HostBeat beat;
+  beat.format = fleet_format;
   beat.host = status.host;
   beat.id = parts_.id;
   beat.pid = status.pid;
@@ -219,13 +230,44 @@ HostBeat Fleet::beat(const RedisTime& time) {
   return beat;
 }
 
+/// A host that joins may be one that started earlier and found Redis later.
+void Fleet::on_counted(std::size_t hosts) {
+  compare_ = compare_ || hosts > hosts_;
+  hosts_ = hosts;
+  parts_.counted(hosts);
+}
+
+/// This host has sent its heartbeat: of two that start at the same time, one sees the other.
+void Fleet::compare_formats() {
+  if (!compare_ || !parts_.redis.exists()) return;
+  link_->reader.read([this](const store::FleetReader::ViewPtr& view) { formats_compared(*view); });
+}
+
+void Fleet::formats_compared(const FleetView& view) {
+  if (view.unreachable) return;
+  HostBeat own;
+  own.id = parts_.id;
+  own.started = link_->member.time().at(started_);
+  std::string conflict = format_conflict(view, &own);
+  compare_ = !conflict.empty();
+  if (conflict_ && *conflict_ == conflict) return;
+  if (!conflict.empty())
+    parts_.log.error("claiming nothing, other format in the fleet", {{"reason", conflict}});
+  else if (!conflict_.value_or("").empty())
+    parts_.log.info("claiming again, formats agree");
+  conflict_ = std::move(conflict);
+  parts_.formats(conflict_);
+}
+
 void Fleet::retell() {
+  compare_ = true;
   minutes_.forget();
   if (link_ && link_->accepted) lists_.set_wanted(true);
 }
 
 /// Which of its keys or commands it is refused first depends on the beat: told once.
 void Fleet::on_beat(const std::string& refused) {
+  compare_formats();
   const bool accepted = refused.empty();
   if (accepted != link_->accepted) {
     link_->accepted = accepted;

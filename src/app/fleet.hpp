@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct FleetHostParts {
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
   std::function<unsigned()> processors;            ///< that w8yd may use now
+  /// HostMode::formats_compared()
+  std::function<void(const std::optional<std::string>& conflict)> formats;
 };
 
 class Fleet final : public Subsystem,
@@ -45,6 +48,7 @@ class Fleet final : public Subsystem,
   ~Fleet() override;
 
   void start(const Config& config) override;
+  void commit(const Config& wanted) override;
   void applied(const Config& config) override;
   void stop() override;
   /// This host has drained: takes it out of the fleet. `then`, once and from the loop, soon.
@@ -72,10 +76,12 @@ class Fleet final : public Subsystem,
   }
   std::vector<Minute> minutes(const RedisTime& time) override { return minutes_.take(time); }
   void retell() override;
-  void on_counted(std::size_t hosts) override { parts_.counted(hosts); }
+  void on_counted(std::size_t hosts) override;
   void on_beat(const std::string& refused) override;
 
   void join(const Config& config);
+  void compare_formats();
+  void formats_compared(const FleetView& view);
   void sweep_logs();
 
   const FleetHostParts parts_;
@@ -86,7 +92,10 @@ class Fleet final : public Subsystem,
   FleetLists lists_;
   FleetHour minutes_;
   std::unique_ptr<Link> link_;
-  std::unique_ptr<Link> left_;  ///< until it has forgotten us
+  std::unique_ptr<Link> left_;           ///< until it has forgotten us
+  std::optional<std::string> conflict_;  ///< format_conflict(); nullopt: not compared yet
+  bool compare_ = true;                  ///< formats, after the next heartbeat
+  std::size_t hosts_ = 0;                ///< at the last count
   Timer sweep_;
   http::ClientPool log_pool_;
   std::vector<std::unique_ptr<LogStream>> logs_;

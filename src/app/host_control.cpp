@@ -67,6 +67,7 @@ HostStatus HostControl::status() const {
   status.last_reload_at = reload.at;
   status.last_reload_failed = reload.failed;
   status.has_redis = host_.redis.exists();
+  status.format_conflict = host_.mode.format_conflict();
   status.redis = host_.redis.status();
   status.gearman = host_.gearman.status();
   fill_from(status, host_.supervisor, host_.loop.clock());

@@ -43,12 +43,19 @@ void HostMode::redis_changed(RedisState state) {
   look_ready();
 }
 
+void HostMode::formats_compared(const std::optional<std::string>& conflict) {
+  conflict_ = conflict;
+  supervisor_.set_hold(conflict ? *conflict : "waits until the heartbeats of the fleet are read");
+  look_ready();
+}
+
 void HostMode::update_quiet() {
   supervisor_.set_quiet(quiet_ || redis_ == RedisState::too_old);
 }
 
 void HostMode::look_ready() {
-  if (ready_ || !served_ || redis_ != RedisState::usable || draining_) return;
+  const bool formats_agree = conflict_ && conflict_->empty();
+  if (ready_ || !served_ || redis_ != RedisState::usable || !formats_agree || draining_) return;
   ready_ = true;
   events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});
   on_ready();

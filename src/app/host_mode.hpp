@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "api/control.hpp"
 #include "app/redis_watch.hpp"
@@ -27,6 +29,11 @@ class HostMode {
   void lists_served();
   /// A server that is too old is left alone; one that is away answers for itself.
   void redis_changed(RedisState state);
+  /// The heartbeats of the fleet were compared with the format of this build (format_conflict());
+  /// nullopt: they must be, before the next claim.
+  void formats_compared(const std::optional<std::string>& conflict);
+  /// Empty: none is known.
+  [[nodiscard]] std::string format_conflict() const { return conflict_.value_or(std::string()); }
   void draining() { draining_ = true; }
   [[nodiscard]] HostState state() const;
 
@@ -37,6 +44,7 @@ class HostMode {
   Supervisor& supervisor_;
   EventHandler& events_;
   RedisState redis_ = RedisState::down;
+  std::optional<std::string> conflict_{std::in_place};  ///< nullopt: not compared yet
   bool served_ = false;
   bool ready_ = false;
   bool quiet_ = false;  ///< by an operator

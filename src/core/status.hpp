@@ -151,6 +151,8 @@ struct HostStatus {
   bool last_reload_failed = false;
 
   bool has_redis = true;  ///< false: the config has no [redis], and needs none
+  /// Why this host claims nothing: a running host of the fleet uses another format. Empty: none.
+  std::string format_conflict;
   RedisStatus redis;
   std::vector<GearmanStatus> gearman;
   std::size_t slots_limit = 0;  ///< `host_concurrency`; 0: no limit

@@ -128,7 +128,7 @@ void Supervisor::close_missing() {
     // It is back in the config before its last run has ended: such runs count against its limit.
     const auto back = config_->lists.find(list->rule().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
-    list->reopen(quiet_);
+    list->reopen(claims_nothing());
     lists_.add(std::move(list));
   }
   std::erase_if(closing_, [](const auto& list) {
@@ -141,7 +141,7 @@ void Supervisor::close_missing() {
 void Supervisor::open_some() {
   for (std::size_t i = 0; i < opened_at_once && !opening_.empty(); ++i) {
     const auto list = lists_.find(opening_.front());
-    if (list != lists_.end()) list->second->set_quiet(quiet_);
+    if (list != lists_.end()) list->second->set_quiet(claims_nothing());
     opening_.pop_front();
   }
   if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
@@ -216,9 +216,20 @@ void Supervisor::probe_again(const std::string& prefix) {
 // ---- quiet, cancel, drain
 
 void Supervisor::set_quiet(bool quiet) {
-  if (quiet == quiet_) return;
+  const bool before = claims_nothing();
   quiet_ = quiet;
-  for (const auto& [prefix, list] : lists_) list->set_quiet(quiet);
+  update_quiet(before);
+}
+
+void Supervisor::set_hold(const std::string& reason) {
+  const bool before = claims_nothing();
+  hold_ = reason;
+  update_quiet(before);
+}
+
+void Supervisor::update_quiet(bool before) {
+  if (claims_nothing() == before) return;
+  for (const auto& [prefix, list] : lists_) list->set_quiet(claims_nothing());
 }
 
 bool Supervisor::cancel(const RunId& run) {

@@ -47,6 +47,9 @@ class Supervisor {
 
   void set_quiet(bool quiet);
   [[nodiscard]] bool quiet() const { return quiet_; }
+  /// Holds all lists, as set_quiet() does, for a reason that their states show. Empty: no longer.
+  void set_hold(const std::string& reason);
+  [[nodiscard]] const std::string& hold() const { return hold_; }
   /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
   /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
   void drain(std::function<void()> drained);
@@ -87,6 +90,8 @@ class Supervisor {
   void note_lack(const RulePtr& rule, const std::string& reason);
   void refuse_lacking();
   void look_drained();
+  [[nodiscard]] bool claims_nothing() const { return quiet_ || !hold_.empty(); }
+  void update_quiet(bool before);
 
   SupervisorHost host_;
   Places places_;
@@ -97,6 +102,7 @@ class Supervisor {
   unsigned generation_ = 0;
   unsigned serial_ = 0;  ///< of calls of apply()
   bool quiet_ = false;
+  std::string hold_;
   ServedLists lists_;
   std::vector<std::unique_ptr<ServedList>> closing_;
   std::unique_ptr<Pending> pending_;

@@ -57,6 +57,7 @@ class CommandLine {
     common_.take();
     for (auto& group : groups_) group.words.take();
     chosen.words.take();
+    options_.changes = chosen.changes;
     return std::move(chosen.command);
   }
 
@@ -65,6 +66,7 @@ class CommandLine {
     const char* name;
     Words words;
     CommandPtr command;
+    bool changes;
   };
 
   void declare_common() {
@@ -92,7 +94,7 @@ class CommandLine {
         space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
-    commands_.push_back({row.name, Words(*app), nullptr});
+    commands_.push_back({row.name, Words(*app), nullptr, row.changes});
     if (row.make == nullptr) {
       app->group("")->allow_extras()->prefix_command()->fallthrough(false)->set_help_flag();
       return;
@@ -110,7 +112,7 @@ class CommandLine {
 
   void declare_group(const CommandRow& row) {
     CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("")->require_subcommand(1, 1);
-    groups_.push_back({row.name, Words(*app), nullptr});
+    groups_.push_back({row.name, Words(*app), nullptr, false});
     row.declare_group(groups_.back().words, options_);
   }
 

@@ -12,6 +12,7 @@ struct CommandRow {
   const char* name;      ///< "schedule set": a command of the group "schedule"
   const char* what;      ///< one line
   CommandPtr (*make)();  ///< nullptr: specified, but not in this version; or a group
+  bool changes = false;  ///< what is in Redis, itself: refused while hosts use another format
   /// A group, whose rows come behind it: what all of its commands take.
   void (*declare_group)(Words& words, Options& options) = nullptr;
 };

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/text.hpp"
+#include "operator/fleet.hpp"
 #include "operator/lists.hpp"
 #include "redis/tls_environment.hpp"
 #include "view/host_view.hpp"
@@ -198,8 +199,21 @@ std::string Context::fleet() {
 }
 
 redis::SyncClient& Context::redis() {
-  if (!redis_) redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
+  if (redis_) return *redis_;
+  redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
+  if (options_.changes) refuse_other_formats();
   return *redis_;
+}
+
+void Context::refuse_other_formats() {
+  redis::SyncClient& client = redis();
+  try {
+    const FleetView view = verbs::fleet_hosts({client, *redis_options_, nullptr, fleet(), {}});
+    if (const std::string conflict = format_conflict(view, nullptr); !conflict.empty())
+      throw Failure(refused, conflict);
+  } catch (const verbs::Refusal&) {
+    // The fleet cannot be read: the Redis user may lack the permissions for its keys.
+  }
 }
 
 // ---- lists

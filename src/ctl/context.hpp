@@ -38,7 +38,10 @@ class Context {
   /// The URL of Redis was given, and no w8yd: --redis-url, or $W8Y_REDIS_URL without --socket and
   /// --config.
   [[nodiscard]] bool names_redis() const;
+  /// Before a change, refuses other formats, too.
   redis::SyncClient& redis();
+  /// Throws Failure if a live host of the fleet uses another format: it would not see the change.
+  void refuse_other_formats();
   redis::ClientOptions redis_options();
   loop::Loop& loop() { return loop_; }
   /// The name of the fleet: as it was given, else as in the config.

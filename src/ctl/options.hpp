@@ -26,6 +26,7 @@ struct Options {
   /// Of commands about feeds and schedules: bytes go to a terminal as they are.
   bool raw = false;
 
+  bool changes = false;  ///< CommandRow::changes
   bool json = false;
   bool wide = false;  ///< tables are as wide as what is in them
 };

@@ -67,6 +67,7 @@ class Resume final : public Command {
 
   int run(const Options& options, Context& context) override {
     if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
+    context.refuse_other_formats();
     verbs::QueryContext query = context.query();
     const std::vector<std::string> prefixes = verbs::lists_of(query, *prefix_);
     std::vector<std::string> told;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y {
@@ -123,6 +124,17 @@ WallTime RedisTime::at(Instant when) const {
 const char* FleetHost::state() const {
   if (silent) return "unresponsive";
   return trouble.empty() ? beat.state.c_str() : "unknown";
+}
+
+std::string format_conflict(const FleetView& view, const HostBeat* own) {
+  for (const FleetHost& host : view.hosts) {
+    const HostBeat& other = host.beat;
+    if (host.silent || !host.trouble.empty() || other.format == fleet_format) continue;
+    if (own == nullptr || std::tie(other.started, other.id) < std::tie(own->started, own->id))
+      return "host " + escape_text(other.host) + " uses format " + std::to_string(other.format) +
+             "; stop or upgrade it";
+  }
+  return {};
 }
 
 std::string name_in_host_id(std::string_view id) {

@@ -26,8 +26,11 @@ inline constexpr Duration silent_after = std::chrono::seconds(25);
 inline constexpr Duration behind_after = std::chrono::seconds(60);
 /// Bytes: of a beat, and of what is told of a list.
 inline constexpr std::size_t max_beat = 4096;
+/// Format of the keys, lock values and messages of w8y that this build reads and writes.
+inline constexpr unsigned fleet_format = 1;
 
 struct HostBeat {
+  unsigned format = 0;  ///< fleet_format of the host; 0: its heartbeat has none
   std::string host;
   std::string id;  ///< new at each start; not in the text, whose key has it
   int pid = 0;
@@ -165,6 +168,10 @@ struct FleetView {
 
 /// Says who is silent, behind, or has another's name; and sorts.
 void judge(FleetView& view);
+/// Returns why `own` must claim nothing: a live host of the fleet uses another format and started
+/// earlier, or at the same time with a smaller ID. Empty: there is none. nullptr: a client, which
+/// must change nothing while any live host uses another format.
+std::string format_conflict(const FleetView& view, const HostBeat* own);
 /// The name in a host id: all but its random part.
 std::string name_in_host_id(std::string_view id);
 

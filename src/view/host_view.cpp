@@ -102,6 +102,7 @@ constexpr Field<H> host_fields[] = {
     field<H, Time, &H::last_reload_at>("last_reload_ms", shown),
     field<H, Flag, &H::last_reload_failed>("last_reload_failed", shown),
     field<H, Flag, &H::has_redis>("has_redis", shown),
+    field<H, Text<>, &H::format_conflict>("format_conflict", shown),
     field<H, GearmanForm, &H::gearman>("gearman", shown),
     field<H, RedisForm, &H::redis>("redis", shown),
     {"slots", shown, write_slots<H>, read_slots<H>},
@@ -112,6 +113,7 @@ constexpr Field<H> host_fields[] = {
 using B = HostBeat;
 constexpr unsigned told = heartbeat | fleet;
 constexpr Field<B> beat_fields[] = {
+    field<B, Number, &B::format>("format", told),
     field<B, Bytes, &B::host>("host", told),
     field<B, Bytes, &B::id>("host_id", fleet),
     field<B, Text<>, &B::state>("state", heartbeat),

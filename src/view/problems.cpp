@@ -71,6 +71,8 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
             (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
             (waiting == 0 ? "" : "; " + number(waiting, "list waits", "lists wait")),
         waiting);
+  if (!host.format_conflict.empty())
+    add(Kind::format, "host claims nothing: " + host.format_conflict);
   const auto jumped = host.redis.clock_jumped_at;
   if (jumped && host.now - *jumped < Problems::fresh) {
     const bool back = host.redis.clock_jump < Duration{0};
@@ -103,7 +105,8 @@ void Problems::add(const ListStatus& list) {
   const bool usable = is_usable(host_);
   if (!usable && is_served(list.state)) ++waiting_;
   // Why a list of Gearman is, its servers say.
-  if (usable && list.state == ListState::unavailable && list.function.empty())
+  if (usable && host_.format_conflict.empty() && list.state == ListState::unavailable &&
+      list.function.empty())
     add(Kind::unavailable, list.why, list);
   if (usable && !list.unwritten.empty()) add(Kind::unwritten, list.unwritten, list);
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
@@ -230,6 +233,8 @@ const char* kind_name(Kind kind) {
   switch (kind) {
     case Kind::redis:
       return "redis";
+    case Kind::format:
+      return "format";
     case Kind::gearman:
       return "gearman";
     case Kind::unavailable:

@@ -94,7 +94,7 @@ def hostile(setup):
             time.sleep(0.05)
         for name in REFUSED:
             assert f"list={name} " in "\n".join(
-                line for line in host.log().splitlines() if "list refused" in line), name
+                line for line in host.log().splitlines() if "host ineligible for list" in line), name
             assert world.last_outcome(name) is None
         world.stop()
         world.check_items(items)

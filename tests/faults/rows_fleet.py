@@ -26,7 +26,7 @@ def ask(host, path):
 
 
 def simulated_beat(dice, number):
-    good = {"host": f"sim{number}", "pid": 1, "version": "9", "state": "running", "config_hash": "f",
+    good = {"format": 1, "host": f"sim{number}", "pid": 1, "version": "9", "state": "running", "config_hash": "f",
             "generation": 1, "applied_ms": 1, "started_ms": 1, "lists_version": 1}
     kind = dice.randrange(4)
     if kind == 0:

@@ -78,7 +78,7 @@ def moved_redis(setup):
             assert new.item == "new" and later.ask("EXISTS", "work:proc:new") == 1
             assert world.runs() and run.died is None, "the old run did not go on"
             # When the old run is over, nobody is told of it, and that is said once.
-            wait_for(lambda: "dropped the ends of runs" in host.log(since), what="it to be given up")
+            wait_for(lambda: "settlements abandoned" in host.log(since), what="it to be given up")
             assert host.log(since).count("dropped the ends") == 1, host.log(since)
             assert world.runs() and run.end is not None, "the old run was ended"
             world.redis.start()

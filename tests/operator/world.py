@@ -59,7 +59,7 @@ HISTORY = [
 
 def heartbeat(host, state, **more):
     return json.dumps({
-        "host": host, "pid": 4711, "version": "0.1.0", "state": state, "started_ms": NOW_MS - DAY_S * 1000,
+        "format": 1, "host": host, "pid": 4711, "version": "0.1.0", "state": state, "started_ms": NOW_MS - DAY_S * 1000,
         "config_hash": "0123456789abcdef" * 4, "generation": 2, "applied_ms": NOW_MS - 3_600_000,
         "processors": 4, "slots_used": 1, "slots_limit": 8, "lease_margin_ms": 3300,
         "min_lease_margin_ms": 3200, "lists_version": 1} | more, separators=(",", ":"))

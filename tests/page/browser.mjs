@@ -80,11 +80,11 @@ export class Viewer {
   }
   /** With the token, from now on there are buttons of orders. */
   async signIn(token) {
-    await this.page.getByRole('button', {name: 'Give orders …'}).click();
-    const dialog = this.page.getByRole('dialog', {name: 'Give orders'});
+    await this.page.getByRole('button', {name: 'Sign in …'}).click();
+    const dialog = this.page.getByRole('dialog', {name: 'Sign in'});
     await dialog.getByLabel(/The token/).fill(token);
-    await dialog.getByRole('button', {name: 'Give orders'}).click();
-    await this.reads(dialog, /Orders are taken/);
+    await dialog.getByRole('button', {name: 'Sign in'}).click();
+    await this.reads(dialog, /Signed in/);
     await dialog.getByRole('button', {name: 'Close'}).click();
   }
   /** axe-core's checks; what they find is a failure, each with where it is. */

@@ -436,7 +436,7 @@ tell(type="complete")
   await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /succeeded/);
 
   await viewer.go('#/lists/round');
-  await viewer.sees(page.getByRole('img', {name: /How long a turn took in the last six hours: between .+ and 10 min/}), 'the turn');
+  await viewer.sees(page.getByRole('img', {name: /Cycle time in the last six hours: between .+ and 10 min/}), 'the cycle times');
   await viewer.accessible();
 }
 
@@ -503,10 +503,10 @@ command = ["true"]
 
   // Run now ignores the delay of an item.
   await viewer.go('#/lists/work/items/second');
-  await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /rest/i);
+  await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /delay/i);
   const before = Number(await redis.ask('LLEN', 'work:runs'));
   await page.getByRole('button', {name: 'Run now …'}).click();
-  await viewer.reads(dialog, /Runs second now[^]*whatever is left of its rest/);
+  await viewer.reads(dialog, /Runs second now[^]*ignoring its delay/);
   await dialog.getByRole('button', {name: 'Run now'}).click();
   await dialog.getByRole('button', {name: 'Close'}).click();
   await waitFor(async () => Number(await redis.ask('LLEN', 'work:runs')) > before, 'the run');

@@ -42,7 +42,7 @@ concurrency = 2
   // A server that is gone is what is wrong, until it is back.
   await server.kill();
   await viewer.go('#/');
-  const wrong = page.getByRole('region', {name: 'What is wrong'});
+  const wrong = page.getByRole('region', {name: 'Problems'});
   await viewer.reads(wrong, new RegExp(`Gearman\\s+127\\.0\\.0\\.1:${server.port}: `));
   await viewer.accessible();
   await server.start();

@@ -46,7 +46,10 @@ class FleetPart final {
                 [&supervisor = parts.supervisor](std::size_t hosts) {
                   supervisor.share_looks_with(hosts);
                 },
-                parts.id, [] { return told_processors; }}),
+                parts.id, [] { return told_processors; },
+                [&mode = parts.mode](const std::optional<std::string>& conflict) {
+                  mode.formats_compared(conflict);
+                }}),
         reporter_(fleet_) {}
   ~FleetPart() { fleet_.stop(); }
   FleetPart(const FleetPart&) = delete;

@@ -18,6 +18,7 @@ namespace {
 
 HostBeat some_beat() {
   HostBeat beat;
+  beat.format = 3;
   beat.host = "alpha";
   beat.pid = 17;
   beat.version = "1.2";
@@ -385,6 +386,42 @@ TEST_CASE(
   CHECK(view.hosts[0].silent);
   CHECK(view.hosts[1].silent);  // it has not beaten since its twin started
   CHECK_FALSE(view.hosts[2].silent);
+}
+
+TEST_CASE("fleet: a host gives way to a live host of another format that started earlier") {
+  const WallTime now = 1'000'000ms;
+  HostBeat own;
+  own.id = "beta-00000002";
+  own.started = now - 1min;
+  const auto conflict = [&](unsigned format, WallTime started, WallTime last_beat,
+                            const std::string& id = "alpha-00000001") {
+    FleetView view;
+    view.now = now;
+    FleetHost other = host_at("alpha", last_beat);
+    other.beat.id = id;
+    other.beat.format = format;
+    other.beat.started = started;
+    view.hosts = {other};
+    judge(view);
+    return format_conflict(view, &own);
+  };
+  const std::string earlier = "host alpha uses format 0; stop or upgrade it";
+  CHECK(conflict(0, now - 2min, now) == earlier);
+  CHECK(conflict(fleet_format, now - 2min, now).empty());
+  CHECK(conflict(0, now - 30s, now).empty());
+  CHECK(conflict(0, now - 2min, now - 30s).empty());  // it is unresponsive
+  // Both started at the same time: the smaller ID counts as earlier.
+  CHECK(conflict(2, own.started, now) == "host alpha uses format 2; stop or upgrade it");
+  CHECK(conflict(2, own.started, now, "gamma-00000003").empty());
+
+  FleetView view;
+  view.now = now;
+  view.hosts = {host_at("late", now), host_at("unread", now)};
+  view.hosts[0].beat.started = now;
+  view.hosts[1].trouble = "it is no JSON";
+  CHECK(format_conflict(view, nullptr) == "host late uses format 0; stop or upgrade it");
+  view.hosts.front().beat.format = fleet_format;
+  CHECK(format_conflict(view, nullptr).empty());
 }
 
 TEST_CASE("fleet: the name in a host id") {

@@ -51,7 +51,7 @@ def beat_again(redis: Redis, hosts: int):
 
 def calls(hosts: int, lists: int, report: str, now: int) -> Iterator[Tuple]:
     for number, one in enumerate(host_ids(hosts)):
-        beat = compact({"host": one[:9], "pid": 1000 + number, "version": "0.1.0",
+        beat = compact({"format": 1, "host": one[:9], "pid": 1000 + number, "version": "0.1.0",
                         "state": "running", "started_ms": now - 3_600_000,
                         "config_hash": "0123456789abcdef" * 4, "generation": 1,
                         "applied_ms": now - 3_600_000, "processors": 8, "slots_used": 0,
