@@ -26,8 +26,7 @@ MAY = {
     "operator": {"core", "view", "schedule", "loop", "redis", "store", "source"},
     "api": {"core", "view", "loop", "process", "redis", "http", "operator"},
     "page": {"core", "view", "loop", "http", "api"},
-    "ctl": {"core", "view", "schedule", "loop", "redis", "process", "store", "source", "executor", "config", "http",
-            "operator"},
+    "ctl": {"core", "view", "schedule", "loop", "process", "executor", "config", "http", "operator"},
     "app": {"core", "view", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "config",
             "ops", "http", "operator", "api", "page", "ctl"},
 }

@@ -28,8 +28,8 @@ int run(int argc, char** argv) {
     return command->run(options, context);
   } catch (const w8y::redis::RedisError& error) {
     if (!w8y::store::forbids_scripts(error.what())) throw;
-    throw w8y::redis::RedisError(
-        w8y::store::with_remedy(error.what(), context.redis_options().url.user), error.code());
+    throw w8y::redis::RedisError(w8y::store::with_remedy(error.what(), context.reach().url.user),
+                                 error.code());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "core/reload_plan.hpp"
 #include "executor/environment.hpp"
 #include "process/brief_run.hpp"
+#include "redis/tls_environment.hpp"
 
 namespace w8y::config {
 
@@ -148,6 +149,14 @@ redis::ClientOptions client_options(const RedisSettings& settings, const std::st
   options.connect_timeout = settings.connect_timeout;
   options.command_timeout = settings.command_timeout;
   options.name = name;
+  return options;
+}
+
+redis::ClientOptions client_options_of(const std::string& url, const std::string& name) {
+  RedisSettings settings;
+  settings.url = url;
+  redis::ClientOptions options = client_options(settings, name);
+  options.tls = redis::tls_environment();
   return options;
 }
 

@@ -45,5 +45,8 @@ void discard(ConfigPtr config) noexcept;
 void print_mistakes(const char* program, const ConfigError& error);
 /// `name` is what CLIENT LIST shows.
 redis::ClientOptions client_options(const RedisSettings& settings, const std::string& name);
+/// The same for a program without a config file: TLS settings are in its environment. Throws
+/// std::invalid_argument if `url` is not a Redis URL.
+redis::ClientOptions client_options_of(const std::string& url, const std::string& name);
 
 }  // namespace w8y::config

@@ -92,9 +92,8 @@ class Add final : public Command {
         bulk.add(std::move(line->item));
       }
       bulk.finish();
-    } catch (const redis::RedisError& error) {
-      throw Failure(error.code() == redis::ErrorCode::none ? not_reachable : refused,
-                    escape(error.what()),
+    } catch (const verbs::RedisError& error) {
+      throw Failure(verbs::is_unreachable(error) ? not_reachable : refused, escape(error.what()),
                     {std::to_string(bulk.added()) +
                      " items were added before that; what is in the list is skipped when this is "
                      "done again"});

@@ -63,7 +63,7 @@ class Cancel final : public Command {
       verbs::QueryContext query = context.query();
       matches.add_held(query);
       if (matches.empty()) matches.add_finished(query);
-    } catch (const redis::RedisError&) {
+    } catch (const verbs::RedisError&) {
       if (matches.empty()) throw;
     }
   }

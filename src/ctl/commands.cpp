@@ -6,7 +6,7 @@ namespace w8y::ctl {
 
 namespace {
 
-using store::FeedKind;
+using verbs::FeedKind;
 
 constexpr bool reads = false;
 constexpr bool changes = true;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "ctl/command.hpp"
-#include "store/thoonk/access.hpp"
+#include "operator/feed_access.hpp"
 
 namespace w8y::ctl {
 
@@ -64,19 +64,19 @@ CommandPtr make_feed_delete();
 CommandPtr make_feed_list();
 CommandPtr make_feed_config();
 CommandPtr make_feed_publish();
-CommandPtr make_feed_retract(store::FeedKind kind);  // feed or sorted_feed
-CommandPtr make_feed_ids(store::FeedKind kind);
-CommandPtr make_feed_get(store::FeedKind kind);
-CommandPtr make_feed_all(store::FeedKind kind);
-CommandPtr make_feed_watch(store::FeedKind kind);
+CommandPtr make_feed_retract(verbs::FeedKind kind);  // feed or sorted_feed
+CommandPtr make_feed_ids(verbs::FeedKind kind);
+CommandPtr make_feed_get(verbs::FeedKind kind);
+CommandPtr make_feed_all(verbs::FeedKind kind);
+CommandPtr make_feed_watch(verbs::FeedKind kind);
 CommandPtr make_sorted_append();
 CommandPtr make_sorted_prepend();
 CommandPtr make_sorted_before();
 CommandPtr make_sorted_after();
 CommandPtr make_sorted_edit();
 CommandPtr make_sorted_move();
-CommandPtr make_feed_put(store::FeedKind kind);   // queue or job
-CommandPtr make_feed_take(store::FeedKind kind);  // the same
+CommandPtr make_feed_put(verbs::FeedKind kind);   // queue or job
+CommandPtr make_feed_take(verbs::FeedKind kind);  // the same
 CommandPtr make_job_finish();
 CommandPtr make_job_cancel();
 CommandPtr make_job_stall();

@@ -15,7 +15,6 @@
 #include "ctl/text.hpp"
 #include "operator/fleet.hpp"
 #include "operator/lists.hpp"
-#include "redis/tls_environment.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
 
@@ -39,14 +38,10 @@ std::string first_socket(const std::vector<std::string>& addresses) {
   return {};
 }
 
-redis::ClientOptions options_of(const std::string& url, const char* from) {
+verbs::Reach reach_of(const std::string& url, const char* from) {
   try {
-    RedisSettings settings;
-    settings.url = url;
-    redis::ClientOptions options = config::client_options(settings, "w8yctl");
-    options.tls = redis::tls_environment();
-    return options;
-  } catch (const redis::UrlError& error) {
+    return config::client_options_of(url, "w8yctl");
+  } catch (const std::invalid_argument& error) {
     throw Failure(wrong_usage, std::string(from) + ": " + error.what());
   }
 }
@@ -153,11 +148,11 @@ void Context::add_here(verbs::RunMatches& matches) {
 // ---- Redis
 
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
-std::optional<std::string> Context::embedded_redis(const redis::Url& configured) {
+std::optional<std::string> Context::embedded_redis(const std::string& configured) {
   const auto status = try_ask("/api/v1/status?lists=no");
   if (!status) return std::nullopt;
   std::string url = view::read_host(*status).redis.url;
-  if (!url.starts_with("unix:") || url == configured.to_string()) return std::nullopt;
+  if (!url.starts_with("unix:") || url == configured) return std::nullopt;
   return url;
 }
 
@@ -170,26 +165,26 @@ bool Context::names_redis() const {
   return !told && variable != nullptr && *variable != '\0';
 }
 
-redis::ClientOptions Context::find_redis() {
-  if (!options_.redis_url.empty()) return options_of(options_.redis_url, "--redis-url");
-  if (names_redis()) return options_of(std::getenv("W8Y_REDIS_URL"), "$W8Y_REDIS_URL");
+verbs::Reach Context::find_redis() {
+  if (!options_.redis_url.empty()) return reach_of(options_.redis_url, "--redis-url");
+  if (names_redis()) return reach_of(std::getenv("W8Y_REDIS_URL"), "$W8Y_REDIS_URL");
   if (const Config* config = this->config()) {
-    redis::ClientOptions configured = config::client_options(config->redis, "w8yctl");
-    const auto embedded = embedded_redis(configured.url);
+    verbs::Reach configured = config::client_options(config->redis, "w8yctl");
+    const auto embedded = embedded_redis(configured.url.to_string());
     if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
-    return embedded ? options_of(*embedded, "the URL that w8yd gave") : configured;
+    return embedded ? reach_of(*embedded, "the URL that w8yd gave") : configured;
   }
   const HostStatus status = view::read_host(host().ask("/api/v1/status?lists=no"));
   if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
   const std::string& url = status.redis.url;
   if (url.empty())
     throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
-  return options_of(url, "the URL that w8yd gave");
+  return reach_of(url, "the URL that w8yd gave");
 }
 
-redis::ClientOptions Context::redis_options() {
-  if (!redis_options_) redis_options_ = find_redis();
-  return *redis_options_;
+const verbs::Reach& Context::reach() {
+  if (!reach_) reach_ = find_redis();
+  return *reach_;
 }
 
 std::string Context::fleet() {
@@ -198,17 +193,17 @@ std::string Context::fleet() {
   return config == nullptr ? SupervisorSettings{}.fleet : config->supervisor.fleet;
 }
 
-redis::SyncClient& Context::redis() {
-  if (redis_) return *redis_;
-  redis_ = std::make_unique<redis::SyncClient>(loop_, redis_options());
+verbs::Connection& Context::connection() {
+  if (connection_) return *connection_;
+  connection_ = std::make_unique<verbs::Connection>(loop_, reach());
   if (options_.changes) refuse_other_formats();
-  return *redis_;
+  return *connection_;
 }
 
 void Context::refuse_other_formats() {
-  redis::SyncClient& client = redis();
+  verbs::Connection& at = connection();
   try {
-    const FleetView view = verbs::fleet_hosts({client, *redis_options_, nullptr, fleet(), {}});
+    const FleetView view = verbs::fleet_hosts({at.redis(), at.reach(), nullptr, fleet(), {}});
     if (const std::string conflict = format_conflict(view, nullptr); !conflict.empty())
       throw Failure(refused, conflict);
   } catch (const verbs::Refusal&) {
@@ -244,8 +239,8 @@ verbs::QueryContext Context::query_items(const std::string& list) {
 }
 
 verbs::QueryContext Context::query() {
-  redis::SyncClient& client = redis();
-  return {client, *redis_options_, lists(), fleet(), options_.lock_key};
+  verbs::Connection& at = connection();
+  return {at.redis(), at.reach(), lists(), fleet(), options_.lock_key};
 }
 
 }  // namespace w8y::ctl

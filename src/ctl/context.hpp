@@ -10,9 +10,9 @@
 #include "ctl/host_api.hpp"
 #include "ctl/options.hpp"
 #include "loop/loop.hpp"
+#include "operator/connection.hpp"
 #include "operator/query_context.hpp"
 #include "operator/run_matches.hpp"
-#include "redis/sync.hpp"
 
 namespace w8y::ctl {
 
@@ -39,10 +39,10 @@ class Context {
   /// --config.
   [[nodiscard]] bool names_redis() const;
   /// Before a change, refuses other formats, too.
-  redis::SyncClient& redis();
+  verbs::Connection& connection();
   /// Throws Failure if a live host of the fleet uses another format: it would not see the change.
   void refuse_other_formats();
-  redis::ClientOptions redis_options();
+  const verbs::Reach& reach();
   loop::Loop& loop() { return loop_; }
   /// The name of the fleet: as it was given, else as in the config.
   [[nodiscard]] std::string fleet();
@@ -57,8 +57,8 @@ class Context {
  private:
   const Config* config();
   std::string find_socket();
-  redis::ClientOptions find_redis();
-  std::optional<std::string> embedded_redis(const redis::Url& configured);
+  verbs::Reach find_redis();
+  std::optional<std::string> embedded_redis(const std::string& configured);
   std::optional<verbs::KnownLists> find_lists();
 
   const Options& options_;
@@ -66,8 +66,8 @@ class Context {
   bool config_looked_for_ = false;
   std::optional<Config> config_;
   std::unique_ptr<HostApi> host_;
-  std::optional<redis::ClientOptions> redis_options_;
-  std::unique_ptr<redis::SyncClient> redis_;
+  std::optional<verbs::Reach> reach_;
+  std::unique_ptr<verbs::Connection> connection_;
   bool lists_looked_for_ = false;
   std::optional<verbs::KnownLists> lists_;
 };

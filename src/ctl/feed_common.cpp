@@ -16,7 +16,6 @@
 #include "ctl/item_stream.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "redis/hash_slots.hpp"
 
 namespace w8y::ctl {
 
@@ -141,7 +140,7 @@ int FeedCommand::run(const Options& options, Context& context) {
   try {
     check();
     return work(options, context);
-  } catch (const store::FeedRefused& why) {
+  } catch (const verbs::FeedRefused& why) {
     throw Failure(refused, why.what());
   }
 }
@@ -170,13 +169,8 @@ std::string FeedCommand::bytes_of(std::string&& word) const {
   return base64_ ? decoded(std::move(word), "--base64") : std::move(word);
 }
 
-store::FeedServer FeedCommand::server(Context& context) const {
-  const bool is_cluster = context.redis_options().url.kind == redis::Url::Kind::cluster;
-  if (is_cluster && !redis::has_hash_tag(feed_))
-    throw Failure(wrong_usage, "the feed " + escape_text(feed_) +
-                                   " has no hash tag, and in a cluster all keys of a feed must "
-                                   "share a slot; such as '{news}'");
-  return {context.redis(), is_cluster};
+verbs::FeedServer FeedCommand::server(Context& context) const {
+  return verbs::feed_server(context.connection(), feed_);
 }
 
 // ---- items
@@ -230,8 +224,8 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
   return all;
 }
 
-Failure failed_after(std::size_t sent, const redis::RedisError& error) {
-  const bool lost = error.code() == redis::ErrorCode::none;
+Failure failed_after(std::size_t sent, const verbs::RedisError& error) {
+  const bool lost = verbs::is_unreachable(error);
   return {lost ? not_reachable : refused,
           escape(error.what()),
           {std::to_string(sent) + " items are in the feed" +

@@ -13,7 +13,7 @@
 #include "ctl/command.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
-#include "store/thoonk/access.hpp"
+#include "operator/feed_access.hpp"
 
 namespace w8y::ctl {
 
@@ -73,7 +73,7 @@ class FeedCommand : public Command {
   [[nodiscard]] Words::Take into(std::optional<std::string>& word);
   [[nodiscard]] Words::Take into(std::deque<std::string>& words);
   [[nodiscard]] std::string bytes_of(std::string&& word) const;
-  [[nodiscard]] store::FeedServer server(Context& context) const;
+  [[nodiscard]] verbs::FeedServer server(Context& context) const;
 
   std::string feed_;
   bool base64_ = false;
@@ -141,7 +141,7 @@ class FeedBatch {
   std::size_t sent_ = 0;
 };
 
-Failure failed_after(std::size_t sent, const redis::RedisError& error);
+Failure failed_after(std::size_t sent, const verbs::RedisError& error);
 /// All of standard input. Returns the exit status.
 template <typename T>
 int send_input(bool base64, bool nul, FeedBatch<T>& batch,
@@ -153,7 +153,7 @@ int send_input(bool base64, bool nul, FeedBatch<T>& batch,
       batch.add(make(std::move(item)), bytes);
     });
     batch.flush();
-  } catch (const redis::RedisError& error) {
+  } catch (const verbs::RedisError& error) {
     throw failed_after(batch.sent(), error);
   }
   return all ? done : refused;

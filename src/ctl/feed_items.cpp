@@ -6,14 +6,14 @@
 #include "ctl/commands.hpp"
 #include "ctl/feed_common.hpp"
 #include "ctl/text.hpp"
-#include "store/thoonk/feed.hpp"
-#include "store/thoonk/random_ids.hpp"
+#include "operator/feeds.hpp"
+#include "operator/random_ids.hpp"
 
 namespace w8y::ctl {
 
 namespace {
 
-using Where = store::FeedPosition::Where;
+using Where = verbs::FeedPosition::Where;
 
 class Publish final : public FeedCommand {
   void declare_more(Words& words) override {
@@ -28,7 +28,7 @@ class Publish final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    store::Feed feed(server(context), feed_);
+    verbs::Feed feed(server(context), feed_);
     const int exit = items_.many() && !id_ ? publish_input(options, feed) : publish(options, feed);
     if (feed.has_two_units())
       complain("note: the feed " + escape_text(feed_) +
@@ -37,23 +37,23 @@ class Publish final : public FeedCommand {
     return exit;
   }
 
-  int publish(const Options& options, store::Feed& feed) {
+  int publish(const Options& options, verbs::Feed& feed) {
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
-    const std::string id = id_ ? *id_ : store::RandomIds().next();
+    const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     feed.publish({{id, item}});
     return print_id(options, feed_, id, nul_);
   }
 
-  int publish_input(const Options& options, store::Feed& feed) {
+  int publish_input(const Options& options, verbs::Feed& feed) {
     FeedPrinter printer(options, nul_, feed_);
-    store::RandomIds ids;
-    FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
+    verbs::RandomIds ids;
+    FeedBatch<verbs::FeedItem> batch([&](const std::vector<verbs::FeedItem>& items) {
       feed.publish(items);
       for (const auto& item : items) printer.id(item.first);
     });
-    return send_input<store::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
-      return store::FeedItem(ids.next(), std::move(item));
+    return send_input<verbs::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
+      return verbs::FeedItem(ids.next(), std::move(item));
     });
   }
 
@@ -75,14 +75,14 @@ class SortedInsert final : public FeedCommand {
   void check() override { items_.check(name_, "ITEM", nul_); }
 
   int work(const Options& options, Context& context) override {
-    store::SortedFeed feed(server(context), feed_);
+    verbs::SortedFeed feed(server(context), feed_);
     if (items_.many()) return insert_input(options, feed);
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
     return print_id(options, feed_, feed.insert(position_, {item}).at(0), nul_);
   }
 
-  int insert_input(const Options& options, store::SortedFeed& feed) {
+  int insert_input(const Options& options, verbs::SortedFeed& feed) {
     FeedPrinter printer(options, nul_, feed_);
     FeedBatch<std::string> batch([&](const std::vector<std::string>& items) {
       for (const auto& id : feed.insert(position_, items)) printer.id(id);
@@ -92,7 +92,7 @@ class SortedInsert final : public FeedCommand {
   }
 
   const char* name_;
-  store::FeedPosition position_;
+  verbs::FeedPosition position_;
   FeedItems items_;
 };
 
@@ -107,7 +107,7 @@ class SortedEdit final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
-    if (!store::SortedFeed(server(context), feed_).edit(id_, item)) throw not_there(id_, feed_);
+    if (!verbs::SortedFeed(server(context), feed_).edit(id_, item)) throw not_there(id_, feed_);
     return tell_done(options, feed_, id_, "edited");
   }
 
@@ -123,12 +123,12 @@ class SortedMove final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    if (!store::SortedFeed(server(context), feed_).move(position_, id_))
+    if (!verbs::SortedFeed(server(context), feed_).move(position_, id_))
       throw not_there(id_, feed_);
     return tell_done(options, feed_, id_, "moved");
   }
 
-  static store::FeedPosition position_of(const std::string& text) {
+  static verbs::FeedPosition position_of(const std::string& text) {
     if (text == "begin:") return {Where::begin, {}};
     if (text == ":end") return {Where::end, {}};
     if (text.size() > 1 && text.front() == ':') return {Where::before, text.substr(1)};
@@ -140,20 +140,20 @@ class SortedMove final : public FeedCommand {
                       escape_text(text));
   }
 
-  store::FeedPosition position_;
+  verbs::FeedPosition position_;
   std::string id_;
 };
 
 class Retract final : public FeedCommand {
  public:
-  explicit Retract(store::FeedKind kind) : kind_(kind) {}
+  explicit Retract(verbs::FeedKind kind) : kind_(kind) {}
 
  private:
   void declare_more(Words& words) override { words.many("ID", "The items", into(ids_)); }
 
   int work(const Options& options, Context& context) override {
     const std::vector<bool> there =
-        store::RetractingFeed(server(context), feed_, kind_).retract({ids_.begin(), ids_.end()});
+        verbs::RetractingFeed(server(context), feed_, kind_).retract({ids_.begin(), ids_.end()});
     FeedResults results(options.json, feed_);
     for (std::size_t i = 0; i < ids_.size(); ++i)
       results.add(ids_[i], there[i] ? "retracted" : "is not there",
@@ -161,20 +161,20 @@ class Retract final : public FeedCommand {
     return results.end();
   }
 
-  store::FeedKind kind_;
+  verbs::FeedKind kind_;
   std::deque<std::string> ids_;
 };
 
 /// Of one kind or another, what is only read.
 class FeedReading : public FeedCommand {
  public:
-  explicit FeedReading(store::FeedKind kind) : kind_(kind) {}
+  explicit FeedReading(verbs::FeedKind kind) : kind_(kind) {}
 
  protected:
-  store::FeedAccess access(Context& context) { return {server(context), feed_, kind_}; }
+  verbs::FeedAccess access(Context& context) { return {server(context), feed_, kind_}; }
 
  private:
-  store::FeedKind kind_;
+  verbs::FeedKind kind_;
 };
 
 class Ids final : public FeedReading {
@@ -185,7 +185,7 @@ class Ids final : public FeedReading {
   void declare_more(Words&) override {}
 
   int work(const Options& options, Context& context) override {
-    store::FeedAccess feed = access(context);
+    verbs::FeedAccess feed = access(context);
     feed.check();
     FeedPrinter printer(options, nul_, feed_);
     feed.ids([&printer](std::string&& id) { printer.id(id); });
@@ -217,7 +217,7 @@ class All final : public FeedReading {
   void declare_more(Words&) override {}
 
   int work(const Options& options, Context& context) override {
-    store::FeedAccess feed = access(context);
+    verbs::FeedAccess feed = access(context);
     feed.check();
     FeedPrinter printer(options, nul_, feed_);
     std::vector<std::pair<std::string, std::size_t>> too_long;
@@ -259,19 +259,19 @@ CommandPtr make_sorted_move() {
   return std::make_unique<SortedMove>();
 }
 
-CommandPtr make_feed_retract(store::FeedKind kind) {
+CommandPtr make_feed_retract(verbs::FeedKind kind) {
   return std::make_unique<Retract>(kind);
 }
 
-CommandPtr make_feed_ids(store::FeedKind kind) {
+CommandPtr make_feed_ids(verbs::FeedKind kind) {
   return std::make_unique<Ids>(kind);
 }
 
-CommandPtr make_feed_get(store::FeedKind kind) {
+CommandPtr make_feed_get(verbs::FeedKind kind) {
   return std::make_unique<Get>(kind);
 }
 
-CommandPtr make_feed_all(store::FeedKind kind) {
+CommandPtr make_feed_all(verbs::FeedKind kind) {
   return std::make_unique<All>(kind);
 }
 

@@ -9,7 +9,7 @@
 #include "ctl/feed_common.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "store/thoonk/directory.hpp"
+#include "operator/feed_directory.hpp"
 
 namespace w8y::ctl {
 
@@ -25,8 +25,8 @@ std::uint64_t max_length_of(const char* what, const std::string& text) {
                                  escape_text(text));
 }
 
-store::FeedKind kind_of(const char* what, const std::string& text) {
-  return *store::kind_of_name(one_of(what, text, {"feed", "sorted_feed", "queue", "job"}));
+verbs::FeedKind kind_of(const char* what, const std::string& text) {
+  return *verbs::kind_of_name(one_of(what, text, {"feed", "sorted_feed", "queue", "job"}));
 }
 
 class FeedCreate final : public FeedCommand {
@@ -38,13 +38,13 @@ class FeedCreate final : public FeedCommand {
                  [this](Word&& word) { most_ = max_length_of("--max-length", word.text); });
     words.flag("--exists-ok", "Be content with one that is there", exists_ok_);
     words.then([this] {
-      if (most_ && kind_ != store::FeedKind::feed)
+      if (most_ && kind_ != verbs::FeedKind::feed)
         throw Failure(wrong_usage, "--max-length goes with --kind feed: others keep all");
     });
   }
 
   int work(const Options& options, Context& context) override {
-    store::FeedDirectory feeds(server(context));
+    verbs::FeedDirectory feeds(server(context));
     const bool made = feeds.create(feed_, kind_, most_);
     if (!made) look_at_other(feeds);
     if (options.json) {
@@ -56,15 +56,15 @@ class FeedCreate final : public FeedCommand {
     return done;
   }
 
-  void look_at_other(store::FeedDirectory& feeds) const {
+  void look_at_other(verbs::FeedDirectory& feeds) const {
     const auto other = feeds.find(feed_);
     const std::string kind = other ? other->kind : "";
-    if (!exists_ok_ || (!kind.empty() && kind != store::kind_name(kind_)))
+    if (!exists_ok_ || (!kind.empty() && kind != verbs::kind_name(kind_)))
       throw Failure(refused, "there is a feed " + escape_text(feed_) + " already" +
                                  (kind.empty() ? "" : ", of kind " + escape_text(kind)));
   }
 
-  store::FeedKind kind_ = store::FeedKind::feed;
+  verbs::FeedKind kind_ = verbs::FeedKind::feed;
   std::optional<std::uint64_t> most_;
   bool exists_ok_ = false;
 };
@@ -73,7 +73,7 @@ class FeedDelete final : public FeedCommand {
   void declare_more(Words&) override {}
 
   int work(const Options& options, Context& context) override {
-    store::FeedDirectory(server(context)).remove(feed_);
+    verbs::FeedDirectory(server(context)).remove(feed_);
     if (!options.json) return done;
     core::AsciiObject json;
     json.put_bytes("feed", feed_);
@@ -89,7 +89,7 @@ class FeedList final : public Command {
 
   int run(const Options& options, Context& context) override {
     core::JsonArray all;
-    for (const auto& [feed, kind] : store::FeedDirectory({context.redis()}).list()) {
+    for (const auto& [feed, kind] : verbs::FeedDirectory({context.connection().redis()}).list()) {
       if (!options.json) {
         std::cout << record_text(options, feed) << (nul_ ? '\0' : '\n');
         continue;
@@ -114,7 +114,7 @@ class FeedConfig final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    store::FeedDirectory feeds(server(context));
+    verbs::FeedDirectory feeds(server(context));
     if (value_) {
       if (*name_ == "max_length") max_length_of("max_length", *value_);
       if (*name_ == "type") kind_of("type", *value_);
@@ -122,7 +122,7 @@ class FeedConfig final : public FeedCommand {
       if (options.json) print_json(one(*name_, *value_));
       return done;
     }
-    const store::FeedDirectory::Values values = feeds.config(feed_);
+    const verbs::FeedDirectory::Values values = feeds.config(feed_);
     return name_ ? show_one(options, values) : show_all(options, values);
   }
 
@@ -135,7 +135,7 @@ class FeedConfig final : public FeedCommand {
   }
 
   [[nodiscard]] int show_one(const Options& options,
-                             const store::FeedDirectory::Values& values) const {
+                             const verbs::FeedDirectory::Values& values) const {
     for (const auto& [name, value] : values) {
       if (name != *name_) continue;
       if (options.json) {
@@ -150,7 +150,7 @@ class FeedConfig final : public FeedCommand {
   }
 
   [[nodiscard]] int show_all(const Options& options,
-                             const store::FeedDirectory::Values& values) const {
+                             const verbs::FeedDirectory::Values& values) const {
     core::JsonArray all;
     for (const auto& [name, value] : values) {
       if (!options.json) {

@@ -15,10 +15,6 @@
 #include "ctl/who.hpp"
 #include "http/target.hpp"
 #include "operator/query_context.hpp"
-#include "redis/random_number.hpp"
-#include "redis/subscriber.hpp"
-#include "store/fleet/orders.hpp"
-#include "store/fleet/reader.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ctl {
@@ -33,21 +29,6 @@ using view::JsonFields;
 
 }  // namespace
 
-struct FleetAccess::Direct {
-  Direct(loop::Loop& of, const redis::ClientOptions& options, const std::string& fleet)
-      : loop(of),
-        client(of, options),
-        subscriber(of, options),
-        reader(of, client, fleet),
-        orders(of, client, subscriber, reader, fleet, redis::random_number()) {}
-
-  loop::Loop& loop;
-  redis::Client client;
-  redis::Subscriber subscriber;
-  store::FleetReader reader;
-  store::FleetOrders orders;
-};
-
 FleetAccess::FleetAccess(const Options& options, Context& context)
     : options_(options), context_(context) {}
 
@@ -61,10 +42,10 @@ bool FleetAccess::asks_w8yd() {
   return asks_w8yd_;
 }
 
-FleetAccess::Direct& FleetAccess::direct() {
-  if (!direct_)
-    direct_ = std::make_unique<Direct>(context_.loop(), context_.redis_options(), context_.fleet());
-  return *direct_;
+verbs::FleetChannel& FleetAccess::channel() {
+  if (!channel_)
+    channel_ = std::make_unique<verbs::FleetChannel>(context_.connection(), context_.fleet());
+  return *channel_;
 }
 
 JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
@@ -77,8 +58,8 @@ JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
     return JsonFields::parse(verbs::fleet_view(context_.query(), wish)).value();
   } catch (const verbs::Refusal& refusal) {
     fail(refusal.status() == 503, refusal.what());
-  } catch (const redis::RedisError& error) {
-    fail(error.code() == redis::ErrorCode::none, error.what());
+  } catch (const verbs::RedisError& error) {
+    fail(verbs::is_unreachable(error), error.what());
   }
 }
 
@@ -117,14 +98,9 @@ void FleetAccess::add_runs(verbs::RunMatches& matches) {
 FleetOutcome FleetAccess::give(FleetOrder order) {
   order.by = who_we_are();
   if (asks_w8yd()) return ask_w8yd(order);
-  Direct& at = direct();
-  std::unique_ptr<FleetOutcome> outcome;
-  at.orders.give(std::move(order), [&outcome](FleetOutcome&& told) {
-    outcome = std::make_unique<FleetOutcome>(std::move(told));
-  });
-  while (!outcome) at.loop.turn(true);
-  if (!outcome->trouble.empty()) fail(outcome->unreachable, outcome->trouble);
-  return std::move(*outcome);
+  FleetOutcome outcome = channel().send(std::move(order));
+  if (!outcome.trouble.empty()) fail(outcome.unreachable, outcome.trouble);
+  return outcome;
 }
 
 FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
@@ -150,12 +126,9 @@ FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
       "/api/v1/" + std::string(order_name(order.kind)) + "?" + where, body.take()));
 }
 
-std::unique_ptr<store::LogFollower> FleetAccess::follow(store::LogFollower::Wish wish,
-                                                        store::LogFollower::Handler& handler) {
-  Direct& at = direct();
-  return std::make_unique<store::LogFollower>(at.loop, at.subscriber, at.orders, context_.fleet(),
-                                              std::to_string(redis::random_number()),
-                                              std::move(wish), handler);
+std::unique_ptr<verbs::LogFollower> FleetAccess::follow(verbs::LogFollower::Wish wish,
+                                                        verbs::LogFollower::Handler& handler) {
+  return channel().follow(std::move(wish), handler);
 }
 
 int tell_fleet(const Options& options, const FleetOutcome& outcome) {

@@ -8,8 +8,8 @@
 
 #include "ctl/options.hpp"
 #include "operator/fleet.hpp"
+#include "operator/fleet_channel.hpp"
 #include "operator/run_matches.hpp"
-#include "store/fleet/log_follower.hpp"
 #include "view/fleet_orders.hpp"
 
 namespace w8y::ctl {
@@ -34,22 +34,20 @@ class FleetAccess {
   /// Also of orders that not all hosts have carried out.
   [[nodiscard]] FleetOutcome give(FleetOrder order);
   /// Straight from Redis, on the context's loop, as long as the follower is there.
-  [[nodiscard]] std::unique_ptr<store::LogFollower> follow(store::LogFollower::Wish wish,
-                                                           store::LogFollower::Handler& handler);
+  [[nodiscard]] std::unique_ptr<verbs::LogFollower> follow(verbs::LogFollower::Wish wish,
+                                                           verbs::LogFollower::Handler& handler);
 
  private:
-  struct Direct;
-
   [[nodiscard]] view::JsonFields part(const verbs::FleetWish& wish);
   [[nodiscard]] bool asks_w8yd();
   FleetOutcome ask_w8yd(const FleetOrder& order);
-  Direct& direct();
+  verbs::FleetChannel& channel();
 
   const Options& options_;
   Context& context_;
   bool decided_ = false;
   bool asks_w8yd_ = false;
-  std::unique_ptr<Direct> direct_;
+  std::unique_ptr<verbs::FleetChannel> channel_;
 };
 
 /// What hosts answered, a line each, and who did not; returns the exit status.

@@ -8,19 +8,19 @@
 #include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/feed_common.hpp"
-#include "ctl/job_wait.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "ctl/who.hpp"
-#include "store/thoonk/job_feed.hpp"
-#include "store/thoonk/random_ids.hpp"
+#include "operator/job_feeds.hpp"
+#include "operator/job_wait.hpp"
+#include "operator/random_ids.hpp"
 
 namespace w8y::ctl {
 
 namespace {
 
-using store::FeedKind;
-using store::JobChange;
+using verbs::FeedKind;
+using verbs::JobChange;
 
 class Put final : public FeedCommand {
  public:
@@ -43,35 +43,34 @@ class Put final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    store::QueueFeed feed(server(context), feed_, kind_);
+    verbs::QueueFeed feed(server(context), feed_, kind_);
     if (items_.many() && !wait_) return put_input(options, feed);
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
-    const std::string id = store::RandomIds().next();
+    const std::string id = verbs::RandomIds().next();
     if (wait_) return put_and_wait(options, context, id, item);
     feed.put({{id, item}}, high_);
     return print_id(options, feed_, id, nul_);
   }
 
-  int put_input(const Options& options, store::QueueFeed& feed) {
+  int put_input(const Options& options, verbs::QueueFeed& feed) {
     feed.check();
     FeedPrinter printer(options, nul_, feed_);
-    store::RandomIds ids;
-    FeedBatch<store::FeedItem> batch([&](const std::vector<store::FeedItem>& items) {
+    verbs::RandomIds ids;
+    FeedBatch<verbs::FeedItem> batch([&](const std::vector<verbs::FeedItem>& items) {
       feed.put(items, high_);
       for (const auto& item : items) printer.id(item.first);
     });
-    return send_input<store::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
-      return store::FeedItem(ids.next(), std::move(item));
+    return send_input<verbs::FeedItem>(base64_, nul_, batch, [&ids](std::string&& item) {
+      return verbs::FeedItem(ids.next(), std::move(item));
     });
   }
 
   int put_and_wait(const Options& options, Context& context, const std::string& id,
                    const std::string& item) {
-    store::JobFeed feed(server(context), feed_);
-    redis::Subscriber subscriber(context.loop(), context.redis_options());
-    JobWait wait(subscriber, context.loop(), feed, id);
-    wait.listen();
+    verbs::JobFeed feed(server(context), feed_);
+    verbs::JobWait wait(context.connection(), feed, id, complain);
+    wait.subscribe();
     feed.put({{id, item}}, high_);
     return print_value(options, feed_, id, "result", wait.result(timeout_), nul_);
   }
@@ -95,7 +94,7 @@ class Take final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    store::QueueFeed feed(server(context), feed_, kind_);
+    verbs::QueueFeed feed(server(context), feed_, kind_);
     const auto taken = take(feed, context.loop());
     if (!taken)
       throw Failure(refused, "nothing is queued in the feed " + escape_text(feed_) +
@@ -109,7 +108,7 @@ class Take final : public FeedCommand {
   }
 
   /// It is looked for again and again: one that Redis hands to who blocks is lost with him.
-  std::optional<store::FeedItem> take(store::QueueFeed& feed, loop::Loop& loop) const {
+  std::optional<verbs::FeedItem> take(verbs::QueueFeed& feed, loop::Loop& loop) const {
     constexpr Duration longest_pause = std::chrono::milliseconds(100);
     Duration pause = std::chrono::milliseconds(10);
     const auto end = loop.now() + timeout_.value_or(Duration{0});
@@ -125,7 +124,7 @@ class Take final : public FeedCommand {
   std::optional<Duration> timeout_;
 };
 
-std::string trouble_of(const store::JobFeed::Done& done, JobChange what, const std::string& id,
+std::string trouble_of(const verbs::JobFeed::Done& done, JobChange what, const std::string& id,
                        const std::string& feed) {
   const std::string where = " in the feed " + escape_text(feed);
   if (!done.holder.empty())
@@ -145,7 +144,7 @@ class Change final : public FeedCommand {
 
   int work(const Options& options, Context& context) override {
     const auto changed =
-        store::JobFeed(server(context), feed_).change(what_, {ids_.begin(), ids_.end()});
+        verbs::JobFeed(server(context), feed_).change(what_, {ids_.begin(), ids_.end()});
     FeedResults results(options.json, feed_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::string trouble =
@@ -172,7 +171,7 @@ class Finish final : public FeedCommand {
     std::optional<std::string> result;
     if (result_.given())
       result = result_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
-    const auto finished = store::JobFeed(server(context), feed_).finish(id_, result);
+    const auto finished = verbs::JobFeed(server(context), feed_).finish(id_, result);
     if (!finished.done) throw Failure(refused, trouble_of(finished, JobChange::finish, id_, feed_));
     return tell_done(options, feed_, id_, "finished");
   }
@@ -185,7 +184,7 @@ class Failures final : public FeedCommand {
   void declare_more(Words& words) override { words.one("ID", "The job", into(id_)); }
 
   int work(const Options& options, Context& context) override {
-    const auto failures = store::JobFeed(server(context), feed_).failures(id_);
+    const auto failures = verbs::JobFeed(server(context), feed_).failures(id_);
     if (!options.json) {
       std::cout << failures << '\n';
       return done;
@@ -205,13 +204,13 @@ class Maintain final : public FeedCommand {
   /// As the config has it for this feed; without one, nothing is ever stalled, and no claim is
   /// taken back that has no lease.
   int work(const Options& options, Context& context) override {
-    store::thoonk::MaintenanceTerms terms;
+    verbs::MaintenanceTerms terms;
     if (const auto* lists = context.lists())
       if (const auto list = lists->find(feed_)) terms = list->maintenance;
     terms.who = who_we_are();
     // Hosts go on soon: they take claims back that stay here where the config is not known.
     terms.interval = std::chrono::seconds(5);
-    const auto result = store::JobFeed(server(context), feed_).maintain(terms);
+    const auto result = verbs::JobFeed(server(context), feed_).maintain(terms);
     if (options.json) {
       core::AsciiObject json;
       json.put_bytes("feed", feed_);

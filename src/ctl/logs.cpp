@@ -14,7 +14,6 @@
 #include "ctl/who.hpp"
 #include "operator/run_matches.hpp"
 #include "operator/runs.hpp"
-#include "store/fleet/log_follower.hpp"
 
 namespace w8y::ctl {
 
@@ -105,7 +104,7 @@ std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string&
   return runs;
 }
 
-class Logs final : public Command, private store::LogFollower::Handler {
+class Logs final : public Command, private verbs::LogFollower::Handler {
  public:
   void declare(Words& words) override {
     words.one("RUN|LIST", "A run, or the start of its id; or a list",
@@ -183,7 +182,7 @@ class Logs final : public Command, private store::LogFollower::Handler {
   }
 
   int follow(Context& context, FleetAccess& fleet) {
-    store::LogFollower::Handler& self = *this;
+    verbs::LogFollower::Handler& self = *this;
     const auto follower = fleet.follow({start_, list_, who_we_are()}, self);
     context.loop().run();
     if (failure_) throw Failure(*failure_);

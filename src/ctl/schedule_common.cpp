@@ -13,7 +13,6 @@
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/values.hpp"
-#include "redis/hash_slots.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::ctl {
@@ -25,21 +24,12 @@ void declare_schedules(Words& words, Options& options) {
   declare_raw(words, options);
 }
 
-store::ScheduleKeys schedule_keys(const std::string& prefix, Context& context) {
-  if (context.redis_options().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
-    throw Failure(wrong_usage, "the prefix " + escape_text(prefix) +
-                                   " has no hash tag, and in a cluster all keys of a prefix must "
-                                   "share a slot; such as -k '{redbike}'");
-  return store::ScheduleKeys(prefix);
+verbs::ScheduleChanges schedules_of(const Options& options, Context& context) {
+  return verbs::schedule_changes(context.connection(), options.schedule_prefix);
 }
 
-store::ScheduleChanges schedules_of(const Options& options, Context& context) {
-  store::ScheduleKeys keys = schedule_keys(options.schedule_prefix, context);
-  return {context.redis(), std::move(keys)};
-}
-
-store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
-  store::UnixSeconds time = 0;
+verbs::UnixSeconds unix_time_of(const char* option, const std::string& text) {
+  verbs::UnixSeconds time = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, time);
   if (error == std::errc{} && at == end) return time;
@@ -56,7 +46,7 @@ store::UnixSeconds unix_time_of(const char* option, const std::string& text) {
                                  escape_text(text));
 }
 
-std::string utc_text(store::UnixSeconds time) {
+std::string utc_text(verbs::UnixSeconds time) {
   const std::time_t seconds = time;
   tm utc{};
   if (gmtime_r(&seconds, &utc) == nullptr) return std::to_string(time);
@@ -83,9 +73,9 @@ void JobWord::declare(Words& words, const char* what, bool or_none) {
   }
 }
 
-std::vector<std::size_t> set_schedules(store::ScheduleChanges& changes,
-                                       const std::vector<store::SetJob>& jobs,
-                                       store::UnixSeconds now, bool force) {
+std::vector<std::size_t> set_schedules(verbs::ScheduleChanges& changes,
+                                       const std::vector<verbs::SetJob>& jobs,
+                                       verbs::UnixSeconds now, bool force) {
   if (jobs.empty()) return {};
   if (!force)
     return changes.set_keeping_valid(jobs, [now](const std::string& stored) {

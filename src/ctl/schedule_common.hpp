@@ -9,18 +9,16 @@
 #include "ctl/context.hpp"
 #include "ctl/options.hpp"
 #include "ctl/words.hpp"
-#include "store/schedule/changes.hpp"
+#include "operator/schedule_changes.hpp"
 
 namespace w8y::ctl {
 
-store::ScheduleChanges schedules_of(const Options& options, Context& context);
-/// Throws where it can't be one in this Redis.
-store::ScheduleKeys schedule_keys(const std::string& prefix, Context& context);
+verbs::ScheduleChanges schedules_of(const Options& options, Context& context);
 
 /// A Unix time, or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
-store::UnixSeconds unix_time_of(const char* option, const std::string& text);
+verbs::UnixSeconds unix_time_of(const char* option, const std::string& text);
 /// "2026-01-31T12:00:00Z"
-std::string utc_text(store::UnixSeconds time);
+std::string utc_text(verbs::UnixSeconds time);
 
 struct JobWord {
   std::string job;
@@ -34,9 +32,9 @@ struct JobWord {
 
 /// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one; returns the
 /// places of the jobs that were therefore left unchanged.
-std::vector<std::size_t> set_schedules(store::ScheduleChanges& changes,
-                                       const std::vector<store::SetJob>& jobs,
-                                       store::UnixSeconds now, bool force);
+std::vector<std::size_t> set_schedules(verbs::ScheduleChanges& changes,
+                                       const std::vector<verbs::SetJob>& jobs,
+                                       verbs::UnixSeconds now, bool force);
 /// Error message for an invalid schedule. `unchanged`: the job kept its valid one.
 std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
 

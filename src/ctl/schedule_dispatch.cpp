@@ -11,27 +11,17 @@
 #include <optional>
 
 #include "core/escape.hpp"
-#include "core/timers.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/schedule_common.hpp"
 #include "ctl/schedule_file.hpp"
 #include "ctl/text.hpp"
 #include "loop/watch.hpp"
-#include "redis/subscriber.hpp"
-#include "source/schedule/decision.hpp"
-#include "store/scripts.hpp"
+#include "operator/schedule_dispatcher.hpp"
 
 namespace w8y::ctl {
 
 namespace {
-
-using std::chrono::milliseconds;
-
-/// What others put on the timeline is found by then.
-constexpr milliseconds longest_wait{250};
-/// Looks at a Redis that refuses, or is away.
-constexpr milliseconds retry_wait{500};
 
 /// The time of the last look, for Redbike, which begins there after a downtime.
 class TimeFile {
@@ -39,13 +29,13 @@ class TimeFile {
   explicit TimeFile(std::string path) : path_(std::move(path)) {}
 
   /// nullopt: there is none. Throws Failure if it holds no time.
-  [[nodiscard]] std::optional<store::UnixSeconds> read() const {
+  [[nodiscard]] std::optional<verbs::UnixSeconds> read() const {
     errno = 0;
     std::ifstream file(path_, std::ios::binary);
     if (!file.is_open() && errno == ENOENT) return std::nullopt;
     std::string text{std::istreambuf_iterator<char>(file), {}};
     while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-    store::UnixSeconds time = 0;
+    verbs::UnixSeconds time = 0;
     const char* end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, time);
     if (!file.is_open() || error != std::errc{} || at != end)
@@ -55,7 +45,7 @@ class TimeFile {
   }
 
   /// At most once a second.
-  void write(store::UnixSeconds time) {
+  void write(verbs::UnixSeconds time) {
     if (path_.empty() || time == written_) return;
     written_ = time;
     const std::string made = path_ + ".0";
@@ -69,93 +59,41 @@ class TimeFile {
 
  private:
   std::string path_;  ///< empty: none
-  store::UnixSeconds written_ = -1;
+  verbs::UnixSeconds written_ = -1;
   bool told_ = false;
 };
 
-void tell_refused(const store::DispatchReply& reply) {
+void tell_refused(const verbs::DispatchReply& reply) {
   if (reply.refused == 0) return;
   const std::string others =
       reply.refused == 1 ? "" : " and " + std::to_string(reply.refused - 1) + " others";
   complain(escape_text(reply.first_refused) + others + " can't be queued: " + escape(reply.why));
 }
 
-/// Looks when the next job is due, when it hears of an earlier one, and every 250 ms.
-class Dispatcher {
+/// Dispatches until HALT, SIGTERM or SIGINT.
+class Dispatch final : private verbs::ScheduleDispatcher::Handler {
  public:
-  Dispatcher(Context& context, const store::ScheduleKeys& keys, TimeFile& time_file)
-      : loop_(context.loop()),
-        client_(context.redis().client()),
-        keys_(keys),
-        time_file_(time_file),
-        timer_(loop_.timers()),
-        subscriber_(loop_, context.redis_options()),
-        wake_(subscriber_.subscribe(keys.wake, [this](std::string_view, std::string_view text) {
-          if (text == "timeline" || text == "control") heard();
-        })) {
+  Dispatch(Context& context, const verbs::ScheduleKeys& keys, TimeFile& time_file)
+      : time_file_(time_file), dispatcher_(context.connection(), keys, *this) {
     for (const int number : {SIGTERM, SIGINT})
-      signals_.push_back(
-          std::make_unique<loop::SignalWatch>(loop_, number, [this](int) { loop_.stop(); }));
+      signals_.push_back(std::make_unique<loop::SignalWatch>(
+          context.loop(), number, [&loop = context.loop()](int) { loop.stop(); }));
   }
 
-  void run(std::optional<store::UnixSeconds> first) {
-    look(first);
-    loop_.run();
-  }
+  void run(std::optional<verbs::UnixSeconds> first) { dispatcher_.run(first); }
 
  private:
-  void look(std::optional<store::UnixSeconds> up_to) {
-    looking_ = true;
-    again_ = false;
-    const store::DispatchWords words(keys_, {up_to, false});
-    client_.run(store::scripts::schedule_dispatch, words.keys(), words.arguments(),
-                [this, up_to](const redis::Answer& answer) { looked(answer, up_to); });
-  }
-
-  void look_in(milliseconds wait, std::optional<store::UnixSeconds> up_to) {
-    looking_ = false;
-    timer_.set(loop_.now() + wait, [this, up_to] { look(up_to); });
-  }
-
-  void heard() {
-    if (looking_) {
-      again_ = true;
-    } else if (trouble_.empty()) {
-      look_in(milliseconds(0), std::nullopt);
-    }
-  }
-
-  void looked(const redis::Answer& answer, std::optional<store::UnixSeconds> up_to) {
-    if (!answer.ok()) {
-      if (const std::string why = answer.problem(); why != trouble_) {
-        trouble_ = why;
-        complain(escape(why) + "; waiting for that to end");
-      }
-      return look_in(retry_wait, up_to);
-    }
-    if (!trouble_.empty()) complain("Redis answers again");
-    trouble_.clear();
-    const store::DispatchReply reply = store::read_dispatch(redis::ReplyCopy(answer.reply));
-    if (reply.halted) return loop_.stop();
+  void on_dispatched(const verbs::DispatchReply& reply) override {
     tell_refused(reply);
     time_file_.write(reply.now.count() / 1000);
-    const bool moved = reply.taken_off > reply.refused;
-    if (reply.more && moved) return look_in(milliseconds(0), up_to);
-    look_in(
-        again_ ? milliseconds(0) : std::min(reply.next_due.value_or(longest_wait), longest_wait),
-        std::nullopt);
   }
+  void on_error(const std::string& why) override {
+    complain(escape(why) + "; waiting for that to end");
+  }
+  void on_recovered() override { complain("Redis answers again"); }
 
-  loop::Loop& loop_;
-  redis::Client& client_;
-  const store::ScheduleKeys& keys_;
   TimeFile& time_file_;
-  Timer timer_;
-  bool looking_ = false;
-  bool again_ = false;  ///< something was heard during the look
-  std::string trouble_;
-  redis::Subscriber subscriber_;
-  redis::Subscription wake_;
+  verbs::ScheduleDispatcher dispatcher_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
 };
 
@@ -173,9 +111,9 @@ class ScheduleDispatch final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    store::ScheduleChanges changes = schedules_of(options, context);
+    verbs::ScheduleChanges changes = schedules_of(options, context);
     TimeFile time_file(time_file_);
-    std::optional<store::UnixSeconds> first = after_;
+    std::optional<verbs::UnixSeconds> first = after_;
     if (!first && !time_file_.empty()) first = time_file.read();
     std::optional<ScheduleFile> file;
     if (schedules_) file = read_schedule_file(*schedules_);
@@ -183,18 +121,18 @@ class ScheduleDispatch final : public Command {
     if (!once_) changes.resume();
     if (file) set(*file, changes);
     if (once_) return look_once(changes, first, time_file);
-    Dispatcher(context, changes.keys(), time_file).run(first);
+    Dispatch(context, changes.keys(), time_file).run(first);
     return done;
   }
 
  private:
   /// Reports each line with an invalid schedule, and sets the other jobs.
-  void set(const ScheduleFile& file, store::ScheduleChanges& changes) const {
-    const store::UnixSeconds now = changes.now();
-    std::vector<store::SetJob> all;
+  void set(const ScheduleFile& file, verbs::ScheduleChanges& changes) const {
+    const verbs::UnixSeconds now = changes.now();
+    std::vector<verbs::SetJob> all;
     std::vector<std::string> why_bad;
     for (const auto& row : file.rows) {
-      source::Decision decision = source::decide(row.schedule, now);
+      verbs::Decision decision = verbs::decide(row.schedule, now);
       why_bad.push_back(std::move(decision.why_bad));
       all.push_back({row.job, std::move(decision.schedule), decision.effect});
     }
@@ -206,10 +144,10 @@ class ScheduleDispatch final : public Command {
                                    std::binary_search(unchanged.begin(), unchanged.end(), i)));
   }
 
-  static int look_once(store::ScheduleChanges& changes, std::optional<store::UnixSeconds> up_to,
+  static int look_once(verbs::ScheduleChanges& changes, std::optional<verbs::UnixSeconds> up_to,
                        TimeFile& time_file) {
     bool all_queued = true;
-    store::DispatchReply reply;
+    verbs::DispatchReply reply;
     do {
       reply = changes.dispatch({up_to, true});
       tell_refused(reply);
@@ -220,7 +158,7 @@ class ScheduleDispatch final : public Command {
   }
 
   std::optional<std::string> schedules_;
-  std::optional<store::UnixSeconds> after_;
+  std::optional<verbs::UnixSeconds> after_;
   std::string time_file_;
   bool once_ = false;
 };

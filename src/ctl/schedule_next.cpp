@@ -24,7 +24,7 @@ constexpr std::size_t usual_count = 5;
 constexpr std::size_t most_times = 100'000;
 
 struct Due {
-  store::UnixSeconds time = 0;
+  verbs::UnixSeconds time = 0;
   std::string local;  ///< in the rule's own zone, if it has one
 };
 
@@ -68,25 +68,25 @@ class ScheduleNext final : public Command {
   }
 
   [[nodiscard]] std::vector<Due> of_rule() const {
-    const store::UnixSeconds now = wall_now().count() / 1000;
+    const verbs::UnixSeconds now = wall_now().count() / 1000;
     return follow(*rule_, now, after_.value_or(now), std::nullopt, "the rule");
   }
 
-  [[nodiscard]] std::vector<Due> of_job(store::ScheduleChanges changes) const {
-    const store::JobView view = changes.view(job_.job);
+  [[nodiscard]] std::vector<Due> of_job(verbs::ScheduleChanges changes) const {
+    const verbs::JobView view = changes.view(job_.job);
     if (!view.schedule && !view.status && !view.next_run)
       throw Failure(refused, "there is no job " + escape_text(job_.job));
-    const store::UnixSeconds now = changes.now();
+    const verbs::UnixSeconds now = changes.now();
     const auto due = verbs::due_second(view.next_run);
     // It begins then, where its rule says nothing of that.
-    const store::UnixSeconds from = std::max(now, due.value_or(now));
+    const verbs::UnixSeconds from = std::max(now, due.value_or(now));
     return follow(view.schedule.value_or("STOP"), from, from, due, escape_text(job_.job));
   }
 
   /// `first`: on the timeline already.
-  [[nodiscard]] std::vector<Due> follow(const std::string& text, store::UnixSeconds now,
-                                        store::UnixSeconds after,
-                                        std::optional<store::UnixSeconds> first,
+  [[nodiscard]] std::vector<Due> follow(const std::string& text, verbs::UnixSeconds now,
+                                        verbs::UnixSeconds after,
+                                        std::optional<verbs::UnixSeconds> first,
                                         const std::string& whose) const {
     const schedule::Schedule read = schedule::parse_schedule(text, now);
     const auto* bad = std::get_if<schedule::Bad>(&read);
@@ -96,7 +96,7 @@ class ScheduleNext final : public Command {
     if (at != nullptr && at->time > after && !first) first = at->time;
     const bool has_zone = rule != nullptr && rule->zone() != "UTC";
     std::vector<Due> times;
-    const auto add = [&](store::UnixSeconds time) {
+    const auto add = [&](verbs::UnixSeconds time) {
       times.push_back({time, has_zone ? rule->in_zone(time) : ""});
     };
     if (first) add(*first);
@@ -112,7 +112,7 @@ class ScheduleNext final : public Command {
 
   JobWord job_;
   std::optional<std::string> rule_;
-  std::optional<store::UnixSeconds> after_;
+  std::optional<verbs::UnixSeconds> after_;
   std::size_t count_ = usual_count;
 };
 
@@ -121,11 +121,11 @@ class ScheduleList final : public Command {
   void declare(Words&) override {}
 
   int run(const Options& options, Context& context) override {
-    store::ScheduleChanges changes = schedules_of(options, context);
+    verbs::ScheduleChanges changes = schedules_of(options, context);
     now_ = changes.now();
     for (auto& [job, schedule] : changes.schedules()) jobs_[job].schedule = std::move(schedule);
     for (const auto& [job, text] : changes.statuses())
-      jobs_[job].status = store::read_status(job, text);
+      jobs_[job].status = verbs::read_status(job, text);
     for (const auto& [job, score] : changes.timeline()) jobs_[job].due = verbs::due_second(score);
     if (options.json) {
       print_jobs();
@@ -140,8 +140,8 @@ class ScheduleList final : public Command {
  private:
   struct Known {
     std::optional<std::string> schedule;
-    std::optional<store::JobStatus> status;
-    std::optional<store::UnixSeconds> due;
+    std::optional<verbs::JobStatus> status;
+    std::optional<verbs::UnixSeconds> due;
   };
 
   [[nodiscard]] std::string words_of(const Known& job) const {
@@ -181,8 +181,8 @@ class ScheduleList final : public Command {
     print_json("jobs", all);
   }
 
-  store::UnixSeconds now_ = 0;
-  std::map<store::Job, Known> jobs_;
+  verbs::UnixSeconds now_ = 0;
+  std::map<verbs::Job, Known> jobs_;
 };
 
 }  // namespace

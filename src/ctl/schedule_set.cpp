@@ -11,7 +11,6 @@
 #include "ctl/text.hpp"
 #include "ctl/who.hpp"
 #include "schedule/schedule.hpp"
-#include "source/schedule/decision.hpp"
 
 namespace w8y::ctl {
 
@@ -33,7 +32,7 @@ class ScheduleSet final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    store::ScheduleChanges changes = schedules_of(options, context);
+    verbs::ScheduleChanges changes = schedules_of(options, context);
     return file_ ? set_file(options, changes) : set_job(options, changes);
   }
 
@@ -45,10 +44,10 @@ class ScheduleSet final : public Command {
       throw Failure(wrong_usage, "schedule set needs JOB and SCHEDULE, or --file");
   }
 
-  int set_job(const Options& options, store::ScheduleChanges& changes) const {
+  int set_job(const Options& options, verbs::ScheduleChanges& changes) const {
     if (const std::string why = job_trouble(job_.job); !why.empty()) throw Failure(refused, why);
-    const store::UnixSeconds now = changes.now();
-    source::Decision decision = source::decide(*schedule_, now, after_);
+    const verbs::UnixSeconds now = changes.now();
+    verbs::Decision decision = verbs::decide(*schedule_, now, after_);
     const bool unchanged =
         !set_schedules(changes, {{job_.job, decision.schedule, decision.effect}}, now, force_)
              .empty();
@@ -66,13 +65,13 @@ class ScheduleSet final : public Command {
   }
 
   /// All of the file or nothing; with --force also invalid schedules, each of which is named.
-  int set_file(const Options& options, store::ScheduleChanges& changes) const {
+  int set_file(const Options& options, verbs::ScheduleChanges& changes) const {
     ScheduleFile file = read_schedule_file(*file_);
     const bool readable = file.mistakes.empty();
-    const store::UnixSeconds now = changes.now();
-    std::vector<store::SetJob> all;
+    const verbs::UnixSeconds now = changes.now();
+    std::vector<verbs::SetJob> all;
     for (auto& row : file.rows) {
-      source::Decision decision = source::decide(row.schedule, now);
+      verbs::Decision decision = verbs::decide(row.schedule, now);
       if (!decision.why_bad.empty())
         file.mistakes.emplace(row.line, place_in(*file_, row.line) + escape_text(row.job) + ": " +
                                             escape(decision.why_bad));
@@ -99,7 +98,7 @@ class ScheduleSet final : public Command {
   JobWord job_;
   std::optional<std::string> schedule_;
   std::optional<std::string> file_;
-  std::optional<store::UnixSeconds> after_;
+  std::optional<verbs::UnixSeconds> after_;
   bool force_ = false;
 };
 
@@ -129,7 +128,7 @@ class ScheduleControl final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    store::ScheduleChanges changes = schedules_of(options, context);
+    verbs::ScheduleChanges changes = schedules_of(options, context);
     if (signal_ == "HALT") {
       changes.halt(who_we_are());
     } else {

@@ -28,7 +28,7 @@ class ScheduleTell final : public Command {
   void declare(Words& words) override { job_.declare(words, "The job"); }
 
   int run(const Options& options, Context& context) override {
-    const store::JobView job = schedules_of(options, context).view(job_.job);
+    const verbs::JobView job = schedules_of(options, context).view(job_.job);
     if (!options.json) {
       const auto text = [](const std::optional<std::string>& bytes) {
         return bytes ? python_string(*bytes) : "null";
@@ -64,13 +64,13 @@ class ScheduleStatuses final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    store::ScheduleChanges changes = schedules_of(options, context);
+    verbs::ScheduleChanges changes = schedules_of(options, context);
     const auto statuses = changes.statuses();
-    const store::UnixSeconds before = before_ ? *before_ : changes.now();
+    const verbs::UnixSeconds before = before_ ? *before_ : changes.now();
     core::JsonArray all;
     bool all_read = true;
     for (const auto& [job, text] : statuses) {
-      const auto status = store::read_status(job, text);
+      const auto status = verbs::read_status(job, text);
       if (!status) {
         complain(escape_text(job) + ": the status " + escape_text(text) +
                  " is not as EVENT:time; left out");
@@ -93,7 +93,7 @@ class ScheduleStatuses final : public Command {
   }
 
  private:
-  std::optional<store::UnixSeconds> before_;
+  std::optional<verbs::UnixSeconds> before_;
 };
 
 class ScheduleSchedules final : public Command {

@@ -12,9 +12,8 @@
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "ctl/watching.hpp"
+#include "operator/channel_watch.hpp"
 #include "operator/lists.hpp"
-#include "redis/subscriber.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::ctl {
@@ -71,20 +70,15 @@ class Watch final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    redis::Subscriber subscriber(context.loop(), context.redis_options());
-    Watching watching(context.loop(), subscriber, limit_);
-    const auto tell = [&](std::string_view, std::string_view payload) {
-      if (!watching.wanted()) return;
-      show(JsonFields::parse(payload), payload, options.json);
-      watching.seen();
-    };
-    std::vector<redis::Subscription> subscriptions;
+    verbs::ChannelWatch watch(context.connection(), limit_, complain);
     verbs::QueryContext query = context.query();
     for (const auto& prefix : verbs::lists_of(query, prefix_))
-      subscriptions.push_back(
-          subscriber.subscribe(verbs::circular_keys(query, prefix).events, tell));
-    if (subscriptions.empty()) throw Failure(refused, "the config has no lists to watch");
-    watching.run();
+      watch.add(verbs::events_channel(query, prefix), [&](std::string_view payload) {
+        show(JsonFields::parse(payload), payload, options.json);
+        watch.count(!std::cout.flush());
+      });
+    if (watch.empty()) throw Failure(refused, "the config has no lists to watch");
+    watch.run();
     return done;
   }
 

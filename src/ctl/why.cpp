@@ -75,8 +75,8 @@ class AskWhy final : public Command {
       ask_fleet(options, context, question);
       verbs::QueryContext query = context.query();
       return verbs::explain(query, question);
-    } catch (const redis::RedisError& error) {
-      if (error.code() != redis::ErrorCode::none) throw;
+    } catch (const verbs::RedisError& error) {
+      if (!verbs::is_unreachable(error)) throw;
       // What the w8yd of this host knows without Redis.
       const auto status = context.try_ask("/api/v1/status?lists=no");
       const HostStatus host = status ? view::read_host(*status) : HostStatus{};

@@ -18,11 +18,6 @@ constexpr std::size_t bytes_of_command = std::size_t{256} << 10;
 constexpr std::size_t items_of_batch = 32 * items_of_command;
 constexpr std::size_t bytes_of_batch = std::size_t{4} << 20;
 
-redis::ReplyCopy good(redis::ReplyCopy&& value) {
-  if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
-  return std::move(value);
-}
-
 }  // namespace
 
 BulkAdd::BulkAdd(QueryContext& query, const std::string& list, bool again)
@@ -82,7 +77,7 @@ void BulkAdd::forget_past() {
       forget.back().push_back(batch_[i]);
     }
   }
-  for (auto& reply : client_.pipeline(forget)) good(std::move(reply));
+  client_.call_all(forget);
 }
 
 /// Drops the long items of the batch that the list has.
@@ -115,7 +110,7 @@ void BulkAdd::push() {
   if (!told_) commands.push_back({"PUBLISH", keys_.wake, "added"});
   std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
   for (std::size_t i = 0; i < replies.size(); ++i) {
-    good(std::move(replies[i]));
+    redis::checked(replies[i]);
     if (commands[i].front() == "RPUSH") added_ += commands[i].size() - 2;
   }
   told_ = true;

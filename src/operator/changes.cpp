@@ -7,13 +7,13 @@
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "operator/circular_items.hpp"
+#include "operator/job_feeds.hpp"
 #include "operator/lists.hpp"
 #include "operator/query_context.hpp"
+#include "operator/schedule_changes.hpp"
 #include "operator/stored.hpp"
 #include "store/circular/item_changes.hpp"
 #include "store/fleet/keys.hpp"
-#include "store/schedule/changes.hpp"
-#include "store/thoonk/job_feed.hpp"
 
 namespace w8y::verbs {
 
@@ -30,7 +30,7 @@ void stop_job(redis::SyncClient& client, const view::RunView& run) {
                   "the job is too long to be named here; set it to STOP first, by: "
                   "w8yctl schedule -k " +
                       escape_text(list) + " set");
-  store::ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
+  ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
 }
 
 /// A job of a feed is parked by being stalled, when its run ends.
@@ -42,7 +42,7 @@ void stall_job(redis::SyncClient& client, const view::RunView& run) {
                   "the id of the job is too long to be named here; cancel its run, and "
                   "stall it with: w8yctl job stall " +
                       escape_text(feed));
-  if (!store::JobFeed({client, false}, feed)
+  if (!JobFeed({client, false}, feed)
            .stall_at_end(job, std::string(std::string_view(run.status.run))))
     throw Refusal(conflict, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
                                 " is not claimed by that run any more");

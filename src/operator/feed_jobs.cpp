@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/number.hpp"
+#include "operator/job_feeds.hpp"
 #include "operator/stored.hpp"
 #include "store/lock_value.hpp"
-#include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/job_note.hpp"
 
 namespace w8y::verbs {
@@ -40,9 +40,9 @@ void take_claim(ItemView& job, const std::string& score, const store::thoonk::Jo
 
 class FeedJobs {
  public:
-  FeedJobs(redis::SyncClient& client, store::FeedServer at, const std::string& feed)
+  FeedJobs(redis::SyncClient& client, FeedServer at, const std::string& feed)
       : client_(client), keys_(feed) {
-    store::JobFeed access(at, feed);
+    JobFeed access(at, feed);
     scan("HSCAN", keys_.cancelled, 2, [this](const redis::ReplyCopy* pair) {
       cancels_[pair[0].text] = stored_number(pair[1].text);
     });
@@ -133,9 +133,7 @@ std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& cli
                                      {"HGET", keys.cancelled, id}});
   const std::size_t each = 5;
   const std::vector<redis::ReplyCopy> told =
-      commands.empty() ? std::vector<redis::ReplyCopy>() : client.pipeline(commands);
-  for (const redis::ReplyCopy& reply : told)
-    if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+      commands.empty() ? std::vector<redis::ReplyCopy>() : client.call_all(commands);
   std::vector<std::optional<ItemView>> jobs;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const redis::ReplyCopy* of = &told[i * each];

@@ -133,8 +133,7 @@ void History::read_pages(const std::vector<Reader*>& dry) {
     }
     const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
-      const redis::ReplyCopy& reply = replies[i - first];
-      if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+      const redis::ReplyCopy& reply = redis::checked(replies[i - first]);
       dry[i]->take(reply.elements, count);
       read_ += reply.elements.size();
     }

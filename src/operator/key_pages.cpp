@@ -52,9 +52,7 @@ Phase by_score(redis::SyncClient& client, std::string key) {
   return [&client, key = std::move(key)](const Place& from, std::size_t count) {
     std::int64_t first = 0;
     if (!from.empty()) {
-      const auto told = client.pipeline({{"ZRANK", key, from[1]}, {"ZSCORE", key, from[1]}});
-      for (const redis::ReplyCopy& reply : told)
-        if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+      const auto told = client.call_all({{"ZRANK", key, from[1]}, {"ZSCORE", key, from[1]}});
       if (!told[0].is_nil() && told[1].text == from[0]) {
         first = told[0].number + 1;
       } else {  // it is gone, or has another time now
@@ -84,9 +82,7 @@ Phase from_taking_end(redis::SyncClient& client, std::string key) {
     if (!from.empty()) {
       const std::string most = std::to_string(cursor_number(from[0]));
       const auto place =
-          client.pipeline({{"LPOS", key, from[1], "RANK", "-1", "MAXLEN", most}, {"LLEN", key}});
-      for (const redis::ReplyCopy& reply : place)
-        if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
+          client.call_all({{"LPOS", key, from[1], "RANK", "-1", "MAXLEN", most}, {"LLEN", key}});
       if (place[0].kind == redis::ReplyCopy::Kind::integer)
         told = place[1].number - place[0].number;
     }

@@ -121,6 +121,10 @@ store::CircularKeys circular_keys(const QueryContext& query, const std::string& 
                              lock_key.empty() ? "lock" : lock_key);
 }
 
+std::string events_channel(const QueryContext& query, const std::string& prefix) {
+  return circular_keys(query, prefix).events;
+}
+
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
   switch (find_kind(query, prefix).value_or(SourceKind::circular)) {
     case SourceKind::schedule:

@@ -33,6 +33,8 @@ std::vector<std::string> queues_of(const QueryContext& query, const std::string&
 
 /// In a cluster, refuses a name that has no hash tag with 400.
 void check_hash_tag(const QueryContext& query, const std::string& prefix);
+/// Returns the channel of the events of runs of a list, after check_hash_tag().
+std::string events_channel(const QueryContext& query, const std::string& prefix);
 /// Returns the keys of a list of any kind, after check_hash_tag().
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
 /// Returns the keys for work with items. Refuses a list that is not circular with 409: its jobs

@@ -2,8 +2,8 @@
 
 #include "core/escape.hpp"
 #include "core/job_code.hpp"
-#include "store/schedule/changes.hpp"
-#include "store/thoonk/job_feed.hpp"
+#include "operator/job_feeds.hpp"
+#include "operator/schedule_changes.hpp"
 
 namespace w8y::verbs {
 
@@ -22,20 +22,20 @@ RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list
                               const std::string& job) {
   const std::string name = escape_text(job);
   const std::string way = "w8yctl schedule -k " + escape_text(list);
-  switch (store::ScheduleChanges(client, store::ScheduleKeys(list)).run_now(job)) {
-    case store::RunNow::entered:
+  switch (ScheduleChanges(client, store::ScheduleKeys(list)).run_now(job)) {
+    case RunNow::entered:
       return {Result::done, name + " is in the queue " + escape_text(code_of(job)) + " now"};
-    case store::RunNow::running:
+    case RunNow::running:
       return {Result::refused, name + " runs already"};
-    case store::RunNow::queued:
+    case RunNow::queued:
       return {Result::refused, name + " is in the queue " + escape_text(code_of(job)) + " already"};
-    case store::RunNow::halted:
+    case RunNow::halted:
       return {Result::refused, "the schedule is halted; to end that: " + way + " control RESUME"};
-    case store::RunNow::paused:
+    case RunNow::paused:
       return {Result::refused, paused_text(list)};
-    case store::RunNow::bad:
+    case RunNow::bad:
       return {Result::refused, "the code of " + name + " names keys of others"};
-    case store::RunNow::unknown:
+    case RunNow::unknown:
       break;
   }
   return {Result::not_found, "the schedule " + escape_text(list) + " has no job " + name +
@@ -47,17 +47,17 @@ RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::st
   const std::string name = escape_text(id);
   const store::FeedKeys keys(feed);
   if (client.call({"EXISTS", keys.paused}).number > 0) return {Result::refused, paused_text(feed)};
-  store::JobFeed jobs({client, cluster}, feed);
-  if (jobs.change(store::JobChange::next, {id}).front().done)
+  JobFeed jobs({client, cluster}, feed);
+  if (jobs.change(JobChange::next, {id}).front().done)
     return {Result::done, name + " is the next to be claimed"};
   switch (jobs.find(id)) {
-    case store::JobFeed::Whereabouts::stalled:
+    case JobFeed::Whereabouts::stalled:
       return {Result::refused, name + " is stalled; to have it tried again: w8yctl job retry " +
                                    escape_text(feed) + " " + name};
-    case store::JobFeed::Whereabouts::there:
+    case JobFeed::Whereabouts::there:
       return {Result::refused, name + " is claimed already: w8yctl why " + escape_text(feed) + " " +
                                    name + " says by whom"};
-    case store::JobFeed::Whereabouts::gone:
+    case JobFeed::Whereabouts::gone:
       break;
   }
   return {Result::not_found, "the feed " + escape_text(feed) + " has no job " + name +

@@ -64,7 +64,7 @@ class Reader {
         page_(most == 0 ? long_page : short_job_page) {}
 
   /// nullopt: the schedule does not have it.
-  std::optional<JobState> one(const store::Job& job) {
+  std::optional<JobState> one(const Job& job) {
     const std::string code(code_of(job));
     const std::string key = keys_.queue(code);
     const std::vector<ReplyCopy> begin = client_.pipeline({{"TIME"},
@@ -94,7 +94,7 @@ class Reader {
     return std::move(found_);
   }
 
-  std::vector<JobState> read_named(const std::vector<store::Job>& jobs) {
+  std::vector<JobState> read_named(const std::vector<Job>& jobs) {
     begin();
     look_at(jobs);
     return std::move(jobs_);
@@ -109,7 +109,7 @@ class Reader {
   }
 
   void read_all(const std::vector<std::string>& codes) {
-    std::vector<store::Job> taken;
+    std::vector<Job> taken;
     hash(keys_.taken, [&](std::string& job, std::string&) { taken.push_back(std::move(job)); });
     std::sort(taken.begin(), taken.end());  // Redis has them in any order
     look_at(taken);
@@ -180,7 +180,7 @@ class Reader {
         const std::string to = std::to_string(-read - 1);
         return client_.call({"LRANGE", key, from, to});
       });
-      std::vector<store::Job> jobs;
+      std::vector<Job> jobs;
       for (auto at = reply.elements.rbegin(); at != reply.elements.rend(); ++at) {
         ++read;
         queued_.try_emplace(at->text, code, static_cast<std::size_t>(read));
@@ -194,14 +194,14 @@ class Reader {
 
   /// Those of a page, after the queues that they name.
   void flush() {
-    const std::vector<store::Job> jobs = std::exchange(next_, {});
+    const std::vector<Job> jobs = std::exchange(next_, {});
     for (const auto& job : jobs)
       if (code_trouble(code_of(job)).empty()) queue(std::string(code_of(job)));
     look_at(jobs);
   }
 
-  void look_at(const std::vector<store::Job>& jobs) {
-    std::vector<const store::Job*> some;
+  void look_at(const std::vector<Job>& jobs) {
+    std::vector<const Job*> some;
     std::size_t bytes = 0;
     for (const auto& job : jobs) {
       if (full()) return;
@@ -217,7 +217,7 @@ class Reader {
     ask_about(some);
   }
 
-  void ask_about(const std::vector<const store::Job*>& jobs) {
+  void ask_about(const std::vector<const Job*>& jobs) {
     if (jobs.empty()) return;
     std::vector<std::string> names;  // the commands are views of them
     names.reserve(2 * jobs.size());
@@ -226,7 +226,7 @@ class Reader {
     redis::Command scores{"ZMSCORE", keys_.timeline};
     redis::Command taken{"HMGET", keys_.taken};
     std::vector<redis::Command> commands{{"MULTI"}};
-    for (const store::Job* job : jobs) {
+    for (const Job* job : jobs) {
       for (redis::Command* command : {&statuses, &failures, &scores, &taken})
         command->emplace_back(*job);
       const std::string& key = names.emplace_back(keys_.working(*job));
@@ -243,7 +243,7 @@ class Reader {
     take(jobs, executed.elements);
   }
 
-  void take(const std::vector<const store::Job*>& jobs, const std::vector<ReplyCopy>& told) {
+  void take(const std::vector<const Job*>& jobs, const std::vector<ReplyCopy>& told) {
     const std::size_t count = 3 * jobs.size();
     const std::string* keys[] = {&keys_.statuses, &keys_.failures, &keys_.timeline, &keys_.taken};
     if (told.size() != count + std::size(keys)) return;
@@ -281,7 +281,7 @@ class Reader {
   static void take_status(JobState& state, const ReplyCopy& told) {
     if (told.is_nil()) return;
     state.status = told.text;
-    if (const auto status = store::read_status(state.item, told.text))
+    if (const auto status = read_status(state.item, told.text))
       state.since = WallTime(status->time * 1000);
   }
 
@@ -369,10 +369,10 @@ class Reader {
   store::UnixSeconds now_ = 0;
   view::ItemList found_;  ///< its items are in jobs_ until read() returns
   std::vector<JobState> jobs_;
-  std::unordered_map<store::Job, std::pair<std::string, std::size_t>> queued_;
-  std::set<std::string> codes_;          ///< whose queues were read
-  std::unordered_set<store::Job> seen_;  ///< asked about
-  std::vector<store::Job> next_;
+  std::unordered_map<Job, std::pair<std::string, std::size_t>> queued_;
+  std::set<std::string> codes_;   ///< whose queues were read
+  std::unordered_set<Job> seen_;  ///< asked about
+  std::vector<Job> next_;
 };
 
 }  // namespace
@@ -384,12 +384,12 @@ view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& k
 }
 
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                                      const std::vector<store::Job>& jobs) {
+                                      const std::vector<Job>& jobs) {
   return Reader(client, keys, {}, 0).read_named(jobs);
 }
 
 std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                                       const store::Job& job) {
+                                       const Job& job) {
   return Reader(client, keys, {}, 0).one(job);
 }
 

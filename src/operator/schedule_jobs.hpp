@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "operator/schedule_changes.hpp"
 #include "redis/sync.hpp"
-#include "store/schedule/changes.hpp"
 #include "store/schedule/keys.hpp"
 #include "view/item_view.hpp"
 
@@ -27,10 +27,10 @@ view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& k
 
 /// These, each once and in their order; without their places in queues.
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                                      const std::vector<store::Job>& jobs);
+                                      const std::vector<Job>& jobs);
 
 /// Returns one job with its place; nullopt: the schedule does not have it.
 std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
-                                       const store::Job& job);
+                                       const Job& job);
 
 }  // namespace w8y::verbs

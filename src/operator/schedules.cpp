@@ -28,10 +28,6 @@ constexpr std::size_t next_times = 5;
 constexpr std::int64_t quarter = 15 * 60;
 constexpr std::int64_t quarters = 96;
 
-void check(const redis::ReplyCopy& reply) {
-  if (reply.is_error()) throw redis::RedisError(reply.text, redis::error_code(reply.text));
-}
-
 /// Returns the known lists of one kind after the cursor: at most one more than the limit, to show
 /// whether there is another page.
 std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kind,
@@ -82,7 +78,7 @@ std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleK
     commands.push_back({"ZCOUNT", keys.timeline, after[i], until[i]});
   std::vector<std::int64_t> counts;
   for (const redis::ReplyCopy& reply : query.redis.pipeline(commands)) {
-    check(reply);
+    redis::checked(reply);
     counts.push_back(reply.number);
   }
   return counts;
@@ -103,7 +99,7 @@ view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
   for (const std::string& code : queues)
     commands.push_back({"LLEN", names.emplace_back(keys.queue(code))});
   const std::vector<redis::ReplyCopy> told = query.redis.pipeline(commands);
-  for (const redis::ReplyCopy& reply : told) check(reply);
+  for (const redis::ReplyCopy& reply : told) redis::checked(reply);
   view::ScheduleView schedule;
   schedule.list = list;
   schedule.halted = told[0].text == store::halt;
@@ -132,7 +128,7 @@ view::FeedView read_feed(QueryContext& query, const std::string& list) {
                             {"GET", keys.publishes},
                             {"GET", keys.finishes},
                             {"LRANGE", keys.ids, "-1", "-1"}});
-  for (const redis::ReplyCopy& reply : told) check(reply);
+  for (const redis::ReplyCopy& reply : told) redis::checked(reply);
   view::FeedView feed{.list = list,
                       .queued = told[0].number,
                       .claimed = told[1].number,
@@ -171,7 +167,7 @@ void read_schedules(QueryContext& query, const std::string& list, std::vector<It
   redis::Command rules{"HMGET", keys.schedules};
   for (const ItemView& job : jobs) rules.emplace_back(job.item);
   const std::vector<redis::ReplyCopy> told = query.redis.pipeline({{"TIME"}, rules});
-  check(told[1]);
+  redis::checked(told[1]);
   const store::UnixSeconds now = told[0].elements.empty() ? 0 : told[0].elements[0].number;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const redis::ReplyCopy& text = told[1].elements.at(i);

@@ -9,7 +9,7 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
-#include "store/schedule/changes.hpp"
+#include "operator/schedule_changes.hpp"
 
 namespace w8y::verbs {
 

@@ -31,12 +31,6 @@ constexpr std::size_t most_said = 200;
 /// Bytes of the value of a pause.
 constexpr const char* most_of_pause = "4096";
 
-/// A reply that should not be an error; throws.
-const ReplyCopy& good(const ReplyCopy& reply) {
-  if (reply.is_error()) throw redis::RedisError(reply.text, redis::ErrorCode::other);
-  return reply;
-}
-
 /// Adds the state and progress that the host of an active run replied.
 void add_run(WhyItem& item, const FleetOutcome& replies) {
   if (item.run.empty()) return;
@@ -65,7 +59,7 @@ struct CommonKeys {
 };
 
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
-  if (good(left).number == -2) return;
+  if (redis::checked(left).number == -2) return;
   list.pause = parse_pause(value.text);
   if (const auto time = read_ms(left.number)) list.pause->until = list.now + *time;
 }

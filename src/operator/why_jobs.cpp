@@ -22,11 +22,6 @@ using redis::ReplyCopy;
 constexpr std::size_t most_jobs_counted = 10'000;
 constexpr const char* notes_of_page = "1000";
 
-const ReplyCopy& whole(const ReplyCopy& reply) {
-  if (reply.is_error()) throw redis::RedisError(reply.text, redis::ErrorCode::other);
-  return reply;
-}
-
 std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& keys,
                        const view::ItemView& job, std::int64_t now) {
   const auto length = client.call({"HSTRLEN", keys.schedules, job.item}).number;
@@ -85,7 +80,9 @@ WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {
   const store::FeedKeys keys(feed);
   const auto told =
       client.pipeline({{"LLEN", keys.ids}, {"ZCARD", keys.claimed}, {"SCARD", keys.stalled}});
-  const auto count = [&](std::size_t i) { return static_cast<std::size_t>(whole(told[i]).number); };
+  const auto count = [&](std::size_t i) {
+    return static_cast<std::size_t>(redis::checked(told[i]).number);
+  };
   WhyItems items;
   std::size_t resting = 0;
   std::string cursor = "0";

@@ -11,13 +11,26 @@ namespace {
 
 constexpr Duration reconnect_patience = std::chrono::seconds(5);
 
-ReplyCopy only(std::vector<ReplyCopy> values) {
-  ReplyCopy value = std::move(values.front());
-  if (value.is_error()) throw RedisError(value.text, error_code(value.text));
-  return value;
+std::vector<ReplyCopy> all_checked(std::vector<ReplyCopy>&& replies) {
+  for (const ReplyCopy& reply : replies) checked(reply);
+  return std::move(replies);
+}
+
+ReplyCopy only(std::vector<ReplyCopy>&& replies) {
+  return checked(std::move(replies.front()));
 }
 
 }  // namespace
+
+const ReplyCopy& checked(const ReplyCopy& reply) {
+  if (reply.is_error()) throw RedisError(reply.text, error_code(reply.text));
+  return reply;
+}
+
+ReplyCopy checked(ReplyCopy&& reply) {
+  checked(std::as_const(reply));
+  return std::move(reply);
+}
 
 /// What has been answered so far; the callbacks share it, so an early throw leaves nothing
 /// dangling.
@@ -75,16 +88,17 @@ std::vector<ReplyCopy> SyncClient::run_all(const Script& script,
                                            const std::vector<ScriptCall>& calls) {
   const auto gathered = std::make_shared<Gathered>();
   for (const ScriptCall& each : calls) client_.run(script, each.keys, each.args, gather(gathered));
-  std::vector<ReplyCopy> values = wait_for(*gathered);
-  for (const ReplyCopy& value : values)
-    if (value.is_error()) throw RedisError(value.text, error_code(value.text));
-  return values;
+  return all_checked(wait_for(*gathered));
 }
 
 std::vector<ReplyCopy> SyncClient::pipeline(const std::vector<Command>& commands) {
   const auto gathered = std::make_shared<Gathered>();
   for (const Command& command : commands) client_.call(command, gather(gathered));
   return wait_for(*gathered);
+}
+
+std::vector<ReplyCopy> SyncClient::call_all(const std::vector<Command>& commands) {
+  return all_checked(pipeline(commands));
 }
 
 bool SyncClient::reconnect() {

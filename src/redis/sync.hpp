@@ -28,6 +28,10 @@ class RedisError : public std::runtime_error {
   ErrorCode code_;
 };
 
+/// Returns the reply; throws RedisError if it is an error.
+const ReplyCopy& checked(const ReplyCopy& reply);
+ReplyCopy checked(ReplyCopy&& reply);
+
 /// Runs the loop until the answer is there. Connects with the first question, and if that fails,
 /// or the connection is lost, throws at once: trying again is for the caller.
 class SyncClient {
@@ -45,6 +49,8 @@ class SyncClient {
   std::vector<ReplyCopy> run_all(const Script& script, const std::vector<ScriptCall>& calls);
   /// All in one write. Error replies are among the values; throws RedisError without an answer.
   std::vector<ReplyCopy> pipeline(const std::vector<Command>& commands);
+  /// As pipeline(), but throws for the first error reply.
+  std::vector<ReplyCopy> call_all(const std::vector<Command>& commands);
 
   /// Runs the loop until `done`: for code that calls client() itself. Throws RedisError when it is
   /// given up.

@@ -41,9 +41,9 @@ struct Url {
 };
 
 /// What is wrong with a URL and what would be right; never contains the password.
-class UrlError : public std::runtime_error {
+class UrlError : public std::invalid_argument {
  public:
-  using std::runtime_error::runtime_error;
+  using std::invalid_argument::invalid_argument;
 };
 
 Url parse_url(std::string_view text);

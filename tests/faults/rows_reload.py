@@ -77,9 +77,9 @@ def moved_redis(setup):
             served = (new.start - died) / 1e6
             assert new.item == "new" and later.ask("EXISTS", "work:proc:new") == 1
             assert world.runs() and run.died is None, "the old run did not go on"
-            # When the old run is over, nobody is told of it, and that is said once.
+            # When the old run is over, its settlement is abandoned, and one log line says so.
             wait_for(lambda: "settlements abandoned" in host.log(since), what="it to be given up")
-            assert host.log(since).count("dropped the ends") == 1, host.log(since)
+            assert host.log(since).count("settlements abandoned") == 1, host.log(since)
             assert world.runs() and run.end is not None, "the old run was ended"
             world.redis.start()
             before = int(world.redis.info("total_connections_received"))

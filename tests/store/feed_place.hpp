@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "operator/feed_directory.hpp"
+#include "operator/feeds.hpp"
+#include "operator/job_feeds.hpp"
 #include "redis/sync.hpp"
-#include "store/thoonk/directory.hpp"
-#include "store/thoonk/feed.hpp"
-#include "store/thoonk/job_feed.hpp"
 #include "support/client_options.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
@@ -25,18 +25,18 @@ using Words = std::vector<std::string>;
 struct FeedPlace {
   FeedPlace() : client(loop, options_for(server.url())), feeds(at()) {}
 
-  store::FeedServer at() { return {client, false}; }
+  verbs::FeedServer at() { return {client, false}; }
   std::string ask(const Words& words) const { return server.ask(words); }
   double score(const std::string& key, const std::string& id) const {
     return std::stod(ask({"ZSCORE", key, id}));
   }
-  Words ids_of(store::FeedAccess& feed) const {
+  Words ids_of(verbs::FeedAccess& feed) const {
     Words all;
     feed.ids([&all](std::string&& id) { all.push_back(std::move(id)); });
     return all;
   }
   std::string publish(const std::string& feed, const std::string& id, const std::string& item) {
-    store::Feed(at(), feed).publish({{id, item}});
+    verbs::Feed(at(), feed).publish({{id, item}});
     return id;
   }
   /// What all keys hold, but for the times in them.
@@ -57,7 +57,7 @@ struct FeedPlace {
   RedisServer server;
   loop::Loop loop;
   redis::SyncClient client;
-  store::FeedDirectory feeds;
+  verbs::FeedDirectory feeds;
 };
 
 /// All messages from now on, as "channel payload", with '|' for NUL.

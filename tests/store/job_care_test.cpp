@@ -1,12 +1,13 @@
 // Jobs of a feed whose holder is gone, on a real server.
 #include <doctest/doctest.h>
 
+#include "operator/job_feeds.hpp"
 #include "store/job_host.hpp"
-#include "store/thoonk/job_feed.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
+using namespace w8y::verbs;
 using namespace w8y::store::thoonk;
 
 namespace job_care_test {

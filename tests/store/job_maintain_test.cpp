@@ -3,13 +3,14 @@
 #include <doctest/doctest.h>
 
 #include "core/job_settings.hpp"
+#include "operator/job_feeds.hpp"
 #include "store/job_host.hpp"
-#include "store/thoonk/job_feed.hpp"
 #include "store/thoonk/redis_job_care.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
+using namespace w8y::verbs;
 using namespace w8y::store::thoonk;
 
 namespace job_maintain_test {

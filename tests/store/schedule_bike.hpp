@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "operator/schedule_changes.hpp"
 #include "schedule_host.hpp"
-#include "store/schedule/changes.hpp"
 
 namespace w8y::test {
 
 using namespace w8y::store;
+using namespace w8y::verbs;
 
 struct Bike {
   explicit Bike(Rule rule = schedule_rule(), std::vector<std::string> codes = {"A"})

@@ -1,16 +1,18 @@
 // Schedules as an operator changes them, and what dispatch makes of them.
+#include "operator/schedule_changes.hpp"
+
 #include <doctest/doctest.h>
 
 #include "loop/loop.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/url.hpp"
-#include "store/schedule/changes.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
+using namespace w8y::verbs;
 
 namespace schedule_changes_test {
 namespace {

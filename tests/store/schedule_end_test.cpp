@@ -8,6 +8,7 @@
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
+using namespace w8y::verbs;
 
 TEST_CASE("end of a run: STOP") {
   Bike bike;

@@ -6,6 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 using namespace w8y::store;
+using namespace w8y::verbs;
 
 TEST_CASE("a job that is taken is marked as Redbike does, and noted as taken") {
   Bike bike;

@@ -1,11 +1,13 @@
-#include "store/thoonk/job_feed.hpp"
+#include "operator/job_feeds.hpp"
 
 #include <array>
 
 #include "core/escape.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+namespace scripts = store::scripts;
 
 namespace {
 
@@ -87,17 +89,15 @@ std::int64_t JobFeed::failures(const std::string& id) {
 
 JobFeed::Whereabouts JobFeed::find(const std::string& id) {
   const std::vector<redis::ReplyCopy> told =
-      client().pipeline({{"HEXISTS", keys().items, id}, {"SISMEMBER", keys().stalled, id}});
-  for (const auto& each : told)
-    if (each.is_error()) throw redis::RedisError(each.text, redis::error_code(each.text));
+      client().call_all({{"HEXISTS", keys().items, id}, {"SISMEMBER", keys().stalled, id}});
   if (told[0].number == 0) return Whereabouts::gone;
   return told[1].number == 1 ? Whereabouts::stalled : Whereabouts::there;
 }
 
-thoonk::MaintenanceResult JobFeed::maintain(thoonk::MaintenanceTerms terms) {
+MaintenanceResult JobFeed::maintain(MaintenanceTerms terms) {
   check();
   terms.always = true;
-  thoonk::JobMaintenance maintenance(keys(), std::move(terms));
+  store::thoonk::JobMaintenance maintenance(keys(), std::move(terms));
   try {
     while (const auto call = maintenance.next()) {
       const redis::Command names(call->keys.begin(), call->keys.end());
@@ -114,4 +114,4 @@ bool JobFeed::stall_at_end(const std::string& id, const std::string& run) {
   return client().run(scripts::job_order, {keys().taken, keys().claimed}, {id, run}).number == 1;
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "redis/sync.hpp"
+#include "operator/connection.hpp"
 #include "store/thoonk/keys.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+using store::FeedKeys;
 
 enum class FeedKind { feed, sorted_feed, queue, job };
 /// As it stands in a feed's config: "sorted_feed".
@@ -32,6 +34,9 @@ struct FeedServer {
   redis::SyncClient& client;
   bool is_cluster = false;
 };
+
+/// In a cluster, refuses a feed that has no hash tag with 400.
+FeedServer feed_server(Connection& at, const std::string& feed);
 
 /// An id and its item; both are bytes.
 using FeedItem = std::pair<std::string, std::string>;
@@ -97,4 +102,4 @@ std::size_t part_of(const Items& items, std::size_t first, Size&& size,
   return count;
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "store/thoonk/access.hpp"
-#include "store/thoonk/random_ids.hpp"
+#include "operator/feed_access.hpp"
+#include "operator/random_ids.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
 
 /// All throw redis::RedisError and FeedRefused.
 class FeedDirectory {
@@ -40,4 +40,4 @@ class FeedDirectory {
   std::string instance_;  ///< who we are in messages
 };
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

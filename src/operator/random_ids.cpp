@@ -1,11 +1,11 @@
-#include "store/thoonk/random_ids.hpp"
+#include "operator/random_ids.hpp"
 
 #include <sys/random.h>
 
 #include <cerrno>
 #include <system_error>
 
-namespace w8y::store {
+namespace w8y::verbs {
 
 namespace {
 
@@ -42,4 +42,4 @@ std::string RandomIds::next() {
   return text;
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -1,11 +1,13 @@
-#include "store/thoonk/directory.hpp"
+#include "operator/feed_directory.hpp"
 
 #include <algorithm>
 
 #include "core/escape.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+namespace scripts = store::scripts;
 
 namespace {
 
@@ -14,11 +16,6 @@ constexpr std::size_t at_once = 1000;
 /// Claims that are read at once; leases that go in one step with the feed (feed_delete.lua).
 constexpr const char* claims_at_once = "500";
 constexpr std::size_t leases_with_feed = 1000;
-
-redis::ReplyCopy good(redis::ReplyCopy&& value) {
-  if (value.is_error()) throw redis::RedisError(value.text, redis::error_code(value.text));
-  return std::move(value);
-}
 
 /// A feed of any kind.
 class AnyFeed : public FeedAccess {
@@ -32,7 +29,8 @@ class AnyFeed : public FeedAccess {
 
 std::vector<FeedDirectory::Named> FeedDirectory::list() {
   std::vector<Named> all;
-  for (auto& name : AnyFeed(at_, {}).read({"SMEMBERS", feeds_key}, feeds_key).elements)
+  for (auto& name :
+       AnyFeed(at_, {}).read({"SMEMBERS", store::feeds_key}, store::feeds_key).elements)
     all.push_back({std::move(name.text), {}});
   std::sort(all.begin(), all.end(), [](const Named& a, const Named& b) { return a.feed < b.feed; });
   for (std::size_t first = 0; first < all.size(); first += at_once) {
@@ -51,9 +49,9 @@ std::vector<FeedDirectory::Named> FeedDirectory::list() {
 std::optional<FeedDirectory::Named> FeedDirectory::find(const std::string& feed) {
   const FeedKeys keys(feed);
   std::vector<redis::ReplyCopy> told =
-      at_.client.pipeline({{"SISMEMBER", feeds_key, feed}, {"HGET", keys.config, "type"}});
-  if (good(std::move(told[0])).number == 0) return std::nullopt;
-  return Named{feed, good(std::move(told[1])).text};
+      at_.client.pipeline({{"SISMEMBER", store::feeds_key, feed}, {"HGET", keys.config, "type"}});
+  if (redis::checked(told[0]).number == 0) return std::nullopt;
+  return Named{feed, redis::checked(told[1]).text};
 }
 
 bool FeedDirectory::create(const std::string& feed, FeedKind kind,
@@ -62,13 +60,14 @@ bool FeedDirectory::create(const std::string& feed, FeedKind kind,
   const std::string most = max_length ? std::to_string(*max_length) : "";
   const redis::Command arguments = {feed, kind_name(kind), most, instance_};
   if (!at_.is_cluster)
-    return at_.client.run(scripts::feed_create, {keys.config, feeds_key}, arguments).number == 1;
+    return at_.client.run(scripts::feed_create, {keys.config, store::feeds_key}, arguments)
+               .number == 1;
   // The name first: whoever else makes it at the same time sees that it is there.
-  if (at_.client.call({"SADD", feeds_key, feed}).number == 0) return false;
+  if (at_.client.call({"SADD", store::feeds_key, feed}).number == 0) return false;
   try {
     at_.client.run(scripts::feed_create, {keys.config}, arguments);
   } catch (const redis::RedisError& error) {
-    if (error.code() != redis::ErrorCode::none) at_.client.call({"SREM", feeds_key, feed});
+    if (error.code() != redis::ErrorCode::none) at_.client.call({"SREM", store::feeds_key, feed});
     throw;
   }
   return true;
@@ -115,9 +114,9 @@ void FeedDirectory::remove(const std::string& feed) {
           {feed, instance_, keys.lease_prefix, keys.taken});
   if (at_.is_cluster) {
     // The name last: what was interrupted can be done again.
-    const std::string told = feed + part_separator + instance_;
-    at_.client.call({"SREM", feeds_key, feed});
-    at_.client.call({"PUBLISH", delfeed_channel, told});
+    const std::string told = feed + store::part_separator + instance_;
+    at_.client.call({"SREM", store::feeds_key, feed});
+    at_.client.call({"PUBLISH", store::delfeed_channel, told});
   }
   if (claimed.size() > leases_with_feed) remove_leases(at_.client, keys, claimed);
 }
@@ -139,4 +138,4 @@ void FeedDirectory::set_config(const std::string& feed, const std::string& name,
   any.run(scripts::feed_config, {any.keys().config}, {feed, name, value, instance_});
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -1,17 +1,22 @@
-#include "store/schedule/changes.hpp"
+#include "operator/schedule_changes.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "core/escape.hpp"
 #include "core/number.hpp"
+#include "operator/query_context.hpp"
+#include "redis/hash_slots.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+namespace scripts = store::scripts;
 
 namespace {
 
 /// Of a hash that is too much for one answer.
-constexpr const char* fields_at_once = "16";
+constexpr const char* hash_fields_at_once = "16";
 
 std::optional<std::string> text_of(const redis::ReplyCopy& value) {
   return value.is_nil() ? std::nullopt : std::optional(value.text);
@@ -35,9 +40,9 @@ struct EffectWords {
 };
 
 EffectWords words_of(const SetEffect& effect) {
-  if (const auto* at = std::get_if<RunAt>(&effect)) return {"at", std::to_string(at->time)};
-  if (std::holds_alternative<Enqueue>(effect)) return {"enqueue", ""};
-  return {std::holds_alternative<StopJob>(effect) ? "stop" : "bad", ""};
+  if (const auto* at = std::get_if<store::RunAt>(&effect)) return {"at", std::to_string(at->time)};
+  if (std::holds_alternative<store::Enqueue>(effect)) return {"enqueue", ""};
+  return {std::holds_alternative<store::StopJob>(effect) ? "stop" : "bad", ""};
 }
 
 }  // namespace
@@ -154,7 +159,7 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
   std::set<Job> seen;  // HSCAN may tell of one twice
   std::string cursor = "0";
   do {
-    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", fields_at_once});
+    redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", hash_fields_at_once});
     if (reply.elements.size() < 2) break;
     cursor = reply.elements[0].text;
     take(std::move(reply.elements[1].elements));
@@ -190,8 +195,17 @@ bool ScheduleChanges::resume() {
 }
 
 DispatchReply ScheduleChanges::dispatch(const DispatchCall& call) {
-  const DispatchWords words(keys_, call);
-  return read_dispatch(client_.run(scripts::schedule_dispatch, words.keys(), words.arguments()));
+  const store::DispatchWords words(keys_, call);
+  return store::read_dispatch(
+      client_.run(scripts::schedule_dispatch, words.keys(), words.arguments()));
 }
 
-}  // namespace w8y::store
+ScheduleChanges schedule_changes(Connection& at, const std::string& prefix) {
+  if (at.reach().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
+    throw Refusal(400, "the prefix " + escape_text(prefix) +
+                           " has no hash tag, and in a cluster all keys of a prefix must "
+                           "share a slot; such as -k '{redbike}'");
+  return {at.redis(), ScheduleKeys(prefix)};
+}
+
+}  // namespace w8y::verbs

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace w8y::store {
+namespace w8y::verbs {
 
 class RandomIds {
  public:
@@ -17,4 +17,4 @@ class RandomIds {
   std::size_t at_ = bytes_.size();
 };
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "store/thoonk/access.hpp"
+#include "operator/feed_access.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+using store::thoonk::MaintenanceResult;
+using store::thoonk::MaintenanceTerms;
 
 /// All throw redis::RedisError and FeedRefused.
 class QueueFeed : public FeedAccess {
@@ -45,7 +48,7 @@ class JobFeed : public QueueFeed {
   std::int64_t failures(const std::string& id);
 
   /// All that maintenance does (job_maintenance.hpp), whoever else does it too.
-  thoonk::MaintenanceResult maintain(thoonk::MaintenanceTerms terms);
+  MaintenanceResult maintain(MaintenanceTerms terms);
   /// The job is stalled when its run ends, unless that finishes it. False: the run has no claim of
   /// it.
   bool stall_at_end(const std::string& id, const std::string& run);
@@ -58,4 +61,4 @@ class JobFeed : public QueueFeed {
                            const std::string& channel, const std::string& result);
 };
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

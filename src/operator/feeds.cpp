@@ -1,11 +1,13 @@
-#include "store/thoonk/feed.hpp"
+#include "operator/feeds.hpp"
 
 #include <array>
 
 #include "core/escape.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+namespace scripts = store::scripts;
 
 namespace {
 
@@ -131,4 +133,4 @@ bool SortedFeed::move(const FeedPosition& to, const std::string& id) {
   }
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

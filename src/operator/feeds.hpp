@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "store/thoonk/access.hpp"
+#include "operator/feed_access.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
 
 /// Both throw redis::RedisError and FeedRefused.
 class RetractingFeed : public FeedAccess {
@@ -58,4 +58,4 @@ class SortedFeed : public RetractingFeed {
   bool move(const FeedPosition& to, const std::string& id);
 };
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -1,12 +1,16 @@
-#include "store/thoonk/access.hpp"
+#include "operator/feed_access.hpp"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "core/escape.hpp"
+#include "operator/query_context.hpp"
+#include "redis/hash_slots.hpp"
 #include "store/scripts.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+namespace scripts = store::scripts;
 
 namespace {
 
@@ -20,7 +24,7 @@ constexpr std::int64_t ids_at_once = 10'000;
 constexpr const char* fields_at_once = "500";
 constexpr const char* field_bytes_at_once = "131072";
 /// Items that are asked for at once, and bytes of them that are sent; the longest that is.
-constexpr std::size_t items_at_once = 1000;
+constexpr std::size_t values_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
 constexpr const char* longest_told = "100000000";
 
@@ -33,6 +37,15 @@ std::string rest_of(const redis::RedisError& error, std::string_view word) {
 }
 
 }  // namespace
+
+FeedServer feed_server(Connection& at, const std::string& feed) {
+  const bool is_cluster = at.reach().url.kind == redis::Url::Kind::cluster;
+  if (is_cluster && !redis::has_hash_tag(feed))
+    throw Refusal(400, "the feed " + escape_text(feed) +
+                           " has no hash tag, and in a cluster all keys of a feed must "
+                           "share a slot; such as '{news}'");
+  return {at.redis(), is_cluster};
+}
 
 std::string_view kind_name(FeedKind kind) {
   return kinds.at(static_cast<std::size_t>(kind));
@@ -67,10 +80,8 @@ void FeedAccess::refuse(const redis::RedisError& error) const {
 }
 
 void FeedAccess::check() {
-  std::vector<redis::ReplyCopy> told =
-      client().pipeline({{"SISMEMBER", feeds_key, keys_.feed}, {"HGET", keys_.config, "type"}});
-  for (const auto& each : told)
-    if (each.is_error()) throw redis::RedisError(each.text, redis::error_code(each.text));
+  const std::vector<redis::ReplyCopy> told = client().call_all(
+      {{"SISMEMBER", store::feeds_key, keys_.feed}, {"HGET", keys_.config, "type"}});
   if (told[0].number == 0) refuse(redis::RedisError("NOFEED", redis::ErrorCode::other));
   if (kind_ && !told[1].is_nil() && told[1].text != kind_name(*kind_)) refuse_kind(told[1].text);
 }
@@ -80,7 +91,7 @@ redis::ReplyCopy FeedAccess::run(const redis::Script& script, redis::Command key
   if (in_cluster()) {
     check();
   } else {
-    keys.emplace_back(feeds_key);
+    keys.emplace_back(store::feeds_key);
   }
   try {
     return client().run(script, keys, arguments);
@@ -93,7 +104,7 @@ std::vector<redis::ReplyCopy> FeedAccess::run_all(const redis::Script& script, C
   if (in_cluster()) {
     check();
   } else {
-    for (auto& call : calls) call.keys.emplace_back(feeds_key);
+    for (auto& call : calls) call.keys.emplace_back(store::feeds_key);
   }
   try {
     return client().run_all(script, calls);
@@ -182,7 +193,7 @@ void FeedAccess::all(const EachItem& each,
   this->ids([&ids](std::string&& id) { ids.push_back(std::move(id)); });
   for (std::size_t first = 0; first < ids.size();) {
     redis::Command arguments = {bytes_at_once, longest_told};
-    const std::size_t end = std::min(ids.size(), first + items_at_once);
+    const std::size_t end = std::min(ids.size(), first + values_at_once);
     for (std::size_t i = first; i < end; ++i) arguments.emplace_back(ids[i]);
     redis::ReplyCopy told;
     try {
@@ -202,4 +213,4 @@ void FeedAccess::all(const EachItem& each,
   }
 }
 
-}  // namespace w8y::store
+}  // namespace w8y::verbs

@@ -10,12 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "redis/sync.hpp"
+#include "operator/connection.hpp"
+#include "source/schedule/decision.hpp"
 #include "store/schedule/dispatch.hpp"
 #include "store/schedule/effects.hpp"
 #include "store/schedule/keys.hpp"
 
-namespace w8y::store {
+namespace w8y::verbs {
+
+using source::decide;
+using source::Decision;
+using store::BadJob;
+using store::DispatchCall;
+using store::DispatchReply;
+using store::ScheduleKeys;
+using store::SetEffect;
+using store::UnixSeconds;
 
 using Job = std::string;  ///< bytes
 
@@ -93,4 +103,7 @@ class ScheduleChanges {
   ScheduleKeys keys_;
 };
 
-}  // namespace w8y::store
+/// In a cluster, refuses a prefix that has no hash tag with 400.
+ScheduleChanges schedule_changes(Connection& at, const std::string& prefix);
+
+}  // namespace w8y::verbs

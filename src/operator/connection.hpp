@@ -1,0 +1,36 @@
+// A connection to Redis for verbs.
+#pragma once
+
+#include <utility>
+
+#include "loop/loop.hpp"
+#include "redis/sync.hpp"
+
+namespace w8y::verbs {
+
+/// How Redis is reached: its URL, credentials, TLS and timeouts.
+using Reach = redis::ClientOptions;
+using redis::RedisError;
+
+/// Returns whether Redis sent no reply, in contrast to an error.
+inline bool is_unreachable(const RedisError& error) {
+  return error.code() == redis::ErrorCode::none;
+}
+
+/// Connects when a verb first needs Redis. The loop belongs to the caller and outlives this.
+class Connection {
+ public:
+  Connection(loop::Loop& loop, Reach reach)
+      : reach_(std::move(reach)), loop_(loop), redis_(loop, reach_) {}
+
+  [[nodiscard]] loop::Loop& loop() const { return loop_; }
+  [[nodiscard]] const Reach& reach() const { return reach_; }
+  [[nodiscard]] redis::SyncClient& redis() { return redis_; }
+
+ private:
+  const Reach reach_;
+  loop::Loop& loop_;
+  redis::SyncClient redis_;
+};
+
+}  // namespace w8y::verbs

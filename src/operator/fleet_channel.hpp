@@ -1,0 +1,36 @@
+// Fleet commands straight to Redis, without a w8yd.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "operator/connection.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/log_follower.hpp"
+#include "store/fleet/orders.hpp"
+#include "store/fleet/reader.hpp"
+#include "view/fleet_orders.hpp"
+
+namespace w8y::verbs {
+
+using store::LogFollower;
+
+class FleetChannel {
+ public:
+  FleetChannel(const Connection& at, const std::string& fleet);
+
+  /// Sends the command and runs the loop until hosts have replied or their time is over.
+  FleetOutcome send(FleetOrder command);
+  /// Follows the output of runs on the loop, as long as the follower exists.
+  std::unique_ptr<LogFollower> follow(LogFollower::Wish wish, LogFollower::Handler& handler);
+
+ private:
+  loop::Loop& loop_;
+  const std::string fleet_;
+  redis::Client client_;
+  redis::Subscriber subscriber_;
+  store::FleetReader reader_;
+  store::FleetOrders orders_;
+};
+
+}  // namespace w8y::verbs
