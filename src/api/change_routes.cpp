@@ -30,7 +30,7 @@ std::string change_json(const std::string& list, const std::vector<verbs::Change
 }
 
 void add_list_changes(const Routes& routes) {
-  query_at(routes, "POST", "/api/v1/lists/*/pause", {}, [routes](const http::HttpRequest& request) {
+  query_at(routes, endpoints::pause_list, [routes](const http::HttpRequest& request) {
     const view::JsonFields body = body_of(request, {"reason", "for", "by"});
     Pause pause{text_in(body, "reason"), by_in(body, routes), wall_time(), WallTime(0)};
     const auto period = duration_in(body, "for");
@@ -41,7 +41,7 @@ void add_list_changes(const Routes& routes) {
       return verbs::pause_json(list, pause);
     };
   });
-  query_at(routes, "POST", "/api/v1/lists/*/resume", {}, [](const http::HttpRequest& request) {
+  query_at(routes, endpoints::resume_list, [](const http::HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
     return [list = request.path[3]](QueryContext& query) {
       verbs::kind_of(query, list);
@@ -51,31 +51,27 @@ void add_list_changes(const Routes& routes) {
 }
 
 void add_item_changes(const Routes& routes) {
-  query_at(
-      routes, "POST", "/api/v1/lists/*/items/*/quarantine", {},
-      [routes](const http::HttpRequest& request) {
-        const view::JsonFields body = body_of(request, {"reason", "by"});
-        const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
-        return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
-          verbs::kind_of(query, list);
-          return change_json(list, verbs::quarantine_items(query, list, {item}, note));
-        };
-      });
-  query_at(routes, "POST", "/api/v1/lists/*/items/*/release", {},
-           [](const http::HttpRequest& request) {
-             static_cast<void>(body_of(request, {"by"}));
-             return [list = request.path[3], item = request.path[5]](QueryContext& query) {
-               verbs::kind_of(query, list);
-               return change_json(list, verbs::release_items(query, list, {item}));
-             };
-           });
-  routes.router.on("POST", "/api/v1/lists/*/items/*/run", {},
-                   [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-                     routes.control.run_item(request.path[3], request.path[5],
-                                             [reply](const ControlResult& result) {
-                                               reply->send(result_response(result));
-                                             });
-                   });
+  query_at(routes, endpoints::quarantine_item, [routes](const http::HttpRequest& request) {
+    const view::JsonFields body = body_of(request, {"reason", "by"});
+    const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
+    return [list = request.path[3], item = request.path[5], note](QueryContext& query) {
+      verbs::kind_of(query, list);
+      return change_json(list, verbs::quarantine_items(query, list, {item}, note));
+    };
+  });
+  query_at(routes, endpoints::release_item, [](const http::HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [list = request.path[3], item = request.path[5]](QueryContext& query) {
+      verbs::kind_of(query, list);
+      return change_json(list, verbs::release_items(query, list, {item}));
+    };
+  });
+  routes.router.on(endpoints::run_item, [routes](const http::HttpRequest& request,
+                                                 const http::HttpReplyPtr& reply) {
+    routes.control.run_item(request.path[3], request.path[5], [reply](const ControlResult& result) {
+      reply->send(result_response(result));
+    });
+  });
 }
 
 }  // namespace

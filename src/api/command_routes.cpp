@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "api/responses.hpp"
 #include "view/json_fields.hpp"
 
@@ -104,43 +105,42 @@ void show_fleet_runs(FleetPort& fleet, OrderKind kind, const http::HttpRequest& 
 }  // namespace
 
 void add_fleet_looks(http::Router& router, FleetPort& fleet) {
-  router.on("GET", "/api/v1/fleet/runs", {"host", "run", "list"},
+  router.on(endpoints::fleet_runs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               show_fleet_runs(fleet, OrderKind::runs, request, reply);
             });
-  router.on("GET", "/api/v1/fleet/logs", {"host", "run", "list"},
+  router.on(endpoints::fleet_logs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               show_fleet_runs(fleet, OrderKind::logs, request, reply);
             });
-  router.on("GET", "/api/v1/runs/*/logs", {},
+  router.on(endpoints::run_logs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               fleet.follow(request.path.at(request.path.size() - 2), reply);
             });
 }
 
 void add_orders(http::Router& router, Control& control, FleetPort& fleet) {
-  const auto order = [&](const char* path, OrderKind kind, ControlResult (Control::*method)()) {
-    router.on("POST", path, {"host", "all"},
+  const auto order = [&](OrderKind kind, ControlResult (Control::*method)()) {
+    router.on(endpoints::of(kind),
               [&control, &fleet, kind, method](const http::HttpRequest& request,
                                                const http::HttpReplyPtr& reply) {
                 if (ask_fleet(fleet, kind, request, reply)) return;
                 reply->send(result_response((control.*method)()));
               });
   };
-  order("/api/v1/quiet", OrderKind::quiet, &Control::quiet);
-  order("/api/v1/resume", OrderKind::resume, &Control::resume);
-  order("/api/v1/drain", OrderKind::drain, &Control::drain);
-  router.on("POST", "/api/v1/reload", {"host", "all"},
-            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              if (ask_fleet(fleet, OrderKind::reload, request, reply)) return;
-              control.reload(
-                  [reply](const ControlResult& result) { reply->send(result_response(result)); });
-            });
-  router.on("POST", "/api/v1/cancel", {"host", "all"},
+  order(OrderKind::quiet, &Control::quiet);
+  order(OrderKind::resume, &Control::resume);
+  order(OrderKind::drain, &Control::drain);
+  router.on(endpoints::reload, [&control, &fleet](const http::HttpRequest& request,
+                                                  const http::HttpReplyPtr& reply) {
+    if (ask_fleet(fleet, OrderKind::reload, request, reply)) return;
+    control.reload([reply](const ControlResult& result) { reply->send(result_response(result)); });
+  });
+  router.on(endpoints::cancel,
             [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               cancel(control, fleet, request, reply);
             });
-  router.on("POST", "/api/v1/run", {"host"},
+  router.on(endpoints::start_run,
             [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               run_item(control, fleet, request, reply);
             });

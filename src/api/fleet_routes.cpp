@@ -23,12 +23,11 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
 }  // namespace
 
 void add_fleet_view(const Routes& routes) {
-  query_at(routes, "GET", "/api/v1/fleet", {"lists", "list", "limit", "after"},
-           [](const http::HttpRequest& request) {
-             return [wish = fleet_wish(request)](verbs::QueryContext& query) {
-               return verbs::fleet_view(query, wish);
-             };
-           });
+  query_at(routes, endpoints::fleet, [](const http::HttpRequest& request) {
+    return [wish = fleet_wish(request)](verbs::QueryContext& query) {
+      return verbs::fleet_view(query, wish);
+    };
+  });
 }
 
 }  // namespace w8y::api

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <string>
 
+#include "api/endpoints.hpp"
 #include "api/routes.hpp"
 
 namespace w8y::api {
@@ -13,8 +13,6 @@ namespace w8y::api {
 using Query = std::function<std::string(verbs::QueryContext&)>;
 /// Reads the request on the loop and returns the Query to run. May throw verbs::Refusal.
 using Question = std::function<Query(const http::HttpRequest&)>;
-/// `known`: the names of its parameters.
-void query_at(const Routes& routes, const char* method, const char* path,
-              std::initializer_list<const char*> known, Question question);
+void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question);
 
 }  // namespace w8y::api

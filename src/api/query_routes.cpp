@@ -24,65 +24,53 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
 
 }  // namespace
 
-void query_at(const Routes& routes, const char* method, const char* path,
-              std::initializer_list<const char*> known, Question question) {
-  routes.router.on(method, path, known,
-                   [&queries = routes.queries, question = std::move(question)](
-                       const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-                     try {
-                       queries.run(
-                           [query = question(request)](QueryContext& context) {
-                             return json_response(200, query(context));
-                           },
-                           [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
-                           reply->trusted());
-                     } catch (const verbs::Refusal& refusal) {
-                       reply->send(http::error_response(refusal.status(), refusal.what()));
-                     }
-                   });
+void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
+  routes.router.on(
+      endpoint, [&queries = routes.queries, question = std::move(question)](
+                    const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+        try {
+          queries.run([query = question(request)](
+                          QueryContext& context) { return json_response(200, query(context)); },
+                      [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
+                      reply->trusted());
+        } catch (const verbs::Refusal& refusal) {
+          reply->send(http::error_response(refusal.status(), refusal.what()));
+        }
+      });
 }
 
 void add_looks(const Routes& routes) {
-  query_at(routes, "GET", "/api/v1/runs",
-           {"list", "item", "outcome", "failed", "host", "limit", "after"},
-           [](const http::HttpRequest& request) {
-             return [list = list_of(request), filter = run_filter(request),
-                     part = part_of(request)](QueryContext& query) {
-               return verbs::runs_json(query, list, filter, part);
-             };
-           });
-  query_at(routes, "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"},
-           [](const http::HttpRequest& request) {
-             return
-                 [list = request.path[3],
-                  filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
-                  part = part_of(request)](QueryContext& query) {
-                   return verbs::to_json(list, verbs::list_items(query, list, filter, part));
-                 };
-           });
-  query_at(routes, "GET", "/api/v1/lists/*/items/*", {}, [](const http::HttpRequest& request) {
+  query_at(routes, endpoints::runs, [](const http::HttpRequest& request) {
+    return [list = list_of(request), filter = run_filter(request), part = part_of(request)](
+               QueryContext& query) { return verbs::runs_json(query, list, filter, part); };
+  });
+  query_at(routes, endpoints::items, [](const http::HttpRequest& request) {
+    return [list = request.path[3],
+            filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
+            part = part_of(request)](QueryContext& query) {
+      return verbs::to_json(list, verbs::list_items(query, list, filter, part));
+    };
+  });
+  query_at(routes, endpoints::item, [](const http::HttpRequest& request) {
     return [list = request.path[3], item = request.path[5]](QueryContext& query) {
       return verbs::to_json(list, verbs::show_item(query, list, item));
     };
   });
-  query_at(routes, "GET", "/api/v1/schedules", {"list", "state", "limit", "after"},
-           [](const http::HttpRequest& request) {
-             const bool one = request.query.contains("list");
-             if (!one && request.query.contains("state"))
-               throw verbs::Refusal(400,
-                                    "?state= is about the jobs of one schedule: name it by ?list=");
-             return [one, list = text_of(request, "list"), state = text_of(request, "state"),
-                     part = part_of(request)](QueryContext& query) {
-               return one ? verbs::to_json(verbs::show_schedule(query, list, state, part))
-                          : verbs::to_json(verbs::list_schedules(query, part));
-             };
-           });
-  query_at(routes, "GET", "/api/v1/feeds", {"limit", "after"},
-           [](const http::HttpRequest& request) {
-             return [part = part_of(request)](QueryContext& query) {
-               return verbs::to_json(verbs::list_feeds(query, part));
-             };
-           });
+  query_at(routes, endpoints::schedules, [](const http::HttpRequest& request) {
+    const bool one = request.query.contains("list");
+    if (!one && request.query.contains("state"))
+      throw verbs::Refusal(400, "?state= is about the jobs of one schedule: name it by ?list=");
+    return [one, list = text_of(request, "list"), state = text_of(request, "state"),
+            part = part_of(request)](QueryContext& query) {
+      return one ? verbs::to_json(verbs::show_schedule(query, list, state, part))
+                 : verbs::to_json(verbs::list_schedules(query, part));
+    };
+  });
+  query_at(routes, endpoints::feeds, [](const http::HttpRequest& request) {
+    return [part = part_of(request)](QueryContext& query) {
+      return verbs::to_json(verbs::list_feeds(query, part));
+    };
+  });
 }
 
 void add_routes(const Routes& routes) {

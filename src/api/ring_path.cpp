@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "api/endpoints.hpp"
+
 namespace w8y::api {
 
 namespace {
@@ -29,10 +31,8 @@ std::size_t most_of(const http::HttpRequest& request, std::string& mistake) {
 }  // namespace
 
 void RingPath::add_to(http::Router& router) {
-  router.on("GET", "/api/v1/lists/*/ring", {"most"},
-            [this](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              ask(request, reply);
-            });
+  router.on(endpoints::ring, [this](const http::HttpRequest& request,
+                                    const http::HttpReplyPtr& reply) { ask(request, reply); });
 }
 
 void RingPath::ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {

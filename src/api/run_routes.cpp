@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
 #include "api/responses.hpp"
@@ -93,11 +94,11 @@ void cancel_run(const Routes& routes, const http::HttpRequest& request,
 }  // namespace
 
 void add_run_routes(const Routes& routes) {
-  routes.router.on("GET", "/api/v1/runs/*", {"list"},
+  routes.router.on(endpoints::run,
                    [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
                      show_run(routes, request, reply);
                    });
-  routes.router.on("POST", "/api/v1/runs/*/cancel", {},
+  routes.router.on(endpoints::cancel_run,
                    [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
                      try {
                        cancel_run(routes, request, reply);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/api_json.hpp"
+#include "api/endpoints.hpp"
 #include "api/responses.hpp"
 #include "api/secret_json.hpp"
 #include "view/host_view.hpp"
@@ -172,37 +173,37 @@ EventFilter event_filter(const http::HttpRequest& request) {
 
 void add_status_looks(http::Router& router, Control& control, EventHub& events) {
   using Show = http::HttpResponse (*)(const Control&);
-  const auto show = [&](const char* path, Show response) {
-    router.on("GET", path,
+  const auto show = [&](const http::Endpoint& endpoint, Show response) {
+    router.on(endpoint,
               [&control, response](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
                 reply->send(response(control));
               });
   };
-  show("/healthz", health_response);
-  show("/readyz", ready_response);
-  router.on("GET", "/api/v1/status", {"lists"},
+  show(endpoints::health, health_response);
+  show(endpoints::ready, ready_response);
+  router.on(endpoints::status,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               show_status(control, request, reply);
             });
-  router.on("GET", "/api/v1/lists", {},
+  router.on(endpoints::lists,
             [&control](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
               control.refresh([&control, reply] { send_lists(control, reply, false, Shown::all); });
             });
-  router.on("GET", "/api/v1/lists/*", {},
+  router.on(endpoints::list,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               control.refresh([&control, reply, prefix = request.path.back()] {
                 reply->send(list_response(control.list(prefix)));
               });
             });
-  router.on("GET", "/api/v1/config", {"list"},
+  router.on(endpoints::config,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               show_config(control, request, *reply);
             });
-  router.on("POST", "/api/v1/config/compare", {},
+  router.on(endpoints::compare_config,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               compare_secrets(control, request, *reply);
             });
-  router.on("GET", "/api/v1/events", {"list", "run"},
+  router.on(endpoints::events,
             [&events](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               events.subscribe(*reply, event_filter(request), request.last_event_id);
             });

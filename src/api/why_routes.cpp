@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
 #include "api/responses.hpp"
@@ -99,11 +100,11 @@ void on_why(const Routes& routes, const http::HttpRequest& request, std::optiona
 }  // namespace
 
 void add_why(const Routes& routes) {
-  routes.router.on("GET", "/api/v1/lists/*/why", {"times"},
+  routes.router.on(endpoints::why_list,
                    [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
                      on_why(routes, request, std::nullopt, reply);
                    });
-  routes.router.on("GET", "/api/v1/lists/*/items/*/why", {"times"},
+  routes.router.on(endpoints::why_item,
                    [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
                      on_why(routes, request, request.path[5], reply);
                    });

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/endpoints.hpp"
 #include "loop/background.hpp"
 #include "redis/traffic.hpp"
 
@@ -35,7 +36,7 @@ WallTime Metrics::now() const {
 }
 
 void Metrics::add_to(http::Router& router) {
-  router.on("GET", "/metrics",
+  router.on(api::endpoints::metrics,
             [this](const http::HttpRequest&, const http::HttpReplyPtr& reply) { answer(reply); });
 }
 

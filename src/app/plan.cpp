@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/endpoints.hpp"
 #include "api/secret_json.hpp"
 #include "app/probing.hpp"
 #include "core/escape.hpp"
@@ -59,8 +60,8 @@ bool compare_secrets(http::HttpClient& client, const ConfigText& running, const 
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = first + static_cast<std::ptrdiff_t>(std::min(at_once, all.size() - begin));
     const std::string question = to_json(api::SecretQuestions{salt, {first, last}});
-    const auto answers =
-        api::read_secret_answers(client.post("/api/v1/config/compare", question).body);
+    const auto answers = api::read_secret_answers(
+        client.post(api::endpoints::compare_config.target().text(), question).body);
     if (!answers || answers->size() != static_cast<std::size_t>(last - first)) return false;
     for (std::size_t i = 0; i < answers->size(); ++i)
       if ((*answers)[i] == SecretAnswer::changed) add_changed_secret(changes, all[begin + i]);
@@ -92,7 +93,7 @@ int plan(const Config& config) {
     return not_reachable;
   }
   http::HttpClient client(address.substr(scheme.size()));
-  const http::HttpResult answer = client.get("/api/v1/config");
+  const http::HttpResult answer = client.get(api::endpoints::config.target().text());
   const auto running = answer.status == 200 ? read_config(answer.body) : std::nullopt;
   if (!running) {
     std::cerr << "w8yd: no running w8yd answers at " << escape_text(address)

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/number.hpp"
 #include "core/status.hpp"
@@ -33,7 +34,8 @@ struct Predecessor {
 
 std::optional<view::JsonFields> ask(const StatusAddress& address) {
   http::HttpClient client(address);
-  const http::HttpResult answer = client.get("/api/v1/status?lists=no", answer_timeout);
+  const http::HttpResult answer =
+      client.get(api::endpoints::status_of_host().text(), answer_timeout);
   return answer.status == 200 ? view::JsonFields::parse(answer.body) : std::nullopt;
 }
 

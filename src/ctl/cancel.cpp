@@ -50,7 +50,7 @@ class Cancel final : public Command {
     }
     core::AsciiObject body;
     body.put_bytes("run", matches.id());
-    return tell(options, context.host().order("/api/v1/cancel", body.take()));
+    return tell(options, context.host().order(OrderKind::cancel, body.take()));
   }
 
  private:

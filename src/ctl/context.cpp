@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "config/loading.hpp"
 #include "core/config.hpp"
 #include "core/escape.hpp"
@@ -119,17 +120,17 @@ HostApi& Context::host() {
   return *host_;
 }
 
-std::optional<JsonFields> Context::try_ask(const std::string& path) {
+std::optional<JsonFields> Context::try_ask(const http::Target& target) {
   try {
-    return host().try_ask(path);
+    return host().try_ask(target);
   } catch (const Failure&) {
     return std::nullopt;
   }
 }
 
-std::optional<JsonFields> Context::ask_if_there(const std::string& path, const char* member) {
+std::optional<JsonFields> Context::ask_if_there(const http::Target& target, const char* member) {
   try {
-    return host().ask(path, std::chrono::seconds(30), member);
+    return host().ask(target, std::chrono::seconds(30), member);
   } catch (const Failure& failure) {
     if (failure.exit() == not_reachable) return std::nullopt;
     throw;
@@ -137,7 +138,7 @@ std::optional<JsonFields> Context::ask_if_there(const std::string& path, const c
 }
 
 void Context::add_here(verbs::RunMatches& matches) {
-  const auto answer = try_ask("/api/v1/status");
+  const auto answer = try_ask(api::endpoints::status.target());
   if (!answer) return;
   for (const JsonFields& each : answer->objects("lists"))
     if (const auto list = view::read_list(each, view::api))
@@ -149,7 +150,7 @@ void Context::add_here(verbs::RunMatches& matches) {
 
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
 std::optional<std::string> Context::embedded_redis(const std::string& configured) {
-  const auto status = try_ask("/api/v1/status?lists=no");
+  const auto status = try_ask(api::endpoints::status_of_host());
   if (!status) return std::nullopt;
   std::string url = view::read_host(*status).redis.url;
   if (!url.starts_with("unix:") || url == configured) return std::nullopt;
@@ -174,7 +175,7 @@ verbs::Reach Context::find_redis() {
     if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
     return embedded ? reach_of(*embedded, "the URL that w8yd gave") : configured;
   }
-  const HostStatus status = view::read_host(host().ask("/api/v1/status?lists=no"));
+  const HostStatus status = view::read_host(host().ask(api::endpoints::status_of_host()));
   if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
   const std::string& url = status.redis.url;
   if (url.empty())
@@ -216,7 +217,7 @@ void Context::refuse_other_formats() {
 std::optional<verbs::KnownLists> Context::find_lists() {
   if (const Config* config = this->config()) return verbs::KnownLists(*config);
   if (options_.only_redis()) return std::nullopt;
-  const auto text = try_ask("/api/v1/config");
+  const auto text = try_ask(api::endpoints::config.target());
   if (!text || !text->has("lists")) return std::nullopt;
   std::map<std::string, verbs::KnownList> lists;
   for (const JsonFields& list : text->objects("lists")) {

@@ -26,11 +26,11 @@ class Context {
   // The w8yd of this host.
   HostApi& host();
   /// nullopt: nobody answers, or nobody says where.
-  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const http::Target& target);
 
   /// Returns the response of w8yd if it has the member `member`, whatever its HTTP status. Throws
   /// Failure for another response. nullopt: w8yd is not reachable.
-  std::optional<view::JsonFields> ask_if_there(const std::string& path, const char* member);
+  std::optional<view::JsonFields> ask_if_there(const http::Target& target, const char* member);
   /// Adds the runs of this host, if its w8yd replies.
   void add_here(verbs::RunMatches& matches);
 

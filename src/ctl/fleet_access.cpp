@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
@@ -13,7 +14,6 @@
 #include "ctl/failure.hpp"
 #include "ctl/text.hpp"
 #include "ctl/who.hpp"
-#include "http/target.hpp"
 #include "operator/query_context.hpp"
 #include "view/host_view.hpp"
 
@@ -37,8 +37,8 @@ FleetAccess::~FleetAccess() = default;
 /// It has the rights, and knows the name of the fleet.
 bool FleetAccess::asks_w8yd() {
   if (std::exchange(decided_, true)) return asks_w8yd_;
-  asks_w8yd_ =
-      !options_.only_redis() && options_.fleet.empty() && context_.try_ask("/healthz").has_value();
+  asks_w8yd_ = !options_.only_redis() && options_.fleet.empty() &&
+               context_.try_ask(api::endpoints::health.target()).has_value();
   return asks_w8yd_;
 }
 
@@ -50,10 +50,11 @@ verbs::FleetChannel& FleetAccess::channel() {
 
 JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
   if (asks_w8yd())
-    return context_.host().ask("/api/v1/fleet?limit=" + std::to_string(wish.part.limit) +
-                               "&lists=" + (wish.lists ? "yes" : "no") +
-                               (wish.list ? "&list=" + http::percent_encode(*wish.list) : "") +
-                               (wish.part.after.empty() ? "" : "&after=" + wish.part.after));
+    return context_.host().ask(
+        api::endpoints::fleet.target({}, {{"limit", std::to_string(wish.part.limit)},
+                                          {"lists", wish.lists ? "yes" : "no"},
+                                          {"list", wish.list.value_or(std::string())},
+                                          {"after", wish.part.after}}));
   try {
     return JsonFields::parse(verbs::fleet_view(context_.query(), wish)).value();
   } catch (const verbs::Refusal& refusal) {
@@ -104,17 +105,12 @@ FleetOutcome FleetAccess::give(FleetOrder order) {
 }
 
 FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
-  const std::string list =
-      order.list ? "&list=" + http::percent_encode(*order.list) : std::string();
-  const std::string where =
-      order.host.empty() ? "all=yes" : "host=" + http::percent_encode(order.host);
-  if (order.kind == OrderKind::logs)
-    return read_outcome(
-        context_.host().ask("/api/v1/fleet/logs?run=" + http::percent_encode(order.run) + list));
-  if (order.kind == OrderKind::runs)
-    return read_outcome(
-        context_.host().ask("/api/v1/fleet/runs?run=" + http::percent_encode(order.run) +
-                            (order.host.empty() ? "" : "&" + where) + list));
+  const http::Endpoint& endpoint = api::endpoints::of(order.kind);
+  if (order.kind == OrderKind::logs || order.kind == OrderKind::runs)
+    return read_outcome(context_.host().ask(
+        endpoint.target({}, {{"run", order.run},
+                             {"host", order.kind == OrderKind::runs ? order.host : ""},
+                             {"list", order.list.value_or(std::string())}})));
   core::AsciiObject body(256);
   body.put_bytes("by", order.by);
   if (order.kind == OrderKind::run) {
@@ -123,7 +119,8 @@ FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
   }
   if (!order.run.empty()) body.put_bytes("run", order.run);
   return read_outcome(context_.host().order(
-      "/api/v1/" + std::string(order_name(order.kind)) + "?" + where, body.take()));
+      endpoint.target({}, {{"host", order.host}, {"all", order.host.empty() ? "yes" : ""}}),
+      body.take()));
 }
 
 std::unique_ptr<verbs::LogFollower> FleetAccess::follow(verbs::LogFollower::Wish wish,

@@ -64,17 +64,17 @@ JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
 
 HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
 
-JsonFields HostApi::ask(const std::string& path, Duration patience, const char* member) {
-  return answer_of(client_.get(path, patience), socket_, member);
+JsonFields HostApi::ask(const http::Target& target, Duration patience, const char* member) {
+  return answer_of(client_.get(target.text(), patience), socket_, member);
 }
 
-JsonFields HostApi::order(const std::string& path, const std::string& body) {
-  return answer_of(client_.post(path, body), socket_);
+JsonFields HostApi::order(const http::Target& target, const std::string& body) {
+  return answer_of(client_.post(target.text(), body), socket_);
 }
 
-std::optional<JsonFields> HostApi::try_ask(const std::string& path) {
+std::optional<JsonFields> HostApi::try_ask(const http::Target& target) {
   try {
-    return answer_of(client_.get(path, short_patience), socket_);
+    return answer_of(client_.get(target.text(), short_patience), socket_);
   } catch (const Failure&) {
     return std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "api/endpoints.hpp"
 #include "http/client.hpp"
 #include "view/json_fields.hpp"
 
@@ -16,13 +17,17 @@ class HostApi {
   explicit HostApi(std::string socket);
 
   /// `member`: an answer that has it is returned whatever its status.
-  [[nodiscard]] view::JsonFields ask(const std::string& path,
+  [[nodiscard]] view::JsonFields ask(const http::Target& target,
                                      Duration patience = std::chrono::seconds(30),
                                      const char* member = "hosts");
   /// Sends a command and returns the reply. Throws Failure if it is refused. `body`: a JSON object.
-  view::JsonFields order(const std::string& path, const std::string& body = "{}");
+  view::JsonFields order(const http::Target& target, const std::string& body);
+  /// The same, to this host.
+  view::JsonFields order(OrderKind kind, const std::string& body = "{}") {
+    return order(api::endpoints::of(kind).target(), body);
+  }
   /// nullopt: nobody answers there soon.
-  [[nodiscard]] std::optional<view::JsonFields> try_ask(const std::string& path);
+  [[nodiscard]] std::optional<view::JsonFields> try_ask(const http::Target& target);
   [[nodiscard]] const std::string& socket() const { return socket_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
 #include "core/units.hpp"
@@ -13,7 +14,6 @@
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "http/target.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y::ctl {
@@ -158,7 +158,7 @@ class Lists final : public Command {
     if (one) {
       if (const auto list = exactly(context, *prefix_)) return show_one(options, *list);
     }
-    const JsonFields answer = context.host().ask("/api/v1/lists");
+    const JsonFields answer = context.host().ask(api::endpoints::lists.target());
     std::vector<ListStatus> lists;
     core::JsonArray chosen;
     for (const JsonFields& each : answer.objects("lists")) {
@@ -180,7 +180,7 @@ class Lists final : public Command {
  private:
   /// nullopt: a pattern, and no list of that name.
   static std::optional<JsonFields> exactly(Context& context, const std::string& prefix) {
-    const std::string path = http::make_path({"api", "v1", "lists", prefix});
+    const http::Target path = api::endpoints::list.target({prefix});
     if (!core::is_pattern(prefix)) return context.host().ask(path);
     return context.host().try_ask(path);
   }

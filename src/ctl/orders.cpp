@@ -11,6 +11,7 @@
 #include <iostream>
 #include <thread>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
@@ -65,9 +66,9 @@ class Drain final : public Command {
   int run(const Options& options, Context& context) override {
     if (hosts_.others()) return drain_others(options, context);
     HostStatus before;
-    if (wait_) before = view::read_host(context.host().ask("/api/v1/status?lists=no"));
+    if (wait_) before = view::read_host(context.host().ask(api::endpoints::status_of_host()));
     const process::Fd process = process_of(before.pid);
-    const JsonFields answer = context.host().order("/api/v1/drain");
+    const JsonFields answer = context.host().order(OrderKind::drain);
     if (!wait_) return tell(options, answer);
     if (!options.json) std::cout << escape(answer.text("text")) << std::endl;
     if (process) {
@@ -87,7 +88,7 @@ class Drain final : public Command {
   /// Until it is taken away, or another w8yd's.
   static void wait_for_socket(Context& context, const std::string& host_id) {
     while (access(context.host().socket().c_str(), F_OK) == 0) {
-      const auto status = context.try_ask("/api/v1/status?lists=no");
+      const auto status = context.try_ask(api::endpoints::status_of_host());
       if (status && view::read_host(*status).host_id != host_id) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -136,8 +137,7 @@ FleetOutcome OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
 }
 
 int OrderedHosts::order(OrderKind kind, const Options& options, Context& context) const {
-  if (!others())
-    return tell(options, context.host().order("/api/v1/" + std::string(order_name(kind))));
+  if (!others()) return tell(options, context.host().order(kind));
   FleetAccess fleet(options, context);
   return tell_fleet(options, give(kind, fleet));
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/status.hpp"
 #include "ctl/commands.hpp"
@@ -72,7 +73,7 @@ class RunItem final : public Command {
  private:
   int run_item(const Options& options, Context& context) {
     FleetAccess fleet(options, context);
-    const auto status = context.try_ask("/api/v1/status?lists=no");
+    const auto status = context.try_ask(api::endpoints::status_of_host());
     const std::string here = status ? view::read_host(*status).host_id : "";
     const std::vector<Runner> runners = runners_of(fleet.look(true, prefix_), here);
     if (runners.empty())

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "ctl/commands.hpp"
@@ -120,8 +121,8 @@ class Status final : public Command {
   void declare(Words&) override {}
   int run(const Options& options, Context& context) override {
     // Each of ten thousand lists is only of use to a program.
-    const JsonFields answer =
-        context.host().ask(options.json ? "/api/v1/status" : "/api/v1/status?lists=count");
+    const JsonFields answer = context.host().ask(
+        api::endpoints::status.target({}, {{"lists", options.json ? "" : "count"}}));
     const HostStatus host = view::read_host(answer);
     if (options.json) {
       print_json(answer);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
@@ -25,7 +26,6 @@ namespace w8y::ctl {
 
 namespace {
 
-constexpr const char* status_path = "/api/v1/status";
 constexpr Duration usual_pause = std::chrono::seconds(1);
 constexpr Duration least_pause = std::chrono::milliseconds(100);
 constexpr Duration answer_patience = std::chrono::seconds(5);
@@ -80,7 +80,7 @@ class Asking {
       const Instant asked = monotonic_now();
       Answer answer;
       try {
-        answer.status = host_.ask(status_path, answer_patience);
+        answer.status = host_.ask(api::endpoints::status.target(), answer_patience);
       } catch (const Failure& failure) {
         answer.trouble = failure.what();
       }
@@ -115,7 +115,7 @@ class Top final : public Command {
       throw Failure(wrong_usage, "top is for a terminal; `w8yctl --json status` has the same");
     if (pause_ < least_pause) throw Failure(wrong_usage, "--interval needs at least 100ms");
     HostApi& host = context.host();
-    view_.set(reader_.read(host.ask(status_path), monotonic_now()));
+    view_.set(reader_.read(host.ask(api::endpoints::status.target()), monotonic_now()));
     TopScreen screen;
     Asking asking(host, pause_);
     while (follow(screen, asking)) {

@@ -5,13 +5,13 @@
 #include <iostream>
 #include <optional>
 
+#include "api/endpoints.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/fleet_access.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "http/target.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ctl {
@@ -52,11 +52,12 @@ class AskWhy final : public Command {
   [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
     if (context.names_redis() || !options.fleet.empty() || !options.lock_key.empty())
       return std::nullopt;
-    const std::string path =
+    const std::string_view times = options.json ? "" : "marked";
+    return context.ask_if_there(
         item_.items.empty()
-            ? http::make_path({"api", "v1", "lists", prefix_, "why"})
-            : http::make_path({"api", "v1", "lists", prefix_, "items", item_.items.front(), "why"});
-    return context.ask_if_there(path + (options.json ? "" : "?times=marked"), "reasons");
+            ? api::endpoints::why_list.target({prefix_}, {{"times", times}})
+            : api::endpoints::why_item.target({prefix_, item_.items.front()}, {{"times", times}}),
+        "reasons");
   }
 
   /// From Redis, and by commands to the fleet.
@@ -78,7 +79,7 @@ class AskWhy final : public Command {
     } catch (const verbs::RedisError& error) {
       if (!verbs::is_unreachable(error)) throw;
       // What the w8yd of this host knows without Redis.
-      const auto status = context.try_ask("/api/v1/status?lists=no");
+      const auto status = context.try_ask(api::endpoints::status_of_host());
       const HostStatus host = status ? view::read_host(*status) : HostStatus{};
       if (host.redis.trouble.empty()) throw;
       return why_unavailable(host.host, host.redis.trouble, host.redis.away_since, wall_now(),

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "http/endpoint.hpp"
 
 namespace w8y::http {
 
@@ -85,18 +86,13 @@ class Router : public HttpHandler {
  public:
   using Handler = std::function<void(const HttpRequest&, const HttpReplyPtr&)>;
 
-  /// `pattern` as in "/api/v1/lists/*"; "*" stands for any one segment.
-  void on(std::string method, std::string_view pattern, Handler handler);
-  /// The same, with the names of all query parameters that it knows: with any other it is 400.
-  void on(std::string method, std::string_view pattern, std::initializer_list<const char*> known,
-          Handler handler);
+  void on(const Endpoint& endpoint, Handler handler);
   void handle(const HttpRequest& request, HttpReplyPtr reply) override;
 
   struct Route {
-    std::string method;
+    Endpoint endpoint;
     std::vector<std::string> pattern;
     Handler handler;
-    std::optional<std::vector<std::string>> known = {};  ///< parameters; nullopt: any
   };
   /// As they were added.
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }

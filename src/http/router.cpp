@@ -18,12 +18,14 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
 }
 
 /// What is wrong with the parameters; empty: nothing.
-std::string unknown_parameter(const std::vector<std::string>& known,
+std::string unknown_parameter(const Endpoint& endpoint,
                               const std::map<std::string, std::string>& query) {
+  if (endpoint.others == Endpoint::Others::ignored) return {};
   for (const auto& [name, value] : query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (endpoint.has_parameter(name)) continue;
     std::string all;
-    for (const std::string& one : known) all += (all.empty() ? "" : ", ") + one;
+    for (const char* one : endpoint.parameters)
+      if (one != nullptr) all.append(all.empty() ? "" : ", ").append(one);
     return "there is no parameter " + escape_text(name) + " here; " +
            (all.empty() ? "this path takes none" : "there are: " + all);
   }
@@ -41,28 +43,21 @@ HttpResponse error_response(unsigned status, std::string_view text) {
   return response;
 }
 
-void Router::on(std::string method, std::string_view pattern, Handler handler) {
-  routes_.push_back({std::move(method), parse_target(pattern).value().path, std::move(handler)});
-}
-
-void Router::on(std::string method, std::string_view pattern,
-                std::initializer_list<const char*> known, Handler handler) {
-  on(std::move(method), pattern, std::move(handler));
-  routes_.back().known.emplace(known.begin(), known.end());
+void Router::on(const Endpoint& endpoint, Handler handler) {
+  routes_.push_back({endpoint, parse_target(endpoint.pattern).value().path, std::move(handler)});
 }
 
 void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
   std::string allow;
   for (const Route& route : routes_) {
     if (!matches(route.pattern, request.path)) continue;
-    if (route.method == request.method) {
-      const std::string wrong =
-          route.known ? unknown_parameter(*route.known, request.query) : std::string();
+    if (route.endpoint.method == request.method) {
+      const std::string wrong = unknown_parameter(route.endpoint, request.query);
       if (!wrong.empty()) return reply->send(error_response(400, wrong));
       route.handler(request, reply);
       return;
     }
-    allow += (allow.empty() ? "" : ", ") + route.method;
+    allow.append(allow.empty() ? "" : ", ").append(route.endpoint.method);
   }
   if (allow.empty()) {
     reply->send(error_response(404, "no such path; w8y-api(7) names them all"));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "api/endpoints.hpp"
 #include "core/json_object.hpp"
 #include "loop/loop.hpp"
 #include "page/page.hpp"
@@ -353,7 +354,7 @@ void LiveHub::beat() {
 }
 
 void add_live(http::Router& router, LiveHub& live) {
-  router.on("GET", "/api/v1/live", {"after"},
+  router.on(api::endpoints::live,
             [&live](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               // A page that opens its stream anew can't send the header.
               const auto after = request.query.find("after");

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "http/target.hpp"
 #include "view/problems.hpp"
@@ -171,11 +172,11 @@ void show_file(const http::HttpRequest& request, const http::HttpReplyPtr& reply
 }  // namespace
 
 void add_page(http::Router& router, api::Control& control) {
-  router.on("GET", "/",
+  router.on(api::endpoints::page,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
               show_page(control, request, reply);
             });
-  router.on("GET", "/page/*", show_file);
+  router.on(api::endpoints::page_file, show_file);
 }
 
 }  // namespace w8y::page

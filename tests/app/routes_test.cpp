@@ -27,10 +27,11 @@ using Told = std::map<std::string, std::optional<std::set<std::string>>>;
 Told of_router(const http::Router& router) {
   Told all;
   for (const auto& route : router.routes()) {
-    std::string path;
-    for (const std::string& part : route.pattern) path += "/" + part;
-    auto& known = all[route.method + " " + path];
-    if (route.known) known.emplace(route.known->begin(), route.known->end());
+    auto& known = all[std::string(route.endpoint.method) + " " + route.endpoint.pattern];
+    if (route.endpoint.others == http::Endpoint::Others::ignored) continue;
+    known.emplace();
+    for (const char* name : route.endpoint.parameters)
+      if (name != nullptr) known->insert(name);
   }
   return all;
 }

@@ -23,12 +23,12 @@ constexpr std::string_view token = "0123456789abcdef";
 struct Server {
   explicit Server(bool gated) : server(loop, folder / "s", router, limits(gated), gate_of(gated)) {
     gate.set({"alpha"}, Secret(std::string(token)));
-    router.on("GET", "/a/*", answer);
-    router.on("POST", "/a/*", [this](const auto& request, const auto& reply) {
+    router.on({"GET", "/a/*"}, answer);
+    router.on({"POST", "/a/*"}, [this](const auto& request, const auto& reply) {
       ++orders;
       answer(request, reply);
     });
-    router.on("GET", "/stream", [](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
+    router.on({"GET", "/stream"}, [](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
       reply->stream("text/plain", "")->close();
     });
   }

@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
+#include "http/endpoint.hpp"
 #include "http/target.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
@@ -147,6 +150,19 @@ TEST_CASE("targets that can't be read") {
     CAPTURE(text);
     CHECK_FALSE(parse_target(text));
   }
+}
+
+TEST_CASE("an endpoint makes targets that are read as they were meant, and no others") {
+  constexpr Endpoint items{"GET", "/lists/*/items/*", {"state", "after"}};
+  const auto target =
+      parse_target(items.target({"a/b", "?\xff"}, {{"state", "x&y=z"}, {"after", ""}}).text());
+  CHECK(target->path == std::vector<std::string>{"lists", "a/b", "items", "?\xff"});
+  CHECK(target->query == std::map<std::string, std::string>{{"state", "x&y=z"}});
+  CHECK(items.target({"a", "b"}).text() == "/lists/a/items/b");
+  CHECK_THROWS_WITH(items.target({"a"}), "/lists/*/items/* needs more segments");
+  CHECK_THROWS_WITH(items.target({"a", "b", "c"}), "/lists/*/items/* has fewer segments");
+  CHECK_THROWS_WITH(items.target({"a", "b"}, {{"status", "x"}}),
+                    "/lists/*/items/* has no parameter status");
 }
 
 TEST_CASE("a path gives every segment back") {

@@ -22,10 +22,11 @@ struct Fixture {
   Fixture()
       : server(loop, path(), router), gated(loop, folder / "gated", router, {}, accept_all()) {
     for (const char* method : {"GET", "POST"})
-      router.on(method, "/ok", [this](const HttpRequest&, const HttpReplyPtr& reply) {
-        ++handled;
-        reply->send({});
-      });
+      router.on({method, "/ok", {}, Endpoint::Others::ignored},
+                [this](const HttpRequest&, const HttpReplyPtr& reply) {
+                  ++handled;
+                  reply->send({});
+                });
   }
   static HttpGate accept_all() {
     return [](const HttpRequest&) { return HttpVerdict{}; };

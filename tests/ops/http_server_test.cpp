@@ -30,32 +30,33 @@ namespace {
 /// Echoes what it is asked, and keeps what it should answer later.
 struct Fixture {
   explicit Fixture(HttpLimits limits = {}) {
-    router.on("GET", "/ok", [](const HttpRequest&, const HttpReplyPtr& reply) {
-      HttpResponse response;
-      response.body = "ok";
-      reply->send(response);
-    });
-    router.on("GET", "/echo/*", [](const HttpRequest& request, const HttpReplyPtr& reply) {
+    router.on({"GET", "/ok", {}, Endpoint::Others::ignored},
+              [](const HttpRequest&, const HttpReplyPtr& reply) {
+                HttpResponse response;
+                response.body = "ok";
+                reply->send(response);
+              });
+    router.on({"GET", "/echo/*"}, [](const HttpRequest& request, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = request.path[1];
       reply->send(response);
     });
-    router.on("POST", "/echo", [](const HttpRequest& request, const HttpReplyPtr& reply) {
+    router.on({"POST", "/echo"}, [](const HttpRequest& request, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = request.body;
       reply->send(response);
     });
-    router.on("POST", "/later",
+    router.on({"POST", "/later"},
               [this](const HttpRequest&, const HttpReplyPtr& reply) { later = reply; });
-    router.on("POST", "/never", [](const HttpRequest&, const HttpReplyPtr&) {});
-    router.on("POST", "/throw",
+    router.on({"POST", "/never"}, [](const HttpRequest&, const HttpReplyPtr&) {});
+    router.on({"POST", "/throw"},
               [](const HttpRequest&, const HttpReplyPtr&) { throw std::runtime_error("broken"); });
-    router.on("GET", "/big", [](const HttpRequest&, const HttpReplyPtr& reply) {
+    router.on({"GET", "/big"}, [](const HttpRequest&, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body.assign(std::size_t{20} << 20, 'x');
       reply->send(response);
     });
-    router.on("GET", "/stream", [this](const HttpRequest&, const HttpReplyPtr& reply) {
+    router.on({"GET", "/stream"}, [this](const HttpRequest&, const HttpReplyPtr& reply) {
       stream = reply->stream("text/plain", "last words");
     });
     server = std::make_unique<HttpServer>(loop, path(), router, limits);

@@ -55,25 +55,25 @@ unsigned status_in(const std::string& answer) {
 
 struct Fixture {
   explicit Fixture(HttpLimits limits = {}) {
-    router.on("GET", "/ok", [](const HttpRequest&, const HttpReplyPtr& reply) {
+    router.on({"GET", "/ok"}, [](const HttpRequest&, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = "ok";
       reply->send(response);
     });
-    router.on("GET", "/large", [](const HttpRequest&, const HttpReplyPtr& reply) {
+    router.on({"GET", "/large"}, [](const HttpRequest&, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body.assign(std::size_t{8} << 20, 'x');
       reply->send(response);
     });
-    router.on("GET", "/stream", [this](const HttpRequest&, const HttpReplyPtr& reply) {
+    router.on({"GET", "/stream"}, [this](const HttpRequest&, const HttpReplyPtr& reply) {
       streams.push_back(reply->stream("text/plain", ""));
     });
-    router.on("GET", "/who", [](const HttpRequest& what, const HttpReplyPtr& reply) {
+    router.on({"GET", "/who"}, [](const HttpRequest& what, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = what.client + (reply->trusted() ? " trusted" : " any");
       reply->send(response);
     });
-    router.on("POST", "/echo", [](const HttpRequest& what, const HttpReplyPtr& reply) {
+    router.on({"POST", "/echo"}, [](const HttpRequest& what, const HttpReplyPtr& reply) {
       HttpResponse response;
       response.body = what.body;
       reply->send(response);

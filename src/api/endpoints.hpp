@@ -1,0 +1,91 @@
+// All endpoints of the status API (w8y-api(7)): the routes of w8yd serve them, and the client of
+// w8yctl requests them. An endpoint is one row here, and one operation in etc/openapi.json.
+#pragma once
+
+#include "http/endpoint.hpp"
+#include "view/fleet_orders.hpp"
+
+namespace w8y::api::endpoints {
+
+using http::Endpoint;
+
+// This host.
+inline constexpr Endpoint health{"GET", "/healthz", {}, Endpoint::Others::ignored};
+inline constexpr Endpoint ready{"GET", "/readyz", {}, Endpoint::Others::ignored};
+inline constexpr Endpoint metrics{"GET", "/metrics", {}, Endpoint::Others::ignored};
+inline constexpr Endpoint status{"GET", "/api/v1/status", {"lists"}};
+/// Without the lists.
+inline http::Target status_of_host() {
+  return status.target({}, {{"lists", "no"}});
+}
+inline constexpr Endpoint lists{"GET", "/api/v1/lists"};
+inline constexpr Endpoint list{"GET", "/api/v1/lists/*"};
+inline constexpr Endpoint config{"GET", "/api/v1/config", {"list"}};
+inline constexpr Endpoint compare_config{"POST", "/api/v1/config/compare"};
+inline constexpr Endpoint events{"GET", "/api/v1/events", {"list", "run"}};
+
+// The page.
+inline constexpr Endpoint page{"GET", "/", {}, Endpoint::Others::ignored};
+inline constexpr Endpoint page_file{"GET", "/page/*", {}, Endpoint::Others::ignored};
+inline constexpr Endpoint live{"GET", "/api/v1/live", {"after"}};
+
+// What is in Redis.
+inline constexpr Endpoint runs{
+    "GET", "/api/v1/runs", {"list", "item", "outcome", "failed", "host", "limit", "after"}};
+inline constexpr Endpoint items{
+    "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"}};
+inline constexpr Endpoint item{"GET", "/api/v1/lists/*/items/*"};
+inline constexpr Endpoint ring{"GET", "/api/v1/lists/*/ring", {"most"}};
+inline constexpr Endpoint schedules{
+    "GET", "/api/v1/schedules", {"list", "state", "limit", "after"}};
+inline constexpr Endpoint feeds{"GET", "/api/v1/feeds", {"limit", "after"}};
+inline constexpr Endpoint why_list{"GET", "/api/v1/lists/*/why", {"times"}};
+inline constexpr Endpoint why_item{"GET", "/api/v1/lists/*/items/*/why", {"times"}};
+
+// The fleet.
+inline constexpr Endpoint fleet{"GET", "/api/v1/fleet", {"lists", "list", "limit", "after"}};
+inline constexpr Endpoint fleet_runs{"GET", "/api/v1/fleet/runs", {"host", "run", "list"}};
+inline constexpr Endpoint fleet_logs{"GET", "/api/v1/fleet/logs", {"host", "run", "list"}};
+inline constexpr Endpoint run{"GET", "/api/v1/runs/*", {"list"}};
+inline constexpr Endpoint run_logs{"GET", "/api/v1/runs/*/logs"};
+inline constexpr Endpoint cancel_run{"POST", "/api/v1/runs/*/cancel"};
+
+// Commands: to this host, to another one, to all.
+inline constexpr Endpoint quiet{"POST", "/api/v1/quiet", {"host", "all"}};
+inline constexpr Endpoint resume{"POST", "/api/v1/resume", {"host", "all"}};
+inline constexpr Endpoint drain{"POST", "/api/v1/drain", {"host", "all"}};
+inline constexpr Endpoint reload{"POST", "/api/v1/reload", {"host", "all"}};
+inline constexpr Endpoint cancel{"POST", "/api/v1/cancel", {"host", "all"}};
+inline constexpr Endpoint start_run{"POST", "/api/v1/run", {"host"}};
+
+/// Where a host takes this command, for itself and for others.
+constexpr const Endpoint& of(OrderKind kind) {
+  switch (kind) {
+    case OrderKind::quiet:
+      return quiet;
+    case OrderKind::resume:
+      return resume;
+    case OrderKind::drain:
+      return drain;
+    case OrderKind::reload:
+      return reload;
+    case OrderKind::cancel:
+      return cancel;
+    case OrderKind::run:
+      return start_run;
+    case OrderKind::runs:
+      return fleet_runs;
+    case OrderKind::logs:
+      break;
+  }
+  return fleet_logs;
+}
+
+// Changes.
+inline constexpr Endpoint pause_list{"POST", "/api/v1/lists/*/pause"};
+inline constexpr Endpoint resume_list{"POST", "/api/v1/lists/*/resume"};
+inline constexpr Endpoint quarantine_item{"POST", "/api/v1/lists/*/items/*/quarantine"};
+inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"};
+inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
+
+}  // namespace w8y::api::endpoints

@@ -1,0 +1,40 @@
+// An endpoint of an HTTP API, the same for both sides: a router serves it, and a client requests
+// it.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace w8y::http {
+
+/// The target of a request: the path and the query. Only Endpoint::target() makes one.
+class Target {
+ public:
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  friend struct Endpoint;
+  explicit Target(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+struct Endpoint {
+  enum class Others { refused, ignored };
+  using Parameter = std::pair<std::string_view, std::string_view>;
+
+  const char* method;
+  const char* pattern;  ///< as in "/api/v1/lists/*"; "*" stands for any one segment
+  std::array<const char*, 8> parameters = {};  ///< their names, up to the first nullptr
+  Others others = Others::refused;             ///< all other parameters
+
+  [[nodiscard]] bool has_parameter(std::string_view name) const;
+  /// `segments` stand for each "*". A parameter without a value is left out. Throws
+  /// std::logic_error if this endpoint has no such parameter, or another number of segments.
+  [[nodiscard]] Target target(std::initializer_list<std::string_view> segments = {},
+                              std::initializer_list<Parameter> query = {}) const;
+};
+
+}  // namespace w8y::http
