@@ -7,6 +7,7 @@
 #include "operator/changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
+#include "view/list_view.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::api {
@@ -38,14 +39,14 @@ void add_list_changes(const Routes& routes) {
     return [list = request.path[3], pause, period](QueryContext& query) {
       verbs::kind_of(query, list);  // throws where there is none
       verbs::pause_list(query, list, pause, period);
-      return verbs::pause_json(list, pause);
+      return view::pause_json(list, pause);
     };
   });
   query_at(routes, endpoints::resume_list, [](const http::HttpRequest& request) {
     static_cast<void>(body_of(request, {"by"}));
     return [list = request.path[3]](QueryContext& query) {
       verbs::kind_of(query, list);
-      return verbs::resume_json(list, verbs::resume_list(query, list));
+      return view::resume_json(list, verbs::resume_list(query, list));
     };
   });
 }

@@ -1,7 +1,7 @@
 // The fleet, in parts.
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
-#include "operator/fleet.hpp"
+#include "api/query_json.hpp"
 
 namespace w8y::api {
 
@@ -25,7 +25,7 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
 void add_fleet_view(const Routes& routes) {
   query_at(routes, endpoints::fleet, [](const http::HttpRequest& request) {
     return [wish = fleet_wish(request)](verbs::QueryContext& query) {
-      return verbs::fleet_view(query, wish);
+      return fleet_json(query, wish);
     };
   });
 }

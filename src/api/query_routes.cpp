@@ -2,9 +2,8 @@
 
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
+#include "api/query_json.hpp"
 #include "api/responses.hpp"
-#include "operator/items.hpp"
-#include "operator/schedules.hpp"
 
 namespace w8y::api {
 
@@ -42,18 +41,18 @@ void query_at(const Routes& routes, const http::Endpoint& endpoint, Question que
 void add_looks(const Routes& routes) {
   query_at(routes, endpoints::runs, [](const http::HttpRequest& request) {
     return [list = list_of(request), filter = run_filter(request), part = part_of(request)](
-               QueryContext& query) { return verbs::runs_json(query, list, filter, part); };
+               QueryContext& query) { return runs_json(query, list, filter, part); };
   });
   query_at(routes, endpoints::items, [](const http::HttpRequest& request) {
     return [list = request.path[3],
             filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
             part = part_of(request)](QueryContext& query) {
-      return verbs::to_json(list, verbs::list_items(query, list, filter, part));
+      return items_json(list, verbs::list_items(query, list, filter, part));
     };
   });
   query_at(routes, endpoints::item, [](const http::HttpRequest& request) {
     return [list = request.path[3], item = request.path[5]](QueryContext& query) {
-      return verbs::to_json(list, verbs::show_item(query, list, item));
+      return item_json(list, verbs::show_item(query, list, item));
     };
   });
   query_at(routes, endpoints::schedules, [](const http::HttpRequest& request) {
@@ -62,13 +61,13 @@ void add_looks(const Routes& routes) {
       throw verbs::Refusal(400, "?state= is about the jobs of one schedule: name it by ?list=");
     return [one, list = text_of(request, "list"), state = text_of(request, "state"),
             part = part_of(request)](QueryContext& query) {
-      return one ? verbs::to_json(verbs::show_schedule(query, list, state, part))
-                 : verbs::to_json(verbs::list_schedules(query, part));
+      return one ? schedule_json(verbs::show_schedule(query, list, state, part))
+                 : schedules_json(verbs::list_schedules(query, part));
     };
   });
   query_at(routes, endpoints::feeds, [](const http::HttpRequest& request) {
     return [part = part_of(request)](QueryContext& query) {
-      return verbs::to_json(verbs::list_feeds(query, part));
+      return feeds_json(verbs::list_feeds(query, part));
     };
   });
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/endpoints.hpp"
+#include "api/query_json.hpp"
 
 namespace w8y::api {
 
@@ -63,7 +64,7 @@ void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& 
   queries_.run(
       [prefix, most, ring](verbs::QueryContext& query) {
         http::HttpResponse response;
-        response.body = verbs::ring_text(query, prefix, most, ring->turn);
+        response.body = ring_json(prefix, verbs::read_ring(query, prefix, most, ring->turn));
         return response;
       },
       [this, alive = std::weak_ptr<bool>(alive_), ring](http::HttpResponse answer) {

@@ -25,7 +25,8 @@ struct AskedWhy {
 };
 
 http::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why) {
-  return json_response(why.unknown() ? no_such : 200, verbs::why_json(question, why, wall_time()));
+  return json_response(why.unknown() ? no_such : 200,
+                       why_json(why, question.list, question.item, wall_time() - question.asked));
 }
 
 void explain_now(const Routes& routes, const AskedWhy& asked) {

@@ -48,15 +48,24 @@ verbs::FleetChannel& FleetAccess::channel() {
   return *channel_;
 }
 
-JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
-  if (asks_w8yd())
-    return context_.host().ask(
+FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
+  if (asks_w8yd()) {
+    const JsonFields part = context_.host().ask(
         api::endpoints::fleet.target({}, {{"limit", std::to_string(wish.part.limit)},
                                           {"lists", wish.lists ? "yes" : "no"},
                                           {"list", wish.list.value_or(std::string())},
                                           {"after", wish.part.after}}));
+    wish.part.after = part.text("next");
+    return view::read_fleet(part);
+  }
   try {
-    return JsonFields::parse(verbs::fleet_view(context_.query(), wish)).value();
+    const verbs::QueryContext query = context_.query();
+    verbs::FleetWalk walk(query, wish);
+    FleetView part = walk.fleet();
+    part.hosts.clear();
+    while (auto host = walk.next()) part.hosts.push_back(std::move(*host));
+    wish.part.after = walk.cursor();
+    return part;
   } catch (const verbs::Refusal& refusal) {
     fail(refusal.status() == 503, refusal.what());
   } catch (const verbs::RedisError& error) {
@@ -67,11 +76,8 @@ JsonFields FleetAccess::part(const verbs::FleetWish& wish) {
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
                             const std::function<void(FleetView&&)>& take) {
   verbs::FleetWish wish{lists, list, {verbs::most_view_hosts, {}}};
-  do {
-    const JsonFields some = part(wish);
-    wish.part.after = some.text("next");
-    take(view::read_fleet(some));
-  } while (!wish.part.after.empty());
+  do take(next_part(wish));
+  while (!wish.part.after.empty());
 }
 
 FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) {

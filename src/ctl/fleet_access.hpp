@@ -38,7 +38,8 @@ class FleetAccess {
                                                            verbs::LogFollower::Handler& handler);
 
  private:
-  [[nodiscard]] view::JsonFields part(const verbs::FleetWish& wish);
+  /// A part of the hosts. `wish` then asks for the next part; without a cursor there is none.
+  [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);
   [[nodiscard]] bool asks_w8yd();
   FleetOutcome ask_w8yd(const FleetOrder& order);
   verbs::FleetChannel& channel();

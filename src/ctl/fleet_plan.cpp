@@ -50,7 +50,7 @@ std::string plan_json(const FleetHost& host, const HostPlan& plan) {
   core::AsciiObject json;
   json.put_bytes("host", host.beat.host);
   json.put_bytes("host_id", host.beat.id);
-  json.put("state", host.beat.state);
+  json.put("state", host.state());
   json.put("error", host.trouble);
   json.put("same", plan.same);
   json.put_json("changes", view::texts_json(plan.changes.lines()));

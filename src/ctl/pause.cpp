@@ -15,6 +15,7 @@
 #include "ctl/who.hpp"
 #include "operator/changes.hpp"
 #include "operator/lists.hpp"
+#include "view/list_view.hpp"
 
 namespace w8y::ctl {
 
@@ -37,7 +38,7 @@ class PauseList final : public Command {
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
       verbs::pause_list(query, prefix, pause, period_);
-      told.push_back(verbs::pause_json(prefix, pause));
+      told.push_back(view::pause_json(prefix, pause));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": paused on all hosts"
                 << (reason_.empty() ? "" : ": " + escape(reason_));
@@ -73,7 +74,7 @@ class Resume final : public Command {
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
       const bool was_paused = verbs::resume_list(query, prefix);
-      told.push_back(verbs::resume_json(prefix, was_paused));
+      told.push_back(view::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "
                 << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';

@@ -32,21 +32,38 @@ class AskWhy final : public Command {
 
   /// Sends one request to the w8yd of this host. If w8yd is not reachable, gathers the facts.
   int run(const Options& options, Context& context) override {
-    const auto answer = ask_host(options, context);
-    const JsonFields json = answer ? *answer : explain(options, context);
-    if (options.json) {
-      print_json(json);
-    } else {
-      for (const JsonFields& sentence : json.objects("reasons"))
-        print_line(with_times(sentence.text("text"), time_text));
-      const double age =
-          static_cast<double>(json.ms("age_ms").value_or(WallTime{0}).count()) / 1000;
-      std::cout << std::fixed << std::setprecision(1) << "as of " << age << " s ago\n";
+    if (const auto answer = ask_host(options, context)) {
+      if (options.json) {
+        print_json(*answer);
+      } else {
+        for (const JsonFields& sentence : answer->objects("reasons"))
+          print_line(with_times(sentence.text("text"), time_text));
+        print_age(answer->ms("age_ms").value_or(WallTime{0}));
+      }
+      return answer->text("state") == "unknown" ? refused : done;
     }
-    return json.text("state") == "unknown" ? refused : done;
+    verbs::WhyQuestion question;
+    question.list = prefix_;
+    if (!item_.items.empty()) question.item = item_.items.front();
+    if (!options.json) question.time_text = time_text;
+    question.asked = wall_now();
+    const Why why = explain(options, context, question);
+    const WallTime age = wall_now() - question.asked;
+    if (options.json) {
+      print_json(why_json(why, question.list, question.item, age));
+    } else {
+      for (const WhySentence& sentence : why.sentences) print_line(sentence.text);
+      print_age(age);
+    }
+    return why.unknown() ? refused : done;
   }
 
  private:
+  static void print_age(WallTime age) {
+    std::cout << std::fixed << std::setprecision(1) << "as of "
+              << static_cast<double>(age.count()) / 1000 << " s ago\n";
+  }
+
   /// Requests the explanation from w8yd, which uses the fleet and lock keys of its own config.
   /// nullopt: w8yd is not reachable, or an option names another Redis, fleet or lock key.
   [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
@@ -61,16 +78,6 @@ class AskWhy final : public Command {
   }
 
   /// From Redis, and by commands to the fleet.
-  [[nodiscard]] JsonFields explain(const Options& options, Context& context) const {
-    verbs::WhyQuestion question;
-    question.list = prefix_;
-    if (!item_.items.empty()) question.item = item_.items.front();
-    if (!options.json) question.time_text = marked_time;
-    question.asked = wall_now();
-    const Why why = explain(options, context, question);
-    return JsonFields::parse(verbs::why_json(question, why, wall_now())).value();
-  }
-
   static Why explain(const Options& options, Context& context, verbs::WhyQuestion& question) {
     try {
       ask_fleet(options, context, question);

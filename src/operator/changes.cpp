@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/escape.hpp"
-#include "core/json_object.hpp"
 #include "operator/circular_items.hpp"
 #include "operator/job_feeds.hpp"
 #include "operator/lists.hpp"
@@ -152,24 +151,6 @@ bool resume_list(QueryContext& query, const std::string& list) {
   if (was_paused) query.redis.call({"PUBLISH", keys.wake, "resumed"});
   publish_change(query, list);
   return was_paused;
-}
-
-std::string pause_json(const std::string& list, const Pause& pause) {
-  core::AsciiObject json;
-  json.put("result", "paused");
-  json.put_bytes("list", list);
-  json.put_bytes("reason", pause.reason);
-  json.put_bytes("by", pause.by);
-  json.put("since_ms", pause.since.count());
-  view::Time::write(json, "until_ms", pause.until, view::api);
-  return json.take();
-}
-
-std::string resume_json(const std::string& list, bool was_paused) {
-  core::AsciiObject json;
-  json.put("result", was_paused ? "resumed" : "was not paused");
-  json.put_bytes("list", list);
-  return json.take();
 }
 
 std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,

@@ -26,9 +26,6 @@ void pause_list(QueryContext& query, const std::string& list, const Pause& pause
                 std::optional<Duration> period);
 /// Ends the pause of a list. False: the list was not paused.
 bool resume_list(QueryContext& query, const std::string& list);
-/// Results of pause_list() and resume_list() as JSON objects.
-std::string pause_json(const std::string& list, const Pause& pause);
-std::string resume_json(const std::string& list, bool was_paused);
 
 // ---- items of circular lists
 

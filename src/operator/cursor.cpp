@@ -41,11 +41,6 @@ std::string make_cursor(const std::vector<std::string>& fields) {
   return text;
 }
 
-void put_next(core::JsonObject& json, const std::string& cursor) {
-  if (cursor.empty()) return json.put_json("next", "null");
-  json.put("next", cursor);
-}
-
 std::vector<std::string> read_cursor(const std::string& text, std::string_view kind,
                                      std::size_t fields) {
   std::vector<std::string> read;

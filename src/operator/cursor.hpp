@@ -7,15 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json_object.hpp"
 #include "core/number.hpp"
 
 namespace w8y::verbs {
 
 /// Fields of any bytes, as text that needs no escaping in a URL. Never empty.
 std::string make_cursor(const std::vector<std::string>& fields);
-/// Adds "next": a cursor, or null where it is empty.
-void put_next(core::JsonObject& json, const std::string& cursor);
 /// So many fields of this kind, or none for an empty text. Throws Refusal for what no answer gave.
 std::vector<std::string> read_cursor(const std::string& text, std::string_view kind,
                                      std::size_t fields);

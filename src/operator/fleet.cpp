@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
 #include "operator/query_context.hpp"
@@ -119,50 +118,23 @@ void find_list(const QueryContext& query, std::span<FleetHost> hosts, const std:
   }
 }
 
-// ---- a view
+// ---- a part
 
-/// The lists of a host as JSON, and how many bytes were read for it.
-std::size_t add_all_lists(const QueryContext& query, FleetHost& host, std::string& json) {
-  std::vector<std::pair<std::string, std::string>> lists;
+/// Reads all lists of the host, and returns how many bytes were read for it.
+std::size_t read_lists(const QueryContext& query, FleetHost& host) {
   std::size_t bytes = 0;
   const std::size_t read =
       each_report(query, host, [&](const std::string& prefix, const std::string& text) {
-        const auto list = readable(host, prefix, text);
+        auto list = readable(host, prefix, text);
         if (!list) return true;
-        lists.emplace_back(prefix, view::to_json(*list, view::fleet));
-        bytes += lists.back().second.size() + 1;
-        if (bytes < most_view_bytes / 2) return true;
-        lists.pop_back();
-        return false;
+        bytes += prefix.size() + text.size();
+        if (bytes >= most_host_bytes) return false;
+        host.lists.push_back(std::move(*list));
+        return true;
       });
-  std::ranges::sort(lists);
-  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  lists.erase(std::unique(lists.begin(), lists.end(), same), lists.end());
-  for (const auto& [prefix, text] : lists) json.append(json.empty() ? "" : ",").append(text);
-  return read;
-}
-
-/// Returns how many bytes were read for it.
-std::size_t add_host(const QueryContext& query, const FleetWish& wish, FleetHost& host,
-                     std::string& text) {
-  std::size_t read = 0;
-  std::string lists;
-  if (wish.list) {
-    for (const ListStatus& list : host.lists) lists += view::to_json(list, view::fleet);
-  } else if (wish.lists && host.trouble.empty()) {
-    read = add_all_lists(query, host, lists);
-  }
-  core::AsciiObject json(512);
-  view::put_host(json, host);
-  const bool with_lists = wish.lists || wish.list;
-  if (with_lists) {
-    json.put("lists_error", host.lists_error);
-    json.put("lists_truncated", host.lists_truncated);
-  }
-  text += json.take();
-  if (!with_lists) return read;
-  text.pop_back();  // its }; the lists of a host may be large, and are copied once
-  text.append(",\"lists\":[").append(lists).append("]}");
+  std::ranges::sort(host.lists, {}, &ListStatus::prefix);
+  const auto same = [](const auto& a, const auto& b) { return a.prefix == b.prefix; };
+  host.lists.erase(std::unique(host.lists.begin(), host.lists.end(), same), host.lists.end());
   return read;
 }
 
@@ -251,25 +223,30 @@ FleetView hosts_of_list(const QueryContext& query, const std::string& list) {
   return view;
 }
 
-std::string fleet_view(const QueryContext& query, const FleetWish& wish) {
-  FleetView view = fleet_hosts(query);
-  std::span<FleetHost> left = part_of(view, wish.part);
-  std::span<FleetHost> hosts = left.first(std::min(left.size(), wish.part.limit));
-  if (wish.list) find_list(query, hosts, *wish.list);
-  core::AsciiObject head(256);
-  view::put_fleet(head, view);
-  std::string text = head.take();
-  text.pop_back();  // its }
-  text += ",\"hosts\":[";
-  std::size_t read = 0;
-  std::size_t count = 0;
-  while (count < hosts.size() && text.size() < most_view_bytes / 2 && read < most_read) {
-    if (count > 0) text += ',';
-    read += add_host(query, wish, hosts[count++], text);
-  }
-  const std::string next =
-      count < left.size() && count > 0 ? "\"" + cursor_at(hosts[count - 1]) + "\"" : "null";
-  return text += "],\"next\":" + next + "}";
+FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
+    : query_(query),
+      wish_(std::move(wish)),
+      fleet_(fleet_hosts(query)),
+      hosts_(part_of(fleet_, wish_.part)) {
+  if (wish_.list)
+    find_list(query, hosts_.first(std::min(hosts_.size(), wish_.part.limit)), *wish_.list);
+}
+
+std::optional<FleetHost> FleetWalk::next() {
+  if (count_ == std::min(hosts_.size(), wish_.part.limit) || read_ >= most_read)
+    return std::nullopt;
+  FleetHost host = hosts_[count_++];
+  if (wish_.lists && !wish_.list && host.trouble.empty()) read_ += read_lists(query_, host);
+  return host;
+}
+
+std::string FleetWalk::cursor() const {
+  return count_ > 0 && count_ < hosts_.size() ? cursor_at(hosts_[count_ - 1]) : std::string();
+}
+
+void truncate_lists(FleetHost& host) {
+  host.lists_truncated = true;
+  host.lists_error = "it has more lists than are shown";
 }
 
 std::vector<view::HostDetails> host_details(const QueryContext& query,
@@ -293,8 +270,7 @@ std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeRe
   std::string cursor = "0";
   std::size_t read = 0;
   const auto cut = [&host, &read] {
-    host.lists_truncated = true;
-    host.lists_error = "it has more lists than are shown";
+    truncate_lists(host);
     return read;
   };
   try {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@
 
 namespace w8y::verbs {
 
-/// Bytes of one answer of fleet_view(). It ends with the host that exceeds half of them; the lists
-/// of one host have the other half.
-inline constexpr std::size_t most_view_bytes = std::size_t{16} << 20;
+/// Bytes of the list reports of one host that FleetWalk reads, and of the lists of one host in an
+/// answer.
+inline constexpr std::size_t most_host_bytes = std::size_t{8} << 20;
 /// Hosts of one answer, if the request has no limit.
 inline constexpr std::size_t most_view_hosts = 1000;
 
@@ -33,8 +34,34 @@ struct FleetWish {
 FleetView fleet_hosts(const QueryContext& query);
 /// All hosts, each with this one list if it has it.
 FleetView hosts_of_list(const QueryContext& query, const std::string& list);
-/// JSON of GET /api/v1/fleet: a part of the hosts, and where the next part begins.
-std::string fleet_view(const QueryContext& query, const FleetWish& wish);
+
+/// A part of the hosts, one by one with the lists that `wish` asks for, so that the lists of one
+/// host are in memory at a time.
+class FleetWalk {
+ public:
+  /// Reads the hosts. Also throws Refusal if the fleet can't be read. `query` outlives it.
+  FleetWalk(const QueryContext& query, FleetWish wish);
+  FleetWalk(const FleetWalk&) = delete;
+  FleetWalk& operator=(const FleetWalk&) = delete;
+
+  /// The fleet, without the lists of its hosts.
+  [[nodiscard]] const FleetView& fleet() const { return fleet_; }
+  /// The next host; nullopt: this part is over.
+  std::optional<FleetHost> next();
+  /// Where the next part begins, after the host that next() returned last; empty: there is none.
+  [[nodiscard]] std::string cursor() const;
+
+ private:
+  const QueryContext& query_;
+  const FleetWish wish_;
+  FleetView fleet_;
+  std::span<FleetHost> hosts_;  ///< from the first host of this part on
+  std::size_t count_ = 0;       ///< of them, that next() returned
+  std::size_t read_ = 0;        ///< bytes of list reports
+};
+
+/// Notes that not all lists of the host are shown.
+void truncate_lists(FleetHost& host);
 /// Pages: details of the first of these hosts, as many as have about 1 MiB; at least one.
 std::vector<view::HostDetails> host_details(const QueryContext& query,
                                             const std::vector<view::HostWish>& wishes);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/escape.hpp"
-#include "core/json_object.hpp"
 #include "operator/circular_items.hpp"
 #include "operator/cursor.hpp"
 #include "operator/feed_jobs.hpp"
@@ -277,30 +276,6 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
   found.item = std::move(*item);
   found.runs = past_runs(query, list, name);
   return found;
-}
-
-std::string items_json(const ItemsPage& page) {
-  return core::json_array(page.items,
-                          [&page](const ItemView& item) { return view::to_json(item, page.kind); });
-}
-
-std::string to_json(const std::string& list, const ItemsPage& found) {
-  core::AsciiObject json(256);
-  json.put_bytes("list", list);
-  json.put("length", found.length);
-  json.put_json("items", items_json(found));
-  put_next(json, found.next);
-  return json.take();
-}
-
-std::string to_json(const std::string& list, const ItemDetail& found) {
-  core::AsciiObject json(1024);
-  json.put_bytes("list", list);
-  view::put_fields(json, found.item, found.kind);
-  json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
-                  return view::to_json(run);
-                }));
-  return json.take();
 }
 
 }  // namespace w8y::verbs

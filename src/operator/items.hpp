@@ -1,4 +1,4 @@
-// Items of lists of any kind of work, as the status API shows them.
+// Items of lists of any kind of work.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,6 @@ struct ItemsPage {
 /// page may have fewer items than its limit and still have a `next`.
 ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFilter& filter,
                      const PageRequest& part);
-/// The items as a JSON array.
-std::string items_json(const ItemsPage& page);
-std::string to_json(const std::string& list, const ItemsPage& found);
 
 /// Items of a list of this kind in a state (empty: in any), at most `most` of them (0: all). A list
 /// of Gearman is refused, 409.
@@ -52,6 +49,5 @@ struct ItemDetail {
 
 /// Reads one item of the list named `list`. Throws Refusal.
 ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name);
-std::string to_json(const std::string& list, const ItemDetail& found);
 
 }  // namespace w8y::verbs

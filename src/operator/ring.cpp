@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/json_object.hpp"
 #include "operator/circular_items.hpp"
 #include "operator/lists.hpp"
 #include "store/circular/keys.hpp"
@@ -19,16 +18,10 @@ namespace {
 
 /// A sample is of so many pieces, evenly over the list.
 constexpr std::size_t pieces = 100;
-/// Items that are named one by one, all of a short list, or of any those that are not free.
-constexpr std::size_t most_names = 400;
-constexpr std::size_t most_held = 500;
 /// Of the items that are looked for where they stood before.
 constexpr std::size_t witnesses = 64;
 
-struct Piece {
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
+using Piece = Ring::Piece;
 
 std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
   if (length <= most) return {{0, length}};
@@ -39,33 +32,6 @@ std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
   for (std::size_t i = 0; i < many; ++i)
     all.push_back({many == 1 ? 0 : i * (length - count) / (many - 1), count});
   return all;
-}
-
-char letter_of(const ItemView& item) {
-  return item.state == "delayed" ? 'd' : item.state.front();
-}
-
-/// What runs first, then what waits for somebody, then what rests.
-int rank_of(const ItemView& item) {
-  const char letter = letter_of(item);
-  return letter == 'r' ? 0 : letter == 'q' ? 1 : 2;
-}
-
-std::string held_text(std::vector<ItemView>& items, WallTime now) {
-  std::vector<std::size_t> held;
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (letter_of(items[i]) != 'f') held.push_back(i);
-  std::stable_sort(held.begin(), held.end(), [&items](std::size_t a, std::size_t b) {
-    return rank_of(items[a]) < rank_of(items[b]);
-  });
-  core::JsonArray array;
-  for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i) {
-    ItemView& item = items[held[i]];
-    if (item.left && item.state == "delayed")
-      item.until = now + std::chrono::duration_cast<WallTime>(*item.left);
-    array.add(view::ring_json(item, held[i]));
-  }
-  return array.take();
 }
 
 WallTime redis_now(redis::SyncClient& client, const std::string& key) {
@@ -106,44 +72,30 @@ void RingRotation::note(std::vector<std::uint64_t> hashes) {
   before_ = std::move(hashes);
 }
 
-std::string ring_text(QueryContext& query, const std::string& prefix, std::size_t most,
-                      RingRotation& turn) {
+Ring read_ring(QueryContext& query, const std::string& prefix, std::size_t most,
+               RingRotation& turn) {
   const store::CircularKeys keys = ring_keys(query, prefix);
-  const auto length = static_cast<std::size_t>(query.redis.call({"LLEN", keys.list}).number);
-  const WallTime now = redis_now(query.redis, keys.list);
-  const bool sampled = length > most;
-  std::vector<ItemView> items;
-  std::string parts = "[";
-  for (const Piece& piece : pieces_of(length, most)) {
+  Ring ring;
+  ring.length = static_cast<std::size_t>(query.redis.call({"LLEN", keys.list}).number);
+  ring.now = redis_now(query.redis, keys.list);
+  for (const Piece& piece : pieces_of(ring.length, most)) {
     std::vector<ItemView> some = read_part(query.redis, keys, piece.first, piece.count);
-    parts.append(parts.size() > 1 ? ",[" : "[").append(std::to_string(piece.first));
-    parts.append(",").append(std::to_string(some.size())).append("]");
-    std::move(some.begin(), some.end(), std::back_inserter(items));
+    ring.pieces.push_back({piece.first, some.size()});
+    for (ItemView& item : some) {
+      if (item.left && item.state == "delayed")
+        item.until = ring.now + std::chrono::duration_cast<WallTime>(*item.left);
+      ring.items.push_back(std::move(item));
+    }
   }
-  std::string states;
+  if (ring.length > most) {
+    turn.forget();
+    return ring;
+  }
   std::vector<std::uint64_t> hashes;
-  for (const ItemView& item : items) {
-    states += letter_of(item);
-    hashes.push_back(std::hash<std::string>()(item.item));
-  }
-  sampled ? turn.forget() : turn.note(std::move(hashes));
-
-  core::JsonObject json(items.size() + 1024);
-  json.put_bytes("list", prefix);
-  json.put("now_ms", now.count());
-  json.put("length", length);
-  json.put("examined", items.size());
-  json.put("sampled", sampled);
-  json.put_json("segments", parts + "]");
-  json.put_json("rotation", sampled ? "null" : std::to_string(turn.places()));
-  json.put("ring", states);
-  json.put_json("locked", held_text(items, now));
-  if (items.size() <= most_names) {
-    json.put_json("items", core::json_array(items, view::ring_name));
-  }
-  std::string text = json.take();
-  text.pop_back();
-  return text;
+  for (const ItemView& item : ring.items) hashes.push_back(std::hash<std::string>()(item.item));
+  turn.note(std::move(hashes));
+  ring.rotation = turn.places();
+  return ring;
 }
 
 }  // namespace w8y::verbs

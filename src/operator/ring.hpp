@@ -1,13 +1,15 @@
-// A circular list as a circle: how each of its items is, in its order, in few bytes.
+// A circular list as a circle: its items in their order, and how far it has turned.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/rule.hpp"
 #include "operator/query_context.hpp"
+#include "view/item_view.hpp"
 
 namespace w8y::verbs {
 
@@ -28,8 +30,23 @@ class RingRotation {
   std::int64_t places_ = 0;
 };
 
-/// JSON (w8y-api(7)), without its last brace. Throws Refusal for a list that is no circle.
-std::string ring_text(QueryContext& query, const std::string& prefix, std::size_t most,
-                      RingRotation& turn);
+/// What was read of the list: all of it, or pieces of a longer one, evenly over it.
+struct Ring {
+  struct Piece {
+    std::size_t first = 0;  ///< index in the list
+    std::size_t count = 0;
+  };
+  WallTime now{0};  ///< by Redis's clock
+  std::size_t length = 0;
+  std::vector<Piece> pieces;
+  std::vector<view::ItemView> items;     ///< of the pieces, in their order
+  std::optional<std::int64_t> rotation;  ///< RingRotation::places(); nullopt: a sample
+
+  [[nodiscard]] bool sampled() const { return !rotation; }
+};
+
+/// Reads at most `most` items. Throws Refusal for a list that is no circle.
+Ring read_ring(QueryContext& query, const std::string& prefix, std::size_t most,
+               RingRotation& turn);
 
 }  // namespace w8y::verbs

@@ -11,11 +11,6 @@ namespace w8y::verbs {
 
 namespace {
 
-/// About what one answer has, in bytes: each run may have the tail of a standard error.
-constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
-/// Bytes reserved for the end of a response, behind its runs.
-constexpr std::size_t room_for_end = 4096;
-
 /// Of one list: place and digest. Of many: when the last one came in, and how many of that
 /// millisecond have been looked at.
 class RunWalk {
@@ -110,22 +105,6 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
     return walk.next(run) ? cursor : std::string();
   }
   return {};
-}
-
-std::string runs_json(QueryContext& query, const std::optional<std::string>& list,
-                      const RunFilter& filter, const PageRequest& part) {
-  std::string text = R"({"runs":[)";
-  bool first = true;
-  const std::string next = list_runs(query, list, filter, part, [&](view::RunRecord&& run) {
-    const std::string shown = view::to_json(run);
-    run = {};
-    // A run may be large: there is room for the end of the answer, which is not copied for it.
-    if (shown.size() > text.capacity() - text.size())
-      text.reserve(text.size() + shown.size() + room_for_end);
-    text.append(std::exchange(first, false) ? "" : ",").append(shown);
-    return text.size() < most_run_bytes;
-  });
-  return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");
 }
 
 }  // namespace w8y::verbs

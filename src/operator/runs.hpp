@@ -40,8 +40,5 @@ using TakeRun = std::function<bool(view::RunRecord&&)>;
 /// than its limit, even none.
 std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take);
-/// The same as JSON: {"runs": […], "next"}. A page has about 8 MiB at most.
-std::string runs_json(QueryContext& query, const std::optional<std::string>& list,
-                      const RunFilter& filter, const PageRequest& part);
 
 }  // namespace w8y::verbs

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/escape.hpp"
-#include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
 #include "operator/key_pages.hpp"
@@ -53,15 +52,6 @@ ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
   }
   for (const std::string& list : lists) page.lists.push_back(read(query, list));
   return page;
-}
-
-template <class View>
-std::string page_json(const char* name, const ListsPage<View>& page) {
-  core::AsciiObject json(1024);
-  json.put_json(name,
-                core::json_array(page.lists, [](const View& list) { return view::to_json(list); }));
-  put_next(json, page.next);
-  return json.take();
 }
 
 /// How many jobs are due in each quarter of an hour from now on.
@@ -235,22 +225,6 @@ ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const
   walk_schedule(found.jobs, query, list, {state, {}}, part);
   read_schedules(query, list, found.jobs.items);
   return found;
-}
-
-std::string to_json(const ListsPage<view::ScheduleView>& page) {
-  return page_json("schedules", page);
-}
-
-std::string to_json(const ListsPage<view::FeedView>& page) {
-  return page_json("feeds", page);
-}
-
-std::string to_json(const ScheduleDetail& found) {
-  core::AsciiObject json(1024);
-  json.put_json("schedule", view::to_json(found.schedule));
-  json.put_json("jobs", items_json(found.jobs));
-  put_next(json, found.jobs.next);
-  return json.take();
 }
 
 }  // namespace w8y::verbs

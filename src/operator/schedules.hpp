@@ -1,4 +1,4 @@
-// Schedules and feeds, as the status API shows them.
+// Schedules and feeds of jobs.
 #pragma once
 
 #include <string>
@@ -31,10 +31,6 @@ struct ScheduleDetail {
 /// One schedule, and its jobs in a state; empty: all. Throws Refusal.
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part);
-
-std::string to_json(const ListsPage<view::ScheduleView>& page);
-std::string to_json(const ListsPage<view::FeedView>& page);
-std::string to_json(const ScheduleDetail& found);
 
 /// Adds the jobs that match the filter, each once: claimed jobs first, then queued jobs, jobs on
 /// the timeline, and the rest.

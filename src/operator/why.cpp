@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/json_object.hpp"
 #include "core/number.hpp"
 #include "core/status.hpp"
 #include "operator/circular_items.hpp"
@@ -153,21 +152,6 @@ bool wants_failure(const WhyItem& item) {
          item.state == "stalled";
 }
 
-std::string sentence_json(const WhySentence& sentence) {
-  core::AsciiObject json;
-  json.put("kind", sentence.kind);
-  json.put("text", sentence.text);
-  if (!sentence.hosts.empty())
-    json.put_json("hosts", core::json_array(sentence.hosts, [](const std::string& host) {
-                    core::AsciiObject named;
-                    named.put_bytes("host", host);
-                    return named.take();
-                  }));
-  for (const auto& [name, number] : sentence.numbers) json.put(name, number);
-  for (const auto& [name, text] : sentence.texts) json.put_bytes(name, text);
-  return json.take();
-}
-
 }  // namespace
 
 Why explain(QueryContext& query, const WhyQuestion& question) {
@@ -190,17 +174,6 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
   add_run(item, question.replies);
   if (wants_failure(item)) item.last_failure = last_failure(query.redis, question);
   return why_item(list, item);
-}
-
-std::string why_json(const WhyQuestion& question, const Why& why, WallTime now) {
-  core::AsciiObject json(1024);
-  json.put_bytes("list", question.list);
-  if (question.item) view::put_item(json, "item", ShownItem(*question.item));
-  json.put("state", why.state);
-  json.put_json("reasons", core::json_array(why.sentences, sentence_json));
-  json.put("age_ms", std::max(WallTime{0}, now - question.asked).count());
-  if (why.unknown()) json.put("error", why.sentences.front().text);
-  return json.take();
 }
 
 }  // namespace w8y::verbs

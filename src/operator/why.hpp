@@ -26,7 +26,4 @@ struct WhyQuestion {
 /// Explains a list or an item. An unknown list counts as circular. Throws redis::RedisError.
 Why explain(QueryContext& query, const WhyQuestion& question);
 
-/// JSON of GET /api/v1/lists/…/why. `now`: by the clock of `asked`.
-std::string why_json(const WhyQuestion& question, const Why& why, WallTime now);
-
 }  // namespace w8y::verbs

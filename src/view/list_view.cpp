@@ -298,4 +298,22 @@ std::uint64_t failures(const RunCounters& counters) {
   return counters.failed + counters.crashed + counters.timed_out + counters.lost;
 }
 
+std::string pause_json(const std::string& list, const Pause& pause) {
+  core::AsciiObject json;
+  json.put("result", "paused");
+  json.put_bytes("list", list);
+  json.put_bytes("reason", pause.reason);
+  json.put_bytes("by", pause.by);
+  json.put("since_ms", pause.since.count());
+  Time::write(json, "until_ms", pause.until, api);
+  return json.take();
+}
+
+std::string resume_json(const std::string& list, bool was_paused) {
+  core::AsciiObject json;
+  json.put("result", was_paused ? "resumed" : "was not paused");
+  json.put_bytes("list", list);
+  return json.take();
+}
+
 }  // namespace w8y::view

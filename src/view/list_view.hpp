@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/pause.hpp"
 #include "core/status.hpp"
 #include "view/field.hpp"
 
@@ -20,6 +21,9 @@ void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface)
 std::optional<ListStatus> read_list(const JsonFields& json, Surface surface);
 /// A list report. nullopt: not JSON, or longer than a host writes.
 std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text);
+/// What pausing and resuming a list came to.
+std::string pause_json(const std::string& list, const Pause& pause);
+std::string resume_json(const std::string& list, bool was_paused);
 /// Returns a hash of the fields that do not change with each run.
 std::size_t settled_hash(const ListStatus& list);
 

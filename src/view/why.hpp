@@ -44,6 +44,10 @@ struct Why {
   [[nodiscard]] bool unknown() const { return state == "unknown"; }
 };
 
+/// JSON of GET /api/v1/lists/LIST/why and …/items/ITEM/why. `age`: of the facts.
+std::string why_json(const Why& why, const std::string& list, const std::optional<Item>& item,
+                     WallTime age);
+
 // ---- facts
 
 struct WhyList {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/query_json.hpp"
 #include "api/routes.hpp"
 #include "operator/fleet.hpp"
 #include "operator/query_context.hpp"
@@ -64,7 +65,7 @@ struct Written {
   }
   QueryContext query() { return {client, options, nullptr, "fleet"}; }
   nlohmann::json view(const FleetWish& wish = {}) {
-    return nlohmann::json::parse(fleet_view(query(), wish));
+    return nlohmann::json::parse(api::fleet_json(query(), wish));
   }
 
   loop::Loop loop;
@@ -215,8 +216,8 @@ TEST_CASE("fleet view: forged hosts with more than an answer can have") {
   std::size_t parts = 0;
   std::vector<std::string> seen;
   do {
-    const std::string text = fleet_view(fleet.query(), wish);
-    CHECK(text.size() < most_view_bytes);
+    const std::string text = api::fleet_json(fleet.query(), wish);
+    CHECK(text.size() < api::most_fleet_bytes);
     const nlohmann::json json = nlohmann::json::parse(text);
     for (const nlohmann::json& host : json["hosts"]) {
       seen.push_back(host["host"].get<std::string>());
@@ -338,7 +339,7 @@ TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") 
   CHECK(api.answer({{"after", "x"}}, false).status == 400);
 
   const std::string large = report(3900);
-  for (int i = 0; i < 2; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 3000, large);
+  for (int i = 0; i < 2; ++i) fleet.lists(fleet.host("forged" + std::to_string(i)), 1000, large);
   api.answers.clear();
   api.ask({}, false);
   int ticks = 0;

@@ -1,0 +1,191 @@
+#include "api/query_json.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/json_object.hpp"
+#include "view/host_view.hpp"
+#include "view/list_view.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+using view::ItemView;
+
+/// About what one answer has, in bytes: each run may have the tail of a standard error.
+constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
+/// Bytes reserved for the end of a response, behind its runs.
+constexpr std::size_t room_for_end = 4096;
+/// Items that are named one by one, all of a short list, or of any those that are not free.
+constexpr std::size_t most_names = 400;
+constexpr std::size_t most_held = 500;
+
+void put_next(core::JsonObject& json, const std::string& cursor) {
+  if (cursor.empty()) return json.put_json("next", "null");
+  json.put("next", cursor);
+}
+
+std::string items_array(const verbs::ItemsPage& page) {
+  return core::json_array(page.items,
+                          [&page](const ItemView& item) { return view::to_json(item, page.kind); });
+}
+
+template <class View>
+std::string page_json(const char* name, const verbs::ListsPage<View>& page) {
+  core::AsciiObject json(1024);
+  json.put_json(name,
+                core::json_array(page.lists, [](const View& list) { return view::to_json(list); }));
+  put_next(json, page.next);
+  return json.take();
+}
+
+char letter_of(const ItemView& item) {
+  return item.state == "delayed" ? 'd' : item.state.front();
+}
+
+/// What runs first, then what waits for somebody, then what rests.
+int rank_of(const ItemView& item) {
+  const char letter = letter_of(item);
+  return letter == 'r' ? 0 : letter == 'q' ? 1 : 2;
+}
+
+std::string held_json(const std::vector<ItemView>& items) {
+  std::vector<std::size_t> held;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (letter_of(items[i]) != 'f') held.push_back(i);
+  std::stable_sort(held.begin(), held.end(), [&items](std::size_t a, std::size_t b) {
+    return rank_of(items[a]) < rank_of(items[b]);
+  });
+  core::JsonArray array;
+  for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i)
+    array.add(view::ring_json(items[held[i]], held[i]));
+  return array.take();
+}
+
+/// The lists of the host, as many as there is room for.
+std::string lists_array(FleetHost& host) {
+  core::JsonArray lists;
+  std::size_t bytes = 0;
+  for (const ListStatus& list : host.lists) {
+    const std::string text = view::to_json(list, view::fleet);
+    bytes += text.size() + 1;
+    if (bytes >= verbs::most_host_bytes) {
+      verbs::truncate_lists(host);
+      break;
+    }
+    lists.add(text);
+  }
+  return lists.take();
+}
+
+void append_host(std::string& text, FleetHost& host, bool with_lists) {
+  const std::string lists = with_lists ? lists_array(host) : std::string();
+  core::AsciiObject json(512);
+  view::put_host(json, host);
+  if (with_lists) {
+    json.put("lists_error", host.lists_error);
+    json.put("lists_truncated", host.lists_truncated);
+  }
+  text += json.take();
+  if (!with_lists) return;
+  text.pop_back();  // its }; the lists of a host may be large, and are copied once
+  text.append(",\"lists\":").append(lists).append("}");
+}
+
+}  // namespace
+
+std::string items_json(const std::string& list, const verbs::ItemsPage& page) {
+  core::AsciiObject json(256);
+  json.put_bytes("list", list);
+  json.put("length", page.length);
+  json.put_json("items", items_array(page));
+  put_next(json, page.next);
+  return json.take();
+}
+
+std::string item_json(const std::string& list, const verbs::ItemDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_bytes("list", list);
+  view::put_fields(json, found.item, found.kind);
+  json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
+                  return view::to_json(run);
+                }));
+  return json.take();
+}
+
+std::string schedules_json(const verbs::ListsPage<view::ScheduleView>& page) {
+  return page_json("schedules", page);
+}
+
+std::string feeds_json(const verbs::ListsPage<view::FeedView>& page) {
+  return page_json("feeds", page);
+}
+
+std::string schedule_json(const verbs::ScheduleDetail& found) {
+  core::AsciiObject json(1024);
+  json.put_json("schedule", view::to_json(found.schedule));
+  json.put_json("jobs", items_array(found.jobs));
+  put_next(json, found.jobs.next);
+  return json.take();
+}
+
+std::string ring_json(const std::string& list, const verbs::Ring& ring) {
+  core::JsonArray pieces;
+  for (const verbs::Ring::Piece& piece : ring.pieces)
+    pieces.add("[" + std::to_string(piece.first) + "," + std::to_string(piece.count) + "]");
+  std::string states;
+  for (const ItemView& item : ring.items) states += letter_of(item);
+  core::JsonObject json(ring.items.size() + 1024);
+  json.put_bytes("list", list);
+  json.put("now_ms", ring.now.count());
+  json.put("length", ring.length);
+  json.put("examined", ring.items.size());
+  json.put("sampled", ring.sampled());
+  json.put_json("segments", pieces.take());
+  json.put_json("rotation", ring.rotation ? std::to_string(*ring.rotation) : "null");
+  json.put("ring", states);
+  json.put_json("locked", held_json(ring.items));
+  if (ring.items.size() <= most_names)
+    json.put_json("items", core::json_array(ring.items, view::ring_name));
+  std::string text = json.take();
+  text.pop_back();
+  return text;
+}
+
+std::string runs_json(verbs::QueryContext& query, const std::optional<std::string>& list,
+                      const verbs::RunFilter& filter, const verbs::PageRequest& part) {
+  std::string text = R"({"runs":[)";
+  bool first = true;
+  const std::string next = verbs::list_runs(query, list, filter, part, [&](view::RunRecord&& run) {
+    const std::string shown = view::to_json(run);
+    run = {};
+    // A run may be large: there is room for the end of the answer, which is not copied for it.
+    if (shown.size() > text.capacity() - text.size())
+      text.reserve(text.size() + shown.size() + room_for_end);
+    text.append(std::exchange(first, false) ? "" : ",").append(shown);
+    return text.size() < most_run_bytes;
+  });
+  return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");
+}
+
+std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish& wish) {
+  verbs::FleetWalk walk(query, wish);
+  core::AsciiObject head(256);
+  view::put_fleet(head, walk.fleet());
+  std::string text = head.take();
+  text.pop_back();  // its }
+  text += ",\"hosts\":[";
+  bool first = true;
+  while (text.size() < most_fleet_bytes / 2) {
+    auto host = walk.next();
+    if (!host) break;
+    if (!std::exchange(first, false)) text += ',';
+    append_host(text, *host, wish.lists || wish.list);
+  }
+  const std::string next = walk.cursor();
+  return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");
+}
+
+}  // namespace w8y::api
