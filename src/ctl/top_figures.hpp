@@ -8,47 +8,27 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "ctl/table.hpp"
+#include "core/status.hpp"
 #include "view/json_fields.hpp"
+#include "view/list_view.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::ctl {
 
 struct TopList {
-  std::string name;  ///< escaped, as all texts here
-  Cell state = "";
-  std::string why;
-  int rank = 0;  ///< what is wrong comes first
-  std::int64_t running = 0;
-  std::int64_t limit = 0;
-  std::int64_t done = 0;    ///< since the start of w8yd
-  std::int64_t failed = 0;  ///< the same; all ends that are no success, and not by an operator
-  std::int64_t quarantined = 0;
-  std::int64_t cycle_ms = 0;  ///< 0: not known
+  ListStatus status;
   double done_per_minute = 0;
   double failed_per_minute = 0;
-};
 
-struct TopRun {
-  std::string list;
-  std::string item;
-  std::string run;
-  Cell state = "";
-  std::int64_t for_ms = 0;
-  bool has_progress = false;
-  double numerator = 0;
-  double denominator = 0;
+  [[nodiscard]] std::uint64_t done() const { return status.counters.succeeded; }
+  /// All ends that are no success, and not by an operator.
+  [[nodiscard]] std::uint64_t failed() const { return view::failures(status.counters); }
 };
 
 struct TopFigures {
-  std::string host;
-  Cell state = "";
-  std::int64_t up_ms = 0;
-  Cell redis = "";
-  std::int64_t places_used = 0;
-  std::int64_t places_limit = 0;  ///< 0: none
-  std::vector<Cell> problems;
+  HostStatus host;
+  std::vector<ShownProblem> problems;
   std::vector<TopList> lists;
-  std::vector<TopRun> runs;
 };
 
 /// Reads one status after the other, and remembers those of the last minute for the rates.
@@ -60,8 +40,8 @@ class TopReader {
 
  private:
   struct Counts {
-    std::int64_t done = 0;
-    std::int64_t failed = 0;
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
   };
   struct Past {
     Instant at{};

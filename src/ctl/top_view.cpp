@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "core/pattern.hpp"
 #include "core/units.hpp"
 #include "ctl/columns.hpp"
+#include "ctl/text.hpp"
 #include "ctl/top_table.hpp"
 
 namespace w8y::ctl {
@@ -25,24 +27,46 @@ std::string rate_text(double per_minute) {
   return text;
 }
 
-std::string count_text(std::int64_t count) {
+std::string count_text(std::uint64_t count) {
   return count == 0 ? "" : std::to_string(count);
 }
 
-std::string time_span(std::int64_t ms) {
-  return rough_duration(std::chrono::floor<std::chrono::seconds>(WallTime(ms)));
+std::string time_span(WallTime time) {
+  return rough_duration(std::chrono::floor<std::chrono::seconds>(std::max(WallTime{0}, time)));
 }
 
-std::string bar_text(const TopRun& run) {
+std::string bar_text(const std::optional<Progress>& progress) {
   constexpr double cells = 20;
-  if (!run.has_progress) return "";
-  const double part =
-      run.denominator > 0 ? std::clamp(run.numerator / run.denominator, 0.0, 1.0) : 0.0;
+  if (!progress) return "";
+  const double part = progress->denominator > 0
+                          ? std::clamp(progress->numerator / progress->denominator, 0.0, 1.0)
+                          : 0.0;
   const auto full = static_cast<std::size_t>(std::lround(part * cells));
   char percent[16];
   std::snprintf(percent, sizeof percent, " %3.0f %%", std::floor(part * 100));
   return "[" + std::string(full, '=') + std::string(static_cast<std::size_t>(cells) - full, ' ') +
          "]" + percent;
+}
+
+Cell redis_cell(const HostStatus& host) {
+  if (!host.has_redis) return "none";
+  const RedisStatus& redis = host.redis;
+  if (redis.connected && redis.trouble.empty()) return "connected";
+  return {(redis.connected ? "unavailable" : "not connected") +
+              (redis.trouble.empty() ? "" : ": " + escape(redis.trouble)),
+          Colour::bad};
+}
+
+/// What is wrong comes first.
+int rank_of(const ListStatus& list) {
+  if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
+  if (list.quarantined.value_or(0) > 0) return 1;
+  if (list.state == ListState::refused || list.state == ListState::paused) return 2;
+  return list.state == ListState::running ? 3 : 4;
+}
+
+std::optional<WallTime> cycle_of(const TopList& list) {
+  return list.status.figures ? list.status.figures->lap : std::nullopt;
 }
 
 TopLine one_line(Cell cell, std::size_t width, TopLine::Look look = TopLine::Look::plain) {
@@ -119,7 +143,7 @@ bool TopView::press(const TopKey& key) {
       first_ = 0;
       break;
     case Kind::end:
-      first_ = figures_.lists.size() + figures_.runs.size();
+      first_ = figures_.lists.size() + running();
       break;
     case Kind::enter:
     case Kind::backspace:
@@ -187,34 +211,44 @@ bool TopView::fits(const std::string& name) const {
 std::vector<const TopList*> TopView::chosen_lists() const {
   std::vector<const TopList*> lists;
   for (const TopList& list : figures_.lists)
-    if (fits(list.name)) lists.push_back(&list);
+    if (fits(escape_text(list.status.prefix))) lists.push_back(&list);
   const auto by = [&](auto key) {
     std::ranges::stable_sort(lists,
                              [&](const TopList* a, const TopList* b) { return key(*a) > key(*b); });
   };
   switch (sort_) {
     case Sort::problems:
-      by([](const TopList& list) { return -list.rank; });
+      by([](const TopList& list) { return -rank_of(list.status); });
       break;
     case Sort::name:
       break;  // as they came
     case Sort::running:
-      by([](const TopList& list) { return list.running; });
+      by([](const TopList& list) { return list.status.running; });
       break;
     case Sort::rate:
       by([](const TopList& list) { return list.done_per_minute + list.failed_per_minute; });
       break;
     case Sort::failures:
-      by([](const TopList& list) { return std::pair(list.failed_per_minute, list.failed); });
+      by([](const TopList& list) { return std::pair(list.failed_per_minute, list.failed()); });
       break;
   }
   return lists;
 }
 
-std::vector<const TopRun*> TopView::chosen_runs() const {
-  std::vector<const TopRun*> runs;
-  for (const TopRun& run : figures_.runs)
-    if (fits(run.list)) runs.push_back(&run);
+std::size_t TopView::running() const {
+  std::size_t count = 0;
+  for (const TopList& list : figures_.lists) count += list.status.runs.size();
+  return count;
+}
+
+std::vector<TopView::TopRun> TopView::chosen_runs() const {
+  std::vector<TopRun> runs;
+  for (const TopList& list : figures_.lists) {
+    const std::string name = escape_text(list.status.prefix);
+    if (!fits(name)) continue;
+    for (const RunStatus& run : list.status.runs) runs.push_back({name, &run});
+  }
+  std::ranges::stable_sort(runs, {}, [](const TopRun& run) { return run.run->started; });
   return runs;
 }
 
@@ -233,24 +267,27 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
     room -= std::min(room, width_of(text));
     line.cells.emplace_back(std::move(text), colour);
   };
-  put(figures_.host + "  ");
-  put(figures_.state.text, figures_.state.colour);
-  put("  up " + time_span(figures_.up_ms));
+  const HostStatus& host = figures_.host;
+  const Cell state = shaded(state_name(host.state));
+  const Cell redis = redis_cell(host);
+  put(escape(host.host) + "  ");
+  put(state.text, state.colour);
+  put("  up " + time_span(host.now - host.started));
   put("  Redis ");
-  put(figures_.redis.text, figures_.redis.colour);
+  put(redis.text, redis.colour);
   to.push_back(std::exchange(line, {}));
   room = width;
   put(std::to_string(figures_.lists.size()) +
       (figures_.lists.size() == 1 ? " list, " : " lists, "));
-  put(std::to_string(figures_.runs.size()) + " running");
-  if (figures_.places_limit > 0)
-    put(", " + std::to_string(figures_.places_used) + " of " +
-        std::to_string(figures_.places_limit) + " slots");
+  put(std::to_string(running()) + " running");
+  if (host.slots_limit > 0)
+    put(", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
+        " slots");
   put(", " + (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
   if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
   to.push_back(std::move(line));
   for (std::size_t i = 0; i < figures_.problems.size() && i < most_problems; ++i)
-    to.push_back(one_line(figures_.problems[i], width));
+    to.push_back(one_line({said(figures_.problems[i].text), Colour::bad}, width));
   if (const std::size_t count = figures_.problems.size(); count > most_problems)
     to.push_back(
         one_line({"and " + std::to_string(count - most_problems) + " more: w8yctl status has all",
@@ -266,20 +303,22 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
     first_ = std::min(first_, lists.size() > page ? lists.size() - page : 0);
   }
   const bool cycles =
-      std::ranges::any_of(lists, [](const TopList* list) { return list->cycle_ms > 0; });
+      std::ranges::any_of(lists, [](const TopList* list) { return cycle_of(*list).has_value(); });
   std::vector<std::vector<Cell>> table;
   for (std::size_t i = first_; i < lists.size() && i - first_ < page; ++i) {
     const TopList& list = *lists[i];
-    std::vector<Cell> row = {list.name,
-                             list.state,
-                             std::to_string(list.running) + "/" + std::to_string(list.limit),
-                             rate_text(list.done_per_minute),
-                             {rate_text(list.failed_per_minute), Colour::bad},
-                             count_text(list.done),
-                             count_text(list.failed),
-                             {count_text(list.quarantined), Colour::bad}};
-    if (cycles) row.emplace_back(list.cycle_ms > 0 ? time_span(list.cycle_ms) : "");
-    row.emplace_back(list.why);
+    const ListStatus& status = list.status;
+    std::vector<Cell> row = {
+        escape_text(status.prefix),
+        shaded(state_name(status.state)),
+        std::to_string(status.running) + "/" + std::to_string(status.concurrency),
+        rate_text(list.done_per_minute),
+        {rate_text(list.failed_per_minute), Colour::bad},
+        count_text(list.done()),
+        count_text(list.failed()),
+        {count_text(status.quarantined.value_or(0)), Colour::bad}};
+    if (cycles) row.emplace_back(cycle_of(list) ? time_span(*cycle_of(list)) : "");
+    row.emplace_back(said(status.why));
     table.push_back(std::move(row));
   }
   std::vector<TopColumn> columns = {{"LIST", true},
@@ -306,8 +345,11 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
   }
   std::vector<std::vector<Cell>> table;
   for (std::size_t i = first; i < runs.size() && i - first < page; ++i) {
-    const TopRun& run = *runs[i];
-    table.push_back({run.list, run.item, run.state, time_span(run.for_ms), bar_text(run), run.run});
+    const RunStatus& run = *runs[i].run;
+    table.push_back(
+        {runs[i].list, item_text(run.item),
+         run.lease_lost ? Cell("lock lost", Colour::bad) : shaded(state_name(run.state)),
+         time_span(figures_.host.now - run.started), bar_text(run.progress), escape(run.run)});
   }
   add_table(to,
             {{"LIST", true},

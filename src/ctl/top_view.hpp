@@ -46,7 +46,13 @@ class TopView {
   void scroll(long by);
   [[nodiscard]] bool fits(const std::string& name) const;
   [[nodiscard]] std::vector<const TopList*> chosen_lists() const;
-  [[nodiscard]] std::vector<const TopRun*> chosen_runs() const;
+  struct TopRun {
+    std::string list;  ///< escaped
+    const RunStatus* run;
+  };
+  [[nodiscard]] std::size_t running() const;
+  /// The runs of these lists, those that have gone on longest first.
+  [[nodiscard]] std::vector<TopRun> chosen_runs() const;
   void add_head(std::vector<TopLine>& to, std::size_t width) const;
   void add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
   void add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
