@@ -96,13 +96,22 @@ void JsonObject::put_plain(std::string_view name, std::string_view value) {
   *to = '"';
 }
 
-void JsonObject::put(std::string_view name, std::int64_t value) {
+template <class Integer>
+void JsonObject::put_integer(std::string_view name, Integer value) {
   constexpr std::size_t longest_number = 20;
   const bool first = size_ == 0;
   char* to = grow(name.size() + around_name + longest_number);
   to = write_name(name, first, to);
   to = std::to_chars(to, to + longest_number, value).ptr;
   size_ = static_cast<std::size_t>(to - text_.data());
+}
+
+void JsonObject::put(std::string_view name, std::int64_t value) {
+  put_integer(name, value);
+}
+
+void JsonObject::put(std::string_view name, std::uint64_t value) {
+  put_integer(name, value);
 }
 
 void JsonObject::put_json(std::string_view name, std::string_view value) {

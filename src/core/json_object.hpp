@@ -25,13 +25,13 @@ class JsonObject {
   /// What is no UTF-8 in it gets U+FFFD.
   void put(std::string_view name, std::string_view value);
   void put(std::string_view name, std::int64_t value);
+  void put(std::string_view name, std::uint64_t value);
   /// Adds an integer or a boolean.
   template <std::integral Value>
-  requires(!std::same_as<Value, std::int64_t>) void put(std::string_view name, Value value) {
+  requires(!std::same_as<Value, std::int64_t> &&
+           !std::same_as<Value, std::uint64_t>) void put(std::string_view name, Value value) {
     if constexpr (std::same_as<Value, bool>) {
       put_json(name, value ? "true" : "false");
-    } else if constexpr (std::same_as<Value, std::uint64_t>) {
-      put_json(name, std::to_string(value));
     } else {
       put(name, static_cast<std::int64_t>(value));
     }
@@ -45,6 +45,8 @@ class JsonObject {
 
  private:
   void put_plain(std::string_view name, std::string_view value);
+  template <class Integer>
+  void put_integer(std::string_view name, Integer value);
 
   char* grow(std::size_t more);
   void make_room();

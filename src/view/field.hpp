@@ -120,7 +120,8 @@ struct Text {
   static void write(core::JsonObject& json, std::string_view name, const std::string& value,
                     Surface surface) {
     if (value.empty() && (surface & sparse) != 0) return;
-    json.put(name, (surface & cut_texts) != 0 ? cut_text(value, Most) : value);
+    if ((surface & cut_texts) != 0) return json.put(name, cut_text(value, Most));
+    json.put(name, value);
   }
   static void read(const JsonFields& json, std::string_view name, std::string& value) {
     value = json.text(name);
