@@ -69,6 +69,8 @@ void add_item_changes(const Routes& routes) {
   });
   routes.router.on(endpoints::run_item, [routes](const http::HttpRequest& request,
                                                  const http::HttpReplyPtr& reply) {
+    if (const std::string text = routes.control.status().format_conflict; !text.empty())
+      return reply->send(http::error_response(conflict, text));
     routes.control.run_item(request.path[3], request.path[5], [reply](const ControlResult& result) {
       reply->send(result_response(result));
     });

@@ -64,36 +64,6 @@ std::string held_json(const std::vector<ItemView>& items) {
   return array.take();
 }
 
-/// The lists of the host, as many as there is room for.
-std::string lists_array(FleetHost& host) {
-  core::JsonArray lists;
-  std::size_t bytes = 0;
-  for (const ListStatus& list : host.lists) {
-    const std::string text = view::to_json(list, view::fleet);
-    bytes += text.size() + 1;
-    if (bytes >= verbs::most_host_bytes) {
-      verbs::truncate_lists(host);
-      break;
-    }
-    lists.add(text);
-  }
-  return lists.take();
-}
-
-void append_host(std::string& text, FleetHost& host, bool with_lists) {
-  const std::string lists = with_lists ? lists_array(host) : std::string();
-  core::AsciiObject json(512);
-  view::put_host(json, host);
-  if (with_lists) {
-    json.put("lists_error", host.lists_error);
-    json.put("lists_truncated", host.lists_truncated);
-  }
-  text += json.take();
-  if (!with_lists) return;
-  text.pop_back();  // its }; the lists of a host may be large, and are copied once
-  text.append(",\"lists\":").append(lists).append("}");
-}
-
 }  // namespace
 
 std::string items_json(const std::string& list, const verbs::ItemsPage& page) {
@@ -182,7 +152,7 @@ std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish&
     auto host = walk.next();
     if (!host) break;
     if (!std::exchange(first, false)) text += ',';
-    append_host(text, *host, wish.lists || wish.list);
+    text += view::to_json(std::move(*host), wish.lists || wish.list, verbs::most_host_bytes);
   }
   const std::string next = walk.cursor();
   return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");

@@ -23,11 +23,18 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
 
 }  // namespace
 
+void refuse_in_conflict(const Routes& routes) {
+  const std::string text = routes.control.status().format_conflict;
+  if (!text.empty()) throw verbs::Refusal(conflict, text);
+}
+
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
+  const bool changes = endpoint.method == std::string_view("POST");
   routes.router.on(
-      endpoint, [&queries = routes.queries, question = std::move(question)](
+      endpoint, [routes, &queries = routes.queries, changes, question = std::move(question)](
                     const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
         try {
+          if (changes) refuse_in_conflict(routes);
           queries.run([query = question(request)](
                           QueryContext& context) { return json_response(200, query(context)); },
                       [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },

@@ -71,6 +71,7 @@ Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
     throw verbs::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
+  if (ending.quarantine) refuse_in_conflict(routes);
   return ending;
 }
 

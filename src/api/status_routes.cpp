@@ -24,6 +24,7 @@ std::string why_not_ready(const HostStatus& host) {
   if (host.state == HostState::draining) return "draining";
   if (host.has_redis && !host.redis.connected)
     return "no Redis" + (host.redis.trouble.empty() ? "" : ": " + host.redis.trouble);
+  if (!host.format_conflict.empty()) return host.format_conflict;
   return "";
 }
 

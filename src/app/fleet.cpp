@@ -1,5 +1,6 @@
 #include "app/fleet.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -19,6 +20,12 @@ namespace {
 
 /// Each takes one of the server's connections, and the others are for everybody else.
 constexpr std::size_t max_log_streams = 16;
+
+/// A comparison of formats reads the heartbeats of all hosts. Each host causes at most one such
+/// read per second, and ten per second while it waits for another host to stop.
+constexpr Duration compare_interval = std::chrono::minutes(1);
+constexpr Duration compare_cost = std::chrono::seconds(1);
+constexpr Duration conflict_cost = std::chrono::milliseconds(100);
 
 std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
   if (!time) return std::nullopt;
@@ -158,11 +165,17 @@ void Fleet::start(const Config& config) {
 
 /// Before lists are served with another Redis or another fleet.
 void Fleet::commit(const Config& wanted) {
-  if (link_ && link_->session == parts_.redis.session() && link_->fleet == wanted.supervisor.fleet)
-    return;
+  fleet_ = wanted.supervisor.fleet;
+  if (link_ && is_current(*link_)) return;
   conflict_.reset();
-  compare_ = true;
-  if (parts_.redis.exists()) parts_.formats(std::nullopt);
+  compare_at_ = Instant{};
+  if (!parts_.redis.exists()) conflict_.emplace();  // no heartbeats, no conflict
+  parts_.formats(conflict_);
+}
+
+/// False between commit() and applied(), if the connection or the fleet is another one.
+bool Fleet::is_current(const Link& link) const {
+  return link.session == parts_.redis.session() && link.fleet == fleet_;
 }
 
 void Fleet::join(const Config& config) {
@@ -175,7 +188,7 @@ void Fleet::join(const Config& config) {
 void Fleet::applied(const Config& config) {
   processors_ = parts_.processors();
   if (std::exchange(hash_, config.hash) != config.hash) applied_ = parts_.loop.now();
-  if (link_->session == parts_.redis.session() && link_->fleet == config.supervisor.fleet) {
+  if (is_current(*link_)) {
     lists_.look_at_all();
     return link_->member.beat_soon();
   }
@@ -232,15 +245,24 @@ HostBeat Fleet::beat(const RedisTime& time) {
 
 /// A host that joins may be one that started earlier and found Redis later.
 void Fleet::on_counted(std::size_t hosts) {
-  compare_ = compare_ || hosts > hosts_;
-  hosts_ = hosts;
+  if (hosts > std::exchange(hosts_, hosts)) compare_soon();
   parts_.counted(hosts);
+}
+
+/// All hosts of a large fleet notice the same change: each waits for a random time.
+void Fleet::compare_soon() {
+  const Duration spread = hosts_ * conflict_cost;
+  const auto share = static_cast<Duration::rep>(redis::random_number() %
+                                                static_cast<std::uint64_t>(spread.count() + 1));
+  compare_at_ = std::min(compare_at_, parts_.loop.now() + Duration(share));
 }
 
 /// This host has sent its heartbeat: of two that start at the same time, one sees the other.
 void Fleet::compare_formats() {
-  if (!compare_ || !parts_.redis.exists()) return;
-  link_->reader.read([this](const store::FleetReader::ViewPtr& view) { formats_compared(*view); });
+  if (!parts_.redis.exists() || !is_current(*link_) || parts_.loop.now() < compare_at_) return;
+  link_->reader.read([this, link = link_.get()](const store::FleetReader::ViewPtr& view) {
+    if (link == link_.get() && is_current(*link)) formats_compared(*view);
+  });
 }
 
 void Fleet::formats_compared(const FleetView& view) {
@@ -249,7 +271,9 @@ void Fleet::formats_compared(const FleetView& view) {
   own.id = parts_.id;
   own.started = link_->member.time().at(started_);
   std::string conflict = format_conflict(view, &own);
-  compare_ = !conflict.empty();
+  compare_at_ = parts_.loop.now() +
+                (conflict.empty() ? std::max(compare_interval, Duration(hosts_ * compare_cost))
+                                  : Duration(hosts_ * conflict_cost));
   if (conflict_ && *conflict_ == conflict) return;
   if (!conflict.empty())
     parts_.log.error("claiming nothing, other format in the fleet", {{"reason", conflict}});
@@ -257,10 +281,11 @@ void Fleet::formats_compared(const FleetView& view) {
     parts_.log.info("claiming again, formats agree");
   conflict_ = std::move(conflict);
   parts_.formats(conflict_);
+  lists_.look_at_all();
 }
 
 void Fleet::retell() {
-  compare_ = true;
+  compare_soon();
   minutes_.forget();
   if (link_ && link_->accepted) lists_.set_wanted(true);
 }

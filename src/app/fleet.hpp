@@ -80,6 +80,8 @@ class Fleet final : public Subsystem,
   void on_beat(const std::string& refused) override;
 
   void join(const Config& config);
+  [[nodiscard]] bool is_current(const Link& link) const;
+  void compare_soon();
   void compare_formats();
   void formats_compared(const FleetView& view);
   void sweep_logs();
@@ -93,9 +95,10 @@ class Fleet final : public Subsystem,
   FleetHour minutes_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;           ///< until it has forgotten us
+  std::string fleet_;                    ///< of the config that is being applied or in force
   std::optional<std::string> conflict_;  ///< format_conflict(); nullopt: not compared yet
-  bool compare_ = true;                  ///< formats, after the next heartbeat
-  std::size_t hosts_ = 0;                ///< at the last count
+  Instant compare_at_{};                 ///< time of the next comparison of formats
+  std::size_t hosts_ = 1;                ///< at the last count
   Timer sweep_;
   http::ClientPool log_pool_;
   std::vector<std::unique_ptr<LogStream>> logs_;

@@ -53,9 +53,10 @@ void HostMode::update_quiet() {
   supervisor_.set_quiet(quiet_ || redis_ == RedisState::too_old);
 }
 
+/// A conflict of formats lasts until an operator ends it. A host in conflict is ready all the same,
+/// so that systemd does not stop it: it answers queries and says what to do.
 void HostMode::look_ready() {
-  const bool formats_agree = conflict_ && conflict_->empty();
-  if (ready_ || !served_ || redis_ != RedisState::usable || !formats_agree || draining_) return;
+  if (ready_ || !served_ || redis_ != RedisState::usable || !conflict_ || draining_) return;
   ready_ = true;
   events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});
   on_ready();

@@ -110,9 +110,9 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
         status.why = rule.enabled ? "concurrency = 0" : "enabled = false";
       } else if (quiet) {
         status.state = ListState::quiet;
-      } else if (!supervisor.hold().empty()) {
+      } else if (std::string hold = supervisor.hold(rule); !hold.empty()) {
         status.state = ListState::unavailable;
-        status.why = supervisor.hold();
+        status.why = std::move(hold);
       } else {
         describe_serving(status, *list.poller(), facts.now());
         status.poll_within = supervisor.longest_turn();

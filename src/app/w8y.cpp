@@ -238,7 +238,8 @@ int run(const W8yOptions& options, char** argv) {
   const redis::Url url = redis::parse_url(options.redis_url);
   if (url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(options.key_prefix))
     throw std::runtime_error(
-        "in a cluster all keys of a list must share a slot: the key prefix needs a hash tag, as in "
+        "in a cluster all keys of a list must share a hash slot: the key prefix needs a hash tag, "
+        "as in "
         "-k '{work}'");
   if (url.tls) prepare_tls(argv);
   W8yLog log(options.quiet, options.timestamps, options.log_file);

@@ -80,9 +80,9 @@ class JsonArray {
 
 /// Returns a JSON array of the JSON texts that `write` returns for the elements of `range`.
 template <class Range, class Write>
-std::string json_array(const Range& range, const Write& write) {
+std::string json_array(Range&& range, const Write& write) {
   JsonArray array;
-  for (const auto& each : range) array.add(write(each));
+  for (auto&& each : range) array.add(write(each));
   return array.take();
 }
 

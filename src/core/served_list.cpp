@@ -19,7 +19,7 @@ void ServedList::take_rule(RulePtr rule) {
 
 void ServedList::renew_upkeep() {
   upkeep_.reset();
-  if (rule_->enabled && state_ != ServingState::closing)
+  if (rule_->enabled && !held_ && state_ != ServingState::closing)
     upkeep_ = host_.factory.make_upkeep(rule_, host_.idle, *this);
 }
 
@@ -79,14 +79,15 @@ void ServedList::serve() {
   state_ = ServingState::serving;
   poller_ =
       std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.places, *this}, rule_);
-  poller_->set_quiet(quiet_);
+  poller_->set_quiet(quiet_ || held_);
   update_reserved();
   poller_->begin(host_.factory.make_source(rule_, host_.idle, poller_->source_handler()));
 }
 
-void ServedList::reopen(bool quiet) {
+void ServedList::reopen(bool quiet, bool held) {
   state_ = ServingState::probing;
   quiet_ = quiet;
+  held_ = held;
 }
 
 void ServedList::renew() {
@@ -116,7 +117,13 @@ void ServedList::close() {
 
 void ServedList::set_quiet(bool quiet) {
   quiet_ = quiet;
-  if (poller_) poller_->set_quiet(quiet);
+  if (poller_) poller_->set_quiet(quiet_ || held_);
+}
+
+void ServedList::set_held(bool held) {
+  if (std::exchange(held_, held) == held) return;
+  renew_upkeep();
+  if (poller_) poller_->set_quiet(quiet_ || held_);
 }
 
 void ServedList::stop_runs(StopReason reason) {

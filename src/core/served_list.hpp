@@ -80,11 +80,13 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   /// A run has met what the probe did not, or what has vanished since: until the next answer.
   void refuse(const Refusal& refusal);
   void set_quiet(bool quiet);
+  /// While held, it starts no runs, as while it is quiet, and has no upkeep.
+  void set_held(bool held);
   /// Replaces the poller, for instance because sources are to be made on a new connection.
   void renew();
   void close();
   /// Closing, and wanted again: probing, until decide(). What still runs takes its places.
-  void reopen(bool quiet);
+  void reopen(bool quiet, bool held);
   void stop_runs(StopReason reason);
   void kill_runs(StopReason reason);
   bool cancel(const RunId& run);
@@ -142,7 +144,7 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   const ListHost& host_;
   RulePtr rule_;
   std::string refusal_;
-  std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, or not needed
+  std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, held, or not needed
   Shared<Caps> caps_;               ///< most have none to speak of
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
@@ -153,6 +155,7 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   std::unique_ptr<Past> past_;  ///< of pollers that were swept; nullptr: none had a run
   ServingState state_ = ServingState::probing;
   bool quiet_ = false;
+  bool held_ = false;
   Timer sweep_;
 };
 

@@ -17,7 +17,7 @@
 namespace w8y {
 
 enum class HostState {
-  starting,  ///< until every probe has answered and Redis was connected once
+  starting,  ///< until every probe has finished, Redis was connected and the heartbeats were read
   running,
   quiet,     ///< told to begin no new runs until it is told otherwise
   draining,  ///< on its way out
@@ -28,7 +28,7 @@ enum class ListState {
   running,      ///< at least one run
   idle,         ///< nothing to do: no items, or none that is free
   full,         ///< items may be free, but `host_concurrency` or `fleet_concurrency` is reached
-  unavailable,  ///< Redis, or each gearmand, can't be asked
+  unavailable,  ///< Redis or each gearmand is, or another format in the fleet holds the list
   starved,      ///< this host is short of processes, descriptors, memory or disk
   paused,       ///< by an operator, on all hosts
   quiet,        ///< this host begins no new runs

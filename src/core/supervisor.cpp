@@ -128,7 +128,7 @@ void Supervisor::close_missing() {
     // It is back in the config before its last run has ended: such runs count against its limit.
     const auto back = config_->lists.find(list->rule().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
-    list->reopen(claims_nothing());
+    list->reopen(quiet_, !hold(*back->second).empty());
     lists_.add(std::move(list));
   }
   std::erase_if(closing_, [](const auto& list) {
@@ -141,7 +141,7 @@ void Supervisor::close_missing() {
 void Supervisor::open_some() {
   for (std::size_t i = 0; i < opened_at_once && !opening_.empty(); ++i) {
     const auto list = lists_.find(opening_.front());
-    if (list != lists_.end()) list->second->set_quiet(claims_nothing());
+    if (list != lists_.end()) list->second->set_quiet(quiet_);
     opening_.pop_front();
   }
   if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
@@ -152,14 +152,19 @@ void Supervisor::open_some() {
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const RulePtr& rule = config_->lists.at(prefix);
   const auto found = lists_.find(prefix);
+  const bool held = !hold(*rule).empty();
   if (found == lists_.end()) {
     ServedList& made = lists_.add(std::make_unique<ServedList>(list_host_, rule));
     made.set_quiet(true);  // until open_some()
+    made.set_held(held);
     opening_.push_back(prefix);
     return made.decide(rule, answer != nullptr ? *answer : ProbeResult(made.caps()));
   }
   ServedList& list = *found->second;
+  // A rule of another kind of work may end the hold, but not before its source replaces the other.
+  if (held) list.set_held(true);
   list.decide(rule, answer != nullptr ? *answer : ProbeResult(list.caps()));
+  list.set_held(held);
 }
 
 // ---- executors that were refused are asked again
@@ -216,20 +221,18 @@ void Supervisor::probe_again(const std::string& prefix) {
 // ---- quiet, cancel, drain
 
 void Supervisor::set_quiet(bool quiet) {
-  const bool before = claims_nothing();
-  quiet_ = quiet;
-  update_quiet(before);
+  if (std::exchange(quiet_, quiet) == quiet) return;
+  for (const auto& [prefix, list] : lists_) list->set_quiet(quiet);
 }
 
 void Supervisor::set_hold(const std::string& reason) {
-  const bool before = claims_nothing();
   hold_ = reason;
-  update_quiet(before);
+  for (const auto& [prefix, list] : lists_) list->set_held(!hold(list->rule()).empty());
 }
 
-void Supervisor::update_quiet(bool before) {
-  if (claims_nothing() == before) return;
-  for (const auto& [prefix, list] : lists_) list->set_quiet(claims_nothing());
+/// Jobs of Gearman have no keys in Redis that a host of another format could misread.
+std::string Supervisor::hold(const Rule& rule) const {
+  return rule.kind() == SourceKind::gearman ? std::string() : hold_;
 }
 
 bool Supervisor::cancel(const RunId& run) {

@@ -47,9 +47,11 @@ class Supervisor {
 
   void set_quiet(bool quiet);
   [[nodiscard]] bool quiet() const { return quiet_; }
-  /// Holds all lists, as set_quiet() does, for a reason that their states show. Empty: no longer.
+  /// Holds the lists that claim from Redis: they start no runs and have no upkeep. Empty: no
+  /// longer.
   void set_hold(const std::string& reason);
-  [[nodiscard]] const std::string& hold() const { return hold_; }
+  /// Why this list is held; empty if it is not.
+  [[nodiscard]] std::string hold(const Rule& rule) const;
   /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
   /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
   void drain(std::function<void()> drained);
@@ -90,8 +92,6 @@ class Supervisor {
   void note_lack(const RulePtr& rule, const std::string& reason);
   void refuse_lacking();
   void look_drained();
-  [[nodiscard]] bool claims_nothing() const { return quiet_ || !hold_.empty(); }
-  void update_quiet(bool before);
 
   SupervisorHost host_;
   Places places_;

@@ -38,6 +38,7 @@ class Cancel final : public Command {
     if (!found.active || found.finished) throw Failure(refused, where_it_is(matches.id(), found));
     const view::RunView& run = *found.active;
     if (quarantine_) {
+      context.refuse_other_formats();
       verbs::QueryContext query = context.query();
       verbs::park(query, run, {who_we_are(), reason_, wall_now()});
     }

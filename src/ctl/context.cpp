@@ -207,7 +207,8 @@ void Context::refuse_other_formats() {
     const FleetView view = verbs::fleet_hosts({at.redis(), at.reach(), nullptr, fleet(), {}});
     if (const std::string conflict = format_conflict(view, nullptr); !conflict.empty())
       throw Failure(refused, conflict);
-  } catch (const verbs::Refusal&) {
+  } catch (const verbs::Refusal& refusal) {
+    if (refusal.status() == 503) throw Failure(not_reachable, refusal.what());
     // The fleet cannot be read: the Redis user may lack the permissions for its keys.
   }
 }

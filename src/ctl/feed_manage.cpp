@@ -116,6 +116,7 @@ class FeedConfig final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     verbs::FeedDirectory feeds(server(context));
     if (value_) {
+      context.refuse_other_formats();
       if (*name_ == "max_length") max_length_of("max_length", *value_);
       if (*name_ == "type") kind_of("type", *value_);
       feeds.set_config(feed_, *name_, *value_);

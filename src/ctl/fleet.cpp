@@ -67,7 +67,7 @@ void print_fleet_hosts(const FleetView& fleet, bool wide) {
   for (const FleetHost& host : fleet.hosts) {
     Cell state = shaded(host.state());
     if (host.silent)
-      state = Cell("silent since " + ago_text(host.last_beat, fleet.now), Colour::bad);
+      state = Cell("unresponsive since " + ago_text(host.last_beat, fleet.now), Colour::bad);
     table.add({escape_text(host.beat.host), state, config_cell(host, fleet.now),
                escape(host.beat.version), ago_text(host.last_beat, fleet.now),
                slots_text(host.beat), margin_text(host.beat.lease_margin), fleet_note_text(host)});
@@ -110,15 +110,10 @@ void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
 }
 
 /// As GET /api/v1/fleet has it.
-std::string to_json(const FleetView& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
+std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
   core::AsciiObject json(4096);
   view::put_fleet(json, fleet);
-  const auto host_json = [lists](const FleetHost& host) {
-    if (lists) return view::with_lists(host);
-    core::AsciiObject alone(512);
-    view::put_host(alone, host);
-    return alone.take();
-  };
+  const auto host_json = [lists](FleetHost& host) { return view::to_json(std::move(host), lists); };
   json.put_json("hosts", core::json_array(fleet.hosts, host_json));
   if (runs) json.put_json("runs", to_text(*runs));
   return json.take();
@@ -133,11 +128,11 @@ class Fleet final : public Command {
 
   int run(const Options& options, Context& context) override {
     FleetAccess access(options, context);
-    const FleetView fleet = access.look(!no_lists_);
+    FleetView fleet = access.look(!no_lists_);
     std::optional<FleetOutcome> runs;
     if (runs_) runs = access.give({});
     if (options.json) {
-      print_json(to_json(fleet, !no_lists_, runs));
+      print_json(to_json(std::move(fleet), !no_lists_, runs));
       return done;
     }
     if (fleet.hosts.empty()) {

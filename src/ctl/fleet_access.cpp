@@ -29,6 +29,16 @@ using view::JsonFields;
 
 }  // namespace
 
+namespace {
+
+/// The value of a parameter that an empty text leaves out.
+std::optional<std::string_view> if_any(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
 FleetAccess::FleetAccess(const Options& options, Context& context)
     : options_(options), context_(context) {}
 
@@ -53,8 +63,8 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
     const JsonFields part = context_.host().ask(
         api::endpoints::fleet.target({}, {{"limit", std::to_string(wish.part.limit)},
                                           {"lists", wish.lists ? "yes" : "no"},
-                                          {"list", wish.list.value_or(std::string())},
-                                          {"after", wish.part.after}}));
+                                          {"list", wish.list},
+                                          {"after", if_any(wish.part.after)}}));
     wish.part.after = part.text("next");
     return view::read_fleet(part);
   }
@@ -62,7 +72,6 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
     const verbs::QueryContext query = context_.query();
     verbs::FleetWalk walk(query, wish);
     FleetView part = walk.fleet();
-    part.hosts.clear();
     while (auto host = walk.next()) part.hosts.push_back(std::move(*host));
     wish.part.after = walk.cursor();
     return part;
@@ -114,9 +123,9 @@ FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
   const http::Endpoint& endpoint = api::endpoints::of(order.kind);
   if (order.kind == OrderKind::logs || order.kind == OrderKind::runs)
     return read_outcome(context_.host().ask(
-        endpoint.target({}, {{"run", order.run},
-                             {"host", order.kind == OrderKind::runs ? order.host : ""},
-                             {"list", order.list.value_or(std::string())}})));
+        endpoint.target({}, {{"run", if_any(order.run)},
+                             {"host", if_any(order.kind == OrderKind::runs ? order.host : "")},
+                             {"list", order.list}})));
   core::AsciiObject body(256);
   body.put_bytes("by", order.by);
   if (order.kind == OrderKind::run) {
@@ -125,7 +134,8 @@ FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
   }
   if (!order.run.empty()) body.put_bytes("run", order.run);
   return read_outcome(context_.host().order(
-      endpoint.target({}, {{"host", order.host}, {"all", order.host.empty() ? "yes" : ""}}),
+      endpoint.target(
+          {}, {{"host", if_any(order.host)}, {"all", if_any(order.host.empty() ? "yes" : "")}}),
       body.take()));
 }
 
@@ -146,9 +156,9 @@ int tell_fleet(const Options& options, const FleetOutcome& outcome) {
     for (const std::string& line : host.lines) std::cout << "  " << escape(line) << '\n';
   }
   for (const FleetOutcome::Missing& host : outcome.missing) {
-    std::cout << escape_text(host.host) << ": did not answer within 2s";
+    std::cout << escape_text(host.host) << ": no reply within 2s";
     if (host.silent)
-      std::cout << "; silent since " << time_text(host.last_beat) << ", for "
+      std::cout << "; unresponsive since " << time_text(host.last_beat) << ", for "
                 << rough_duration(outcome.now - host.last_beat);
     std::cout << '\n';
   }

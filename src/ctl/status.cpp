@@ -121,8 +121,10 @@ class Status final : public Command {
   void declare(Words&) override {}
   int run(const Options& options, Context& context) override {
     // Each of ten thousand lists is only of use to a program.
-    const JsonFields answer = context.host().ask(
-        api::endpoints::status.target({}, {{"lists", options.json ? "" : "count"}}));
+    std::optional<std::string_view> lists;
+    if (!options.json) lists = "count";
+    const JsonFields answer =
+        context.host().ask(api::endpoints::status.target({}, {{"lists", lists}}));
     const HostStatus host = view::read_host(answer);
     if (options.json) {
       print_json(answer);

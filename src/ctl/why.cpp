@@ -69,7 +69,8 @@ class AskWhy final : public Command {
   [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
     if (context.names_redis() || !options.fleet.empty() || !options.lock_key.empty())
       return std::nullopt;
-    const std::string_view times = options.json ? "" : "marked";
+    std::optional<std::string_view> times;
+    if (!options.json) times = "marked";
     return context.ask_if_there(
         item_.items.empty()
             ? api::endpoints::why_list.target({prefix_}, {{"times", times}})

@@ -29,10 +29,10 @@ Target Endpoint::target(std::initializer_list<std::string_view> segments,
     throw std::logic_error(std::string(pattern) + " has fewer segments");
   char separator = '?';
   for (const auto& [name, value] : query) {
-    if (value.empty()) continue;
+    if (!value) continue;
     if (!has_parameter(name))
       throw std::logic_error(std::string(pattern) + " has no parameter " + std::string(name));
-    text.append(1, separator).append(name).append("=").append(percent_encode(value));
+    text.append(1, separator).append(name).append("=").append(percent_encode(*value));
     separator = '&';
   }
   return Target(std::move(text));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +24,7 @@ class Target {
 
 struct Endpoint {
   enum class Others { refused, ignored };
-  using Parameter = std::pair<std::string_view, std::string_view>;
+  using Parameter = std::pair<std::string_view, std::optional<std::string_view>>;
 
   const char* method;
   const char* pattern;  ///< as in "/api/v1/lists/*"; "*" stands for any one segment
@@ -31,7 +32,7 @@ struct Endpoint {
   Others others = Others::refused;             ///< all other parameters
 
   [[nodiscard]] bool has_parameter(std::string_view name) const;
-  /// `segments` stand for each "*". A parameter without a value is left out. Throws
+  /// `segments` replace each "*". A parameter with the value nullopt is left out. Throws
   /// std::logic_error if this endpoint has no such parameter, or another number of segments.
   [[nodiscard]] Target target(std::initializer_list<std::string_view> segments = {},
                               std::initializer_list<Parameter> query = {}) const;

@@ -1,6 +1,7 @@
 // A connection to Redis for verbs.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "loop/loop.hpp"
@@ -16,6 +17,11 @@ using redis::RedisError;
 inline bool is_unreachable(const RedisError& error) {
   return error.code() == redis::ErrorCode::none;
 }
+
+/// In a cluster, refuses a name that has no hash tag with 400, since all keys of a list or a feed
+/// must share a hash slot. `what`: "list" or "feed". `example`: such as "'{work}'".
+void check_hash_tag(const Reach& reach, const char* what, const std::string& name,
+                    const char* example);
 
 /// Connects when a verb first needs Redis. The loop belongs to the caller and outlives this.
 class Connection {

@@ -39,12 +39,8 @@ std::string rest_of(const redis::RedisError& error, std::string_view word) {
 }  // namespace
 
 FeedServer feed_server(Connection& at, const std::string& feed) {
-  const bool is_cluster = at.reach().url.kind == redis::Url::Kind::cluster;
-  if (is_cluster && !redis::has_hash_tag(feed))
-    throw Refusal(400, "the feed " + escape_text(feed) +
-                           " has no hash tag, and in a cluster all keys of a feed must "
-                           "share a slot; such as '{news}'");
-  return {at.redis(), is_cluster};
+  check_hash_tag(at.reach(), "feed", feed, "'{news}'");
+  return {at.redis(), at.reach().url.kind == redis::Url::Kind::cluster};
 }
 
 std::string_view kind_name(FeedKind kind) {

@@ -127,7 +127,7 @@ std::size_t read_lists(const QueryContext& query, FleetHost& host) {
       each_report(query, host, [&](const std::string& prefix, const std::string& text) {
         auto list = readable(host, prefix, text);
         if (!list) return true;
-        bytes += prefix.size() + text.size();
+        bytes += std::max(prefix.size() + text.size(), sizeof(ListStatus));
         if (bytes >= most_host_bytes) return false;
         host.lists.push_back(std::move(*list));
         return true;
@@ -149,8 +149,7 @@ std::string cursor_at(const FleetHost& host) {
       {"fleet", host.beat.host, std::to_string(host.beat.started.count()), host.beat.id});
 }
 
-std::span<FleetHost> part_of(FleetView& view, const PageRequest& part) {
-  std::span<FleetHost> hosts = view.hosts;
+std::span<FleetHost> part_of(std::span<FleetHost> hosts, const PageRequest& part) {
   const auto fields = read_cursor(part.after, "fleet", 3);
   if (!fields.empty()) {
     const std::tuple<std::string_view, std::int64_t, std::string_view> after(
@@ -227,7 +226,8 @@ FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
     : query_(query),
       wish_(std::move(wish)),
       fleet_(fleet_hosts(query)),
-      hosts_(part_of(fleet_, wish_.part)) {
+      all_(std::exchange(fleet_.hosts, {})),
+      hosts_(part_of(all_, wish_.part)) {
   if (wish_.list)
     find_list(query, hosts_.first(std::min(hosts_.size(), wish_.part.limit)), *wish_.list);
 }
@@ -242,11 +242,6 @@ std::optional<FleetHost> FleetWalk::next() {
 
 std::string FleetWalk::cursor() const {
   return count_ > 0 && count_ < hosts_.size() ? cursor_at(hosts_[count_ - 1]) : std::string();
-}
-
-void truncate_lists(FleetHost& host) {
-  host.lists_truncated = true;
-  host.lists_error = "it has more lists than are shown";
 }
 
 std::vector<view::HostDetails> host_details(const QueryContext& query,

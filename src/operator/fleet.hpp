@@ -44,7 +44,7 @@ class FleetWalk {
   FleetWalk(const FleetWalk&) = delete;
   FleetWalk& operator=(const FleetWalk&) = delete;
 
-  /// The fleet, without the lists of its hosts.
+  /// The fleet, without its hosts.
   [[nodiscard]] const FleetView& fleet() const { return fleet_; }
   /// The next host; nullopt: this part is over.
   std::optional<FleetHost> next();
@@ -55,13 +55,12 @@ class FleetWalk {
   const QueryContext& query_;
   const FleetWish wish_;
   FleetView fleet_;
-  std::span<FleetHost> hosts_;  ///< from the first host of this part on
+  std::vector<FleetHost> all_;
+  std::span<FleetHost> hosts_;  ///< of `all_`, from the first host of this part on
   std::size_t count_ = 0;       ///< of them, that next() returned
   std::size_t read_ = 0;        ///< bytes of list reports
 };
 
-/// Notes that not all lists of the host are shown.
-void truncate_lists(FleetHost& host);
 /// Pages: details of the first of these hosts, as many as have about 1 MiB; at least one.
 std::vector<view::HostDetails> host_details(const QueryContext& query,
                                             const std::vector<view::HostWish>& wishes);

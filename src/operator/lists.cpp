@@ -4,6 +4,7 @@
 
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "operator/connection.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
 #include "store/schedule/keys.hpp"
@@ -105,11 +106,16 @@ std::vector<std::string> queues_of(const QueryContext& query, const std::string&
   return list ? list->queues : std::vector<std::string>();
 }
 
+void check_hash_tag(const Reach& reach, const char* what, const std::string& name,
+                    const char* example) {
+  if (reach.url.kind != redis::Url::Kind::cluster || redis::has_hash_tag(name)) return;
+  throw Refusal(400, "the " + std::string(what) + " " + escape_text(name) +
+                         " has no hash tag, and in a cluster all keys of a " + what +
+                         " must share a hash slot; such as " + example);
+}
+
 void check_hash_tag(const QueryContext& query, const std::string& prefix) {
-  if (!query.cluster() || redis::has_hash_tag(prefix)) return;
-  throw Refusal(400, "the list " + escape_text(prefix) +
-                         " has no hash tag, and in a cluster all keys of a list must "
-                         "share a slot; such as '{work}'");
+  check_hash_tag(query.reach, "list", prefix, "'{work}'");
 }
 
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {

@@ -201,10 +201,7 @@ DispatchReply ScheduleChanges::dispatch(const DispatchCall& call) {
 }
 
 ScheduleChanges schedule_changes(Connection& at, const std::string& prefix) {
-  if (at.reach().url.kind == redis::Url::Kind::cluster && !redis::has_hash_tag(prefix))
-    throw Refusal(400, "the prefix " + escape_text(prefix) +
-                           " has no hash tag, and in a cluster all keys of a prefix must "
-                           "share a slot; such as -k '{redbike}'");
+  check_hash_tag(at.reach(), "prefix", prefix, "-k '{redbike}'");
   return {at.redis(), ScheduleKeys(prefix)};
 }
 

@@ -126,13 +126,19 @@ const char* FleetHost::state() const {
   return trouble.empty() ? beat.state.c_str() : "unknown";
 }
 
+void truncate_lists(FleetHost& host) {
+  host.lists_truncated = true;
+  host.lists_error = "it has more lists than are shown";
+}
+
 std::string format_conflict(const FleetView& view, const HostBeat* own) {
   for (const FleetHost& host : view.hosts) {
     const HostBeat& other = host.beat;
     if (host.silent || !host.trouble.empty() || other.format == fleet_format) continue;
     if (own == nullptr || std::tie(other.started, other.id) < std::tie(own->started, own->id))
       return "host " + escape_text(other.host) + " uses format " + std::to_string(other.format) +
-             "; stop or upgrade it";
+             (other.format < fleet_format ? "; stop or upgrade it"
+                                          : "; stop it, or upgrade this host");
   }
   return {};
 }

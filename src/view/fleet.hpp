@@ -166,6 +166,8 @@ struct FleetView {
   std::string latest_config_hash;  ///< what who is behind has not; empty: nobody is
 };
 
+/// Notes that not all lists of the host are shown.
+void truncate_lists(FleetHost& host);
 /// Says who is silent, behind, or has another's name; and sorts.
 void judge(FleetView& view);
 /// Returns why `own` must claim nothing: a live host of the fleet uses another format and started

@@ -170,14 +170,27 @@ void put_host(core::JsonObject& json, const FleetHost& host) {
   put_fields(json, fleet_fields, host, fleet);
 }
 
-std::string with_lists(const FleetHost& host) {
-  core::AsciiObject json(1024);
+std::string to_json(FleetHost&& host, bool lists, std::size_t most) {
+  core::JsonArray array;
+  std::size_t bytes = 0;
+  for (ListStatus& list : host.lists) {
+    const std::string text = to_json(list, fleet);
+    list = {};
+    bytes += text.size() + 1;
+    if (bytes >= most) {
+      truncate_lists(host);
+      break;
+    }
+    array.add(text);
+  }
+  core::AsciiObject json(512);
   put_host(json, host);
+  if (!lists) return json.take();
   json.put("lists_error", host.lists_error);
   json.put("lists_truncated", host.lists_truncated);
-  const auto list_json = [](const ListStatus& list) { return to_json(list, fleet); };
-  json.put_json("lists", core::json_array(host.lists, list_json));
-  return json.take();
+  std::string text = json.take();
+  text.pop_back();  // its }; the lists of a host may be large, and are copied once
+  return text.append(",\"lists\":").append(array.take()).append("}");
 }
 
 void put_fleet(core::JsonObject& json, const FleetView& view) {

@@ -1,6 +1,8 @@
 // A host as it is shown: by itself, in its heartbeats, in the fleet.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +22,10 @@ std::vector<std::string_view> host_names(unsigned surfaces);
 void put_host(core::JsonObject& json, const HostStatus& host, Surface surface);
 /// Adds the fields of a host of GET /api/v1/fleet, without its lists.
 void put_host(core::JsonObject& json, const FleetHost& host);
-/// The same with its lists: a JSON object.
-std::string with_lists(const FleetHost& host);
+/// Returns the same as a JSON object, with `lists` also the lists: as many as `most` bytes can
+/// hold. Consumes the host, so that its lists and their JSON need no more memory than one of them.
+std::string to_json(FleetHost&& host, bool lists,
+                    std::size_t most = std::numeric_limits<std::size_t>::max());
 /// Adds what a fleet has besides its hosts.
 void put_fleet(core::JsonObject& json, const FleetView& view);
 /// Reads what put_fleet() wrote, and "hosts" beside it.

@@ -16,7 +16,7 @@ struct Problem {
   /// In the order in which they are told.
   enum class Kind {
     redis,        ///< it can't be used
-    format,       ///< a running host of the fleet uses another format
+    format,       ///< a live host of the fleet that started earlier uses another format
     gearman,      ///< a gearmand can't be used
     unavailable,  ///< Redis refuses some lists
     clock,        ///< the clock of Redis jumped within the last hour

@@ -411,7 +411,7 @@ TEST_CASE("fleet: a host gives way to a live host of another format that started
   CHECK(conflict(0, now - 30s, now).empty());
   CHECK(conflict(0, now - 2min, now - 30s).empty());  // it is unresponsive
   // Both started at the same time: the smaller ID counts as earlier.
-  CHECK(conflict(2, own.started, now) == "host alpha uses format 2; stop or upgrade it");
+  CHECK(conflict(2, own.started, now) == "host alpha uses format 2; stop it, or upgrade this host");
   CHECK(conflict(2, own.started, now, "gamma-00000003").empty());
 
   FleetView view;

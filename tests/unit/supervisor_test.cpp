@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
+#include "core/gearman_settings.hpp"
 #include "core/schedule_settings.hpp"
 #include "house.hpp"
 
@@ -148,6 +149,16 @@ TEST_CASE("a list is looked after by every host that has it, until it is gone") 
     house.settle_down();
     CHECK(house.upkeep.all.empty());
   }
+  SUBCASE("a hold, until it ends") {
+    house.supervisor.set_hold("host old uses format 0");
+    CHECK(house.upkeep.all.empty());
+    rule.weight = 7;
+    house.apply({rule});
+    CHECK(house.upkeep.all.empty());
+    house.supervisor.set_hold("");
+    REQUIRE(house.upkeep.all.size() == 1);
+    CHECK((*house.upkeep.all.begin())->rule->weight == 7);
+  }
 }
 
 TEST_CASE("quiet holds every list, new ones too, until it ends") {
@@ -162,6 +173,35 @@ TEST_CASE("quiet holds every list, new ones too, until it ends") {
   house.supervisor.set_quiet(false);
   house.settle_down();
   CHECK(house.supervisor.running() == 2);
+}
+
+TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and ends beside quiet") {
+  House house;
+  house.redis.lists["a"] = {"1"};
+  house.redis.lists["g"] = {"1"};
+  house.supervisor.set_hold("host old uses format 0");
+  Rule jobs = rule_for("g");
+  jobs.source = GearmanSettings{};
+  house.apply({rule_for("a"), jobs});
+  CHECK(house.supervisor.hold(rule_for("a")) == "host old uses format 0");
+  CHECK(house.supervisor.hold(jobs).empty());
+  CHECK(house.list("a").running() == 0);
+  CHECK(house.list("g").running() == 1);
+
+  // The list changes its kind, and back: its runs follow the hold.
+  house.apply({rule_for("a"), rule_for("g")});
+  house.redis.lists["g"] = {"2"};
+  house.run_for(1s);
+  CHECK(count(house.log, "start 2") == 0);
+
+  house.supervisor.set_quiet(true);
+  house.supervisor.set_hold("");
+  house.settle_down();
+  CHECK(house.list("a").running() == 0);
+  house.supervisor.set_quiet(false);
+  house.settle_down();
+  CHECK(house.list("a").running() == 1);
+  CHECK(house.list("g").running() == 1);
 }
 
 TEST_CASE("cancel finds a run wherever it is") {

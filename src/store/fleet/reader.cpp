@@ -150,8 +150,7 @@ void FleetReader::fail(const RoundPtr& round, const redis::Answer& answer, const
   view.unreachable =
       answer.failure != redis::Failure::none || redis::is_about_server(answer.error());
   view.hosts.clear();
-  view.trouble = view.unreachable ? "Redis can't be asked: " + answer.problem()
-                                  : key + ": " + answer.problem();
+  view.trouble = (view.unreachable ? "" : key + ": ") + answer.problem();
   finish(round);
 }
 
