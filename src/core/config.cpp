@@ -264,7 +264,8 @@ void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
   if (!asks_for_cluster(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
   const std::string tagged = "{" + rule.prefix + "}";
   value.wrong_key(
-      "has no hash tag, and in a cluster all keys of a list must share a slot; must be such as "
+      "has no hash tag, and in a cluster all keys of a list must share a hash slot; must be such "
+      "as "
       "[lists." +
       quote_start(tagged) + "] (the keys are then " +
       quote_start(feed ? "feed.ids:" + tagged : tagged + (schedule ? "-timeline" : ":list")) +

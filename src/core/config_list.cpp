@@ -67,8 +67,8 @@ void warn_of_late_visits(const ConfigValue& list, const Rule& rule) {
   const CircularSettings& settings = rule.circular();
   if (settings.overdue_after == Duration{0} || settings.overdue_after > settings.cooldown) return;
   list.warn("has an overdue_after of " + format_duration(settings.overdue_after) +
-            ", and its items rest for a cooldown of " + format_duration(settings.cooldown) +
-            ": it would always count as too slow");
+            ", and its items are delayed by a cooldown of " + format_duration(settings.cooldown) +
+            ": it would always be overdue");
 }
 
 constexpr std::size_t index_of(SourceKind kind) {

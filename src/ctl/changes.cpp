@@ -153,7 +153,7 @@ class Release final : public ChangeItems {
  public:
   void declare(Words& words) override {
     declare_items(words, true);
-    words.flag("--all", "Release all items that rest or are quarantined", all_);
+    words.flag("--all", "Release all items that are delayed or quarantined", all_);
     words.option("--state", "STATE", "delayed or quarantined", "Release all items in this state",
                  [this](Word&& word) {
                    states_ = {one_of("--state", word.text, {"delayed", "quarantined"})};

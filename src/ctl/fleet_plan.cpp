@@ -68,12 +68,12 @@ std::string plan_json(const FleetHost& host, const HostPlan& plan) {
 void print_plan(const FleetHost& host, const HostPlan& plan) {
   const std::string name = escape_text(host.beat.host) + ": ";
   if (!host.trouble.empty()) {
-    std::cout << name << "what it has is not known: " << escape(host.trouble) << '\n';
+    std::cout << name << "its config is not known: " << escape(host.trouble) << '\n';
     return;
   }
-  if (host.silent) std::cout << name << "silent: this is what it told last\n";
+  if (host.silent) std::cout << name << "unresponsive: the plan is from its last list reports\n";
   if (!host.lists_error.empty())
-    std::cout << name << "not all is known: " << escape(host.lists_error) << '\n';
+    std::cout << name << "some of its lists are not known: " << escape(host.lists_error) << '\n';
   if (plan.same) {
     std::cout << name << "has this config\n";
     return;

@@ -229,18 +229,17 @@ class Maintain final : public FeedCommand {
     const auto say = [](std::size_t count, const char* one, const char* many) {
       if (count > 0) std::cout << count << (count == 1 ? one : many) << '\n';
     };
-    say(result.taken_back, " claim was taken back", " claims were taken back");
-    say(result.put_back, " job was nowhere, and waits again", " jobs were nowhere, and wait again");
-    say(result.nowhere, " job is nowhere, and waits again if the next look doesn't find it either",
-        " jobs are nowhere, and wait again if the next look doesn't find them either");
-    say(result.claimed, " claim was of a job that is gone: removed",
-        " claims were of jobs that are gone: removed");
-    say(result.stalled, " stalled id was of a job that is gone: removed",
-        " stalled ids were of jobs that are gone: removed");
-    say(result.cancelled, " count of cancels was of a job that is gone: removed",
-        " counts of cancels were of jobs that are gone: removed");
-    say(result.published, " time of a put was of a job that is gone: removed",
-        " times of puts were of jobs that are gone: removed");
+    say(result.taken_back, " claim recovered", " claims recovered");
+    say(result.put_back, " orphaned job queued again", " orphaned jobs queued again");
+    say(result.nowhere, " orphaned job: queued again by the next maintenance",
+        " orphaned jobs: queued again by the next maintenance");
+    say(result.claimed, " claim of a deleted job removed", " claims of deleted jobs removed");
+    say(result.stalled, " stalled ID of a deleted job removed",
+        " stalled IDs of deleted jobs removed");
+    say(result.cancelled, " cancel count of a deleted job removed",
+        " cancel counts of deleted jobs removed");
+    say(result.published, " put time of a deleted job removed",
+        " put times of deleted jobs removed");
     return done;
   }
 };

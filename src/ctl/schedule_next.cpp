@@ -168,7 +168,7 @@ class ScheduleList final : public Command {
       one.put_bytes("job", name);
       if (job.schedule) {
         one.put_bytes("schedule", *job.schedule);
-        one.put_bytes("words", words_of(job));
+        one.put_bytes("description", words_of(job));
       }
       one.put_json("next", job.due ? core::json_string(utc_text(*job.due)) : "null");
       one.put_json("next_unix", job.due ? std::to_string(*job.due) : "null");

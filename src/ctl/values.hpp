@@ -23,11 +23,11 @@ std::string one_of(const char* option, const std::string& text,
 /// before `now`.
 WallTime moment_of(const char* option, const std::string& text, WallTime now);
 
-/// free, running, resting, quarantined
+/// free, running, delayed, quarantined
 std::string item_state_of(const std::string& text);
 /// Of any kind of work.
 std::string any_item_state_of(const std::string& text);
-inline constexpr const char* item_states_text = "free, running, resting or quarantined";
+inline constexpr const char* item_states_text = "free, running, delayed or quarantined";
 
 constexpr std::size_t most_shown = 1'000'000;
 

@@ -20,11 +20,11 @@ TEST_CASE("in a cluster, a prefix needs a hash tag") {
     CHECK(mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n").empty());
   }
   const std::string schedule = "]\nsource = \"schedule\"\nqueues = \"A\"\ncommand = [\"true\"]\n";
-  CHECK(
-      mistakes_in(cluster + "[lists.mix" + schedule) ==
-      Lines{"c:3:8: lists.mix: has no hash tag, and in a cluster all keys of a list must share a "
-            "slot; must be such as [lists.\"{mix}\"] (the keys are then \"{mix}-timeline\" and so "
-            "on)"});
+  CHECK(mistakes_in(cluster + "[lists.mix" + schedule) ==
+        Lines{"c:3:8: lists.mix: has no hash tag, and in a cluster all keys of a list must share a "
+              "hash slot; must be such as [lists.\"{mix}\"] (the keys are then \"{mix}-timeline\" "
+              "and so "
+              "on)"});
   CHECK(mistakes_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
 }
 

@@ -113,9 +113,11 @@ TEST_CASE("overdue_after is for circular lists, and longer than their cooldown")
   CHECK(mistakes_in(list + "source = \"job\"\n") ==
         Lines{"c:3:1: lists.w.overdue_after: is for source = \"circular\"; this list has source = "
               "\"job\""});
-  CHECK(parse_config(list + "cooldown = \"10m\"\n", "c", host).warnings ==
-        Lines{"c:1:8: lists.w: has an overdue_after of 10m, and its items rest for a cooldown of "
-              "10m: it would always count as too slow"});
+  CHECK(
+      parse_config(list + "cooldown = \"10m\"\n", "c", host).warnings ==
+      Lines{
+          "c:1:8: lists.w: has an overdue_after of 10m, and its items are delayed by a cooldown of "
+          "10m: it would always be overdue"});
 }
 
 TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its command") {
