@@ -7,7 +7,7 @@
 #include "api/control.hpp"
 #include "core/events.hpp"
 #include "core/json_object.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::api {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/item.hpp"
+#include "core/list_config.hpp"
 #include "core/reload_plan.hpp"
-#include "core/rule.hpp"
 #include "core/status.hpp"
 
 namespace w8y::api {

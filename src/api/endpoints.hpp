@@ -3,7 +3,7 @@
 #pragma once
 
 #include "http/endpoint.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 
 namespace w8y::api::endpoints {
 

@@ -8,13 +8,13 @@
 #include <memory>
 #include <thread>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/subsystem.hpp"
 #include "core/timers.hpp"
 #include "http/client_pool.hpp"
 #include "http/http.hpp"
+#include "loop/async_wakeup.hpp"
 #include "loop/loop.hpp"
-#include "loop/wake.hpp"
 #include "operator/query_context.hpp"
 
 namespace w8y::api {

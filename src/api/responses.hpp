@@ -5,7 +5,7 @@
 
 #include "api/control.hpp"
 #include "api/event_hub.hpp"
-#include "api/fleet_port.hpp"
+#include "api/fleet_control.hpp"
 #include "http/http.hpp"
 
 namespace w8y::api {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/control.hpp"
-#include "api/fleet_port.hpp"
+#include "api/fleet_control.hpp"
 #include "api/query_runner.hpp"
 #include "http/http.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/probing.hpp"
+#include "app/probe_lists.hpp"
 #include "config/loading.hpp"
 #include "core/escape.hpp"
-#include "core/limit_shortfalls.hpp"
+#include "core/limit_check.hpp"
 #include "loop/loop.hpp"
 #include "process/host_limits.hpp"
 #include "redis/server_info.hpp"

@@ -1,7 +1,7 @@
 // `w8yd --check`
 #pragma once
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::app {
 

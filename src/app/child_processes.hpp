@@ -14,7 +14,7 @@
 #include "process/cgroup.hpp"
 #include "process/orphans.hpp"
 #include "process/spawn_service.hpp"
-#include "process/temp_folder.hpp"
+#include "process/temp_directory.hpp"
 
 namespace w8y::app {
 

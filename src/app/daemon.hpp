@@ -10,7 +10,7 @@
 
 #include "api/event_hub.hpp"
 #include "api/query_runner.hpp"
-#include "api/ring_path.hpp"
+#include "api/ring_endpoint.hpp"
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"
 #include "app/embedded_server.hpp"

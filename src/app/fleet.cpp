@@ -5,14 +5,14 @@
 #include <variant>
 
 #include "api/parameters.hpp"
-#include "app/figures.hpp"
-#include "app/fleet_answering.hpp"
+#include "app/fleet_command_handler.hpp"
+#include "app/fleet_stats_collector.hpp"
 #include "core/config.hpp"
 #include "operator/fleet.hpp"
 #include "redis/random_number.hpp"
 #include "redis/url.hpp"
+#include "store/fleet/commands.hpp"
 #include "store/fleet/log_follower.hpp"
-#include "store/fleet/orders.hpp"
 
 namespace w8y::app {
 

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "api/control.hpp"
-#include "api/fleet_port.hpp"
+#include "api/fleet_control.hpp"
 #include "api/query_runner.hpp"
-#include "app/fleet_hour.hpp"
-#include "app/fleet_lists.hpp"
-#include "app/known_figures.hpp"
+#include "app/list_report_publisher.hpp"
+#include "app/list_stats_cache.hpp"
 #include "app/redis_connection.hpp"
+#include "app/run_counts_publisher.hpp"
 #include "core/subsystem.hpp"
 #include "http/client_pool.hpp"
-#include "store/fleet/member.hpp"
+#include "store/fleet/membership.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/fleet.hpp"
 

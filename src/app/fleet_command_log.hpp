@@ -9,7 +9,7 @@
 #include "core/line_limits.hpp"
 #include "core/timers.hpp"
 #include "ops/log.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 
 namespace w8y::app {
 

@@ -4,7 +4,7 @@
 #include "core/events.hpp"
 #include "core/run_id.hpp"
 #include "core/subsystem.hpp"
-#include "gearman/session.hpp"
+#include "gearman/server_pool.hpp"
 #include "loop/loop.hpp"
 #include "redis/random_number.hpp"
 

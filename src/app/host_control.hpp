@@ -9,13 +9,13 @@
 #include "api/control.hpp"
 #include "app/drain.hpp"
 #include "app/host_mode.hpp"
-#include "app/known_figures.hpp"
-#include "app/list_walks.hpp"
+#include "app/list_iteration.hpp"
+#include "app/list_state_cache.hpp"
+#include "app/list_stats_cache.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
-#include "app/survey.hpp"
 #include "core/supervisor.hpp"
-#include "gearman/session.hpp"
+#include "gearman/server_pool.hpp"
 
 namespace w8y::app {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/limit_shortfalls.hpp"
+#include "core/limit_check.hpp"
 #include "process/host_limits.hpp"
 
 namespace w8y::app {

@@ -9,8 +9,8 @@
 
 #include "api/control.hpp"
 #include "app/host_status.hpp"
-#include "app/known_figures.hpp"
 #include "app/list_factory.hpp"
+#include "app/list_stats_cache.hpp"
 #include "core/events.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"

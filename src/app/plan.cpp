@@ -10,7 +10,7 @@
 
 #include "api/endpoints.hpp"
 #include "api/secret_json.hpp"
-#include "app/probing.hpp"
+#include "app/probe_lists.hpp"
 #include "core/escape.hpp"
 #include "core/reload_plan.hpp"
 #include "http/client.hpp"

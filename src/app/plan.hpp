@@ -1,7 +1,7 @@
 // `w8yd --plan`
 #pragma once
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::app {
 

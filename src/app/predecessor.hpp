@@ -1,7 +1,7 @@
 // A w8yd that has our status address, and may be on its way out.
 #pragma once
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::app {
 

@@ -22,8 +22,8 @@
 #include "config/loading.hpp"
 #include "core/clock.hpp"
 #include "core/events.hpp"
+#include "core/list_config.hpp"
 #include "core/reload_plan.hpp"
-#include "core/rule.hpp"
 #include "core/timers.hpp"
 
 namespace w8y::app {

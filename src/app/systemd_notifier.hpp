@@ -8,7 +8,7 @@
 #include "core/events.hpp"
 #include "core/subsystem.hpp"
 #include "core/timers.hpp"
-#include "ops/notify.hpp"
+#include "ops/sd_notify.hpp"
 
 namespace w8y::app {
 

@@ -11,7 +11,7 @@
 
 #include "core/reload_plan.hpp"
 #include "executor/environment.hpp"
-#include "process/brief_run.hpp"
+#include "process/captured_run.hpp"
 #include "redis/tls_environment.hpp"
 
 namespace w8y::config {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/config_keys.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/config_value.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::core {
 

@@ -3,7 +3,7 @@
 
 #include "core/config_gearman.hpp"
 #include "core/config_keys.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/setting_text.hpp"
 
 namespace w8y {

@@ -6,8 +6,8 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "core/list_config.hpp"
 #include "core/outcome.hpp"
-#include "core/rule.hpp"
 
 namespace w8y {
 

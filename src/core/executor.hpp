@@ -11,10 +11,10 @@
 
 #include "core/caps.hpp"
 #include "core/item.hpp"
-#include "core/measures.hpp"
+#include "core/list_config.hpp"
 #include "core/message.hpp"
 #include "core/outcome.hpp"
-#include "core/rule.hpp"
+#include "core/run_stats.hpp"
 
 namespace w8y {
 

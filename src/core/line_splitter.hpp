@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/measures.hpp"
+#include "core/run_stats.hpp"
 
 namespace w8y {
 

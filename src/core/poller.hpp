@@ -21,12 +21,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/active_runs.hpp"
 #include "core/counters.hpp"
 #include "core/executor.hpp"
-#include "core/places.hpp"
-#include "core/rule.hpp"
-#include "core/runs.hpp"
+#include "core/list_config.hpp"
 #include "core/shortage_breaker.hpp"
+#include "core/slot_pool.hpp"
 #include "core/source.hpp"
 #include "core/timers.hpp"
 

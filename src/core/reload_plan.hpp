@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y {
 

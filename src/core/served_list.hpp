@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "core/caps.hpp"
+#include "core/copy_on_write.hpp"
 #include "core/idle_polls.hpp"
+#include "core/list_maintenance.hpp"
 #include "core/poller.hpp"
-#include "core/shared.hpp"
-#include "core/upkeep.hpp"
 
 namespace w8y {
 

@@ -12,7 +12,7 @@
 
 #include "core/ended_run.hpp"
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y {
 

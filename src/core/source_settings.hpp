@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/shared.hpp"
+#include "core/copy_on_write.hpp"
 
 namespace w8y {
 

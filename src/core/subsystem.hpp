@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y {
 

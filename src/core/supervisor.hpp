@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "core/list_config.hpp"
 #include "core/reload_plan.hpp"
-#include "core/rule.hpp"
 #include "core/served_lists.hpp"
 
 namespace w8y {

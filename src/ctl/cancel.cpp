@@ -5,10 +5,10 @@
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/fleet_access.hpp"
-#include "ctl/orders.hpp"
+#include "ctl/host_commands.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "ctl/who.hpp"
 #include "operator/changes.hpp"
 
 namespace w8y::ctl {

@@ -10,9 +10,9 @@
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "ctl/who.hpp"
 #include "operator/lists.hpp"
 
 namespace w8y::ctl {

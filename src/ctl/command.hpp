@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "ctl/arguments.hpp"
 #include "ctl/options.hpp"
-#include "ctl/words.hpp"
 
 namespace w8y::ctl {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "ctl/host_api.hpp"
 #include "ctl/options.hpp"
 #include "loop/loop.hpp"

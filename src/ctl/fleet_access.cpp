@@ -12,8 +12,8 @@
 #include "core/units.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
-#include "ctl/who.hpp"
 #include "operator/query_context.hpp"
 #include "view/host_view.hpp"
 

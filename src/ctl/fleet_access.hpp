@@ -10,7 +10,7 @@
 #include "operator/fleet.hpp"
 #include "operator/fleet_channel.hpp"
 #include "operator/run_matches.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 
 namespace w8y::ctl {
 

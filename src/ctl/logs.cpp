@@ -9,9 +9,9 @@
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/fleet_access.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "ctl/who.hpp"
 #include "operator/run_matches.hpp"
 #include "operator/runs.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "ctl/arguments.hpp"
 #include "ctl/context.hpp"
 #include "ctl/options.hpp"
-#include "ctl/words.hpp"
 #include "operator/schedule_changes.hpp"
 
 namespace w8y::ctl {

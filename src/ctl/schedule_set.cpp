@@ -6,10 +6,10 @@
 #include "core/escape.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
 #include "ctl/schedule_common.hpp"
 #include "ctl/schedule_file.hpp"
 #include "ctl/text.hpp"
-#include "ctl/who.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::ctl {

@@ -17,8 +17,8 @@
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/text.hpp"
-#include "ctl/top_figures.hpp"
 #include "ctl/top_screen.hpp"
+#include "ctl/top_snapshot.hpp"
 #include "ctl/top_view.hpp"
 #include "ctl/values.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/clock.hpp"
 #include "ctl/table.hpp"
-#include "ctl/top_figures.hpp"
+#include "ctl/top_snapshot.hpp"
 
 namespace w8y::ctl {
 

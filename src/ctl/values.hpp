@@ -8,8 +8,8 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "ctl/arguments.hpp"
 #include "ctl/options.hpp"
-#include "ctl/words.hpp"
 
 namespace w8y::ctl {
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "executor/environment.hpp"
-#include "executor/fill_in.hpp"
+#include "executor/placeholders.hpp"
 #include "loop/loop.hpp"
 #include "process/find_program.hpp"
 

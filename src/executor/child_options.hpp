@@ -3,12 +3,12 @@
 
 #include <optional>
 
+#include "core/list_config.hpp"
 #include "core/outcome.hpp"
-#include "core/rule.hpp"
 #include "executor/executor_factory.hpp"
 #include "process/child.hpp"
 #include "process/credentials.hpp"
-#include "process/temp_folder.hpp"
+#include "process/temp_directory.hpp"
 
 namespace w8y::executor {
 

@@ -1,4 +1,4 @@
-#include "executor/fill_in.hpp"
+#include "executor/placeholders.hpp"
 #include "executor/protocol.hpp"
 #include "process/find_program.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "executor/fill_in.hpp"
+#include "executor/placeholders.hpp"
 #include "process/env_file.hpp"
 
 namespace w8y::executor {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "process/credentials.hpp"
 
 namespace w8y::executor {

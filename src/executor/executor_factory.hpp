@@ -8,7 +8,7 @@
 #include "core/caps.hpp"
 #include "core/clock.hpp"
 #include "core/executor.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::loop {
 class Loop;

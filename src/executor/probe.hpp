@@ -12,7 +12,7 @@
 
 #include "core/executor.hpp"
 #include "core/timers.hpp"
-#include "executor/needs_looks.hpp"
+#include "executor/prerequisite_checker.hpp"
 
 namespace w8y::loop {
 class Loop;

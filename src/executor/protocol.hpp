@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/item.hpp"
+#include "core/list_config.hpp"
 #include "core/outcome.hpp"
-#include "core/rule.hpp"
 #include "process/child.hpp"
 
 namespace w8y::executor {

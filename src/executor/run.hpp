@@ -9,12 +9,12 @@
 #include "core/executor.hpp"
 #include "core/line_splitter.hpp"
 #include "core/timers.hpp"
-#include "executor/accounts.hpp"
+#include "executor/account_cache.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/protocol.hpp"
 #include "executor/tail.hpp"
 #include "process/child.hpp"
-#include "process/temp_folder.hpp"
+#include "process/temp_directory.hpp"
 
 namespace w8y::executor {
 

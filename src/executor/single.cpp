@@ -1,6 +1,6 @@
 #include <string>
 
-#include "executor/fill_in.hpp"
+#include "executor/placeholders.hpp"
 #include "executor/protocol.hpp"
 
 namespace w8y::executor {

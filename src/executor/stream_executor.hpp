@@ -15,7 +15,7 @@
 
 #include "core/executor.hpp"
 #include "core/timers.hpp"
-#include "executor/accounts.hpp"
+#include "executor/account_cache.hpp"
 #include "executor/executor_factory.hpp"
 #include "executor/stream_process.hpp"
 

@@ -16,11 +16,11 @@
 
 #include "core/executor.hpp"
 #include "core/timers.hpp"
-#include "executor/accounts.hpp"
+#include "executor/account_cache.hpp"
 #include "executor/executor_factory.hpp"
-#include "executor/stream_dialogue.hpp"
+#include "executor/stream_session.hpp"
 #include "process/child.hpp"
-#include "process/temp_folder.hpp"
+#include "process/temp_directory.hpp"
 
 namespace w8y::executor {
 

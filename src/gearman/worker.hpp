@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/status.hpp"
 
 namespace w8y::gearman {

@@ -8,8 +8,8 @@
 #include "core/clock.hpp"
 #include "core/histogram.hpp"
 #include "core/timers.hpp"
+#include "loop/embedded_uv_loop.hpp"
 #include "loop/poll_set.hpp"
-#include "loop/uv_part.hpp"
 #include "loop/watch.hpp"
 
 namespace w8y::loop {

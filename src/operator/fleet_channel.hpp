@@ -6,10 +6,10 @@
 
 #include "operator/connection.hpp"
 #include "redis/subscriber.hpp"
+#include "store/fleet/commands.hpp"
 #include "store/fleet/log_follower.hpp"
-#include "store/fleet/orders.hpp"
 #include "store/fleet/reader.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 
 namespace w8y::verbs {
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::verbs {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "operator/query_context.hpp"
 #include "store/circular/keys.hpp"
 

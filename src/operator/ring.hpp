@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "operator/query_context.hpp"
 #include "view/item_view.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "operator/query_context.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 #include "view/item_view.hpp"
 #include "view/run_record.hpp"
 #include "view/run_view.hpp"

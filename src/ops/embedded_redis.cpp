@@ -12,7 +12,7 @@
 #include "core/line_splitter.hpp"
 #include "core/timers.hpp"
 #include "loop/loop.hpp"
-#include "ops/private_folder.hpp"
+#include "ops/private_directory.hpp"
 #include "process/child.hpp"
 #include "process/find_program.hpp"
 

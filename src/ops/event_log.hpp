@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/event_coalescer.hpp"
 #include "core/events.hpp"
-#include "core/gathered.hpp"
 #include "core/line_limits.hpp"
 #include "ops/log.hpp"
 

@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::ops {
 

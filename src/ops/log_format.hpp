@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "ops/log.hpp"
 
 namespace w8y::ops {

@@ -9,7 +9,7 @@
 
 #include "core/escape.hpp"
 #include "ops/commit.hpp"
-#include "ops/process_figures.hpp"
+#include "ops/process_stats.hpp"
 
 namespace w8y::ops {
 

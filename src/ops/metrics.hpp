@@ -11,10 +11,10 @@
 
 #include "core/counters.hpp"
 #include "core/histogram.hpp"
-#include "core/measures.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
+#include "core/run_stats.hpp"
 #include "core/status.hpp"
-#include "view/figures.hpp"
+#include "view/list_stats.hpp"
 
 namespace w8y::ops {
 

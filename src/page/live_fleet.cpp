@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
-#include "core/hour.hpp"
 #include "core/json_object.hpp"
 #include "core/number.hpp"
+#include "core/runs_per_minute.hpp"
 #include "loop/loop.hpp"
 #include "view/host_view.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/fleet_port.hpp"
+#include "api/fleet_control.hpp"
 #include "core/timers.hpp"
 #include "page/live_rows.hpp"
 #include "view/fleet.hpp"

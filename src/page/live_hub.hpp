@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "api/control.hpp"
-#include "api/fleet_port.hpp"
+#include "api/fleet_control.hpp"
 #include "core/events.hpp"
-#include "core/hour.hpp"
+#include "core/runs_per_minute.hpp"
 #include "core/timers.hpp"
 #include "http/client_pool.hpp"
 #include "http/http.hpp"

@@ -18,8 +18,8 @@
 
 #include "core/outcome.hpp"
 #include "process/cgroup_files.hpp"
+#include "process/cgroup_root.hpp"
 #include "process/fd.hpp"
-#include "process/group_home.hpp"
 
 namespace w8y::process {
 

@@ -16,10 +16,10 @@
 #include "loop/loop.hpp"
 #include "process/error_text.hpp"
 #include "process/fd.hpp"
-#include "process/forgotten.hpp"
 #include "process/orphans.hpp"
 #include "process/pipes.hpp"
 #include "process/spawn_service.hpp"
+#include "process/unreaped_children.hpp"
 
 namespace w8y::process {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "process/spawn.hpp"
 
 namespace w8y::process {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "core/limit_shortfalls.hpp"
+#include "core/limit_check.hpp"
 #include "process/cgroup_files.hpp"
 
 namespace w8y::process {

@@ -15,7 +15,7 @@
 
 #include "loop/background.hpp"
 #include "loop/loop.hpp"
-#include "process/brief_run.hpp"
+#include "process/captured_run.hpp"
 #include "process/cgroup_files.hpp"
 
 namespace w8y::process {

@@ -15,7 +15,7 @@
 #include "process/env_file.hpp"
 #include "process/spawn_child.hpp"
 #include "process/spawn_plan.hpp"
-#include "process/spawn_wire.hpp"
+#include "process/spawn_protocol.hpp"
 
 namespace w8y::process {
 

@@ -15,9 +15,9 @@
 #include "loop/loop.hpp"
 #include "process/cgroup.hpp"
 #include "process/child.hpp"
-#include "process/forgotten.hpp"
 #include "process/orphans.hpp"
 #include "process/pipes.hpp"
+#include "process/unreaped_children.hpp"
 
 namespace w8y::process {
 

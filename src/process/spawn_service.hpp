@@ -14,8 +14,8 @@
 #include "loop/watch.hpp"
 #include "process/fd.hpp"
 #include "process/spawn.hpp"
-#include "process/spawn_way.hpp"
-#include "process/spawn_wire.hpp"
+#include "process/spawn_modes.hpp"
+#include "process/spawn_protocol.hpp"
 
 namespace w8y::process {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "redis/client.hpp"
-#include "redis/listeners.hpp"
+#include "redis/listener_list.hpp"
 
 namespace w8y::redis {
 

@@ -11,9 +11,9 @@
 #include "core/timers.hpp"
 #include "redis/client_impl.hpp"
 #include "redis/cluster_call.hpp"
-#include "redis/cluster_lane.hpp"
 #include "redis/cluster_node.hpp"
 #include "redis/cluster_view.hpp"
+#include "redis/hash_slot_queue.hpp"
 
 namespace w8y::redis {
 

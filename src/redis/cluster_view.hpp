@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "redis/discovery.hpp"
+#include "redis/discovery_query.hpp"
 #include "redis/hash_slots.hpp"
-#include "redis/inquiry.hpp"
 
 namespace w8y::redis {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "redis/discovery.hpp"
-#include "redis/inquiry.hpp"
+#include "redis/discovery_query.hpp"
 #include "redis/subscriber.hpp"
 
 namespace w8y::redis {

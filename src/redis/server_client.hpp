@@ -8,8 +8,8 @@
 
 #include "core/timers.hpp"
 #include "redis/client_impl.hpp"
-#include "redis/link.hpp"
-#include "redis/refusals.hpp"
+#include "redis/reconnecting_connection.hpp"
+#include "redis/server_errors.hpp"
 
 namespace w8y::redis {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/timers.hpp"
-#include "redis/link.hpp"
-#include "redis/listeners.hpp"
+#include "redis/listener_list.hpp"
+#include "redis/reconnecting_connection.hpp"
 #include "redis/topics.hpp"
 
 namespace w8y::redis {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "schedule/civil.hpp"
-#include "schedule/work.hpp"
+#include "schedule/work_budget.hpp"
 
 namespace w8y::schedule {
 

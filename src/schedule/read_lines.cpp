@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "schedule/plan.hpp"
+#include "schedule/recurrence_data.hpp"
 
 namespace w8y::schedule {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdio>
 
-#include "schedule/plan.hpp"
+#include "schedule/recurrence_data.hpp"
 
 namespace w8y::schedule {
 

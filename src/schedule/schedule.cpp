@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "schedule/plan.hpp"
+#include "schedule/recurrence_data.hpp"
 
 namespace w8y::schedule {
 

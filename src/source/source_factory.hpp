@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/idle_polls.hpp"
+#include "core/list_maintenance.hpp"
 #include "core/source.hpp"
-#include "core/upkeep.hpp"
 #include "source/gearman/source.hpp"
 #include "store/redis_session.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/source.hpp"
 
 namespace w8y::store {

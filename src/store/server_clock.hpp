@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/timers.hpp"
 #include "redis/client.hpp"
-#include "redis/listeners.hpp"
+#include "redis/listener_list.hpp"
 
 namespace w8y::store {
 

@@ -11,7 +11,7 @@
 
 #include "core/clock.hpp"
 #include "core/events.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 
 namespace w8y {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/caps.hpp"
+#include "core/list_config.hpp"
 #include "core/reload_plan.hpp"
-#include "core/rule.hpp"
 #include "view/fleet.hpp"
 
 namespace w8y {

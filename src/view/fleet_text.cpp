@@ -5,7 +5,7 @@
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "view/fleet.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y {

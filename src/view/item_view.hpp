@@ -12,7 +12,7 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "view/field.hpp"
 
 namespace w8y::view {

@@ -16,11 +16,11 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "core/list_config.hpp"
 #include "core/message.hpp"
 #include "core/pause.hpp"
-#include "core/rule.hpp"
 #include "view/fleet.hpp"
-#include "view/fleet_orders.hpp"
+#include "view/fleet_commands.hpp"
 #include "view/item_view.hpp"
 #include "view/run_record.hpp"
 

@@ -6,7 +6,7 @@
 #include "core/escape.hpp"
 #include "core/units.hpp"
 #include "view/why.hpp"
-#include "view/why_words.hpp"
+#include "view/why_phrases.hpp"
 
 namespace w8y {
 

@@ -8,7 +8,7 @@
 #include "core/status.hpp"
 #include "core/units.hpp"
 #include "view/why.hpp"
-#include "view/why_words.hpp"
+#include "view/why_phrases.hpp"
 
 namespace w8y::core {
 

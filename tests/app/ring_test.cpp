@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/ring_path.hpp"
+#include "api/ring_endpoint.hpp"
 #include "core/job_settings.hpp"
 #include "support/redis_server.hpp"
 #include "support/waiting.hpp"

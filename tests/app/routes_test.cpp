@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "api/ring_path.hpp"
+#include "api/ring_endpoint.hpp"
 #include "ops/api_support.hpp"
 #include "page/live_hub.hpp"
 #include "page/page.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/private_folder.hpp"
+#include "ops/private_directory.hpp"
 #include "ops_support.hpp"
 #include "process/find_program.hpp"
 #include "raw_client.hpp"

@@ -18,10 +18,10 @@
 #include <fstream>
 #include <vector>
 
-#include "process/forgotten.hpp"
 #include "process/orphans.hpp"
 #include "process/spawn_service.hpp"
-#include "process/temp_folder.hpp"
+#include "process/temp_directory.hpp"
+#include "process/unreaped_children.hpp"
 #include "process_support.hpp"
 
 namespace w8y::test {

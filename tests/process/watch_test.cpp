@@ -7,7 +7,7 @@
 #include <memory>
 #include <system_error>
 
-#include "loop/wake.hpp"
+#include "loop/async_wakeup.hpp"
 #include "process/fd.hpp"
 #include "process_support.hpp"
 

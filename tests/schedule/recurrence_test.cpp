@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "schedule/plan.hpp"
+#include "schedule/recurrence_data.hpp"
 #include "schedule_support.hpp"
 
 using namespace w8y::schedule;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulation/host.hpp"
-#include "simulation/promises.hpp"
+#include "simulation/invariants.hpp"
 #include "simulation/server.hpp"
 
 using namespace w8y;
@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 namespace cases_test {
 namespace {
 
-/// Maximum time from a push to its claim by a host with a free slot, as in scene_told.cpp.
+/// Maximum time from a push to its claim by a host with a free slot, as in scenario_keyspace.cpp.
 constexpr Duration longest_silence = 1s;
 constexpr unsigned idle_commands = 10;
-/// Maximum number of commands of a host in 10 s, as in scene.cpp: the budget of 10 s, the saved
+/// Maximum number of commands of a host in 10 s, as in scenario.cpp: the budget of 10 s, the saved
 /// budget of the second before, and 25 commands that are not for idle lists.
 constexpr std::uint64_t most_idle_commands = idle_commands * 11 + 25;
 

@@ -161,7 +161,7 @@ class Comparison final : private Keys::Listener {
   // comparison_commands.cpp
   void command_step();
   Words any_command(Random& random);
-  // comparison_looks.cpp
+  // comparison_queries.cpp
   /// The same, where what keys have left to live is in the reply, or in a key.
   void lua_in_units(const redis::Script& script, const Words& key, const Words& arg);
   void look_step();

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/run_id.hpp"
-#include "gearman/session.hpp"
-#include "simulation/fleet_part.hpp"
+#include "gearman/server_pool.hpp"
 #include "simulation/host.hpp"
+#include "simulation/simulated_membership.hpp"
 #include "source/source_factory.hpp"
 
 namespace w8y::sim {

@@ -9,7 +9,7 @@
 #include "ctl/command_line.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
-#include "ctl/who.hpp"
+#include "ctl/operator_name.hpp"
 #include "loop/loop.hpp"
 #include "operator/query_context.hpp"
 #include "redis/url.hpp"

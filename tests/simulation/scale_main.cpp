@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "simulation/scale.hpp"
 #include "store/scripts.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "simulation/random.hpp"
 
 namespace w8y::sim {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "simulation/jobs.hpp"
-#include "simulation/scene.hpp"
+#include "simulation/scenario.hpp"
 
 namespace w8y::sim {
 

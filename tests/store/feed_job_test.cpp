@@ -2,7 +2,7 @@
 // (w8y-keys(7)).
 #include <set>
 
-#include "store/feed_place.hpp"
+#include "store/feed_fixture.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

@@ -1,6 +1,6 @@
 // Feeds and sorted feeds as the commands about them change them, key by key and message by message
 // (w8y-keys(7)).
-#include "store/feed_place.hpp"
+#include "store/feed_fixture.hpp"
 #include "store/scripts.hpp"
 
 using namespace w8y;

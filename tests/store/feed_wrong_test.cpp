@@ -1,5 +1,5 @@
 // Feeds, queues and jobs: what is not in order, not allowed, or on several servers.
-#include "store/feed_place.hpp"
+#include "store/feed_fixture.hpp"
 #include "support/cluster.hpp"
 
 using namespace w8y;

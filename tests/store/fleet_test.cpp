@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "redis/subscriber.hpp"
-#include "store/fleet/member.hpp"
-#include "store/fleet/orders.hpp"
+#include "store/fleet/commands.hpp"
+#include "store/fleet/membership.hpp"
 #include "store/fleet/reader.hpp"
 #include "support/client_options.hpp"
 #include "support/cluster.hpp"

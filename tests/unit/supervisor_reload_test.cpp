@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
-#include "house.hpp"
+#include "supervisor_bench.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

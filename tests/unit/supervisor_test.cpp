@@ -3,7 +3,7 @@
 #include "core/circular_settings.hpp"
 #include "core/gearman_settings.hpp"
 #include "core/schedule_settings.hpp"
-#include "house.hpp"
+#include "supervisor_bench.hpp"
 
 using namespace w8y;
 using namespace w8y::test;

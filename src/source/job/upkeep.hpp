@@ -9,7 +9,7 @@
 
 #include "core/clock.hpp"
 #include "core/idle_polls.hpp"
-#include "core/upkeep.hpp"
+#include "core/list_maintenance.hpp"
 #include "store/thoonk/job_care.hpp"
 
 namespace w8y::source {

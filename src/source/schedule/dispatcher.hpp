@@ -12,8 +12,8 @@
 
 #include "core/clock.hpp"
 #include "core/idle_polls.hpp"
+#include "core/list_maintenance.hpp"
 #include "core/timers.hpp"
-#include "core/upkeep.hpp"
 #include "store/schedule/queue.hpp"
 
 namespace w8y::source {

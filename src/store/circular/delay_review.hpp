@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "store/circular/list_pass.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/circular_settings.hpp"
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::store {
 

@@ -10,7 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/source.hpp"
 #include "store/circular/keys.hpp"
 

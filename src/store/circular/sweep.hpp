@@ -6,7 +6,7 @@
 #include <list>
 #include <memory>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/timers.hpp"
 
 namespace w8y::store {

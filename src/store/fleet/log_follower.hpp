@@ -8,7 +8,7 @@
 
 #include "core/timers.hpp"
 #include "redis/subscriber.hpp"
-#include "store/fleet/orders.hpp"
+#include "store/fleet/commands.hpp"
 #include "view/fleet_logs.hpp"
 
 namespace w8y::store {

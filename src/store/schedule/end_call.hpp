@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "redis/command.hpp"
 #include "redis/reply.hpp"
 #include "store/schedule/effects.hpp"

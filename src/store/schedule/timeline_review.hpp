@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "core/timers.hpp"
 #include "store/redis_session.hpp"
 #include "store/schedule/effects.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::store::thoonk {

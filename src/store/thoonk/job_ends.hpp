@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/item.hpp"
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "store/settlements.hpp"
 #include "store/thoonk/job_queue.hpp"
 #include "store/thoonk/keys.hpp"

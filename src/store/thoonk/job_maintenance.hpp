@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/rule.hpp"
+#include "core/list_config.hpp"
 #include "redis/reply_copy.hpp"
 #include "store/recovery.hpp"
 #include "store/thoonk/keys.hpp"

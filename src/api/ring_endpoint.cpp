@@ -1,0 +1,89 @@
+#include "api/ring_endpoint.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "api/endpoints.hpp"
+#include "api/query_json.hpp"
+
+namespace w8y::api {
+
+namespace {
+
+/// Lists whose turning is remembered, and answers with them.
+constexpr std::size_t most_rings = 16;
+/// A look is made again after a pause that is so many times as long as it took, so that it costs
+/// Redis and us a twentieth at most, and not more often than that.
+constexpr int pause_factor = 20;
+constexpr Duration least_pause = std::chrono::milliseconds(900);
+
+std::size_t most_of(const http::HttpRequest& request, std::string& mistake) {
+  const auto found = request.query.find("most");
+  if (found == request.query.end()) return verbs::most_in_ring;
+  std::size_t most = 0;
+  const char* end = found->second.data() + found->second.size();
+  const auto [at, error] = std::from_chars(found->second.data(), end, most);
+  if (error != std::errc{} || at != end || most < 1 || most > verbs::most_in_ring)
+    mistake = "most is a number from 1 to " + std::to_string(verbs::most_in_ring);
+  return most;
+}
+
+}  // namespace
+
+void RingPath::add_to(http::Router& router) {
+  router.on(endpoints::ring, [this](const http::HttpRequest& request,
+                                    const http::HttpReplyPtr& reply) { ask(request, reply); });
+}
+
+void RingPath::ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+  std::string mistake;
+  const std::size_t most = most_of(request, mistake);
+  if (!mistake.empty()) return reply->send(http::error_response(400, mistake));
+  const std::string& prefix = request.path[3];
+  forget_old();
+  RingPtr& ring = rings_[std::to_string(most) + ":" + prefix];
+  if (!ring) ring = std::make_shared<Ring>();
+  if (!ring->out && loop_.now() < ring->good_until) return reply->send(ring->answer);
+  ring->waiting.push_back(reply);
+  if (!ring->out) look(prefix, most, ring, reply->trusted());
+}
+
+void RingPath::forget_old() {
+  if (rings_.size() < most_rings) return;
+  const auto oldest = std::min_element(
+      rings_.begin(), rings_.end(),
+      [](const auto& a, const auto& b) { return a.second->asked < b.second->asked; });
+  if (!oldest->second->out) rings_.erase(oldest);
+}
+
+void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& ring,
+                    bool trusted) {
+  ring->out = true;
+  ring->asked = loop_.now();
+  queries_.run(
+      [prefix, most, ring](verbs::QueryContext& query) {
+        http::HttpResponse response;
+        response.body = ring_json(prefix, verbs::read_ring(query, prefix, most, ring->turn));
+        return response;
+      },
+      [this, alive = std::weak_ptr<bool>(alive_), ring](http::HttpResponse answer) {
+        if (!alive.expired()) take(ring, std::move(answer));
+      },
+      trusted);
+}
+
+void RingPath::take(const RingPtr& ring, http::HttpResponse answer) {
+  const Duration took = loop_.now() - ring->asked;
+  const Duration pause = std::max(least_pause, took * pause_factor);
+  if (answer.status == 200) {
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
+    answer.body += ",\"max_age_ms\":" + std::to_string(ms) + "}\n";
+  }
+  ring->out = false;
+  ring->good_until = loop_.now() + (answer.status == 200 ? pause : Duration{0});
+  ring->answer = std::move(answer);
+  for (const auto& reply : std::exchange(ring->waiting, {})) reply->send(ring->answer);
+}
+
+}  // namespace w8y::api

@@ -1,0 +1,263 @@
+#include "app/fleet_command_handler.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "api/api_json.hpp"
+#include "core/escape.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+using Kind = api::ControlResult::Kind;
+
+/// Whoever waits for an answer has it in time.
+constexpr Duration longest_wait = std::chrono::milliseconds(1500);
+/// Reloads that go on while others are ordered.
+constexpr std::size_t most_slow = 64;
+/// Walks through all lists at once, each of which gathers an answer of its own.
+constexpr std::size_t max_walks = 16;
+/// Bytes of answers that wait for Redis. Beyond them, further answers are not sent.
+constexpr std::size_t max_unsent = 2 * max_answer;
+
+/// Bytes of what runs have written before, of one and of all that are told.
+constexpr std::size_t most_tail = std::size_t{64} << 10;
+constexpr std::size_t most_tails = max_answer / 4;
+
+}  // namespace
+
+/// What is told of runs, as much as an answer may have.
+struct FleetAnswering::ToldRuns {
+  std::vector<view::RunView> runs;
+  std::size_t bytes = 0;
+  std::size_t more = 0;
+  std::optional<HostList> list;
+  /// Of what a run has written; none: it is not told.
+  std::function<std::string(const RunId&)> tail_of;
+
+  /// Whole lines of the tail, as much as fits beside those of others. The last one, if it has no
+  /// end yet, is told when it has.
+  [[nodiscard]] std::string fitting(std::string tail) const {
+    const std::size_t room = bytes < most_tails ? std::min(most_tail, most_tails - bytes) : 0;
+    tail.resize(tail.rfind('\n') + 1);
+    if (tail.size() > room) tail.erase(0, tail.size() - room);
+    return tail;
+  }
+
+  /// Those of the list whose ids start so.
+  void add(const ListStatus& status, const std::string& start, WallTime now) {
+    for (const RunStatus& run : status.runs) {
+      if (!std::string_view(run.run).starts_with(start)) continue;
+      view::RunView shown{status.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}};
+      ShownItem& item = shown.status.item;
+      if (start.empty() && item.beginning.size() > max_told_item)
+        item = ShownItem(std::string_view(item.beginning).substr(0, max_told_item), item.length);
+      if (tail_of) shown.tail = fitting(tail_of(run.run));
+      bytes += view::to_json(shown).size();
+      if (runs.size() < max_told_runs && bytes < max_answer / 2) {
+        runs.push_back(std::move(shown));
+      } else {
+        ++more;
+      }
+    }
+  }
+};
+
+struct FleetAnswering::Slow {
+  Slow(TimerQueue& timers, std::string id) : order(std::move(id)), patience(timers) {}
+  std::string order;
+  Timer patience;
+  bool answered = false;
+};
+
+FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
+    : redis::Subscriber::Listener(parts.subscriber),
+      parts_(parts),
+      keys_(fleet),
+      command_log_(parts.log, parts.loop.clock(), parts.loop.timers()),
+      logs_timer_(parts.loop.timers()),
+      control_(parts.subscriber.subscribe(
+          keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })),
+      changes_(parts.subscriber.subscribe(
+          keys_.changes, [this](std::string_view, std::string_view) { parts_.changed(); })) {}
+
+FleetAnswering::~FleetAnswering() = default;
+
+void FleetAnswering::on_refused(const std::string& channel, const std::string& why) {
+  if (channel != keys_.control || std::exchange(refused_told_, true)) return;
+  parts_.log.warn("fleet commands refused by Redis", {{"channel", channel}, {"reason", why}});
+}
+
+void FleetAnswering::heard(std::string_view payload) {
+  const auto read = parse_order(payload);
+  if (const auto* bad = std::get_if<BadOrder>(&read))
+    return command_log_.ignored(keys_.control, bad->why);
+  const auto& order = std::get<FleetOrder>(read);
+  const std::string& id = parts_.member.id();
+  if (!order.is_for(name_in_host_id(id), id)) return;
+  const RedisTime& time = parts_.member.time();
+  if (order.until.count() > 0 && time.known() && order.until < time.at(parts_.loop.now()))
+    return command_log_.ignored(keys_.control, "it came too late to be carried out");
+  carry_out(order);
+}
+
+void FleetAnswering::carry_out(const FleetOrder& order) {
+  api::Control& control = parts_.control;
+  if (order.kind != OrderKind::runs && order.kind != OrderKind::logs) command_log_.received(order);
+  switch (order.kind) {
+    case OrderKind::quiet:
+      return answer(order.id, control.quiet());
+    case OrderKind::resume:
+      return answer(order.id, control.resume());
+    case OrderKind::drain:
+      return answer(order.id, control.drain());
+    case OrderKind::reload:
+      return reload(order);
+    case OrderKind::cancel:
+      return answer(order.id, control.cancel(order.run));
+    case OrderKind::run:
+      return control.run_item(*order.list, order.item,
+                              [this, alive = std::weak_ptr<bool>(alive_),
+                               id = order.id](const api::ControlResult& result) {
+                                if (!alive.expired()) answer(id, result);
+                              });
+    case OrderKind::runs:
+      return tell_runs(order);
+    case OrderKind::logs:
+      return tell_logs(order);
+  }
+}
+
+std::shared_ptr<FleetAnswering::Slow> FleetAnswering::begin_slow(const FleetOrder& order) {
+  auto slow = std::make_shared<Slow>(parts_.loop.timers(), order.id);
+  slow_.push_back(slow);
+  return slow;
+}
+
+/// A reload asks executors, which may take longer than anybody waits.
+void FleetAnswering::reload(const FleetOrder& order) {
+  if (slow_.size() >= most_slow)
+    return answer(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
+  const auto slow = begin_slow(order);
+  const std::weak_ptr<Slow> weak = slow;
+  slow->patience.set(parts_.loop.now() + longest_wait, [this, weak] {
+    const auto asked = weak.lock();
+    if (!asked || std::exchange(asked->answered, true)) return;
+    answer(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
+  });
+  parts_.control.reload([this, weak](const api::ControlResult& result) {
+    const auto asked = weak.lock();  // gone with this
+    if (!asked) return;
+    std::erase(slow_, asked);
+    if (!std::exchange(asked->answered, true)) answer(asked->order, result);
+  });
+}
+
+void FleetAnswering::tell_runs(const FleetOrder& order) {
+  const auto told = std::make_shared<ToldRuns>();
+  const WallTime now = parts_.loop.clock().wall();
+  if (order.list) {
+    if (const auto list = parts_.control.list(*order.list)) {
+      told->add(*list, order.run, now);
+      const HostStatus host = parts_.control.status();
+      told->list = HostList{*list, state_name(host.state), host.slots_used, host.slots_limit};
+    }
+    return answer_runs(order.id, *told);
+  }
+  tell_all_runs(order, told);
+}
+
+void FleetAnswering::tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told) {
+  if (walks_ >= max_walks)
+    return answer(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
+  ++walks_;
+  parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
+                               const ListStatus& list) { told->add(list, start, now); },
+                           [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
+                             if (alive.expired()) return;
+                             --walks_;
+                             answer_runs(id, *told);
+                           });
+}
+
+// ---- what runs write
+
+/// What was written before, the first time; what is written from now on, on the follower's channel.
+void FleetAnswering::tell_logs(const FleetOrder& order) {
+  using Followed = LogFollowers::Followed;
+  Followed followed = Followed::anew;
+  if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
+  if (followed == Followed::too_many)
+    return answer(order.id, {Kind::refused, "too many follow what runs write here", {}, {}});
+  arm_logs();
+  const auto told = std::make_shared<ToldRuns>();
+  if (followed == Followed::renewed) return answer_runs(order.id, *told);
+  told->tail_of = [this](const RunId& run) { return parts_.control.tail(run); };
+  const WallTime now = parts_.loop.clock().wall();
+  if (order.list) {
+    if (const auto list = parts_.control.list(*order.list)) told->add(*list, order.run, now);
+    return answer_runs(order.id, *told);
+  }
+  tell_all_runs(order, told);
+}
+
+void FleetAnswering::on_event(const Event& event) {
+  if (followers_.none()) return;
+  if (const auto* said = std::get_if<RunSaid>(&event)) {
+    followers_.said(*said, parts_.loop.now());
+  } else if (const auto* updated = std::get_if<RunUpdated>(&event)) {
+    followers_.updated(*updated, parts_.loop.now());
+  } else if (const auto* progressed = std::get_if<RunProgressed>(&event)) {
+    followers_.progressed(*progressed, parts_.loop.now());
+  } else if (const auto* ended = std::get_if<RunEnded>(&event)) {
+    followers_.ended(*ended, parts_.loop.now());
+  } else {
+    return;
+  }
+  arm_logs();
+}
+
+void FleetAnswering::arm_logs() {
+  const auto due = followers_.due();
+  if (due && (!logs_timer_.pending() || *due < logs_timer_.deadline()))
+    logs_timer_.set(*due, [this] { publish_logs(); });
+}
+
+void FleetAnswering::publish_logs() {
+  for (LogFollowers::Due& due : followers_.take(parts_.loop.now())) {
+    due.message.host = name_in_host_id(parts_.member.id());
+    parts_.member.client().call({"PUBLISH", keys_.logs(due.listener), to_text(due.message)});
+  }
+  arm_logs();
+}
+
+void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
+  const std::size_t count = told.runs.size() + told.more;
+  FleetAnswer reply;
+  reply.runs = std::move(told.runs);
+  reply.omitted_runs = told.more;
+  reply.list = std::move(told.list);
+  answer(order, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
+         std::move(reply));
+}
+
+void FleetAnswering::answer(const std::string& order, const api::ControlResult& result,
+                            FleetAnswer told) {
+  told.host_id = parts_.member.id();
+  told.host = name_in_host_id(told.host_id);
+  told.result = api::kind_name(result.kind);
+  told.text = result.text;
+  told.run = result.run;
+  std::size_t bytes = 0;
+  for (const auto& line : result.lines) {
+    bytes += line.size();
+    if (bytes < max_answer / 4) told.lines.push_back(line);
+  }
+  redis::Client& client = parts_.member.client();
+  if (client.unsent() > max_unsent) return command_log_.dropped_reply();
+  client.call({"PUBLISH", keys_.reply(order), to_text(told)});
+}
+
+}  // namespace w8y::app

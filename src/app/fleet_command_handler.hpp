@@ -1,0 +1,76 @@
+// Orders that this host hears in its fleet: it carries them out, and answers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/control.hpp"
+#include "app/fleet_command_log.hpp"
+#include "core/events.hpp"
+#include "core/timers.hpp"
+#include "loop/loop.hpp"
+#include "ops/log.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/keys.hpp"
+#include "store/fleet/membership.hpp"
+#include "view/fleet_commands.hpp"
+#include "view/fleet_logs.hpp"
+
+namespace w8y::app {
+
+class FleetAnswering final : private redis::Subscriber::Listener {
+ public:
+  struct Parts {
+    loop::Loop& loop;
+    ops::LineLog& log;
+    api::Control& control;
+    store::FleetMember& member;
+    redis::Subscriber& subscriber;
+    /// Somebody has changed a list in Redis, and says so.
+    std::function<void()> changed;
+  };
+  FleetAnswering(const Parts& parts, const std::string& fleet);
+  ~FleetAnswering() override;
+
+  /// What runs write and tell, for who follows it; nothing while nobody does.
+  void on_event(const Event& event);
+  [[nodiscard]] bool listens() const { return !followers_.none(); }
+
+ private:
+  /// An order whose answer takes a while.
+  struct Slow;
+  struct ToldRuns;
+
+  void on_up() override {}
+  void on_down(const std::string&) override {}
+  void on_refused(const std::string& channel, const std::string& why) override;
+  void heard(std::string_view payload);
+  void tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told);
+  void carry_out(const FleetOrder& order);
+  void reload(const FleetOrder& order);
+  void tell_runs(const FleetOrder& order);
+  void tell_logs(const FleetOrder& order);
+  void publish_logs();
+  void arm_logs();
+  void answer_runs(const std::string& order, ToldRuns& told);
+  void answer(const std::string& order, const api::ControlResult& result, FleetAnswer told = {});
+  std::shared_ptr<Slow> begin_slow(const FleetOrder& order);
+
+  const Parts parts_;
+  const store::FleetKeys keys_;
+  FleetCommandLog command_log_;
+  std::size_t walks_ = 0;  ///< through all lists, for an answer
+  bool refused_told_ = false;
+  std::vector<std::shared_ptr<Slow>> slow_;
+  LogFollowers followers_;
+  Timer logs_timer_;
+  redis::Subscription control_;
+  redis::Subscription changes_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace w8y::app

@@ -1,0 +1,54 @@
+#include "app/list_iteration.hpp"
+
+#include <utility>
+
+#include "app/host_status.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+/// In one turn of the loop, and for all others before the next one.
+constexpr Duration longest_step = std::chrono::milliseconds(2);
+constexpr Duration pause = std::chrono::microseconds(500);
+/// Lists between two looks at the clock.
+constexpr std::size_t few = 16;
+
+}  // namespace
+
+ListWalks::ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+                     const ListFacts& facts)
+    : clock_(clock), supervisor_(supervisor), facts_(facts), timer_(timers) {}
+
+void ListWalks::begin(Look look, Then then) {
+  walks_.push_back({std::move(look), std::move(then), std::nullopt});
+  if (!timer_.pending()) timer_.set(clock_.now(), [this] { go_on(); });
+}
+
+void ListWalks::go_on() {
+  const bool over = step(walks_.front());
+  if (over) {
+    const Walk walk = std::move(walks_.front());
+    walks_.pop_front();
+    walk.then();
+  }
+  if (!walks_.empty()) timer_.set(clock_.now() + pause, [this] { go_on(); });
+}
+
+/// Whether that was the last one.
+bool ListWalks::step(Walk& walk) const {
+  const auto& lists = supervisor_.lists();
+  const Instant until = clock_.now() + longest_step;
+  auto list = walk.last ? lists.upper_bound(*walk.last) : lists.begin();
+  for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
+    walk.look(status_of(*list->second, supervisor_, facts_));
+    if (i % few > 0 || clock_.now() < until) continue;
+    walk.last = list->first;
+    return false;
+  }
+  for (const auto& gone : supervisor_.closing())
+    if (gone->running() > 0) walk.look(status_of(*gone, supervisor_, facts_));
+  return true;
+}
+
+}  // namespace w8y::app

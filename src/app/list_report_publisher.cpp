@@ -1,0 +1,93 @@
+#include "app/list_report_publisher.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace w8y::app {
+
+namespace {
+
+/// News of lists are gathered for so long.
+constexpr Duration gathering = std::chrono::milliseconds(50);
+/// All lists are looked at so often, and no more often than that after news.
+constexpr Duration walk_interval = std::chrono::seconds(20);
+constexpr Duration walk_gap = std::chrono::milliseconds(500);
+/// More than so many that have changed are not looked at one by one.
+constexpr std::size_t most_single = 256;
+
+/// Whose state an event may change, besides the coming and going of runs.
+struct ChangedList {
+  std::string_view operator()(const ListChanged& event) const { return event.prefix; }
+  std::string_view operator()(const ShortageChanged& event) const { return event.of.prefix; }
+  std::string_view operator()(const ClaimsRefused& event) const { return event.of.prefix; }
+  std::string_view operator()(const ListPaused& event) const { return event.of.prefix; }
+  template <typename Other>
+  std::string_view operator()(const Other&) const {
+    return {nullptr, 0};
+  }
+};
+
+}  // namespace
+
+FleetLists::FleetLists(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+                       std::function<void()> urgent)
+    : clock_(clock),
+      supervisor_(supervisor),
+      urgent_(std::move(urgent)),
+      walks_(clock, timers, supervisor, *this),
+      look_(timers),
+      walk_(timers) {}
+
+void FleetLists::set_wanted(bool wanted) {
+  wanted_ = wanted;
+  told_.forget();
+  due_.clear();
+  if (wanted) return look_at_all();
+  look_.cancel();
+  walk_.cancel();
+}
+
+void FleetLists::on_event(const Event& event) {
+  if (!wanted_) return;
+  // Quiet and drain are the state of each list too.
+  if (std::holds_alternative<HostChanged>(event)) return look_at_all();
+  const std::string_view prefix = std::visit(ChangedList{}, event);
+  if (prefix.data() != nullptr) look_at(prefix);
+}
+
+void FleetLists::look_at(std::string_view prefix) {
+  if (due_.size() >= most_single) return look_at_all();
+  due_.emplace(prefix);
+  if (!look_.pending()) look_.set(clock_.now() + gathering, [this] { look(); });
+}
+
+void FleetLists::look() {
+  for (const std::string& prefix : std::exchange(due_, {}))
+    if (const auto list = find_list(supervisor_, *this, prefix)) told_.note(*list);
+  if (told_.urgent()) urgent_();
+}
+
+void FleetLists::look_at_all() {
+  if (!wanted_) return;
+  walk_again_ = walking_;
+  if (walking_) return;
+  const Instant soon = clock_.now() + gathering;
+  if (walk_.pending() && walk_.deadline() <= soon) return;
+  walk_.set(soon, [this] {
+    walking_ = true;
+    told_.begin();
+    walks_.begin([this](const ListStatus& list) { told_.note(list); }, [this] { walked(); });
+  });
+}
+
+void FleetLists::walked() {
+  walking_ = false;
+  told_.end();
+  if (!wanted_) return;
+  if (told_.urgent()) urgent_();
+  walk_.set(clock_.now() + (std::exchange(walk_again_, false) ? walk_gap : walk_interval),
+            [this] { look_at_all(); });
+}
+
+}  // namespace w8y::app

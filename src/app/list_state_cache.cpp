@@ -1,0 +1,144 @@
+#include "app/list_state_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/number.hpp"
+#include "store/circular/keys.hpp"
+
+namespace w8y::app {
+
+namespace {
+
+/// Lists that are asked about in one write.
+constexpr std::size_t batch = 256;
+/// A round begins so many times as long after another as that took: looking takes no more than a
+/// fifth of Redis, however often it is done.
+constexpr int pauses = 4;
+/// For whoever looks; what comes later is for the next one.
+constexpr Duration patience = std::chrono::seconds(1);
+/// Of a reason.
+constexpr const char* last_byte = "4095";
+
+}  // namespace
+
+void Survey::refresh(const std::shared_ptr<store::RedisSession>& redis,
+                     const Supervisor& supervisor, Then then) {
+  if (!redis->client.connected()) {
+    // What was seen before it went away may be wrong by now.
+    if (!round_) found_.clear();
+    whole_ = false;
+    return then();
+  }
+  redis_ = redis;
+  supervisor_ = &supervisor;
+  later_.push_back(std::move(then));
+  if (!patience_.pending())
+    patience_.set(loop_.now() + patience, [this] {
+      tell(std::exchange(waiting_, {}));
+      tell(std::exchange(later_, {}));
+    });
+  if (!round_ && !begin_.pending())
+    begin_.set(std::max(loop_.now(), next_at_), [this] { begin(); });
+}
+
+void Survey::begin() {
+  if (later_.empty()) return;
+  waiting_ = std::exchange(later_, {});
+  found_.clear();
+  whole_ = false;
+  round_ = std::make_shared<Round>();
+  round_->redis = std::exchange(redis_, nullptr);
+  round_->begun = loop_.now();
+  for (const auto& [prefix, list] : supervisor_->lists())
+    round_->lists.emplace_back(prefix, list->rule().key_prefix());
+  ask_batch(round_);
+}
+
+void Survey::ask_batch(const std::shared_ptr<Round>& round) {
+  if (round->next == round->lists.size()) return end_round(true);
+  const std::size_t end = std::min(round->lists.size(), round->next + batch);
+  while (round->next < end) {
+    const auto& [prefix, key_prefix] = round->lists[round->next++];
+    ask(round, prefix, key_prefix);
+  }
+}
+
+/// An error reply (an ACL, a key of a wrong type) leaves that part unknown.
+void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
+                 const std::string& key_prefix) {
+  const store::CircularKeys keys(key_prefix);
+  call(round, {"HLEN", keys.quarantined}, [this, prefix](const redis::Answer& answer) {
+    const auto count =
+        static_cast<std::uint64_t>(read_integer(answer.reply.integer(), count_range).value_or(0));
+    if (!answer.ok() || count > 0)
+      found_[prefix].quarantined = answer.ok() ? std::optional(count) : std::nullopt;
+  });
+  call(round, {"PTTL", keys.paused},
+       [this, prefix, paused = keys.paused](const redis::Answer& answer) {
+         const std::int64_t left = answer.reply.integer();
+         if (!answer.ok() || left == -2) return;  // there is none
+         const auto [found, is_new] = found_.try_emplace(prefix);
+         if (is_new) found->second.quarantined = 0;
+         Pause& pause = found->second.pause.emplace();
+         if (const auto time = read_ms(left, {1, ms_range.max}))
+           pause.until = loop_.clock().wall() + *time;
+         ask_why(prefix, paused);
+       });
+}
+
+void Survey::ask_why(const std::string& prefix, const std::string& paused) {
+  call(round_, {"GETRANGE", paused, "0", last_byte}, [this, prefix](const redis::Answer& answer) {
+    const auto found = found_.find(prefix);
+    if (!answer.ok() || found == found_.end() || !found->second.pause) return;
+    Pause why = parse_pause(answer.reply.text());
+    why.until = found->second.pause->until;
+    found->second.pause = std::move(why);
+  });
+}
+
+void Survey::call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look) {
+  ++round->missing;
+  round->redis->client.call(command, [this, alive = std::weak_ptr<Round>(round),
+                                      look = std::move(look)](const redis::Answer& answer) {
+    const auto asked = alive.lock();  // gone with the survey
+    if (!asked) return;
+    if (answer.failure == redis::Failure::none) {
+      look(answer);
+    } else {
+      asked->failed = true;
+    }
+    if (--asked->missing > 0) return;
+    if (asked->failed) return end_round(false);
+    ask_batch(asked);
+  });
+}
+
+void Survey::end_round(bool whole) {
+  whole_ = whole;
+  next_at_ = loop_.now() + pauses * (loop_.now() - round_->begun);
+  round_.reset();
+  if (later_.empty()) {
+    patience_.cancel();
+  } else {
+    begin_.set(next_at_, [this] { begin(); });
+  }
+  tell(std::exchange(waiting_, {}));
+}
+
+void Survey::tell(std::vector<Then> all) {
+  for (const auto& then : all) then();
+}
+
+void Survey::add_to(ListStatus& status) const {
+  figures_.add_to(status);
+  const auto found = found_.find(status.prefix);
+  if (found != found_.end()) {
+    status.quarantined = found->second.quarantined;
+    status.pause = found->second.pause;
+  } else if (whole_) {
+    status.quarantined = 0;
+  }
+}
+
+}  // namespace w8y::app

@@ -1,0 +1,114 @@
+// The runs of one list that are under way: their limits in time, their progress, their end.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "core/list_config.hpp"
+#include "core/source.hpp"
+#include "core/timers.hpp"
+
+namespace w8y {
+
+/// A run that is under way.
+struct ActiveRun {
+  Claim claim;
+  RulePtr rule;  ///< the one it began with; a reload never reaches into a run
+  std::shared_ptr<Executor> executor;
+  int pid = 0;  ///< 0: not started yet
+  Instant started{};
+  WallTime started_wall{0};
+  std::optional<StopReason> stopping;  ///< why we are ending it; the first reason stands
+  bool lease_lost = false;
+  std::optional<Progress> progress;
+  std::size_t bad_lines = 0;
+};
+
+/// The owner of a table of runs, called by the table. `run_over` is called last for a run, which is
+/// gone from the table by then.
+class RunsOwner {
+ public:
+  virtual ~RunsOwner() = default;
+  virtual void run_started(const ActiveRun& run) = 0;
+  virtual void run_message(const ActiveRun& run, const Message& message) = 0;
+  virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
+  virtual void run_event(const RunEvent& event) = 0;
+  virtual void process_news(int pid, const ProcessNews& news) = 0;
+  virtual void lines_read(const LineCounts& read) = 0;
+  virtual void run_over(EndedRun&& run, Duration took) = 0;
+};
+
+class Runs final : public RunHandler {
+ public:
+  /// Progress is shown and published at this pace at most. The last one before the end is never
+  /// left out.
+  static constexpr Duration progress_pace = std::chrono::milliseconds(100);
+
+  Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
+      : clock_(&clock), timers_(&timers), owner_(&owner) {}
+  /// No runs: those of a list at rest. None is started.
+  Runs() = default;
+  ~Runs() override;
+
+  void start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor);
+  /// SIGTERM, SIGKILL after `kill_grace`. False: no such run.
+  bool stop(const RunId& run, StopReason reason);
+  void stop_all(StopReason reason);
+  void kill(const RunId& run, StopReason reason);
+  void kill_all(StopReason reason);
+  void note_lease(const RunId& run, bool lost);
+
+  [[nodiscard]] std::size_t size() const { return table_ ? table_->runs.size() : 0; }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  /// There was none since it was made.
+  [[nodiscard]] bool unused() const { return table_ == nullptr; }
+  [[nodiscard]] const ActiveRun* find(const RunId& run) const;
+  /// The oldest first.
+  void each(const std::function<void(const ActiveRun&)>& visit) const;
+
+ private:
+  /// A run with what only this table needs.
+  struct Entry : ActiveRun {
+    explicit Entry(TimerQueue& timers) : timeout(timers), silence(timers), progress_due(timers) {}
+    Timer timeout;
+    Timer silence;
+    Timer progress_due;
+    std::optional<Instant> progress_sent;
+    bool progress_waiting = false;
+  };
+
+  void on_started(const RunId& run, int pid) override;
+  void on_message(const RunId& run, Message&& message) override;
+  void on_log(const RunId& run, std::string_view line, bool cut) override;
+  void on_ended(const RunId& run, RunEnd&& end) override;
+  void on_lines(const LineCounts& read) override { owner_->lines_read(read); }
+  void on_process(int pid, const ProcessNews& news) override { owner_->process_news(pid, news); }
+
+  [[nodiscard]] Entry* entry(const RunId& run) const;
+  [[nodiscard]] std::vector<Entry*> in_order() const;
+  void begin_timeouts(Entry& run);
+  void sign_of_life(Entry& run);
+  void send_progress(Entry& run);
+  void progressed(Entry& run, const Progress& progress);
+
+  const Clock* clock_ = nullptr;
+  TimerQueue* timers_ = nullptr;
+  RunsOwner* owner_ = nullptr;
+  struct Table {
+    explicit Table(TimerQueue& timers) : sweep(timers) {}
+    std::unordered_map<RunId, Entry> runs;
+    /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
+    /// callback.
+    std::vector<std::shared_ptr<Executor>> used;
+    Timer sweep;
+  };
+  std::unique_ptr<Table> table_;  ///< since the first run
+};
+
+}  // namespace w8y

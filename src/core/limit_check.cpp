@@ -1,0 +1,91 @@
+#include "core/limit_check.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace w8y {
+
+namespace {
+
+std::uint64_t runs_of(const Rule& rule) {
+  return rule.enabled ? rule.concurrency : 0;
+}
+
+std::string number(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+std::string runs_text(std::uint64_t runs) {
+  return number(runs) + (runs == 1 ? " run" : " runs") + " at once";
+}
+
+/// `nproc` of a list takes the place of the host's.
+std::uint64_t processes_for(const Rule& rule, std::uint64_t of_host) {
+  for (const ResourceLimit& limit : rule.child->rlimits)
+    if (limit.name == "nproc") return limit.value.value_or(~std::uint64_t{0});
+  return of_host;
+}
+
+struct UserNeed {
+  std::uint64_t runs = 0;
+  std::uint64_t allowed = ~std::uint64_t{0};
+};
+
+void add_users(const std::vector<RulePtr>& lists, std::uint64_t most, const HostLimits& limits,
+               std::vector<std::string>& lines) {
+  std::map<std::string, UserNeed> users;
+  for (const RulePtr& rule : lists) {
+    if (!rule->child->run_as.user && limits.exempt) continue;
+    UserNeed& need = users[rule->child->run_as.user.value_or("")];
+    need.runs += runs_of(*rule);
+    need.allowed =
+        std::min(need.allowed, processes_for(*rule, limits.processes.value_or(~std::uint64_t{0})));
+  }
+  for (const auto& [user, need] : users) {
+    const std::uint64_t runs = std::min(need.runs, most);
+    if (runs < need.allowed) continue;
+    lines.push_back("processes: " + runs_text(runs) + (user.empty() ? "" : " as user " + user) +
+                    ", a process each at least, but that user may have " + number(need.allowed) +
+                    " (ulimit -u, LimitNPROC=, rlimits.nproc)");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
+                                    const SupervisorSettings& supervisor,
+                                    const HostLimits& limits) {
+  std::uint64_t runs = 0;
+  std::uint64_t limited = 0;  // of which memory_max limits the memory
+  for (const RulePtr& rule : lists) {
+    runs += runs_of(*rule);
+    if (rule->child->memory_max) limited += runs_of(*rule);
+  }
+  const std::uint64_t most =
+      supervisor.host_concurrency > 0 ? supervisor.host_concurrency : ~std::uint64_t{0};
+  runs = std::min(runs, most);
+  limited = std::min(limited, runs);
+
+  std::vector<std::string> lines;
+  const std::uint64_t own = descriptors_of_host + supervisor.status.size() * descriptors_of_status;
+  const std::uint64_t descriptors =
+      own + (runs - limited) * descriptors_of_run + limited * descriptors_of_limited_run;
+  if (limits.descriptors && descriptors > *limits.descriptors)
+    lines.push_back("descriptors: " + runs_text(runs) + " take " + number(descriptors) + " (" +
+                    number(descriptors_of_run) + " each, " +
+                    (limited > 0 ? number(descriptors_of_limited_run) + " with memory_max, " : "") +
+                    number(own) + " for w8yd itself), but it may have " +
+                    number(*limits.descriptors) + " (ulimit -Hn, LimitNOFILE=)");
+  add_users(lists, most, limits, lines);
+  if (limits.group && runs >= limits.group->most)
+    lines.push_back("processes: " + runs_text(runs) + ", a process each at least, but the group " +
+                    limits.group->path + " may have " + number(limits.group->most) +
+                    " (pids.max, TasksMax=)");
+  if (limits.kernel && runs >= *limits.kernel)
+    lines.push_back("processes: " + runs_text(runs) +
+                    ", a process each at least, but the kernel allows " + number(*limits.kernel) +
+                    " (kernel.pid_max, kernel.threads-max)");
+  return lines;
+}
+
+}  // namespace w8y

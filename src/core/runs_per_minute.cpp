@@ -1,0 +1,82 @@
+#include "core/runs_per_minute.hpp"
+
+#include <algorithm>
+
+namespace w8y {
+
+namespace {
+
+std::int64_t minute_of(WallTime time) {
+  return std::chrono::floor<std::chrono::minutes>(time).count();
+}
+
+std::size_t bucket_of(std::int64_t minute) {
+  return static_cast<std::size_t>(((minute % Hour::length) + Hour::length) % Hour::length);
+}
+
+}  // namespace
+
+/// A bucket is of the minute that stands in it: what is older is over. A clock that was set back
+/// adds to the newest one.
+void Hour::Buckets::add(std::int64_t minute, bool failed) {
+  if (minute < newest_) minute = newest_;
+  newest_ = minute;
+  MinuteFigures& bucket = buckets_[bucket_of(minute)];
+  if (bucket.minute != minute) bucket = {minute, 0, 0};
+  ++bucket.runs;
+  if (failed) ++bucket.failed;
+}
+
+MinuteFigures Hour::Buckets::at(std::int64_t minute) const {
+  const MinuteFigures& bucket = buckets_[bucket_of(minute)];
+  return bucket.minute == minute ? bucket : MinuteFigures{minute, 0, 0};
+}
+
+std::vector<MinuteFigures> Hour::Buckets::until(std::int64_t minute, std::int64_t last) const {
+  std::vector<MinuteFigures> found;
+  for (std::int64_t each = minute - last + 1; each <= minute; ++each)
+    if (const MinuteFigures figures = at(each); figures.runs > 0) found.push_back(figures);
+  return found;
+}
+
+void Hour::add(std::string_view prefix, bool failed, WallTime now) {
+  const std::int64_t minute = minute_of(now);
+  if (minute > total_.newest()) forget_old(minute);
+  total_.add(minute, failed);
+  auto found = lists_.find(prefix);
+  if (found == lists_.end()) found = lists_.try_emplace(std::string(prefix)).first;
+  found->second.add(minute, failed);
+}
+
+void Hour::forget_old(std::int64_t minute) {
+  std::erase_if(lists_, [&](const auto& list) { return list.second.newest() <= minute - length; });
+}
+
+std::vector<MinuteFigures> Hour::total(WallTime now, std::int64_t last) const {
+  return total_.until(minute_of(now), last);
+}
+
+std::vector<MinuteFigures> Hour::of(std::string_view prefix, WallTime now,
+                                    std::int64_t last) const {
+  const auto found = lists_.find(prefix);
+  if (found == lists_.end()) return {};
+  return found->second.until(minute_of(now), last);
+}
+
+void Hour::each(std::int64_t minute,
+                const std::function<void(const std::string&, const MinuteFigures&)>& look) const {
+  for (const auto& [prefix, buckets] : lists_)
+    if (const MinuteFigures figures = buckets.at(minute); figures.runs > 0) look(prefix, figures);
+}
+
+std::string to_json_text(const std::vector<MinuteFigures>& minutes) {
+  std::string text = "[";
+  for (const MinuteFigures& each : minutes) {
+    text.append(text.size() > 1 ? ",[" : "[").append(std::to_string(each.minute));
+    text.append(",").append(std::to_string(each.runs));
+    text.append(",").append(std::to_string(each.failed)).append("]");
+  }
+  return text += ']';
+}
+
+}  // namespace w8y

@@ -1,0 +1,167 @@
+// Orders to this host.
+#include "ctl/host_commands.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "api/endpoints.hpp"
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/text.hpp"
+#include "process/fd.hpp"
+#include "view/host_view.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+using view::JsonFields;
+
+class Quiet final : public Command {
+ public:
+  void declare(Words& words) override { hosts_.declare(words); }
+  int run(const Options& options, Context& context) override {
+    return hosts_.order(OrderKind::quiet, options, context);
+  }
+
+ private:
+  OrderedHosts hosts_;
+};
+
+class Reload final : public Command {
+ public:
+  void declare(Words& words) override { hosts_.declare(words); }
+  int run(const Options& options, Context& context) override {
+    return hosts_.order(OrderKind::reload, options, context);
+  }
+
+ private:
+  OrderedHosts hosts_;
+};
+
+/// A process that is there; none where its pid means another one here (a container's).
+process::Fd process_of(std::int64_t pid) {
+  std::string name;
+  std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
+  if (pid <= 0 || name != "w8yd") return {};
+  return process::Fd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
+}
+
+class Drain final : public Command {
+ public:
+  void declare(Words& words) override {
+    words.flag("--wait", "Return when w8yd has ended", wait_);
+    hosts_.declare(words);
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (hosts_.others()) return drain_others(options, context);
+    HostStatus before;
+    if (wait_) before = view::read_host(context.host().ask(api::endpoints::status_of_host()));
+    const process::Fd process = process_of(before.pid);
+    const JsonFields answer = context.host().order(OrderKind::drain);
+    if (!wait_) return tell(options, answer);
+    if (!options.json) std::cout << escape(answer.text("text")) << std::endl;
+    if (process) {
+      wait_for(process);
+    } else {
+      wait_for_socket(context, before.host_id);
+    }
+    return tell(options, JsonFields::parse(R"({"result":"done","text":"w8yd has ended"})").value());
+  }
+
+ private:
+  static void wait_for(const process::Fd& process) {
+    pollfd end{process.get(), POLLIN, 0};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
+  }
+  /// Until it is taken away, or another w8yd's.
+  static void wait_for_socket(Context& context, const std::string& host_id) {
+    while (access(context.host().socket().c_str(), F_OK) == 0) {
+      const auto status = context.try_ask(api::endpoints::status_of_host());
+      if (status && view::read_host(*status).host_id != host_id) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  int drain_others(const Options& options, Context& context) const {
+    FleetAccess fleet(options, context);
+    const FleetOutcome answer = hosts_.give(OrderKind::drain, fleet);
+    if (wait_)
+      for (const FleetAnswer& host : answer.answers)
+        while (is_there(fleet, host.host_id))
+          std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    return tell_fleet(options, answer);
+  }
+  /// A host that has drained leaves its fleet; where it is the one that was asked, it is silent.
+  static bool is_there(FleetAccess& fleet, const std::string& host_id) {
+    try {
+      const FleetView view = fleet.look(false);
+      return std::any_of(view.hosts.begin(), view.hosts.end(),
+                         [&](const FleetHost& host) { return host.beat.id == host_id; });
+    } catch (const Failure&) {
+      return false;
+    }
+  }
+
+  OrderedHosts hosts_;
+  bool wait_ = false;
+};
+
+}  // namespace
+
+void OrderedHosts::declare(Words& words) {
+  words.option("--host", "HOST", "the name or the id of a host", "Another host, or this one",
+               [this](Word&& word) { host_ = std::move(word.text); });
+  words.flag("--all", "All hosts of the fleet", all_);
+  words.then([this] {
+    if (all_ && !host_.empty()) throw Failure(wrong_usage, "--host and --all exclude each other");
+  });
+}
+
+FleetOutcome OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
+  FleetOrder order;
+  order.kind = kind;
+  order.host = host_;
+  return fleet.give(std::move(order));
+}
+
+int OrderedHosts::order(OrderKind kind, const Options& options, Context& context) const {
+  if (!others()) return tell(options, context.host().order(kind));
+  FleetAccess fleet(options, context);
+  return tell_fleet(options, give(kind, fleet));
+}
+
+int tell(const Options& options, const JsonFields& answer) {
+  if (options.json) {
+    print_json(answer);
+    return done;
+  }
+  std::cout << escape(answer.text("text")) << '\n';
+  for (const std::string& line : answer.texts("lines")) std::cout << "  " << escape(line) << '\n';
+  return done;
+}
+
+CommandPtr make_quiet() {
+  return std::make_unique<Quiet>();
+}
+
+CommandPtr make_reload() {
+  return std::make_unique<Reload>();
+}
+
+CommandPtr make_drain() {
+  return std::make_unique<Drain>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,245 @@
+#include "executor/prerequisite_checker.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/units.hpp"
+#include "loop/loop.hpp"
+#include "process/fd.hpp"
+#include "process/signals_blocked.hpp"
+#include "process/spawn_service.hpp"
+
+namespace w8y::executor {
+
+namespace {
+
+/// A host that is short of processes is asked again.
+constexpr Duration short_pause = std::chrono::milliseconds(250);
+
+int make_event() {
+  const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return fd;
+}
+
+}  // namespace
+
+/// One look; its thread and the loop share it.
+struct NeedsLooks::Work {
+  explicit Work(Needs what) : needs(std::move(what)) {}
+  const Needs needs;
+  std::atomic<NeedsStep> step = NeedsStep::queued;
+  Looked looked;                               ///< the thread's, until it is done
+  std::optional<process::SpawnError> problem;  ///< the last one
+};
+
+/// Lives on after its owner while a thread still hangs.
+struct NeedsLooks::Shared {
+  explicit Shared(Look how) : look(std::move(how)), event(make_event()) {}
+  const Look look;
+  const process::Fd event;  ///< readable: something is done
+
+  std::mutex mutex;
+  std::deque<std::shared_ptr<Work>> queue;
+  std::vector<std::shared_ptr<Work>> done;
+  std::list<Instant> busy;  ///< since when, of each thread
+  bool closed = false;
+};
+
+/// A child that is to fail at its exec, and nowhere before.
+class NeedsLooks::Trial final : private process::SpawnClient {
+ public:
+  using Told = std::function<void(const std::optional<process::SpawnError>& problem)>;
+
+  Trial(loop::Loop& loop, process::SpawnService& service, process::SpawnRequest&& request,
+        Told told)
+      : told_(std::move(told)),
+        null_(open("/dev/null", O_RDWR | O_CLOEXEC)),
+        spawning_(loop, service, with_streams(std::move(request), null_.get()), {}, *this) {}
+
+ private:
+  void on_spawned(process::Spawned&& spawned) override {
+    const process::Fd pidfd(spawned.pidfd);
+    told_(std::nullopt);
+  }
+  void on_not_spawned(const process::SpawnError& error) override {
+    if (null_) return told_(judge_trial(error));
+    told_(process::SpawnError{EMFILE, "can't open /dev/null"});
+  }
+
+  static process::SpawnRequest with_streams(process::SpawnRequest&& request, int null) {
+    request.in = request.out = request.err = null;
+    return std::move(request);
+  }
+
+  const Told told_;
+  const process::Fd null_;
+  process::Spawning spawning_;
+};
+
+NeedsLooks::NeedsLooks(loop::Loop& loop, process::SpawnService* service, Look look)
+    : loop_(loop),
+      service_(service),
+      shared_(std::make_shared<Shared>(look                 ? std::move(look)
+                                       : service == nullptr ? Look(look_and_try)
+                                                            : Look(look_for))),
+      ready_(loop, shared_->event.get(), [this](bool, bool) { take_answers(); }),
+      more_threads_(loop.timers()),
+      sweep_(loop.timers()) {
+  ready_.want(true, false);
+  ready_.keep_loop_alive(false);
+}
+
+NeedsLooks::~NeedsLooks() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->closed = true;
+  shared_->queue.clear();
+}
+
+void NeedsLooks::look(const Needs& needs, Duration timeout, Answer answer) {
+  Asked& asked = asked_[needs];
+  const unsigned id = ++askers_;
+  Asker& asker = asked.askers[id];
+  asker.answer = std::move(answer);
+  asker.patience = std::make_unique<Timer>(loop_.timers());
+  asker.patience->set(loop_.now() + timeout, [this, needs, id] { gave_up(needs, id); });
+  if (!asked.work) {
+    asked.work = std::make_shared<Work>(needs);
+    enqueue(asked.work);
+  }
+  hold_loop();
+}
+
+void NeedsLooks::hold_loop() {
+  ready_.keep_loop_alive(std::any_of(asked_.begin(), asked_.end(), [](const auto& entry) {
+    return !entry.second.askers.empty();
+  }));
+}
+
+void NeedsLooks::enqueue(const std::shared_ptr<Work>& work) {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->queue.push_back(work);
+  }
+  add_threads();
+}
+
+void NeedsLooks::add_threads() {
+  const process::SignalsBlocked blocked;  // the loop's thread handles them
+  const Instant now = loop_.now();
+  const std::lock_guard lock(shared_->mutex);
+  auto& busy = shared_->busy;
+  auto quick = static_cast<std::size_t>(
+      std::count_if(busy.begin(), busy.end(), [now](Instant since) { return now - since < slow; }));
+  std::size_t waiting = shared_->queue.size();
+  for (; waiting > 0 && quick < at_once && busy.size() < most_threads; --waiting, ++quick) {
+    const auto place = busy.insert(busy.end(), now);
+    try {
+      std::thread([shared = shared_, place] { serve(shared, place); }).detach();
+    } catch (const std::system_error&) {
+      busy.erase(place);  // too many processes: tried again with the next look, and by the timer
+      break;
+    }
+  }
+  if (waiting > 0 || !shared_->queue.empty())
+    more_threads_.set(now + short_pause, [this] { add_threads(); });
+}
+
+/// On a thread: one look after the other, until none waits.
+void NeedsLooks::serve(const std::shared_ptr<Shared>& shared, Since since) {
+  std::unique_lock lock(shared->mutex);
+  const loop::SystemClock clock{};
+  while (!shared->queue.empty() && !shared->closed) {
+    const auto work = std::move(shared->queue.front());
+    shared->queue.pop_front();
+    *since = clock.now();
+    lock.unlock();
+    work->looked = shared->look(work->needs, work->step);
+    lock.lock();
+    shared->done.push_back(work);
+    const std::uint64_t one = 1;
+    // The counter can't be full; and if nobody is left to read it, nobody waits for the answer.
+    static_cast<void>(!write(shared->event.get(), &one, sizeof one));
+  }
+  shared->busy.erase(since);
+}
+
+void NeedsLooks::take_answers() {
+  std::uint64_t ignored = 0;
+  static_cast<void>(!read(shared_->event.get(), &ignored, sizeof ignored));
+  std::vector<std::shared_ptr<Work>> done;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    done.swap(shared_->done);
+  }
+  for (const auto& work : done) answered(*work);
+  hold_loop();
+}
+
+/// The thread has done its part.
+void NeedsLooks::answered(const Work& work) {
+  const auto found = asked_.find(work.needs);
+  if (found == asked_.end()) return;
+  Asked& asked = found->second;
+  auto request = service_ == nullptr || work.looked.problem
+                     ? std::nullopt
+                     : trial_of(work.needs, work.looked.account);
+  if (!request) return over(work.needs, work.looked.problem);
+  asked.work->step = NeedsStep::trial;
+  asked.trial = std::make_unique<Trial>(
+      loop_, *service_, std::move(*request),
+      [this, needs = work.needs](const std::optional<process::SpawnError>& problem) {
+        over(needs, problem);
+        hold_loop();
+      });
+}
+
+void NeedsLooks::over(const Needs& needs, const std::optional<process::SpawnError>& problem) {
+  const auto found = asked_.find(needs);
+  if (found == asked_.end()) return;
+  Asked& asked = found->second;
+  if (asked.trial) {
+    tried_.push_back(std::move(asked.trial));
+    sweep_.set(loop_.now(), [this] { tried_.clear(); });
+  }
+  if (problem && problem->host_is_short() && !asked.askers.empty()) {
+    asked.work->problem = problem;
+    asked.again = std::make_unique<Timer>(loop_.timers());
+    asked.again->set(loop_.now() + short_pause, [this, same = asked.work] { enqueue(same); });
+    return;
+  }
+  std::optional<Refusal> refusal;
+  if (problem)
+    refusal = Refusal{problem->text, problem->about != process::SpawnError::About::program};
+  const auto askers = std::move(asked.askers);
+  asked_.erase(found);
+  for (const auto& [id, asker] : askers) asker.answer(refusal);
+}
+
+/// The look goes on. Whoever asks the same before it is over waits for it, too.
+void NeedsLooks::gave_up(const Needs& needs, unsigned id) {
+  const auto found = asked_.find(needs);
+  if (found == asked_.end()) return;
+  Asked& asked = found->second;
+  const auto asker = asked.askers.extract(id);
+  if (asker.empty()) return;
+  const bool looks_again = asked.again && asked.again->pending();
+  const std::string why =
+      looks_again ? asked.work->problem->text : no_answer_text(needs, asked.work->step.load());
+  if (looks_again && asked.askers.empty()) asked_.erase(found);
+  hold_loop();
+  asker.mapped().answer(Refusal{why, true});
+}
+
+}  // namespace w8y::executor

@@ -1,0 +1,122 @@
+#include "executor/prerequisites.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <tuple>
+#include <utility>
+
+#include "process/find_program.hpp"
+#include "process/spawn_modes.hpp"
+
+namespace w8y::executor {
+
+namespace {
+
+using process::SpawnError;
+
+/// Where nothing can be put: the child of a trial ends at its exec.
+constexpr const char* no_program = "/proc/w8y-no-program";
+
+std::optional<SpawnError> look_at_program(const std::string& program, bool as_root) {
+  const auto lack = [](int error, std::string text) {
+    return SpawnError{error, std::move(text), false, SpawnError::About::program};
+  };
+  if (program.find('/') != std::string::npos && program.front() != '/')
+    return lack(EINVAL, "neither a name nor an absolute path");
+  const auto found = process::find_program(program);
+  if (found.path.empty()) return lack(ENOENT, found.problem);
+  const std::string why = as_root ? process::distrust_of_program(found.path) : std::string();
+  if (why.empty()) return std::nullopt;
+  return lack(EACCES, why + "; set `user`, so that its runs are not root's");
+}
+
+}  // namespace
+
+bool Needs::operator<(const Needs& other) const {
+  const auto all = [](const Needs& needs) {
+    return std::tie(needs.run_as, needs.env_file, needs.cwd, needs.nice, needs.program);
+  };
+  if (all(*this) != all(other)) return all(*this) < all(other);
+  return std::lexicographical_compare(
+      rlimits.begin(), rlimits.end(), other.rlimits.begin(), other.rlimits.end(),
+      [](const ResourceLimit& a, const ResourceLimit& b) {
+        return std::tie(a.name, a.value) < std::tie(b.name, b.value);
+      });
+}
+
+Needs needs_of(const Rule& rule) {
+  const ChildSettings& child = *rule.child;
+  Needs needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
+  // A folder of its own for each run: where it can't be made, the host is short of something.
+  if (needs.cwd == "temp") needs.cwd = "/";
+  if (rule.is_command()) {
+    needs.program = rule.command->front();
+  } else if (geteuid() == 0) {
+    needs.program = rule.executor;  // a run that root owns needs a program that only root can write
+  }
+  return needs;
+}
+
+Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
+  Looked looked;
+  step = NeedsStep::account;
+  looked.problem = process::resolve(needs.run_as, looked.account);
+  if (looked.problem || needs.program.empty()) return looked;
+  step = NeedsStep::program;
+  const auto& credentials = looked.account.credentials;
+  const uid_t uid = credentials ? credentials->uid : geteuid();
+  looked.problem = look_at_program(needs.program, uid == 0);
+  return looked;
+}
+
+std::optional<process::SpawnRequest> trial_of(const Needs& needs, const process::Account& account) {
+  const bool plain = needs.cwd == "/" && needs.env_file.empty() && !needs.nice &&
+                     needs.rlimits.empty() && !account.credentials;
+  if (plain) return std::nullopt;
+  process::SpawnRequest request;
+  request.program = no_program;
+  request.argv = {no_program};
+  request.env_file = needs.env_file;
+  request.cwd = needs.cwd;
+  request.credentials = account.credentials;
+  request.nice = needs.nice;
+  request.rlimits = needs.rlimits;
+  return request;
+}
+
+std::optional<SpawnError> judge_trial(const SpawnError& end) {
+  if (end.about == SpawnError::About::program) return std::nullopt;
+  return end;
+}
+
+Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step) {
+  Looked looked = look_for(needs, step);
+  if (looked.problem) return looked;
+  auto request = trial_of(needs, looked.account);
+  if (!request) return looked;
+  step = NeedsStep::trial;
+  request->die_with_parent = false;  // its parent is a thread
+  process::Spawned ignored;
+  if (const auto end = process::spawn(*request, ignored)) looked.problem = judge_trial(*end);
+  return looked;
+}
+
+std::string no_answer_text(const Needs& needs, NeedsStep step) {
+  switch (step) {
+    case NeedsStep::queued:
+      return "not checked yet: it waits for what other lists name, which gives no answer";
+    case NeedsStep::account:
+      return "the look-up of its user or group gives no answer";
+    case NeedsStep::program:
+      return "the folder of its program gives no answer";
+    case NeedsStep::trial:
+      if (needs.env_file.empty()) return "cwd " + needs.cwd + " gives no answer";
+      if (needs.cwd == "/") return "env_file " + needs.env_file + " gives no answer";
+      return "cwd " + needs.cwd + " or env_file " + needs.env_file + " gives no answer";
+  }
+  return "no answer";
+}
+
+}  // namespace w8y::executor

@@ -1,0 +1,74 @@
+#include "ops/private_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "core/trusted_path.hpp"
+
+namespace w8y::ops {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void cant_use(const std::string& path, const std::string& why) {
+  throw std::runtime_error("can't use the folder " + path + ": " + why);
+}
+
+/// As of a config: another user who can write a directory above it can put another in its place.
+void check_way(const std::string& path) {
+  if (const std::string why = distrust_of_folder(path); !why.empty()) cant_use(path, "it " + why);
+}
+
+void make(const std::string& path) {
+  std::error_code error;
+  const fs::path parent = fs::path(path).parent_path();
+  check_way(parent.string());
+  fs::create_directories(parent, error);
+  if (error) cant_use(path, "can't make " + parent.string() + ": " + error.message());
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) cant_use(path, std::strerror(errno));
+}
+
+void check(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) cant_use(path, std::strerror(errno));
+  if (!S_ISDIR(status.st_mode)) cant_use(path, "it is no folder");
+  if (status.st_uid != geteuid()) cant_use(path, "it belongs to another user");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    cant_use(path, "others can write in it; chmod go-w it, or name a folder of its own");
+  check_way(path);
+}
+
+}  // namespace
+
+PrivateFolder::PrivateFolder(std::string path) {
+  std::error_code error;
+  path_ = fs::absolute(path, error).lexically_normal().string();
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (path.empty() || error) cant_use(path, "no such path");
+  make(path_);
+  check(path_);
+  const std::string file = path_ + "/lock";
+  lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (lock_ < 0) cant_use(path_, "can't open its lock file: " + std::string(std::strerror(errno)));
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const bool taken = errno == EWOULDBLOCK;
+    const std::string why = taken ? "another w8yd uses it" : std::strerror(errno);
+    close(lock_);
+    cant_use(path_, why);
+  }
+}
+
+PrivateFolder::~PrivateFolder() {
+  close(lock_);
+}
+
+}  // namespace w8y::ops

@@ -1,0 +1,207 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "core/units.hpp"
+#include "loop/loop.hpp"
+#include "process/orphans.hpp"
+#include "process/spawn_plan.hpp"
+#include "process/spawn_service.hpp"
+#include "process/unreaped_children.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+/// After the SIGKILL: one that can't even be killed is not waited for.
+constexpr auto last_wait = std::chrono::seconds(1);
+
+/// Of a kind that can't be killed on their way to their program; then no more are begun.
+constexpr std::size_t most_stuck = 4;
+
+/// What may make a start hang: two that name the same hang alike.
+std::string start_kind(const SpawnRequest& request) {
+  std::string kind = request.credentials ? std::to_string(request.credentials->uid) : "";
+  for (const std::string& part : {request.program, request.cwd, request.env_file})
+    (kind += '\0') += request.cwd_is_fresh && part == request.cwd ? "" : part;
+  return kind;
+}
+
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+
+Pipe make_status_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
+    throw std::system_error(errno, std::generic_category(), "can't make a pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+/// Whoever sends a descriptor of somebody else's sends a copy, which may have to wait.
+Fd copy_of(int fd) {
+  Fd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) throw std::system_error(errno, std::generic_category(), "can't copy a descriptor");
+  return copy;
+}
+
+}  // namespace
+
+Spawning::Spawning(loop::Loop& loop, SpawnService& service, SpawnRequest request,
+                   std::array<Fd, 3> streams, SpawnClient& client)
+    : loop_(loop),
+      service_(service),
+      request_(std::move(request)),
+      streams_(std::move(streams)),
+      client_(client),
+      deadline_(loop.timers()) {
+  deadline_.set(loop.now(), [this] { decide(); });
+}
+
+Spawning::~Spawning() {
+  std::replace(service_.undecided_.begin(), service_.undecided_.end(), this,
+               static_cast<Spawning*>(nullptr));
+  if (state_ == State::asked) service_.forget(id_);
+  if (state_ == State::born) {
+    signal_by(pidfd_.get(), SIGKILL);
+    let_go();
+  }
+}
+
+void Spawning::decide() {
+  if (state_ != State::deciding) return;
+  try {
+    if (killed_) return fail({ECANCELED, "it was told to end before it was started"});
+    switch (service_.ways_.way(request_)) {
+      case SpawnWays::Way::direct:
+        return start_directly();
+      case SpawnWays::Way::by_helper:
+        return ask_helper();
+      case SpawnWays::Way::unknown:
+        service_.await_way(*this);
+        deadline_.set(loop_.now() + SpawnWays::patience, [this] { decide(); });
+    }
+  } catch (const std::system_error& problem) {
+    fail({problem.code().value(), problem.what()});
+  } catch (const std::bad_alloc&) {
+    fail({ENOMEM, "can't make a process: no memory"});
+  }
+}
+
+void Spawning::start_directly() {
+  Spawned spawned;
+  if (const auto error = spawn(request_, spawned)) return fail(*error);
+  started_children().insert(spawned.pid);
+  born_ = spawned;
+  pidfd_ = Fd(spawned.pidfd);
+  succeed();
+}
+
+void Spawning::ask_helper() {
+  if (const auto problem = check_request(request_)) return fail(*problem);
+  forgotten().sweep();
+  if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= most_stuck)
+    return fail({ETIMEDOUT,
+                 std::to_string(stuck) + " processes that did not come to run " + request_.program +
+                     " were killed and have not ended: a file or folder that they need does not "
+                     "answer",
+                 true});
+  Pipe pipe = make_status_pipe();
+  SpawnFds fds;
+  fds.status = std::move(pipe.write);
+  const std::array<int, 3> given = {request_.in, request_.out, request_.err};
+  for (std::size_t i = 0; i < given.size(); ++i)
+    fds.streams.at(i) = streams_.at(i) ? std::move(streams_.at(i)) : copy_of(given.at(i));
+  if (request_.group >= 0) fds.group = copy_of(request_.group);
+  status_ = std::move(pipe.read);
+  watch_.emplace(loop_, status_.get(), [this](bool, bool) { on_status(); });
+  deadline_.set(loop_.now() + service_.options_.limit, [this] { on_deadline(); });
+  state_ = State::asked;
+  id_ = service_.ask(*this, request_, std::move(fds));
+}
+
+void Spawning::on_reply(const SpawnReply& reply, Fd&& pidfd) {
+  if (reply.pid == 0)
+    return fail({reply.error, text_of(request_, SpawnFailure{Step::clone, reply.error})});
+  state_ = State::born;
+  born_ = {reply.pid, -1, reply.group_error};
+  pidfd_ = std::move(pidfd);
+  if (killed_) signal_by(pidfd_.get(), SIGKILL);
+  // What it told before we knew of it waits in the pipe.
+  watch_->want(true, false);
+}
+
+/// End of file: it has called exec, or has ended without a word.
+void Spawning::on_status() {
+  std::array<char, 4096> told;
+  ssize_t got = 0;
+  do got = read(status_.get(), told.data(), told.size());
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return;
+  SpawnFailure failure;
+  if (got >= static_cast<ssize_t>(sizeof failure)) {
+    std::memcpy(&failure, told.data(), sizeof failure);
+    std::string text(told.data() + sizeof failure, static_cast<std::size_t>(got) - sizeof failure);
+    if (text.empty()) text = text_of(request_, failure);
+    return fail({failure.error, std::move(text), failure.of_host, what_failed(failure.step)});
+  }
+  if (!overdue_) return succeed();
+  on_deadline();
+}
+
+void Spawning::on_deadline() {
+  const bool first = !std::exchange(overdue_, true);
+  if (first && pidfd_) {
+    signal_by(pidfd_.get(), SIGKILL);
+    deadline_.set(loop_.now() + last_wait, [this] { on_deadline(); });
+    return;
+  }
+  fail({ETIMEDOUT,
+        "it did not come to run " + request_.program + " within " +
+            format_duration(service_.options_.limit) +
+            ": it was stopped, or a file or folder that it needs does not answer",
+        true});
+}
+
+void Spawning::kill() {
+  killed_ = true;
+  if (pidfd_) signal_by(pidfd_.get(), SIGKILL);
+}
+
+void Spawning::let_go() {
+  if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid, start_kind(request_));
+}
+
+/// A run may last: what its start needed is given back, the child's ends of its pipes first of all.
+void Spawning::forget_request() {
+  request_ = {};
+  for (Fd& stream : streams_) stream.reset();
+}
+
+void Spawning::fail(const SpawnError& error) {
+  if (state_ == State::asked) service_.forget(id_);
+  state_ = State::over;
+  deadline_.cancel();
+  watch_.reset();
+  let_go();
+  forget_request();
+  client_.on_not_spawned(error);
+}
+
+void Spawning::succeed() {
+  state_ = State::over;
+  deadline_.cancel();
+  watch_.reset();
+  forget_request();
+  born_.pidfd = pidfd_.release();
+  client_.on_spawned(Spawned(born_));
+}
+
+}  // namespace w8y::process

@@ -1,0 +1,118 @@
+#include "process/temp_directory.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "loop/background.hpp"
+#include "loop/loop.hpp"
+#include "process/error_text.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+SpawnError failed(const std::string& what, int error) {
+  return {error, what + ": " + error_text(error)};
+}
+
+}  // namespace
+
+std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& owner) {
+  const char* variable = std::getenv("TMPDIR");
+  const std::string parent = variable != nullptr && *variable == '/' ? variable : "/tmp";
+  std::string path = parent + "/w8y-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    SpawnError error = failed("can't make a folder in " + parent, errno);
+    error.of_host = true;  // that the place is not there, or read-only, is no item's fault either
+    return error;
+  }
+  path_ = std::move(path);
+  // Root's own runs may remove any directory. Of another run, w8yd removes with root's permissions
+  // only what that run's user could remove.
+  const uid_t uid = owner ? owner->uid : geteuid();
+  if (uid != 0) owner_ = uid;
+  if (owner && chown(path_.c_str(), owner->uid, owner->gid) != 0)
+    return failed("can't hand over the folder " + path_, errno);
+  return std::nullopt;
+}
+
+TempFolder::~TempFolder() {
+  if (path_.empty() || rmdir(path_.c_str()) == 0 || errno == ENOENT) return;
+  if (folders_ != nullptr) {
+    folders_->remove(std::move(path_), owner_);
+    return;
+  }
+  loop::in_background(loop_, [removal = FolderRemoval(path_, owner_)]() mutable {
+    while (removal.go_on(TempFolders::piece) == FolderRemoval::Result::more) {
+    }
+  });
+}
+
+struct TempFolders::Leftover {
+  Leftover(loop::Loop& loop, std::string path, std::optional<uid_t> owner)
+      : removal(std::move(path), owner), again(loop.timers()) {}
+
+  FolderRemoval removal;  ///< the other thread's while it works on it
+  Duration pause = shortest_pause;
+  bool said = false;
+  Timer again;
+};
+
+TempFolders::TempFolders(loop::Loop& loop)
+    : loop_(loop), self_(std::make_shared<TempFolders*>(this)) {}
+
+TempFolders::~TempFolders() {
+  *self_ = nullptr;
+  for (const auto& one : all_) one->again.cancel();
+}
+
+void TempFolders::remove(std::string path, std::optional<uid_t> owner) {
+  all_.push_back(std::make_shared<Leftover>(loop_, std::move(path), owner));
+  ready_.push_back(all_.back());
+  go_on();
+}
+
+void TempFolders::go_on() {
+  if (working_ || ready_.empty()) return;
+  const auto one = std::move(ready_.front());
+  ready_.pop_front();
+  const auto result = std::make_shared<FolderRemoval::Result>(FolderRemoval::Result::stays);
+  const auto work = [one, result] { *result = one->removal.go_on(piece); };
+  const auto then = [self = self_, one, result] {
+    if (*self != nullptr) (*self)->went(*one, *result);
+  };
+  working_ = loop::in_background(loop_, work, then);
+  if (!working_) went(*one, FolderRemoval::Result::stays);
+}
+
+void TempFolders::went(Leftover& one, FolderRemoval::Result result) {
+  working_ = false;
+  const auto owned =
+      std::find_if(all_.begin(), all_.end(), [&](const auto& each) { return each.get() == &one; });
+  switch (result) {
+    case FolderRemoval::Result::gone:
+      if (one.said && on_stays) on_stays(one.removal.path(), {});
+      all_.erase(owned);
+      break;
+    case FolderRemoval::Result::more:
+      ready_.push_back(*owned);
+      break;
+    case FolderRemoval::Result::stays:
+      if (!std::exchange(one.said, true) && on_stays)
+        on_stays(one.removal.path(), one.removal.problem());
+      one.again.set(loop_.now() + one.pause, [this, one = owned->get()] {
+        for (const auto& each : all_)
+          if (each.get() == one) ready_.push_back(each);
+        go_on();
+      });
+      one.pause = std::min(one.pause * 2, longest_pause);
+      break;
+  }
+  go_on();
+}
+
+}  // namespace w8y::process

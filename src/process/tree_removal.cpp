@@ -1,0 +1,241 @@
+#include "process/tree_removal.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "process/error_text.hpp"
+#include "process/fd.hpp"
+
+namespace w8y::process {
+
+namespace {
+
+using OpenFolder = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+constexpr int as_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+/// What is mounted there may not even answer: this asks nobody.
+bool is_on(int folder, const char* name, dev_t device) {
+  struct statx status {};
+  constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+  if (statx(folder, name, flags, STATX_TYPE, &status) != 0) return true;  // the next call says why
+  return makedev(status.stx_dev_major, status.stx_dev_minor) == device;
+}
+
+bool is_dots(const char* name) {
+  return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0;
+}
+
+}  // namespace
+
+/// Gives the owner the permissions that a directory lacks: its owner may have removed them.
+void FolderRemoval::make_accessible(int folder, const char* name) const {
+  const Fd fd(openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (fd && fstat(fd.get(), &status) == 0 && is_owners(status.st_uid))
+    chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
+}
+
+/// One piece of the work: `top_` is the folder itself.
+class FolderRemoval::Turn {
+ public:
+  Turn(FolderRemoval& whole, int top, Duration limit)
+      : whole_(whole), top_(top), until_(std::chrono::steady_clock::now() + limit) {}
+
+  /// Each entry of the top once. False: the time is over.
+  bool look(DIR* top) {
+    for (const dirent* entry = nullptr; (entry = readdir(top)) != nullptr;) {
+      if (is_dots(entry->d_name)) continue;
+      seen_ = true;
+      if (!remove(entry->d_name) || over()) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool seen() const { return seen_; }
+  [[nodiscard]] bool changed() const { return changed_; }
+
+ private:
+  [[nodiscard]] bool over() {
+    // The clock is asked seldom: most entries take a microsecond.
+    return ++steps_ % 64 == 0 && std::chrono::steady_clock::now() >= until_;
+  }
+
+  /// Removes a name from a folder, if it is a file or an empty folder.
+  bool drop(int folder, const char* name) {
+    if (unlinkat(folder, name, 0) == 0) return changed_ = true;
+    if (errno == ENOENT) return true;
+    if (errno != EISDIR && errno != EPERM) return false;
+    if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return changed_ = true;
+    return errno == ENOENT;
+  }
+
+  /// False: the time is over.
+  bool remove(const char* name) {
+    if (drop(top_, name)) return true;
+    if (errno != ENOTEMPTY && errno != EEXIST) return note(top_, name);
+    if (!is_on(top_, name, whole_.device_)) {
+      errno = EXDEV;
+      return note(top_, name);
+    }
+    Fd fd(openat(top_, name, as_folder));
+    if (!fd && errno == EACCES) {
+      whole_.make_accessible(top_, name);
+      fd = Fd(openat(top_, name, as_folder));
+    }
+    if (!fd || !may_empty(fd.get())) return note(top_, name);
+    const OpenFolder folder(fdopendir(fd.get()), closedir);
+    if (!folder) return note(top_, name);
+    static_cast<void>(fd.release());
+    if (!empty(folder.get(), name)) return false;
+    if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) note(top_, name);
+    return true;
+  }
+
+  /// Whether an open directory may be emptied; else errno says why not.
+  [[nodiscard]] bool may_empty(int fd) const {
+    struct stat status {};
+    if (fstat(fd, &status) != 0) return false;
+    errno = whole_.is_owners(status.st_uid) ? EXDEV : EPERM;
+    return errno == EXDEV && status.st_dev == whole_.device_;
+  }
+
+  bool empty(DIR* folder, const char* name) {
+    const int fd = dirfd(folder);
+    bool opened = false;
+    for (const dirent* entry = nullptr; (entry = readdir(folder)) != nullptr;) {
+      if (is_dots(entry->d_name)) continue;
+      if (!drop(fd, entry->d_name) && !lift(fd, entry->d_name)) {
+        if ((errno == EACCES || errno == EPERM) && !std::exchange(opened, true)) {
+          whole_.make_accessible(top_, name);
+          if (drop(fd, entry->d_name) || lift(fd, entry->d_name)) continue;
+        }
+        note(fd, entry->d_name);
+      }
+      if (over()) return false;
+    }
+    return true;
+  }
+
+  /// A folder that is not empty goes up to the top, where its turn comes.
+  bool lift(int folder, const char* name) {
+    const int why = errno;
+    if (why != ENOTEMPTY && why != EEXIST) return false;
+    struct stat status {};
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+    if (!whole_.is_owners(status.st_uid)) {
+      errno = EPERM;
+      return false;
+    }
+    const auto move = [&] {
+      const std::string to = ".w8y-" + std::to_string(++whole_.lifted_);
+      return renameat(folder, name, top_, to.c_str()) == 0;
+    };
+    if (move()) return changed_ = true;
+    if (errno == EACCES) {  // to be moved, it must be writable itself
+      whole_.make_accessible(folder, name);
+      if (move()) return changed_ = true;
+    }
+    if (errno == EEXIST || errno == ENOTEMPTY) return changed_ = true;  // that name was taken
+    return false;
+  }
+
+  bool note(int folder, const char* name) {
+    const int error = errno;
+    if (whole_.problem_.empty())
+      whole_.problem_ =
+          std::string(name) + " in it can't be removed: " + reason(folder, name, error);
+    return true;
+  }
+
+  [[nodiscard]] std::string reason(int folder, const char* name, int error) const {
+    if (error == EXDEV) return "it is on another file system";
+    struct stat status {};
+    if (error == EPERM && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !whole_.is_owners(status.st_uid))
+      return "it belongs to user " + std::to_string(status.st_uid) + ", not to the user of the run";
+    return error_text(error);
+  }
+
+  FolderRemoval& whole_;
+  const int top_;
+  const std::chrono::steady_clock::time_point until_;
+  unsigned steps_ = 0;
+  bool seen_ = false;
+  bool changed_ = false;
+};
+
+FolderRemoval::FolderRemoval(std::string path, std::optional<uid_t> owner)
+    : path_(std::move(path)), owner_(owner) {
+  look();
+}
+
+/// False: its owner, or somebody for him, has mounted something on it, which may not even answer.
+bool FolderRemoval::look() {
+  struct statx status {};
+  constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+  if (statx(AT_FDCWD, path_.c_str(), flags, STATX_TYPE | STATX_INO, &status) != 0) return true;
+  if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0) return false;
+  if (inode_ != 0) return true;
+  device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
+  inode_ = status.stx_ino;
+  return true;
+}
+
+FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
+  problem_.clear();
+  const auto until = std::chrono::steady_clock::now() + limit;
+  if (!look()) {
+    problem_ = "another file system is mounted on it";
+    return Result::stays;
+  }
+  Fd top(open(path_.c_str(), as_folder));
+  if (!top && errno == EACCES) {
+    make_accessible(AT_FDCWD, path_.c_str());
+    top = Fd(open(path_.c_str(), as_folder));
+  }
+  struct stat status {};
+  if (!top) {
+    if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR) return Result::gone;
+    problem_ = error_text(errno);
+    return Result::stays;
+  }
+  if (fstat(top.get(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
+    return Result::gone;
+  if (!is_owners(status.st_uid)) {
+    problem_ =
+        "it belongs to user " + std::to_string(status.st_uid) + ", not to the user of the run";
+    return Result::stays;
+  }
+  fchmod(top.get(), 0700);
+  const int again = openat(top.get(), ".", as_folder);
+  const OpenFolder entries(again < 0 ? nullptr : fdopendir(again), closedir);
+  if (!entries) {
+    problem_ = error_text(errno);
+    return Result::stays;
+  }
+  for (;;) {
+    const auto left = until - std::chrono::steady_clock::now();
+    Turn turn(*this, top.get(), std::chrono::duration_cast<Duration>(left));
+    rewinddir(entries.get());
+    if (!turn.look(entries.get())) return Result::more;
+    if (!turn.seen()) break;
+    if (!turn.changed()) return Result::stays;
+    if (std::chrono::steady_clock::now() >= until) return Result::more;
+  }
+  if (rmdir(path_.c_str()) == 0 || errno == ENOENT) return Result::gone;
+  problem_ = error_text(errno);
+  return Result::stays;
+}
+
+}  // namespace w8y::process

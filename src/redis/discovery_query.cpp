@@ -1,0 +1,104 @@
+#include "redis/discovery_query.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace w8y::redis {
+
+namespace {
+
+/// However many are to be asked, each has this long: a good one answers well within.
+constexpr Duration least_share = std::chrono::milliseconds(100);
+/// The last part of connect_timeout is for connecting to what was found.
+constexpr int spare_shares = 1;
+
+}  // namespace
+
+Inquiry::Inquiry(loop::Loop& loop, ClientOptions options, Questions questions, Judge judge,
+                 Over over)
+    : loop_(loop),
+      options_(std::move(options)),
+      questions_(std::move(questions)),
+      judge_(std::move(judge)),
+      over_(std::move(over)),
+      timer_(loop.timers()),
+      sweep_(loop, [this] { dead_.clear(); }) {}
+
+void Inquiry::begin(std::vector<HostPort> places) {
+  cancel();
+  places_ = std::move(places);
+  next_ = 0;
+  under_way_ = true;
+  ask_next();
+}
+
+void Inquiry::cancel() {
+  under_way_ = false;
+  timer_.cancel();
+  close();
+}
+
+void Inquiry::ask_next() {
+  ClientOptions options = options_;
+  options.url = options_.url.at(places_[next_++]);
+  const auto shares = static_cast<Duration::rep>(places_.size()) + spare_shares;
+  options.connect_timeout = std::max(least_share, options_.connect_timeout / shares);
+  answers_.clear();
+  Secret password;
+  if (const std::string problem = read_password(options, password); !problem.empty()) {
+    timer_.set(loop_.now(), [this, problem] { failed(problem); });
+    return;
+  }
+  connection_ = std::make_unique<Connection>(loop_, options, password, Connection::Wanted::any,
+                                             static_cast<Connection::Handler&>(*this));
+  connection_->connect(options.url);
+  for (const auto& question : questions_)
+    append_command(connection_->output(), Command(question.begin(), question.end()));
+  timer_.set(loop_.now() + options.connect_timeout, [this, where = options.url.to_string()] {
+    close();
+    failed(where + ": no answer in time");
+  });
+}
+
+void Inquiry::on_reply(const Reply& reply) {
+  if (!connection_) return;  // given up
+  answers_.emplace_back(reply);
+  if (answers_.size() < questions_.size()) return;
+  const HostPort asked = places_[next_ - 1];
+  close();
+  const std::string problem = judge_(asked, answers_);
+  if (problem.empty()) {
+    end({});
+  } else {
+    failed(problem);
+  }
+}
+
+void Inquiry::on_end(const Connection::End& end) {
+  if (!connection_) return;
+  close();
+  failed(end.why);
+}
+
+void Inquiry::failed(const std::string& problem) {
+  timer_.cancel();
+  if (next_ < places_.size()) {
+    ask_next();
+  } else {
+    end(problem);
+  }
+}
+
+void Inquiry::close() {
+  if (!connection_) return;
+  dead_.push_back(std::move(connection_));
+  dead_.back()->drop("not needed any more");
+}
+
+void Inquiry::end(const std::string& problem) {
+  timer_.cancel();
+  under_way_ = false;
+  over_(problem);
+}
+
+}  // namespace w8y::redis

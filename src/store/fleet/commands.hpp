@@ -1,0 +1,52 @@
+// Orders to hosts of a fleet: given, and answered by those who are there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/timers.hpp"
+#include "redis/client.hpp"
+#include "redis/subscriber.hpp"
+#include "store/fleet/reader.hpp"
+#include "view/fleet_commands.hpp"
+
+namespace w8y::store {
+
+class FleetOrders {
+ public:
+  using Then = std::function<void(FleetOutcome&&)>;
+
+  FleetOrders(loop::Loop& loop, redis::Client& client, redis::Subscriber& subscriber,
+              FleetReader& reader, const std::string& fleet, std::uint64_t seed);
+  ~FleetOrders();
+  FleetOrders(const FleetOrders&) = delete;
+  FleetOrders& operator=(const FleetOrders&) = delete;
+
+  /// `order.id` and `order.until` are filled in. `then` is called once, from the loop, when all
+  /// hosts that beat have answered, or after order_patience; dropped with this object.
+  void give(FleetOrder order, Then then);
+
+ private:
+  struct Given;
+  using GivenPtr = std::shared_ptr<Given>;
+
+  void take_view(const GivenPtr& given, const FleetView& view);
+  void publish(const GivenPtr& given);
+  void take_answer(const GivenPtr& given, std::string_view payload);
+  void finish_at(const GivenPtr& given, Instant when);
+  void finish(const GivenPtr& given);
+  void fail(const GivenPtr& given, std::string why);
+  std::string new_id();
+
+  loop::Loop& loop_;
+  redis::Client& client_;
+  redis::Subscriber& subscriber_;
+  FleetReader& reader_;
+  const FleetKeys keys_;
+  std::uint64_t seed_;
+  std::vector<GivenPtr> given_;
+};
+
+}  // namespace w8y::store

@@ -1,0 +1,274 @@
+// What a list needs besides its program: is it here, and who waits if a place does not answer.
+#include "executor/prerequisites.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "executor/prerequisite_checker.hpp"
+#include "process/spawn_service.hpp"
+#include "process_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace needs_test {
+namespace {
+
+using executor::Needs;
+using executor::NeedsStep;
+
+/// "" if all is here.
+std::string lacks(const Needs& needs) {
+  std::atomic<NeedsStep> step;
+  const auto looked = executor::look_and_try(needs, step);
+  return looked.problem ? looked.problem->text : "";
+}
+
+/// Looks that end when the test says so.
+struct Gate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<std::string> shut;  ///< folders that give no answer
+  std::multiset<std::string> looked;
+
+  static executor::NeedsLooks::Look look(const std::shared_ptr<Gate>& gate) {
+    // A thread that waited may be at it for longer than the test.
+    return [gate](const Needs& needs, std::atomic<NeedsStep>& step) {
+      step = NeedsStep::trial;
+      std::unique_lock lock(gate->mutex);
+      gate->looked.insert(needs.cwd);
+      gate->changed.wait(lock, [&] { return !gate->shut.contains(needs.cwd); });
+      executor::Looked seen;
+      if (needs.cwd == "/gone")
+        seen.problem =
+            process::SpawnError{ENOENT, "gone", false, process::SpawnError::About::settings};
+      return seen;
+    };
+  }
+  void open() {
+    const std::lock_guard lock(mutex);
+    shut.clear();
+    changed.notify_all();
+  }
+};
+
+struct Looking {
+  explicit Looking(std::set<std::string> shut) { gate->shut = std::move(shut); }
+  ~Looking() { gate->open(); }
+  [[nodiscard]] std::size_t told(const std::string& line) const {
+    return static_cast<std::size_t>(std::count(answers.begin(), answers.end(), line));
+  }
+  [[nodiscard]] std::size_t looked(const std::string& cwd) const {
+    const std::lock_guard lock(gate->mutex);
+    return gate->looked.count(cwd);
+  }
+
+  void ask(const std::string& cwd, Duration timeout = 20s) {
+    Needs needs;
+    needs.cwd = cwd;
+    looks.look(needs, timeout, [this, cwd](const std::optional<Refusal>& refusal) {
+      answers.push_back(cwd + ": " + (refusal ? refusal->reason : "here"));
+    });
+  }
+  bool wait_for_answers(std::size_t count) {
+    return turn_until(loop, [&] { return answers.size() >= count; });
+  }
+
+  const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
+  loop::Loop loop;
+  executor::NeedsLooks looks{loop, nullptr, Gate::look(gate)};
+  std::vector<std::string> answers;
+};
+
+}  // namespace
+
+TEST_CASE("each thing that a host lacks is named") {
+  const TempDir folder;
+  Needs needs;
+  CHECK(needs.none());
+  CHECK(lacks(needs).empty());
+
+  needs.cwd = folder.path();
+  CHECK(lacks(needs).empty());
+  needs.cwd = folder.path() + "/none";
+  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
+  needs.cwd = folder.file("plain", "");
+  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Not a directory");
+
+  needs = {};
+  needs.env_file = folder.path() + "/none";
+  CHECK(lacks(needs) == "env_file " + needs.env_file + " not found");
+  needs.env_file = folder.file("env", "A=1\n");
+  CHECK(lacks(needs).empty());
+  needs.env_file = folder.file("wrong", "A=1\nB\n");
+  CHECK(lacks(needs) == "env_file " + needs.env_file + ", line 2: not NAME=value");
+
+  needs = {};
+  needs.run_as.user = "no such user";
+  CHECK(lacks(needs) == "no such user 'no such user'");
+  needs.run_as = {std::nullopt, "no such group"};
+  CHECK(lacks(needs) == "no such group 'no such group'");
+
+  needs = {};
+  needs.rlimits = {{"nofile", RLIMIT_NOFILE, 64}, {"core", RLIMIT_CORE, 0}};
+  CHECK(lacks(needs).empty());
+  needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};  // over the kernel's own
+  CHECK(lacks(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+
+  needs = {};
+  needs.program = "true";
+  CHECK(lacks(needs).empty());
+  needs.program = "no-such-program";
+  CHECK(lacks(needs) == "not found");
+  needs.program = "no/such";
+  CHECK(lacks(needs) == "neither a name nor an absolute path");
+}
+
+TEST_CASE("a folder counts as its list's user sees it") {
+  if (::geteuid() != 0) return;
+  const TempDir folder;
+  Needs needs;
+  needs.cwd = folder.path();
+  needs.run_as.user = "nobody";
+  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
+  REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
+  CHECK(lacks(needs).empty());
+}
+
+TEST_CASE("a folder that gives no answer keeps no other look waiting, and refuses in time") {
+  Looking house({"/hangs"});
+  house.ask("/hangs", 50ms);
+  house.ask("/here");
+  house.ask("/gone");
+  REQUIRE(house.wait_for_answers(3));
+  CHECK(house.answers.back() == "/hangs: cwd /hangs gives no answer");
+  CHECK(house.told("/here: here") == 1);
+  CHECK(house.told("/gone: gone") == 1);
+
+  // Asked again while it still hangs: no second look.
+  house.ask("/hangs", 50ms);
+  REQUIRE(house.wait_for_answers(4));
+  CHECK(house.looked("/hangs") == 1);
+  house.ask("/hangs");
+  house.gate->open();
+  REQUIRE(house.wait_for_answers(5));
+  CHECK(house.answers.back() == "/hangs: here");
+  CHECK(house.looked("/hangs") == 1);
+  house.ask("/hangs");
+  REQUIRE(house.wait_for_answers(6));
+  CHECK(house.looked("/hangs") == 2);
+}
+
+TEST_CASE("more folders that give no answer than looks at once") {
+  std::set<std::string> shut;
+  for (std::size_t i = 0; i < executor::NeedsLooks::at_once + 1; ++i)
+    shut.insert("/hangs" + std::to_string(i));
+  Looking house(shut);
+  for (const auto& folder : shut) house.ask(folder);
+  house.ask("/here");
+  REQUIRE(house.wait_for_answers(1));
+  CHECK(house.answers == std::vector<std::string>{"/here: here"});
+  house.gate->open();
+  CHECK(house.wait_for_answers(1 + shut.size()));
+}
+
+TEST_CASE("what is to be tried is tried by a child that shares nothing with us") {
+  const TempDir folder;
+  loop::Loop loop;
+  process::SpawnServiceOptions options;
+  options.helper = {DOOMED_PROGRAM, "--spawn-helper"};
+  process::SpawnService service(loop, options);
+  executor::NeedsLooks looks(loop, &service);
+  const auto ask = [&](const Needs& needs) {
+    std::optional<std::string> answer;
+    looks.look(needs, 20s, [&](const std::optional<Refusal>& refusal) {
+      answer = refusal ? refusal->reason : "";
+    });
+    REQUIRE(turn_until(loop, [&] { return answer.has_value(); }));
+    return *answer;
+  };
+  Needs needs;
+  needs.cwd = folder.path();
+  CHECK(ask(needs).empty());
+  needs.cwd = folder.path() + "/none";
+  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
+  needs.cwd = folder.path();
+  needs.env_file = folder.path() + "/none";
+  CHECK(ask(needs) == "env_file " + needs.env_file + " not found");
+  needs = {};
+  needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
+  CHECK(ask(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+  needs = {};
+  needs.run_as.user = "no such user";
+  CHECK(ask(needs) == "no such user 'no such user'");
+  if (::geteuid() != 0) return;
+  needs = {};
+  needs.run_as.user = "nobody";
+  needs.cwd = folder.path();
+  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
+  CHECK(service.helper() != 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
+  CHECK(ask(needs).empty());
+}
+
+TEST_CASE("looks may go while one of them hangs") {
+  const auto gate = std::make_shared<Gate>();
+  gate->shut = {"/hangs"};
+  {
+    loop::Loop loop;
+    executor::NeedsLooks looks(loop, nullptr, Gate::look(gate));
+    Needs needs;
+    needs.cwd = "/hangs";
+    looks.look(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
+    turn_until(loop, [&] {
+      const std::lock_guard lock(gate->mutex);
+      return !gate->looked.empty();
+    });
+  }
+  gate->open();
+}
+
+TEST_CASE("root runs no program that another user can write, nor its interpreter") {
+  if (!is_root()) return;
+  const TempDir folder;
+  Needs needs;
+  needs.program = folder.script("run", "exit 0");
+  CHECK(lacks(needs).empty());
+  chmod(needs.program.c_str(), 0777);
+  CHECK(lacks(needs).find("run can be written by its group or others") != std::string::npos);
+  CHECK(lacks(needs).find("set `user`") != std::string::npos);
+  needs.run_as.user = "nobody";
+  CHECK(lacks(needs).empty());
+  needs.run_as.user.reset();
+  std::filesystem::create_directories(folder / "theirs");
+  std::filesystem::copy_file("/bin/sh", folder / "theirs/sh");
+  needs.program = folder.file("by-theirs", "#!" + (folder / "theirs/sh") + "\nexit 0\n", 0755);
+  CHECK(lacks(needs).empty());
+  REQUIRE(chown((folder / "theirs").c_str(), 61234, 61234) == 0);
+  CHECK(lacks(needs).find("theirs/sh is in " + (folder / "theirs")) != std::string::npos);
+  needs.program = folder.file("by-name", "#! sh\nexit 0\n", 0755);
+  CHECK(lacks(needs).find("interpreter without an absolute path: sh") != std::string::npos);
+  needs.program = folder.file("of-no-format", "exit 0\n", 0755);  // its exec fails for every user
+  CHECK(lacks(needs).empty());
+}
+
+TEST_CASE("as root, the program of an executor is a prerequisite") {
+  Rule rule;
+  rule.executor = "/opt/run";
+  CHECK(executor::needs_of(rule).program == (is_root() ? "/opt/run" : ""));
+}
+
+}  // namespace needs_test

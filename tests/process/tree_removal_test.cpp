@@ -1,0 +1,212 @@
+// What a run leaves in its folder is removed, whatever it is, with little.
+#include "process/tree_removal.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "process/temp_directory.hpp"
+#include "process_support.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+using Left = process::FolderRemoval::Result;
+
+namespace remove_folder_test {
+namespace {
+
+constexpr int levels = 60'000;
+
+/// A folder in a folder, and so on: longer than any path.
+void make_nest(const std::string& folder, int depth) {
+  process::Fd at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < depth; ++i) {
+    REQUIRE(mkdirat(at.get(), "d", 0700) == 0);
+    at = process::Fd(openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    REQUIRE(at);
+  }
+}
+
+/// While it lives, this process can open no more than a few descriptors.
+struct FewDescriptors {
+  FewDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before);
+    rlimit few = before;
+    few.rlim_cur = open_descriptors() + 8;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+  rlimit before{};
+};
+
+struct Watched {
+  explicit Watched(loop::Loop& loop) : folders(loop) {
+    folders.on_stays = [this](const std::string& path, const std::string& why) {
+      said.push_back(path + ": " + why);
+    };
+  }
+  process::TempFolders folders;
+  std::vector<std::string> said;
+};
+
+}  // namespace
+
+TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded time") {
+  // In memory where that can be had: on a disk, so many folders take their time to be made.
+  const std::string place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  const TempDir folder(place);
+  const std::string path = folder / "nest";
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
+  make_nest(path, levels);
+  const FewDescriptors few;
+  process::FolderRemoval removal(path);
+  int pieces = 0;
+  Left result = Left::more;
+  loop::SystemClock clock;
+  Duration longest{0};
+  while (result == Left::more) {
+    const Instant began = clock.now();
+    result = removal.go_on(20ms);
+    longest = std::max(longest, clock.now() - began);
+    ++pieces;
+  }
+  CHECK(result == Left::gone);
+  CHECK(pieces > 1);
+  CHECK(longest < 2s);  // of a busy machine
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a wide folder too, and one of everything") {
+  const TempDir folder;
+  const std::string path = folder.path() + "/wide";
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
+  folder.file("precious", "keep me");
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = path + '/' + std::to_string(i);
+    REQUIRE((i % 10 == 0 ? mkdir(name.c_str(), 0700) : mknod(name.c_str(), S_IFREG | 0600, 0)) ==
+            0);
+  }
+  std::filesystem::create_directories(path + "/.w8y-1/a/b");
+  std::filesystem::create_directories(path + "/x/.w8y-1/y/.w8y-2/z");
+  std::filesystem::create_symlink("..", path + "/x/up");
+  std::filesystem::create_directory_symlink(folder.path(), path + "/x/.w8y-1/y/root");
+  mkfifo((path + "/x/fifo").c_str(), 0600);
+  process::FolderRemoval removal(path);
+  Left result = Left::more;
+  while (result == Left::more) result = removal.go_on(20ms);
+  CHECK(result == Left::gone);
+  CHECK(folder.read("precious") == "keep me");
+}
+
+TEST_CASE("folders that their owner closed to himself are opened again") {
+  const TempDir folder;
+  const std::string path = folder.path() + "/closed";
+  std::filesystem::create_directories(path + "/a/b/c");
+  const bool as_root = is_root();
+  if (as_root) {  // who may do everything: so as somebody else
+    for (const char* name : {"", "/a", "/a/b", "/a/b/c"})
+      REQUIRE(chown((path + name).c_str(), 61234, 61234) == 0);
+    REQUIRE(chmod(folder.path().c_str(), 0777) == 0);
+    REQUIRE(seteuid(61234) == 0);
+  }
+  chmod((path + "/a/b").c_str(), 0);
+  chmod((path + "/a").c_str(), 0500);
+  process::FolderRemoval removal(path);
+  CHECK(removal.go_on(10s) == Left::gone);
+  if (as_root) REQUIRE(seteuid(0) == 0);
+  if (as_root) prctl(PR_SET_DUMPABLE, 1);  // as it was before
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("a directory of another user that a run moved into its own is left alone") {
+  if (!is_root()) {
+    MESSAGE("needs root, to have files of several users: skipped");
+    return;
+  }
+  constexpr uid_t runs_user = 61234;
+  const TempDir folder;
+  const std::string path = folder.path() + "/run";
+  std::filesystem::create_directories(path + "/mine/deep/moved/inner");
+  std::filesystem::create_directories(path + "/taken");
+  for (const char* name : {"", "/mine", "/mine/deep"})
+    REQUIRE(chown((path + name).c_str(), runs_user, runs_user) == 0);
+  for (const char* name : {"/mine/deep/moved", "/mine/deep/moved/inner", "/taken"})
+    REQUIRE(chown((path + name).c_str(), 61235, 61235) == 0);
+  // Files and empty directories of others, in directories of its own, the run could remove itself.
+  folder.file("run/mine/file", "x");
+  folder.file("run/mine/deep/moved/precious", "keep me");
+  folder.file("run/taken/precious", "keep me");
+  process::FolderRemoval removal(path, runs_user);
+  Left result = Left::more;
+  while (result == Left::more) result = removal.go_on(1s);
+  CHECK(result == Left::stays);
+  CHECK(removal.problem().find("it belongs to user 61235, not to the user of the run") !=
+        std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(path + "/mine/file"));
+  CHECK(folder.read("run/taken/precious") == "keep me");
+  std::size_t kept = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+    if (entry.path().filename() == "precious") ++kept;
+  CHECK(kept == 2);
+  // Neither is the whole of another user's directory that was put in the place of the run's.
+  REQUIRE(chown(path.c_str(), 61235, 61235) == 0);
+  CHECK(removal.go_on(1s) == Left::stays);
+  // Root's own runs have no such limit.
+  process::FolderRemoval of_root(path);
+  result = Left::more;
+  while (result == Left::more) result = of_root.go_on(1s);
+  CHECK(result == Left::gone);
+}
+
+TEST_CASE("another folder of the name is not touched") {
+  const TempDir folder;
+  const std::string path = folder.path() + "/one";
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
+  process::FolderRemoval removal(path);
+  REQUIRE(rename(path.c_str(), (folder.path() + "/aside").c_str()) == 0);
+  REQUIRE(mkdir(path.c_str(), 0700) == 0);
+  CHECK(removal.go_on(1s) == Left::gone);
+  CHECK(std::filesystem::exists(path));
+  REQUIRE(rmdir(path.c_str()) == 0);
+  REQUIRE(symlink((folder.path() + "/aside").c_str(), path.c_str()) == 0);
+  CHECK(removal.go_on(1s) == Left::gone);
+  CHECK(std::filesystem::exists(folder.path() + "/aside"));
+}
+
+TEST_CASE("what stays is said once, tried again, and said when it is gone after all") {
+  if (!is_root()) {
+    MESSAGE("needs root, to mount something: skipped");
+    return;
+  }
+  const TempDir folder;
+  const std::string path = folder.path() + "/mounted";
+  std::filesystem::create_directories(path + "/a/b");
+  if (mount("none", (path + "/a/b").c_str(), "tmpfs", 0, nullptr) != 0) return;
+  loop::Loop loop;
+  Watched watched(loop);
+  watched.folders.remove(path);
+  CHECK(turn_until(loop, [&] { return watched.said.size() == 1; }));
+  CHECK(watched.said.at(0).starts_with(path + ": "));
+  // Another's folder is not kept waiting by it.
+  const std::string other = folder.path() + "/other";
+  std::filesystem::create_directories(other + "/x/y");
+  watched.folders.remove(other);
+  CHECK(turn_until(loop, [&] { return watched.folders.left() == 1; }));
+  CHECK_FALSE(std::filesystem::exists(other));
+  REQUIRE(umount2((path + "/a/b").c_str(), 0) == 0);
+  CHECK(turn_until(loop, [&] { return watched.said.size() == 2; }));
+  CHECK(watched.said.back() == path + ": ");
+  CHECK(watched.folders.left() == 0);
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace remove_folder_test

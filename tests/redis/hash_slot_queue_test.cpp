@@ -1,0 +1,152 @@
+// The order of calls to one slot: no server, no connection.
+#include "redis/hash_slot_queue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis/reader.hpp"
+
+using namespace w8y;
+using namespace w8y::redis;
+using namespace std::chrono_literals;
+
+namespace cluster_lane_test {
+namespace {
+
+struct StillClock final : Clock {
+  Instant at{1h};
+  [[nodiscard]] Instant now() const override { return at; }
+  [[nodiscard]] WallTime wall() const override { return WallTime(0); }
+};
+
+ClusterLane::Call call(const std::string& word) {
+  auto made = std::make_shared<ClusterCall>();
+  made->parts.push_back({{word}, {}});
+  made->patience = Instant{2h};
+  return made;
+}
+
+/// Sends what may be sent to one of two nodes, and keeps what was sent.
+struct Lane {
+  StillClock clock;
+  TimerQueue timers;
+  // Nodes are only told apart.
+  const ClusterNode& one = *reinterpret_cast<const ClusterNode*>(&clock);
+  const ClusterNode& other = *reinterpret_cast<const ClusterNode*>(&timers);
+  const ClusterNode* node = &one;
+  std::vector<std::string> sent;
+  std::vector<ClusterLane::Call> flying;
+  ClusterLane lane{clock, timers, [this] { pump(); }};
+
+  void pump() {
+    while (lane.next() != nullptr && lane.may_go_to(*node)) {
+      flying.push_back(lane.begin(*node));
+      sent.emplace_back(flying.back()->parts.front().words.front());
+    }
+  }
+  void add(const std::string& word) {
+    lane.add(call(word));
+    pump();
+  }
+  void answer(std::size_t index, SendAgain again) { lane.answered(flying.at(index), again); }
+};
+
+using Words = std::vector<std::string>;
+
+SendAgain again_after(ClusterCall& of, const std::string& error, Instant now = Instant{1h}) {
+  Reader reader;
+  reader.feed("-" + error + "\r\n");
+  const redisReply* reply = reader.next();
+  return send_again(of, {"here", 1}, Answer{Failure::none, Reply(reply), {}}, now);
+}
+
+}  // namespace
+
+TEST_CASE("lane: calls go out in their order, side by side, and then it is idle") {
+  Lane l;
+  CHECK(l.lane.idle());
+  l.add("a");
+  l.add("b");
+  CHECK(l.sent == Words{"a", "b"});
+  l.answer(0, SendAgain::no);
+  CHECK_FALSE(l.lane.idle());
+  l.answer(1, SendAgain::no);
+  CHECK(l.lane.idle());
+}
+
+TEST_CASE("lane: what is sent again goes before what was called later") {
+  Lane l;
+  l.add("a");
+  l.add("b");
+  l.answer(0, SendAgain::now);
+  l.add("c");
+  CHECK(l.sent == Words{"a", "b"});  // b is still out
+  l.answer(1, SendAgain::now);
+  CHECK(l.sent == Words{"a", "b", "a", "b", "c"});
+}
+
+TEST_CASE("lane: another node gets nothing until all have come back from the first") {
+  Lane l;
+  l.add("a");
+  l.node = &l.other;
+  l.add("b");
+  CHECK(l.sent == Words{"a"});
+  l.answer(0, SendAgain::no);
+  CHECK(l.sent == Words{"a", "b"});
+}
+
+TEST_CASE("lane: a pause before what is sent again slowly") {
+  Lane l;
+  l.add("a");
+  l.answer(0, SendAgain::later);
+  l.add("b");
+  CHECK(l.sent == Words{"a"});
+  CHECK_FALSE(l.lane.idle());
+  REQUIRE(l.timers.next());
+  CHECK(*l.timers.next() > l.clock.at);
+  l.clock.at = *l.timers.next();
+  l.timers.run_due(l.clock.at);
+  CHECK(l.sent == Words{"a", "a", "b"});
+}
+
+TEST_CASE("lane: one that can't be sent is taken out") {
+  Lane l;
+  l.lane.add(call("a"));
+  REQUIRE(l.lane.next() != nullptr);
+  CHECK(l.lane.drop()->parts.front().words == Words{"a"});
+  CHECK(l.lane.idle());
+}
+
+TEST_CASE("sent again: after MOVED and ASK five times, the third and later ones slowly") {
+  ClusterCall of = *call("GET");
+  CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::now);
+  CHECK_FALSE(of.asked_for);
+  CHECK(again_after(of, "ASK 1 there:2") == SendAgain::now);
+  REQUIRE(of.asked_for);
+  CHECK(of.asked_for->host == "there");
+  for (int i = 0; i < 3; ++i) CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::later);
+  CHECK_FALSE(of.asked_for);  // it was for once
+  CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::no);
+}
+
+TEST_CASE("sent again: after TRYAGAIN, as long as it has patience; never after other errors") {
+  ClusterCall of = *call("MGET");
+  for (int i = 0; i < 20; ++i) CHECK(again_after(of, "TRYAGAIN keys") == SendAgain::later);
+  CHECK(again_after(of, "TRYAGAIN keys", Instant{3h}) == SendAgain::no);
+  CHECK(again_after(of, "WRONGTYPE no list") == SendAgain::no);
+  CHECK(send_again(of, {"here", 1}, Answer{Failure::lost, Reply(nullptr), "gone"}, {}) ==
+        SendAgain::no);
+}
+
+TEST_CASE("sent again: never what belongs to one connection, or has no key") {
+  ClusterCall transaction = *call("MULTI");
+  transaction.parts.push_back({{"EXEC"}, {}});
+  CHECK(again_after(transaction, "MOVED 1 there:2") == SendAgain::no);
+  ClusterCall anywhere = *call("PING");
+  anywhere.anywhere = true;
+  CHECK(again_after(anywhere, "MOVED 1 there:2") == SendAgain::no);
+}
+
+}  // namespace cluster_lane_test

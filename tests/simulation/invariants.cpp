@@ -1,0 +1,376 @@
+#include "simulation/invariants.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/circular_settings.hpp"
+#include "store/lock_value.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+/// What a fault leaves behind: a connection is given up after command_timeout, and made anew.
+constexpr Duration aftermath = std::chrono::seconds(8);
+/// A host that goes on has much to do at first.
+constexpr Duration after_stall = std::chrono::milliseconds(20);
+/// What a call carries besides its longest item, twice.
+constexpr std::size_t most_in_call = std::size_t{320} << 10;
+/// A child that is killed takes this long to die.
+constexpr Duration tolerance = std::chrono::milliseconds(2);
+
+std::string list_of(const std::string& key) {  // "work:list"
+  return key.substr(0, key.rfind(":list"));
+}
+
+std::string text_of(Server& server, const std::string& key) {
+  const auto* text = server.keys().find<std::string>(key);
+  return text == nullptr ? std::string() : *text;
+}
+
+}  // namespace
+
+void Promises::break_promise(std::string promise, std::string why,
+                             std::vector<std::string> subjects) {
+  if (broken_) return;
+  world_.log("promises", "", promise + ": " + why);
+  broken_ = Broken{std::move(promise), std::move(why), std::move(subjects)};
+  world_.stop();
+}
+
+void Promises::trouble(const std::string& whom, Duration time) {
+  Instant& until = trouble_until_[whom];
+  until = std::max(until, world_.now() + time + aftermath);
+}
+
+bool Promises::in_trouble(const std::string& host, const std::string& server, Instant since) const {
+  return std::any_of(trouble_until_.begin(), trouble_until_.end(), [&](const auto& trouble) {
+    const auto& [whom, until] = trouble;
+    return (whom.empty() || whom == host || whom == server) && until >= since;
+  });
+}
+
+bool Promises::is_away(const std::string& host, Instant since) const {
+  const auto found = away_.find(host);
+  return found != away_.end() && found->second + after_stall >= since;
+}
+
+/// Its child was there before the host stood still, which kept it from ending it.
+bool Promises::stood_still(const Run& run) const {
+  const auto found = away_.find(run.host);
+  return found != away_.end() && found->second >= run.born &&
+         found->second + after_stall >= run.lease_ends - run.life;
+}
+
+// ---- the set of items
+
+std::uint64_t Promises::sum_of(Server& server, const std::string& list) {
+  std::uint64_t sum = 0;
+  if (const List* items = server.keys().find<List>(list))
+    for (const std::string& item : *items) sum += hash_of(item);
+  return sum;
+}
+
+void Promises::user_changes(Server& server, const std::string& list) {
+  ++changes_[server.name() + ' ' + list];
+  items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
+}
+
+void Promises::check_items(Server& server, const std::string& list, const std::string& who) {
+  const auto known = items_.find(server.name() + ' ' + list);
+  if (known == items_.end()) return;
+  // What is lost stays lost: a long list needn't be summed up each time.
+  const List* items = server.keys().find<List>(list);
+  if (items != nullptr && items->size() > 8 && ++looks_ % 16 != 0) return;
+  if (known->second == sum_of(server, list)) return;
+  break_promise("no item is ever lost",
+                "the items of " + list + " are others after a call of " + who,
+                {who, list_of(list)});
+}
+
+// ---- claims
+
+void Promises::before(Server& server, const Server::Command& command) {
+  servers_[server.name()] = &server;
+  if (command.script == &store::scripts::claim) ++claims_made_[server.name()];
+  if (command.script == &store::scripts::settle) before_settle(server, command);
+  for (const auto& watch : watches_) watch->before(server, command);
+  check_size(command);
+}
+
+/// One item may be as long as it likes, and is in a call twice at most.
+void Promises::check_size(const Server::Command& command) {
+  std::size_t size = 0, longest = 0;
+  for (const Words* words : {&command.words, &command.key, &command.arg})
+    for (const std::string& word : *words) {
+      size += word.size();
+      longest = std::max(longest, word.size());
+    }
+  if (size > most_in_call + 2 * longest && command.who.starts_with('h'))
+    break_promise("a call is bounded",
+                  command.who + " sends " + std::to_string(size) +
+                      " bytes, and its longest item has " + std::to_string(longest),
+                  {command.who});
+}
+
+void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
+  for (const auto& watch : watches_) watch->after(server, command, reply);
+  if (command.who == "operator") return after_operator(server, command);
+  if (command.script == nullptr) return;
+  if (command.script == &store::scripts::claim || command.script == &store::scripts::claim_item) {
+    after_claim(server, command, reply);
+    check_items(server, command.key[0], command.who);
+  } else if (command.script == &store::scripts::renew) {
+    after_renew(command, reply);
+  } else if (command.script == &store::scripts::settle) {
+    after_settle(server, command);
+    check_items(server, list_key_of_settle(command.key), command.who);
+  } else if (command.script == &store::scripts::undo) {
+    for (std::size_t i = 4; i < reply.elements.size(); ++i) over(runs_[reply.elements[i].text]);
+  }
+}
+
+void Promises::after_claim(Server& server, const Server::Command& command, const Value& reply) {
+  if (reply.kind != Value::Kind::array) return;
+  const auto& told = reply.elements;
+  if (command.script == &store::scripts::claim_item) {
+    if (told[0].text != "ok") return;
+    rests_.erase(server.name() + ' ' + brief(command.key[6]));
+    return claimed(
+        server, {command.who, list_of(command.key[0]), command.arg[3], command.arg[4],
+                 command.key[6], command.arg[0], std::chrono::milliseconds(number(command.arg[1])),
+                 number(command.arg[2])});
+  }
+  constexpr std::size_t head = 7, several = 5;
+  if (told.size() < head) return;
+  if (told.size() >= head + 3 * several)
+    if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
+  std::size_t run = 17;
+  for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
+       i += 3, ++run)
+    claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
+                     command.arg[0] + told[i].text, command.arg[1] + command.arg[run],
+                     std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});
+}
+
+void Promises::claimed(Server& server, const ClaimSeen& claim) {
+  ++count_.claims;
+  ++claims_won_[server.name()];
+  visits_[key_of(server.name(), claim.list, claim.item)] = world_.now();
+  Run& run = runs_[claim.run];
+  run.id = claim.run;
+  run.host = claim.who;
+  run.server = server.name();
+  run.list = claim.list;
+  run.item = brief(claim.item);
+  run.lock = claim.lock;
+  run.value = claim.value;
+  run.claimed = world_.now();
+  run.number = ++claims_;
+  run.limit = static_cast<std::size_t>(claim.fleet_limit);
+  run.life = claim.life;
+  run.lock_in_brief = brief(run.lock);
+  const std::string locks = run.lock.substr(0, run.lock.size() - claim.item.size());
+  Turning& turning = turning_[server.name() + ' ' + locks];
+  ++turning.claims;
+  turning.last = world_.now();
+  world_.log(server.name(), claim.list + ' ' + run.item,
+             "claimed by " + claim.who + ", run " + claim.run);
+  lease_ends_at(run, world_.now() + claim.life);
+  if (run.limit > 0) check_fleet(run);
+  check_rest(run);
+  last_claim_[lock_of(run)] = &run;
+  if (const auto waits = at_claim_.extract(claim.who)) waits.mapped()(claim.life);
+}
+
+void Promises::check_rest(const Run& run) {
+  const auto found = rests_.find(lock_of(run));
+  if (found == rests_.end()) return;
+  const Rest rest = found->second;
+  rests_.erase(found);
+  const auto freed = freed_.find(run.list);
+  const bool by_operator = freed != freed_.end() && freed->second >= rest.claimed;
+  const Run& of_rest = runs_[rest.run];
+  const bool excused = by_operator || of_rest.lost_by_store ||
+                       in_trouble(of_rest.host, of_rest.server, rest.claimed);
+  if (world_.now() + tolerance < rest.until && !excused)
+    break_promise("a failing item rests",
+                  "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
+                      " ms before the rest after run " + rest.run + " is over",
+                  {run.list + ' ' + run.item, run.id});
+}
+
+/// Checks that a list has no more runs on all hosts than fleet_concurrency. The value is that of
+/// the claiming host's config at its claim; other hosts may have a larger one. Runs that have
+/// regained their lease are not counted.
+void Promises::check_fleet(const Run& run) {
+  auto& places = places_[run.server + ' ' + run.list];
+  places.insert(run.id);
+  std::erase_if(places, [this](const std::string& id) {
+    const Run& other = runs_[id];
+    return other.settled || other.lost_by_store || other.retaken > 0 ||
+           other.lease_ends <= world_.now() + tolerance;  // Redis counts in ms
+  });
+  // The longest lease is renewed by then, and its place with it.
+  if (world_.now() < places_unknown_[run.server] + aftermath) return;
+  for (const std::string& id : places) {
+    const Run& last = runs_[id];
+    const auto count = std::count_if(places.begin(), places.end(), [&](const std::string& other) {
+      return runs_[other].number <= last.number;
+    });
+    if (static_cast<std::size_t>(count) > last.limit)
+      break_promise("no more than fleet_concurrency",
+                    std::to_string(count) + " runs of " + run.list + ", and " +
+                        std::to_string(last.limit) + " are allowed",
+                    {run.list, last.host});
+  }
+}
+
+// ---- leases
+
+void Promises::lease_ends_at(Run& run, Instant at) {
+  run.lease_ends = at;
+  world_.at(at + tolerance, [this, id = run.id, at] {
+    if (runs_.contains(id) && runs_[id].lease_ends == at)
+      lease_over(id, servers_[runs_[id].server]);
+  });
+}
+
+void Promises::after_renew(const Server::Command& command, const Value& reply) {
+  for (std::size_t i = 1; i < reply.elements.size(); ++i) {
+    const auto state = reply.elements[i].number;
+    const std::string& value = command.arg[i + 4];
+    const auto run = runs_.find(value.substr(value.size() - 26));
+    const Duration life = std::chrono::milliseconds(number(command.arg[0]));
+    if (state == 3)
+      if (const auto waits = at_gone_.extract(command.who)) waits.mapped()(life);
+    if (run == runs_.end() || (state != 1 && state != 2)) continue;
+    renewed(run->first.str(), life, state == 2);
+  }
+}
+
+void Promises::renewed(const std::string& id, Duration life, bool again) {
+  const auto run = runs_.find(id);
+  if (run == runs_.end()) return;
+  if (again) run->second.retaken = ++claims_;
+  lease_ends_at(run->second, world_.now() + life);
+}
+
+void Promises::lease_over(const std::string& id, Server* server) {
+  Run& run = runs_[id];
+  if (run.settled || !run.alive) return;
+  const bool lock_is_there = text_of(*server, run.lock) == run.value;
+  if (lock_is_there) return;
+  ++count_.lapses;
+  const Instant since = run.lease_ends - run.life;
+  world_.log(run.server, run.list + ' ' + run.item,
+             "lease of run " + id + " is over while it runs");
+  if (run.lost_by_store) return;
+  if (run.terminates ? stood_still(run) : is_away(run.host, since)) return;
+  if (run.terminates)
+    return break_promise("the child is dead before its lease ends",
+                         "run " + id + " of " + run.host + " lives",
+                         {run.host, run.list + ' ' + run.item});
+  if (!in_trouble(run.host, run.server, since))
+    break_promise("a lease is renewed",
+                  "that of run " + id + " has ended, and nothing was in the way",
+                  {run.host, run.list + ' ' + run.item});
+}
+
+void Promises::lost_writes(Server& server) {
+  for (auto& [id, run] : runs_)
+    if (run.server == server.name()) run.lost_by_store = true;
+  std::set<std::string> lists;
+  for (const auto& [place, sum] : items_)
+    if (place.starts_with(server.name() + ' '))
+      lists.insert(place.substr(server.name().size() + 1));
+  for (const std::string& list : lists) user_changes(server, list_of(list));
+  for (const auto& watch : watches_) watch->lost_writes(server);
+  std::erase_if(rests_,
+                [&](const auto& rest) { return rest.first.starts_with(server.name() + ' '); });
+}
+
+// ---- children
+
+void Promises::child_born(const Child& child) {
+  ++count_.children;
+  if (at_birth) at_birth(child);
+  if (is_of_watch([&](KindWatch& watch) { return watch.child_born(child); })) return;
+  const auto found = runs_.find(child.claim.run);
+  if (found == runs_.end() && is_away(child.host, world_.now())) return;
+  if (found == runs_.end())
+    return break_promise("one holder at a time", "run " + child.claim.run + " was never claimed",
+                         {child.host});
+  Run& run = found->second;
+  run.alive = true;
+  run.born = world_.now();
+  run.terminates = child.rule->on_lease_loss == OnLeaseLoss::terminate;
+  const std::string place = key_of(run.server, run.list, run.item);
+  world_.log(child.host, run.list + ' ' + run.item,
+             "process " + std::to_string(child.pid) + " for run " + run.id);
+  if (run.lease_ends + tolerance < world_.now() && !run.lost_by_store && !stood_still(run))
+    break_promise("nothing is begun under a lease that is over",
+                  "run " + run.id + " of " + run.host, {run.host, run.list + ' ' + run.item});
+  auto& others = living_[place];
+  for (const std::string& id : others) {
+    const Run& other = runs_[id];
+    ++count_.overlaps;
+    if (!may_overlap(other, run))
+      break_promise("one holder at a time",
+                    "runs " + id + " of " + other.host + " and " + run.id + " of " + run.host +
+                        " of the same item",
+                    {run.list + ' ' + run.item, run.host, other.host});
+  }
+  others.insert(run.id);
+}
+
+/// What the contract says of it.
+bool Promises::may_overlap(const Run& other, const Run& run) const {
+  return other.lost_by_store || run.lost_by_store ||
+         (other.lease_ends <= world_.now() && !other.terminates) ||
+         (run.lease_ends <= world_.now() && !run.terminates) ||
+         is_away(other.host, other.lease_ends - other.life) || is_away(run.host, run.claimed);
+}
+
+void Promises::child_dead(const Child& child) {
+  if (is_of_watch([&](KindWatch& watch) { return watch.child_dead(child); })) return;
+  Run& run = runs_[child.claim.run];
+  run.alive = false;
+  const std::string place = key_of(run.server, run.list, run.item);
+  living_[place].erase(run.id);
+  if (living_[place].empty()) living_.erase(place);
+  world_.log(child.host, run.list + ' ' + run.item,
+             "process " + std::to_string(child.pid) + " is gone");
+}
+
+// ---- ends
+
+void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
+  ++runs_of_[host];
+  if (is_of_watch([&](KindWatch& watch) { return watch.run_over(host, ended); })) return;
+  const SourceKind kind = ended.rule->kind();
+  if (kind != SourceKind::circular && kind != SourceKind::job) return;
+  const Run& run = runs_[ended.claim.run];
+  const std::string place = lock_of(run);
+  rests_.erase(place);
+  Duration rest{0};
+  if (counts_as(ended) == Counts::failure) {
+    rest = backoff_after(ended.rule->backoff, ended.claim.attempt);
+  } else if (counts_as(ended) == Counts::success && kind == SourceKind::circular) {
+    rest = ended.end.complete && ended.end.complete->cooldown ? *ended.end.complete->cooldown
+                                                              : ended.rule->circular().cooldown;
+  }
+  const bool last = last_claim_[place] != nullptr && last_claim_[place]->id == run.id;
+  if (rest > Duration{0} && last && run.lease_ends > world_.now())
+    rests_[place] = {world_.now() + rest, run.claimed, run.host, run.id};
+}
+
+/// From now on it is the last that has the item, as far as its host knows.
+void Promises::lease_back(const RunId& id) {
+  Run& run = runs_[id];
+  if (run.retaken == 0) return;
+  run.number = run.retaken;
+}
+
+}  // namespace w8y::sim

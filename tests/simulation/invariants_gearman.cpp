@@ -1,0 +1,239 @@
+#include "simulation/invariants_gearman.hpp"
+
+#include <algorithm>
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After a fault, a connection is made again; and one that was silent may count as broken later.
+constexpr Duration aftermath_of_line = 12s;
+/// A worker gives up a gearmand that leaves a question unanswered for 30 s.
+constexpr Duration longest_silence = 45s;
+/// What a host has been given is begun, or given back: late answers wait until there is room.
+constexpr Duration longest_unborn = 25s;
+constexpr Duration longest_untold = 5s;
+
+std::string field_of(const std::string& json, const std::string& name) {
+  const std::string begin = '"' + name + "\":\"";
+  const std::size_t at = json.find(begin);
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + begin.size();
+  return json.substr(from, json.find('"', from) - from);
+}
+
+}  // namespace
+
+void GearmanWatch::trouble(const std::string& whom, Duration time) {
+  Instant& until = trouble_until_[whom];
+  until = std::max(until, promises_.now() + time + aftermath_of_line);
+}
+
+bool GearmanWatch::in_trouble(const std::string& host, const std::string& gearmand,
+                              Instant since) const {
+  return std::any_of(trouble_until_.begin(), trouble_until_.end(), [&](const auto& trouble) {
+    const auto& [whom, until] = trouble;
+    return until >= since && (whom == host || whom == gearmand || whom == host + ' ' + gearmand);
+  });
+}
+
+std::size_t GearmanWatch::held_by(const std::string& host, const std::string& gearmand) const {
+  return static_cast<std::size_t>(
+      std::count_if(givens_.begin(), givens_.end(), [&](const Given& each) {
+        return each.held && each.host == host && each.gearmand == gearmand;
+      }));
+}
+
+// ---- at a gearmand
+
+GearmanWatch::Given* GearmanWatch::held(const Gearmand& at, std::uint64_t session,
+                                        const std::string& handle) {
+  const auto found = std::find_if(givens_.rbegin(), givens_.rend(), [&](const Given& each) {
+    return each.held && each.session == session && each.handle == handle &&
+           each.gearmand == at.name();
+  });
+  return found == givens_.rend() ? nullptr : &*found;
+}
+
+void GearmanWatch::given(Gearmand& at, const GearmanJob& job, const Gearmand::Who& to) {
+  ++moves_[at.name()];
+  promises_.log(at.name(), about(job.id()),
+                "given to " + to.name + ", connection " + std::to_string(to.session));
+  if (!is_host(to.name)) return;
+  givens_.push_back({at.name(), job.id(), job.handle, to.name, to.session, promises_.now()});
+  givens_.back().limit = std::max(limits_[to.name], concurrency_of(to.name));
+}
+
+/// As the run went.
+void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Who& by,
+                         Gearmand::Ending how) {
+  const bool complete = how == Gearmand::Ending::complete;
+  promises_.log(at.name(), about(job.id()),
+                (complete ? "complete, says " : "failed, says ") + by.name);
+  if (!is_host(by.name)) return;
+  Given* given = held(at, by.session, job.handle);
+  if (given == nullptr) return;
+  given->held = false;
+  given->told = how;
+  const bool is_so =
+      complete ? given->says_complete || given->outcome == "succeeded"
+               : !given->outcome.empty() && given->outcome != "succeeded" && !given->goes_back;
+  if (!is_so)
+    promises_.break_promise("an end is told as it was",
+                            by.name + " says that " + job.id() +
+                                (complete ? " is complete" : " has failed") + ", and its run " +
+                                (given->run.empty()       ? "has not begun"
+                                 : given->outcome.empty() ? "goes on"
+                                                          : given->outcome),
+                            {about(job.id()), by.name});
+}
+
+void GearmanWatch::given_back(Gearmand& at, const GearmanJob& job, const Gearmand::Who& by,
+                              bool asked) {
+  ++moves_[at.name()];
+  promises_.log(at.name(), about(job.id()), "waits again, was " + by.name + "'s");
+  if (!is_host(by.name)) return;
+  Given* given = held(at, by.session, job.handle);
+  if (given == nullptr) return;
+  given->held = false;
+  if (asked)
+    return promises_.break_promise("CANT_DO comes when no job is left",
+                                   by.name + " has had " + job.id(), {about(job.id()), by.name});
+  if (given->alive && !in_trouble(by.name, at.name(), promises_.now() - longest_silence))
+    promises_.break_promise("what runs is not given back",
+                            job.id() + " runs at " + by.name + ", which has left " + at.name(),
+                            {about(job.id()), by.name});
+}
+
+void GearmanWatch::strange_end(Gearmand& at, const Gearmand::Who& by, const std::string& handle) {
+  if (!is_host(by.name)) return;
+  promises_.break_promise(
+      "only who has a job speaks of it",
+      by.name + " tells " + at.name() + " of " + handle + ", which this connection does not have",
+      {by.name, about(handle)});
+}
+
+void GearmanWatch::forgot_all(Gearmand& at) {
+  for (Given& each : givens_)
+    if (each.gearmand == at.name()) each.held = false;
+}
+
+// ---- at a host
+
+/// Each that was given is run once at most.
+bool GearmanWatch::child_born(const Child& child) {
+  if (child.rule->kind() != SourceKind::gearman) return false;
+  promises_.log(child.host, about(child.claim.item),
+                "process " + std::to_string(child.pid) + " for run " + child.claim.run);
+  const auto found = std::find_if(givens_.rbegin(), givens_.rend(), [&](const Given& each) {
+    return each.host == child.host && each.id == child.claim.item && each.run.empty();
+  });
+  auto& living = living_[child.host];
+  living.insert(child.claim.run);
+  std::size_t limit = child.rule->concurrency;
+  limits_[child.host] = limit;
+  if (found == givens_.rend()) {
+    promises_.break_promise("a job is run by whom it was given to, once",
+                            child.host + " runs " + child.claim.item,
+                            {about(child.claim.item), child.host});
+  } else {
+    found->run = child.claim.run;
+    found->alive = true;
+    found->says_complete = child.story.completes.has_value();
+    runs_[found->run] = &*found;
+    limit = std::max(limit, found->limit);
+  }
+  if (living.size() > limit)
+    promises_.break_promise("no more runs than concurrency",
+                            child.host + " has " + std::to_string(living.size()) + " runs of " +
+                                list_ + ", and " + std::to_string(limit) + " are allowed",
+                            {child.host});
+  return true;
+}
+
+bool GearmanWatch::child_dead(const Child& child) {
+  if (child.rule->kind() != SourceKind::gearman) return false;
+  promises_.log(child.host, about(child.claim.item),
+                "process " + std::to_string(child.pid) + " is gone");
+  living_[child.host].erase(child.claim.run);
+  if (runs_.contains(child.claim.run)) runs_[child.claim.run]->alive = false;
+  return true;
+}
+
+bool GearmanWatch::run_over(const std::string&, const EndedRun& run) {
+  if (run.rule->kind() != SourceKind::gearman) return false;
+  const auto found = runs_.find(run.claim.run);
+  if (found == runs_.end()) return true;
+  Given& given = *found->second;
+  const auto* cancelled = std::get_if<Cancelled>(&run.outcome);
+  given.goes_back = cancelled != nullptr && !cancelled->by_operator;
+  given.outcome = outcome_name(run.outcome);
+  given.over = promises_.now();
+  return true;
+}
+
+// ---- at Redis
+
+/// The history says nothing that gearmand has not heard.
+void GearmanWatch::after(Server&, const Server::Command& command, const Value&) {
+  if (command.words.size() < 3 || command.words[0] != "LPUSH" ||
+      command.words[1] != list_ + ":runs")
+    return;
+  for (std::size_t i = 2; i < command.words.size(); ++i)
+    check_record(command.words[i], command.who);
+}
+
+void GearmanWatch::check_record(const std::string& entry, const std::string& who) {
+  const std::string outcome = field_of(entry, "outcome");
+  const auto found = runs_.find(field_of(entry, "run"));
+  if (found == runs_.end() || outcome == "lost") return;
+  const Given& given = *found->second;
+  const bool complete = given.told == Gearmand::Ending::complete;
+  if (given.goes_back || (outcome == "succeeded" ? complete : given.told.has_value())) return;
+  promises_.break_promise("an end that was not confirmed is lost",
+                          who + " says that run " + given.run + " has " + outcome + ", and " +
+                              given.gearmand +
+                              (given.told ? " was told otherwise" : " has not been told"),
+                          {about(given.id), given.host});
+}
+
+// ---- when nothing is in the way
+
+void GearmanWatch::look() {
+  const Instant now = promises_.now();
+  for (const Given& each : givens_) {
+    if (!each.held || in_trouble(each.host, each.gearmand, now - longest_silence)) continue;
+    const auto living = living_.find(each.host);
+    // A reload has lowered the limit: it has the next place.
+    const bool waits = living != living_.end() && living->second.size() >= limits_[each.host];
+    if (each.run.empty() && !waits && now - each.at > longest_unborn)
+      return promises_.break_promise("none is taken that could not be begun",
+                                     each.host + " has " + each.id + " and does not run it",
+                                     {about(each.id), each.host});
+    if (!each.outcome.empty() && !each.goes_back && now - each.over > longest_untold)
+      return promises_.break_promise("each end is told",
+                                     each.gearmand + " has not heard of the end of " + each.id,
+                                     {about(each.id), each.host});
+  }
+  while (!givens_.empty() && !givens_.front().held && now - givens_.front().at > 10min) {
+    runs_.erase(givens_.front().run);
+    givens_.pop_front();
+  }
+}
+
+void GearmanWatch::nothing_left() {
+  for (const Given& each : givens_)
+    if (each.held)
+      promises_.break_promise(
+          "no lock outlives its holder",
+          each.gearmand + " has " + each.id + " given to " + each.host + " when all have left",
+          {about(each.id), each.host});
+  for (const auto& [host, runs] : living_)
+    if (!runs.empty())
+      promises_.break_promise("no child outlives its host", host + " has left " + *runs.begin(),
+                              {host});
+}
+
+}  // namespace w8y::sim

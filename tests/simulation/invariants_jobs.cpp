@@ -1,0 +1,250 @@
+#include "simulation/invariants_jobs.hpp"
+
+#include <algorithm>
+
+#include "simulation/settings.hpp"
+#include "store/scripts.hpp"
+#include "store/thoonk/job_note.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+namespace scripts_of = store::scripts;
+
+/// What waits is taken where there is room, after this time.
+constexpr Duration longest_queued = std::chrono::seconds(5);
+/// A job whose holder is gone is back so long after its lease was over: recover_pause of each host,
+/// and what it takes to look.
+constexpr Duration longest_gone = std::chrono::seconds(8);
+/// Two looks of the maintenance, of which the one that is on its way may have been in vain, and the
+/// pauses of who waits for his turn.
+constexpr Duration longest_looks = 3 * std::chrono::seconds(feed_maintenance_s) + longest_gone;
+constexpr std::size_t digits_of_id = 26;
+
+std::string run_named_in(const std::string& value) {
+  return value.size() < digits_of_id ? value : value.substr(value.size() - digits_of_id);
+}
+
+}  // namespace
+
+bool JobWatch::is_about_it(const Server::Command& command) const {
+  return command.script != nullptr && !command.key.empty() &&
+         (command.key[0].ends_with(':' + keys_.feed) ||
+          command.key[0].starts_with(keys_.feed + ':'));
+}
+
+bool JobWatch::is_claimed(Server& server, const std::string& id) const {
+  const SortedSet* claimed = server.keys().find<SortedSet>(keys_.claimed);
+  return claimed != nullptr && claimed->score(id).has_value();
+}
+
+void JobWatch::before(Server& server, const Server::Command& command) {
+  if (!is_about_it(command)) return;
+  items_.clear();
+  claimed_.clear();
+  if (const Hash* items = server.keys().find<Hash>(keys_.items))
+    for (const auto& [id, payload] : *items) items_.insert(id);
+  if (const SortedSet* claimed = server.keys().find<SortedSet>(keys_.claimed))
+    for (const auto& [score, id] : claimed->order()) claimed_.insert(id);
+}
+
+void JobWatch::after(Server& server, const Server::Command& command, const Value& reply) {
+  if (!is_about_it(command)) return;
+  if (command.script == &scripts_of::job_take) {
+    after_take(server, command, reply);
+  } else if (command.script == &scripts_of::job_renew) {
+    after_renew(command, reply);
+  } else if (command.script == &scripts_of::job_end) {
+    after_end(server, command, reply);
+  } else if (command.script == &scripts_of::job_change) {
+    for (std::size_t i = 6; i < command.arg.size(); ++i)
+      promises_.taken_away(server, keys_.feed, command.arg[i]);
+  } else if (command.script == &scripts_of::job_recover) {
+    for (std::size_t i = 3; i < reply.elements.size(); ++i)
+      promises_.ended(run_named_in(reply.elements[i].text));
+  }
+  check_items(server, command);
+  check_places(server, command.who);
+}
+
+void JobWatch::after_take(Server& server, const Server::Command& command, const Value& reply) {
+  constexpr std::size_t head = 6, of_job = 4, of_long = 3;
+  const auto& told = reply.elements;
+  if (told.size() < head) return;
+  std::size_t run = 9;
+  for (std::size_t i = head + of_long * static_cast<std::size_t>(told[5].number);
+       i + of_job <= told.size(); i += of_job, ++run) {
+    const std::string& id = told[i].text;
+    others_.erase(server.name() + ' ' + id);
+    if (claimed_.contains(id))
+      return promises_.break_promise("a job has one holder",
+                                     id + " is given to " + command.who + ", and was claimed",
+                                     {about(id), command.who});
+    promises_.claimed(server,
+                      {command.who, keys_.feed, id, command.arg[run], keys_.lease(id),
+                       command.arg[1] + command.arg[run],
+                       std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});
+  }
+}
+
+void JobWatch::after_renew(const Server::Command& command, const Value& reply) {
+  constexpr std::size_t of_lease = 3;
+  for (std::size_t i = 0; i < reply.elements.size(); ++i) {
+    const auto state = reply.elements[i].number;
+    if (state == 1 || state == 2)
+      promises_.renewed(run_named_in(command.arg[2 + of_lease * i + 1]),
+                        std::chrono::milliseconds(number(command.arg[0])), state == 2);
+  }
+}
+
+/// A job is finished once. One call may end two runs of it, of which one has its claim.
+void JobWatch::after_end(Server& server, const Server::Command& command, const Value& reply) {
+  constexpr std::size_t first = 5, of_kind = 5, of_run = 6;
+  const auto kinds = static_cast<std::size_t>(number(command.arg[4]));
+  std::set<std::string> jobs, done;
+  for (std::size_t at = first + of_kind * kinds; at + of_run <= command.arg.size(); at += of_run) {
+    const auto kind = static_cast<std::size_t>(number(command.arg[at])) - 1;
+    const std::string &effect = command.arg[first + of_kind * kind + 1], &run = command.arg[at + 1],
+                      &id = command.arg[at + 2];
+    const bool was = claimed_.contains(id), is = is_claimed(server, id);
+    if (was) jobs.insert(id);
+    promises_.log(server.name(), about(id),
+                  "end of run " + run + ", " + effect + (was && !is ? "" : ": nothing"));
+    promises_.ended(run);
+    if (effect != "finish" || !was || is || !done.insert(id).second) continue;
+    const auto [known, anew] = finished_.emplace(server.name() + ' ' + id, run);
+    if (!anew)
+      return promises_.break_promise(
+          "a job is finished once",
+          id + " is finished by run " + run + ", and was by run " + known->second, {about(id)});
+  }
+  const auto ours = reply.elements.empty() ? 0 : reply.elements.front().number;
+  if (ours > static_cast<std::int64_t>(jobs.size()))
+    promises_.break_promise("a job has one holder",
+                            std::to_string(ours) + " ends of " + command.who + " had a claim, of " +
+                                std::to_string(jobs.size()) + " jobs that were claimed",
+                            {command.who});
+}
+
+/// What is put there stays there until it is done, or somebody takes it back.
+void JobWatch::check_items(Server& server, const Server::Command& command) {
+  const bool by_user = command.script == &scripts_of::job_change;
+  if (by_user) return;
+  const Hash* items = server.keys().find<Hash>(keys_.items);
+  for (const std::string& id : items_) {
+    if (items != nullptr && items->contains(id)) continue;
+    if (finished_.contains(server.name() + ' ' + id)) continue;
+    return promises_.break_promise(
+        "no job is ever lost",
+        id + " is gone after a call of " + command.who + ", and nobody has finished it",
+        {about(id), command.who});
+  }
+}
+
+/// Each waits, is claimed, or is stalled. What waits, and is claimed too, since a right was missing
+/// between, is given to nobody: see after_take().
+void JobWatch::check_places(Server& server, const std::string& who) {
+  Keys& keys = server.keys();
+  const Hash* items = keys.find<Hash>(keys_.items);
+  if (items == nullptr) return;
+  const List* ids = keys.find<List>(keys_.ids);
+  const Set* stalled = keys.find<Set>(keys_.stalled);
+  const std::set<std::string> waiting =
+      ids == nullptr ? std::set<std::string>() : std::set<std::string>(ids->begin(), ids->end());
+  for (const auto& [id, payload] : *items)
+    if (!waiting.contains(id) && !is_claimed(server, id) &&
+        (stalled == nullptr || !stalled->contains(id)) &&
+        !others_.contains(server.name() + ' ' + id))
+      return promises_.break_promise(
+          "no job is ever lost",
+          id + " neither waits, nor is claimed or stalled, after a call of " + who,
+          {about(id), who});
+}
+
+/// What is there by now was claimed and finished as it says itself.
+void JobWatch::lost_writes(Server& server) {
+  const std::string begin = server.name() + ' ';
+  std::erase_if(finished_, [&](const auto& each) { return each.first.starts_with(begin); });
+  fronts_.clear();
+  const Hash* items = server.keys().find<Hash>(keys_.items);
+  if (items == nullptr) return;
+  for (const auto& [id, payload] : *items)
+    if (!has_field(server.keys(), keys_.taken, id)) taken_by_another(server, id);
+}
+
+// ---- when nothing is in the way
+
+void JobWatch::look(Server& server, bool room) {
+  look_at_queue(server, room);
+  look_at_notes(server);
+  look_at_claims(server);
+}
+
+void JobWatch::look_at_queue(Server& server, bool room) {
+  const List* ids = server.keys().find<List>(keys_.ids);
+  if (ids == nullptr || !room) {
+    fronts_.erase(server.name());
+    return;
+  }
+  Front& front = fronts_[server.name()];
+  if (front.id != ids->back()) front = {ids->back(), promises_.now()};
+  if (promises_.now() - front.since > longest_queued)
+    promises_.break_promise("what is queued is taken", front.id + " waits, and there is room",
+                            {about(front.id)});
+}
+
+/// Notes of claims whose lease is over.
+void JobWatch::look_at_notes(Server& server) {
+  const Hash* taken = server.keys().find<Hash>(keys_.taken);
+  if (taken == nullptr) return;
+  for (const auto& [id, text] : *taken) {
+    const auto note = store::thoonk::read_job_note(text);
+    if (!note || server.keys().exists(keys_.lease(id))) continue;
+    const std::int64_t over_ms = server.keys().now_ms() - note->until_ms;
+    if (over_ms > longest_gone.count() / 1000)
+      promises_.break_promise(
+          "a job comes back whose holder is gone",
+          id + " is claimed, and its lease is over for " + std::to_string(over_ms) + " ms",
+          {about(id)});
+  }
+}
+
+/// Claims of clients that have no lease, and what such a client has dropped.
+void JobWatch::look_at_claims(Server& server) {
+  const Hash* items = server.keys().find<Hash>(keys_.items);
+  if (items == nullptr) return;
+  const SortedSet* claimed = server.keys().find<SortedSet>(keys_.claimed);
+  const List* ids = server.keys().find<List>(keys_.ids);
+  const Set* stalled = server.keys().find<Set>(keys_.stalled);
+  for (const auto& [id, payload] : *items) {
+    const std::string which = server.name() + ' ' + id;
+    const auto score = claimed == nullptr ? std::nullopt : claimed->score(id);
+    const bool waits = ids != nullptr && std::find(ids->begin(), ids->end(), id) != ids->end();
+    if (score || waits || (stalled != nullptr && stalled->contains(id))) {
+      nowhere_.erase(which);
+    } else if (promises_.now() - nowhere_.try_emplace(which, promises_.now()).first->second >
+               longest_looks) {
+      return promises_.break_promise("no job is ever lost",
+                                     id + " was nowhere for several looks of the maintenance",
+                                     {about(id)});
+    }
+    if (!score || has_field(server.keys(), keys_.taken, id)) continue;
+    const auto age_ms = static_cast<double>(server.keys().now_ms()) - *score;
+    if (age_ms > 1000.0 * feed_claim_timeout_s + static_cast<double>(longest_looks.count()) / 1000)
+      return promises_.break_promise(
+          "a job comes back whose holder is gone",
+          id + " was claimed " + std::to_string(age_ms / 1000) + " s ago without a lease",
+          {about(id)});
+  }
+}
+
+void JobWatch::nothing_left(Server& server) {
+  const Hash* taken = server.keys().find<Hash>(keys_.taken);
+  if (taken == nullptr) return;
+  for (const auto& [id, note] : *taken)
+    promises_.break_promise("no lock outlives its holder",
+                            id + " is noted as taken when all have left: " + note, {about(id)});
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,160 @@
+// Promises: what the end of a run may change, and what is left when all have left.
+#include <algorithm>
+#include <utility>
+
+#include "simulation/invariants.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+namespace scripts_of = store::scripts;
+
+std::string list_named(const std::string& key) {  // "work:list"
+  return key.substr(0, key.rfind(":list"));
+}
+
+std::string text_in(Keys& keys, const std::string& key) {
+  const auto* text = keys.find<std::string>(key);
+  return text == nullptr ? std::string() : *text;
+}
+
+/// Of settle.lua: arguments before its kinds, and of each; of each end.
+constexpr std::size_t before_kinds = 4, of_kind = 8, of_end = 4;
+/// Keys before its locks.
+constexpr std::size_t first_lock = 4;
+
+std::size_t first_end(const Words& arg) {
+  return before_kinds + of_kind * static_cast<std::size_t>(number(arg[3]));
+}
+
+}  // namespace
+
+/// What he sets free, or puts there anew, need not rest any more; what he neither adds nor removes
+/// stays.
+void Promises::after_operator(Server& server, const Server::Command& command) {
+  const bool reads = command.script == &scripts_of::items || command.script == &scripts_of::measure;
+  if (command.script == nullptr || reads || command.key.empty() ||
+      !command.key[0].ends_with(":list"))
+    return;
+  const std::string list = list_named(command.key[0]);
+  operator_frees(list);
+  if (command.script == &scripts_of::add || command.script == &scripts_of::remove)
+    return user_changes(server, list);
+  check_items(server, command.key[0], command.who);
+}
+
+void Promises::ended(const std::string& id) {
+  const auto run = runs_.find(id);
+  if (run == runs_.end()) return;
+  over(run->second);
+  ++count_.settled;
+}
+
+void Promises::taken_away(const Server& server, const std::string& list, const std::string& item) {
+  for (auto& [id, run] : runs_)
+    if (run.server == server.name() && run.list == list && run.item == brief(item))
+      run.lost_by_store = true;
+}
+
+Promises::ItemState Promises::state_of(Keys& keys, const Server::Command& command,
+                                       const std::string& lock, const std::string& item) {
+  return {text_in(keys, lock), failures_of(keys, command.key[0], item),
+          has_field(keys, command.key[3], item)};
+}
+
+void Promises::before_settle(Server& server, const Server::Command& command) {
+  before_.clear();
+  std::size_t at = first_end(command.arg);
+  const std::string list = list_named(list_key_of_settle(command.key));
+  for (std::size_t i = first_lock; i + 1 < command.key.size(); ++i, at += of_end) {
+    const auto found = runs_.find(command.arg[at + 1]);
+    if (found == runs_.end()) continue;
+    const Run& run = found->second;
+    const Run* last = last_claim_[lock_of(run)];
+    const std::string item = command.key[i].substr(command.arg[2].size());
+    const ItemState state = state_of(server.keys(), command, command.key[i], item);
+    before_.push_back({run.id, item, list, command.key[i],
+                       last != nullptr && last->number > run.number, state, state});
+  }
+  const bool both = std::any_of(before_.begin(), before_.end(), [&](const Before& old) {
+    return old.old && std::any_of(before_.begin(), before_.end(), [&](const Before& other) {
+             return !other.old && other.lock == old.lock;
+           });
+  });
+  if (both) without_old_ends(server, command);
+}
+
+/// Where an item's old end goes in one call with that of its last run, what the last one makes of
+/// the item is seen on a copy.
+void Promises::without_old_ends(Server& server, const Server::Command& command) {
+  Words key = command.key, arg = command.arg;
+  std::size_t i = first_lock, at = first_end(arg);
+  while (i + 1 < key.size()) {
+    const bool old = std::any_of(before_.begin(), before_.end(), [&](const Before& each) {
+      return each.old && each.run == arg[at + 1];
+    });
+    if (old) {
+      key.erase(key.begin() + static_cast<std::ptrdiff_t>(i));
+      const auto first = arg.begin() + static_cast<std::ptrdiff_t>(at);
+      arg.erase(first, first + of_end);
+    } else {
+      ++i;
+      at += of_end;
+    }
+  }
+  Keys keys = server.keys();
+  keys.listener = nullptr;
+  std::vector<Published> published;
+  run_lua(scripts_of::settle, {keys, key, arg, published},
+          [](const CommandInfo&, bool) { return std::string(); });
+  for (Before& each : before_) each.due = state_of(keys, command, each.lock, each.item);
+}
+
+void Promises::over(Run& run) {
+  run.settled = true;
+  std::string().swap(run.lock);
+}
+
+void Promises::after_settle(Server& server, const Server::Command& command) {
+  for (const Before& each : before_) {
+    Run& run = runs_[each.run];
+    over(run);
+    ++count_.settled;
+    const ItemState now = state_of(server.keys(), command, each.lock, each.item);
+    world_.log(server.name(), each.list + ' ' + brief(each.item),
+               "end of run " + each.run + ": " + (each.was.lock.empty() ? "free" : each.was.lock) +
+                   " becomes " + (now.lock.empty() ? "free" : now.lock));
+    if (now.lock.empty() && each.was.lock == run.value)
+      set_free_[server.name() + ' ' + each.lock] = world_.now();
+    if (!each.old || run.lost_by_store) continue;
+    const bool held = !each.was.lock.empty() && each.was.lock != run.value;
+    const auto differs = [&](auto ItemState::*part) {
+      return now.*part != each.was.*part && now.*part != each.due.*part;
+    };
+    const bool changed = differs(&ItemState::failures) || differs(&ItemState::parked) ||
+                         (held && differs(&ItemState::lock));
+    if (changed)
+      break_promise(
+          "an old end changes nothing",
+          "that of run " + each.run + " of " + run.host + " came after others had run the item",
+          {each.list + ' ' + brief(each.item), run.host});
+  }
+}
+
+void Promises::nothing_left(Server& server, const std::vector<std::string>& lists, bool used) {
+  for (const auto& [key, entry] : server.keys().all()) {
+    const auto* text = std::get_if<std::string>(&entry->value);
+    if (text == nullptr || !text->starts_with("run:") ||
+        key.ends_with(":maintained"))  // who looks after a feed of jobs
+      continue;
+    break_promise("no lock outlives its holder", key + " is " + *text + " when all have left",
+                  {*text});
+  }
+  for (const std::string& list : lists) check_items(server, list + ":list", "all hosts");
+  if (!used) return;
+  for (const auto& watch : watches_) watch->nothing_left(server);
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,195 @@
+// A world by its seed: servers, hosts, users and what happens to them, and what has to be so in the
+// end.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "simulation/faults.hpp"
+#include "simulation/gearman_scenario.hpp"
+#include "simulation/invariants.hpp"
+#include "simulation/operator.hpp"
+#include "simulation/settings.hpp"
+
+namespace w8y::verbs {
+struct QueryContext;
+}
+
+namespace w8y::sim {
+
+struct SceneOptions {
+  std::uint64_t seed = 1;
+  Scale scale;
+  std::vector<Fault> faults;  ///< as draw_faults() made them, or fewer
+};
+
+class Scene {
+ public:
+  explicit Scene(const SceneOptions& options);
+  ~Scene();
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  void run();
+
+  [[nodiscard]] const World& world() const { return world_; }
+  [[nodiscard]] const Promises& promises() const { return promises_; }
+
+ private:
+  void populate();
+  void lock_most(Server& at, const std::string& list, Random& random);
+  void begin(const Fault& fault);
+  void begin_network(const Fault& fault);
+  void begin_cut(const Fault& fault);
+  void begin_server(const Fault& fault);
+  void begin_host(const Fault& fault);
+  void begin_order(const Fault& fault);
+  void begin_change(const Fault& fault);
+
+  // scenario_schedules.cpp
+  void populate_schedule(Random random);
+  void set_schedule(Server& at, const std::string& job, Random& random);
+  void begin_schedule(const Fault& fault);
+  /// An ACL forbids it to hosts for a while, in their scripts too.
+  void forbid_step(const Fault& fault, const std::string& step);
+  void redbike_enqueues(Server& at, const std::string& job);
+  void redbike_dispatches(Server& at);
+  void redbike_works(Server& at, const Fault& fault);
+  void redbike_ends(Server& at, const std::string& job, const std::string& tag);
+  void look_at_others();
+
+  // scenario_jobs.cpp
+  void populate_feed(Random random);
+  void put_jobs(Random random);
+  void put_job(Server& at, Random& random);
+  void begin_job(const Fault& fault);
+  void thoonk_works(Server& at, const Fault& fault);
+  void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);
+
+  // scenario_network_partitions.cpp
+  void begin_lapse(const Fault& fault);
+  void cut_off(const Fault& fault, Duration life);
+
+  // scenario_operator.cpp
+  void begin_operator(const Fault& fault);
+  void look_at_all_items(const Fault& fault);
+  void with_query(redis::SyncClient& client, const std::string& server,
+                  const std::function<void(verbs::QueryContext& query)>& look);
+  void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
+  void break_operator(const Fault& fault);
+  /// The command that is on its way comes to its end in time.
+  void expect_end(std::uint64_t errand);
+
+  // scenario_commands.cpp
+  void begin_command(const Fault& fault);
+  void command(const std::string& at, const std::vector<std::string>& words,
+               std::function<void(const CommandEnd& end)> told = {});
+  void insist(const std::string& at, const std::vector<std::string>& words);
+  void command_schedule(const Fault& fault);
+  void command_feed(const Fault& fault);
+  void operator_has(const Fault& fault, const std::string& id);
+
+  // scenario_fleet.cpp
+  void populate_fleet();
+  void begin_fleet(const Fault& fault);
+  void order_fleet(const std::string& at, const std::vector<std::string>& words);
+  [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant begun);
+  void obeyed(const std::string& order, const std::string& id, Instant begun);
+  void look_at_quiet(const Child& child);
+  void resume_fleet(const std::string& at);
+  void left_by_order(Host& which);
+  void look_at_fleet();
+
+  // scenario_redisless.cpp
+  void populate_redisless(Random random);
+  void begin_redisless(const Fault& fault);
+  [[nodiscard]] bool has_redis(const Host& host) const;
+
+  // scenario_keyspace.cpp
+  void begin_told(const Fault& fault);
+  /// In the calm: what a user adds is heard of at once.
+  void add_and_look(Random random);
+  void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
+  [[nodiscard]] bool all_hear(const std::string& list);
+  bool is_at_rest(Server& at, const std::string& list);
+
+  void stall(Host& whose, Duration time);
+  void foreign(const Fault& fault);
+  void large_item(const Fault& fault);
+  void move_all(const Fault& fault);
+  void reload(Host& host, Random random);
+  void change_config(Host& host, Random random);
+  void watch_calm();
+  void look(Duration since_calm);
+  void look_at_list(const std::string& list);
+  void look_at_items(Server& at, const std::string& list, const std::string& locks,
+                     const std::set<std::string>& names, const std::string& who);
+  [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
+  [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
+  bool has_room(const Host& host, const ServedList& list);
+  Duration for_how_long(const std::string& what, bool is);
+  void look_at_calls();
+  bool look_at_host(const Host& which);
+  void look_where_it_was(const Host& which);
+  void leave();
+
+  Host& host(const std::string& name);
+  Server& server(const std::string& name) { return name == "redis1" ? first_ : second_; }
+  std::string item_of(Server& server, const std::string& list, std::uint64_t number);
+  void user(Server& server, const std::string& list, const Words& words);
+  void order(Server& server, const std::string& list, const redis::Script& script,
+             const Fault& fault);
+
+  const SceneOptions options_;
+  World world_;
+  Promises promises_;
+  Server first_;
+  Server second_;
+  Network network_;
+  Children children_;
+  Random jitter_;
+  Settings settings_;
+  std::map<std::string, Settings> settings_of_;  ///< by host
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
+  std::unique_ptr<Operator> operator_;
+  std::uint64_t errands_ = 0;
+  // orders to the fleet
+  std::map<std::string, std::string> ids_;  ///< of hosts, when the last order was given
+  struct Quiet {
+    std::string id;
+    Instant since{};
+  };
+  std::map<std::string, Quiet> quiet_;            ///< hosts that have said that they are
+  std::map<std::string, Instant> told_directly_;  ///< when a host was quieted or resumed by itself
+  std::map<std::string, Instant> refused_;        ///< when an ACL last forbade something, by server
+  std::set<std::string> drained_;                 ///< ids
+  Duration absence_{0};                           ///< until who has drained is started again
+  bool redisless_always_ = false;                 ///< no reload gives those who have none a Redis
+  std::size_t left_ = 0;
+  Duration put_pause_{0};  ///< between jobs that users put in the feed
+  std::uint64_t jobs_put_ = 0;
+  // in the calm
+  std::map<std::string, Instant> since_;  ///< a host has had room
+  struct Free {
+    Instant at;
+    std::uint64_t claims;  ///< of its list until then
+  };
+  std::map<std::string, std::map<std::string, Free>> free_;  ///< items, by the names of their locks
+  struct Window {
+    std::uint64_t commands = 0;
+    std::uint64_t runs = 0;
+  };
+  std::map<std::string, Window> windows_;
+  struct Moved {
+    std::string to;
+    Instant at{};
+    std::uint64_t tries = 0;  ///< of the other Redis
+  };
+  std::map<std::string, Moved> moved_;  ///< by host
+};
+
+}  // namespace w8y::sim

@@ -1,0 +1,153 @@
+// Scene: jobs of a feed, and those who work with them besides hosts: who puts them there, an
+// operator, and a client of Thoonk's contract, which claims in two steps and knows of no leases.
+#include "simulation/invariants_jobs.hpp"
+#include "simulation/scenario.hpp"
+#include "store/scripts.hpp"
+#include "store/thoonk/keys.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using JobFault = Fault::Kind;
+
+/// Who puts jobs there waits while so many do.
+constexpr std::int64_t most_waiting = 40;
+
+const store::FeedKeys& inbox() {
+  static const store::FeedKeys keys(feed_name);
+  return keys;
+}
+
+}  // namespace
+
+void Scene::populate_feed(Random random) {
+  auto& manner = children_.manners[feed_name];
+  manner.failing = static_cast<unsigned>(random.one_of<int>({0, 5, 30}));
+  manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
+  manner.longest = random.one_of<Duration>({100ms, 1s, 4s});
+  manner.shortest = manner.longest / 8;
+  put_pause_ = random.one_of<Duration>({200ms, 700ms, 2s});
+  for (Server* each : {&first_, &second_})
+    each->run("user", store::scripts::feed_create, {inbox().config, "feeds"},
+              {feed_name, "job", "", "an instance"});
+  put_jobs(random);
+}
+
+/// Until the calm: then all are to be done.
+void Scene::put_jobs(Random random) {
+  if (world_.age() > options_.scale.time - Scale::calm) return;
+  Server& at = random.chance(85) ? first_ : second_;
+  const Value waiting = at.ask("user", {"LLEN", inbox().ids});
+  if (waiting.kind == Value::Kind::integer && waiting.number < most_waiting)
+    for (auto left = random.between(1, 4); left > 0; --left) put_job(at, random);
+  world_.after(random.between(put_pause_ / 4, put_pause_ * 2),
+               [this, random] { put_jobs(random.fork(1)); });
+}
+
+/// By us, or step by step as another client does it in one transaction.
+void Scene::put_job(Server& at, Random& random) {
+  const auto& keys = inbox();
+  const std::string id = "job" + std::to_string(++jobs_put_);
+  const std::string payload(random.chance(95) ? 10 : 200'000, 'x');
+  const bool high = random.chance(20);
+  world_.log("user", std::string(feed_name) + ' ' + id, "puts it at " + at.name());
+  if (random.chance(50)) {
+    at.run("user", store::scripts::feed_put,
+           {keys.config, keys.ids, keys.items, keys.publishes, keys.published, "feeds"},
+           {feed_name, "job", high ? "1" : "0", id, payload});
+    return;
+  }
+  const std::string now_ms = std::to_string(at.keys().now_ms());
+  if (at.ask("thoonk", {high ? "RPUSH" : "LPUSH", keys.ids, id}).kind == Value::Kind::error) return;
+  at.ask("thoonk", {"INCR", keys.publishes});
+  at.ask("thoonk", {"HSET", keys.items, id, payload});
+  at.ask("thoonk", {"ZADD", keys.published, now_ms, id});
+}
+
+void Scene::begin_job(const Fault& fault) {
+  const auto& keys = inbox();
+  Server& at = server(fault.server);
+  switch (fault.kind) {
+    case JobFault::thoonk:
+      return thoonk_works(at, fault);
+    case JobFault::change_job: {
+      static const std::vector<std::string> changes{"cancel", "stall", "retry", "retract", "next"};
+      const Hash* items = at.keys().find<Hash>(keys.items);
+      if (items == nullptr) return;
+      const auto item =
+          std::next(items->begin(), static_cast<std::ptrdiff_t>(fault.number % items->size()));
+      const std::string id = item->first, what = changes[fault.number / 64 % changes.size()];
+      world_.log("operator", std::string(feed_name) + ' ' + id, what);
+      at.run("operator", store::scripts::job_change,
+             {keys.config, keys.ids, keys.items, keys.published, keys.claimed, keys.cancelled,
+              keys.stalled, keys.finishes, "feeds"},
+             {feed_name, what, keys.lease_prefix, keys.taken, "", "", id});
+      return;
+    }
+    case JobFault::pause_feed:
+      at.ask("operator", {"SET", keys.paused, "for a while", "PX",
+                          std::to_string(1 + fault.time.count() / 1000)});
+      return;
+    case JobFault::forbidden_job_step: {
+      static const std::vector<std::string> steps{
+          "HSET",    "ZADD", "RPOP", "SADD",    "ZREM",    "LPUSH",   "RPUSH",  "HDEL",
+          "PEXPIRE", "DEL",  "HGET", "HEXISTS", "HINCRBY", "ZMSCORE", "INCRBY", "GETRANGE"};
+      return forbid_step(fault, steps[fault.number % steps.size()]);
+    }
+    default: {
+      Fault cancel = fault;
+      cancel.kind = JobFault::cancel;
+      cancel.list = feed_name;
+      return begin_order(cancel);
+    }
+  }
+}
+
+/// It takes a job, and dies between the two steps, or with it in its hands, or is done with it.
+void Scene::thoonk_works(Server& at, const Fault& fault) {
+  const auto& keys = inbox();
+  const Value taken = at.ask("thoonk", {"RPOP", keys.ids});
+  if (taken.kind != Value::Kind::bulk) return;
+  const std::string& id = taken.text;
+  world_.log("thoonk", std::string(feed_name) + ' ' + id, "has popped it");
+  for (const auto& watch : promises_.watches())
+    if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->taken_by_another(at, id);
+  const auto dice = fault.number % 8;
+  if (dice == 0) return;
+  world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault] {
+    at.ask("thoonk", {"ZADD", inbox().claimed, std::to_string(at.keys().now_ms()), id});
+    world_.log("thoonk", std::string(feed_name) + ' ' + id, "has claimed it");
+    if (dice == 2) return;
+    world_.after(fault.time, [this, &at, id, dice] { thoonk_ends(at, id, dice); });
+  });
+}
+
+/// Each in one transaction.
+void Scene::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
+  const auto& keys = inbox();
+  if (at.ask("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
+  // A claim that was taken back and given to one of us is not its own any more. By the contract it
+  // could finish it all the same; this one has seen that its time is over.
+  if (at.ask("thoonk", {"EXISTS", keys.lease(id)}).number == 1) return;
+  if (at.ask("thoonk", {"ZREM", keys.claimed, id}).kind == Value::Kind::error) return;
+  if (dice == 3) {
+    world_.log("thoonk", std::string(feed_name) + ' ' + id, "cancels it");
+    at.ask("thoonk", {"HINCRBY", keys.cancelled, id, "1"});
+    at.ask("thoonk", {"LPUSH", keys.ids, id});
+  } else if (dice == 4) {
+    world_.log("thoonk", std::string(feed_name) + ' ' + id, "stalls it");
+    at.ask("thoonk", {"HDEL", keys.cancelled, id});
+    at.ask("thoonk", {"SADD", keys.stalled, id});
+    at.ask("thoonk", {"ZREM", keys.published, id});
+  } else {
+    world_.log("thoonk", std::string(feed_name) + ' ' + id, "has finished it");
+    at.ask("thoonk", {"HDEL", keys.cancelled, id});
+    at.ask("thoonk", {"INCR", keys.finishes});
+    at.ask("thoonk", {"PUBLISH", keys.finish_channel, id});
+    at.ask("thoonk", {"HDEL", keys.items, id});
+  }
+}
+
+}  // namespace w8y::sim

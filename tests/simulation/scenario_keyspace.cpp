@@ -1,0 +1,95 @@
+// Scene: a Redis that tells of changed keys (notify-keyspace-events), so that what is added to a
+// list at rest is heard of at once, whoever adds it.
+#include <algorithm>
+
+#include "core/circular_settings.hpp"
+#include "simulation/scenario.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// From the command that adds an item to its claim, where there is room. In a long list, others may
+/// be taken first and come behind it at the right end: then it is found by the next pass.
+constexpr Duration longest_silence = 1s;
+constexpr Duration add_pause = 3s;
+
+}  // namespace
+
+void Scene::begin_told(const Fault& fault) {
+  Server& at = server(fault.server);
+  if (fault.kind == Fault::Kind::untold) {
+    // By an operator, with CONFIG SET. Hosts find out by themselves.
+    at.tell_of_keys(false);
+    world_.after(fault.time, [&at] { at.tell_of_keys(true); });
+    return;
+  }
+  const std::string key = fault.list + ":list", item = "told" + std::to_string(fault.number % 100);
+  user(at, fault.list, {"RPUSH", key, item});
+  world_.after(Duration(2s), [this, &at, list = fault.list, key, item] {
+    user(at, list, {"LREM", key, "0", item});
+  });
+}
+
+/// Each host that serves it has room for it, and is where users add.
+bool Scene::all_hear(const std::string& list) {
+  bool somebody = false;
+  for (const auto& each : hosts_) {
+    if (!has_redis(*each)) continue;
+    somebody = true;
+    const Supervisor* supervisor = each->supervisor();
+    if (supervisor == nullptr || !each->connected() || each->server() != "redis1") return false;
+    const auto served = supervisor->lists().find(list);
+    if (served == supervisor->lists().end() || !has_room(*each, *served->second)) return false;
+  }
+  return somebody;
+}
+
+/// All of its items are locked, by each name that hosts give its locks: what is added is next.
+bool Scene::is_at_rest(Server& at, const std::string& list) {
+  const List* items = at.keys().find<List>(list + ":list");
+  if (items == nullptr) return true;
+  for (const auto& each : hosts_) {
+    if (!has_redis(*each)) continue;
+    const auto& rule = each->supervisor()->lists().at(list)->rule();
+    const std::string locks = list + ':' + rule.circular().lock_key + ':';
+    for (const std::string& item : *items)
+      if (!at.keys().exists(locks + item)) return false;
+  }
+  return true;
+}
+
+void Scene::add_and_look(Random random) {
+  if (world_.age() > options_.scale.time - add_pause - longest_silence) return;
+  const std::string list = settings_.lists[random.below(settings_.lists.size())].name;
+  const std::string item = "heard" + std::to_string(random.below(1'000'000));
+  if (all_hear(list) && is_at_rest(first_, list)) {
+    user(first_, list, {"RPUSH", list + ":list", item});
+    const List* items = first_.keys().find<List>(list + ":list");
+    Duration pass{0};
+    for (const auto& each : hosts_)
+      pass = std::max(
+          {pass, time_for_pass(*items, each->name()),
+           time_for_calls(items->size() / store::ScriptLocks::most_looked_at, each->name())});
+    world_.after(longest_silence + pass, [this, list, item, since = world_.now()] {
+      look_for_added(first_, list, item, since);
+    });
+  }
+  world_.after(add_pause, [this, random] { add_and_look(random.fork(1)); });
+}
+
+void Scene::look_for_added(Server& at, const std::string& list, const std::string& item,
+                           Instant since) {
+  const Duration waits = world_.now() - since;
+  if (promises_.visited(at.name(), list, item) < since && all_hear(list))
+    promises_.break_promise("what is added is heard of at once",
+                            item + " was added to " + list + " " +
+                                std::to_string(waits.count() / 1'000'000) +
+                                " s ago, and nobody has it",
+                            {list, list + ' ' + item});
+  user(at, list, {"LREM", list + ":list", "0", item});
+}
+
+}  // namespace w8y::sim

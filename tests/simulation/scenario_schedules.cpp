@@ -1,0 +1,221 @@
+// Scene: schedules, and those who work with them besides hosts: users, an operator, Redbike.
+#include <algorithm>
+
+#include "core/job_code.hpp"
+#include "simulation/invariants_schedules.hpp"
+#include "simulation/scenario.hpp"
+#include "source/schedule/decision.hpp"
+#include "store/schedule/keys.hpp"
+#include "store/scripts.hpp"
+
+namespace w8y::sim {
+
+namespace {
+
+using namespace std::chrono_literals;
+using FaultKind = Fault::Kind;
+
+const store::ScheduleKeys& plan_keys() {
+  static const store::ScheduleKeys keys(schedule_name);
+  return keys;
+}
+
+std::string job_named(std::uint64_t number) {
+  return "m" + std::to_string(1 + number % 6) + (number % 3 == 0 ? ":B" : ":A");
+}
+
+std::string draw_schedule(Random& random, std::int64_t now_s) {
+  const auto dice = random.below(100);
+  if (dice < 45) return "FREQ=SECONDLY;INTERVAL=" + std::to_string(random.between(1, 9));
+  if (dice < 65) return "CONTINUE";
+  if (dice < 80) return "AT:" + std::to_string(now_s + random.between(-1, 20));
+  if (dice < 92) return "NOW";
+  return dice < 97 ? "STOP" : "no schedule";
+}
+
+/// What is done with a job: a word, and the unix time of "at".
+struct EffectWords {
+  std::string word;
+  std::string time = "0";
+};
+
+struct EffectWordsOf {
+  EffectWords operator()(const store::Enqueue&) const { return {"enqueue"}; }
+  EffectWords operator()(const store::StopJob&) const { return {"stop"}; }
+  EffectWords operator()(const store::BadJob&) const { return {"bad"}; }
+  EffectWords operator()(const store::RunAt& at) const { return {"at", std::to_string(at.time)}; }
+};
+
+}  // namespace
+
+void Scene::populate_schedule(Random random) {
+  auto& manner = children_.manners[schedule_name];
+  manner.failing = static_cast<unsigned>(random.one_of<int>({0, 5, 30}));
+  manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
+  manner.longest = random.one_of<Duration>({500ms, 1s, 4s});
+  manner.shortest = manner.longest / 8;
+  for (Server* each : {&first_, &second_})
+    for (auto left = random.between(2, 8); left > 0; --left)
+      set_schedule(*each, job_named(random.next()), random);
+}
+
+void Scene::set_schedule(Server& at, const std::string& job, Random& random) {
+  const auto& keys = plan_keys();
+  const std::int64_t now_s = at.keys().now_ms() / 1000;
+  const source::Decision decision = source::decide(draw_schedule(random, now_s), now_s);
+  const EffectWords what = std::visit(EffectWordsOf{}, decision.effect);
+  world_.log("user", schedule_name + (' ' + job), "set to " + decision.schedule);
+  at.run("user", store::scripts::schedule_set, {keys.schedules, keys.statuses, keys.timeline},
+         {keys.work_prefix, keys.wake, job, decision.schedule, what.word, what.time});
+}
+
+void Scene::begin_schedule(const Fault& fault) {
+  const auto& keys = plan_keys();
+  Server& at = server(fault.server);
+  const std::string job = job_named(fault.number), queue = keys.queue(code_of(job));
+  Random random(fault.number);
+  switch (fault.kind) {
+    case FaultKind::set_schedule:
+      return set_schedule(at, job, random);
+    case FaultKind::run_job:
+      at.run("user", store::scripts::schedule_run,
+             {keys.schedules, keys.statuses, keys.timeline, keys.control, keys.paused},
+             {keys.work_prefix, keys.wake, job});
+      return;
+    case FaultKind::unset_job:
+      at.run(
+          "user", store::scripts::schedule_unset,
+          {keys.schedules, keys.statuses, keys.timeline, keys.failures, queue, queue + "-members"},
+          {keys.work_prefix, job});
+      return;
+    case FaultKind::halt:
+      // It ends by itself: Redis may be away by then.
+      at.ask("operator",
+             {"SET", keys.control, "HALT", "PX", std::to_string(1 + fault.time.count() / 1000)});
+      return;
+    case FaultKind::redbike:
+      if (at.forbidden() == "LPUSH") return;  // its steps are no script: it would lose the job
+      return fault.number % 4 == 0 ? redbike_dispatches(at) : redbike_works(at, fault);
+    case FaultKind::forbidden_step: {
+      static const std::vector<std::string> steps{"HSET", "ZADD",   "RPOP", "SREM",    "SADD",
+                                                  "ZREM", "RPUSH",  "HDEL", "PEXPIRE", "DEL",
+                                                  "LPOS", "EXISTS", "HGET", "GETRANGE"};
+      return forbid_step(fault, random.one_of(steps));
+    }
+    case FaultKind::pause_schedule:
+      at.ask("operator", {"SET", keys.paused, "for a while", "PX",
+                          std::to_string(1 + fault.time.count() / 1000)});
+      return;
+    default: {
+      Fault cancel = fault;
+      cancel.kind = FaultKind::cancel;
+      cancel.list = schedule_name;
+      return begin_order(cancel);
+    }
+  }
+}
+
+void Scene::forbid_step(const Fault& fault, const std::string& step) {
+  Server& at = server(fault.server);
+  world_.log("fault", "", at.name() + " forbids " + step);
+  promises_.trouble(at.name(), fault.time);
+  refused_[at.name()] = world_.now() + fault.time;
+  // A place is taken by ZADD. A lost claim gives its place back, and then may not use HDEL: its
+  // place is free, and the reply does not say so.
+  if (step == "ZADD" || step == "HDEL") promises_.places_unknown(at, fault.time);
+  at.forbid(step);
+  world_.after(fault.time, [&at] { at.forbid({}); });
+}
+
+// ---- Redbike, step by step as its Python program does it
+
+/// One script of Redbike's.
+void Scene::redbike_enqueues(Server& at, const std::string& job) {
+  const auto& keys = plan_keys();
+  const std::string code(code_of(job)), now_s = std::to_string(at.keys().now_ms() / 1000);
+  if (at.ask("redbike", {"SISMEMBER", keys.members(code), job}).number == 1) return;
+  if (at.ask("redbike", {"EXISTS", keys.working(job)}).number == 1) return;
+  at.ask("redbike", {"LPUSH", keys.queue(code), job});
+  at.ask("redbike", {"SADD", keys.members(code), job});
+  at.ask("redbike", {"HSET", keys.statuses, job, "ENQ:" + now_s});
+}
+
+void Scene::redbike_dispatches(Server& at) {
+  const auto& keys = plan_keys();
+  const std::string now_s = std::to_string(at.keys().now_ms() / 1000);
+  const Value due = at.ask("redbike", {"ZRANGEBYSCORE", keys.timeline, "-inf", now_s});
+  for (const Value& job : due.elements) {
+    if (at.ask("redbike", {"ZREM", keys.timeline, job.text}).number != 1) continue;
+    world_.log("redbike", schedule_name + (' ' + job.text), "is due");
+    redbike_enqueues(at, job.text);
+  }
+}
+
+void Scene::redbike_works(Server& at, const Fault& fault) {
+  const auto& keys = plan_keys();
+  const char* code = fault.number % 2 == 0 ? "A" : "B";
+  if (at.ask("redbike", {"GET", keys.control}).text == "HALT") return;
+  const Value taken = at.ask("redbike", {"RPOP", keys.queue(code)});
+  if (taken.kind != Value::Kind::bulk) return;
+  const std::string& job = taken.text;
+  const std::string tag = "redbike" + std::to_string(fault.number);
+  at.ask("redbike", {"SREM", keys.members(code), job});
+  at.ask("redbike", {"SET", keys.working(job), tag, "PX", "10000"});
+  at.ask("redbike",
+         {"HSET", keys.statuses, job, "WRK:" + std::to_string(at.keys().now_ms() / 1000)});
+  dynamic_cast<ScheduleWatch&>(*promises_.watches().front()).taken_by_another(at, job);
+  world_.log("redbike", schedule_name + (' ' + job), "has taken it");
+  if (fault.number % 5 == 0) return;  // it dies
+  world_.after(fault.time, [this, &at, job, tag] { redbike_ends(at, job, tag); });
+}
+
+/// The schedule says what becomes of the job, as it stands by then.
+void Scene::redbike_ends(Server& at, const std::string& job, const std::string& tag) {
+  const auto& keys = plan_keys();
+  if (at.forbidden() == "LPUSH") return;  // it dies
+  if (at.ask("redbike", {"GET", keys.working(job)}).text != tag) return;
+  world_.log("redbike", schedule_name + (' ' + job), "is done with it");
+  at.ask("redbike", {"DEL", keys.working(job)});
+  const std::int64_t now = at.keys().now_ms() / 1000;
+  const std::string now_s = std::to_string(now);
+  const Value schedule = at.ask("redbike", {"HGET", keys.schedules, job});
+  if (schedule.kind != Value::Kind::bulk) {
+    at.ask("redbike", {"HDEL", keys.statuses, job});
+    at.ask("redbike", {"ZREM", keys.timeline, job});
+    at.ask("redbike", {"LREM", keys.queue(code_of(job)), "0", job});
+    return;
+  }
+  const source::Decision decision = source::decide(schedule.text, now);
+  at.ask("redbike", {"HSET", keys.schedules, job, decision.schedule});
+  const EffectWords what = std::visit(EffectWordsOf{}, decision.effect);
+  if (what.word == "enqueue") return redbike_enqueues(at, job);
+  const std::string event = what.word == "at" ? "TML:" : what.word == "stop" ? "STP:" : "BAD:";
+  at.ask("redbike", {"HSET", keys.statuses, job, event + now_s});
+  if (what.word == "at") at.ask("redbike", {"ZADD", keys.timeline, what.time, job});
+}
+
+// ---- the calm
+
+/// Lists of other kinds than circular, where a host is.
+void Scene::look_at_others() {
+  for (std::size_t i = 0; i < settings_.others.size(); ++i) {
+    const std::string& list = settings_.others[i].name;
+    std::map<std::string, bool> room;  // by server
+    for (const auto& each : hosts_) {
+      const auto* supervisor = each->supervisor();
+      if (supervisor == nullptr || settings_of_[each->name()].others.empty()) continue;
+      if (!has_redis(*each) && settings_.others[i].kind != SourceKind::gearman) continue;
+      const auto served = supervisor->lists().find(list);
+      if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
+        return promises_.break_promise("it always comes back by itself",
+                                       list + " is not served by " + each->name(), {each->name()});
+      if (!has_redis(*each)) continue;  // what it does is seen at gearmands
+      const bool has = for_how_long(each->server() + ' ' + each->name() + ' ' + list,
+                                    has_room(*each, *served->second)) > 5s;
+      room[each->server()] = room[each->server()] || has;
+    }
+    for (const auto& [name, has] : room) promises_.watches()[i]->look(server(name), has);
+  }
+}
+
+}  // namespace w8y::sim

@@ -1,0 +1,97 @@
+#include "core/event_coalescer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+namespace gathered_test {
+namespace {
+
+struct Told : World {
+  Gathered gathered{clock, timers};
+  Troubles troubles{gathered, "short",
+                    [this](const std::string& reason, const Group& group) {
+                      log.push_back("begun " + reason + ": " + group.names());
+                    },
+                    [this](const std::string& reason, const Troubles::Over& over) {
+                      log.push_back("over " + reason + ": " + over.group.names() + ", " +
+                                    std::to_string(over.attempts));
+                    }};
+  void add(const std::string& key, const std::string& list) {
+    gathered.add(key, list, [this, key](const Group& group) {
+      log.push_back(key + ": " + std::to_string(group.count) + " of " + group.names());
+    });
+  }
+};
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("what happens to many for one reason is one line, with their number") {
+  Told told;
+  for (int i = 0; i < 300; ++i) {
+    told.add("lost", "list" + std::to_string(100 + i));
+    told.run_for(1ms);
+  }
+  told.add("other", "x");
+  CHECK(told.log.empty());
+  told.run_for(1s);
+  CHECK(told.log == Lines{"lost: 300 of list100, list101, list102 and 297 more", "other: 1 of x"});
+  told.add("lost", "a");
+  told.add("lost", "a");
+  told.gathered.flush();
+  CHECK(told.log.back() == "lost: 2 of a");
+}
+
+TEST_CASE("what goes on and on is told now and then") {
+  Told told;
+  for (int i = 0; i < 100; ++i) {
+    told.add("lost", "a");
+    told.run_for(100ms);
+  }
+  CHECK(told.log.size() == 3);
+}
+
+TEST_CASE("a trouble of many lists has one beginning and one end") {
+  Told told;
+  std::vector<int> who(300);
+  for (std::size_t i = 0; i < who.size(); ++i)
+    told.troubles.begin(&who[i], std::to_string(1000 + i), "no processes");
+  told.run_for(1s);
+  CHECK(told.log == Lines{"begun no processes: 1000, 1001, 1002 and 297 more"});
+  int late = 0;
+  told.troubles.begin(&late, "late", "no processes");
+  told.run_for(1h);
+  for (const int& each : who) told.troubles.end(&each, 2);
+  CHECK(told.log.size() == 1);
+  told.troubles.end(&late, 1);
+  CHECK(told.log.back() == "over no processes: 1000, 1001, 1002 and 298 more, 601");
+  told.run_for(1h);
+  CHECK(told.log.size() == 2);
+  CHECK_FALSE(told.troubles.any());
+}
+
+TEST_CASE("a short trouble is told too, and one that goes with its list has no end") {
+  Told told;
+  int a = 0;
+  int b = 0;
+  told.troubles.begin(&a, "a", "no disk");
+  told.troubles.end(&a, 1);
+  CHECK(told.log == Lines{"begun no disk: a", "over no disk: a, 1"});
+  told.troubles.begin(&b, "b", "no disk");
+  told.run_for(1s);
+  told.troubles.forget(&b);
+  told.troubles.end(&b);
+  CHECK(told.log.size() == 3);
+  CHECK_FALSE(told.troubles.any());
+}
+
+}  // namespace gathered_test

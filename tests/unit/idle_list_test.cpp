@@ -1,0 +1,278 @@
+// What a poller does while its list has nothing for it.
+#include "idle_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/circular_settings.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("a list in which all is locked is looked at, and claimed from when something is free") {
+  RestingPoller bench(rule_for("work"), 20);
+  bench.lock(0, 20);
+  bench.begin();
+  CHECK(bench.scans() == Scans{whole});
+  bench.run_for(10s);
+  CHECK(bench.scans().empty());
+  CHECK(bench.redis.looks >= 30);
+  bench.unlock(7);
+  bench.run_for(400ms);
+  CHECK(bench.scans() == Scans{ends});
+  CHECK(bench.log == std::vector<std::string>{"start 7"});
+}
+
+TEST_CASE("what is free in the middle of a long list is found by a second, whole pass") {
+  RestingPoller bench(rule_for("work"), 20);
+  bench.redis.ends = 4;
+  bench.lock(0, 20);
+  bench.begin();
+  bench.scans();
+  bench.unlock(12);
+  bench.run_for(1s);
+  CHECK(bench.scans() == Scans{ends, whole});
+  CHECK(bench.log == std::vector<std::string>{"start 12"});
+}
+
+TEST_CASE("where items rest, the next one is awaited by its hint and found at the end") {
+  Rule rule = rule_for("work");
+  rule.circular().cooldown = 10s;
+  RestingPoller bench(rule, 20);
+  bench.redis.ends = 4;
+  bench.lock(4, 20, 1h);
+  bench.begin();
+  for (const char* run : {"run1", "run2", "run3", "run4"}) bench.end(run);
+  CHECK(bench.scans() == Scans{whole, whole, whole, whole, whole});
+  CHECK(bench.poller->state() == PollerState::resting);
+  // Behind those that rest for an hour, which a whole pass has left where they were.
+  auto& items = bench.redis.lists["work"];
+  std::sort(items.begin(), items.end(),
+            [](const Item& a, const Item& b) { return std::stoi(a) < std::stoi(b); });
+  bench.redis.looks = 0;
+  bench.run_for(9900ms);
+  CHECK(bench.scans().empty());
+  CHECK(bench.redis.looks > 0);
+  bench.run_for(200ms);
+  CHECK(bench.scans().front() == ends);
+  CHECK(bench.log.back() == "start 0");
+}
+
+TEST_CASE("who hears of what is added looks at an empty list less often") {
+  RestingPoller bench(rule_for("work"), 0);
+  bench.redis.hears = true;
+  bench.begin();
+  bench.run_for(20s);
+  CHECK(bench.redis.looks >= 7);
+  CHECK(bench.redis.looks <= 14);
+  bench.redis.lists["work"] = {"a"};
+  bench.sources.back()->handler.on_wake();
+  bench.settle_down();
+  CHECK(bench.log == std::vector<std::string>{"start a"});
+}
+
+TEST_CASE("hints that find work are no idle polls: they cost no budget") {
+  Rule rule = rule_for("work");
+  rule.circular().cooldown = 5ms;
+  RestingPoller bench(rule, 1);
+  bench.begin();
+  for (int run = 1; run <= 500; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(6ms);
+  }
+  CHECK(bench.redis.history.size() == 500);
+}
+
+TEST_CASE("a changed weight while a claim is out sends no second one, though Redis is just back") {
+  RestingPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.redis.claim_takes = 100ms;
+  const std::size_t before = bench.redis.claims;
+  auto& handler = bench.sources.back()->handler;
+  handler.on_back();  // asks to be let in, from the loop
+  handler.on_wake();  // claims at once
+  CHECK(bench.redis.claims == before + 1);
+  Rule heavier = rule_for("work");
+  heavier.weight = 3;
+  bench.poller->use(share(std::move(heavier)),
+                    bench.make_executor(nullptr, {}, bench.poller->run_handler()));
+  bench.run_for(50ms);
+  CHECK(bench.redis.claims == before + 1);
+}
+
+TEST_CASE("a pass that is owed is made in its turn, however often hints come before it") {
+  Rule rule = rule_for("work");
+  rule.circular().cooldown = 20ms;
+  RestingPoller bench(rule, 1000);
+  bench.redis.ends = 4;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.end("run1");
+  bench.run_for(30ms);
+  CHECK(bench.log.back() == "start 0");
+  bench.unlock(500);
+  bench.sources.back()->handler.on_wake();
+  bool found = false;
+  for (int run = 2; run < 100 && !found; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(21ms);
+    found = bench.log.back() == "start 500";
+  }
+  CHECK(found);
+}
+
+TEST_CASE("in a long list, what own runs set free is looked for at the ends first") {
+  RestingPoller bench(rule_for("work", 5), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 100;
+  bench.lock(3, 1000);
+  bench.begin();
+  CHECK(bench.poller->runs().size() == 3);
+  bench.scans();
+  for (int run = 1; run <= 200; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(10ms);
+    CHECK(bench.poller->runs().size() == 3);
+  }
+  const Scans scans = bench.scans();
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 2);
+}
+
+TEST_CASE("where it is our own runs that hold the list, what they set free is found at once") {
+  RestingPoller bench(rule_for("work", 1000), 800);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 5;
+  bench.begin();
+  CHECK(bench.poller->runs().size() == 800);
+  bench.end("run500");
+  CHECK(bench.poller->runs().size() == 800);
+}
+
+TEST_CASE("ends that always have something don't hide the rest, nor cost a pass for each run") {
+  RestingPoller bench(rule_for("work"), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 8;
+  bench.lock(0, 990);
+  bench.begin();
+  for (int run = 1; run <= 500; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(1ms);
+  }
+  const std::set<std::string> started(bench.log.begin(), bench.log.end());
+  for (int item = 990; item < 1000; ++item)
+    CHECK(started.contains("start " + std::to_string(item)));
+  const Scans scans = bench.scans();
+  // Half of the idle budget: eight commands each 160 ms.
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 6);
+  CHECK(scans.size() >= 500);
+}
+
+TEST_CASE("a single free item among very many costs one pass, and then looks at the ends") {
+  RestingPoller bench(rule_for("work"), 1000);
+  bench.redis.ends = 8;
+  bench.redis.pass_calls = 391;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.scans();
+  for (int run = 1; run <= 200; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(10ms);
+  }
+  const Scans scans = bench.scans();
+  CHECK(std::count(scans.begin(), scans.end(), whole) <= 1);
+  CHECK(bench.log.back() == "start 0");
+}
+
+TEST_CASE("an item whose lock runs out is seen, however often another one's rest ends") {
+  Rule rule = rule_for("work");
+  rule.circular().cooldown = 20ms;
+  RestingPoller bench(rule, 1000);
+  bench.redis.ends = 4;
+  bench.lock(1, 1000);
+  bench.begin();
+  bench.unlock(500);
+  bool found = false;
+  for (int run = 1; run < 300 && !found; ++run) {
+    bench.end("run" + std::to_string(run));
+    bench.run_for(25ms);
+    found = bench.log.back() == "start 500";
+  }
+  CHECK(found);
+}
+
+// ---- what it holds
+
+namespace {
+
+/// It makes its executor itself.
+struct LeanPoller : RestingPoller {
+  using RestingPoller::RestingPoller;
+  std::shared_ptr<Executor> executor_for(Poller& of, const RulePtr& rule) override {
+    keep_executors = false;
+    auto executor = make_executor(rule, {}, of.run_handler());
+    executors.back()->may_go = true;
+    ++made;
+    last = executor;
+    return executor;
+  }
+  void begin() {
+    poller->begin(make_source(nullptr, idle, poller->source_handler()));
+    settle_down();
+  }
+  std::weak_ptr<Executor> last;
+  std::size_t made = 0;
+};
+
+}  // namespace
+
+TEST_CASE("an executor is made when its list wakes, and put away at rest unless it had a run") {
+  LeanPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  CHECK(bench.made == 1);
+  CHECK(bench.last.expired());
+  bench.run_for(10s);
+  CHECK(bench.made == 1);
+  bench.unlock(1);
+  bench.run_for(400ms);
+  CHECK(bench.log == std::vector<std::string>{"start 1"});
+  CHECK(bench.made == 2);
+  bench.redis.lists["work"].clear();
+  bench.end("run1");
+  bench.run_for(10s);
+  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.made == 2);
+  CHECK_FALSE(bench.last.expired());
+}
+
+TEST_CASE("a quiet list at rest has no executor made for another rule") {
+  LeanPoller bench(rule_for("work"), 3);
+  bench.lock(0, 3);
+  bench.begin();
+  bench.poller->set_quiet(true);
+  bench.poller->use(share(rule_for("work", 4)));
+  bench.settle_down();
+  CHECK(bench.made == 1);
+  bench.poller->set_quiet(false);
+  bench.settle_down();
+  CHECK(bench.made == 2);
+  CHECK(bench.last.expired());
+}
+
+// ---- what wakes it
+
+TEST_CASE("what is fruitful is followed without a pause") {
+  RestingPoller bench(rule_for("work"), 3);
+  bench.runs_take = 1ms;
+  bench.lock(0, 3);
+  bench.begin();
+  for (int i = 0; i < 50; ++i) {
+    bench.unlock(1);
+    bench.sources.back()->handler.on_wake();
+    bench.run_for(1500us);
+    bench.lock(0, 3);
+    bench.run_for(500us);
+  }
+  CHECK(bench.ended >= 50);
+}

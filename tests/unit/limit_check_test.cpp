@@ -1,0 +1,100 @@
+#include "core/limit_check.hpp"
+
+#include <doctest/doctest.h>
+
+#include "fakes.hpp"
+
+using namespace w8y;
+using namespace w8y::test;
+
+namespace limit_shortfalls_test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+SupervisorSettings supervisor(unsigned host_concurrency = 0) {
+  SupervisorSettings settings;
+  settings.status = {"unix:/x"};
+  settings.host_concurrency = host_concurrency;
+  return settings;
+}
+
+RulePtr as_user(const std::string& prefix, unsigned concurrency, const std::string& user) {
+  Rule rule = rule_for(prefix, concurrency);
+  rule.child.edit().run_as.user = user;
+  return share(rule);
+}
+
+}  // namespace
+
+TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
+  HostLimits limits;
+  limits.descriptors = 1024;
+  const std::vector<RulePtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
+  CHECK(shortfalls(lists, supervisor(), limits) ==
+        Lines{"descriptors: 150 runs at once take 1029 (6 each, 129 for w8yd itself), but it may "
+              "have 1024 (ulimit -Hn, LimitNOFILE=)"});
+  CHECK(shortfalls(lists, supervisor(149), limits).empty());
+  limits.descriptors = 1029;
+  CHECK(shortfalls(lists, supervisor(), limits).empty());
+  CHECK(shortfalls(lists, supervisor(), {}).empty());
+
+  Rule rule = rule_for("c", 2);
+  rule.child.edit().memory_max = 1 << 20;
+  limits.descriptors = 142;
+  CHECK(shortfalls({share(rule)}, supervisor(), limits) ==
+        Lines{"descriptors: 2 runs at once take 143 (6 each, 7 with memory_max, 129 for w8yd "
+              "itself), but it may have 142 (ulimit -Hn, LimitNOFILE=)"});
+}
+
+TEST_CASE("a list that is off takes nothing") {
+  Rule off = rule_for("off", 1000);
+  off.enabled = false;
+  HostLimits limits;
+  limits.descriptors = 1024;
+  CHECK(shortfalls({share(off)}, supervisor(), limits).empty());
+}
+
+TEST_CASE("processes are counted by user; root itself has no limit") {
+  HostLimits limits;
+  limits.processes = 100;
+  const std::vector<RulePtr> lists = {share(rule_for("ours", 100)), as_user("a", 60, "nobody"),
+                                      as_user("b", 40, "nobody"), as_user("c", 99, "www")};
+  const std::string end =
+      ", a process each at least, but that user may have 100 (ulimit -u, LimitNPROC=, "
+      "rlimits.nproc)";
+  CHECK(shortfalls(lists, supervisor(), limits) ==
+        Lines{"processes: 100 runs at once" + end,
+              "processes: 100 runs at once as user nobody" + end});
+  limits.exempt = true;
+  CHECK(shortfalls(lists, supervisor(), limits) ==
+        Lines{"processes: 100 runs at once as user nobody" + end});
+  CHECK(shortfalls(lists, supervisor(99), limits).empty());
+}
+
+TEST_CASE("a list's own nproc takes the place of the host's") {
+  HostLimits limits;
+  limits.processes = 10;
+  limits.exempt = true;
+  Rule rule = *as_user("a", 20, "nobody");
+  rule.child.edit().rlimits = {{"nproc", 6, 50}};
+  CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
+  rule.child.edit().rlimits = {{"nproc", 6, std::nullopt}};
+  CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
+  rule.child.edit().rlimits = {{"nproc", 6, 20}};
+  CHECK(shortfalls({share(rule)}, supervisor(), limits).size() == 1);
+}
+
+TEST_CASE("control groups and the kernel have limits, too") {
+  HostLimits limits;
+  limits.group = HostLimits::Group{"/sys/fs/cgroup/x", 8};
+  limits.kernel = 8;
+  CHECK(shortfalls({share(rule_for("a", 8))}, supervisor(), limits) ==
+        Lines{"processes: 8 runs at once, a process each at least, but the group /sys/fs/cgroup/x "
+              "may have 8 (pids.max, TasksMax=)",
+              "processes: 8 runs at once, a process each at least, but the kernel allows 8 "
+              "(kernel.pid_max, kernel.threads-max)"});
+  CHECK(shortfalls({share(rule_for("a", 7))}, supervisor(), limits).empty());
+}
+
+}  // namespace limit_shortfalls_test

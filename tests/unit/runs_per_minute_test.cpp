@@ -1,0 +1,66 @@
+// The last hour's figures: bounded, and nothing of lists at rest.
+#include "core/runs_per_minute.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace w8y;
+
+namespace hour_test {
+namespace {
+
+WallTime at_minute(std::int64_t minute, std::int64_t seconds = 0) {
+  return WallTime((minute * 60 + seconds) * 1000);
+}
+
+constexpr std::int64_t first = 29'000'000;
+
+}  // namespace
+
+TEST_CASE("an hour counts runs and failures by the minute, of each list and of all") {
+  Hour hour;
+  CHECK(hour.total(at_minute(first)).empty());
+  hour.add("a", false, at_minute(first, 1));
+  hour.add("a", true, at_minute(first, 59));
+  hour.add("b", false, at_minute(first + 2));
+  using Figures = std::vector<MinuteFigures>;
+  CHECK(hour.total(at_minute(first + 2)) == Figures{{first, 2, 1}, {first + 2, 1, 0}});
+  CHECK(hour.of("a", at_minute(first + 2)) == Figures{{first, 2, 1}});
+  CHECK(hour.of("b", at_minute(first + 2), 2) == Figures{{first + 2, 1, 0}});
+  CHECK(hour.of("c", at_minute(first + 2)).empty());
+  CHECK(to_json_text(hour.total(at_minute(first + 2))) == "[[29000000,2,1],[29000002,1,0]]");
+  std::string seen;
+  hour.each(first, [&seen](const std::string& prefix, const MinuteFigures& figures) {
+    seen += prefix + std::to_string(figures.runs);
+  });
+  CHECK(seen == "a2");
+}
+
+TEST_CASE("an hour forgets what is over, and lists that had no run in it") {
+  Hour hour;
+  for (int i = 0; i < 1000; ++i) hour.add("list" + std::to_string(i), false, at_minute(first));
+  hour.add("busy", false, at_minute(first + 30));
+  CHECK(hour.lists() == 1001);
+  CHECK(hour.total(at_minute(first + 59)).size() == 2);
+  CHECK(hour.total(at_minute(first + 60)).size() == 1);
+  CHECK(hour.of("list1", at_minute(first + 60)).empty());
+  hour.add("busy", true, at_minute(first + 60));
+  CHECK(hour.lists() == 1);
+  CHECK(hour.of("busy", at_minute(first + 60)) ==
+        std::vector<MinuteFigures>{{first + 30, 1, 0}, {first + 60, 1, 1}});
+}
+
+TEST_CASE("an hour after a break has no figures of the one before") {
+  Hour hour;
+  hour.add("a", true, at_minute(first));
+  hour.add("a", false, at_minute(first + Hour::length));  // the same bucket
+  CHECK(hour.of("a", at_minute(first + Hour::length)) ==
+        std::vector<MinuteFigures>{{first + Hour::length, 1, 0}});
+  hour.add("a", false, at_minute(first));  // a clock that was set back
+  CHECK(hour.of("a", at_minute(first + Hour::length)) ==
+        std::vector<MinuteFigures>{{first + Hour::length, 2, 0}});
+}
+
+}  // namespace hour_test
