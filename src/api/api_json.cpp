@@ -37,7 +37,7 @@ struct EventFields {
   void operator()(const RunUpdated& event) const {
     put_run(object, event.of);
     object.put_json("data",
-                    json_text::mistake(event.data) ? "null" : json_text::one_line(event.data));
+                    json_text::error(event.data) ? "null" : json_text::one_line(event.data));
   }
   void operator()(const RunEnded& event) const {
     put_run(object, event.of);
@@ -75,7 +75,7 @@ struct EventFields {
   }
   void operator()(const RedisChanged& event) const {
     object.put("connected", event.connected);
-    object.put("error", event.trouble);
+    object.put("error", event.error);
   }
   /// The API does not tell it.
   template <typename Other>
@@ -109,25 +109,25 @@ std::string to_json(const ConfigText& config) {
   return json.take();
 }
 
-const char* kind_name(ControlResult::Kind kind) {
+const char* kind_name(CommandResult::Kind kind) {
   switch (kind) {
-    case ControlResult::Kind::done:
+    case CommandResult::Kind::done:
       return "done";
-    case ControlResult::Kind::accepted:
+    case CommandResult::Kind::accepted:
       return "accepted";
-    case ControlResult::Kind::not_found:
+    case CommandResult::Kind::not_found:
       return "not_found";
-    case ControlResult::Kind::refused:
+    case CommandResult::Kind::refused:
       return "refused";
-    case ControlResult::Kind::invalid:
+    case CommandResult::Kind::invalid:
       return "invalid";
-    case ControlResult::Kind::unavailable:
+    case CommandResult::Kind::unavailable:
       return "unavailable";
   }
   return "?";
 }
 
-void put_result(core::JsonObject& json, const ControlResult& result) {
+void put_result(core::JsonObject& json, const CommandResult& result) {
   json.put("result", kind_name(result.kind));
   json.put("text", result.text);
   if (!result.lines.empty()) json.put_json("lines", view::texts_json(result.lines));

@@ -13,9 +13,9 @@ namespace w8y::api {
 
 std::string to_json(const ConfigText& config);
 /// Adds the members of a reply to a command.
-void put_result(core::JsonObject& json, const ControlResult& result);
+void put_result(core::JsonObject& json, const CommandResult& result);
 /// "done", "accepted", …
-const char* kind_name(ControlResult::Kind kind);
+const char* kind_name(CommandResult::Kind kind);
 /// With its `type` (event_name()) and the time at which it is sent.
 std::string to_json(const Event& event, WallTime now);
 

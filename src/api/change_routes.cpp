@@ -21,8 +21,8 @@ using verbs::QueryContext;
 std::string change_json(const std::string& list, const std::vector<verbs::ChangedItem>& all) {
   const verbs::ChangedItem& changed = all.front();
   if (!changed.done)
-    throw verbs::Refusal(changed.result == "not in the list" ? 404 : conflict,
-                         verbs::item_text(changed.item) + ": " + changed.result);
+    throw verbs::QueryError(changed.result == "not in the list" ? 404 : conflict,
+                            verbs::item_text(changed.item) + ": " + changed.result);
   core::AsciiObject json;
   json.put("result", changed.result);
   json.put_bytes("list", list);
@@ -71,7 +71,7 @@ void add_item_changes(const Routes& routes) {
                                                  const http::HttpReplyPtr& reply) {
     if (const std::string text = routes.control.status().format_conflict; !text.empty())
       return reply->send(http::error_response(conflict, text));
-    routes.control.run_item(request.path[3], request.path[5], [reply](const ControlResult& result) {
+    routes.control.run_item(request.path[3], request.path[5], [reply](const CommandResult& result) {
       reply->send(result_response(result));
     });
   });

@@ -12,7 +12,7 @@ namespace w8y::api {
 namespace {
 
 /// On this host, or on the one that is named.
-void run_item(Control& control, FleetPort& fleet, const http::HttpRequest& request,
+void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& request,
               const http::HttpReplyPtr& reply) {
   const auto body = view::JsonFields::parse(request.body);
   const auto list = body ? body->bytes("list") : std::nullopt;
@@ -23,18 +23,18 @@ void run_item(Control& control, FleetPort& fleet, const http::HttpRequest& reque
     return;
   }
   if (const auto host = request.query.find("host"); host != request.query.end()) {
-    FleetOrder order;
-    order.kind = OrderKind::run;
+    FleetCommand order;
+    order.kind = FleetCommandKind::run;
     order.host = host->second;
     order.list = *list;
     order.item = *item;
     order.by = body->bytes("by").value_or(std::string());
-    return fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+    return fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
       reply->send(outcome_response(outcome));
     });
   }
   control.run_item(*list, *item,
-                   [reply](const ControlResult& result) { reply->send(result_response(result)); });
+                   [reply](const CommandResult& result) { reply->send(result_response(result)); });
 }
 
 std::optional<std::string> list_named(const http::HttpRequest& request) {
@@ -43,37 +43,38 @@ std::optional<std::string> list_named(const http::HttpRequest& request) {
 }
 
 /// nullopt: the request is for this host alone. `mistake`: it is for nobody.
-std::optional<FleetOrder> order_to_fleet(const http::HttpRequest& request, std::string& mistake) {
+std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std::string& error) {
   const auto host = request.query.find("host");
   const auto all = request.query.find("all");
   if (host == request.query.end() && all == request.query.end()) return std::nullopt;
-  FleetOrder order;
+  FleetCommand order;
   if (host != request.query.end()) order.host = host->second;
   const bool to_all = all != request.query.end() && all->second == "yes";
-  if (order.host.empty() != to_all) mistake = "say ?host=NAME or ?all=yes";
+  if (order.host.empty() != to_all) error = "say ?host=NAME or ?all=yes";
   if (const auto body = view::JsonFields::parse(request.body))
     order.by = body->bytes("by").value_or(std::string());
   return order;
 }
 
 /// True: the request is for the fleet, and is being answered.
-bool ask_fleet(FleetPort& fleet, OrderKind kind, const http::HttpRequest& request,
+bool ask_fleet(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
                const http::HttpReplyPtr& reply, const RunId& run = {}) {
-  std::string mistake;
-  auto order = order_to_fleet(request, mistake);
+  std::string error;
+  auto order = order_to_fleet(request, error);
   if (!order) return false;
   order->kind = kind;
   order->run = run;
-  if (!mistake.empty()) {
-    reply->send(http::error_response(400, mistake));
+  if (!error.empty()) {
+    reply->send(http::error_response(400, error));
   } else {
-    fleet.give(std::move(*order),
-               [reply](const FleetOutcome& outcome) { reply->send(outcome_response(outcome)); });
+    fleet.send(std::move(*order), [reply](const FleetCommandResult& outcome) {
+      reply->send(outcome_response(outcome));
+    });
   }
   return true;
 }
 
-void cancel(Control& control, FleetPort& fleet, const http::HttpRequest& request,
+void cancel(Control& control, FleetControl& fleet, const http::HttpRequest& request,
             const http::HttpReplyPtr& reply) {
   const auto body = view::JsonFields::parse(request.body);
   const auto run = body ? body->bytes("run") : std::nullopt;
@@ -81,37 +82,37 @@ void cancel(Control& control, FleetPort& fleet, const http::HttpRequest& request
     reply->send(http::error_response(400, R"(the body should be {"run": "ID"})"));
     return;
   }
-  if (ask_fleet(fleet, OrderKind::cancel, request, reply, *run)) return;
+  if (ask_fleet(fleet, FleetCommandKind::cancel, request, reply, *run)) return;
   reply->send(result_response(control.cancel(*run)));
 }
 
 /// What all hosts run, or one, or what has an id that starts so; `logs`: what these have written.
-void show_fleet_runs(FleetPort& fleet, OrderKind kind, const http::HttpRequest& request,
+void show_fleet_runs(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
                      const http::HttpReplyPtr& reply) {
-  FleetOrder order;
+  FleetCommand order;
   order.kind = kind;
   if (const auto host = request.query.find("host"); host != request.query.end())
     order.host = host->second;
   if (const auto run = request.query.find("run"); run != request.query.end())
     order.run = run->second;
   order.list = list_named(request);
-  fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+  fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
     // The response names the hosts that did not reply, beside the runs of the others.
-    if (!outcome.trouble.empty()) return reply->send(outcome_response(outcome));
+    if (!outcome.error.empty()) return reply->send(outcome_response(outcome));
     reply->send(json_response(200, to_text(outcome)));
   });
 }
 
 }  // namespace
 
-void add_fleet_looks(http::Router& router, FleetPort& fleet) {
+void add_fleet_queries(http::Router& router, FleetControl& fleet) {
   router.on(endpoints::fleet_runs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_fleet_runs(fleet, OrderKind::runs, request, reply);
+              show_fleet_runs(fleet, FleetCommandKind::runs, request, reply);
             });
   router.on(endpoints::fleet_logs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_fleet_runs(fleet, OrderKind::logs, request, reply);
+              show_fleet_runs(fleet, FleetCommandKind::logs, request, reply);
             });
   router.on(endpoints::run_logs,
             [&fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
@@ -119,8 +120,8 @@ void add_fleet_looks(http::Router& router, FleetPort& fleet) {
             });
 }
 
-void add_orders(http::Router& router, Control& control, FleetPort& fleet) {
-  const auto order = [&](OrderKind kind, ControlResult (Control::*method)()) {
+void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
+  const auto order = [&](FleetCommandKind kind, CommandResult (Control::*method)()) {
     router.on(endpoints::of(kind),
               [&control, &fleet, kind, method](const http::HttpRequest& request,
                                                const http::HttpReplyPtr& reply) {
@@ -128,13 +129,13 @@ void add_orders(http::Router& router, Control& control, FleetPort& fleet) {
                 reply->send(result_response((control.*method)()));
               });
   };
-  order(OrderKind::quiet, &Control::quiet);
-  order(OrderKind::resume, &Control::resume);
-  order(OrderKind::drain, &Control::drain);
+  order(FleetCommandKind::quiet, &Control::quiet);
+  order(FleetCommandKind::resume, &Control::resume);
+  order(FleetCommandKind::drain, &Control::drain);
   router.on(endpoints::reload, [&control, &fleet](const http::HttpRequest& request,
                                                   const http::HttpReplyPtr& reply) {
-    if (ask_fleet(fleet, OrderKind::reload, request, reply)) return;
-    control.reload([reply](const ControlResult& result) { reply->send(result_response(result)); });
+    if (ask_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
+    control.reload([reply](const CommandResult& result) { reply->send(result_response(result)); });
   });
   router.on(endpoints::cancel,
             [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {

@@ -14,7 +14,7 @@
 namespace w8y::api {
 
 /// What came of an order.
-struct ControlResult {
+struct CommandResult {
   enum class Kind {
     done,
     accepted,     ///< begun; it takes its time (drain)
@@ -33,7 +33,7 @@ struct ControlResult {
 /// outlive the client that asked, and even the server.
 class Control {
  public:
-  using Answer = std::function<void(const ControlResult&)>;
+  using Answer = std::function<void(const CommandResult&)>;
 
   virtual ~Control() = default;
   /// Asks Redis for what only it knows of the lists, and calls `then`, at once or soon, whatever
@@ -54,11 +54,11 @@ class Control {
   [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
                                                     const std::string& salt) const = 0;
 
-  virtual ControlResult quiet() = 0;
-  virtual ControlResult resume() = 0;
-  virtual ControlResult drain() = 0;
+  virtual CommandResult quiet() = 0;
+  virtual CommandResult resume() = 0;
+  virtual CommandResult drain() = 0;
   virtual void reload(Answer answer) = 0;
-  virtual ControlResult cancel(const RunId& run) = 0;
+  virtual CommandResult cancel(const RunId& run) = 0;
   /// The end of what a run of this host has written to standard error so far.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
   /// Runs an item of a list now: claims it unless it runs or is quarantined.

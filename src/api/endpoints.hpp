@@ -59,23 +59,23 @@ inline constexpr Endpoint cancel{"POST", "/api/v1/cancel", {"host", "all"}};
 inline constexpr Endpoint start_run{"POST", "/api/v1/run", {"host"}};
 
 /// Where a host takes this command, for itself and for others.
-constexpr const Endpoint& of(OrderKind kind) {
+constexpr const Endpoint& of(FleetCommandKind kind) {
   switch (kind) {
-    case OrderKind::quiet:
+    case FleetCommandKind::quiet:
       return quiet;
-    case OrderKind::resume:
+    case FleetCommandKind::resume:
       return resume;
-    case OrderKind::drain:
+    case FleetCommandKind::drain:
       return drain;
-    case OrderKind::reload:
+    case FleetCommandKind::reload:
       return reload;
-    case OrderKind::cancel:
+    case FleetCommandKind::cancel:
       return cancel;
-    case OrderKind::run:
+    case FleetCommandKind::run:
       return start_run;
-    case OrderKind::runs:
+    case FleetCommandKind::runs:
       return fleet_runs;
-    case OrderKind::logs:
+    case FleetCommandKind::logs:
       break;
   }
   return fleet_logs;

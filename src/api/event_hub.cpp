@@ -13,7 +13,7 @@ namespace {
 
 /// Each takes one of the server's connections, and the others are for everybody else.
 constexpr std::size_t max_subscribers = 16;
-constexpr Duration beat_interval = std::chrono::seconds(15);
+constexpr Duration heartbeat_interval = std::chrono::seconds(15);
 constexpr const char* last_words = ": dropped, this client reads too slowly\n\n";
 
 template <typename Kind>
@@ -40,10 +40,10 @@ std::optional<std::string> run_of_event(const Kind& event) {
 
 }  // namespace
 
-EventHub::EventHub(loop::Loop& loop, std::string name, Duration patience)
+EventHub::EventHub(loop::Loop& loop, std::string name, Duration timeout)
     : loop_(loop),
       name_(std::move(name)),
-      patience_(patience),
+      timeout_(timeout),
       beat_(loop.timers()),
       pool_(max_subscribers) {}
 
@@ -92,7 +92,7 @@ std::optional<std::uint64_t> EventHub::number_of(std::string_view id) const {
 void EventHub::keep(Kept&& event) {
   kept_bytes_ += event.text.size();
   kept_.push_back(std::move(event));
-  while (kept_bytes_ > most_kept) {
+  while (kept_bytes_ > max_kept) {
     kept_bytes_ -= kept_.front().text.size();
     gone_ = kept_.front().number;
     kept_.pop_front();
@@ -135,15 +135,15 @@ void EventHub::subscribe(http::HttpReply& reply, EventFilter filter, std::string
 }
 
 void EventHub::arm() {
-  beat_.set(loop_.now() + std::min(beat_interval, patience_), [this] { beat(); });
+  beat_.set(loop_.now() + std::min(heartbeat_interval, timeout_), [this] { heartbeat(); });
 }
 
-void EventHub::beat() {
+void EventHub::heartbeat() {
   std::erase_if(subscribers_,
                 [](const Subscriber& subscriber) { return !subscriber.stream->push(":\n\n"); });
   const Instant now = loop_.now();
   if (!subscribers_.empty()) needed_ = now;
-  if (now - needed_ >= patience_) return forget();
+  if (now - needed_ >= timeout_) return forget();
   arm();
 }
 

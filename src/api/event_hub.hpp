@@ -39,11 +39,11 @@ class EventHub : public EventHandler {
  public:
   /// Bytes that are kept: as much as a slow reader may owe (http::HttpLimits::stream), with room to
   /// spare.
-  static constexpr std::size_t most_kept = std::size_t{128} << 10;
+  static constexpr std::size_t max_kept = std::size_t{128} << 10;
 
-  /// `name`: of who is asked, new at each start. Letters, digits, '-' and the like. `patience`: how
+  /// `name`: of who is asked, new at each start. Letters, digits, '-' and the like. `timeout`: how
   /// long events are kept for nobody.
-  EventHub(loop::Loop& loop, std::string name, Duration patience = std::chrono::minutes(1));
+  EventHub(loop::Loop& loop, std::string name, Duration timeout = std::chrono::minutes(1));
 
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override { return !subscribers_.empty() || keeps_; }
@@ -76,11 +76,11 @@ class EventHub : public EventHandler {
   void forget();
   void catch_up(http::HttpStream& stream, const EventFilter& filter, std::string_view last);
   void arm();
-  void beat();
+  void heartbeat();
 
   loop::Loop& loop_;
   const std::string name_;
-  const Duration patience_;
+  const Duration timeout_;
   Timer beat_;
   http::ClientPool pool_;
   std::vector<Subscriber> subscribers_;

@@ -22,26 +22,26 @@ struct FleetGlance {
     bool silent = false;
     bool readable = true;  ///< its heartbeat
   };
-  std::string trouble;      ///< why the fleet can't be read; empty: it can
+  std::string error;        ///< why the fleet can't be read; empty: it can
   std::string text;         ///< JSON object, without the time
   std::vector<Host> hosts;  ///< those in `text`
 };
 
 /// Nothing here throws or blocks.
-class FleetPort {
+class FleetControl {
  public:
   using Seen = std::function<void(FleetGlance&&)>;
 
-  virtual ~FleetPort() = default;
+  virtual ~FleetControl() = default;
   /// `then` is called once, from the loop; it may be dropped with the port.
-  virtual void look(Seen then) = 0;
+  virtual void read(Seen then) = 0;
   using Detailed = std::function<void(std::vector<view::HostDetails>&&)>;
   /// Replies for the first of these hosts, at least one; none if Redis can't be read. `then` as
   /// with look().
   virtual void details(std::vector<view::HostWish> wishes, Detailed then) = 0;
-  using Given = std::function<void(const FleetOutcome&)>;
+  using Sent = std::function<void(const FleetCommandResult&)>;
   /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
-  virtual void give(FleetOrder order, Given then) = 0;
+  virtual void send(FleetCommand order, Sent then) = 0;
   /// Server-sent events of what a run writes, wherever it is: its id, or a start of it.
   virtual void follow(const std::string& run, http::HttpReplyPtr reply) = 0;
   /// `then`, whenever an operator has changed a list in Redis: paused it, or ended that.

@@ -11,12 +11,12 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   verbs::FleetWish wish;
   const std::string lists = text_of(request, "lists");
   if (request.query.contains("lists") && lists != "yes" && lists != "no")
-    throw verbs::Refusal(bad_request, "?lists= is yes or no");
+    throw verbs::QueryError(bad_request, "?lists= is yes or no");
   // Over TCP any user may ask, and lists are most of the work.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
   if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
   wish.part = part_of(request);
-  if (!request.query.contains("limit")) wish.part.limit = verbs::most_view_hosts;
+  if (!request.query.contains("limit")) wish.part.limit = verbs::max_view_hosts;
   return wish;
 }
 

@@ -9,19 +9,19 @@ namespace w8y::api {
 
 namespace {
 
-unsigned http_status(ControlResult::Kind kind) {
+unsigned http_status(CommandResult::Kind kind) {
   switch (kind) {
-    case ControlResult::Kind::done:
+    case CommandResult::Kind::done:
       return 200;
-    case ControlResult::Kind::accepted:
+    case CommandResult::Kind::accepted:
       return 202;
-    case ControlResult::Kind::not_found:
+    case CommandResult::Kind::not_found:
       return 404;
-    case ControlResult::Kind::refused:
+    case CommandResult::Kind::refused:
       return 409;
-    case ControlResult::Kind::invalid:
+    case CommandResult::Kind::invalid:
       return 422;
-    case ControlResult::Kind::unavailable:
+    case CommandResult::Kind::unavailable:
       return 503;
   }
   return 500;
@@ -36,7 +36,7 @@ http::HttpResponse json_response(unsigned status, std::string json) {
   return response;
 }
 
-http::HttpResponse result_response(const ControlResult& result) {
+http::HttpResponse result_response(const CommandResult& result) {
   const unsigned status = http_status(result.kind);
   core::AsciiObject json;
   put_result(json, result);
@@ -44,17 +44,17 @@ http::HttpResponse result_response(const ControlResult& result) {
   return json_response(status, json.take());
 }
 
-http::HttpResponse outcome_response(const FleetOutcome& outcome) {
-  if (outcome.unreachable) return http::error_response(503, outcome.trouble);
-  if (outcome.not_found) return http::error_response(404, outcome.trouble);
-  if (!outcome.trouble.empty()) return http::error_response(409, outcome.trouble);
+http::HttpResponse outcome_response(const FleetCommandResult& outcome) {
+  if (outcome.unreachable) return http::error_response(503, outcome.error);
+  if (outcome.not_found) return http::error_response(404, outcome.error);
+  if (!outcome.error.empty()) return http::error_response(409, outcome.error);
   return json_response(outcome.complete() ? 200 : 409, command_text(outcome));
 }
 
-void add_api(http::Router& router, Control& control, FleetPort& fleet, EventHub& events) {
-  add_status_looks(router, control, events);
-  add_fleet_looks(router, fleet);
-  add_orders(router, control, fleet);
+void add_api(http::Router& router, Control& control, FleetControl& fleet, EventHub& events) {
+  add_status_queries(router, control, events);
+  add_fleet_queries(router, fleet);
+  add_commands(router, control, fleet);
 }
 
 }  // namespace w8y::api

@@ -19,6 +19,6 @@ namespace w8y::api {
 ///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
 /// An error is {"error": text}; a reload that found mistakes has them in "lines". `control`,
 /// `fleet` and `events` outlive the router.
-void add_api(http::Router& router, Control& control, FleetPort& fleet, EventHub& events);
+void add_api(http::Router& router, Control& control, FleetControl& fleet, EventHub& events);
 
 }  // namespace w8y::api

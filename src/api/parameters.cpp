@@ -14,10 +14,10 @@ namespace w8y::api {
 
 namespace {
 
-using verbs::Refusal;
+using verbs::QueryError;
 using view::JsonFields;
 
-constexpr std::size_t most_wanted = 1000;
+constexpr std::size_t max_wanted = 1000;
 constexpr std::array outcome_names{"succeeded", "failed",    "crashed",
                                    "timed out", "cancelled", "lost"};
 
@@ -36,7 +36,7 @@ std::optional<std::string> list_of(const http::HttpRequest& request) {
 bool yes_of(const http::HttpRequest& request, const char* name) {
   const auto found = request.query.find(name);
   if (found != request.query.end() && found->second != "yes")
-    throw Refusal(bad_request, "?" + std::string(name) + "= is yes, or is left out");
+    throw QueryError(bad_request, "?" + std::string(name) + "= is yes, or is left out");
   return found != request.query.end();
 }
 
@@ -45,9 +45,9 @@ verbs::PageRequest part_of(const http::HttpRequest& request) {
   if (const auto limit = request.query.find("limit"); limit != request.query.end()) {
     const char* end = limit->second.data() + limit->second.size();
     const auto [at, error] = std::from_chars(limit->second.data(), end, part.limit);
-    if (error != std::errc{} || at != end || part.limit == 0 || part.limit > most_wanted)
-      throw Refusal(bad_request, "?limit= is a number from 1 to " + std::to_string(most_wanted) +
-                                     ", not " + escape_text(limit->second));
+    if (error != std::errc{} || at != end || part.limit == 0 || part.limit > max_wanted)
+      throw QueryError(bad_request, "?limit= is a number from 1 to " + std::to_string(max_wanted) +
+                                        ", not " + escape_text(limit->second));
   }
   part.after = text_of(request, "after");
   return part;
@@ -66,9 +66,9 @@ std::vector<std::string> outcomes_of(const http::HttpRequest& request) {
       continue;
     std::string all;
     for (const char* name : outcome_names) all += (all.empty() ? "" : ", ") + std::string(name);
-    throw Refusal(bad_request, "?outcome= is one of " + all +
-                                   ", or some of them with commas, not " +
-                                   escape_text(outcomes.back()));
+    throw QueryError(bad_request, "?outcome= is one of " + all +
+                                      ", or some of them with commas, not " +
+                                      escape_text(outcomes.back()));
   }
   return outcomes;
 }
@@ -77,14 +77,14 @@ JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> kn
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
-  if (!body) throw Refusal(bad_request, "the body is no JSON object; it may have: " + all);
+  if (!body) throw QueryError(bad_request, "the body is no JSON object; it may have: " + all);
   for (const std::string& name : body->names()) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
       return name == one || name == one + "_base64";
     });
     if (!is_known)
-      throw Refusal(bad_request,
-                    "the body has no member " + escape_text(name) + "; it may have: " + all);
+      throw QueryError(bad_request,
+                       "the body has no member " + escape_text(name) + "; it may have: " + all);
   }
   return std::move(*body);
 }
@@ -93,14 +93,15 @@ std::string text_in(const JsonFields& body, const char* name) {
   if (!body.has(name) && !body.has(std::string(name) + "_base64")) return {};
   auto text = body.bytes(name);
   if (!text)
-    throw Refusal(bad_request, std::string(name) + " is text, or bytes in base64 under " + name +
-                                   "_base64; not both");
+    throw QueryError(bad_request, std::string(name) + " is text, or bytes in base64 under " + name +
+                                      "_base64; not both");
   return std::move(*text);
 }
 
 bool flag_in(const JsonFields& body, const char* name) {
   if (body.has(name) && !body.is_flag(name))
-    throw Refusal(bad_request, std::string(name) + " is true, or false, which is the same as none");
+    throw QueryError(bad_request,
+                     std::string(name) + " is true, or false, which is the same as none");
   return body.flag(name);
 }
 
@@ -122,7 +123,7 @@ std::optional<Duration> duration_in(const JsonFields& body, const char* name) {
   if (!body.has(name)) return std::nullopt;
   const auto duration = parse_duration(body.text(name));
   if (!duration || *duration < std::chrono::milliseconds(1))
-    throw Refusal(bad_request, std::string(name) + " is a duration, such as \"10m\"");
+    throw QueryError(bad_request, std::string(name) + " is a duration, such as \"10m\"");
   return duration;
 }
 

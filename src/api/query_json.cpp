@@ -15,12 +15,12 @@ namespace {
 using view::ItemView;
 
 /// About what one answer has, in bytes: each run may have the tail of a standard error.
-constexpr std::size_t most_run_bytes = std::size_t{8} << 20;
+constexpr std::size_t max_run_bytes = std::size_t{8} << 20;
 /// Bytes reserved for the end of a response, behind its runs.
 constexpr std::size_t room_for_end = 4096;
 /// Items that are named one by one, all of a short list, or of any those that are not free.
-constexpr std::size_t most_names = 400;
-constexpr std::size_t most_held = 500;
+constexpr std::size_t max_names = 400;
+constexpr std::size_t max_held = 500;
 
 void put_next(core::JsonObject& json, const std::string& cursor) {
   if (cursor.empty()) return json.put_json("next", "null");
@@ -59,7 +59,7 @@ std::string held_json(const std::vector<ItemView>& items) {
     return rank_of(items[a]) < rank_of(items[b]);
   });
   core::JsonArray array;
-  for (std::size_t i = 0; i < std::min(held.size(), most_held); ++i)
+  for (std::size_t i = 0; i < std::min(held.size(), max_held); ++i)
     array.add(view::ring_json(items[held[i]], held[i]));
   return array.take();
 }
@@ -117,7 +117,7 @@ std::string ring_json(const std::string& list, const verbs::Ring& ring) {
   json.put_json("rotation", ring.rotation ? std::to_string(*ring.rotation) : "null");
   json.put("ring", states);
   json.put_json("locked", held_json(ring.items));
-  if (ring.items.size() <= most_names)
+  if (ring.items.size() <= max_names)
     json.put_json("items", core::json_array(ring.items, view::ring_name));
   std::string text = json.take();
   text.pop_back();
@@ -135,7 +135,7 @@ std::string runs_json(verbs::QueryContext& query, const std::optional<std::strin
     if (shown.size() > text.capacity() - text.size())
       text.reserve(text.size() + shown.size() + room_for_end);
     text.append(std::exchange(first, false) ? "" : ",").append(shown);
-    return text.size() < most_run_bytes;
+    return text.size() < max_run_bytes;
   });
   return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");
 }
@@ -148,11 +148,11 @@ std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish&
   text.pop_back();  // its }
   text += ",\"hosts\":[";
   bool first = true;
-  while (text.size() < most_fleet_bytes / 2) {
+  while (text.size() < max_fleet_bytes / 2) {
     auto host = walk.next();
     if (!host) break;
     if (!std::exchange(first, false)) text += ',';
-    text += view::to_json(std::move(*host), wish.lists || wish.list, verbs::most_host_bytes);
+    text += view::to_json(std::move(*host), wish.lists || wish.list, verbs::max_host_bytes);
   }
   const std::string next = walk.cursor();
   return text.append("],\"next\":").append(next.empty() ? "null" : "\"" + next + "\"").append("}");

@@ -14,7 +14,7 @@ namespace w8y::api {
 
 /// Bytes of one answer about the fleet. It ends with the host that exceeds half of them; the lists
 /// of one host have the other half.
-inline constexpr std::size_t most_fleet_bytes = 2 * verbs::most_host_bytes;
+inline constexpr std::size_t max_fleet_bytes = 2 * verbs::max_host_bytes;
 
 std::string items_json(const std::string& list, const verbs::ItemsPage& page);
 std::string item_json(const std::string& list, const verbs::ItemDetail& found);

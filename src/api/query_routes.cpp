@@ -25,7 +25,7 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
 
 void refuse_in_conflict(const Routes& routes) {
   const std::string text = routes.control.status().format_conflict;
-  if (!text.empty()) throw verbs::Refusal(conflict, text);
+  if (!text.empty()) throw verbs::QueryError(conflict, text);
 }
 
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
@@ -39,13 +39,13 @@ void query_at(const Routes& routes, const http::Endpoint& endpoint, Question que
                           QueryContext& context) { return json_response(200, query(context)); },
                       [reply](http::HttpResponse answer) { reply->send(std::move(answer)); },
                       reply->trusted());
-        } catch (const verbs::Refusal& refusal) {
+        } catch (const verbs::QueryError& refusal) {
           reply->send(http::error_response(refusal.status(), refusal.what()));
         }
       });
 }
 
-void add_looks(const Routes& routes) {
+void add_queries(const Routes& routes) {
   query_at(routes, endpoints::runs, [](const http::HttpRequest& request) {
     return [list = list_of(request), filter = run_filter(request), part = part_of(request)](
                QueryContext& query) { return runs_json(query, list, filter, part); };
@@ -65,7 +65,7 @@ void add_looks(const Routes& routes) {
   query_at(routes, endpoints::schedules, [](const http::HttpRequest& request) {
     const bool one = request.query.contains("list");
     if (!one && request.query.contains("state"))
-      throw verbs::Refusal(400, "?state= is about the jobs of one schedule: name it by ?list=");
+      throw verbs::QueryError(400, "?state= is about the jobs of one schedule: name it by ?list=");
     return [one, list = text_of(request, "list"), state = text_of(request, "state"),
             part = part_of(request)](QueryContext& query) {
       return one ? schedule_json(verbs::show_schedule(query, list, state, part))
@@ -80,7 +80,7 @@ void add_looks(const Routes& routes) {
 }
 
 void add_routes(const Routes& routes) {
-  add_looks(routes);
+  add_queries(routes);
   add_fleet_view(routes);
   add_run_routes(routes);
   add_changes(routes);

@@ -41,7 +41,7 @@ class QueryRunner::Worker {
     http::HttpResponse response;
   };
 
-  Worker(const QueryLimits& limits, loop::Wake& answered)
+  Worker(const QueryLimits& limits, loop::AsyncWakeup& answered)
       : limits_(limits), answered_(answered), wake_(loop_, [this] { on_word(); }) {}
 
   // From the host's thread.
@@ -74,7 +74,7 @@ class QueryRunner::Worker {
         }
         if (client_ && !unused.pending())
           unused.set(loop_.now() + limits_.unused, [this] { close(); });
-        loop_.turn(true);
+        loop_.iterate(true);
       }
     }
     client_.reset();
@@ -122,7 +122,7 @@ class QueryRunner::Worker {
       const verbs::KnownLists lists(*question.config);
       verbs::QueryContext context{*client_, *reach_, &lists, question.config->supervisor.fleet};
       return question.query(context);
-    } catch (const verbs::Refusal& refusal) {
+    } catch (const verbs::QueryError& refusal) {
       return http::error_response(refusal.status(), refusal.what());
     } catch (const redis::RedisError& error) {
       broken = error.code() == redis::ErrorCode::none;
@@ -146,7 +146,7 @@ class QueryRunner::Worker {
   }
 
   const QueryLimits limits_;
-  loop::Wake& answered_;
+  loop::AsyncWakeup& answered_;
   std::mutex mutex_;
   std::deque<Question> questions_;
   std::deque<Question> trusted_questions_;
@@ -156,7 +156,7 @@ class QueryRunner::Worker {
 
   // of the thread
   loop::Loop loop_;
-  loop::Wake wake_;
+  loop::AsyncWakeup wake_;
   std::unique_ptr<redis::SyncClient> client_;
   std::shared_ptr<const redis::ClientOptions> reach_;  ///< that the client has
   bool told_to_stop_ = false;
@@ -172,7 +172,7 @@ QueryRunner::~QueryRunner() {
 bool QueryRunner::start_worker() {
   if (worker_) return true;
   try {
-    answered_ = std::make_unique<loop::Wake>(loop_, [this] { take_answers(); });
+    answered_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { take_answers(); });
     answered_->keep_loop_alive(false);
     auto worker = std::make_unique<Worker>(limits_, *answered_);
     const process::SignalsBlocked blocked;  // for the thread of the host's loop
@@ -192,12 +192,12 @@ void QueryRunner::run(Query query, Then then, bool trusted) {
     return then(http::error_response(503, "no thread can be had to query Redis"));
   if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());
   const std::uint64_t id = ++last_;
-  const Instant end = loop_.now() + limits_.patience;
+  const Instant end = loop_.now() + limits_.timeout;
   Asked& asked =
       asked_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
   // The thread gives up by itself, unless it computes, or is busy with what others have asked.
-  asked.patience.set(end + std::chrono::milliseconds(100), [this, id] {
-    answer(id, no_answer("not within " + format_duration(limits_.patience)));
+  asked.timeout.set(end + std::chrono::milliseconds(100), [this, id] {
+    answer(id, no_answer("not within " + format_duration(limits_.timeout)));
   });
   worker_->put({id, std::move(query), end, reach_, ground_.config(), trusted});
 }

@@ -22,9 +22,9 @@ namespace w8y::api {
 /// How much of it.
 struct QueryLimits {
   std::size_t waiting = 32;  ///< queries that are not answered yet, in a http::ClientPool
-  std::size_t answer = std::size_t{64} << 20;    ///< bytes
-  Duration patience = std::chrono::seconds(10);  ///< for one query, from the request on
-  Duration unused = std::chrono::seconds(30);    ///< until the connection is closed
+  std::size_t answer = std::size_t{64} << 20;   ///< bytes
+  Duration timeout = std::chrono::seconds(10);  ///< for one query, from the request on
+  Duration unused = std::chrono::seconds(30);   ///< until the connection is closed
 };
 
 /// One thread with a loop and a connection of its own, made with the first question. The connection
@@ -57,9 +57,9 @@ class QueryRunner final : public Subsystem {
   class Worker;
   struct Asked {
     Asked(TimerQueue& timers, Then answer, http::ClientPool::Hold place)
-        : then(std::move(answer)), patience(timers), hold(std::move(place)) {}
+        : then(std::move(answer)), timeout(timers), hold(std::move(place)) {}
     Then then;
-    Timer patience;
+    Timer timeout;
     http::ClientPool::Hold hold;
   };
   [[nodiscard]] bool start_worker();
@@ -74,7 +74,7 @@ class QueryRunner final : public Subsystem {
   std::map<std::uint64_t, Asked> asked_;
   std::uint64_t last_ = 0;
   bool stopped_ = false;
-  std::unique_ptr<loop::Wake> answered_;
+  std::unique_ptr<loop::AsyncWakeup> answered_;
   std::unique_ptr<Worker> worker_;
   std::thread thread_;
 };

@@ -13,12 +13,12 @@ namespace w8y::api {
 /// `json`: a JSON object.
 http::HttpResponse json_response(unsigned status, std::string json);
 /// What came of an order, with the status of HTTP that stands for it.
-http::HttpResponse result_response(const ControlResult& result);
+http::HttpResponse result_response(const CommandResult& result);
 /// The same of one to other hosts.
-http::HttpResponse outcome_response(const FleetOutcome& outcome);
+http::HttpResponse outcome_response(const FleetCommandResult& outcome);
 
-void add_status_looks(http::Router& router, Control& control, EventHub& events);
-void add_fleet_looks(http::Router& router, FleetPort& fleet);
-void add_orders(http::Router& router, Control& control, FleetPort& fleet);
+void add_status_queries(http::Router& router, Control& control, EventHub& events);
+void add_fleet_queries(http::Router& router, FleetControl& fleet);
+void add_commands(http::Router& router, Control& control, FleetControl& fleet);
 
 }  // namespace w8y::api

@@ -12,34 +12,34 @@ namespace w8y::api {
 namespace {
 
 /// Lists whose turning is remembered, and answers with them.
-constexpr std::size_t most_rings = 16;
+constexpr std::size_t max_rings = 16;
 /// A look is made again after a pause that is so many times as long as it took, so that it costs
 /// Redis and us a twentieth at most, and not more often than that.
 constexpr int pause_factor = 20;
-constexpr Duration least_pause = std::chrono::milliseconds(900);
+constexpr Duration min_pause = std::chrono::milliseconds(900);
 
-std::size_t most_of(const http::HttpRequest& request, std::string& mistake) {
+std::size_t max_of(const http::HttpRequest& request, std::string& error) {
   const auto found = request.query.find("most");
-  if (found == request.query.end()) return verbs::most_in_ring;
+  if (found == request.query.end()) return verbs::max_in_ring;
   std::size_t most = 0;
   const char* end = found->second.data() + found->second.size();
-  const auto [at, error] = std::from_chars(found->second.data(), end, most);
-  if (error != std::errc{} || at != end || most < 1 || most > verbs::most_in_ring)
-    mistake = "most is a number from 1 to " + std::to_string(verbs::most_in_ring);
+  const auto [at, failed] = std::from_chars(found->second.data(), end, most);
+  if (failed != std::errc{} || at != end || most < 1 || most > verbs::max_in_ring)
+    error = "most is a number from 1 to " + std::to_string(verbs::max_in_ring);
   return most;
 }
 
 }  // namespace
 
-void RingPath::add_to(http::Router& router) {
+void RingEndpoint::add_to(http::Router& router) {
   router.on(endpoints::ring, [this](const http::HttpRequest& request,
                                     const http::HttpReplyPtr& reply) { ask(request, reply); });
 }
 
-void RingPath::ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-  std::string mistake;
-  const std::size_t most = most_of(request, mistake);
-  if (!mistake.empty()) return reply->send(http::error_response(400, mistake));
+void RingEndpoint::ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+  std::string error;
+  const std::size_t most = max_of(request, error);
+  if (!error.empty()) return reply->send(http::error_response(400, error));
   const std::string& prefix = request.path[3];
   forget_old();
   RingPtr& ring = rings_[std::to_string(most) + ":" + prefix];
@@ -49,16 +49,16 @@ void RingPath::ask(const http::HttpRequest& request, const http::HttpReplyPtr& r
   if (!ring->out) look(prefix, most, ring, reply->trusted());
 }
 
-void RingPath::forget_old() {
-  if (rings_.size() < most_rings) return;
+void RingEndpoint::forget_old() {
+  if (rings_.size() < max_rings) return;
   const auto oldest = std::min_element(
       rings_.begin(), rings_.end(),
       [](const auto& a, const auto& b) { return a.second->asked < b.second->asked; });
   if (!oldest->second->out) rings_.erase(oldest);
 }
 
-void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& ring,
-                    bool trusted) {
+void RingEndpoint::look(const std::string& prefix, std::size_t most, const RingPtr& ring,
+                        bool trusted) {
   ring->out = true;
   ring->asked = loop_.now();
   queries_.run(
@@ -73,9 +73,9 @@ void RingPath::look(const std::string& prefix, std::size_t most, const RingPtr& 
       trusted);
 }
 
-void RingPath::take(const RingPtr& ring, http::HttpResponse answer) {
+void RingEndpoint::take(const RingPtr& ring, http::HttpResponse answer) {
   const Duration took = loop_.now() - ring->asked;
-  const Duration pause = std::max(least_pause, took * pause_factor);
+  const Duration pause = std::max(min_pause, took * pause_factor);
   if (answer.status == 200) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
     answer.body += ",\"max_age_ms\":" + std::to_string(ms) + "}\n";

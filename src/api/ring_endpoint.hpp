@@ -14,9 +14,9 @@
 
 namespace w8y::api {
 
-class RingPath {
+class RingEndpoint {
  public:
-  RingPath(loop::Loop& loop, QueryRunner& queries) : loop_(loop), queries_(queries) {}
+  RingEndpoint(loop::Loop& loop, QueryRunner& queries) : loop_(loop), queries_(queries) {}
   /// Adds it to `router`, which this outlives.
   void add_to(http::Router& router);
 

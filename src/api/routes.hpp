@@ -14,12 +14,12 @@ struct Routes {
   http::Router& router;
   QueryRunner& queries;
   Control& control;
-  FleetPort& fleet;
+  FleetControl& fleet;
 };
 
 void add_routes(const Routes& routes);
 /// Its parts.
-void add_looks(const Routes& routes);
+void add_queries(const Routes& routes);
 void add_fleet_view(const Routes& routes);
 void add_run_routes(const Routes& routes);
 void add_changes(const Routes& routes);

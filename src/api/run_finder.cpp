@@ -11,10 +11,10 @@ namespace w8y::api {
 namespace {
 
 /// Maximum number of run records to read in search of one run.
-constexpr std::size_t most_read = 50'000;
+constexpr std::size_t max_read = 50'000;
 
 using Found = std::function<void(const verbs::FoundRun&, const std::string& id)>;
-using Refused = std::function<void(const verbs::Refusal&)>;
+using Refused = std::function<void(const verbs::QueryError&)>;
 
 /// Searches this host, then all hosts, then the history. Stops at a run with exactly the given ID.
 class Finder : public std::enable_shared_from_this<Finder> {
@@ -47,25 +47,26 @@ class Finder : public std::enable_shared_from_this<Finder> {
 
  private:
   void ask_fleet() {
-    FleetOrder order;
-    order.kind = OrderKind::runs;
+    FleetCommand order;
+    order.kind = FleetCommandKind::runs;
     order.run = matches_->start();
-    routes_.fleet.give(std::move(order), [self = shared_from_this()](const FleetOutcome& outcome) {
-      self->matches_->add(outcome);
-      if (self->matches_->settled()) return self->tell();
-      self->look_back();
-    });
+    routes_.fleet.send(std::move(order),
+                       [self = shared_from_this()](const FleetCommandResult& outcome) {
+                         self->matches_->add(outcome);
+                         if (self->matches_->settled()) return self->tell();
+                         self->look_back();
+                       });
   }
 
   void look_back() {
     routes_.queries.run(
         [matches = matches_](verbs::QueryContext& query) {
-          matches->add_finished(query, most_read);
+          matches->add_finished(query, max_read);
           return http::HttpResponse{};
         },
         [self = shared_from_this()](const http::HttpResponse& response) {
           if (response.status == 200) return self->tell();
-          self->refused_(verbs::Refusal(response.status, error_in(response)));
+          self->refused_(verbs::QueryError(response.status, error_in(response)));
         },
         trusted_);
   }
@@ -73,7 +74,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   void tell() {
     try {
       found_(matches_->only(), matches_->id());
-    } catch (const verbs::Refusal& refusal) {
+    } catch (const verbs::QueryError& refusal) {
       refused_(refusal);
     }
   }
@@ -91,7 +92,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
 void find_run(const Routes& routes, const SoughtRun& run, Found found, Refused refused) {
   try {
     std::make_shared<Finder>(routes, run, std::move(found), refused)->look_here();
-  } catch (const verbs::Refusal& refusal) {
+  } catch (const verbs::QueryError& refusal) {
     refused(refusal);
   }
 }

@@ -17,9 +17,9 @@ struct SoughtRun {
 };
 
 /// Finds a run. Calls one of the two functions once, on the loop: `found` with the run and its ID,
-/// or `refused` with the reason and an HTTP status.
+/// or `ineligible` with the reason and an HTTP status.
 void find_run(const Routes& routes, const SoughtRun& run,
               std::function<void(const verbs::FoundRun&, const std::string& id)> found,
-              std::function<void(const verbs::Refusal&)> refused);
+              std::function<void(const verbs::QueryError&)> refused);
 
 }  // namespace w8y::api

@@ -14,7 +14,7 @@ namespace w8y::api {
 
 namespace {
 
-http::HttpResponse refusal_response(const verbs::Refusal& refusal) {
+http::HttpResponse refusal_response(const verbs::QueryError& refusal) {
   return http::error_response(refusal.status(), refusal.what());
 }
 
@@ -27,7 +27,7 @@ void show_run(const Routes& routes, const http::HttpRequest& request,
         reply->send(json_response(
             200, R"({"state":"finished",)" + view::to_json(*found.finished).substr(1)));
       },
-      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
+      [reply](const verbs::QueryError& refusal) { reply->send(refusal_response(refusal)); });
 }
 
 /// What has to be known to end a run.
@@ -41,26 +41,26 @@ void end_run(const Routes& routes, const view::RunView& run, const Ending& endin
              const http::HttpReplyPtr& reply) {
   if (run.host_id == routes.control.status().host_id)
     return reply->send(result_response(routes.control.cancel(run.status.run)));
-  FleetOrder order;
-  order.kind = OrderKind::cancel;
+  FleetCommand order;
+  order.kind = FleetCommandKind::cancel;
   order.host = run.host_id;
   order.run = run.status.run;
   order.by = ending.by;
-  routes.fleet.give(std::move(order), [reply](const FleetOutcome& outcome) {
+  routes.fleet.send(std::move(order), [reply](const FleetCommandResult& outcome) {
     reply->send(outcome_response(outcome));
   });
 }
 
 /// Before the run is ended, so that nobody takes the item up in between.
-void park_then_end(const Routes& routes, const view::RunView& run, const Ending& ending,
-                   const http::HttpReplyPtr& reply) {
+void quarantine_then_end(const Routes& routes, const view::RunView& run, const Ending& ending,
+                         const http::HttpReplyPtr& reply) {
   routes.queries.run(
       [run, ending](verbs::QueryContext& query) {
-        verbs::park(query, run, {ending.by, ending.reason, wall_time()});
+        verbs::request_quarantine(query, run, {ending.by, ending.reason, wall_time()});
         return http::HttpResponse{};
       },
-      [routes, run, ending, reply](http::HttpResponse parked) {
-        if (parked.status != 200) return reply->send(std::move(parked));
+      [routes, run, ending, reply](http::HttpResponse quarantined) {
+        if (quarantined.status != 200) return reply->send(std::move(quarantined));
         end_run(routes, run, ending, reply);
       },
       reply->trusted());
@@ -70,7 +70,8 @@ Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
   const view::JsonFields body = body_of(request, {"quarantine", "reason", "by"});
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
-    throw verbs::Refusal(400, "reason says why the item is kept, so it needs \"quarantine\": true");
+    throw verbs::QueryError(400,
+                            "reason says why the item is kept, so it needs \"quarantine\": true");
   if (ending.quarantine) refuse_in_conflict(routes);
   return ending;
 }
@@ -86,10 +87,10 @@ void cancel_run(const Routes& routes, const http::HttpRequest& request,
               http::error_response(conflict, "run " + escape(id) + " has ended on host " +
                                                  escape_text(found.finished->host) + ": " +
                                                  escape(found.finished->outcome)));
-        if (ending.quarantine) return park_then_end(routes, *found.active, ending, reply);
+        if (ending.quarantine) return quarantine_then_end(routes, *found.active, ending, reply);
         end_run(routes, *found.active, ending, reply);
       },
-      [reply](const verbs::Refusal& refusal) { reply->send(refusal_response(refusal)); });
+      [reply](const verbs::QueryError& refusal) { reply->send(refusal_response(refusal)); });
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ void add_run_routes(const Routes& routes) {
                    [routes](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
                      try {
                        cancel_run(routes, request, reply);
-                     } catch (const verbs::Refusal& refusal) {
+                     } catch (const verbs::QueryError& refusal) {
                        reply->send(http::error_response(refusal.status(), refusal.what()));
                      }
                    });

@@ -23,7 +23,7 @@ std::string why_not_ready(const HostStatus& host) {
   if (host.state == HostState::starting) return "starting";
   if (host.state == HostState::draining) return "draining";
   if (host.has_redis && !host.redis.connected)
-    return "no Redis" + (host.redis.trouble.empty() ? "" : ": " + host.redis.trouble);
+    return "no Redis" + (host.redis.error.empty() ? "" : ": " + host.redis.error);
   if (!host.format_conflict.empty()) return host.format_conflict;
   return "";
 }
@@ -176,7 +176,7 @@ EventFilter event_filter(const http::HttpRequest& request) {
 
 }  // namespace
 
-void add_status_looks(http::Router& router, Control& control, EventHub& events) {
+void add_status_queries(http::Router& router, Control& control, EventHub& events) {
   using Show = http::HttpResponse (*)(const Control&);
   const auto show = [&](const http::Endpoint& endpoint, Show response) {
     router.on(endpoint,

@@ -48,19 +48,19 @@ bool answer_without_redis(const Routes& routes, const AskedWhy& asked, const std
   if (host.redis.connected) return false;
   const verbs::WhyQuestion& question = *asked.question;
   asked.reply->send(why_answer(
-      question, why_unavailable(host.host, host.redis.trouble.empty() ? error : host.redis.trouble,
+      question, why_unavailable(host.host, host.redis.error.empty() ? error : host.redis.error,
                                 host.redis.away_since, host.now, question.time_text)));
   return true;
 }
 
 /// What the hosts run of the list, then Redis.
 void ask_hosts(const Routes& routes, const AskedWhy& asked) {
-  FleetOrder order;
-  order.kind = OrderKind::runs;
+  FleetCommand order;
+  order.kind = FleetCommandKind::runs;
   order.list = asked.question->list;
-  routes.fleet.give(std::move(order), [routes, asked](const FleetOutcome& outcome) {
+  routes.fleet.send(std::move(order), [routes, asked](const FleetCommandResult& outcome) {
     // Hosts that can't be asked still have their heartbeats.
-    if (outcome.trouble.empty()) asked.question->replies = outcome;
+    if (outcome.error.empty()) asked.question->replies = outcome;
     explain_now(routes, asked);
   });
 }
@@ -79,7 +79,7 @@ void ask_why(const Routes& routes, const AskedWhy& asked) {
             asked.reply->send(std::move(hosts));
           return;
         }
-        asked.question->fleet_trouble = error_in(hosts);
+        asked.question->fleet_error = error_in(hosts);
         explain_now(routes, asked);
       },
       asked.reply->trusted());

@@ -58,13 +58,15 @@ std::string script_refusal(const Config& config) {
   }
 }
 
-std::string refusal(const Rule& rule, const ProbeResult& result, const std::string& of_scripts) {
+std::string refusal(const ListConfig& rule, const ProbeResult& result,
+                    const std::string& of_scripts) {
   std::string why = refusal_of(rule, result);
   if (why.empty() && rule.enabled && rule.kind() != SourceKind::gearman) why = of_scripts;
   return why;
 }
 
-std::string verdict(const Rule& rule, const ProbeResult& result, const std::string& of_scripts) {
+std::string verdict(const ListConfig& rule, const ProbeResult& result,
+                    const std::string& of_scripts) {
   if (const std::string why = refusal(rule, result, of_scripts); !why.empty())
     return "ineligible: " + escape(why);
   const auto& caps = std::get<Caps>(result);
@@ -80,18 +82,18 @@ std::string verdict(const Rule& rule, const ProbeResult& result, const std::stri
 }  // namespace
 
 int check(const Config& config, bool strict) {
-  std::vector<RulePtr> all;
+  std::vector<ListConfigPtr> all;
   for (const auto& [prefix, rule] : config.lists) all.push_back(rule);
   const auto answers = probe_all(all, config.supervisor.probe_timeout);
 
   const std::string of_scripts = script_refusal(config);
   for (const auto& warning : config.warnings) std::cerr << "w8yd: " << warning << '\n';
-  std::vector<RulePtr> served;
-  for (const RulePtr& rule : all)
+  std::vector<ListConfigPtr> served;
+  for (const ListConfigPtr& rule : all)
     if (refusal(*rule, answers.at(rule->prefix), of_scripts).empty()) served.push_back(rule);
   for (const auto& line : shortfalls(served, config.supervisor, process::host_limits()))
     std::cerr << "w8yd: " << line << '\n';
-  for (const RulePtr& rule : all) {
+  for (const ListConfigPtr& rule : all) {
     const std::string& program = rule->is_command() ? rule->command->front() : *rule->executor;
     std::cout << escape_text(rule->prefix) << ": " << escape_text(program) << ": "
               << verdict(*rule, answers.at(rule->prefix), of_scripts) << '\n';

@@ -12,13 +12,13 @@ ChildProcesses::ChildProcesses(loop::Loop& loop, ops::LineLog& log)
       log_(log),
       orphans_(loop),
       spawns_(loop, process::SpawnServiceOptions{.groups = &groups_}),
-      folders_(loop),
+      directories_(loop),
       prober_(loop, &groups_, &spawns_),
       retiring_streams_(loop) {}
 
 void ChildProcesses::start(const Config& config) {
   say_groups();
-  watch_folders();
+  watch_directories();
   commit(config);
   // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
   loop::in_background(loop_, [] {});
@@ -39,8 +39,8 @@ void ChildProcesses::say_groups() {
   }
 }
 
-void ChildProcesses::watch_folders() {
-  folders_.on_stays = [this](const std::string& path, const std::string& why) {
+void ChildProcesses::watch_directories() {
+  directories_.on_stays = [this](const std::string& path, const std::string& why) {
     if (why.empty()) {
       log_.info("temporary directory removed", {{"folder", path}});
     } else {
@@ -61,10 +61,11 @@ void ChildProcesses::commit(const Config& wanted) {
   log_.warn("memory_max and cpu_weight have no effect on this host", {{"reason", problem}});
 }
 
-std::shared_ptr<Executor> ChildProcesses::make_executor(const std::string& host, const Rule& rule,
-                                                        const Caps& caps, RunHandler& handler) {
+std::shared_ptr<Executor> ChildProcesses::make_executor(const std::string& host,
+                                                        const ListConfig& rule, const Caps& caps,
+                                                        RunHandler& handler) {
   return executor::make_executor(
-      loop_, executor::ExecutorOptions{host, &groups_, &retiring_streams_, &spawns_, &folders_},
+      loop_, executor::ExecutorOptions{host, &groups_, &retiring_streams_, &spawns_, &directories_},
       handler, rule, caps);
 }
 

@@ -28,7 +28,7 @@ class ChildProcesses final : public Subsystem {
   void commit(const Config& wanted) override;
 
   /// `host`: what children are told as W8Y_HOST.
-  std::shared_ptr<Executor> make_executor(const std::string& host, const Rule& rule,
+  std::shared_ptr<Executor> make_executor(const std::string& host, const ListConfig& rule,
                                           const Caps& caps, RunHandler& handler);
   [[nodiscard]] Prober& prober() { return prober_; }
   [[nodiscard]] process::ControlGroups& groups() { return groups_; }
@@ -39,14 +39,14 @@ class ChildProcesses final : public Subsystem {
 
  private:
   void say_groups();
-  void watch_folders();
+  void watch_directories();
 
   loop::Loop& loop_;
   ops::LineLog& log_;
   process::Orphans orphans_;
   process::ControlGroups groups_;
   process::SpawnService spawns_;
-  process::TempFolders folders_;
+  process::TempDirectories directories_;
   std::string limits_problem_;  ///< said already
   executor::ProcessProber prober_;
   executor::RetiringStreams retiring_streams_;

@@ -49,23 +49,23 @@ Daemon::Daemon(DaemonOptions options, Config config)
       mode_(supervisor_, events_),
       reload_(loop_.clock(), loop_.timers(), options_.config_path, *this, events_),
       drain_(*this, events_),
-      figures_(loop_.clock()),
+      stats_(loop_.clock()),
       control_({loop_, supervisor_, redis_, gearman_.session(), mode_, reload_, drain_, events_,
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
-                figures_, id_, getpid()}),
+                stats_, id_, getpid()}),
       queries_(loop_,
                {[this] { return redis_.options(); },
                 [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),
-      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, figures_, queries_,
-              [this](std::size_t hosts) { supervisor_.share_looks_with(hosts); }, control_.id(),
+      fleet_({loop_, log_, redis_, supervisor_, control_, hour_, events_, stats_, queries_,
+              [this](std::size_t hosts) { supervisor_.share_polls_with(hosts); }, control_.id(),
               [] { return system_config_host().processors(); },
               [this](const std::optional<std::string>& conflict) {
                 mode_.formats_compared(conflict);
               }}),
       live_(loop_, control_, fleet_, hour_),
-      metrics_({loop_, supervisor_, control_, factory_, event_log_, figures_}),
+      metrics_({loop_, supervisor_, control_, factory_, event_log_, stats_}),
       ring_(loop_, queries_),
       log_settings_(log_),
       servers_(loop_, log_, router_),
@@ -190,7 +190,7 @@ void Daemon::discard(ConfigPtr config) {
 
 // ---- the end
 
-void Daemon::begin_drain() {
+void Daemon::start_drain() {
   mode_.draining();
   reload_.close();
 }

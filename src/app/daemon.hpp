@@ -68,7 +68,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   void discard(ConfigPtr config) override;
   // of DrainSteps
   [[nodiscard]] std::size_t running() const override { return supervisor_.running(); }
-  void begin_drain() override;
+  void start_drain() override;
   void drain_lists(std::function<void()> then) override { supervisor_.drain(std::move(then)); }
   void when_no_streams(std::function<void()> then) override;
   void kill_streams() override { processes_.retiring_streams().kill_all(); }
@@ -101,15 +101,15 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   HostMode mode_;
   Reload reload_;
   Drain drain_;
-  KnownFigures figures_;
+  ListStatsCache stats_;
   HostControl control_;
-  Hour hour_;
+  RunsPerMinute hour_;
   api::QueryRunner queries_;
   Fleet fleet_;
   page::LiveHub live_;
   Metrics metrics_;
   http::Router router_;
-  api::RingPath ring_;
+  api::RingEndpoint ring_;
   // the other parts that the config decides about
   LogSettings log_settings_;
   StatusServers servers_;

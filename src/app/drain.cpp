@@ -6,16 +6,16 @@ void Drain::order(const std::string& why) {
   ++orders_;
   tell(why);
   switch (state_) {
-    case DrainState::working:
+    case DrainState::not_started:
       set_state(DrainState::draining);
-      steps_.begin_drain();
+      steps_.start_drain();
       [[fallthrough]];
     case DrainState::draining:
       return steps_.drain_lists([this] { drained(); });
-    case DrainState::leaving:
+    case DrainState::stopping_streams:
       return steps_.kill_streams();
-    case DrainState::ending:
-    case DrainState::over:
+    case DrainState::cleaning_up:
+    case DrainState::done:
       break;
   }
 }
@@ -34,15 +34,15 @@ void Drain::tell(const std::string& why) {
 
 void Drain::drained() {
   if (state_ != DrainState::draining) return;
-  set_state(DrainState::leaving);
+  set_state(DrainState::stopping_streams);
   steps_.when_no_streams([this] { streams_gone(); });
 }
 
 void Drain::streams_gone() {
-  set_state(DrainState::ending);
+  set_state(DrainState::cleaning_up);
   steps_.kill_orphans();
   steps_.end_redis([this] {
-    set_state(DrainState::over);
+    set_state(DrainState::done);
     steps_.end_loop();
   });
 }

@@ -18,7 +18,7 @@
 
 namespace w8y::app {
 
-enum class DrainState { working, draining, leaving, ending, over };
+enum class DrainState { not_started, draining, stopping_streams, cleaning_up, done };
 
 /// What a drain does, and to what. Each `then` is called once, from the loop.
 class DrainSteps {
@@ -26,7 +26,7 @@ class DrainSteps {
   virtual ~DrainSteps() = default;
   [[nodiscard]] virtual std::size_t running() const = 0;
   /// Once: no other config, no orders to pause.
-  virtual void begin_drain() = 0;
+  virtual void start_drain() = 0;
   /// With each order, as Supervisor::drain(): `then` counts the first time.
   virtual void drain_lists(std::function<void()> then) = 0;
   virtual void when_no_streams(std::function<void()> then) = 0;
@@ -44,7 +44,7 @@ class Drain {
   /// `why`: the signal, or "an order".
   void order(const std::string& why);
   [[nodiscard]] DrainState state() const { return state_; }
-  [[nodiscard]] bool begun() const { return state_ != DrainState::working; }
+  [[nodiscard]] bool started() const { return state_ != DrainState::not_started; }
 
  private:
   void set_state(DrainState state) { state_ = state; }
@@ -54,7 +54,7 @@ class Drain {
 
   DrainSteps& steps_;
   EventHandler& events_;
-  DrainState state_ = DrainState::working;
+  DrainState state_ = DrainState::not_started;
   unsigned orders_ = 0;
 };
 

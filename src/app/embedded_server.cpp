@@ -6,9 +6,9 @@
 namespace w8y::app {
 
 void EmbeddedServer::start(const Config&) {
-  if (!folder_) return;
+  if (!directory_) return;
   ops::EmbeddedRedisOptions options;
-  options.folder = *folder_;
+  options.directory = *directory_;
   options.groups = &groups_;
   redis_ = std::make_unique<ops::EmbeddedRedis>(loop_, options,
                                                 static_cast<ops::EmbeddedRedisHandler&>(*this));
@@ -27,7 +27,7 @@ void EmbeddedServer::on_redis_down(const std::string& why, Duration) {
 }
 
 void EmbeddedServer::on_redis_log(const std::string& line) {
-  log_.debug("redis-server", {{"out", ops::Said{line}}});
+  log_.debug("redis-server", {{"out", ops::ChildOutput{line}}});
 }
 
 }  // namespace w8y::app

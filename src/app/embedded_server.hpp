@@ -15,10 +15,10 @@ namespace w8y::app {
 
 class EmbeddedServer final : public Subsystem, private ops::EmbeddedRedisHandler {
  public:
-  /// `folder`: nullopt, if there is none; then each call does nothing.
+  /// `directory`: nullopt, if there is none; then each call does nothing.
   EmbeddedServer(loop::Loop& loop, ops::LineLog& log, process::ControlGroups& groups,
-                 std::optional<std::string> folder)
-      : loop_(loop), log_(log), groups_(groups), folder_(std::move(folder)) {}
+                 std::optional<std::string> directory)
+      : loop_(loop), log_(log), groups_(groups), directory_(std::move(directory)) {}
 
   /// It accepts connections, for the first time or again.
   std::function<void()> on_up;
@@ -39,7 +39,7 @@ class EmbeddedServer final : public Subsystem, private ops::EmbeddedRedisHandler
   loop::Loop& loop_;
   ops::LineLog& log_;
   process::ControlGroups& groups_;
-  const std::optional<std::string> folder_;
+  const std::optional<std::string> directory_;
   std::function<void()> ended_;
   std::unique_ptr<ops::EmbeddedRedis> redis_;
 };

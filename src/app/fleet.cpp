@@ -36,27 +36,26 @@ std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
 
 struct Fleet::Link {
   Link(const FleetHostParts& parts, const std::string& of, const std::string& id,
-       store::FleetMember::Handler& handler)
+       store::FleetMembership::Handler& handler)
       : session(parts.redis.session()),
         fleet(of),
         member(parts.loop, parts.redis.options(), of, id, handler),
         reader(parts.loop, member.client(), of),
-        orders(parts.loop, member.client(), session->subscriber, reader, of,
-               redis::random_number()),
-        figures(
-            {parts.loop, parts.supervisor, parts.events, parts.figures, parts.queries, session,
-             member, reader, accepted, parts.redis.options().url.kind == redis::Url::Kind::cluster,
-             redis::random_number()},
-            of) {}
+        commands(parts.loop, member.client(), session->subscriber, reader, of,
+                 redis::random_number()),
+        stats({parts.loop, parts.supervisor, parts.events, parts.stats, parts.queries, session,
+               member, reader, accepted,
+               parts.redis.options().url.kind == redis::Url::Kind::cluster, redis::random_number()},
+              of) {}
 
   std::shared_ptr<store::RedisSession> session;
   std::string fleet;
-  store::FleetMember member;
+  store::FleetMembership member;
   store::FleetReader reader;
-  store::FleetOrders orders;
+  store::FleetCommands commands;
   bool accepted = false;
-  Figures figures;
-  std::unique_ptr<FleetAnswering> answering;
+  FleetStatsCollector stats;
+  std::unique_ptr<FleetCommandHandler> command_handler;
   unsigned refusals = 0;  ///< in a row
   bool refused = false;   ///< told
 };
@@ -72,21 +71,21 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
         reply_(std::move(reply)),
         beat_(parts.loop.timers()),
         loop_(parts.loop),
-        follower_(parts.loop, link.session->subscriber, link.orders, link.fleet,
+        follower_(parts.loop, link.session->subscriber, link.commands, link.fleet,
                   std::to_string(redis::random_number()), {run_, std::nullopt, "the status API"},
                   *this) {}
 
   [[nodiscard]] bool over() const { return over_; }
 
  private:
-  void on_followed(const FleetOutcome& outcome) override {
+  void on_followed(const FleetCommandResult& outcome) override {
     std::vector<view::RunView> runs;
-    for (const FleetAnswer& answer : outcome.answers)
+    for (const FleetReply& answer : outcome.replies)
       runs.insert(runs.end(), answer.runs.begin(), answer.runs.end());
-    if (!outcome.trouble.empty() || runs.size() != 1) {
+    if (!outcome.error.empty() || runs.size() != 1) {
       over_ = true;
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
-      return reply_->send(http::error_response(status, !outcome.trouble.empty() ? outcome.trouble
+      return reply_->send(http::error_response(status, !outcome.error.empty() ? outcome.error
                                                        : runs.empty()
                                                            ? "no run of such an id goes on"
                                                            : "more than one run's id starts so"));
@@ -94,7 +93,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
     push("run", view::to_json(runs.front()));
     for (const LogMessage& message : std::exchange(early_, {})) tell(message);
-    beat();
+    heartbeat();
   }
 
   void on_log(LogMessage&& message) override {
@@ -125,10 +124,10 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
   }
 
   /// Finds a client that is gone.
-  void beat() {
+  void heartbeat() {
     beat_.set(loop_.now() + std::chrono::seconds(15), [this] {
       if (!over_ && !stream_->push(":\n\n")) over_ = true;
-      if (!over_) beat();
+      if (!over_) heartbeat();
     });
   }
 
@@ -149,7 +148,7 @@ Fleet::Fleet(const FleetHostParts& parts)
       processors_(parts.processors()),
       lists_(parts.loop.clock(), parts.loop.timers(), parts.supervisor,
              [this] {
-               if (link_) link_->member.beat_soon();
+               if (link_) link_->member.heartbeat_soon();
              }),
       minutes_(parts.loop.clock(), parts.hour),
       sweep_(parts.loop.timers()),
@@ -181,7 +180,7 @@ bool Fleet::is_current(const Link& link) const {
 void Fleet::join(const Config& config) {
   lists_.set_wanted(false);
   parts_.counted(1);
-  store::FleetMember::Handler& handler = *this;
+  store::FleetMembership::Handler& handler = *this;
   link_ = std::make_unique<Link>(parts_, config.supervisor.fleet, parts_.id, handler);
 }
 
@@ -189,8 +188,8 @@ void Fleet::applied(const Config& config) {
   processors_ = parts_.processors();
   if (std::exchange(hash_, config.hash) != config.hash) applied_ = parts_.loop.now();
   if (is_current(*link_)) {
-    lists_.look_at_all();
-    return link_->member.beat_soon();
+    lists_.check_all();
+    return link_->member.heartbeat_soon();
   }
   logs_.clear();  // they are of that one; clients come again
   left_ = std::move(link_);
@@ -212,35 +211,35 @@ void Fleet::stop() {
 
 void Fleet::on_event(const Event& event) {
   if (!link_) return;
-  if (link_->answering) link_->answering->on_event(event);
+  if (link_->command_handler) link_->command_handler->on_event(event);
   lists_.on_event(event);
   if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event))
-    link_->member.beat_soon();
+    link_->member.heartbeat_soon();
 }
 
 bool Fleet::listens() const {
-  return link_ && link_->answering && link_->answering->listens();
+  return link_ && link_->command_handler && link_->command_handler->listens();
 }
 
-HostBeat Fleet::beat(const RedisTime& time) {
+HostHeartbeat Fleet::heartbeat(const RedisClock& time) {
   const HostStatus status = parts_.control.status();
-  HostBeat beat;
-  beat.format = fleet_format;
-  beat.host = status.host;
-  beat.id = parts_.id;
-  beat.pid = status.pid;
-  beat.version = status.version;
-  beat.state = state_name(status.state);
-  beat.started = time.at(started_);
-  beat.config_hash = hash_;
-  beat.generation = status.generation;
-  if (!hash_.empty()) beat.applied = time.at(applied_);
-  beat.processors = processors_;
-  beat.slots_used = status.slots_used;
-  beat.slots_limit = status.slots_limit;
-  beat.lease_margin = in_ms(status.redis.lease_margin);
-  beat.min_lease_margin = in_ms(status.redis.min_lease_margin);
-  return beat;
+  HostHeartbeat heartbeat;
+  heartbeat.format = fleet_format;
+  heartbeat.host = status.host;
+  heartbeat.id = parts_.id;
+  heartbeat.pid = status.pid;
+  heartbeat.version = status.version;
+  heartbeat.state = state_name(status.state);
+  heartbeat.started = time.at(started_);
+  heartbeat.config_hash = hash_;
+  heartbeat.generation = status.generation;
+  if (!hash_.empty()) heartbeat.applied = time.at(applied_);
+  heartbeat.processors = processors_;
+  heartbeat.slots_used = status.slots_used;
+  heartbeat.slots_limit = status.slots_limit;
+  heartbeat.lease_margin = in_ms(status.redis.lease_margin);
+  heartbeat.min_lease_margin = in_ms(status.redis.min_lease_margin);
+  return heartbeat;
 }
 
 /// A host that joins may be one that started earlier and found Redis later.
@@ -267,7 +266,7 @@ void Fleet::compare_formats() {
 
 void Fleet::formats_compared(const FleetView& view) {
   if (view.unreachable) return;
-  HostBeat own;
+  HostHeartbeat own;
   own.id = parts_.id;
   own.started = link_->member.time().at(started_);
   std::string conflict = format_conflict(view, &own);
@@ -281,17 +280,17 @@ void Fleet::formats_compared(const FleetView& view) {
     parts_.log.info("claiming again, formats agree");
   conflict_ = std::move(conflict);
   parts_.formats(conflict_);
-  lists_.look_at_all();
+  lists_.check_all();
 }
 
-void Fleet::retell() {
+void Fleet::republish() {
   compare_soon();
   minutes_.forget();
   if (link_ && link_->accepted) lists_.set_wanted(true);
 }
 
 /// Which of its keys or commands it is refused first depends on the beat: told once.
-void Fleet::on_beat(const std::string& refused) {
+void Fleet::on_heartbeat_sent(const std::string& refused) {
   compare_formats();
   const bool accepted = refused.empty();
   if (accepted != link_->accepted) {
@@ -299,13 +298,13 @@ void Fleet::on_beat(const std::string& refused) {
     lists_.set_wanted(accepted);
   }
   // Who may not be seen is not spoken to either: it would be refused for each channel.
-  if (accepted && !link_->answering)
-    link_->answering = std::make_unique<FleetAnswering>(
-        FleetAnswering::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
-                              link_->session->subscriber,
-                              [this] {
-                                if (changed_) changed_();
-                              }},
+  if (accepted && !link_->command_handler)
+    link_->command_handler = std::make_unique<FleetCommandHandler>(
+        FleetCommandHandler::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
+                                   link_->session->subscriber,
+                                   [this] {
+                                     if (changed_) changed_();
+                                   }},
         link_->fleet);
   // Told when it is refused again: rights may be missing for a moment, while somebody changes them.
   link_->refusals = accepted ? 0 : link_->refusals + 1;
@@ -315,7 +314,7 @@ void Fleet::on_beat(const std::string& refused) {
   parts_.log.warn("heartbeat refused by Redis", {{"fleet", link_->fleet}, {"reason", refused}});
 }
 
-void Fleet::look(Seen then) {
+void Fleet::read(Seen then) {
   const auto glance = std::make_shared<api::FleetGlance>();
   parts_.queries.run(
       [glance](verbs::QueryContext& query) {
@@ -326,7 +325,7 @@ void Fleet::look(Seen then) {
         // The query may still be at work if its time is over.
         if (response.status == 200) return then(std::move(*glance));
         FleetView none;
-        none.trouble = api::error_in(response);
+        none.error = api::error_in(response);
         then(page::glance_of(none));
       },
       true);
@@ -346,9 +345,9 @@ void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
       true);
 }
 
-void Fleet::give(FleetOrder order, Given then) {
-  link_->orders.give(std::move(order),
-                     [then = std::move(then)](FleetOutcome&& outcome) { then(outcome); });
+void Fleet::send(FleetCommand order, Sent then) {
+  link_->commands.send(std::move(order),
+                       [then = std::move(then)](FleetCommandResult&& outcome) { then(outcome); });
 }
 
 void Fleet::follow(const std::string& run, http::HttpReplyPtr reply) {

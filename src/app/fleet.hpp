@@ -28,9 +28,9 @@ struct FleetHostParts {
   const RedisConnection& redis;
   const Supervisor& supervisor;
   api::Control& control;
-  const Hour& hour;
+  const RunsPerMinute& hour;
   EventHandler& events;
-  KnownFigures& figures;
+  ListStatsCache& stats;
   api::QueryRunner& queries;
   std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
   std::string id;                                  ///< new at each start
@@ -41,8 +41,8 @@ struct FleetHostParts {
 
 class Fleet final : public Subsystem,
                     public EventHandler,
-                    public api::FleetPort,
-                    private store::FleetMember::Handler {
+                    public api::FleetControl,
+                    private store::FleetMembership::Handler {
  public:
   explicit Fleet(const FleetHostParts& parts);
   ~Fleet() override;
@@ -57,10 +57,10 @@ class Fleet final : public Subsystem,
   // of EventHandler
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override;
-  // of api::FleetPort
-  void look(Seen then) override;
+  // of api::FleetControl
+  void read(Seen then) override;
   void details(std::vector<view::HostWish> wishes, Detailed then) override;
-  void give(FleetOrder order, Given then) override;
+  void send(FleetCommand order, Sent then) override;
   void follow(const std::string& run, http::HttpReplyPtr reply) override;
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }
 
@@ -69,15 +69,15 @@ class Fleet final : public Subsystem,
   struct Link;
   class LogStream;
 
-  // of store::FleetMember::Handler
-  HostBeat beat(const RedisTime& time) override;
-  std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
+  // of store::FleetMembership::Handler
+  HostHeartbeat heartbeat(const RedisClock& time) override;
+  std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) override {
     return lists_.take(most, lively);
   }
-  std::vector<Minute> minutes(const RedisTime& time) override { return minutes_.take(time); }
-  void retell() override;
+  std::vector<Minute> minutes(const RedisClock& time) override { return minutes_.take(time); }
+  void republish() override;
   void on_counted(std::size_t hosts) override;
-  void on_beat(const std::string& refused) override;
+  void on_heartbeat_sent(const std::string& refused) override;
 
   void join(const Config& config);
   [[nodiscard]] bool is_current(const Link& link) const;
@@ -91,8 +91,8 @@ class Fleet final : public Subsystem,
   unsigned processors_;  ///< that w8yd may use; looked at again with each config
   std::string hash_;     ///< in force, and since when
   Instant applied_{};
-  FleetLists lists_;
-  FleetHour minutes_;
+  ListReportPublisher lists_;
+  RunCountsPublisher minutes_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;           ///< until it has forgotten us
   std::string fleet_;                    ///< of the config that is being applied or in force

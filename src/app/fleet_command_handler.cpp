@@ -11,25 +11,25 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
 /// Whoever waits for an answer has it in time.
-constexpr Duration longest_wait = std::chrono::milliseconds(1500);
+constexpr Duration max_wait = std::chrono::milliseconds(1500);
 /// Reloads that go on while others are ordered.
-constexpr std::size_t most_slow = 64;
+constexpr std::size_t max_slow = 64;
 /// Walks through all lists at once, each of which gathers an answer of its own.
 constexpr std::size_t max_walks = 16;
 /// Bytes of answers that wait for Redis. Beyond them, further answers are not sent.
 constexpr std::size_t max_unsent = 2 * max_answer;
 
 /// Bytes of what runs have written before, of one and of all that are told.
-constexpr std::size_t most_tail = std::size_t{64} << 10;
-constexpr std::size_t most_tails = max_answer / 4;
+constexpr std::size_t max_tail = std::size_t{64} << 10;
+constexpr std::size_t max_tails = max_answer / 4;
 
 }  // namespace
 
 /// What is told of runs, as much as an answer may have.
-struct FleetAnswering::ToldRuns {
+struct FleetCommandHandler::ToldRuns {
   std::vector<view::RunView> runs;
   std::size_t bytes = 0;
   std::size_t more = 0;
@@ -40,7 +40,7 @@ struct FleetAnswering::ToldRuns {
   /// Whole lines of the tail, as much as fits beside those of others. The last one, if it has no
   /// end yet, is told when it has.
   [[nodiscard]] std::string fitting(std::string tail) const {
-    const std::size_t room = bytes < most_tails ? std::min(most_tail, most_tails - bytes) : 0;
+    const std::size_t room = bytes < max_tails ? std::min(max_tail, max_tails - bytes) : 0;
     tail.resize(tail.rfind('\n') + 1);
     if (tail.size() > room) tail.erase(0, tail.size() - room);
     return tail;
@@ -51,9 +51,9 @@ struct FleetAnswering::ToldRuns {
     for (const RunStatus& run : status.runs) {
       if (!std::string_view(run.run).starts_with(start)) continue;
       view::RunView shown{status.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}};
-      ShownItem& item = shown.status.item;
+      DisplayItem& item = shown.status.item;
       if (start.empty() && item.beginning.size() > max_told_item)
-        item = ShownItem(std::string_view(item.beginning).substr(0, max_told_item), item.length);
+        item = DisplayItem(std::string_view(item.beginning).substr(0, max_told_item), item.length);
       if (tail_of) shown.tail = fitting(tail_of(run.run));
       bytes += view::to_json(shown).size();
       if (runs.size() < max_told_runs && bytes < max_answer / 2) {
@@ -65,14 +65,14 @@ struct FleetAnswering::ToldRuns {
   }
 };
 
-struct FleetAnswering::Slow {
-  Slow(TimerQueue& timers, std::string id) : order(std::move(id)), patience(timers) {}
+struct FleetCommandHandler::Slow {
+  Slow(TimerQueue& timers, std::string id) : order(std::move(id)), timeout(timers) {}
   std::string order;
-  Timer patience;
+  Timer timeout;
   bool answered = false;
 };
 
-FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
+FleetCommandHandler::FleetCommandHandler(const Parts& parts, const std::string& fleet)
     : redis::Subscriber::Listener(parts.subscriber),
       parts_(parts),
       keys_(fleet),
@@ -83,71 +83,73 @@ FleetAnswering::FleetAnswering(const Parts& parts, const std::string& fleet)
       changes_(parts.subscriber.subscribe(
           keys_.changes, [this](std::string_view, std::string_view) { parts_.changed(); })) {}
 
-FleetAnswering::~FleetAnswering() = default;
+FleetCommandHandler::~FleetCommandHandler() = default;
 
-void FleetAnswering::on_refused(const std::string& channel, const std::string& why) {
+void FleetCommandHandler::on_refused(const std::string& channel, const std::string& why) {
   if (channel != keys_.control || std::exchange(refused_told_, true)) return;
   parts_.log.warn("fleet commands refused by Redis", {{"channel", channel}, {"reason", why}});
 }
 
-void FleetAnswering::heard(std::string_view payload) {
-  const auto read = parse_order(payload);
-  if (const auto* bad = std::get_if<BadOrder>(&read))
+void FleetCommandHandler::heard(std::string_view payload) {
+  const auto read = parse_command(payload);
+  if (const auto* bad = std::get_if<InvalidFleetCommand>(&read))
     return command_log_.ignored(keys_.control, bad->why);
-  const auto& order = std::get<FleetOrder>(read);
+  const auto& order = std::get<FleetCommand>(read);
   const std::string& id = parts_.member.id();
   if (!order.is_for(name_in_host_id(id), id)) return;
-  const RedisTime& time = parts_.member.time();
+  const RedisClock& time = parts_.member.time();
   if (order.until.count() > 0 && time.known() && order.until < time.at(parts_.loop.now()))
     return command_log_.ignored(keys_.control, "it came too late to be carried out");
   carry_out(order);
 }
 
-void FleetAnswering::carry_out(const FleetOrder& order) {
+void FleetCommandHandler::carry_out(const FleetCommand& order) {
   api::Control& control = parts_.control;
-  if (order.kind != OrderKind::runs && order.kind != OrderKind::logs) command_log_.received(order);
+  if (order.kind != FleetCommandKind::runs && order.kind != FleetCommandKind::logs)
+    command_log_.received(order);
   switch (order.kind) {
-    case OrderKind::quiet:
+    case FleetCommandKind::quiet:
       return answer(order.id, control.quiet());
-    case OrderKind::resume:
+    case FleetCommandKind::resume:
       return answer(order.id, control.resume());
-    case OrderKind::drain:
+    case FleetCommandKind::drain:
       return answer(order.id, control.drain());
-    case OrderKind::reload:
+    case FleetCommandKind::reload:
       return reload(order);
-    case OrderKind::cancel:
+    case FleetCommandKind::cancel:
       return answer(order.id, control.cancel(order.run));
-    case OrderKind::run:
+    case FleetCommandKind::run:
       return control.run_item(*order.list, order.item,
                               [this, alive = std::weak_ptr<bool>(alive_),
-                               id = order.id](const api::ControlResult& result) {
+                               id = order.id](const api::CommandResult& result) {
                                 if (!alive.expired()) answer(id, result);
                               });
-    case OrderKind::runs:
+    case FleetCommandKind::runs:
       return tell_runs(order);
-    case OrderKind::logs:
+    case FleetCommandKind::logs:
       return tell_logs(order);
   }
 }
 
-std::shared_ptr<FleetAnswering::Slow> FleetAnswering::begin_slow(const FleetOrder& order) {
+std::shared_ptr<FleetCommandHandler::Slow> FleetCommandHandler::start_slow(
+    const FleetCommand& order) {
   auto slow = std::make_shared<Slow>(parts_.loop.timers(), order.id);
   slow_.push_back(slow);
   return slow;
 }
 
 /// A reload asks executors, which may take longer than anybody waits.
-void FleetAnswering::reload(const FleetOrder& order) {
-  if (slow_.size() >= most_slow)
+void FleetCommandHandler::reload(const FleetCommand& order) {
+  if (slow_.size() >= max_slow)
     return answer(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
-  const auto slow = begin_slow(order);
+  const auto slow = start_slow(order);
   const std::weak_ptr<Slow> weak = slow;
-  slow->patience.set(parts_.loop.now() + longest_wait, [this, weak] {
+  slow->timeout.set(parts_.loop.now() + max_wait, [this, weak] {
     const auto asked = weak.lock();
     if (!asked || std::exchange(asked->answered, true)) return;
     answer(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
   });
-  parts_.control.reload([this, weak](const api::ControlResult& result) {
+  parts_.control.reload([this, weak](const api::CommandResult& result) {
     const auto asked = weak.lock();  // gone with this
     if (!asked) return;
     std::erase(slow_, asked);
@@ -155,7 +157,7 @@ void FleetAnswering::reload(const FleetOrder& order) {
   });
 }
 
-void FleetAnswering::tell_runs(const FleetOrder& order) {
+void FleetCommandHandler::tell_runs(const FleetCommand& order) {
   const auto told = std::make_shared<ToldRuns>();
   const WallTime now = parts_.loop.clock().wall();
   if (order.list) {
@@ -169,7 +171,8 @@ void FleetAnswering::tell_runs(const FleetOrder& order) {
   tell_all_runs(order, told);
 }
 
-void FleetAnswering::tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told) {
+void FleetCommandHandler::tell_all_runs(const FleetCommand& order,
+                                        const std::shared_ptr<ToldRuns>& told) {
   if (walks_ >= max_walks)
     return answer(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
   ++walks_;
@@ -185,7 +188,7 @@ void FleetAnswering::tell_all_runs(const FleetOrder& order, const std::shared_pt
 // ---- what runs write
 
 /// What was written before, the first time; what is written from now on, on the follower's channel.
-void FleetAnswering::tell_logs(const FleetOrder& order) {
+void FleetCommandHandler::tell_logs(const FleetCommand& order) {
   using Followed = LogFollowers::Followed;
   Followed followed = Followed::anew;
   if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
@@ -203,9 +206,9 @@ void FleetAnswering::tell_logs(const FleetOrder& order) {
   tell_all_runs(order, told);
 }
 
-void FleetAnswering::on_event(const Event& event) {
+void FleetCommandHandler::on_event(const Event& event) {
   if (followers_.none()) return;
-  if (const auto* said = std::get_if<RunSaid>(&event)) {
+  if (const auto* said = std::get_if<RunLogged>(&event)) {
     followers_.said(*said, parts_.loop.now());
   } else if (const auto* updated = std::get_if<RunUpdated>(&event)) {
     followers_.updated(*updated, parts_.loop.now());
@@ -219,13 +222,13 @@ void FleetAnswering::on_event(const Event& event) {
   arm_logs();
 }
 
-void FleetAnswering::arm_logs() {
+void FleetCommandHandler::arm_logs() {
   const auto due = followers_.due();
   if (due && (!logs_timer_.pending() || *due < logs_timer_.deadline()))
     logs_timer_.set(*due, [this] { publish_logs(); });
 }
 
-void FleetAnswering::publish_logs() {
+void FleetCommandHandler::publish_logs() {
   for (LogFollowers::Due& due : followers_.take(parts_.loop.now())) {
     due.message.host = name_in_host_id(parts_.member.id());
     parts_.member.client().call({"PUBLISH", keys_.logs(due.listener), to_text(due.message)});
@@ -233,9 +236,9 @@ void FleetAnswering::publish_logs() {
   arm_logs();
 }
 
-void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
+void FleetCommandHandler::answer_runs(const std::string& order, ToldRuns& told) {
   const std::size_t count = told.runs.size() + told.more;
-  FleetAnswer reply;
+  FleetReply reply;
   reply.runs = std::move(told.runs);
   reply.omitted_runs = told.more;
   reply.list = std::move(told.list);
@@ -243,8 +246,8 @@ void FleetAnswering::answer_runs(const std::string& order, ToldRuns& told) {
          std::move(reply));
 }
 
-void FleetAnswering::answer(const std::string& order, const api::ControlResult& result,
-                            FleetAnswer told) {
+void FleetCommandHandler::answer(const std::string& order, const api::CommandResult& result,
+                                 FleetReply told) {
   told.host_id = parts_.member.id();
   told.host = name_in_host_id(told.host_id);
   told.result = api::kind_name(result.kind);

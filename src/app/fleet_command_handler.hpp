@@ -22,19 +22,19 @@
 
 namespace w8y::app {
 
-class FleetAnswering final : private redis::Subscriber::Listener {
+class FleetCommandHandler final : private redis::Subscriber::Listener {
  public:
   struct Parts {
     loop::Loop& loop;
     ops::LineLog& log;
     api::Control& control;
-    store::FleetMember& member;
+    store::FleetMembership& member;
     redis::Subscriber& subscriber;
     /// Somebody has changed a list in Redis, and says so.
     std::function<void()> changed;
   };
-  FleetAnswering(const Parts& parts, const std::string& fleet);
-  ~FleetAnswering() override;
+  FleetCommandHandler(const Parts& parts, const std::string& fleet);
+  ~FleetCommandHandler() override;
 
   /// What runs write and tell, for who follows it; nothing while nobody does.
   void on_event(const Event& event);
@@ -49,16 +49,16 @@ class FleetAnswering final : private redis::Subscriber::Listener {
   void on_down(const std::string&) override {}
   void on_refused(const std::string& channel, const std::string& why) override;
   void heard(std::string_view payload);
-  void tell_all_runs(const FleetOrder& order, const std::shared_ptr<ToldRuns>& told);
-  void carry_out(const FleetOrder& order);
-  void reload(const FleetOrder& order);
-  void tell_runs(const FleetOrder& order);
-  void tell_logs(const FleetOrder& order);
+  void tell_all_runs(const FleetCommand& order, const std::shared_ptr<ToldRuns>& told);
+  void carry_out(const FleetCommand& order);
+  void reload(const FleetCommand& order);
+  void tell_runs(const FleetCommand& order);
+  void tell_logs(const FleetCommand& order);
   void publish_logs();
   void arm_logs();
   void answer_runs(const std::string& order, ToldRuns& told);
-  void answer(const std::string& order, const api::ControlResult& result, FleetAnswer told = {});
-  std::shared_ptr<Slow> begin_slow(const FleetOrder& order);
+  void answer(const std::string& order, const api::CommandResult& result, FleetReply told = {});
+  std::shared_ptr<Slow> start_slow(const FleetCommand& order);
 
   const Parts parts_;
   const store::FleetKeys keys_;

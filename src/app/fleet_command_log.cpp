@@ -31,8 +31,8 @@ FleetCommandLog::~FleetCommandLog() {
   tell_left_out();
 }
 
-void FleetCommandLog::received(const FleetOrder& order) {
-  const char* const name = order_name(order.kind);
+void FleetCommandLog::received(const FleetCommand& order) {
+  const char* const name = command_name(order.kind);
   if (!admits(received_, name, not_logged_)) return arm();
   log_.info("fleet command received", {{"command", name}, {"by", order.by}, {"id", order.id}});
 }

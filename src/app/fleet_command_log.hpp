@@ -21,7 +21,7 @@ class FleetCommandLog {
   FleetCommandLog(const FleetCommandLog&) = delete;
   FleetCommandLog& operator=(const FleetCommandLog&) = delete;
 
-  void received(const FleetOrder& order);
+  void received(const FleetCommand& order);
   void ignored(const std::string& channel, const std::string& why);
   /// A reply that was not sent.
   void dropped_reply();

@@ -18,14 +18,14 @@ class GearmanConnections final : public Subsystem {
   void start(const Config& config) override { use(config); }
   void commit(const Config& wanted) override { use(wanted); }
 
-  [[nodiscard]] gearman::Session& session() { return session_; }
-  [[nodiscard]] const gearman::Session& session() const { return session_; }
+  [[nodiscard]] gearman::ServerPool& session() { return session_; }
+  [[nodiscard]] const gearman::ServerPool& session() const { return session_; }
   [[nodiscard]] RunIds& run_ids() { return run_ids_; }
 
  private:
   void use(const Config& config) { session_.use(config.gearman, config.supervisor.host); }
 
-  gearman::Session session_;
+  gearman::ServerPool session_;
   RunIds run_ids_;
 };
 

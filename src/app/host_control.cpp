@@ -9,10 +9,10 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
 /// A claim is answered within some command_timeout, whatever Redis does.
-constexpr Duration claims_patience = std::chrono::minutes(2);
+constexpr Duration claims_timeout = std::chrono::minutes(2);
 
 const ActiveRun* find_run(const ServedList& list, const RunId& run) {
   const ActiveRun* found = list.poller() == nullptr ? nullptr : list.poller()->runs().find(run);
@@ -47,7 +47,7 @@ std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
 HostControl::HostControl(ControlledHost host)
     : host_(std::move(host)),
       started_(host_.loop.clock().wall()),
-      survey_(host_.loop, host_.figures),
+      survey_(host_.loop, host_.stats),
       list_walks_(host_.loop.clock(), host_.loop.timers(), host_.supervisor, survey_) {}
 
 void HostControl::refresh(std::function<void()> then) {
@@ -87,8 +87,8 @@ ConfigText HostControl::config_text(const std::string* list) const {
 std::string HostControl::stuck() const {
   if (host_.redis.session()->leases.overdue(host_.loop.now()))
     return "renewals of locks are overdue";
-  const Duration silent = host_.supervisor.claims_silent_for();
-  if (silent < claims_patience) return {};
+  const Duration silent = host_.supervisor.claims_unanswered_for();
+  if (silent < claims_timeout) return {};
   return "claims have not been answered for " +
          format_duration(std::chrono::floor<std::chrono::seconds>(silent));
 }
@@ -97,12 +97,12 @@ std::optional<ListStatus> HostControl::list(const std::string& prefix) const {
   return find_list(host_.supervisor, survey_, prefix);
 }
 
-api::ControlResult HostControl::drain() {
+api::CommandResult HostControl::drain() {
   host_.drain.order("an order");
   return {Kind::accepted, "draining", {}, {}};
 }
 
-api::ControlResult HostControl::cancel(const RunId& run) {
+api::CommandResult HostControl::cancel(const RunId& run) {
   const std::string how = how_it_ends(host_.supervisor, run);
   if (!host_.supervisor.cancel(run)) return {Kind::not_found, "this host has no such run", {}, {}};
   host_.events.on_event(RunCancelled{run});
@@ -117,13 +117,13 @@ std::string HostControl::tail(const RunId& run) const {
 void HostControl::run_item(const std::string& prefix, const Item& item, Answer answer) {
   if (!host_.supervisor.lists().contains(prefix))
     return answer({Kind::not_found, "this host has no such list in its config", {}, {}});
-  host_.supervisor.run_item(prefix, item, [answer = std::move(answer)](const ItemRun& run) {
+  host_.supervisor.run_item(prefix, item, [answer = std::move(answer)](const RunItemResult& run) {
     switch (run.result) {
-      case ItemRun::Result::begun:
+      case RunItemResult::Result::started:
         return answer({Kind::done, "run " + run.run + " has begun", {}, run.run});
-      case ItemRun::Result::refused:
+      case RunItemResult::Result::refused:
         return answer({Kind::refused, run.why, {}, {}});
-      case ItemRun::Result::not_here:
+      case RunItemResult::Result::not_on_this_host:
         return answer({Kind::unavailable, run.why, {}, {}});
     }
   });

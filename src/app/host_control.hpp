@@ -24,14 +24,14 @@ struct ControlledHost {
   loop::Loop& loop;
   Supervisor& supervisor;
   const RedisConnection& redis;
-  const gearman::Session& gearman;
+  const gearman::ServerPool& gearman;
   HostMode& mode;
   Reload& reload;
   Drain& drain;
   EventHandler& events;
   /// In force, or about to be.
   std::function<const Config&()> config;
-  const KnownFigures& figures;
+  const ListStatsCache& stats;
   std::string id;  ///< new at each start
   int pid = 0;
 };
@@ -53,19 +53,19 @@ class HostControl final : public api::Control {
                                             const std::string& salt) const override {
     return w8y::compare_secret(host_.config(), question, salt);
   }
-  api::ControlResult quiet() override { return host_.mode.quiet(); }
-  api::ControlResult resume() override { return host_.mode.resume(); }
-  api::ControlResult drain() override;
+  api::CommandResult quiet() override { return host_.mode.quiet(); }
+  api::CommandResult resume() override { return host_.mode.resume(); }
+  api::CommandResult drain() override;
   void reload(Answer answer) override { host_.reload.ask(std::move(answer)); }
-  api::ControlResult cancel(const RunId& run) override;
+  api::CommandResult cancel(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
   void run_item(const std::string& prefix, const Item& item, Answer answer) override;
 
  private:
   ControlledHost host_;
   WallTime started_;
-  Survey survey_;
-  ListWalks list_walks_;
+  ListStateCache survey_;
+  ListIteration list_walks_;
 };
 
 }  // namespace w8y::app

@@ -6,15 +6,15 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
-api::ControlResult is_draining() {
+api::CommandResult is_draining() {
   return {Kind::refused, "this host is draining", {}, {}};
 }
 
 }  // namespace
 
-api::ControlResult HostMode::quiet() {
+api::CommandResult HostMode::quiet() {
   if (draining_) return is_draining();
   if (!std::exchange(quiet_, true)) {
     update_quiet();
@@ -23,7 +23,7 @@ api::ControlResult HostMode::quiet() {
   return {Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
 }
 
-api::ControlResult HostMode::resume() {
+api::CommandResult HostMode::resume() {
   if (draining_) return is_draining();
   if (!quiet_) return {Kind::done, "this host was not quiet", {}, {}};
   quiet_ = false;
@@ -50,13 +50,13 @@ void HostMode::formats_compared(const std::optional<std::string>& conflict) {
 }
 
 void HostMode::update_quiet() {
-  supervisor_.set_quiet(quiet_ || redis_ == RedisState::too_old);
+  supervisor_.set_quiet(quiet_ || redis_ == RedisState::unsupported_version);
 }
 
 /// A conflict of formats lasts until an operator ends it. A host in conflict is ready all the same,
 /// so that systemd does not stop it: it answers queries and says what to do.
 void HostMode::look_ready() {
-  if (ready_ || !served_ || redis_ != RedisState::usable || !conflict_ || draining_) return;
+  if (ready_ || !served_ || redis_ != RedisState::available || !conflict_ || draining_) return;
   ready_ = true;
   events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});
   on_ready();

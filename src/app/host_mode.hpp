@@ -22,8 +22,8 @@ class HostMode {
   std::function<void()> on_ready;
 
   // an operator's orders
-  api::ControlResult quiet();
-  api::ControlResult resume();
+  api::CommandResult quiet();
+  api::CommandResult resume();
 
   /// The first config is in force: with a Redis that can be used, the host is ready.
   void lists_served();
@@ -43,7 +43,7 @@ class HostMode {
 
   Supervisor& supervisor_;
   EventHandler& events_;
-  RedisState redis_ = RedisState::down;
+  RedisState redis_ = RedisState::unavailable;
   std::optional<std::string> conflict_{std::in_place};  ///< nullopt: not compared yet
   bool served_ = false;
   bool ready_ = false;

@@ -11,7 +11,7 @@ namespace w8y::app {
 
 namespace {
 
-std::string program_text(const Rule& rule) {
+std::string program_text(const ListConfig& rule) {
   if (!rule.is_command()) return *rule.executor;
   std::string text;
   for (const auto& word : *rule.command) text += (text.empty() ? "" : " ") + word;
@@ -66,9 +66,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
 }
 
 ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
-                       const ListFacts& facts) {
+                       const ListStateSource& facts) {
   const bool quiet = supervisor.quiet();
-  const Rule& rule = list.rule();
+  const ListConfig& rule = list.config();
   ListStatus status;
   status.prefix = rule.prefix;
   facts.add_to(status);
@@ -97,8 +97,8 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
     case ServingState::closed:
       status.state = ListState::draining;
       break;
-    case ServingState::refused:
-      status.state = ListState::refused;
+    case ServingState::ineligible:
+      status.state = ListState::ineligible;
       status.why = list.refusal();
       break;
     case ServingState::probing:
@@ -115,7 +115,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
         status.why = std::move(hold);
       } else {
         describe_serving(status, *list.poller(), facts.now());
-        status.poll_within = supervisor.longest_turn();
+        status.poll_within = supervisor.max_poll_wait();
       }
   }
   return status;
@@ -127,20 +127,21 @@ void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& cl
   status.now = clock.wall();
   status.config_hash = supervisor.config_hash();
   status.generation = supervisor.generation();
-  status.slots_limit = supervisor.places().limit();
-  status.slots_used = supervisor.places().used();
+  status.slots_limit = supervisor.slots().limit();
+  status.slots_used = supervisor.slots().used();
 }
 
-ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const ListFacts& facts) {
+ListStatus status_of(const ServedList& list, const Supervisor& supervisor,
+                     const ListStateSource& facts) {
   return list_status(list, supervisor, facts);
 }
 
-std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListFacts& facts,
+std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListStateSource& facts,
                                     const std::string& prefix) {
   if (const auto found = supervisor.lists().find(prefix); found != supervisor.lists().end())
     return status_of(*found->second, supervisor, facts);
   for (const auto& list : supervisor.closing())
-    if (list->running() > 0 && list->rule().prefix == prefix)
+    if (list->running() > 0 && list->config().prefix == prefix)
       return status_of(*list, supervisor, facts);
   return std::nullopt;
 }

@@ -10,9 +10,9 @@
 namespace w8y::app {
 
 /// What only Redis knows of lists.
-class ListFacts {
+class ListStateSource {
  public:
-  virtual ~ListFacts() = default;
+  virtual ~ListStateSource() = default;
   /// Adds what is known of the list, if it was asked about.
   virtual void add_to(ListStatus& status) const = 0;
   [[nodiscard]] virtual WallTime now() const = 0;
@@ -21,8 +21,9 @@ class ListFacts {
 /// The config and limits of a host; what the supervisor can't know is left as it was.
 void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& clock);
 /// Everything of a list that the supervisor knows, and `facts`.
-ListStatus status_of(const ServedList& list, const Supervisor& supervisor, const ListFacts& facts);
-std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListFacts& facts,
+ListStatus status_of(const ServedList& list, const Supervisor& supervisor,
+                     const ListStateSource& facts);
+std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListStateSource& facts,
                                     const std::string& prefix);
 
 }  // namespace w8y::app

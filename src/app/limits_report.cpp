@@ -8,7 +8,7 @@
 namespace w8y::app {
 
 void LimitsReport::applied(const Config& config) {
-  std::vector<RulePtr> served;
+  std::vector<ListConfigPtr> served;
   for (const auto& [prefix, list] : supervisor_.lists())
     if (list->state() == ServingState::serving) served.push_back(config.lists.at(prefix));
   auto lines = shortfalls(served, config.supervisor, process::host_limits());

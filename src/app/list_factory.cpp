@@ -5,7 +5,7 @@
 
 namespace w8y::app {
 
-std::unique_ptr<Source> ListFactory::make_source(const RulePtr& rule, IdlePolls& idle,
+std::unique_ptr<Source> ListFactory::make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                                  SourceHandler& handler) {
   if (rule->kind() == SourceKind::gearman)
     return source::make_gearman(
@@ -14,19 +14,20 @@ std::unique_ptr<Source> ListFactory::make_source(const RulePtr& rule, IdlePolls&
   return source::make_source(redis_.session(), *rule, idle, handler);
 }
 
-std::unique_ptr<Upkeep> ListFactory::make_upkeep(const RulePtr& rule, IdlePolls& idle,
-                                                 UpkeepHandler& handler) {
+std::unique_ptr<ListMaintenance> ListFactory::make_maintenance(const ListConfigPtr& rule,
+                                                               IdlePolls& idle,
+                                                               ListMaintenanceHandler& handler) {
   return source::make_upkeep(
       redis_.session(), rule, idle, handler,
       [this](const std::string& file, std::int64_t time) { timefiles_.note(file, time); });
 }
 
-std::shared_ptr<Executor> ListFactory::make_executor(const RulePtr& rule, const Caps& caps,
+std::shared_ptr<Executor> ListFactory::make_executor(const ListConfigPtr& rule, const Caps& caps,
                                                      RunHandler& handler) {
   return processes_.make_executor(redis_.host(), *rule, caps, handler);
 }
 
-std::string ListFactory::why_not(const Rule& rule, const Caps& caps) {
+std::string ListFactory::why_not(const ListConfig& rule, const Caps& caps) {
   std::string why = executor::why_not(rule, caps);
   return why.empty() ? source::why_not(rule) : why;
 }

@@ -23,13 +23,13 @@ class ListFactory final : public PollerFactory {
         timefiles_(timefiles),
         prober_(loop.clock(), processes) {}
 
-  std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+  std::unique_ptr<Source> make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override;
-  std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
+  std::shared_ptr<Executor> make_executor(const ListConfigPtr& rule, const Caps& caps,
                                           RunHandler& handler) override;
-  std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls& idle,
-                                      UpkeepHandler& handler) override;
-  std::string why_not(const Rule& rule, const Caps& caps) override;
+  std::unique_ptr<ListMaintenance> make_maintenance(const ListConfigPtr& rule, IdlePolls& idle,
+                                                    ListMaintenanceHandler& handler) override;
+  std::string why_not(const ListConfig& rule, const Caps& caps) override;
   Prober& prober() override { return prober_; }
   /// How long it took to find out whether a list can be served here.
   [[nodiscard]] const CallTimes& probes() const { return prober_.times; }
@@ -39,7 +39,7 @@ class ListFactory final : public PollerFactory {
    public:
     TimedProber(const Clock& clock, ChildProcesses& processes)
         : clock_(clock), processes_(processes) {}
-    void look_for(const Rule& rule, Duration timeout, Answer answer) override {
+    void look_for(const ListConfig& rule, Duration timeout, Answer answer) override {
       processes_.prober().look_for(
           rule, timeout,
           [this, begun = clock_.now(), answer = std::move(answer)](ProbeResult&& result) {

@@ -9,36 +9,36 @@ namespace w8y::app {
 namespace {
 
 /// In one turn of the loop, and for all others before the next one.
-constexpr Duration longest_step = std::chrono::milliseconds(2);
+constexpr Duration max_step = std::chrono::milliseconds(2);
 constexpr Duration pause = std::chrono::microseconds(500);
 /// Lists between two looks at the clock.
 constexpr std::size_t few = 16;
 
 }  // namespace
 
-ListWalks::ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-                     const ListFacts& facts)
+ListIteration::ListIteration(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+                             const ListStateSource& facts)
     : clock_(clock), supervisor_(supervisor), facts_(facts), timer_(timers) {}
 
-void ListWalks::begin(Look look, Then then) {
+void ListIteration::begin(Look look, Then then) {
   walks_.push_back({std::move(look), std::move(then), std::nullopt});
-  if (!timer_.pending()) timer_.set(clock_.now(), [this] { go_on(); });
+  if (!timer_.pending()) timer_.set(clock_.now(), [this] { next_step(); });
 }
 
-void ListWalks::go_on() {
+void ListIteration::next_step() {
   const bool over = step(walks_.front());
   if (over) {
-    const Walk walk = std::move(walks_.front());
+    const Iteration walk = std::move(walks_.front());
     walks_.pop_front();
     walk.then();
   }
-  if (!walks_.empty()) timer_.set(clock_.now() + pause, [this] { go_on(); });
+  if (!walks_.empty()) timer_.set(clock_.now() + pause, [this] { next_step(); });
 }
 
 /// Whether that was the last one.
-bool ListWalks::step(Walk& walk) const {
+bool ListIteration::step(Iteration& walk) const {
   const auto& lists = supervisor_.lists();
-  const Instant until = clock_.now() + longest_step;
+  const Instant until = clock_.now() + max_step;
   auto list = walk.last ? lists.upper_bound(*walk.last) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
     walk.look(status_of(*list->second, supervisor_, facts_));

@@ -14,13 +14,13 @@
 namespace w8y::app {
 
 /// All of ten thousand at once would hold the loop, and renewals with it, for a tenth of a second.
-class ListWalks {
+class ListIteration {
  public:
   using Look = std::function<void(const ListStatus&)>;
   using Then = std::function<void()>;
 
-  ListWalks(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-            const ListFacts& facts);
+  ListIteration(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+                const ListStateSource& facts);
 
   /// From the loop: `look` for each list by prefix, then those that are gone from the config but
   /// for their last runs; then `then`. One walk after the other. What a reload adds or takes
@@ -28,18 +28,18 @@ class ListWalks {
   void begin(Look look, Then then);
 
  private:
-  struct Walk {
+  struct Iteration {
     Look look;
     Then then;
     std::optional<std::string> last;  ///< the prefix that was looked at last
   };
-  void go_on();
-  [[nodiscard]] bool step(Walk& walk) const;
+  void next_step();
+  [[nodiscard]] bool step(Iteration& walk) const;
 
   const Clock& clock_;
   const Supervisor& supervisor_;
-  const ListFacts& facts_;
-  std::deque<Walk> walks_;
+  const ListStateSource& facts_;
+  std::deque<Iteration> walks_;
   Timer timer_;
 };
 

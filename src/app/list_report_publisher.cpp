@@ -14,7 +14,7 @@ constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration walk_interval = std::chrono::seconds(20);
 constexpr Duration walk_gap = std::chrono::milliseconds(500);
 /// More than so many that have changed are not looked at one by one.
-constexpr std::size_t most_single = 256;
+constexpr std::size_t max_single = 256;
 
 /// Whose state an event may change, besides the coming and going of runs.
 struct ChangedList {
@@ -30,8 +30,8 @@ struct ChangedList {
 
 }  // namespace
 
-FleetLists::FleetLists(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-                       std::function<void()> urgent)
+ListReportPublisher::ListReportPublisher(const Clock& clock, TimerQueue& timers,
+                                         const Supervisor& supervisor, std::function<void()> urgent)
     : clock_(clock),
       supervisor_(supervisor),
       urgent_(std::move(urgent)),
@@ -39,36 +39,36 @@ FleetLists::FleetLists(const Clock& clock, TimerQueue& timers, const Supervisor&
       look_(timers),
       walk_(timers) {}
 
-void FleetLists::set_wanted(bool wanted) {
+void ListReportPublisher::set_wanted(bool wanted) {
   wanted_ = wanted;
   told_.forget();
   due_.clear();
-  if (wanted) return look_at_all();
+  if (wanted) return check_all();
   look_.cancel();
   walk_.cancel();
 }
 
-void FleetLists::on_event(const Event& event) {
+void ListReportPublisher::on_event(const Event& event) {
   if (!wanted_) return;
   // Quiet and drain are the state of each list too.
-  if (std::holds_alternative<HostChanged>(event)) return look_at_all();
+  if (std::holds_alternative<HostChanged>(event)) return check_all();
   const std::string_view prefix = std::visit(ChangedList{}, event);
-  if (prefix.data() != nullptr) look_at(prefix);
+  if (prefix.data() != nullptr) check_list(prefix);
 }
 
-void FleetLists::look_at(std::string_view prefix) {
-  if (due_.size() >= most_single) return look_at_all();
+void ListReportPublisher::check_list(std::string_view prefix) {
+  if (due_.size() >= max_single) return check_all();
   due_.emplace(prefix);
-  if (!look_.pending()) look_.set(clock_.now() + gathering, [this] { look(); });
+  if (!look_.pending()) look_.set(clock_.now() + gathering, [this] { check(); });
 }
 
-void FleetLists::look() {
+void ListReportPublisher::check() {
   for (const std::string& prefix : std::exchange(due_, {}))
     if (const auto list = find_list(supervisor_, *this, prefix)) told_.note(*list);
   if (told_.urgent()) urgent_();
 }
 
-void FleetLists::look_at_all() {
+void ListReportPublisher::check_all() {
   if (!wanted_) return;
   walk_again_ = walking_;
   if (walking_) return;
@@ -81,13 +81,13 @@ void FleetLists::look_at_all() {
   });
 }
 
-void FleetLists::walked() {
+void ListReportPublisher::walked() {
   walking_ = false;
   told_.end();
   if (!wanted_) return;
   if (told_.urgent()) urgent_();
   walk_.set(clock_.now() + (std::exchange(walk_again_, false) ? walk_gap : walk_interval),
-            [this] { look_at_all(); });
+            [this] { check_all(); });
 }
 
 }  // namespace w8y::app

@@ -17,37 +17,37 @@ namespace w8y::app {
 
 /// Looks at a list when something has happened to it, and at all of them now and then: what runs
 /// change is told late, and costs nothing when it happens.
-class FleetLists final : private ListFacts {
+class ListReportPublisher final : private ListStateSource {
  public:
   /// `urgent`: something is to be told soon.
-  FleetLists(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
-             std::function<void()> urgent);
+  ListReportPublisher(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
+                      std::function<void()> urgent);
 
   /// Whether anybody is told. All is told again, from the beginning.
   void set_wanted(bool wanted);
   void on_event(const Event& event);
   /// All lists may have changed.
-  void look_at_all();
-  [[nodiscard]] std::vector<ToldLists::Change> take(std::size_t most, bool lively) {
+  void check_all();
+  [[nodiscard]] std::vector<ListReportTracker::Change> take(std::size_t most, bool lively) {
     return told_.take(most, lively);
   }
 
  private:
   void add_to(ListStatus&) const override {}
   [[nodiscard]] WallTime now() const override { return clock_.wall(); }
-  void look_at(std::string_view prefix);
-  void look();
+  void check_list(std::string_view prefix);
+  void check();
   void walked();
 
   const Clock& clock_;
   const Supervisor& supervisor_;
   const std::function<void()> urgent_;
-  ToldLists told_;
+  ListReportTracker told_;
   bool wanted_ = false;
   std::unordered_set<std::string> due_;  ///< prefixes to look at
   bool walking_ = false;
   bool walk_again_ = false;
-  ListWalks walks_;
+  ListIteration walks_;
   Timer look_;
   Timer walk_;
 };

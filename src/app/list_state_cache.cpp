@@ -16,14 +16,14 @@ constexpr std::size_t batch = 256;
 /// fifth of Redis, however often it is done.
 constexpr int pauses = 4;
 /// For whoever looks; what comes later is for the next one.
-constexpr Duration patience = std::chrono::seconds(1);
+constexpr Duration timeout = std::chrono::seconds(1);
 /// Of a reason.
 constexpr const char* last_byte = "4095";
 
 }  // namespace
 
-void Survey::refresh(const std::shared_ptr<store::RedisSession>& redis,
-                     const Supervisor& supervisor, Then then) {
+void ListStateCache::refresh(const std::shared_ptr<store::RedisSession>& redis,
+                             const Supervisor& supervisor, Then then) {
   if (!redis->client.connected()) {
     // What was seen before it went away may be wrong by now.
     if (!round_) found_.clear();
@@ -33,40 +33,40 @@ void Survey::refresh(const std::shared_ptr<store::RedisSession>& redis,
   redis_ = redis;
   supervisor_ = &supervisor;
   later_.push_back(std::move(then));
-  if (!patience_.pending())
-    patience_.set(loop_.now() + patience, [this] {
-      tell(std::exchange(waiting_, {}));
-      tell(std::exchange(later_, {}));
+  if (!timeout_.pending())
+    timeout_.set(loop_.now() + timeout, [this] {
+      notify(std::exchange(waiting_, {}));
+      notify(std::exchange(later_, {}));
     });
   if (!round_ && !begin_.pending())
     begin_.set(std::max(loop_.now(), next_at_), [this] { begin(); });
 }
 
-void Survey::begin() {
+void ListStateCache::begin() {
   if (later_.empty()) return;
   waiting_ = std::exchange(later_, {});
   found_.clear();
   whole_ = false;
   round_ = std::make_shared<Round>();
   round_->redis = std::exchange(redis_, nullptr);
-  round_->begun = loop_.now();
+  round_->started = loop_.now();
   for (const auto& [prefix, list] : supervisor_->lists())
-    round_->lists.emplace_back(prefix, list->rule().key_prefix());
-  ask_batch(round_);
+    round_->lists.emplace_back(prefix, list->config().key_prefix());
+  request_batch(round_);
 }
 
-void Survey::ask_batch(const std::shared_ptr<Round>& round) {
+void ListStateCache::request_batch(const std::shared_ptr<Round>& round) {
   if (round->next == round->lists.size()) return end_round(true);
   const std::size_t end = std::min(round->lists.size(), round->next + batch);
   while (round->next < end) {
     const auto& [prefix, key_prefix] = round->lists[round->next++];
-    ask(round, prefix, key_prefix);
+    request(round, prefix, key_prefix);
   }
 }
 
 /// An error reply (an ACL, a key of a wrong type) leaves that part unknown.
-void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
-                 const std::string& key_prefix) {
+void ListStateCache::request(const std::shared_ptr<Round>& round, const std::string& prefix,
+                             const std::string& key_prefix) {
   const store::CircularKeys keys(key_prefix);
   call(round, {"HLEN", keys.quarantined}, [this, prefix](const redis::Answer& answer) {
     const auto count =
@@ -83,11 +83,11 @@ void Survey::ask(const std::shared_ptr<Round>& round, const std::string& prefix,
          Pause& pause = found->second.pause.emplace();
          if (const auto time = read_ms(left, {1, ms_range.max}))
            pause.until = loop_.clock().wall() + *time;
-         ask_why(prefix, paused);
+         request_reason(prefix, paused);
        });
 }
 
-void Survey::ask_why(const std::string& prefix, const std::string& paused) {
+void ListStateCache::request_reason(const std::string& prefix, const std::string& paused) {
   call(round_, {"GETRANGE", paused, "0", last_byte}, [this, prefix](const redis::Answer& answer) {
     const auto found = found_.find(prefix);
     if (!answer.ok() || found == found_.end() || !found->second.pause) return;
@@ -97,7 +97,8 @@ void Survey::ask_why(const std::string& prefix, const std::string& paused) {
   });
 }
 
-void Survey::call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look) {
+void ListStateCache::call(const std::shared_ptr<Round>& round, const redis::Command& command,
+                          Look look) {
   ++round->missing;
   round->redis->client.call(command, [this, alive = std::weak_ptr<Round>(round),
                                       look = std::move(look)](const redis::Answer& answer) {
@@ -110,28 +111,28 @@ void Survey::call(const std::shared_ptr<Round>& round, const redis::Command& com
     }
     if (--asked->missing > 0) return;
     if (asked->failed) return end_round(false);
-    ask_batch(asked);
+    request_batch(asked);
   });
 }
 
-void Survey::end_round(bool whole) {
+void ListStateCache::end_round(bool whole) {
   whole_ = whole;
-  next_at_ = loop_.now() + pauses * (loop_.now() - round_->begun);
+  next_at_ = loop_.now() + pauses * (loop_.now() - round_->started);
   round_.reset();
   if (later_.empty()) {
-    patience_.cancel();
+    timeout_.cancel();
   } else {
     begin_.set(next_at_, [this] { begin(); });
   }
-  tell(std::exchange(waiting_, {}));
+  notify(std::exchange(waiting_, {}));
 }
 
-void Survey::tell(std::vector<Then> all) {
+void ListStateCache::notify(std::vector<Then> all) {
   for (const auto& then : all) then();
 }
 
-void Survey::add_to(ListStatus& status) const {
-  figures_.add_to(status);
+void ListStateCache::add_to(ListStatus& status) const {
+  stats_.add_to(status);
   const auto found = found_.find(status.prefix);
   if (found != found_.end()) {
     status.quarantined = found->second.quarantined;

@@ -20,13 +20,13 @@
 
 namespace w8y::app {
 
-class Survey final : public ListFacts {
+class ListStateCache final : public ListStateSource {
  public:
   using Then = std::function<void()>;
 
-  /// `figures`: what is asked all the time.
-  Survey(loop::Loop& loop, const KnownFigures& figures)
-      : loop_(loop), figures_(figures), patience_(loop.timers()), begin_(loop.timers()) {}
+  /// `stats`: what is asked all the time.
+  ListStateCache(loop::Loop& loop, const ListStatsCache& stats)
+      : loop_(loop), stats_(stats), timeout_(loop.timers()), begin_(loop.timers()) {}
 
   /// Asks about all lists of `supervisor`, which outlives the survey, and then calls `then`; also
   /// if Redis does not answer in time. Answers are newer than this call, unless they took too long.
@@ -41,7 +41,7 @@ class Survey final : public ListFacts {
   struct Round {
     std::shared_ptr<store::RedisSession> redis;
     std::vector<std::pair<std::string, std::string>> lists;  ///< prefix, what its keys start with
-    Instant begun{};
+    Instant started{};
     std::size_t next = 0;
     std::size_t missing = 0;  ///< answers of the batch that is out
     bool failed = false;
@@ -53,17 +53,17 @@ class Survey final : public ListFacts {
   using Look = std::function<void(const redis::Answer&)>;
 
   void begin();
-  void ask_batch(const std::shared_ptr<Round>& round);
-  void ask(const std::shared_ptr<Round>& round, const std::string& prefix,
-           const std::string& key_prefix);
-  void ask_why(const std::string& prefix, const std::string& paused);
+  void request_batch(const std::shared_ptr<Round>& round);
+  void request(const std::shared_ptr<Round>& round, const std::string& prefix,
+               const std::string& key_prefix);
+  void request_reason(const std::string& prefix, const std::string& paused);
   void call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look);
   void end_round(bool whole);
-  void tell(std::vector<Then> all);
+  void notify(std::vector<Then> all);
 
   loop::Loop& loop_;
-  const KnownFigures& figures_;
-  Timer patience_;
+  const ListStatsCache& stats_;
+  Timer timeout_;
   Timer begin_;
   Instant next_at_{};  ///< no round begins before
   std::shared_ptr<store::RedisSession> redis_;

@@ -2,37 +2,37 @@
 
 namespace w8y::app {
 
-void KnownFigures::note(const std::string& prefix, const ListFigures& figures, Duration age) {
-  Known& known = lists_[prefix];
-  if (known.figures.at == figures.at && known.at != Instant{}) return;
-  known.figures = figures;
+void ListStatsCache::record(const std::string& prefix, const ListStats& stats, Duration age) {
+  Entry& known = lists_[prefix];
+  if (known.stats.at == stats.at && known.at != Instant{}) return;
+  known.stats = stats;
   known.at = clock_.now() - age;
 }
 
-void KnownFigures::forget() {
+void ListStatsCache::forget() {
   lists_.clear();
   fleet_.reset();
 }
 
-const ListFigures* KnownFigures::find(const std::string& prefix) const {
+const ListStats* ListStatsCache::find(const std::string& prefix) const {
   const auto found = lists_.find(prefix);
-  if (found == lists_.end() || found->second.at + figures_life < clock_.now()) return nullptr;
-  return &found->second.figures;
+  if (found == lists_.end() || found->second.at + stats_life < clock_.now()) return nullptr;
+  return &found->second.stats;
 }
 
-std::vector<LapAt> KnownFigures::cycles(const std::string& prefix) const {
+std::vector<CycleAt> ListStatsCache::cycles(const std::string& prefix) const {
   const auto found = lists_.find(prefix);
-  return found == lists_.end() ? std::vector<LapAt>() : found->second.figures.cycles;
+  return found == lists_.end() ? std::vector<CycleAt>() : found->second.stats.cycles;
 }
 
-std::optional<Duration> KnownFigures::age(const std::string& prefix) const {
+std::optional<Duration> ListStatsCache::age(const std::string& prefix) const {
   const auto found = lists_.find(prefix);
   if (found == lists_.end()) return std::nullopt;
   return clock_.now() - found->second.at;
 }
 
-void KnownFigures::add_to(ListStatus& status) const {
-  if (const ListFigures* figures = find(status.prefix)) status.figures = *figures;
+void ListStatsCache::add_to(ListStatus& status) const {
+  if (const ListStats* stats = find(status.prefix)) status.stats = *stats;
 }
 
 }  // namespace w8y::app

@@ -11,31 +11,31 @@
 
 namespace w8y::app {
 
-class KnownFigures {
+class ListStatsCache {
  public:
-  explicit KnownFigures(const Clock& clock) : clock_(clock) {}
+  explicit ListStatsCache(const Clock& clock) : clock_(clock) {}
 
   /// `age`: since Redis was asked. What is known already keeps its age.
-  void note(const std::string& prefix, const ListFigures& figures, Duration age);
-  void note(const FleetCounts& counts) { fleet_ = counts; }
+  void record(const std::string& prefix, const ListStats& stats, Duration age);
+  void record(const FleetCounts& counts) { fleet_ = counts; }
   /// They are of another Redis.
   void forget();
   /// nullptr: not known, or too old to be shown.
-  [[nodiscard]] const ListFigures* find(const std::string& prefix) const;
+  [[nodiscard]] const ListStats* find(const std::string& prefix) const;
   /// Of any age.
-  [[nodiscard]] std::vector<LapAt> cycles(const std::string& prefix) const;
+  [[nodiscard]] std::vector<CycleAt> cycles(const std::string& prefix) const;
   /// Of any age: how long ago Redis was asked.
   [[nodiscard]] std::optional<Duration> age(const std::string& prefix) const;
   [[nodiscard]] const std::optional<FleetCounts>& fleet() const { return fleet_; }
   void add_to(ListStatus& status) const;
 
  private:
-  struct Known {
-    ListFigures figures;
+  struct Entry {
+    ListStats stats;
     Instant at{};
   };
   const Clock& clock_;
-  std::map<std::string, Known> lists_;  ///< by prefix
+  std::map<std::string, Entry> lists_;  ///< by prefix
   std::optional<FleetCounts> fleet_;
 };
 

@@ -18,88 +18,90 @@ namespace {
 constexpr std::size_t lists_at_once = 32;
 /// Between two calls: so many times as long as the last one took, and no less than that.
 constexpr int measure_pauses = 20;
-constexpr Duration least_measure_pause = std::chrono::milliseconds(2);
-constexpr Duration longest_measure_pause = std::chrono::seconds(1);
+constexpr Duration min_measure_pause = std::chrono::milliseconds(2);
+constexpr Duration max_measure_pause = std::chrono::seconds(1);
 /// Jobs of a schedule whose status is read in one round: about 50 ms of Redis's time. The next
 /// round continues where this one ended.
 constexpr std::size_t jobs_per_round = 50'000;
 /// A round ends earlier if Redis is slow, so that the other lists do not wait.
 constexpr Duration statuses_time = std::chrono::seconds(3);
 
-ListFigures figures_of(const store::Measured& measured, WallTime now) {
-  ListFigures figures;
-  figures.items = {{"length", measured.length},
-                   {"free", measured.free},
-                   {"running", measured.running},
-                   {"delayed", measured.resting},
-                   {"quarantined", measured.quarantined}};
-  figures.estimated = measured.estimated;
-  figures.lap = measured.lap;
-  figures.oldest = measured.oldest;
-  figures.at = now;
-  return figures;
+ListStats stats_of(const store::ListCounts& measured, WallTime now) {
+  ListStats stats;
+  stats.items = {{"length", measured.length},
+                 {"free", measured.free},
+                 {"running", measured.running},
+                 {"delayed", measured.resting},
+                 {"quarantined", measured.quarantined}};
+  stats.estimated = measured.estimated;
+  stats.cycle = measured.lap;
+  stats.longest_wait = measured.oldest;
+  stats.at = now;
+  return stats;
 }
 
 }  // namespace
 
-struct Measuring::Counts {
-  RulePtr rule;
-  ListFigures figures;
+struct ListStatsReader::Counts {
+  ListConfigPtr rule;
+  ListStats stats;
   std::size_t missing = 0;
   std::size_t examined = 0;  ///< jobs of a schedule, since `began`
   Instant began{};
   bool refused = false;
 };
 
-Measuring::Measuring(loop::Loop& loop, std::shared_ptr<store::RedisSession> session, bool cluster,
-                     Told told)
+ListStatsReader::ListStatsReader(loop::Loop& loop, std::shared_ptr<store::RedisSession> session,
+                                 bool cluster, Told told)
     : loop_(loop),
       session_(std::move(session)),
-      most_lists_(cluster ? 1 : lists_at_once),
+      max_lists_(cluster ? 1 : lists_at_once),
       told_(std::move(told)),
       next_(loop.timers()) {}
 
-void Measuring::begin(std::vector<RulePtr> lists, std::function<WallTime()> time, Then then) {
+void ListStatsReader::begin(std::vector<ListConfigPtr> lists, std::function<WallTime()> time,
+                            Then then) {
   waiting_.assign(lists.begin(), lists.end());
   time_ = std::move(time);
   then_ = std::move(then);
-  next_.set(loop_.now(), [this] { go_on(); });
+  next_.set(loop_.now(), [this] { read_next(); });
 }
 
-void Measuring::go_on() {
-  asked_ = loop_.now();
+void ListStatsReader::read_next() {
+  sent_at_ = loop_.now();
   // What a gearmand has is not in Redis.
-  std::erase_if(waiting_, [](const RulePtr& rule) { return rule->kind() == SourceKind::gearman; });
+  std::erase_if(waiting_,
+                [](const ListConfigPtr& rule) { return rule->kind() == SourceKind::gearman; });
   if (waiting_.empty() || !session_->client.connected()) {
     waiting_.clear();
     return std::exchange(then_, {})();
   }
-  const RulePtr rule = waiting_.front();
-  if (rule->kind() == SourceKind::circular) return ask_circular();
+  const ListConfigPtr rule = waiting_.front();
+  if (rule->kind() == SourceKind::circular) return read_circular();
   waiting_.pop_front();
-  rule->kind() == SourceKind::job ? ask_jobs(rule) : ask_schedule(rule);
+  rule->kind() == SourceKind::job ? read_jobs(rule) : read_schedule(rule);
 }
 
-void Measuring::answered() {
-  after_pause([this] { go_on(); });
+void ListStatsReader::on_reply() {
+  after_pause([this] { read_next(); });
 }
 
-void Measuring::after_pause(std::function<void()> then) {
-  const Duration pause = std::clamp(measure_pauses * (loop_.now() - asked_), least_measure_pause,
-                                    longest_measure_pause);
+void ListStatsReader::after_pause(std::function<void()> then) {
+  const Duration pause =
+      std::clamp(measure_pauses * (loop_.now() - sent_at_), min_measure_pause, max_measure_pause);
   next_.set(loop_.now() + pause, std::move(then));
 }
 
-void Measuring::ask_circular() {
-  store::MeasureCall call;
-  std::vector<RulePtr> asked;
-  for (const RulePtr& rule : waiting_) {
-    if (asked.size() == most_lists_ || rule->kind() != SourceKind::circular) break;
+void ListStatsReader::read_circular() {
+  store::ListStatsCall call;
+  std::vector<ListConfigPtr> asked;
+  for (const ListConfigPtr& rule : waiting_) {
+    if (asked.size() == max_lists_ || rule->kind() != SourceKind::circular) break;
     call.lists.emplace_back(*rule);
     asked.push_back(rule);
   }
   session_->circular.locks.measure(call, [this, alive = std::weak_ptr<bool>(alive_), asked](
-                                             const store::MeasureResult* result,
+                                             const store::ListStatsResult* result,
                                              const store::StoreError&) {
     if (alive.expired()) return;
     // A list that is refused holds up no other.
@@ -108,28 +110,28 @@ void Measuring::ask_circular() {
       const bool known = result != nullptr && i < result->lists.size();
       waiting_.pop_front();
       told_(asked[i],
-            known ? std::optional(figures_of(result->lists[i], result->now)) : std::nullopt);
+            known ? std::optional(stats_of(result->lists[i], result->now)) : std::nullopt);
     }
-    answered();
+    on_reply();
   });
 }
 
-void Measuring::ask_jobs(const RulePtr& rule) {
+void ListStatsReader::read_jobs(const ListConfigPtr& rule) {
   const store::FeedKeys keys(rule->prefix);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
-  counts->figures.items = {{"queued", 0}, {"claimed", 0}, {"stalled", 0}};
+  counts->stats.items = {{"queued", 0}, {"claimed", 0}, {"stalled", 0}};
   count(counts, 0, {"LLEN", keys.ids});
   count(counts, 1, {"ZCARD", keys.claimed});
   count(counts, 2, {"SCARD", keys.stalled});
 }
 
 /// A code may be in `queues` more than once.
-void Measuring::ask_schedule(const RulePtr& rule) {
+void ListStatsReader::read_schedule(const ListConfigPtr& rule) {
   const store::ScheduleKeys keys(rule->prefix);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
-  counts->figures.items = {{"queued", 0}, {"due", 0}};
+  counts->stats.items = {{"queued", 0}, {"due", 0}};
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(time_()).count();
   const std::string until = std::to_string(now);
   count(counts, 1, {"ZCOUNT", keys.timeline, "-inf", until});
@@ -140,14 +142,14 @@ void Measuring::ask_schedule(const RulePtr& rule) {
   }
 }
 
-void Measuring::count(const std::shared_ptr<Counts>& counts, std::size_t at,
-                      const redis::Command& command) {
+void ListStatsReader::count(const std::shared_ptr<Counts>& counts, std::size_t at,
+                            const redis::Command& command) {
   ++counts->missing;
   session_->client.call(command, [this, alive = std::weak_ptr<bool>(alive_), counts,
                                   at](const redis::Answer& answer) {
     if (alive.expired()) return;
     counts->refused = counts->refused || !answer.ok();
-    counts->figures.items[at].items +=
+    counts->stats.items[at].items +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, answer.reply.integer()));
     if (--counts->missing > 0) return;
     if (counts->rule->kind() == SourceKind::schedule && !counts->refused) {
@@ -159,8 +161,8 @@ void Measuring::count(const std::shared_ptr<Counts>& counts, std::size_t at,
 }
 
 /// A part of the jobs, and after a pause the next one.
-void Measuring::count_statuses(const std::shared_ptr<Counts>& counts) {
-  asked_ = loop_.now();
+void ListStatsReader::count_statuses(const std::shared_ptr<Counts>& counts) {
+  sent_at_ = loop_.now();
   store::StatusCount& statuses = statuses_[counts->rule->prefix];
   const store::ScheduleKeys keys(counts->rule->prefix);
   session_->client.run(
@@ -174,17 +176,17 @@ void Measuring::count_statuses(const std::shared_ptr<Counts>& counts) {
             loop_.now() < counts->began + statuses_time)
           return after_pause([this, counts] { count_statuses(counts); });
         const store::StatusCounts found = statuses.counts();
-        counts->figures.items.push_back({"bad", found.bad});
-        counts->figures.items.push_back({"died", found.died});
-        counts->figures.estimated = !statuses.is_known();
+        counts->stats.items.push_back({"bad", found.bad});
+        counts->stats.items.push_back({"died", found.died});
+        counts->stats.estimated = !statuses.is_known();
         counted(counts);
       });
 }
 
-void Measuring::counted(const std::shared_ptr<Counts>& counts) {
-  counts->figures.at = time_();
-  told_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->figures));
-  answered();
+void ListStatsReader::counted(const std::shared_ptr<Counts>& counts) {
+  counts->stats.at = time_();
+  told_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->stats));
+  on_reply();
 }
 
 }  // namespace w8y::app

@@ -18,43 +18,44 @@
 
 namespace w8y::app {
 
-class Measuring {
+class ListStatsReader {
  public:
   /// What is known of a list; nullopt: Redis does not say.
-  using Told = std::function<void(const RulePtr& rule, const std::optional<ListFigures>& figures)>;
+  using Told =
+      std::function<void(const ListConfigPtr& rule, const std::optional<ListStats>& stats)>;
   using Then = std::function<void()>;
 
-  /// `told` for each list, as they are answered.
-  Measuring(loop::Loop& loop, std::shared_ptr<store::RedisSession> session, bool cluster,
-            Told told);
+  /// `on_measured` for each list, as they are answered.
+  ListStatsReader(loop::Loop& loop, std::shared_ptr<store::RedisSession> session, bool cluster,
+                  Told told);
 
   /// One round at a time: `then`, once and from the loop, when it is over. `time`: Redis's.
-  void begin(std::vector<RulePtr> lists, std::function<WallTime()> time, Then then);
+  void begin(std::vector<ListConfigPtr> lists, std::function<WallTime()> time, Then then);
   [[nodiscard]] bool busy() const { return static_cast<bool>(then_); }
 
  private:
-  void go_on();
-  void ask_circular();
-  void ask_jobs(const RulePtr& rule);
-  void ask_schedule(const RulePtr& rule);
+  void read_next();
+  void read_circular();
+  void read_jobs(const ListConfigPtr& rule);
+  void read_schedule(const ListConfigPtr& rule);
   /// Counts of one list that come by a command each.
   struct Counts;
   void count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Command& command);
   void count_statuses(const std::shared_ptr<Counts>& counts);
   void counted(const std::shared_ptr<Counts>& counts);
-  void answered();
+  void on_reply();
   /// As long a pause as the last call was.
   void after_pause(std::function<void()> then);
 
   loop::Loop& loop_;
   const std::shared_ptr<store::RedisSession> session_;
-  const std::size_t most_lists_;
+  const std::size_t max_lists_;
   const Told told_;
-  std::deque<RulePtr> waiting_;
+  std::deque<ListConfigPtr> waiting_;
   std::map<std::string, store::StatusCount> statuses_;  ///< of schedules, by prefix
   std::function<WallTime()> time_;
   Then then_;
-  Instant asked_{};
+  Instant sent_at_{};
   Timer next_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

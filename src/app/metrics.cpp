@@ -14,7 +14,7 @@ namespace {
 /// Many who look cost what one does.
 constexpr Duration kept_for = std::chrono::seconds(1);
 /// In one turn of the loop, and for all others before the next one.
-constexpr Duration longest_scrape_step = std::chrono::milliseconds(2);
+constexpr Duration max_scrape_step = std::chrono::milliseconds(2);
 constexpr Duration scrape_pause = std::chrono::microseconds(500);
 /// Lists between two looks at the clock.
 constexpr std::size_t lists_between_looks = 16;
@@ -73,7 +73,7 @@ void Metrics::go_on() {
 /// Whether that was the last list.
 bool Metrics::step() {
   const auto& lists = parts_.supervisor.lists();
-  const Instant until = parts_.loop.now() + longest_scrape_step;
+  const Instant until = parts_.loop.now() + max_scrape_step;
   auto list = last_ ? lists.upper_bound(*last_) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
     look_at(*list->second);
@@ -92,21 +92,21 @@ void Metrics::look_at(const ServedList& list) {
   metrics.state = status.state;
   host.settlements_waiting += list.unsettled();
   if (list.state() == ServingState::serving &&
-      (!host.key_expiry || list.rule().key_expiry < *host.key_expiry))
-    host.key_expiry = list.rule().key_expiry;
-  const ListFigures* figures = parts_.figures.find(status.prefix);
-  const bool ran = list.has_past() && has_run(status.counters);
-  if (!ran && figures == nullptr) return;
-  metrics.living = std::make_unique<ops::LivingList>();
-  ops::LivingList& living = *metrics.living;
+      (!host.key_expiry || list.config().key_expiry < *host.key_expiry))
+    host.key_expiry = list.config().key_expiry;
+  const ListStats* stats = parts_.stats.find(status.prefix);
+  const bool ran = list.has_run() && has_run(status.counters);
+  if (!ran && stats == nullptr) return;
+  metrics.living = std::make_unique<ops::ActiveListMetrics>();
+  ops::ActiveListMetrics& living = *metrics.living;
   living.ran = ran;
-  living.kind = list.rule().kind();
+  living.kind = list.config().kind();
   living.running = status.running;
   living.counters = status.counters;
   living.overdue_after = status.overdue_after;
-  if (figures != nullptr) living.figures = *figures;
-  if (const auto measures = list.measures()) {
-    living.measures = *measures;
+  if (stats != nullptr) living.stats = *stats;
+  if (const auto measures = list.run_stats()) {
+    living.run_stats = *measures;
     for (std::size_t i = 0; i < measures->not_started.size(); ++i)
       host.not_started[i] += measures->not_started[i];
   }
@@ -125,7 +125,7 @@ void Metrics::gathered() {
   host->probes = parts_.factory.probes();
   host->reloads_applied = reloads_applied_;
   host->reloads_failed = reloads_failed_;
-  host->fleet = parts_.figures.fleet();
+  host->fleet = parts_.stats.fleet();
   const auto text = std::make_shared<std::string>();
   const auto work = [host, text] { *text = ops::metrics_text(*host); };
   const auto then = [this, alive = std::weak_ptr<bool>(alive_), text] {

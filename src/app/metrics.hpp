@@ -20,7 +20,7 @@
 
 namespace w8y::app {
 
-class Metrics final : public EventHandler, private ListFacts {
+class Metrics final : public EventHandler, private ListStateSource {
  public:
   struct Parts {
     loop::Loop& loop;
@@ -28,7 +28,7 @@ class Metrics final : public EventHandler, private ListFacts {
     const api::Control& control;
     const ListFactory& factory;
     const ops::EventLog& log;
-    const KnownFigures& figures;
+    const ListStatsCache& stats;
   };
   explicit Metrics(const Parts& parts);
   ~Metrics() override;
@@ -41,7 +41,7 @@ class Metrics final : public EventHandler, private ListFacts {
   [[nodiscard]] bool listens() const override { return false; }
 
  private:
-  // of ListFacts
+  // of ListStateSource
   void add_to(ListStatus&) const override {}
   [[nodiscard]] WallTime now() const override;
 

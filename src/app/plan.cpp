@@ -71,11 +71,11 @@ bool compare_secrets(http::HttpClient& client, const ConfigText& running, const 
 
 /// Of what is new or changed: what this host would not run after the reload.
 void print_refusals(const Config& config, const ReloadPlan& changes) {
-  std::vector<RulePtr> rules;
+  std::vector<ListConfigPtr> rules;
   for (const ListChange& change : changes.lists)
     if (change.kind != ListChange::Kind::removed) rules.push_back(config.lists.at(change.prefix));
   const auto answers = probe_all(rules, config.supervisor.probe_timeout);
-  for (const RulePtr& rule : rules)
+  for (const ListConfigPtr& rule : rules)
     if (const std::string why = refusal_of(*rule, answers.at(rule->prefix)); !why.empty())
       std::cout << "lists." << escape_text(rule->prefix)
                 << ": ineligible on this host: " << escape(why) << '\n';

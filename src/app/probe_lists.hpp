@@ -11,8 +11,9 @@
 namespace w8y::app {
 
 /// Probes all at once, and waits for the answers; by prefix.
-std::map<std::string, ProbeResult> probe_all(const std::vector<RulePtr>& rules, Duration timeout);
+std::map<std::string, ProbeResult> probe_all(const std::vector<ListConfigPtr>& rules,
+                                             Duration timeout);
 /// Why this host would refuse the list; empty: it would not.
-std::string refusal_of(const Rule& rule, const ProbeResult& answer);
+std::string refusal_of(const ListConfig& rule, const ProbeResult& answer);
 
 }  // namespace w8y::app

@@ -44,7 +44,7 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
 
 void RedisConnection::start(const Config& config) {
   in_use_ = connect(config, [this](RedisState state) { on_changed(state); });
-  if (!exists()) on_changed(RedisState::usable);  // nothing has to be waited for
+  if (!exists()) on_changed(RedisState::available);  // nothing has to be waited for
 }
 
 void RedisConnection::open(const Config& wanted, Opened then) {
@@ -52,25 +52,25 @@ void RedisConnection::open(const Config& wanted, Opened then) {
   next_->then = std::move(then);
   next_->opened = connect(wanted, [this](RedisState state) { judge(state); });
   if (next_->opened->watch == nullptr) return conclude({});
-  next_->patience.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
-                      [this] { conclude("no answer"); });
+  next_->timeout.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
+                     [this] { conclude("no answer"); });
 }
 
 void RedisConnection::judge(RedisState state) {
   switch (state) {
-    case RedisState::usable:
+    case RedisState::available:
       return conclude({});
-    case RedisState::too_old:
+    case RedisState::unsupported_version:
       return conclude("it is too old");
-    case RedisState::down:
-      conclude(next_->opened ? next_->opened->session->client.trouble() : "not reachable");
+    case RedisState::unavailable:
+      conclude(next_->opened ? next_->opened->session->client.error() : "not reachable");
   }
 }
 
 /// The first word counts.
 void RedisConnection::conclude(std::string why) {
   if (!next_ || next_->verdict.pending()) return;
-  next_->patience.cancel();
+  next_->timeout.cancel();
   next_->verdict.set(loop_.now(), [this, why = std::move(why)] {
     const Opened then = next_->then;  // it may abandon what we are in
     then(why);
@@ -81,12 +81,12 @@ void RedisConnection::commit(const Config&) {
   if (!next_) return;
   in_use_->session->retire(
       [this, url = in_use_->options.url.to_string()](const std::string& list, std::size_t runs) {
-        events_.on_event(EndsDropped{url, list, runs});
+        events_.on_event(SettlementsAbandoned{url, list, runs});
       });
   in_use_ = std::move(next_->opened);
   next_.reset();
   if (in_use_->watch) in_use_->watch->tell([this](RedisState state) { on_changed(state); });
-  on_changed(RedisState::usable);
+  on_changed(RedisState::available);
 }
 
 RedisStatus RedisConnection::status() const {
@@ -94,7 +94,7 @@ RedisStatus RedisConnection::status() const {
   status.url = in_use_->options.url.to_string();
   status.connected = in_use_->session->client.connected();
   if (!exists()) return status;
-  status.trouble = in_use_->watch ? in_use_->watch->trouble() : std::string();
+  status.error = in_use_->watch ? in_use_->watch->error() : std::string();
   if (const auto since = in_use_->watch ? in_use_->watch->since() : std::nullopt)
     status.away_since =
         loop_.clock().wall() - std::chrono::duration_cast<WallTime>(loop_.now() - *since);

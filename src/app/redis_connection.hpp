@@ -71,10 +71,10 @@ class RedisConnection final : public Subsystem {
   };
   /// One that is tried.
   struct Candidate {
-    explicit Candidate(TimerQueue& timers) : patience(timers), verdict(timers) {}
+    explicit Candidate(TimerQueue& timers) : timeout(timers), verdict(timers) {}
     std::unique_ptr<Watched> opened;
     Opened then;
-    Timer patience;
+    Timer timeout;
     Timer verdict;  ///< not inside the connection's own call: it may go with it
   };
 

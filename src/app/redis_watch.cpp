@@ -27,7 +27,7 @@ RedisWatch::RedisWatch(redis::Client& client, store::ServerClock& server_clock, 
       log_(log),
       events_(events),
       changed_(std::move(changed)),
-      in_trouble_(starting),
+      in_error_(starting),
       since_(clock.now()),
       sentinel_(url.kind == redis::Url::Kind::sentinel),
       again_(timers),
@@ -54,17 +54,17 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   if (const std::string old = redis::too_old(info, where_); !old.empty()) {
     recovered();
     log_.error(old);
-    return changed_(RedisState::too_old);
+    return changed_(RedisState::unsupported_version);
   }
   // A replica is reached, and of no use until it is promoted or we are sent elsewhere.
   if (info.role == "slave") {
-    in_trouble("it is a replica, which takes no writes");
+    in_error("it is a replica, which takes no writes");
     again_.set(clock_.now() + replica_look, [this] { ask(); });
   } else {
     recovered();
   }
   if (told_of_ != info.run_id) tell_of(info);
-  changed_(RedisState::usable);
+  changed_(RedisState::available);
 }
 
 /// Logs the weaknesses of a server: risks of doubled items always, the others if they are new.
@@ -83,8 +83,8 @@ void RedisWatch::tell_of(const redis::ServerInfo& info) {
 
 void RedisWatch::on_down(const std::string& why) {
   again_.cancel();
-  in_trouble(why);
-  changed_(RedisState::down);
+  in_error(why);
+  changed_(RedisState::unavailable);
 }
 
 void RedisWatch::on_clock_jump(const store::ServerClock::Jump& jump) {
@@ -95,13 +95,13 @@ void RedisWatch::on_clock_jump(const store::ServerClock::Jump& jump) {
 }
 
 void RedisWatch::on_refusing(const std::string& why) {
-  in_trouble(why);
+  in_error(why);
 }
 
-void RedisWatch::in_trouble(const std::string& why) {
-  const bool known = std::exchange(in_trouble_, true);
-  if (trouble_.empty()) since_ = clock_.now();
-  trouble_ = why;
+void RedisWatch::in_error(const std::string& why) {
+  const bool known = std::exchange(in_error_, true);
+  if (error_.empty()) since_ = clock_.now();
+  error_ = why;
   if (known) {
     log_.debug("Redis still unavailable", {{"redis", where_}, {"reason", why}});
     return;
@@ -111,9 +111,9 @@ void RedisWatch::in_trouble(const std::string& why) {
 
 void RedisWatch::recovered() {
   const bool first = !std::exchange(reached_, true);
-  if (!first && !in_trouble_) return;
-  in_trouble_ = false;
-  trouble_.clear();
+  if (!first && !in_error_) return;
+  in_error_ = false;
+  error_.clear();
   events_.on_event(RedisChanged{true, {}, where_, first, clock_.now() - since_});
 }
 

@@ -18,7 +18,7 @@
 
 namespace w8y::app {
 
-enum class RedisState { down, too_old, usable };
+enum class RedisState { unavailable, unsupported_version, available };
 
 class RedisWatch final : private redis::Client::Listener, private store::ServerClock::Listener {
  public:
@@ -33,10 +33,10 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   /// From now on somebody else.
   void tell(Changed changed) { changed_ = std::move(changed); }
   /// Why Redis can't be used now; empty: it can.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& error() const { return error_; }
   /// Since when that is so.
   [[nodiscard]] std::optional<Instant> since() const {
-    return trouble_.empty() ? std::nullopt : std::optional(since_);
+    return error_.empty() ? std::nullopt : std::optional(since_);
   }
 
  private:
@@ -48,7 +48,7 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   void ask();
   void look_at(const redis::ServerInfo& info);
   void tell_of(const redis::ServerInfo& info);
-  void in_trouble(const std::string& why);
+  void in_error(const std::string& why);
   void recovered();
 
   redis::Client& client_;
@@ -60,8 +60,8 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;
-  bool in_trouble_;  ///< which is told already, or no news
-  std::string trouble_;
+  bool in_error_;  ///< which is told already, or no news
+  std::string error_;
   Instant since_{};
   bool sentinel_;
   std::optional<std::string> told_of_;   ///< run id of the server whose weaknesses were logged

@@ -6,7 +6,7 @@ namespace w8y::app {
 
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
 constexpr const char* draining = "this host is draining";
 constexpr const char* unchanged = "; nothing was changed";
@@ -16,7 +16,7 @@ std::string changes_text(std::size_t changes) {
   return changes == 1 ? "1 change" : std::to_string(changes) + " changes";
 }
 
-void tell(const std::vector<Reload::Answer>& answers, const api::ControlResult& result) {
+void tell(const std::vector<Reload::Answer>& answers, const api::CommandResult& result) {
   for (const auto& answer : answers) answer(result);
 }
 
@@ -29,7 +29,7 @@ Reload::Reload(const Clock& clock, TimerQueue& timers, std::string file, ReloadS
 void Reload::started() {
   if (state_ != ReloadState::starting) return;
   set_state(ReloadState::idle);
-  begin_next();
+  start_next();
 }
 
 void Reload::ask(Answer answer) {
@@ -37,7 +37,7 @@ void Reload::ask(Answer answer) {
     const char* why = file_ == "-" && state_ != ReloadState::closed
                           ? "the config came from standard input: there is no file to read"
                           : draining;
-    events_.on_event(ReloadRefused{why});
+    events_.on_event(ReloadNotStarted{why});
     if (answer) answer({Kind::refused, why, {}, {}});
     return;
   }
@@ -52,7 +52,7 @@ void Reload::begin() {
   attempt_ = std::make_shared<Attempt>();
   attempt_->running = steps_.in_force();
   set_state(ReloadState::reading);
-  events_.on_event(ReloadBegun{file_});
+  events_.on_event(ReloadStarted{file_});
   steps_.read(attempt_->running, while_it_goes_on(&Reload::was_read));
 }
 
@@ -67,7 +67,7 @@ std::function<void(Value)> Reload::while_it_goes_on(void (Reload::*step)(Value))
 void Reload::was_read(config::LoadResult&& result) {
   attempt_->wanted = std::move(result.config);
   if (!attempt_->wanted)
-    return fail("the config has mistakes" + std::string(unchanged), std::move(result.mistakes));
+    return fail("the config has mistakes" + std::string(unchanged), std::move(result.errors));
   if (steps_.same_connection(*attempt_->running, *attempt_->wanted)) return prepare();
   set_state(ReloadState::connecting);
   steps_.connect(*attempt_->wanted, while_it_goes_on(&Reload::was_connected));
@@ -103,16 +103,16 @@ void Reload::fail(const std::string& why, std::vector<std::string> lines) {
   finish({Kind::invalid, why, std::move(lines), {}});
 }
 
-void Reload::finish(const api::ControlResult& result) {
+void Reload::finish(const api::CommandResult& result) {
   attempt_.reset();
   const auto answers = std::exchange(answers_, {});
   set_state(ReloadState::idle);
-  begin_next();
+  start_next();
   tell(answers, result);
 }
 
 /// From the loop: we may be inside the supervisor's own call.
-void Reload::begin_next() {
+void Reload::start_next() {
   if (!std::exchange(again_, false)) return;
   answers_ = std::exchange(next_answers_, {});
   set_state(ReloadState::due);

@@ -103,13 +103,13 @@ class Reload {
   template <typename Value>
   std::function<void(Value)> while_it_goes_on(void (Reload::*step)(Value));
   void begin();
-  void begin_next();
+  void start_next();
   void was_read(config::LoadResult&& result);
   void was_connected(const std::string& why);
   void prepare();
   void was_applied(const ReloadPlan& plan);
   void fail(const std::string& why, std::vector<std::string> lines);
-  void finish(const api::ControlResult& result);
+  void finish(const api::CommandResult& result);
 
   const Clock& clock_;
   const std::string file_;

@@ -11,23 +11,23 @@ namespace w8y::app {
 namespace {
 
 /// Lists that a minute's text names at most.
-constexpr std::size_t most_counted_lists = 1000;
+constexpr std::size_t max_counted_lists = 1000;
 
-void put_figures(core::JsonObject& json, const MinuteFigures& figures) {
-  json.put("runs", static_cast<std::int64_t>(figures.runs));
-  json.put("failed", static_cast<std::int64_t>(figures.failed));
+void put_stats(core::JsonObject& json, const MinuteCount& stats) {
+  json.put("runs", static_cast<std::int64_t>(stats.runs));
+  json.put("failed", static_cast<std::int64_t>(stats.failed));
 }
 
 }  // namespace
 
-FleetHour::Minutes FleetHour::take(const RedisTime& time) {
+RunCountsPublisher::Minutes RunCountsPublisher::take(const RedisClock& time) {
   const WallTime here = clock_.wall();
   // How far our date is from Redis's, in whole minutes: whoever's date is wrong shows as any other.
   const auto ahead = std::chrono::round<std::chrono::minutes>(
       time.known() ? time.at(clock_.now()) - here : WallTime{0});
   Minutes changed;
-  std::vector<MinuteFigures> all = hour_.total(here);
-  for (const MinuteFigures& each : all) {
+  std::vector<MinuteCount> all = hour_.total(here);
+  for (const MinuteCount& each : all) {
     if (std::find(told_.begin(), told_.end(), each) != told_.end()) continue;
     const std::int64_t minute = each.minute + ahead.count();
     changed.push_back({minute, text_of(each, minute)});
@@ -36,12 +36,12 @@ FleetHour::Minutes FleetHour::take(const RedisTime& time) {
   return changed;
 }
 
-std::string FleetHour::text_of(const MinuteFigures& total, std::int64_t minute) const {
-  std::vector<std::pair<std::string, MinuteFigures>> lists;
-  hour_.each(total.minute, [&lists](const std::string& prefix, const MinuteFigures& figures) {
-    lists.emplace_back(prefix, figures);
+std::string RunCountsPublisher::text_of(const MinuteCount& total, std::int64_t minute) const {
+  std::vector<std::pair<std::string, MinuteCount>> lists;
+  hour_.each(total.minute, [&lists](const std::string& prefix, const MinuteCount& stats) {
+    lists.emplace_back(prefix, stats);
   });
-  const std::size_t shown = std::min(lists.size(), most_counted_lists);
+  const std::size_t shown = std::min(lists.size(), max_counted_lists);
   std::partial_sort(lists.begin(), lists.begin() + static_cast<std::ptrdiff_t>(shown), lists.end(),
                     [](const auto& a, const auto& b) {
                       return std::pair(b.second.runs, a.first) < std::pair(a.second.runs, b.first);
@@ -50,14 +50,14 @@ std::string FleetHour::text_of(const MinuteFigures& total, std::int64_t minute) 
   for (std::size_t i = 0; i < shown; ++i) {
     core::JsonObject json(64);
     json.put_bytes("list", lists[i].first);
-    put_figures(json, lists[i].second);
+    put_stats(json, lists[i].second);
     const std::string text = json.take();
     if (texts.size() + text.size() > store::FleetKeys::max_minute - 256) break;
     texts.append(texts.size() > 1 ? "," : "").append(text);
   }
   core::JsonObject json(texts.size() + 128);
   json.put("minute", minute);
-  put_figures(json, total);
+  put_stats(json, total);
   json.put_json("lists", texts + "]");
   return json.take();
 }

@@ -13,23 +13,23 @@ namespace w8y::app {
 
 /// A text for each minute that has had a run since it was told: of all lists, and of those with the
 /// most runs, as many as have room.
-class FleetHour {
+class RunCountsPublisher {
  public:
-  using Minutes = std::vector<store::FleetMember::Handler::Minute>;
+  using Minutes = std::vector<store::FleetMembership::Handler::Minute>;
 
-  FleetHour(const Clock& clock, const Hour& hour) : clock_(clock), hour_(hour) {}
+  RunCountsPublisher(const Clock& clock, const RunsPerMinute& hour) : clock_(clock), hour_(hour) {}
 
   /// What has changed; all of it counts as told. Minutes are by Redis's clock.
-  Minutes take(const RedisTime& time);
+  Minutes take(const RedisClock& time);
   /// All is to be told again.
   void forget() { told_.clear(); }
 
  private:
-  [[nodiscard]] std::string text_of(const MinuteFigures& total, std::int64_t minute) const;
+  [[nodiscard]] std::string text_of(const MinuteCount& total, std::int64_t minute) const;
 
   const Clock& clock_;
-  const Hour& hour_;
-  std::vector<MinuteFigures> told_;
+  const RunsPerMinute& hour_;
+  std::vector<MinuteCount> told_;
 };
 
 }  // namespace w8y::app

@@ -52,7 +52,7 @@ std::string replaceable(const std::string& address) {
   parse_status_address(address, at);
   if (!at.is_unix()) return {};
   try {
-    http::check_socket_folder(at.path);
+    http::check_socket_directory(at.path);
     return {};
   } catch (const std::exception& error) {
     return error.what();

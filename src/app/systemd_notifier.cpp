@@ -13,7 +13,7 @@ void SystemdNotifier::on_event(const Event& event) {
     const char* state = state_name(host->state);
     if (host->state == HostState::draining) return notify_.stopping(state);
     notify_.status(state);
-  } else if (std::holds_alternative<ReloadBegun>(event)) {
+  } else if (std::holds_alternative<ReloadStarted>(event)) {
     if (ready_) notify_.reloading();
   } else if (const auto* reload = std::get_if<Reloaded>(&event)) {
     if (!ready_) return;

@@ -27,7 +27,7 @@ class SystemdNotifier final : public Subsystem, public EventHandler {
 
   const Clock& clock_;
   const std::function<bool()> in_time_;
-  ops::Notify notify_;
+  ops::SdNotify notify_;
   bool ready_ = false;
   Timer watchdog_;
 };

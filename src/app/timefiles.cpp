@@ -30,21 +30,21 @@ std::string write_time(const std::string& file, std::int64_t time) {
 void Timefiles::note(const std::string& file, std::int64_t time) {
   State& state = states_[file];
   if (state.writing) return;
-  const auto trouble = std::make_shared<std::string>();
+  const auto error = std::make_shared<std::string>();
   state.writing = loop::in_background(
-      loop_, [file, time, trouble] { *trouble = write_time(file, time); },
-      [this, alive = alive_, file, trouble] {
-        if (*alive) written(file, *trouble);
+      loop_, [file, time, error] { *error = write_time(file, time); },
+      [this, alive = alive_, file, error] {
+        if (*alive) written(file, *error);
       });
 }
 
-void Timefiles::written(const std::string& file, const std::string& trouble) {
+void Timefiles::written(const std::string& file, const std::string& error) {
   State& state = states_[file];
   state.writing = false;
-  if (trouble == state.trouble) return;
-  state.trouble = trouble;
-  if (trouble.empty()) return log_.info("timefile written again", {{"file", file}});
-  log_.warn("cannot write timefile, retrying", {{"file", file}, {"reason", trouble}});
+  if (error == state.error) return;
+  state.error = error;
+  if (error.empty()) return log_.info("timefile written again", {{"file", file}});
+  log_.warn("cannot write timefile, retrying", {{"file", file}, {"reason", error}});
 }
 
 }  // namespace w8y::app

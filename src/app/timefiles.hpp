@@ -26,9 +26,9 @@ class Timefiles {
  private:
   struct State {
     bool writing = false;
-    std::string trouble;
+    std::string error;
   };
-  void written(const std::string& file, const std::string& trouble);
+  void written(const std::string& file, const std::string& error);
 
   loop::Loop& loop_;
   ops::LineLog& log_;

@@ -31,14 +31,14 @@ namespace w8y::app {
 
 namespace {
 
-constexpr int trouble_exit = 2;
+constexpr int error_exit = 2;
 constexpr int signal_exit = 128;
 /// Polls per second while nothing is free: enough to start within a second, few enough not to be
 /// noticed.
 constexpr unsigned polls_per_second = 4;
 
-RulePtr rule_of(const W8yOptions& options) {
-  Rule rule;
+ListConfigPtr rule_of(const W8yOptions& options) {
+  ListConfig rule;
   rule.prefix = options.key_prefix;
   rule.command = options.command;
   rule.child.edit().env_var = options.env_var;
@@ -47,24 +47,24 @@ RulePtr rule_of(const W8yOptions& options) {
   rule.backoff.reset();
   rule.keeps_records = false;
   rule.supervised = false;
-  return std::make_shared<const Rule>(std::move(rule));
+  return std::make_shared<const ListConfig>(std::move(rule));
 }
 
 int exit_code_of(const ProcessEnd& end) {
   struct Code {
     int operator()(const Exited& exited) const { return exited.code; }
     int operator()(const Signalled& signalled) const { return signal_exit + signalled.signal; }
-    int operator()(const NotStarted&) const { return trouble_exit; }
+    int operator()(const NotStarted&) const { return error_exit; }
     // Of `stream` processes, which this program has none of.
-    int operator()(const Answered&) const { return trouble_exit; }
-    int operator()(const Unanswered&) const { return trouble_exit; }
+    int operator()(const Answered&) const { return error_exit; }
+    int operator()(const Unanswered&) const { return error_exit; }
   };
   return std::visit(Code{}, end);
 }
 
 /// An item as messages show it: of a long one the beginning, and its length.
-std::string named(const ShownItem& item) {
-  if (!item.cut()) return "'" + item.beginning + "'";
+std::string named(const DisplayItem& item) {
+  if (!item.is_truncated()) return "'" + item.beginning + "'";
   return "'" + item.beginning + "…' (" + std::to_string(item.length) + " bytes)";
 }
 
@@ -86,7 +86,7 @@ class SignalsHeldBack {
 };
 
 /// waiting for Redis → claiming → running → settling → over; with -c from settling to claiming.
-class OneItem final : private PollerEvents, private redis::Client::Listener {
+class OneItem final : private PollerObserver, private redis::Client::Listener {
  public:
   OneItem(loop::Loop& loop, const W8yOptions& options, W8yLog& log,
           std::shared_ptr<store::RedisSession> session, std::uint64_t seed)
@@ -99,7 +99,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
         poller_(PollerHost{loop.clock(), loop.timers(), places_, *this}, rule_of(options)),
         executor_(std::make_shared<executor::AttachedExecutor>(loop, poller_.run_handler())),
         drain_(loop.timers()),
-        patience_(loop.timers()) {}
+        timeout_(loop.timers()) {}
 
   int run() {
     SignalsHeldBack until_caught;
@@ -114,7 +114,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
       executor_->prepare();
     } catch (const std::exception& error) {
       log_.line(error.what());
-      finish(trouble_exit);  // what is claimed is given back, and no signal comes between
+      finish(error_exit);  // what is claimed is given back, and no signal comes between
     }
     loop_.run();
     return exit_;
@@ -153,27 +153,29 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
     if (end == ClaimEnd::nothing_free) log_.line("no item is free");
     if (end == ClaimEnd::paused) log_.line("the list is paused: " + poller.detail());
-    if (unavailable) say_trouble(poller.detail());
-    if (!options_.continuous) finish(unavailable ? trouble_exit : 0);
+    if (unavailable) say_error(poller.detail());
+    if (!options_.continuous) finish(unavailable ? error_exit : 0);
   }
 
   void shortage_changed(const Poller&) override {}
-  void item_parked(const Poller&, const ShownItem& item, const std::string& why) override {
+  void item_quarantined(const Poller&, const DisplayItem& item, const std::string& why) override {
     log_.line(named(item) + " is quarantined: " + why);
   }
-  void given_up(const Poller&, const RunId&, const std::string& why) override { log_.line(why); }
+  void settlement_abandoned(const Poller&, const RunId&, const std::string& why) override {
+    log_.line(why);
+  }
 
   // What the connection says.
   void on_up() override {
     last_rest_.reset();
-    trouble_.clear();
+    error_.clear();
   }
-  void on_down(const std::string& why) override { say_trouble(why); }
+  void on_down(const std::string& why) override { say_error(why); }
 
   /// Once, whoever notices it first.
-  void say_trouble(const std::string& why) {
-    if (why.empty() || why == trouble_) return;
-    trouble_ = why;
+  void say_error(const std::string& why) {
+    if (why.empty() || why == error_) return;
+    error_ = why;
     log_.line(why);
   }
 
@@ -204,7 +206,7 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
     poller_.set_budget(1);
     // Not inside the poller's own call.
     drain_.set(loop_.now(), [this] { poller_.drain(); });
-    patience_.set(loop_.now() + options_.key_expiry, [this] {
+    timeout_.set(loop_.now() + options_.key_expiry, [this] {
       log_.line("could not release the lock; it expires by itself");
       loop_.stop();
     });
@@ -214,15 +216,15 @@ class OneItem final : private PollerEvents, private redis::Client::Listener {
   const W8yOptions& options_;
   W8yLog& log_;
   std::shared_ptr<store::RedisSession> session_;
-  Places places_{loop_.clock(), 0};
+  SlotPool places_{loop_.clock(), 0};
   IdlePolls idle_;
   Poller poller_;
   std::shared_ptr<executor::AttachedExecutor> executor_;
   Timer drain_;
-  Timer patience_;
+  Timer timeout_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   std::optional<ClaimEnd> last_rest_;
-  std::string trouble_;  ///< said already
+  std::string error_;  ///< said already
   int stop_signal_ = 0;
   bool finishing_ = false;
   int exit_ = 0;
@@ -246,7 +248,7 @@ int run(const W8yOptions& options, char** argv) {
   if (options.key_prefix.empty()) log.line("warning: empty key prefix; the list is 'list'");
   if (const auto found = process::find_program(options.command.front()); found.path.empty()) {
     log.line(options.command.front() + ": " + found.problem);
-    return trouble_exit;
+    return error_exit;
   }
   signal(SIGPIPE, SIG_IGN);
   loop::Loop loop;

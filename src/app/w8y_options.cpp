@@ -14,7 +14,7 @@ namespace w8y::app {
 namespace {
 
 constexpr int wrong_usage = 2;
-constexpr unsigned longest_expiry = 86400U * 365U;
+constexpr unsigned max_expiry = 86400U * 365U;
 
 /// The letters of options that have only a name.
 enum : int { lock_key_option = 256, version_option };
@@ -97,10 +97,10 @@ bool take(int letter, const std::string& value, W8yOptions& options) {
       options.key_prefix = value;
       return true;
     case 'x': {
-      const auto seconds = number_in(value, 1, longest_expiry);
+      const auto seconds = number_in(value, 1, max_expiry);
       if (!seconds)
         return complain("--key-expiry: '" + value + "' is no number of seconds from 1 to " +
-                        std::to_string(longest_expiry));
+                        std::to_string(max_expiry));
       options.key_expiry = std::chrono::seconds(*seconds);
       return true;
     }

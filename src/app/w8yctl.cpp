@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     ctl::complain(failure.what());
     for (const auto& line : failure.more()) ctl::complain(line);
     return failure.exit();
-  } catch (const w8y::verbs::Refusal& refusal) {
+  } catch (const w8y::verbs::QueryError& refusal) {
     ctl::complain(refusal.what());
     return refusal.status() == 400   ? ctl::wrong_usage
            : refusal.status() == 503 ? ctl::not_reachable

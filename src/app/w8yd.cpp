@@ -36,7 +36,7 @@ constexpr int failed_start = 1;
 bool parse(int argc, char** argv, Options& options, int& exit) {
   CLI::App app("Runs programs over lists of work in Redis, by one config file for every host.",
                "w8yd");
-  std::string folder;
+  std::string directory;
   app.set_version_flag("--version", "w8yd " W8Y_VERSION);
   app.add_option("--config", options.config, "Config file; - is standard input")
       ->capture_default_str();
@@ -48,7 +48,7 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   auto* plan =
       app.add_flag("--plan", options.plan, "Print what a reload would change in the running w8yd");
   auto* embedded =
-      app.add_option("--embedded", folder, "Run a private Redis, with its data in DIR");
+      app.add_option("--embedded", directory, "Run a private Redis, with its data in DIR");
   embedded->expected(0, 1)->type_name("[DIR]");
   check->excludes(plan);
   app.footer(
@@ -65,7 +65,7 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
     exit = wrong_usage;
     return false;
   }
-  if (embedded->count() > 0) options.embedded = folder;
+  if (embedded->count() > 0) options.embedded = directory;
   return true;
 }
 
@@ -90,7 +90,8 @@ int run(const Options& options) {
   malloc_trim(0);  // a file of many lists takes a multiple of what is kept of it
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
-  if (daemon.embedded && daemon.embedded->empty()) daemon.embedded = ops::default_embedded_folder();
+  if (daemon.embedded && daemon.embedded->empty())
+    daemon.embedded = ops::default_embedded_directory();
   // Until Signals handles them, so that the daemon never dies with half of its parts started.
   const process::SignalsBlocked blocked{SIGTERM, SIGINT};
   return app::Daemon(std::move(daemon), std::move(config)).run();
@@ -110,7 +111,7 @@ int main(int argc, char** argv) {
   try {
     return run(options);
   } catch (const w8y::ConfigError& error) {
-    w8y::config::print_mistakes("w8yd", error);
+    w8y::config::print_errors("w8yd", error);
     return w8y::config::config_exit;
   } catch (const std::exception& error) {
     std::cerr << "w8yd: " << error.what() << '\n';

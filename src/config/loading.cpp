@@ -34,11 +34,11 @@ class Host : public SystemConfigHost {
 class RunningHost : public Host {
  public:
   std::optional<File> run(const std::vector<std::string>& command, Duration timeout) override {
-    process::BriefRequest request;
+    process::CaptureRequest request;
     request.argv = command;
     request.env = executor::basic_environment().take();
     request.timeout = timeout;
-    process::BriefResult result = process::run_briefly(request);
+    process::CaptureResult result = process::run_and_capture(request);
     return File{std::move(result.output), std::move(result.problem)};
   }
 };
@@ -102,7 +102,7 @@ Config load_apart(const std::string& path) {
   }
   Config kept = read->config;
   for (auto* lists : {&kept.lists, &kept.written_lists})
-    for (auto& [prefix, rule] : *lists) rule = std::make_shared<const Rule>(*rule);
+    for (auto& [prefix, rule] : *lists) rule = std::make_shared<const ListConfig>(*rule);
   return kept;
 }
 
@@ -122,9 +122,9 @@ LoadResult read_beside(const std::string& path, const Config& running) noexcept 
     const auto read = std::make_shared<const OfThread>(std::move(config));
     reading.config = ConfigPtr(read, &read->config);
   } catch (const ConfigError& error) {
-    for (const auto& mistake : error.mistakes()) reading.mistakes.push_back(mistake.to_string());
+    for (const auto& mistake : error.errors()) reading.errors.push_back(mistake.to_string());
   } catch (const std::exception& error) {
-    reading.mistakes.push_back(path + ": can't be read: " + error.what());
+    reading.errors.push_back(path + ": can't be read: " + error.what());
   }
   malloc_trim(0);
   return reading;
@@ -135,8 +135,8 @@ void discard(ConfigPtr config) noexcept {
   malloc_trim(0);
 }
 
-void print_mistakes(const char* program, const ConfigError& error) {
-  for (const auto& mistake : error.mistakes())
+void print_errors(const char* program, const ConfigError& error) {
+  for (const auto& mistake : error.errors())
     std::cerr << program << ": " << mistake.to_string() << '\n';
 }
 

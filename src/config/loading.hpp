@@ -33,8 +33,8 @@ Config load_as(const std::string& path, const std::string& host, unsigned proces
                PrintedLists& printed);
 /// What came of reading the file while another config is in force.
 struct LoadResult {
-  ConfigPtr config;  ///< nullptr: `mistakes` says why
-  std::vector<std::string> mistakes;
+  ConfigPtr config;  ///< nullptr: `errors` says why
+  std::vector<std::string> errors;
 };
 /// With all that a reload needs of a config, so that it may be done on another thread: its hash,
 /// and the running config's own rules where they are as they were. Gives back the memory it took.
@@ -42,7 +42,7 @@ LoadResult read_beside(const std::string& path, const Config& running) noexcept;
 /// Frees a config, if it is the last one to use it, and gives the memory back.
 void discard(ConfigPtr config) noexcept;
 /// Prints every mistake on standard error, each on a line that starts with `program`.
-void print_mistakes(const char* program, const ConfigError& error);
+void print_errors(const char* program, const ConfigError& error);
 /// `name` is what CLIENT LIST shows.
 redis::ClientOptions client_options(const RedisSettings& settings, const std::string& name);
 /// The same for a program without a config file: TLS settings are in its environment. Throws

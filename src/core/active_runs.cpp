@@ -19,15 +19,15 @@ bool waited_too_long(const ActiveRun& run, const RunEnd& end) {
   return too_long && unanswered != nullptr && unanswered->untaken;
 }
 
-Duration patience_of(const ActiveRun& run) {
+Duration timeout_of(const ActiveRun& run) {
   return run.stopping == StopReason::timeout ? run.rule->timeout : run.rule->progress_timeout;
 }
 
 }  // namespace
 
-Runs::~Runs() = default;
+ActiveRuns::~ActiveRuns() = default;
 
-void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor) {
+void ActiveRuns::start(Claim&& claim, ListConfigPtr rule, std::shared_ptr<Executor> executor) {
   if (!table_) table_ = std::make_unique<Table>(*timers_);
   Entry& run = table_->runs.try_emplace(claim.run, *timers_).first->second;
   run.claim = std::move(claim);
@@ -36,11 +36,11 @@ void Runs::start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor
   run.started = clock_->now();
   run.started_wall = clock_->wall();
 
-  begin_timeouts(run);
+  start_timeouts(run);
   run.executor->start(run.claim, run.rule);
 }
 
-bool Runs::stop(const RunId& id, StopReason reason) {
+bool ActiveRuns::stop(const RunId& id, StopReason reason) {
   Entry* run = entry(id);
   if (run == nullptr) return false;
   if (!run->stopping) run->stopping = reason;
@@ -48,47 +48,47 @@ bool Runs::stop(const RunId& id, StopReason reason) {
   return true;
 }
 
-void Runs::stop_all(StopReason reason) {
+void ActiveRuns::stop_all(StopReason reason) {
   for (Entry* run : in_order()) {
     if (!run->stopping) run->stopping = reason;
     run->executor->stop(run->claim.run);
   }
 }
 
-void Runs::kill(const RunId& id, StopReason reason) {
+void ActiveRuns::kill(const RunId& id, StopReason reason) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   if (!run->stopping) run->stopping = reason;
   run->executor->kill(id);
 }
 
-void Runs::kill_all(StopReason reason) {
+void ActiveRuns::kill_all(StopReason reason) {
   for (Entry* run : in_order()) {
     if (!run->stopping) run->stopping = reason;
     run->executor->kill(run->claim.run);
   }
 }
 
-void Runs::note_lease(const RunId& id, bool lost) {
+void ActiveRuns::note_lease(const RunId& id, bool lost) {
   if (Entry* run = entry(id)) run->lease_lost = lost;
 }
 
-const ActiveRun* Runs::find(const RunId& id) const {
+const ActiveRun* ActiveRuns::find(const RunId& id) const {
   return entry(id);
 }
 
-void Runs::each(const std::function<void(const ActiveRun&)>& visit) const {
+void ActiveRuns::each(const std::function<void(const ActiveRun&)>& visit) const {
   for (const Entry* run : in_order()) visit(*run);
 }
 
-Runs::Entry* Runs::entry(const RunId& id) const {
+ActiveRuns::Entry* ActiveRuns::entry(const RunId& id) const {
   if (!table_) return nullptr;
   const auto found = table_->runs.find(id);
   return found == table_->runs.end() ? nullptr : &found->second;
 }
 
 /// Ids rise.
-std::vector<Runs::Entry*> Runs::in_order() const {
+std::vector<ActiveRuns::Entry*> ActiveRuns::in_order() const {
   std::vector<Entry*> all;
   if (!table_) return all;
   all.reserve(table_->runs.size());
@@ -97,7 +97,7 @@ std::vector<Runs::Entry*> Runs::in_order() const {
   return all;
 }
 
-void Runs::begin_timeouts(Entry& run) {
+void ActiveRuns::start_timeouts(Entry& run) {
   const Duration timeout = run.rule->timeout;
   if (timeout > Duration{0})
     run.timeout.set(clock_->now() + timeout,
@@ -105,23 +105,23 @@ void Runs::begin_timeouts(Entry& run) {
   sign_of_life(run);
 }
 
-void Runs::sign_of_life(Entry& run) {
+void ActiveRuns::sign_of_life(Entry& run) {
   if (run.rule->progress_timeout <= Duration{0}) return;
   run.silence.set(clock_->now() + run.rule->progress_timeout,
                   [this, id = run.claim.run] { stop(id, StopReason::progress_timeout); });
 }
 
-void Runs::on_started(const RunId& id, int pid) {
+void ActiveRuns::on_started(const RunId& id, int pid) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   // It may have waited for a process that takes it: that is not its own time.
-  if (run->pid == 0 && !run->stopping) begin_timeouts(*run);
+  if (run->pid == 0 && !run->stopping) start_timeouts(*run);
   run->pid = pid;
   owner_->run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
   owner_->run_started(*run);
 }
 
-void Runs::on_message(const RunId& id, Message&& message) {
+void ActiveRuns::on_message(const RunId& id, Message&& message) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   if (std::holds_alternative<BadLine>(message)) {
@@ -137,7 +137,7 @@ void Runs::on_message(const RunId& id, Message&& message) {
   owner_->run_message(*run, message);
 }
 
-void Runs::progressed(Entry& run, const Progress& progress) {
+void ActiveRuns::progressed(Entry& run, const Progress& progress) {
   run.progress = progress;
   const Instant now = clock_->now();
   if (!run.progress_sent || now - *run.progress_sent >= progress_pace) {
@@ -148,21 +148,21 @@ void Runs::progressed(Entry& run, const Progress& progress) {
   }
 }
 
-void Runs::send_progress(Entry& run) {
+void ActiveRuns::send_progress(Entry& run) {
   run.progress_sent = clock_->now();
   run.progress_waiting = false;
   owner_->run_event(
       RunEvent{RunEvent::Kind::progress, run.claim.run, run.claim.item, *run.progress, {}, 0});
 }
 
-void Runs::on_log(const RunId& id, std::string_view line, bool cut) {
+void ActiveRuns::on_log(const RunId& id, std::string_view line, bool cut) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   sign_of_life(*run);
   owner_->run_logged(*run, line, cut);
 }
 
-void Runs::on_ended(const RunId& id, RunEnd&& end) {
+void ActiveRuns::on_ended(const RunId& id, RunEnd&& end) {
   if (!table_) return;
   const auto found = table_->runs.find(id);
   if (found == table_->runs.end()) return;
@@ -176,7 +176,7 @@ void Runs::on_ended(const RunId& id, RunEnd&& end) {
     // One that was told to have started had its process end before it read the item.
     if (run->pid == 0)
       end.process = NotStarted{
-          "no process has taken an item for " + format_duration(patience_of(*run)), false, true};
+          "no process has taken an item for " + format_duration(timeout_of(*run)), false, true};
     run->stopping.reset();
   }
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);

@@ -19,7 +19,7 @@ namespace w8y {
 /// A run that is under way.
 struct ActiveRun {
   Claim claim;
-  RulePtr rule;  ///< the one it began with; a reload never reaches into a run
+  ListConfigPtr rule;  ///< the one it began with; a reload never reaches into a run
   std::shared_ptr<Executor> executor;
   int pid = 0;  ///< 0: not started yet
   Instant started{};
@@ -32,31 +32,31 @@ struct ActiveRun {
 
 /// The owner of a table of runs, called by the table. `run_over` is called last for a run, which is
 /// gone from the table by then.
-class RunsOwner {
+class ActiveRunsOwner {
  public:
-  virtual ~RunsOwner() = default;
+  virtual ~ActiveRunsOwner() = default;
   virtual void run_started(const ActiveRun& run) = 0;
   virtual void run_message(const ActiveRun& run, const Message& message) = 0;
   virtual void run_logged(const ActiveRun& run, std::string_view line, bool cut) = 0;
   virtual void run_event(const RunEvent& event) = 0;
-  virtual void process_news(int pid, const ProcessNews& news) = 0;
+  virtual void process_changed(int pid, const ProcessEvent& news) = 0;
   virtual void lines_read(const LineCounts& read) = 0;
   virtual void run_over(EndedRun&& run, Duration took) = 0;
 };
 
-class Runs final : public RunHandler {
+class ActiveRuns final : public RunHandler {
  public:
   /// Progress is shown and published at this pace at most. The last one before the end is never
   /// left out.
   static constexpr Duration progress_pace = std::chrono::milliseconds(100);
 
-  Runs(const Clock& clock, TimerQueue& timers, RunsOwner& owner)
+  ActiveRuns(const Clock& clock, TimerQueue& timers, ActiveRunsOwner& owner)
       : clock_(&clock), timers_(&timers), owner_(&owner) {}
   /// No runs: those of a list at rest. None is started.
-  Runs() = default;
-  ~Runs() override;
+  ActiveRuns() = default;
+  ~ActiveRuns() override;
 
-  void start(Claim&& claim, RulePtr rule, std::shared_ptr<Executor> executor);
+  void start(Claim&& claim, ListConfigPtr rule, std::shared_ptr<Executor> executor);
   /// SIGTERM, SIGKILL after `kill_grace`. False: no such run.
   bool stop(const RunId& run, StopReason reason);
   void stop_all(StopReason reason);
@@ -88,18 +88,20 @@ class Runs final : public RunHandler {
   void on_log(const RunId& run, std::string_view line, bool cut) override;
   void on_ended(const RunId& run, RunEnd&& end) override;
   void on_lines(const LineCounts& read) override { owner_->lines_read(read); }
-  void on_process(int pid, const ProcessNews& news) override { owner_->process_news(pid, news); }
+  void on_process(int pid, const ProcessEvent& news) override {
+    owner_->process_changed(pid, news);
+  }
 
   [[nodiscard]] Entry* entry(const RunId& run) const;
   [[nodiscard]] std::vector<Entry*> in_order() const;
-  void begin_timeouts(Entry& run);
+  void start_timeouts(Entry& run);
   void sign_of_life(Entry& run);
   void send_progress(Entry& run);
   void progressed(Entry& run, const Progress& progress);
 
   const Clock* clock_ = nullptr;
   TimerQueue* timers_ = nullptr;
-  RunsOwner* owner_ = nullptr;
+  ActiveRunsOwner* owner_ = nullptr;
   struct Table {
     explicit Table(TimerQueue& timers) : sweep(timers) {}
     std::unordered_map<RunId, Entry> runs;

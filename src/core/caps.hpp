@@ -18,13 +18,13 @@ struct Caps {
 
 /// Normal in a fleet: this host leaves the list to others. The reason is a phrase for people, such
 /// as "not found", "exit status 3", "bad JSON at byte 12".
-struct Refusal {
+struct Ineligibility {
   std::string reason;
   /// Not the program: a folder, file, account or limit that the list names is not to be had here.
   bool of_host = false;
 };
 
-using ProbeResult = std::variant<Caps, Refusal>;
+using ProbeResult = std::variant<Caps, Ineligibility>;
 
 /// Reads the answer to `--caps`. A refusal says what is wrong with it and where.
 ProbeResult parse_caps(const std::string& output);

@@ -43,8 +43,8 @@ class Loader {
   void keep(const std::string& name, std::variant<Node, SyntaxError> parsed);
   void lists(const ConfigValue& section);
   void list(const ConfigValue& value, const std::string& prefix);
-  void look_at_prefix(const ConfigValue& value, const Rule& rule) const;
-  void look_for_shared_keys(const ConfigValue& value, const Rule& rule) const;
+  void look_at_prefix(const ConfigValue& value, const ListConfig& rule) const;
+  void look_for_shared_keys(const ConfigValue& value, const ListConfig& rule) const;
   void file_problem(const std::string& name, const std::string& problem);
   [[noreturn]] void fail();
 
@@ -58,13 +58,13 @@ class Loader {
   std::vector<std::string> files_;  ///< in the order they were read, also those without a document
   Config config_;
   ListDefaults defaults_;
-  RulePtr last_;  ///< list that was read
+  ListConfigPtr last_;  ///< list that was read
   HostSections hosts_;
   std::map<std::string, Defined> defined_;
 };
 
 void Loader::file_problem(const std::string& name, const std::string& problem) {
-  reading_.mistakes.push_back({name, 0, 0, "", problem});
+  reading_.errors.push_back({name, 0, 0, "", problem});
 }
 
 void Loader::open(const std::string& name, std::string_view text) {
@@ -74,7 +74,7 @@ void Loader::open(const std::string& name, std::string_view text) {
 
 void Loader::keep(const std::string& name, std::variant<Node, SyntaxError> parsed) {
   if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
-    reading_.mistakes.push_back({name, error->place.line, error->place.column, "", error->text});
+    reading_.errors.push_back({name, error->place.line, error->place.column, "", error->text});
     return;
   }
   documents_.push_back({name, std::get<Node>(std::move(parsed))});
@@ -129,11 +129,11 @@ void Loader::read_programs(const ConfigValue& value) {
 /// What it prints is named after it.
 void Loader::open_program(const ConfigValue& value) {
   ListsFrom from;
-  const std::size_t mistakes = reading_.mistakes.size();
+  const std::size_t errors = reading_.errors.size();
   read_table(value, lists_from_keys, {}, from);
   if (value.node().find("command") == nullptr)
     value.wrong("has no command; must name a program, such as command = [\"/opt/acme/bin/lists\"]");
-  if (reading_.mistakes.size() > mistakes) return;
+  if (reading_.errors.size() > errors) return;
   const auto printed = reading_.host.run(from.command, from.timeout);
   if (!printed) return;
   const std::string name = output_of + from.command.front();
@@ -202,7 +202,7 @@ Config Loader::read() {
                       std::ranges::any_of(config_.lists, [](const auto& list) {
                         return list.second->kind() != SourceKind::gearman;
                       });
-  if (!reading_.mistakes.empty()) fail();
+  if (!reading_.errors.empty()) fail();
   if (config_.lists.empty())
     reading_.warnings.push_back(files_.front() + ": no lists: nothing to do");
   config_.warnings = std::move(reading_.warnings);
@@ -232,7 +232,7 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
                     std::to_string(first.place.line) + ':' + std::to_string(first.place.column) +
                     "; must be there once (a final ':' makes no difference)");
   }
-  auto rule = std::make_shared<Rule>();
+  auto rule = std::make_shared<ListConfig>();
   rule->prefix = prefix;
   read_list(value, defaults_, *rule);
   look_at_prefix(value, *rule);
@@ -241,14 +241,14 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   // Those that are alike stand beside each other, as a rule.
   if (last_) rule->share(*last_);
   last_ = rule;
-  Rule here = *rule;
+  ListConfig here = *rule;
   if (hosts_.override(reading_, config_.supervisor.host, here, config_))
-    config_.written_lists.emplace(prefix,
-                                  std::exchange(rule, std::make_shared<Rule>(std::move(here))));
+    config_.written_lists.emplace(
+        prefix, std::exchange(rule, std::make_shared<ListConfig>(std::move(here))));
   config_.lists.emplace(prefix, std::move(rule));
 }
 
-void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
+void Loader::look_at_prefix(const ConfigValue& value, const ListConfig& rule) const {
   const bool schedule = rule.kind() == SourceKind::schedule;
   const bool feed = rule.kind() == SourceKind::job;
   if (rule.kind() == SourceKind::gearman) {
@@ -273,7 +273,7 @@ void Loader::look_at_prefix(const ConfigValue& value, const Rule& rule) const {
 }
 
 /// Refuses lists that share keys. `work:lock:list` is a lock of `work` and the list of `work:lock`.
-void Loader::look_for_shared_keys(const ConfigValue& value, const Rule& rule) const {
+void Loader::look_for_shared_keys(const ConfigValue& value, const ListConfig& rule) const {
   const auto refuse = [&value](const std::string& owner, const std::string& other) {
     value.wrong_key("shares keys with another list: keys of " + quote_start(other) +
                     " would be locks of " + quote_start(owner) + "; must have another name");
@@ -299,15 +299,15 @@ void Loader::look_for_shared_keys(const ConfigValue& value, const Rule& rule) co
 }
 
 void Loader::fail() {
-  const auto file_order = [this](const ConfigMistake& mistake) {
-    return std::find(files_.begin(), files_.end(), mistake.file) - files_.begin();
+  const auto file_order = [this](const ConfigDiagnostic& error) {
+    return std::find(files_.begin(), files_.end(), error.file) - files_.begin();
   };
-  std::stable_sort(reading_.mistakes.begin(), reading_.mistakes.end(),
-                   [&](const ConfigMistake& a, const ConfigMistake& b) {
+  std::stable_sort(reading_.errors.begin(), reading_.errors.end(),
+                   [&](const ConfigDiagnostic& a, const ConfigDiagnostic& b) {
                      return std::tuple(file_order(a), a.line, a.column) <
                             std::tuple(file_order(b), b.line, b.column);
                    });
-  throw ConfigError(std::move(reading_.mistakes));
+  throw ConfigError(std::move(reading_.errors));
 }
 
 }  // namespace

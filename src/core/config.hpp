@@ -13,7 +13,7 @@
 namespace w8y {
 
 /// One mistake: `file:line:column: key: what is wrong, and what would be right`.
-struct ConfigMistake {
+struct ConfigDiagnostic {
   std::string file;
   std::size_t line = 0;    ///< from 1; 0: the file as a whole
   std::size_t column = 0;  ///< from 1
@@ -26,11 +26,11 @@ struct ConfigMistake {
 /// Thrown with every mistake that was found, in the order of the files; never empty.
 class ConfigError : public std::runtime_error {
  public:
-  explicit ConfigError(std::vector<ConfigMistake> mistakes);
-  [[nodiscard]] const std::vector<ConfigMistake>& mistakes() const { return mistakes_; }
+  explicit ConfigError(std::vector<ConfigDiagnostic> errors);
+  [[nodiscard]] const std::vector<ConfigDiagnostic>& errors() const { return errors_; }
 
  private:
-  std::vector<ConfigMistake> mistakes_;
+  std::vector<ConfigDiagnostic> errors_;
 };
 
 /// Where files come from and what this host is: replaced in tests.

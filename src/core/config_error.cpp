@@ -7,18 +7,18 @@ namespace w8y {
 
 namespace {
 
-std::string all_lines(const std::vector<ConfigMistake>& mistakes) {
+std::string all_lines(const std::vector<ConfigDiagnostic>& errors) {
   std::string text;
-  for (const ConfigMistake& mistake : mistakes) {
+  for (const ConfigDiagnostic& error : errors) {
     if (!text.empty()) text += '\n';
-    text += mistake.to_string();
+    text += error.to_string();
   }
   return text;
 }
 
 }  // namespace
 
-std::string ConfigMistake::to_string() const {
+std::string ConfigDiagnostic::to_string() const {
   std::string out = file;
   if (line > 0) out += ':' + std::to_string(line) + ':' + std::to_string(column);
   out += ": ";
@@ -26,24 +26,24 @@ std::string ConfigMistake::to_string() const {
   return out + text;
 }
 
-ConfigError::ConfigError(std::vector<ConfigMistake> mistakes)
-    : std::runtime_error(all_lines(mistakes)), mistakes_(std::move(mistakes)) {}
+ConfigError::ConfigError(std::vector<ConfigDiagnostic> errors)
+    : std::runtime_error(all_lines(errors)), errors_(std::move(errors)) {}
 
 std::string ConfigHost::url_problem(const std::string&) {
   return {};
 }
 
 std::string default_status(ConfigHost& host) {
-  std::string folder = "/run";
+  std::string directory = "/run";
   if (!host.is_root()) {
     std::string given = host.variable("RUNTIME_DIRECTORY");
     given.resize(std::min(given.find(':'), given.size()));
     if (given.empty()) given = host.variable("XDG_RUNTIME_DIR");
     while (given.size() > 1 && given.ends_with('/')) given.pop_back();
-    if (given.starts_with('/')) folder = given;
+    if (given.starts_with('/')) directory = given;
   }
-  if (!folder.ends_with("/w8y")) folder += "/w8y";
-  return "unix:" + folder + "/w8yd.sock";
+  if (!directory.ends_with("/w8y")) directory += "/w8y";
+  return "unix:" + directory + "/w8yd.sock";
 }
 
 }  // namespace w8y

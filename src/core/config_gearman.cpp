@@ -21,8 +21,8 @@ namespace core {
 namespace {
 
 /// What a gearmand takes.
-constexpr std::size_t longest_function = 512;
-constexpr std::size_t longest_host = 255;
+constexpr std::size_t max_function = 512;
+constexpr std::size_t max_host = 255;
 
 std::optional<std::uint16_t> port_in(std::string_view text) {
   std::uint16_t port = 0;
@@ -32,7 +32,7 @@ std::optional<std::uint16_t> port_in(std::string_view text) {
 }
 
 bool is_host(std::string_view name, bool in_brackets) {
-  return !name.empty() && name.size() <= longest_host &&
+  return !name.empty() && name.size() <= max_host &&
          std::all_of(name.begin(), name.end(), [in_brackets](char c) {
            const auto byte = static_cast<unsigned char>(c);
            if (c == ':') return in_brackets;
@@ -107,18 +107,18 @@ constexpr Refused gearman_reasons[] = {
 
 const std::span<const Key<GearmanServers>> gearman_keys = gearman_rows;
 
-void read_function(const ConfigValue& value, Rule& rule) {
+void read_function(const ConfigValue& value, ListConfig& rule) {
   std::string name;
   if (!value.text(name, "the name of a function")) return;
-  if (name.size() > longest_function)
+  if (name.size() > max_function)
     return value.wrong("is longer than a function's name may be; must have 512 bytes at most");
   rule.gearman().function = std::move(name);
 }
 
-void check_function(const ConfigValue& list, Rule& rule) {
+void check_function(const ConfigValue& list, ListConfig& rule) {
   std::string& function = rule.gearman().function;
   if (!function.empty()) return;
-  if (rule.prefix.empty() || rule.prefix.size() > longest_function ||
+  if (rule.prefix.empty() || rule.prefix.size() > max_function ||
       rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
         "can't be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; must "

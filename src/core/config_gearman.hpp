@@ -11,9 +11,9 @@ namespace w8y::core {
 
 extern const std::span<const Key<GearmanServers>> gearman_keys;
 
-void read_function(const ConfigValue& value, Rule& rule);
+void read_function(const ConfigValue& value, ListConfig& rule);
 /// The prefix is the function's name, where it has none of its own.
-void check_function(const ConfigValue& list, Rule& rule);
+void check_function(const ConfigValue& list, ListConfig& rule);
 /// "; a job of Gearman that fails is over, …": why a list of Gearman has no such key. May be empty.
 std::string why_not_in_gearman(std::string_view key);
 

@@ -64,8 +64,8 @@ void add_settings(Sha256& hash, const Settings& settings) {
 }
 
 /// As those of describe(), without a map of them.
-void add_settings(Sha256& hash, const Rule& rule) {
-  for (const core::Key<Rule>* row : core::list_keys_by_name())
+void add_settings(Sha256& hash, const ListConfig& rule) {
+  for (const core::Key<ListConfig>* row : core::list_keys_by_name())
     if ((row->kinds & core::kinds_of(rule.kind())) != 0)
       add_setting(hash, row->name, row->show(rule));
   hash.add_part("");
@@ -95,10 +95,10 @@ void add_sections(Sha256& hash, const Config& config) {
     add_settings(hash, gearman);
 }
 
-std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
+std::uint64_t hash_list(const std::string& prefix, const ListConfig& rule) {
   if (!rule.concurrency_by->empty() && rule.concurrency != 0) {
     // What it comes to is each host's own.
-    Rule written = rule;
+    ListConfig written = rule;
     written.concurrency = 0;
     return hash_list(prefix, written);
   }
@@ -112,13 +112,13 @@ std::uint64_t hash_list(const std::string& prefix, const Rule& rule) {
 }  // namespace
 
 std::uint64_t core::hash_override(std::string_view pattern, std::string_view key,
-                                  const Rule& said) {
+                                  const ListConfig& said) {
   Sha256 hash;
   hash.add_part(pattern);
   hash.add_part(said.prefix);
-  for (const core::Key<Rule>& row : core::list_keys) {
+  for (const core::Key<ListConfig>& row : core::list_keys) {
     if (row.name != key) continue;
-    Rule written = said;
+    ListConfig written = said;
     if (!written.concurrency_by->empty()) written.concurrency = 0;
     add_setting(hash, key, row.show(written));
   }
@@ -157,7 +157,7 @@ void set_hashes(Config& config, const Config& before) {
   config.list_hashes.reserve(config.lists.size());
   for (const auto& [prefix, rule] : config.lists) {
     for (; has_hashes && was != before.lists.end() && was->first < prefix; ++was) ++its_hash;
-    const Rule* as_written = written(config, prefix);
+    const ListConfig* as_written = written(config, prefix);
     const bool same = has_hashes && was != before.lists.end() && was->second == rule &&
                       as_written == nullptr && written(before, prefix) == nullptr;
     config.list_hashes.push_back(

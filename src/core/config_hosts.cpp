@@ -29,7 +29,7 @@ std::string names_text(std::span<const std::string_view> names) {
   return text;
 }
 
-const Key<Rule>* row_that_may_differ(const ConfigValue& value) {
+const Key<ListConfig>* row_that_may_differ(const ConfigValue& value) {
   const std::string& name = value.node().key;
   const auto row =
       std::ranges::find_if(list_keys, [&](const auto& key) { return key.name == name; });
@@ -44,25 +44,25 @@ const Key<Rule>* row_that_may_differ(const ConfigValue& value) {
   return &*row;
 }
 
-void read_differing(const ConfigValue& list, bool counts, const std::string& pattern, Rule& rule,
-                    std::vector<std::uint64_t>& hashes) {
+void read_differing(const ConfigValue& list, bool counts, const std::string& pattern,
+                    ListConfig& rule, std::vector<std::uint64_t>& hashes) {
   if (!list.is_table()) return;
   const unsigned forms = forms_of(rule, rule.is_command());
   for (const Node& node : list.node().items) {
     const ConfigValue value = list.member(node);
-    const Key<Rule>* row = row_that_may_differ(value);
+    const Key<ListConfig>* row = row_that_may_differ(value);
     if (row == nullptr) continue;
     if (row->only_for && (row->only_for->forms & forms) == 0) {
       value.wrong_key(rule.is_command() ? row->only_for->why_not_command
                                         : row->only_for->why_not_executor);
       continue;
     }
-    Rule said = rule;
-    const std::size_t before = value.reading().mistakes.size();
+    ListConfig said = rule;
+    const std::size_t before = value.reading().errors.size();
     row->read(value, said);
     hashes.push_back(hash_override(pattern, node.key, said));
     // What is wrong is told once.
-    if (counts && value.reading().mistakes.size() == before) row->read(value, rule);
+    if (counts && value.reading().errors.size() == before) row->read(value, rule);
   }
 }
 
@@ -128,7 +128,7 @@ void HostSections::at(ReadContext& reading, const Part& part, Tell&& tell) const
   tell(lists.member(*part.list));
 }
 
-bool HostSections::override(ReadContext& reading, const std::string& host, Rule& rule,
+bool HostSections::override(ReadContext& reading, const std::string& host, ListConfig& rule,
                             Config& config) {
   const auto found = lists_.find(rule.prefix);
   if (found == lists_.end()) return false;

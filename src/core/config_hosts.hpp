@@ -24,9 +24,9 @@ class HostSections {
   void read(const ConfigValue& section);
   /// What counts on this host beside its lists.
   void apply(const std::string& host, Config& config);
-  /// What is said of one list. `rule` is as the file has it for all hosts, and becomes what it is
+  /// What is said of one list. `config` is as the file has it for all hosts, and becomes what it is
   /// on this one; true: something counts here.
-  bool override(ReadContext& reading, const std::string& host, Rule& rule, Config& config);
+  bool override(ReadContext& reading, const std::string& host, ListConfig& rule, Config& config);
   /// Once all lists were overridden: reports those that are not there.
   void report_unknown(ReadContext& reading) const;
 

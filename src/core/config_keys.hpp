@@ -62,11 +62,11 @@ struct Refused {
 extern const std::span<const Key<RedisSettings>> redis_keys;
 extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
 /// `executor` and `command` come first: the rest may stand in [defaults].
-extern const std::span<const Key<Rule>> list_keys;
+extern const std::span<const Key<ListConfig>> list_keys;
 extern const std::span<const Refused> list_refused;
 /// The keys of `source`.
 extern const std::span<const Choice<SourceKind>> source_kinds;
-const std::vector<const Key<Rule>*>& list_keys_by_name();
+const std::vector<const Key<ListConfig>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
 
@@ -119,33 +119,33 @@ void read_table(const ConfigValue& table, std::span<const Key<T>> keys,
 /// [defaults], for lists of each kind of work.
 struct ListDefaults {
   ListDefaults();
-  std::array<Rule, source_kind_count> rules;
+  std::array<ListConfig, source_kind_count> rules;
   SourceKind kind = SourceKind::circular;
 };
 void read_defaults(const ConfigValue& section, ListDefaults& into);
 /// All keys of one list, and what is wrong between them, each being right by itself.
-void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into);
+void read_list(const ConfigValue& list, const ListDefaults& defaults, ListConfig& into);
 /// How a list may run its items, as a set of Form.
-unsigned forms_of(const Rule& rule, bool is_command);
+unsigned forms_of(const ListConfig& rule, bool is_command);
 /// What is wrong between keys of one list, each of them being right by itself.
-void check_list(const ConfigValue& list, Rule& rule);
+void check_list(const ConfigValue& list, ListConfig& rule);
 
 /// Of one list, at once.
-inline constexpr std::int64_t most_runs = 100'000;
+inline constexpr std::int64_t max_runs = 100'000;
 /// A number, or a share of the processors that this host may use: "cpus", "cpus*2", "cpus/2".
-void read_concurrency(const ConfigValue& value, Rule& rule);
-std::string show_concurrency(const Rule& rule);
-void read_backoff(const ConfigValue& value, Rule& rule);
-void read_rlimits(const ConfigValue& value, Rule& rule);
-void read_env(const ConfigValue& value, Rule& rule);
-void read_env_pass(const ConfigValue& value, Rule& rule);
-void read_umask(const ConfigValue& value, Rule& rule);
+void read_concurrency(const ConfigValue& value, ListConfig& rule);
+std::string show_concurrency(const ListConfig& rule);
+void read_backoff(const ConfigValue& value, ListConfig& rule);
+void read_rlimits(const ConfigValue& value, ListConfig& rule);
+void read_env(const ConfigValue& value, ListConfig& rule);
+void read_env_pass(const ConfigValue& value, ListConfig& rule);
+void read_umask(const ConfigValue& value, ListConfig& rule);
 /// The name or number of a `what`. Whether a host has it is that host's own affair.
 void read_account(const ConfigValue& value, const std::string& what,
                   std::optional<std::string>& into);
 
 /// A part of the configuration's hash: one key that differs on some hosts. `said` has it.
-std::uint64_t hash_override(std::string_view pattern, std::string_view key, const Rule& said);
+std::uint64_t hash_override(std::string_view pattern, std::string_view key, const ListConfig& said);
 std::uint64_t hash_override(std::string_view pattern, unsigned host_concurrency);
 
 }  // namespace w8y::core

@@ -10,7 +10,7 @@
 
 namespace w8y::core {
 
-unsigned forms_of(const Rule& rule, bool is_command) {
+unsigned forms_of(const ListConfig& rule, bool is_command) {
   if (is_command) return static_cast<unsigned>(Form::command);
   if (rule.mode == Mode::single) return static_cast<unsigned>(Form::single);
   if (rule.mode == Mode::stream) return static_cast<unsigned>(Form::stream);
@@ -21,10 +21,10 @@ namespace {
 
 /// Reports the list's own keys that are not for such a list. What [defaults] says of them is for
 /// other lists.
-void check_applies(const ConfigValue& list, Rule& rule, bool is_command) {
-  static const Rule fallback;
+void check_applies(const ConfigValue& list, ListConfig& rule, bool is_command) {
+  static const ListConfig fallback;
   const unsigned forms = forms_of(rule, is_command);
-  for (const Key<Rule>& row : list_keys) {
+  for (const Key<ListConfig>& row : list_keys) {
     if (!row.only_for || (row.only_for->forms & forms) != 0) continue;
     const Node* own = list.node().find(row.name);
     if (own != nullptr) {
@@ -36,15 +36,15 @@ void check_applies(const ConfigValue& list, Rule& rule, bool is_command) {
 }
 
 /// MAX_ARG_STRLEN of Linux, with its final NUL.
-constexpr std::size_t longest_argument = std::size_t{128} << 10;
+constexpr std::size_t max_argument = std::size_t{128} << 10;
 
 /// An executor is called with the prefix as an argument.
-void check_name(const ConfigValue& list, const Rule& rule) {
+void check_name(const ConfigValue& list, const ListConfig& rule) {
   if (rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
         "has a NUL byte, and an executor is called with the prefix as an argument, which can't "
         "hold one; must be a prefix without NUL, or a command");
-  } else if (rule.prefix.size() >= longest_argument) {
+  } else if (rule.prefix.size() >= max_argument) {
     list.wrong_key(
         "is longer than an argument can be, and an executor is called with it; must be "
         "shorter than 128 KiB, or a command");
@@ -52,7 +52,7 @@ void check_name(const ConfigValue& list, const Rule& rule) {
 }
 
 /// Most often it was forgotten. A command that names the item's variable knows what it does.
-void warn_without_item(const ConfigValue& list, const Rule& rule) {
+void warn_without_item(const ConfigValue& list, const ListConfig& rule) {
   const bool names_item =
       std::any_of(rule.command->begin(), rule.command->end(), [](const std::string& word) {
         return word.find("{}") != std::string::npos || word.find("W8Y_ITEM") != std::string::npos;
@@ -63,7 +63,7 @@ void warn_without_item(const ConfigValue& list, const Rule& rule) {
       "stands, and in the variable W8Y_ITEM");
 }
 
-void warn_of_late_visits(const ConfigValue& list, const Rule& rule) {
+void warn_of_late_visits(const ConfigValue& list, const ListConfig& rule) {
   const CircularSettings& settings = rule.circular();
   if (settings.overdue_after == Duration{0} || settings.overdue_after > settings.cooldown) return;
   list.warn("has an overdue_after of " + format_duration(settings.overdue_after) +
@@ -96,15 +96,15 @@ std::string sources_text(unsigned kinds) {
   return text;
 }
 
-const Key<Rule>* row_of(std::string_view name) {
-  for (const Key<Rule>& row : list_keys)
+const Key<ListConfig>* row_of(std::string_view name) {
+  for (const Key<ListConfig>& row : list_keys)
     if (row.name == name) return &row;
   return nullptr;
 }
 
 /// A schedule's own rules: which queues it serves is always said, and how long a failed job rests
 /// only where it does.
-void check_schedule(const ConfigValue& list, const Rule& rule) {
+void check_schedule(const ConfigValue& list, const ListConfig& rule) {
   if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
     list.wrong_key(
         "has no queues, and source = \"schedule\" needs them; must have such as queues = \"A\", "
@@ -134,24 +134,24 @@ void read_defaults(const ConfigValue& section, ListDefaults& into) {
   const auto rows = list_keys.subspan(keys_of_lists_only);
   for (const Node& member : section.node().items) {
     const ConfigValue value = section.member(member);
-    const Key<Rule>* row = row_of(member.key);
+    const Key<ListConfig>* row = row_of(member.key);
     if (row == nullptr || row < rows.data()) {
       unknown_key(value, names_of(rows), list_refused);
       continue;
     }
-    const std::size_t before = value.reading().mistakes.size();
+    const std::size_t before = value.reading().errors.size();
     for (const Choice<SourceKind>& kind : source_kinds) {
       // The same for each kind: what is wrong is told once.
       if ((row->kinds & kinds_of(kind.value)) == 0) continue;
-      Rule scratch;
-      Rule& rule = member.key == "source" ? scratch : into.rules[index_of(kind.value)];
+      ListConfig scratch;
+      ListConfig& rule = member.key == "source" ? scratch : into.rules[index_of(kind.value)];
       row->read(value, rule);
-      if (value.reading().mistakes.size() != before || member.key == "source") break;
+      if (value.reading().errors.size() != before || member.key == "source") break;
     }
   }
 }
 
-void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into) {
+void read_list(const ConfigValue& list, const ListDefaults& defaults, ListConfig& into) {
   const SourceKind kind = kind_in(list.node()).value_or(defaults.kind);
   const std::string prefix = into.prefix;
   into = defaults.rules[index_of(kind)];
@@ -159,7 +159,7 @@ void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into
   if (!list.is_table()) return;
   for (const Node& member : list.node().items) {
     const ConfigValue value = list.member(member);
-    const Key<Rule>* row = row_of(member.key);
+    const Key<ListConfig>* row = row_of(member.key);
     if (row == nullptr) {
       unknown_key(value, names_of(list_keys), list_refused);
     } else if ((row->kinds & kinds_of(kind)) == 0) {
@@ -173,7 +173,7 @@ void read_list(const ConfigValue& list, const ListDefaults& defaults, Rule& into
   check_list(list, into);
 }
 
-void check_list(const ConfigValue& list, Rule& rule) {
+void check_list(const ConfigValue& list, ListConfig& rule) {
   const Node* executor = list.node().find("executor");
   const Node* command = list.node().find("command");
   if (executor != nullptr && command != nullptr) {

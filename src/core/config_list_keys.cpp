@@ -19,11 +19,11 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The visits of one round stand in one command.
-constexpr std::size_t most_queues = 1000;
+constexpr std::size_t max_queues = 1000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
-void read_command(const ConfigValue& value, Rule& rule) {
+void read_command(const ConfigValue& value, ListConfig& rule) {
   std::vector<std::string> command;
   if (!value.texts(command, "a program and its arguments", true)) return;
   if (command.empty() || command.front().empty()) {
@@ -54,18 +54,18 @@ constexpr unsigned in_redis = all_kinds & ~gearman_only;
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
-void read_source(const ConfigValue& value, Rule& rule) {
+void read_source(const ConfigValue& value, ListConfig& rule) {
   SourceKind kind = rule.kind();
   value.choice<SourceKind>(kind, kinds);
   if (kind != rule.kind()) rule.source = SourceSettings::of(kind);
 }
 
-void read_lock_key(const ConfigValue& value, Rule& rule) {
+void read_lock_key(const ConfigValue& value, ListConfig& rule) {
   static const Choice<std::string> names[] = {{"lock", "lock"}, {"proc", "proc"}};
   value.choice<std::string>(rule.circular().lock_key, names);
 }
 
-void read_queues(const ConfigValue& value, Rule& rule) {
+void read_queues(const ConfigValue& value, ListConfig& rule) {
   std::string text;
   if (!value.text(text, "codes of queues with colons between them, such as \"A:A:B\"")) return;
   std::vector<std::string> codes;
@@ -80,41 +80,41 @@ void read_queues(const ConfigValue& value, Rule& rule) {
                          ", which has an empty code; must be codes of queues with one colon "
                          "between two, such as \"A:A:B\"");
     }
-    if (const std::string trouble = code_trouble(code); !trouble.empty())
-      return value.wrong("has the code " + quote_start(code) + ": " + trouble);
+    if (const std::string error = code_error(code); !error.empty())
+      return value.wrong("has the code " + quote_start(code) + ": " + error);
     codes.push_back(code);
   }
-  if (codes.size() > most_queues) {
+  if (codes.size() > max_queues) {
     return value.wrong("has " + std::to_string(codes.size()) + " codes; must have at most " +
-                       std::to_string(most_queues));
+                       std::to_string(max_queues));
   }
   rule.schedule().queues = std::move(codes);
 }
 
-std::string show_queues(const Rule& rule) {
+std::string show_queues(const ListConfig& rule) {
   std::string text;
   for (const std::string& code : rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
   return text;
 }
 
-void read_exit_codes(const ConfigValue& value, Rule& rule) {
+void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
   std::vector<int> codes;
   if (value.node().kind != Node::Kind::array || value.node().items.empty()) {
     return value.must_be("an array of exit codes, such as [0, 3], with one at least");
   }
-  const std::size_t before = value.reading().mistakes.size();
+  const std::size_t before = value.reading().errors.size();
   for (const Node& item : value.node().items) {
     int code = 0;
     if (value.member(item).integer(code, 0, 255)) codes.push_back(code);
   }
-  if (value.reading().mistakes.size() != before) return;
+  if (value.reading().errors.size() != before) return;
   // Their order and number mean nothing, so the same codes are the same setting.
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   rule.child.edit().success_exit_codes = std::move(codes);
 }
 
-void read_env_var(const ConfigValue& value, Rule& rule) {
+void read_env_var(const ConfigValue& value, ListConfig& rule) {
   std::string name;
   if (!value.text(name, "the name of a variable")) return;
   if (!is_variable_name(name) || name.starts_with("W8Y_")) {
@@ -124,7 +124,7 @@ void read_env_var(const ConfigValue& value, Rule& rule) {
   rule.child.edit().env_var = name;
 }
 
-void read_cwd(const ConfigValue& value, Rule& rule) {
+void read_cwd(const ConfigValue& value, ListConfig& rule) {
   std::string cwd;
   if (!value.text(cwd, "an absolute path or \"temp\"")) return;
   if (cwd != "temp" && cwd.front() != '/') {
@@ -133,21 +133,21 @@ void read_cwd(const ConfigValue& value, Rule& rule) {
   rule.child.edit().cwd = cwd;
 }
 
-void read_nice(const ConfigValue& value, Rule& rule) {
+void read_nice(const ConfigValue& value, ListConfig& rule) {
   int nice = 0;
   if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
 
 /// Less than this and no program would start.
-constexpr std::uint64_t least_memory = mebibyte;
+constexpr std::uint64_t min_memory = mebibyte;
 
-void read_memory_max(const ConfigValue& value, Rule& rule) {
+void read_memory_max(const ConfigValue& value, ListConfig& rule) {
   std::uint64_t most = 0;
-  if (value.size(most, least_memory, std::numeric_limits<std::int64_t>::max()))
+  if (value.size(most, min_memory, std::numeric_limits<std::int64_t>::max()))
     rule.child.edit().memory_max = most;
 }
 
-void read_cpu_weight(const ConfigValue& value, Rule& rule) {
+void read_cpu_weight(const ConfigValue& value, ListConfig& rule) {
   unsigned weight = 0;
   if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
 }
@@ -157,11 +157,11 @@ void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, s
   if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
 }
 
-std::string show_command(const Rule& rule) {
+std::string show_command(const ListConfig& rule) {
   return rule.command->empty() ? "" : as_text(*rule.command);
 }
 
-std::string show_memory(const Rule& rule) {
+std::string show_memory(const ListConfig& rule) {
   return rule.child->memory_max ? format_size(*rule.child->memory_max) : "";
 }
 
@@ -172,17 +172,18 @@ constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this 
 constexpr const char* many_items =
     "is about a process per item; this list's mode is \"stream\", with many items in one";
 
-constexpr OnlyFor<Rule> for_executors(void (*copy)(const Rule&, Rule&), const char* why_not) {
+constexpr OnlyFor<ListConfig> for_executors(void (*copy)(const ListConfig&, ListConfig&),
+                                            const char* why_not) {
   return {Form::single | Form::stream, copy, why_not};
 }
-constexpr OnlyFor<Rule> for_streams(void (*copy)(const Rule&, Rule&)) {
+constexpr OnlyFor<ListConfig> for_streams(void (*copy)(const ListConfig&, ListConfig&)) {
   return {static_cast<unsigned>(Form::stream), copy, one_process, no_stream};
 }
-constexpr OnlyFor<Rule> for_processes(void (*copy)(const Rule&, Rule&)) {
+constexpr OnlyFor<ListConfig> for_processes(void (*copy)(const ListConfig&, ListConfig&)) {
   return {Form::command | Form::single, copy, nullptr, many_items};
 }
 
-constexpr Key<Rule> list_rows[] = {
+constexpr Key<ListConfig> list_rows[] = {
     // Of lists only: see keys_of_lists_only.
     {"executor", "", [](auto& v, auto& rule) { v.path(rule.executor.edit()); },
      [](auto& rule) { return *rule.executor; }},
@@ -298,7 +299,7 @@ constexpr Key<Rule> list_rows[] = {
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
     {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
      std::nullopt, gearman_only},
-    {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, most_runs); },
+    {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, max_runs); },
      [](auto& rule) { return as_text(rule.processes); },
      for_streams([](auto& from, auto& into) { into.processes = from.processes; })},
     {"max_items", "0", [](auto& v, auto& rule) { v.integer(rule.max_items, 0, 1000 * million); },
@@ -320,14 +321,14 @@ constexpr Refused list_refused_rows[] = {
 
 }  // namespace
 
-const std::span<const Key<Rule>> list_keys = list_rows;
+const std::span<const Key<ListConfig>> list_keys = list_rows;
 const std::span<const Refused> list_refused = list_refused_rows;
 const std::span<const Choice<SourceKind>> source_kinds = kinds;
 
-const std::vector<const Key<Rule>*>& list_keys_by_name() {
-  static const std::vector<const Key<Rule>*> sorted = [] {
-    std::vector<const Key<Rule>*> rows;
-    for (const Key<Rule>& row : list_rows) rows.push_back(&row);
+const std::vector<const Key<ListConfig>*>& list_keys_by_name() {
+  static const std::vector<const Key<ListConfig>*> sorted = [] {
+    std::vector<const Key<ListConfig>*> rows;
+    for (const Key<ListConfig>& row : list_rows) rows.push_back(&row);
     std::sort(rows.begin(), rows.end(),
               [](const auto* a, const auto* b) { return std::string_view(a->name) < b->name; });
     return rows;

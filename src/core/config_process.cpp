@@ -67,7 +67,7 @@ bool read_limit(const ConfigValue& value, LimitUnit unit, std::uint64_t& into) {
 const std::span<const Key<Backoff>> backoff_keys = backoff_rows;
 const std::span<const Limit> limits = limit_rows;
 
-void read_backoff(const ConfigValue& value, Rule& rule) {
+void read_backoff(const ConfigValue& value, ListConfig& rule) {
   const Node& node = value.node();
   if (node.kind == Node::Kind::flag && !node.flag) {
     rule.backoff.reset();
@@ -77,9 +77,9 @@ void read_backoff(const ConfigValue& value, Rule& rule) {
     return value.must_be("a table such as { min = \"1s\", max = \"5m\", factor = 2.0 }, or false");
   }
   Backoff backoff;
-  const std::size_t before = value.reading().mistakes.size();
+  const std::size_t before = value.reading().errors.size();
   read_table(value, backoff_keys, {}, backoff);
-  if (value.reading().mistakes.size() != before) return;
+  if (value.reading().errors.size() != before) return;
   if (backoff.min > backoff.max) {
     return value.wrong("has a min of " + quote(format_duration(backoff.min)) + " and a max of " +
                        quote(format_duration(backoff.max)) + "; min must not be over max");
@@ -87,10 +87,10 @@ void read_backoff(const ConfigValue& value, Rule& rule) {
   rule.backoff = backoff;
 }
 
-void read_rlimits(const ConfigValue& value, Rule& rule) {
+void read_rlimits(const ConfigValue& value, ListConfig& rule) {
   if (!value.is_table()) return;
   std::vector<ResourceLimit> found;
-  const std::size_t before = value.reading().mistakes.size();
+  const std::size_t before = value.reading().errors.size();
   for (const Node& member : value.node().items) {
     const ConfigValue item = value.member(member);
     const auto limit = std::find_if(limits.begin(), limits.end(),
@@ -106,13 +106,13 @@ void read_rlimits(const ConfigValue& value, Rule& rule) {
     found.push_back(std::move(result));
   }
   // Members come by name, so the same limits are the same setting in any order.
-  if (value.reading().mistakes.size() == before) rule.child.edit().rlimits = std::move(found);
+  if (value.reading().errors.size() == before) rule.child.edit().rlimits = std::move(found);
 }
 
-void read_env(const ConfigValue& value, Rule& rule) {
+void read_env(const ConfigValue& value, ListConfig& rule) {
   if (!value.is_table()) return;
   std::map<std::string, std::string> env;
-  const std::size_t before = value.reading().mistakes.size();
+  const std::size_t before = value.reading().errors.size();
   for (const Node& member : value.node().items) {
     ConfigValue item = value.member(member);
     item.keep_secret();
@@ -126,10 +126,10 @@ void read_env(const ConfigValue& value, Rule& rule) {
       item.text(env[member.key], "a string, in quotes");
     }
   }
-  if (value.reading().mistakes.size() == before) rule.child.edit().env = std::move(env);
+  if (value.reading().errors.size() == before) rule.child.edit().env = std::move(env);
 }
 
-void read_env_pass(const ConfigValue& value, Rule& rule) {
+void read_env_pass(const ConfigValue& value, ListConfig& rule) {
   std::vector<std::string> names;
   if (!value.texts(names, "names of variables", false)) return;
   bool right = true;
@@ -141,7 +141,7 @@ void read_env_pass(const ConfigValue& value, Rule& rule) {
   if (right) rule.child.edit().env_pass = std::move(names);
 }
 
-void read_umask(const ConfigValue& value, Rule& rule) {
+void read_umask(const ConfigValue& value, ListConfig& rule) {
   const Node& node = value.node();
   std::optional<std::int64_t> mask;
   if (node.kind == Node::Kind::integer) mask = node.integer;

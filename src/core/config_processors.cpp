@@ -28,8 +28,8 @@ unsigned by_affinity() {
 }
 
 /// "200000 100000" in cpu.max of cgroup v2 is two processors; "max …" is no limit.
-std::optional<double> quota_in(const std::string& folder) {
-  std::ifstream file(folder + "/cpu.max");
+std::optional<double> quota_in(const std::string& directory) {
+  std::ifstream file(directory + "/cpu.max");
   std::string quota;
   double period = 0;
   if (!(file >> quota >> period) || quota == "max" || period <= 0) return std::nullopt;
@@ -79,16 +79,16 @@ std::optional<Share> share_in(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + 1, end, share.number);
   if (error != std::errc() || stop != end || share.number == 0 ||
-      static_cast<std::int64_t>(share.number) > most_runs)
+      static_cast<std::int64_t>(share.number) > max_runs)
     return std::nullopt;
   return share;
 }
 
 }  // namespace
 
-void read_concurrency(const ConfigValue& value, Rule& rule) {
+void read_concurrency(const ConfigValue& value, ListConfig& rule) {
   if (value.node().kind != Node::Kind::text) {
-    if (value.integer(rule.concurrency, 0, most_runs)) rule.concurrency_by = "";
+    if (value.integer(rule.concurrency, 0, max_runs)) rule.concurrency_by = "";
     return;
   }
   const auto share = share_in(value.node().text);
@@ -99,12 +99,12 @@ void read_concurrency(const ConfigValue& value, Rule& rule) {
   }
   const std::uint64_t cpus = value.reading().host.processors();
   const std::uint64_t number = share->sign == '*' ? cpus * share->number : cpus / share->number;
-  rule.concurrency = static_cast<unsigned>(std::clamp<std::uint64_t>(number, 1, most_runs));
+  rule.concurrency = static_cast<unsigned>(std::clamp<std::uint64_t>(number, 1, max_runs));
   rule.concurrency_by = value.node().text;
 }
 
 /// Without what it comes to where that is not known: in the hash, which all hosts share.
-std::string show_concurrency(const Rule& rule) {
+std::string show_concurrency(const ListConfig& rule) {
   if (rule.concurrency_by->empty()) return as_text(rule.concurrency);
   if (rule.concurrency == 0) return rule.concurrency_by;
   return *rule.concurrency_by + " (" + as_text(rule.concurrency) + " here)";

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A call that may take no time at all would always fail.
-constexpr Duration shortest_timeout = 1ms;
+constexpr Duration min_timeout = 1ms;
 
 std::string scheme_of(std::string_view url) {
   std::string scheme(url.substr(0, std::min(url.find("://"), url.size())));
@@ -138,10 +138,10 @@ constexpr Key<RedisSettings> redis_rows[] = {
      [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); },
      [](auto& redis) { return as_text(redis.tls_server_name); }},
     {"connect_timeout", R"("5s")",
-     [](auto& v, auto& redis) { v.duration(redis.connect_timeout, shortest_timeout); },
+     [](auto& v, auto& redis) { v.duration(redis.connect_timeout, min_timeout); },
      [](auto& redis) { return as_text(redis.connect_timeout); }},
     {"command_timeout", R"("5s")",
-     [](auto& v, auto& redis) { v.duration(redis.command_timeout, shortest_timeout); },
+     [](auto& v, auto& redis) { v.duration(redis.command_timeout, min_timeout); },
      [](auto& redis) { return as_text(redis.command_timeout); }},
     {"idle_commands", "100",
      [](auto& v, auto& redis) { v.integer(redis.idle_commands, 1, 1'000'000); },
@@ -181,7 +181,7 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
      [](auto& v, auto& supervisor) { v.duration(supervisor.drain_timeout); },
      [](auto& supervisor) { return as_text(supervisor.drain_timeout); }},
     {"probe_timeout", R"("5s")",
-     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_timeout, shortest_timeout); },
+     [](auto& v, auto& supervisor) { v.duration(supervisor.probe_timeout, min_timeout); },
      [](auto& supervisor) { return as_text(supervisor.probe_timeout); }},
     {"probe_interval", R"("60s")",
      [](auto& v, auto& supervisor) { v.duration(supervisor.probe_interval); },

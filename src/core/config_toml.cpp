@@ -116,7 +116,7 @@ class Unbearable {
             "comment";
         return at_;
       }
-      if (c == '.' && ++dots_ > most_dots) {
+      if (c == '.' && ++dots_ > max_dots) {
         why_ = "has a key of too many parts; no key here has more than four";
         return at_;
       }
@@ -128,7 +128,7 @@ class Unbearable {
   [[nodiscard]] const char* why() const { return why_; }
 
  private:
-  static constexpr std::size_t most_dots = 32;
+  static constexpr std::size_t max_dots = 32;
 
   void skip_string(char quote) {
     const bool multiline = text_.substr(at_, 3) == std::string(3, quote);

@@ -71,13 +71,13 @@ std::string ConfigValue::found() const {
 }
 
 void ConfigValue::report(Place place, const std::string& text) const {
-  reading_->mistakes.push_back({*file_, place.line, place.column, path(), text});
+  reading_->errors.push_back({*file_, place.line, place.column, path(), text});
 }
 
 void ConfigValue::warn(const std::string& text) const {
   const Place place = node_->key.empty() && parent_ == nullptr ? node_->place : node_->key_place;
-  const ConfigMistake as_mistake{*file_, place.line, place.column, path(), text};
-  reading_->warnings.push_back(as_mistake.to_string());
+  const ConfigDiagnostic as_error{*file_, place.line, place.column, path(), text};
+  reading_->warnings.push_back(as_error.to_string());
 }
 
 bool ConfigValue::flag(bool& into) const {
@@ -178,7 +178,7 @@ bool ConfigValue::trusted_path(std::string& into, IfMissing if_missing) const {
   if (!path(value)) return false;
   if (reading_->root) {
     std::string problem;
-    if (if_missing == IfMissing::mistake) problem = reading_->host.missing(value);
+    if (if_missing == IfMissing::error) problem = reading_->host.missing(value);
     if (problem.empty()) problem = reading_->host.distrust(value);
     if (!problem.empty()) {
       wrong(quote_start(value) + " " + problem);

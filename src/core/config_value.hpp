@@ -19,7 +19,7 @@ namespace w8y::core {
 struct ReadContext {
   ConfigHost& host;
   bool root = false;  ///< what others can write is refused
-  std::vector<ConfigMistake> mistakes = {};
+  std::vector<ConfigDiagnostic> errors = {};
   std::vector<std::string> warnings = {};
 };
 
@@ -80,8 +80,8 @@ class ConfigValue {
   /// An absolute path that root can rely on, where it is root that reads it. One that is only
   /// read for runs need not be there: the file is the same for every host, and the list is refused
   /// where it is missing.
-  enum class IfMissing { mistake, refused_later };
-  bool trusted_path(std::string& into, IfMissing if_missing = IfMissing::mistake) const;
+  enum class IfMissing { error, refused_later };
+  bool trusted_path(std::string& into, IfMissing if_missing = IfMissing::error) const;
   /// The same for a file with a secret: warns if every user can read it.
   bool secret_path(std::string& into) const;
   /// Warns if every user can read the file at `path`, which holds a secret.

@@ -13,34 +13,35 @@ namespace w8y {
 /// by default, from [defaults] or because they say the same, are in memory once. Several threads
 /// may read it. Only a thread that has the object to itself may change it.
 template <class T>
-class Shared {
+class CopyOnWrite {
  public:
-  Shared() = default;
+  CopyOnWrite() = default;
   template <class U>
-  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Shared>)
-      Shared(U&& value) {
+  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, CopyOnWrite>)
+      CopyOnWrite(U&& value) {
     set(std::forward<U>(value));
   }
   /// Of a value that has elements.
   template <class U = T>
-  Shared(std::initializer_list<typename U::value_type> elements) {
+  CopyOnWrite(std::initializer_list<typename U::value_type> elements) {
     set(T(elements));
   }
-  Shared(const Shared& other) noexcept : node_(other.node_) {
+  CopyOnWrite(const CopyOnWrite& other) noexcept : node_(other.node_) {
     if (node_ != nullptr) node_->uses.fetch_add(1, std::memory_order_relaxed);
   }
-  Shared(Shared&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  Shared& operator=(Shared other) noexcept {
+  CopyOnWrite(CopyOnWrite&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  CopyOnWrite& operator=(CopyOnWrite other) noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
   template <class U>
-  requires(std::is_convertible_v<U, T> && !std::is_same_v<std::remove_cvref_t<U>, Shared>) Shared&
+  requires(std::is_convertible_v<U, T> &&
+           !std::is_same_v<std::remove_cvref_t<U>, CopyOnWrite>) CopyOnWrite&
   operator=(U&& value) {
     set(std::forward<U>(value));
     return *this;
   }
-  ~Shared() {
+  ~CopyOnWrite() {
     if (node_ != nullptr && node_->uses.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
   }
 
@@ -52,10 +53,12 @@ class Shared {
     return node_->value;
   }
   /// Where both are the same, they are in memory once from then on.
-  void share(const Shared& other) {
+  void share(const CopyOnWrite& other) {
     if (node_ != other.node_ && *this == other) *this = other;
   }
-  bool operator==(const Shared& other) const { return node_ == other.node_ || **this == *other; }
+  bool operator==(const CopyOnWrite& other) const {
+    return node_ == other.node_ || **this == *other;
+  }
 
  private:
   struct Node {
@@ -65,7 +68,7 @@ class Shared {
   };
 
   void set(T value) {
-    Shared made;
+    CopyOnWrite made;
     if (!(value == none())) made.node_ = new Node(std::move(value));
     std::swap(node_, made.node_);
   }
@@ -73,8 +76,8 @@ class Shared {
     static const T value{};
     return value;
   }
-  [[nodiscard]] Shared copy() const {
-    Shared made;
+  [[nodiscard]] CopyOnWrite copy() const {
+    CopyOnWrite made;
     made.node_ = new Node(**this);
     return made;
   }

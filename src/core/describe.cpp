@@ -19,9 +19,9 @@ Settings settings_of(std::span<const core::Key<T>> rows, const T& from) {
 
 }  // namespace
 
-Settings describe(const Rule& rule) {
+Settings describe(const ListConfig& rule) {
   Settings settings;
-  for (const core::Key<Rule>* row : core::list_keys_by_name())
+  for (const core::Key<ListConfig>* row : core::list_keys_by_name())
     if ((row->kinds & core::kinds_of(rule.kind())) != 0)
       settings.emplace_hint(settings.end(), row->name, row->show(rule));
   return settings;
@@ -49,7 +49,7 @@ ConfigText describe(const Config& config) {
   return out;
 }
 
-Secrets secrets_of(const Rule& rule) {
+Secrets secrets_of(const ListConfig& rule) {
   Secrets secrets;
   for (const auto& [name, value] : rule.child->env)
     secrets.emplace_hint(secrets.end(), "env." + name, value);

@@ -12,7 +12,7 @@ namespace {
 
 /// The outcome of a process that ended by itself.
 struct ByItself {
-  const Rule& rule;
+  const ListConfig& rule;
   const RunEnd& end;
 
   Outcome operator()(const Exited& exited) const {
@@ -71,7 +71,7 @@ struct HowItCounts {
 
 }  // namespace
 
-Outcome outcome_of(const Rule& rule, const RunEnd& end, std::optional<StopReason> stopped) {
+Outcome outcome_of(const ListConfig& rule, const RunEnd& end, std::optional<StopReason> stopped) {
   // A process that never ran was not ended by us either.
   const bool never_ran = std::holds_alternative<NotStarted>(end.process);
   return stopped && !never_ran ? by_us(*stopped) : std::visit(ByItself{rule, end}, end.process);

@@ -13,11 +13,11 @@ namespace w8y {
 
 /// What an executor saw of a run, in terms of w8y-executor(7), HOW A RUN ENDED. `stopped`: why we
 /// ended it, if we did.
-Outcome outcome_of(const Rule& rule, const RunEnd& end, std::optional<StopReason> stopped);
+Outcome outcome_of(const ListConfig& rule, const RunEnd& end, std::optional<StopReason> stopped);
 
 struct EndedRun {
   Claim claim;
-  RulePtr rule;
+  ListConfigPtr rule;
   Outcome outcome;
   RunEnd end;
   WallTime started{0};

@@ -20,7 +20,7 @@ std::string Group::names() const {
 
 // ---- Gathered
 
-void Gathered::add(const std::string& key, const std::string& list, Tell tell) {
+void EventCoalescer::add(const std::string& key, const std::string& list, Tell tell) {
   const Instant now = clock_.now();
   const auto [entry, first] = waiting_.try_emplace(key);
   Waiting& waiting = entry->second;
@@ -34,57 +34,58 @@ void Gathered::add(const std::string& key, const std::string& list, Tell tell) {
   waiting.timer->set(std::min(now + quiet, waiting.until), [this, key] { flush(key); });
 }
 
-void Gathered::flush(const std::string& key) {
+void EventCoalescer::flush(const std::string& key) {
   const auto entry = waiting_.extract(key);
   if (!entry.empty()) entry.mapped().tell(entry.mapped().group);
 }
 
-void Gathered::flush() {
+void EventCoalescer::flush() {
   while (!waiting_.empty()) flush(std::string(waiting_.begin()->first));
 }
 
 // ---- Troubles
 
-Troubles::Troubles(Gathered& gathered, std::string kind, Begun begun, Ended ended)
+ProblemTracker::ProblemTracker(EventCoalescer& gathered, std::string kind, Begun started,
+                               Ended ended)
     : gathered_(gathered),
       kind_(std::move(kind)),
-      begun_(std::move(begun)),
+      started_(std::move(started)),
       ended_(std::move(ended)) {}
 
-void Troubles::begin(const void* who, const std::string& list, const std::string& reason) {
+void ProblemTracker::begin(const void* who, const std::string& list, const std::string& reason) {
   if (!reasons_.try_emplace(who, reason).second) return;
-  Trouble& trouble = troubles_[reason];
-  trouble.in.insert(who);
-  trouble.over.group.lists.insert(list);
-  if (trouble.told) return;
+  Trouble& error = problems_[reason];
+  error.in.insert(who);
+  error.over.group.lists.insert(list);
+  if (error.told) return;
   gathered_.add(kind_ + ' ' + reason, list, [this, reason](const Group& group) {
-    const auto found = troubles_.find(reason);
-    if (found == troubles_.end()) return;
+    const auto found = problems_.find(reason);
+    if (found == problems_.end()) return;
     found->second.told = true;
-    begun_(reason, group);
+    started_(reason, group);
   });
 }
 
-void Troubles::end(const void* who, std::size_t attempts, Duration lasted) {
+void ProblemTracker::end(const void* who, std::size_t attempts, Duration lasted) {
   const auto entry = reasons_.extract(who);
   if (entry.empty()) return;
   const std::string& reason = entry.mapped();
-  Trouble& trouble = troubles_.at(reason);
-  trouble.in.erase(who);
-  trouble.over.attempts += attempts;
-  trouble.over.lasted = std::max(trouble.over.lasted, lasted);
-  if (!trouble.in.empty()) return;
+  Trouble& error = problems_.at(reason);
+  error.in.erase(who);
+  error.over.attempts += attempts;
+  error.over.lasted = std::max(error.over.lasted, lasted);
+  if (!error.in.empty()) return;
   gathered_.flush(kind_ + ' ' + reason);
-  ended_(reason, trouble.over);
-  troubles_.erase(reason);
+  ended_(reason, error.over);
+  problems_.erase(reason);
 }
 
-void Troubles::forget(const void* who) {
+void ProblemTracker::forget(const void* who) {
   const auto entry = reasons_.extract(who);
   if (entry.empty()) return;
-  const auto trouble = troubles_.find(entry.mapped());
-  trouble->second.in.erase(who);
-  if (trouble->second.in.empty()) troubles_.erase(trouble);
+  const auto error = problems_.find(entry.mapped());
+  error->second.in.erase(who);
+  if (error->second.in.empty()) problems_.erase(error);
 }
 
 }  // namespace w8y

@@ -24,14 +24,14 @@ struct Group {
 };
 
 /// Waits a little for more of the same, and then tells how many there were.
-class Gathered {
+class EventCoalescer {
  public:
   using Tell = std::function<void(const Group& group)>;
   /// Told when nothing more came for `quiet`, at the latest after `longest`.
   static constexpr Duration quiet = std::chrono::milliseconds(300);
   static constexpr Duration longest = std::chrono::seconds(3);
 
-  Gathered(const Clock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
+  EventCoalescer(const Clock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
 
   /// `key` says what is the same; the first one's `tell` tells of all.
   void add(const std::string& key, const std::string& list, Tell tell);
@@ -54,7 +54,7 @@ class Gathered {
 
 /// Troubles that come and go, and that many lists may have at once: one line when one begins, one
 /// when the last list is out of it.
-class Troubles {
+class ProblemTracker {
  public:
   struct Over {
     Group group;               ///< all lists that were in it
@@ -65,7 +65,7 @@ class Troubles {
   using Ended = std::function<void(const std::string& reason, const Over& over)>;
 
   /// `kind` keeps these apart from others in `gathered`, which outlives them.
-  Troubles(Gathered& gathered, std::string kind, Begun begun, Ended ended);
+  ProblemTracker(EventCoalescer& gathered, std::string kind, Begun started, Ended ended);
 
   /// `who` is what serves the list. It is in one trouble at a time; those with the same reason are
   /// in the same trouble.
@@ -82,11 +82,11 @@ class Troubles {
     bool told = false;
   };
 
-  Gathered& gathered_;
+  EventCoalescer& gathered_;
   const std::string kind_;
-  const Begun begun_;
+  const Begun started_;
   const Ended ended_;
-  std::map<std::string, Trouble> troubles_;     ///< by reason
+  std::map<std::string, Trouble> problems_;     ///< by reason
   std::map<const void*, std::string> reasons_;  ///< by who has it
 };
 

@@ -15,7 +15,7 @@ PollerRef ref(const Poller& poller) {
   return {poller.rule().prefix, &poller};
 }
 
-const std::string& program_of(const Rule& rule) {
+const std::string& program_of(const ListConfig& rule) {
   return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
@@ -43,7 +43,7 @@ void EventReporter::run_message(const Poller& poller, const ActiveRun& run,
 
 void EventReporter::run_logged(const Poller&, const ActiveRun& run, std::string_view line,
                                bool cut) {
-  events_.on_event(RunSaid{ref(run), line, cut});
+  events_.on_event(RunLogged{ref(run), line, cut});
 }
 
 void EventReporter::run_ended(const Poller&, const EndedRun& run) {
@@ -54,8 +54,8 @@ void EventReporter::run_ended(const Poller&, const EndedRun& run) {
                             run.end.bad_lines});
 }
 
-void EventReporter::process_news(const Poller& poller, int pid, const ProcessNews& news) {
-  events_.on_event(ProcessTold{poller.rule().prefix, pid, news});
+void EventReporter::process_changed(const Poller& poller, int pid, const ProcessEvent& news) {
+  events_.on_event(StreamProcessEvent{poller.rule().prefix, pid, news});
 }
 
 void EventReporter::lease_changed(const Poller&, const ActiveRun& run, bool lost) {
@@ -63,16 +63,17 @@ void EventReporter::lease_changed(const Poller&, const ActiveRun& run, bool lost
   events_.on_event(LeaseChanged{ref(run), !lost, killed});
 }
 
-void EventReporter::item_parked(const Poller& poller, const ShownItem& item,
-                                const std::string& why) {
-  events_.on_event(ItemParked{poller.rule().prefix, item, why});
+void EventReporter::item_quarantined(const Poller& poller, const DisplayItem& item,
+                                     const std::string& why) {
+  events_.on_event(ItemQuarantined{poller.rule().prefix, item, why});
 }
 
-void EventReporter::given_up(const Poller& poller, const RunId& run, const std::string& why) {
-  events_.on_event(EndGivenUp{poller.rule().prefix, run, why});
+void EventReporter::settlement_abandoned(const Poller& poller, const RunId& run,
+                                         const std::string& why) {
+  events_.on_event(SettlementAbandoned{poller.rule().prefix, run, why});
 }
 
-void EventReporter::unwritten_changed(const Poller& poller) {
+void EventReporter::write_error_changed(const Poller& poller) {
   events_.on_event(WritesRefused{ref(poller), poller.unwritten().empty(), poller.unwritten()});
 }
 
@@ -103,17 +104,17 @@ void EventReporter::shortage_changed(const Poller& poller) {
   events_.on_event(ShortageChanged{ref(poller), true, {}, shortage.attempts(), shortage.lasted()});
 }
 
-void EventReporter::list_refused(const Rule& rule, const Refusal& refusal) {
-  events_.on_event(ListChanged{rule.prefix, ListState::refused, refusal.reason, program_of(rule),
+void EventReporter::list_refused(const ListConfig& rule, const Ineligibility& refusal) {
+  events_.on_event(ListChanged{rule.prefix, ListState::ineligible, refusal.reason, program_of(rule),
                                refusal.of_host});
 }
 
-void EventReporter::list_served(const Rule& rule, const Caps&) {
+void EventReporter::list_served(const ListConfig& rule, const Caps&) {
   events_.on_event(ListChanged{rule.prefix, ListState::idle, {}, program_of(rule), false});
 }
 
-void EventReporter::upkeep_changed(const Rule& rule, const std::string& why) {
-  events_.on_event(UpkeepChanged{rule.prefix, why.empty(), why});
+void EventReporter::maintenance_changed(const ListConfig& rule, const std::string& why) {
+  events_.on_event(MaintenanceChanged{rule.prefix, why.empty(), why});
 }
 
 }  // namespace w8y

@@ -11,7 +11,7 @@
 
 namespace w8y {
 
-class EventReporter final : public ServedListEvents {
+class EventReporter final : public ServedListObserver {
  public:
   explicit EventReporter(EventHandler& events) : events_(events) {}
 
@@ -20,16 +20,18 @@ class EventReporter final : public ServedListEvents {
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                   bool cut) override;
   void run_ended(const Poller& poller, const EndedRun& run) override;
-  void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
+  void process_changed(const Poller& poller, int pid, const ProcessEvent& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
-  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
-  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
-  void unwritten_changed(const Poller& poller) override;
+  void item_quarantined(const Poller& poller, const DisplayItem& item,
+                        const std::string& why) override;
+  void settlement_abandoned(const Poller& poller, const RunId& run,
+                            const std::string& why) override;
+  void write_error_changed(const Poller& poller) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
-  void list_refused(const Rule& rule, const Refusal& refusal) override;
-  void list_served(const Rule& rule, const Caps& caps) override;
-  void upkeep_changed(const Rule& rule, const std::string& why) override;
+  void list_refused(const ListConfig& rule, const Ineligibility& refusal) override;
+  void list_served(const ListConfig& rule, const Caps& caps) override;
+  void maintenance_changed(const ListConfig& rule, const std::string& why) override;
 
  private:
   EventHandler& events_;

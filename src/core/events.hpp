@@ -46,7 +46,7 @@ struct RunUpdated {
   std::string_view data;  ///< JSON, as the executor gave it
 };
 /// A line for the log: raw bytes.
-struct RunSaid {
+struct RunLogged {
   RunRef of;
   std::string_view line;
   bool cut = false;  ///< it was longer than `max_line`
@@ -78,28 +78,28 @@ struct RunCancelled {  ///< by an operator
   std::string_view run;
 };
 /// A run's end, or a part of it, will never be written to Redis.
-struct EndGivenUp {
+struct SettlementAbandoned {
   std::string_view prefix;
   std::string_view run;
   std::string_view why;
 };
 /// The same for runs whose Redis is no longer in the config.
-struct EndsDropped {
+struct SettlementsAbandoned {
   std::string_view redis;
   std::string_view prefix;
   std::size_t runs = 0;
 };
 /// An item is out of circulation.
-struct ItemParked {
+struct ItemQuarantined {
   std::string_view prefix;
   ItemRef item;
   std::string_view why;
 };
 /// What a process that takes many runs does besides them.
-struct ProcessTold {
+struct StreamProcessEvent {
   std::string_view prefix;
   int pid = 0;
-  const ProcessNews& news;
+  const ProcessEvent& news;
 };
 
 // ---- lists
@@ -126,7 +126,7 @@ struct ShortageChanged {
   Duration lasted{0};
 };
 /// What a list needs besides its runs (Upkeep) can't be done, or can again.
-struct UpkeepChanged {
+struct MaintenanceChanged {
   std::string_view prefix;
   bool over = false;
   std::string_view reason;  ///< while it is not over
@@ -149,7 +149,7 @@ struct WritesRefused {
   std::string_view reason;  ///< while it is not over
 };
 /// Items of the list wait longer for their turn than its overdue_after, or don't any more.
-struct VisitsLate {
+struct ListOverdue {
   std::string_view prefix;
   bool over = false;
   std::string_view why;  ///< while it is not over
@@ -177,10 +177,10 @@ struct RunsSignalled {
   std::string_view why;
   std::size_t running = 0;
 };
-struct ReloadBegun {
+struct ReloadStarted {
   std::string_view file;
 };
-struct ReloadRefused {  ///< there was none
+struct ReloadNotStarted {  ///< there was none
   std::string_view why;
 };
 struct Reloaded {
@@ -192,7 +192,7 @@ struct Reloaded {
 };
 struct RedisChanged {
   bool connected = false;
-  std::string_view trouble;
+  std::string_view error;
   std::string_view redis;  ///< its URL, without secrets
   bool first = false;      ///< this connection was not there before
   Duration away{0};        ///< when it is back
@@ -202,23 +202,24 @@ struct RedisChanged {
 struct GearmanChanged {
   bool connected = false;
   std::string_view server;
-  std::string_view trouble;
+  std::string_view error;
   bool first = false;  ///< it was not reached before
   Duration away{0};    ///< when it is back
 };
 /// What a gearmand has answered with an error, or a job of it that can't be run.
-struct GearmanNoted {
+struct GearmanProblem {
   std::string_view server;
   std::string_view prefix;
   std::string_view why;
 };
 
-using Event = std::variant<RunStarted, RunProgressed, RunUpdated, RunSaid, RunLineIgnored,
-                           RunPartIgnored, RunEnded, LeaseChanged, RunCancelled, EndGivenUp,
-                           EndsDropped, ItemParked, ProcessTold, ListChanged, ShortageChanged,
-                           ClaimsRefused, ListPaused, WritesRefused, UpkeepChanged, VisitsLate,
-                           PollerGone, HostReady, HostChanged, RunsSignalled, ReloadBegun,
-                           ReloadRefused, Reloaded, RedisChanged, GearmanChanged, GearmanNoted>;
+using Event =
+    std::variant<RunStarted, RunProgressed, RunUpdated, RunLogged, RunLineIgnored, RunPartIgnored,
+                 RunEnded, LeaseChanged, RunCancelled, SettlementAbandoned, SettlementsAbandoned,
+                 ItemQuarantined, StreamProcessEvent, ListChanged, ShortageChanged, ClaimsRefused,
+                 ListPaused, WritesRefused, MaintenanceChanged, ListOverdue, PollerGone, HostReady,
+                 HostChanged, RunsSignalled, ReloadStarted, ReloadNotStarted, Reloaded,
+                 RedisChanged, GearmanChanged, GearmanProblem>;
 
 class EventHandler {
  public:

@@ -18,7 +18,7 @@
 
 namespace w8y {
 
-struct ProcessBegun {};
+struct ProcessStarted {};
 /// Of its standard error, while no single run is open: raw bytes.
 struct ProcessLine {
   std::string_view line;
@@ -29,14 +29,14 @@ struct ProcessBadLine {
   std::string reason;
   std::size_t number = 1;  ///< counted from 1 for each process
 };
-struct ProcessOver {
+struct ProcessEnded {
   std::string how;            ///< for people: "exit 1"
   bool early = false;         ///< it was not asked to end
   std::size_t bad_lines = 0;  ///< in all
   ResourceUse used = {};      ///< for all of its runs
 };
 /// What a process that takes many runs does besides them.
-using ProcessNews = std::variant<ProcessBegun, ProcessLine, ProcessBadLine, ProcessOver>;
+using ProcessEvent = std::variant<ProcessStarted, ProcessLine, ProcessBadLine, ProcessEnded>;
 
 class RunHandler {
  public:
@@ -52,7 +52,7 @@ class RunHandler {
   /// Exactly once per start(): the process has exited and its outputs are at their end, or it has
   /// answered for the run and takes others. After this the Executor has forgotten the run.
   virtual void on_ended(const RunId& run, RunEnd&& end) = 0;
-  virtual void on_process(int /*pid*/, const ProcessNews& /*news*/) {}
+  virtual void on_process(int /*pid*/, const ProcessEvent& /*news*/) {}
 };
 
 /// Runs items with one kind of program. Never calls its handler from inside start(), stop() or
@@ -60,7 +60,7 @@ class RunHandler {
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual void start(const Claim& claim, RulePtr rule) = 0;
+  virtual void start(const Claim& claim, ListConfigPtr rule) = 0;
   /// SIGTERM to the run's process group; SIGKILL after the rule's `kill_grace`. A process that
   /// takes many runs is asked to cancel this one first, and has `kill_grace` for that.
   virtual void stop(const RunId& run) = 0;
@@ -86,7 +86,7 @@ class Prober {
   /// Whether what the rule names is here: its folder, file, account and limits; then its program.
   /// An executor says what it can do, a command has only to be there. The answer comes later, once,
   /// unless the Prober is destroyed first.
-  virtual void look_for(const Rule& rule, Duration timeout, Answer answer) = 0;
+  virtual void look_for(const ListConfig& rule, Duration timeout, Answer answer) = 0;
 };
 
 }  // namespace w8y

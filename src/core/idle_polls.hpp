@@ -15,7 +15,7 @@
 
 namespace w8y {
 
-/// Wakes each sleeper now and then: after `shortest_pause`, or later if there are so many that the
+/// Wakes each sleeper now and then: after `min_pause`, or later if there are so many that the
 /// budget or looks_per_second does not allow it. One timer for all, however many sleep.
 class IdlePolls {
  public:
@@ -99,7 +99,7 @@ class IdlePolls {
     /// What began with come_in() or back_due() is over.
     void been_back();
     /// How long half of the budget takes to pay for so many commands, if nobody else owes any;
-    /// `longest_debt` at most.
+    /// `max_debt` at most.
     [[nodiscard]] Duration time_for(double commands) const;
 
    protected:

@@ -9,20 +9,19 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }
 
-constexpr std::size_t longest_character = 4;
+constexpr std::size_t max_character = 4;
 
 }  // namespace
 
 std::string too_long_text() {
-  static_assert(longest_item % (std::size_t{1} << 20) == 0);
-  return "longer than " + std::to_string(longest_item >> 20) +
-         " MiB, the most that an item may have";
+  static_assert(max_item % (std::size_t{1} << 20) == 0);
+  return "longer than " + std::to_string(max_item >> 20) + " MiB, the most that an item may have";
 }
 
 std::string_view shown_part(std::string_view item) noexcept {
   if (item.size() <= item_shown) return item;
   std::size_t end = item_shown;
-  while (end + longest_character > item_shown + 1 && continues(item[end])) --end;
+  while (end + max_character > item_shown + 1 && continues(item[end])) --end;
   return item.substr(0, end);
 }
 

@@ -19,7 +19,7 @@ using Item = std::string;
 /// An item travels as a whole, in one command or one answer, and again in the name of its lock,
 /// with each renewal: of this length it keeps Redis and a connection busy for some tens of
 /// milliseconds, and two of them in one command are far from what a connection carries.
-inline constexpr std::size_t longest_item = std::size_t{16} << 20;
+inline constexpr std::size_t max_item = std::size_t{16} << 20;
 /// "longer than 16 MiB, the most that an item may have"
 [[nodiscard]] std::string too_long_text();
 /// History, events, log and API have as many bytes of an item, and its length beside them.
@@ -28,13 +28,13 @@ inline constexpr std::size_t item_shown = std::size_t{4} << 10;
 [[nodiscard]] std::string_view shown_part(std::string_view item) noexcept;
 
 /// An item as it is shown: told to people and programs, and no longer the item itself.
-struct ShownItem {
-  ShownItem() = default;
-  ShownItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
-  ShownItem(const char* item) : ShownItem(Item(item)) {}
+struct DisplayItem {
+  DisplayItem() = default;
+  DisplayItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
+  DisplayItem(const char* item) : DisplayItem(Item(item)) {}
   /// Of one that was never read whole.
-  ShownItem(std::string_view read, std::size_t of) : beginning(shown_part(read)), length(of) {}
-  [[nodiscard]] bool cut() const { return length > beginning.size(); }
+  DisplayItem(std::string_view read, std::size_t of) : beginning(shown_part(read)), length(of) {}
+  [[nodiscard]] bool is_truncated() const { return length > beginning.size(); }
 
   std::string beginning;
   std::size_t length = 0;
@@ -44,10 +44,10 @@ struct ShownItem {
 struct ItemRef {
   ItemRef() = default;
   ItemRef(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
-  ItemRef(const ShownItem& item) : beginning(item.beginning), length(item.length) {}
+  ItemRef(const DisplayItem& item) : beginning(item.beginning), length(item.length) {}
   ItemRef(const char* item) : beginning(item), length(beginning.size()) {}
   [[nodiscard]] bool cut() const { return length > beginning.size(); }
-  [[nodiscard]] ShownItem copy() const { return {beginning, length}; }
+  [[nodiscard]] DisplayItem copy() const { return {beginning, length}; }
 
   std::string_view beginning;
   std::size_t length = 0;

@@ -10,6 +10,6 @@ namespace w8y {
 std::string_view code_of(std::string_view job);
 /// Why no queue can have this code; empty: one can. The keys of such a queue would be those of
 /// another: "A-members" is the set of the queue "A", "A-A" says that the job "A" is worked on.
-std::string code_trouble(std::string_view code);
+std::string code_error(std::string_view code);
 
 }  // namespace w8y

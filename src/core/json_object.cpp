@@ -98,11 +98,11 @@ void JsonObject::put_plain(std::string_view name, std::string_view value) {
 
 template <class Integer>
 void JsonObject::put_integer(std::string_view name, Integer value) {
-  constexpr std::size_t longest_number = 20;
+  constexpr std::size_t max_number = 20;
   const bool first = size_ == 0;
-  char* to = grow(name.size() + around_name + longest_number);
+  char* to = grow(name.size() + around_name + max_number);
   to = write_name(name, first, to);
-  to = std::to_chars(to, to + longest_number, value).ptr;
+  to = std::to_chars(to, to + max_number, value).ptr;
   size_ = static_cast<std::size_t>(to - text_.data());
 }
 

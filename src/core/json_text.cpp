@@ -181,12 +181,12 @@ class PlainObject {
     std::size_t size = sign;
     while (size < text_.size() && text_[size] >= '0' && text_[size] <= '9') ++size;
     const std::size_t digits = size - sign;
-    if (digits == 0 || digits > most_digits || (text_[sign] == '0' && digits > 1)) return false;
+    if (digits == 0 || digits > max_digits || (text_[sign] == '0' && digits > 1)) return false;
     text_.remove_prefix(size);
     return true;
   }
 
-  static constexpr std::size_t most_digits = 18;
+  static constexpr std::size_t max_digits = 18;
 
   std::string_view text_;
   std::vector<Member>* const into_;
@@ -198,7 +198,7 @@ nlohmann::json parse(std::string_view value) {
 
 }  // namespace
 
-std::optional<std::string> mistake(std::string_view text) {
+std::optional<std::string> error(std::string_view text) {
   // Most lines are of this kind, and the library takes ten times as long for them.
   if (PlainObject(text).whole()) return std::nullopt;
   if (const auto at = hopeless_at(text); at != std::string_view::npos)

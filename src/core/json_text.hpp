@@ -14,7 +14,7 @@ namespace w8y::json_text {
 constexpr std::size_t max_depth = 128;
 
 /// nullopt: valid JSON in valid UTF-8. Else what is wrong with it ("bad JSON at byte 12").
-std::optional<std::string> mistake(std::string_view text);
+std::optional<std::string> error(std::string_view text);
 
 /// Counts of a JSON text, taken without building it. Built, an empty array takes 50 times as much
 /// memory as its text.

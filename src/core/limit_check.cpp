@@ -7,7 +7,7 @@ namespace w8y {
 
 namespace {
 
-std::uint64_t runs_of(const Rule& rule) {
+std::uint64_t runs_of(const ListConfig& rule) {
   return rule.enabled ? rule.concurrency : 0;
 }
 
@@ -20,7 +20,7 @@ std::string runs_text(std::uint64_t runs) {
 }
 
 /// `nproc` of a list takes the place of the host's.
-std::uint64_t processes_for(const Rule& rule, std::uint64_t of_host) {
+std::uint64_t processes_for(const ListConfig& rule, std::uint64_t of_host) {
   for (const ResourceLimit& limit : rule.child->rlimits)
     if (limit.name == "nproc") return limit.value.value_or(~std::uint64_t{0});
   return of_host;
@@ -31,10 +31,10 @@ struct UserNeed {
   std::uint64_t allowed = ~std::uint64_t{0};
 };
 
-void add_users(const std::vector<RulePtr>& lists, std::uint64_t most, const HostLimits& limits,
-               std::vector<std::string>& lines) {
+void add_users(const std::vector<ListConfigPtr>& lists, std::uint64_t most,
+               const HostLimits& limits, std::vector<std::string>& lines) {
   std::map<std::string, UserNeed> users;
-  for (const RulePtr& rule : lists) {
+  for (const ListConfigPtr& rule : lists) {
     if (!rule->child->run_as.user && limits.exempt) continue;
     UserNeed& need = users[rule->child->run_as.user.value_or("")];
     need.runs += runs_of(*rule);
@@ -52,12 +52,12 @@ void add_users(const std::vector<RulePtr>& lists, std::uint64_t most, const Host
 
 }  // namespace
 
-std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
+std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
                                     const SupervisorSettings& supervisor,
                                     const HostLimits& limits) {
   std::uint64_t runs = 0;
   std::uint64_t limited = 0;  // of which memory_max limits the memory
-  for (const RulePtr& rule : lists) {
+  for (const ListConfigPtr& rule : lists) {
     runs += runs_of(*rule);
     if (rule->child->memory_max) limited += runs_of(*rule);
   }

@@ -34,7 +34,7 @@ constexpr std::size_t descriptors_of_status = 65;
 
 /// One line for each limit that the lists may reach, with numbers; none if all suffice.
 /// `lists`: those that this host serves.
-std::vector<std::string> shortfalls(const std::vector<RulePtr>& lists,
+std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
                                     const SupervisorSettings& supervisor, const HostLimits& limits);
 
 }  // namespace w8y

@@ -2,7 +2,7 @@
 
 namespace w8y {
 
-void Rule::share(const Rule& other) {
+void ListConfig::share(const ListConfig& other) {
   executor.share(other.executor);
   command.share(other.command);
   args.share(other.args);

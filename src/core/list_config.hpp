@@ -70,20 +70,22 @@ struct ChildSettings {
 };
 
 /// All settings of one list. A run keeps the rule it began with (`shared_ptr<const Rule>`).
-struct Rule {
+struct ListConfig {
   std::string prefix;  ///< without its final ':'; may be empty
   SourceSettings source;
 
-  Shared<std::string> executor;              ///< absolute path; empty if `command` is used
-  Shared<std::vector<std::string>> command;  ///< program and arguments; empty if `executor` is used
-  Shared<std::vector<std::string>> args;
-  Shared<std::vector<std::string>> requires_caps;
+  CopyOnWrite<std::string> executor;  ///< absolute path; empty if `command` is used
+  CopyOnWrite<std::vector<std::string>>
+      command;  ///< program and arguments; empty if `executor` is used
+  CopyOnWrite<std::vector<std::string>> args;
+  CopyOnWrite<std::vector<std::string>> requires_caps;
   Mode mode = Mode::automatic;
 
-  Shared<std::string> concurrency_by;  ///< "cpus*2", from which the next was made; empty: a number
-  unsigned concurrency = 1;            ///< 0: stopped on this host
-  unsigned fleet_concurrency = 0;      ///< 0: no limit
-  unsigned weight = 1;                 ///< >= 1
+  CopyOnWrite<std::string>
+      concurrency_by;              ///< "cpus*2", from which the next was made; empty: a number
+  unsigned concurrency = 1;        ///< 0: stopped on this host
+  unsigned fleet_concurrency = 0;  ///< 0: no limit
+  unsigned weight = 1;             ///< >= 1
 
   OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
   Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
@@ -92,7 +94,7 @@ struct Rule {
   Duration kill_grace = std::chrono::seconds(10);
   std::optional<Backoff> backoff = Backoff{};  ///< nullopt: off
 
-  Shared<ChildSettings> child;
+  CopyOnWrite<ChildSettings> child;
 
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
@@ -124,16 +126,18 @@ struct Rule {
   [[nodiscard]] const GearmanSettings& gearman() const { return source.gearman(); }
   [[nodiscard]] GearmanSettings& gearman() { return source.gearman(); }
   /// See SourceSettings.
-  [[nodiscard]] bool leases_as(const Rule& other) const { return source.leases_as(other.source); }
+  [[nodiscard]] bool leases_as(const ListConfig& other) const {
+    return source.leases_as(other.source);
+  }
 
   [[nodiscard]] bool is_command() const { return !command->empty(); }
   /// The prefix as it stands before every key: "work:", or nothing for the empty prefix.
   [[nodiscard]] std::string key_prefix() const { return prefix.empty() ? "" : prefix + ":"; }
   /// What both say alike is in memory once.
-  void share(const Rule& other);
-  bool operator==(const Rule&) const = default;
+  void share(const ListConfig& other);
+  bool operator==(const ListConfig&) const = default;
 };
-using RulePtr = std::shared_ptr<const Rule>;
+using ListConfigPtr = std::shared_ptr<const ListConfig>;
 
 struct RedisSettings {
   Secret url = "redis://localhost:6379";  ///< may hold a password
@@ -191,11 +195,11 @@ struct Config {
   bool has_redis = true;
   GearmanServers gearman;
   SupervisorSettings supervisor;
-  std::map<std::string, RulePtr> lists;  ///< by prefix
-  std::vector<std::string> warnings;     ///< one line each, with file and line
+  std::map<std::string, ListConfigPtr> lists;  ///< by prefix
+  std::vector<std::string> warnings;           ///< one line each, with file and line
   // [hosts] is different on each host, and the hash is that of the file: so here is what counts for
   // it, where that is not what counts on this host.
-  std::map<std::string, RulePtr> written_lists;  ///< by prefix
+  std::map<std::string, ListConfigPtr> written_lists;  ///< by prefix
   std::optional<unsigned> written_host_concurrency;
   std::vector<std::uint64_t> host_hashes;  ///< all that [hosts] says, for any host
   /// Made by set_hashes(); empty: nobody asks for it.
@@ -209,7 +213,7 @@ using ConfigPtr = std::shared_ptr<const Config>;
 /// is the empty text. `env` values and passwords are "(hidden)", so the text may be logged and sent
 /// to an operator. Two rules of one prefix are the same if and only if these and their secrets are.
 using Settings = std::map<std::string, std::string>;
-Settings describe(const Rule& rule);
+Settings describe(const ListConfig& rule);
 Settings describe(const RedisSettings& redis);
 Settings describe(const SupervisorSettings& supervisor);
 /// Empty without servers.
@@ -219,7 +223,7 @@ Settings describe_redis(const Config& config);
 
 /// What describe() hides, by key: "env.TOKEN", "url.password". Never to be shown.
 using Secrets = std::map<std::string, std::string>;
-Secrets secrets_of(const Rule& rule);
+Secrets secrets_of(const ListConfig& rule);
 Secrets secrets_of(const RedisSettings& redis);
 /// Two sides compare digests to see whether they have the same secret, without showing it. `salt`:
 /// random, used once.

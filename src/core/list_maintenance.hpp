@@ -9,22 +9,22 @@
 
 namespace w8y {
 
-class UpkeepHandler {
+class ListMaintenanceHandler {
  public:
-  virtual ~UpkeepHandler() = default;
+  virtual ~ListMaintenanceHandler() = default;
   /// Why it can't be done, where that is about this list; empty: that is over. Told when it
   /// changes.
-  virtual void on_upkeep_trouble(const std::string& why) = 0;
+  virtual void on_maintenance_error(const std::string& why) = 0;
   /// A job that was due has been entered in its queue, so late.
-  virtual void on_entered(Duration /*late*/) {}
+  virtual void on_enqueued(Duration /*late*/) {}
 };
 
 /// Goes on by itself until it is destroyed. Never calls its handler from inside a call of its own.
-class Upkeep {
+class ListMaintenance {
  public:
-  virtual ~Upkeep() = default;
+  virtual ~ListMaintenance() = default;
   /// A changed rule of the same kind of work.
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
 };
 
 }  // namespace w8y

@@ -45,11 +45,11 @@ std::string without(const Members& members, std::string_view one, std::string_vi
 }
 
 void take_duration(const Members& members, const char* key, std::optional<Duration>& into,
-                   std::string& mistake) {
+                   std::string& error) {
   const Member* member = json_text::find(members, key);
   if (member == nullptr) return;
   into = as_duration(member->value);
-  if (!into) mistake = std::string(key) + " is not a duration: " + excerpt(member->value);
+  if (!into) error = std::string(key) + " is not a duration: " + excerpt(member->value);
 }
 
 Message complete(const Members& members) {
@@ -110,7 +110,7 @@ Message parse(const Members& members, std::string_view line) {
 StreamMessage parse(std::string_view line) {
   auto members = json_text::plain_members(line);
   if (!members) {
-    if (const auto mistake = json_text::mistake(line)) return {{}, bad(*mistake, line)};
+    if (const auto error = json_text::error(line)) return {{}, bad(*error, line)};
     members = json_text::members(line);
   }
   if (!members) return {{}, bad("not a JSON object", line)};

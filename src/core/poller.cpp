@@ -21,8 +21,8 @@ struct Count {
 
 }  // namespace
 
-Poller::Poller(const PollerHost& host, RulePtr rule)
-    : Places::User(host.places, rule->weight), host_(host), rule_(std::move(rule)) {}
+Poller::Poller(const PollerHost& host, ListConfigPtr rule)
+    : SlotPool::User(host.slots, rule->weight), host_(host), rule_(std::move(rule)) {}
 
 Poller::~Poller() = default;
 
@@ -33,7 +33,7 @@ void Poller::begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> exe
   advance();
 }
 
-void Poller::use(RulePtr rule, std::shared_ptr<Executor> executor) {
+void Poller::use(ListConfigPtr rule, std::shared_ptr<Executor> executor) {
   rule_ = std::move(rule);
   lacking_ = false;
   if (work_ && work_->executor) work_->executor->retire();
@@ -94,13 +94,13 @@ void Poller::put_away() {
   if (work_ && !claim_out_ && work_->unused()) work_.reset();
 }
 
-const Poller::Past& Poller::past() const {
-  static const Past none;
+const Poller::Totals& Poller::past() const {
+  static const Totals none;
   return past_ ? *past_ : none;
 }
 
-Poller::Past& Poller::past() {
-  if (!past_) past_ = std::make_unique<Past>();
+Poller::Totals& Poller::past() {
+  if (!past_) past_ = std::make_unique<Totals>();
   return *past_;
 }
 
@@ -142,7 +142,7 @@ void Poller::advance() {
 
 void Poller::want_none() {
   hand_back_ahead();
-  want_nothing();
+  leave_queue();
   source_->stop_waiting();
 }
 
@@ -158,9 +158,9 @@ void Poller::ask() {
   const std::size_t kept = std::exchange(work.next_places, 0);
   work.claim_places = std::min(kept, room);
   if (room > work.claim_places) {
-    work.claim_places += take(room - work.claim_places);
+    work.claim_places += acquire(room - work.claim_places);
   } else {
-    want_nothing();
+    leave_queue();
   }
   if (work.claim_places + ahead > 0) {
     claim_out_ = true;
@@ -170,16 +170,16 @@ void Poller::ask() {
   } else {
     set_state(room == 0 ? PollerState::full : PollerState::waiting);
   }
-  if (kept > room) give_back(kept - room);
+  if (kept > room) release(kept - room);
 }
 
 /// While a claim is out, the place is kept for the next one: who gave up its turn for that would
 /// have less than its share.
-void Poller::place_free() {
+void Poller::on_slot_free() {
   if (!claim_out_) return advance();
   const std::size_t taken = work_->places();
   if (takes_now() && !work_->shortage.any() && limit() > taken)
-    work_->next_places += take(limit() - taken);
+    work_->next_places += acquire(limit() - taken);
 }
 
 void Poller::set_state(PollerState state) {
@@ -226,7 +226,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   } else {
     for (const Claim& claim : reply.claims) source_->hand_back(claim);
   }
-  if (unused + not_kept > 0) give_back(unused + not_kept);
+  if (unused + not_kept > 0) release(unused + not_kept);
   for (const auto& [item, then] : wanted) run_item(item, then);
   advance();
 }
@@ -246,7 +246,7 @@ void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
 void Poller::on_unwritten(const std::string& why) {
   if (why == unwritten() || (!why.empty() && last_claim_ == ClaimEnd::refused)) return;
   past().unwritten = why;
-  host_.events.unwritten_changed(*this);
+  host_.events.write_error_changed(*this);
 }
 
 /// Of a list that never had a run nothing is kept.
@@ -306,10 +306,10 @@ void Poller::run_event(const RunEvent& event) {
   source_->announce(event);
 }
 
-void Poller::process_news(int pid, const ProcessNews& news) {
+void Poller::process_changed(int pid, const ProcessEvent& news) {
   if (std::holds_alternative<ProcessBadLine>(news)) ++count().bad_lines;
-  if (const auto* over = std::get_if<ProcessOver>(&news)) count().used += over->used;
-  host_.events.process_news(*this, pid, news);
+  if (const auto* over = std::get_if<ProcessEnded>(&news)) count().used += over->used;
+  host_.events.process_changed(*this, pid, news);
 }
 
 /// As if it had not been claimed: another host may have what this one lacks.
@@ -330,7 +330,7 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   source_->hand_back(run.claim);
   if (short_now) host_.events.shortage_changed(*this);
   if (lacking_now) host_.events.host_lacks(*this, why.reason);
-  give_back(1);
+  release(1);
   advance();
 }
 
@@ -356,13 +356,13 @@ void Poller::run_over(EndedRun&& run, Duration took) {
   // What waits here is started first: the rest is done while it runs.
   const bool next_waits = ahead() > 0 && may_take();
   if (next_waits) {
-    give_back(1);
+    release(1);
     start_ahead();
   }
   // Settled before the next claim is asked: both travel in one write, and the claim sees the item
   // free if it is.
   source_->settle(std::move(run));
-  if (!next_waits) give_back(1);
+  if (!next_waits) release(1);
   advance();
 }
 

@@ -47,11 +47,12 @@ class Poller;
 
 /// Who watches pollers. Called from inside the poller: look, but don't destroy it; state_changed()
 /// is where an owner notes that a poller has drained, to sweep it later.
-class PollerEvents {
+class PollerObserver {
  public:
-  virtual ~PollerEvents() = default;
+  virtual ~PollerObserver() = default;
   /// For the runs of a poller that was given none; asked for when it wakes.
-  virtual std::shared_ptr<Executor> executor_for(Poller& /*poller*/, const RulePtr& /*rule*/) {
+  virtual std::shared_ptr<Executor> executor_for(Poller& /*poller*/,
+                                                 const ListConfigPtr& /*rule*/) {
     return nullptr;
   }
   virtual void run_started(const Poller& poller, const ActiveRun& run) = 0;
@@ -59,16 +60,17 @@ class PollerEvents {
   virtual void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                           bool cut) = 0;
   virtual void run_ended(const Poller& poller, const EndedRun& run) = 0;
-  virtual void process_news(const Poller& /*poller*/, int /*pid*/, const ProcessNews& /*news*/) {}
+  virtual void process_changed(const Poller& /*poller*/, int /*pid*/,
+                               const ProcessEvent& /*news*/) {}
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
   /// An item is out of circulation.
-  virtual void item_parked(const Poller& /*poller*/, const ShownItem& /*item*/,
-                           const std::string& /*why*/) {}
+  virtual void item_quarantined(const Poller& /*poller*/, const DisplayItem& /*item*/,
+                                const std::string& /*why*/) {}
   /// Something of a run's end will never be written to Redis.
-  virtual void given_up(const Poller& /*poller*/, const RunId& /*run*/,
-                        const std::string& /*why*/) {}
-  /// Its unwritten() is another.
-  virtual void unwritten_changed(const Poller& /*poller*/) {}
+  virtual void settlement_abandoned(const Poller& /*poller*/, const RunId& /*run*/,
+                                    const std::string& /*why*/) {}
+  /// Its write_error() is another.
+  virtual void write_error_changed(const Poller& /*poller*/) {}
   virtual void state_changed(Poller& poller) = 0;
   /// Its shortage() has begun, or is over: once each, however many runs can't be started.
   virtual void shortage_changed(const Poller& poller) = 0;
@@ -78,13 +80,13 @@ class PollerEvents {
 };
 
 /// What came of an operator's order to run an item.
-struct ItemRun {
+struct RunItemResult {
   enum class Result {
-    begun,    ///< `run` is
-    refused,  ///< whichever host is asked: `why` says what is in the way
-    not_here  ///< another host may
+    started,          ///< `run` is
+    refused,          ///< whichever host is asked: `why` says what is in the way
+    not_on_this_host  ///< another host may
   };
-  Result result = Result::not_here;
+  Result result = Result::not_on_this_host;
   RunId run;
   std::string why;
 };
@@ -93,16 +95,16 @@ struct ItemRun {
 struct PollerHost {
   const Clock& clock;
   TimerQueue& timers;
-  Places& places;
-  PollerEvents& events;
+  SlotPool& slots;
+  PollerObserver& events;
 };
 
 class Poller final : private SourceHandler,
-                     private RunsOwner,
+                     private ActiveRunsOwner,
                      private ShortageBreaker::Owner,
-                     private Places::User {
+                     private SlotPool::User {
  public:
-  Poller(const PollerHost& host, RulePtr rule);
+  Poller(const PollerHost& host, ListConfigPtr rule);
   ~Poller() override;
 
   /// The two ends it ties together are made with these as their handlers; then it begins. Without
@@ -112,7 +114,7 @@ class Poller final : private SourceHandler,
   void begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor = nullptr);
 
   /// A changed rule: for the next claim and the next run. What runs keeps its own.
-  void use(RulePtr rule, std::shared_ptr<Executor> executor = nullptr);
+  void use(ListConfigPtr rule, std::shared_ptr<Executor> executor = nullptr);
   /// While set, no new runs.
   void set_quiet(bool quiet);
   /// Places of its limit that runs of a predecessor still take.
@@ -133,12 +135,12 @@ class Poller final : private SourceHandler,
     return work_ != nullptr && work_->runs.stop(run, StopReason::cancelled);
   }
 
-  using ItemBegun = std::function<void(const ItemRun&)>;
+  using RunItemDone = std::function<void(const RunItemResult&)>;
   /// Claims that item now, whatever its rest, and runs it. `then` is called once, at once or from
   /// the loop; dropped with the poller.
-  void run_item(const Item& item, const ItemBegun& then);
+  void run_item(const Item& item, const RunItemDone& then);
 
-  [[nodiscard]] const Rule& rule() const { return *rule_; }
+  [[nodiscard]] const ListConfig& rule() const { return *rule_; }
   [[nodiscard]] PollerState state() const { return state_; }
   [[nodiscard]] bool drained() const { return state_ == PollerState::drained; }
   /// The source's last answer.
@@ -152,9 +154,9 @@ class Poller final : private SourceHandler,
   /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing, or it
   /// refuses claims, too.
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
-  [[nodiscard]] const Runs& runs() const { return work_ ? work_->runs : none().runs; }
+  [[nodiscard]] const ActiveRuns& runs() const { return work_ ? work_->runs : none().runs; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
-  [[nodiscard]] const ListMeasures& measures() const { return past().measures; }
+  [[nodiscard]] const RunStats& measures() const { return past().measures; }
   /// Ends of runs that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
   /// It has had a run since it was made, or was about to.
@@ -168,19 +170,19 @@ class Poller final : private SourceHandler,
 
  private:
   /// How long claims made ahead wait here before they are handed back.
-  static constexpr Duration ahead_patience = std::chrono::milliseconds(100);
+  static constexpr Duration ahead_timeout = std::chrono::milliseconds(100);
 
   /// What has come of its runs.
-  struct Past {
+  struct Totals {
     RunCounters counters;
-    ListMeasures measures;
+    RunStats measures;
     std::string last_problem;
     WallTime last_problem_at{0};
     std::string unwritten;
   };
   /// Items that are claimed before there is a place for them.
-  struct Ahead {
-    explicit Ahead(TimerQueue& timers) : timer(timers) {}
+  struct Prefetch {
+    explicit Prefetch(TimerQueue& timers) : timer(timers) {}
     std::optional<Duration> mean_run;  ///< weighted towards the last few
     std::vector<Claim> claims;         ///< the oldest last; none in a list at rest
     Timer timer;
@@ -202,14 +204,14 @@ class Poller final : private SourceHandler,
 
     std::shared_ptr<Executor> executor;  ///< nullptr: see ready()
     bool made_executor = false;          ///< it is not one that was given
-    Runs runs;
+    ActiveRuns runs;
     ShortageBreaker shortage;
     std::size_t claim_places = 0;  ///< places taken for the claim that is out
     std::size_t next_places = 0;   ///< and for the one after it; only while a claim is out
     std::size_t item_claims = 0;   ///< of single items that are out; each has a place
     /// Items that are to be run when it is known whether the claim leaves a place.
-    std::vector<std::pair<Item, ItemBegun>> items_wanted;
-    std::unique_ptr<Ahead> ahead;  ///< since the end of the first run
+    std::vector<std::pair<Item, RunItemDone>> items_wanted;
+    std::unique_ptr<Prefetch> ahead;  ///< since the end of the first run
   };
   /// At rest.
   static const Work& none();
@@ -217,8 +219,8 @@ class Poller final : private SourceHandler,
   /// The same, with an executor.
   Work& ready();
   void put_away();
-  [[nodiscard]] const Past& past() const;
-  Past& past();
+  [[nodiscard]] const Totals& past() const;
+  Totals& past();
   RunCounters& count() { return past().counters; }
 
   // SourceHandler
@@ -228,31 +230,31 @@ class Poller final : private SourceHandler,
   void on_lease_expiring(const RunId& run) override;
   void on_may_claim() override { advance(); }
   void on_given_up(const RunId& run, const std::string& why) override {
-    host_.events.given_up(*this, run, why);
+    host_.events.settlement_abandoned(*this, run, why);
   }
   void on_unwritten(const std::string& why) override;
-  void on_parked(const ShownItem& item, const std::string& why) override {
-    host_.events.item_parked(*this, item, why);
+  void on_quarantined(const DisplayItem& item, const std::string& why) override {
+    host_.events.item_quarantined(*this, item, why);
   }
   void on_all_settled() override { advance(); }
-  // RunsOwner
+  // ActiveRunsOwner
   void run_started(const ActiveRun& run) override;
   void run_message(const ActiveRun& run, const Message& message) override;
   void run_logged(const ActiveRun& run, std::string_view line, bool cut) override;
   void run_event(const RunEvent& event) override;
-  void process_news(int pid, const ProcessNews& news) override;
+  void process_changed(int pid, const ProcessEvent& news) override;
   void lines_read(const LineCounts& read) override { past().measures.lines += read; }
   void run_over(EndedRun&& run, Duration took) override;
   // ShortageBreaker::Owner
   void may_try() override { advance(); }
   void shortage_over() override { host_.events.shortage_changed(*this); }
-  // Places::User
-  void place_free() override;
+  // SlotPool::User
+  void on_slot_free() override;
 
   [[nodiscard]] std::size_t ahead() const {
     return work_ && work_->ahead ? work_->ahead->claims.size() : 0;
   }
-  Ahead& keep_ahead();
+  Prefetch& keep_ahead();
   void note_time_of_run(Duration took);
 
   void advance();
@@ -271,14 +273,14 @@ class Poller final : private SourceHandler,
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
   void ask();
-  void item_claimed(ItemClaim&& claim, const ItemBegun& then);
+  void item_claimed(ItemClaim&& claim, const RunItemDone& then);
   [[nodiscard]] std::string why_not_item() const;
   void not_started(const EndedRun& run, const NotStarted& why);
   void want_none();
   void finish_draining();
 
   PollerHost host_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::unique_ptr<Source> source_;
   std::unique_ptr<Work> work_;
   PollerState state_ = PollerState::held;
@@ -295,7 +297,7 @@ class Poller final : private SourceHandler,
   Instant claimed_at_{};
   Duration claim_took_{0};  ///< the last one
   std::string detail_;
-  std::unique_ptr<Past> past_;  ///< since the first claim
+  std::unique_ptr<Totals> past_;  ///< since the first claim
 };
 
 }  // namespace w8y

@@ -22,44 +22,45 @@ std::string Poller::why_not_item() const {
 }
 
 /// Beside the claim that may be out: that takes what is free, and this what is named.
-void Poller::run_item(const Item& item, const ItemBegun& then) {
+void Poller::run_item(const Item& item, const RunItemDone& then) {
   Work& work = ready();  // its executor may be what limits it
-  ItemRun reply{ItemRun::Result::not_here, {}, why_not_item()};
+  RunItemResult reply{RunItemResult::Result::not_on_this_host, {}, why_not_item()};
   // The claim may leave a place.
   if (!reply.why.empty() && claim_out_ && takes_now() && room() > 0) {
     work.items_wanted.emplace_back(item, then);
     return;
   }
-  if (reply.why.empty() && take(1) == 0) {
+  if (reply.why.empty() && acquire(1) == 0) {
     reply.why = "no free slot: host_concurrency is reached";
-    want_nothing();
+    leave_queue();
   } else if (reply.why.empty()) {
     ++work.item_claims;
     if (source_->claim_item(
             item, [this, then](ItemClaim&& claim) { item_claimed(std::move(claim), then); }))
       return;
     --work.item_claims;
-    give_back(1);
-    reply = {ItemRun::Result::refused, {}, "only items of circular lists are run in this way"};
+    release(1);
+    reply = {
+        RunItemResult::Result::refused, {}, "only items of circular lists are run in this way"};
   }
   then(reply);
-  if (reply.result == ItemRun::Result::not_here) advance();
+  if (reply.result == RunItemResult::Result::not_on_this_host) advance();
 }
 
-void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
+void Poller::item_claimed(ItemClaim&& claim, const RunItemDone& then) {
   Work& work = *work_;  // as long as the claim is out
   --work.item_claims;
-  ItemRun reply{ItemRun::Result::refused, {}, std::move(claim.detail)};
+  RunItemResult reply{RunItemResult::Result::refused, {}, std::move(claim.detail)};
   switch (claim.result) {
     case ItemClaim::Result::claimed: {
       if (!takes_now() || room() == 0) {
         source_->hand_back(*claim.claim);
-        reply = {ItemRun::Result::not_here, {}, why_not_item()};
+        reply = {RunItemResult::Result::not_on_this_host, {}, why_not_item()};
         break;
       }
       ++count().claimed;
       ++taken_;
-      reply = {ItemRun::Result::begun, claim.claim->run, {}};
+      reply = {RunItemResult::Result::started, claim.claim->run, {}};
       work.shortage.tried();
       work.runs.start(std::move(*claim.claim), rule_, work.executor);
       then(reply);
@@ -84,10 +85,10 @@ void Poller::item_claimed(ItemClaim&& claim, const ItemBegun& then) {
     case ItemClaim::Result::refused:
       break;
     case ItemClaim::Result::unavailable:
-      reply.result = ItemRun::Result::not_here;
+      reply.result = RunItemResult::Result::not_on_this_host;
       break;
   }
-  give_back(1);
+  release(1);
   then(reply);
   advance();
 }

@@ -8,8 +8,8 @@
 
 namespace w8y {
 
-Poller::Ahead& Poller::keep_ahead() {
-  if (!work().ahead) work_->ahead = std::make_unique<Ahead>(host_.timers);
+Poller::Prefetch& Poller::keep_ahead() {
+  if (!work().ahead) work_->ahead = std::make_unique<Prefetch>(host_.timers);
   return *work_->ahead;
 }
 
@@ -20,7 +20,7 @@ void Poller::note_time_of_run(Duration took) {
 
 std::size_t Poller::claim_ahead() const {
   // Places that are short go to whoever has waited longest, not to what waits here already.
-  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.places.limit() == 0;
+  const bool allowed = ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0;
   if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return 0;
   return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit()});
 }
@@ -36,7 +36,7 @@ void Poller::start_ahead() {
       hand_back_ahead(RunId(claims.back().run));
       continue;
     }
-    if (room() == 0 || take(1) == 0) break;
+    if (room() == 0 || acquire(1) == 0) break;
     Claim claim = std::move(claims.back());
     claims.pop_back();
     moved = true;
@@ -44,17 +44,17 @@ void Poller::start_ahead() {
     work.runs.start(std::move(claim), rule_, work.executor);
   }
   // Set once, and looked at when it is due: this is passed for every run.
-  if (moved) work.ahead->until = host_.clock.now() + ahead_patience;
+  if (moved) work.ahead->until = host_.clock.now() + ahead_timeout;
   if (!claims.empty() && !work.ahead->timer.pending()) watch_ahead();
 }
 
 void Poller::watch_ahead() {
-  Ahead& kept = *work_->ahead;
+  Prefetch& kept = *work_->ahead;
   if (!source_->frees_at_once()) return;
   kept.timer.set(kept.until, [this, &kept] {
     if (kept.claims.empty()) return;
     if (host_.clock.now() < kept.until) return watch_ahead();
-    kept.mean_run = ahead_patience;  // the runs have become longer
+    kept.mean_run = ahead_timeout;  // the runs have become longer
     hand_back_ahead();
   });
 }
@@ -83,8 +83,8 @@ void Poller::hand_back_ahead() {
 
 void Poller::keep_ahead(std::vector<Claim>& claims, std::size_t from) {
   if (from >= claims.size()) return;
-  Ahead& kept = keep_ahead();
-  if (kept.claims.empty()) kept.until = host_.clock.now() + ahead_patience;
+  Prefetch& kept = keep_ahead();
+  if (kept.claims.empty()) kept.until = host_.clock.now() + ahead_timeout;
   const auto first = std::make_move_iterator(claims.rbegin());
   const auto last = std::make_move_iterator(claims.rend() - static_cast<std::ptrdiff_t>(from));
   kept.claims.insert(kept.claims.begin(), first, last);

@@ -49,7 +49,7 @@ bool same(const Settings& before, const Settings& after) {
   return before == after;
 }
 
-bool same(const RulePtr& before, const RulePtr& after) {
+bool same(const ListConfigPtr& before, const ListConfigPtr& after) {
   return before == after || *before == *after;
 }
 
@@ -57,7 +57,7 @@ std::vector<SettingChange> changes_of(const Settings& before, const Settings& af
   return compare(before, after);
 }
 
-std::vector<SettingChange> changes_of(const RulePtr& before, const RulePtr& after) {
+std::vector<SettingChange> changes_of(const ListConfigPtr& before, const ListConfigPtr& after) {
   std::vector<SettingChange> changes = compare(describe(*before), describe(*after));
   compare_secrets(secrets_of(*before), secrets_of(*after), changes);
   return changes;

@@ -31,7 +31,7 @@ struct LineCounts {
 };
 
 /// Since the list's first run after the program's start.
-struct ListMeasures {
+struct RunStats {
   RunTimes runs;
   CallTimes claims;
   /// Claims by what came of them: the first has given items, each other is a ClaimEnd's.
@@ -41,7 +41,7 @@ struct ListMeasures {
   /// Runs that could not be started: the host was short of something, lacks something, or else.
   std::array<std::uint64_t, 3> not_started{};
 
-  ListMeasures& operator+=(const ListMeasures& more) {
+  RunStats& operator+=(const RunStats& more) {
     runs += more.runs;
     claims += more.claims;
     for (std::size_t i = 0; i < claim_ends.size(); ++i) claim_ends[i] += more.claim_ends[i];

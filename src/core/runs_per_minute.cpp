@@ -11,35 +11,37 @@ std::int64_t minute_of(WallTime time) {
 }
 
 std::size_t bucket_of(std::int64_t minute) {
-  return static_cast<std::size_t>(((minute % Hour::length) + Hour::length) % Hour::length);
+  return static_cast<std::size_t>(((minute % RunsPerMinute::length) + RunsPerMinute::length) %
+                                  RunsPerMinute::length);
 }
 
 }  // namespace
 
 /// A bucket is of the minute that stands in it: what is older is over. A clock that was set back
 /// adds to the newest one.
-void Hour::Buckets::add(std::int64_t minute, bool failed) {
+void RunsPerMinute::Buckets::add(std::int64_t minute, bool failed) {
   if (minute < newest_) minute = newest_;
   newest_ = minute;
-  MinuteFigures& bucket = buckets_[bucket_of(minute)];
+  MinuteCount& bucket = buckets_[bucket_of(minute)];
   if (bucket.minute != minute) bucket = {minute, 0, 0};
   ++bucket.runs;
   if (failed) ++bucket.failed;
 }
 
-MinuteFigures Hour::Buckets::at(std::int64_t minute) const {
-  const MinuteFigures& bucket = buckets_[bucket_of(minute)];
-  return bucket.minute == minute ? bucket : MinuteFigures{minute, 0, 0};
+MinuteCount RunsPerMinute::Buckets::at(std::int64_t minute) const {
+  const MinuteCount& bucket = buckets_[bucket_of(minute)];
+  return bucket.minute == minute ? bucket : MinuteCount{minute, 0, 0};
 }
 
-std::vector<MinuteFigures> Hour::Buckets::until(std::int64_t minute, std::int64_t last) const {
-  std::vector<MinuteFigures> found;
+std::vector<MinuteCount> RunsPerMinute::Buckets::until(std::int64_t minute,
+                                                       std::int64_t last) const {
+  std::vector<MinuteCount> found;
   for (std::int64_t each = minute - last + 1; each <= minute; ++each)
-    if (const MinuteFigures figures = at(each); figures.runs > 0) found.push_back(figures);
+    if (const MinuteCount stats = at(each); stats.runs > 0) found.push_back(stats);
   return found;
 }
 
-void Hour::add(std::string_view prefix, bool failed, WallTime now) {
+void RunsPerMinute::add(std::string_view prefix, bool failed, WallTime now) {
   const std::int64_t minute = minute_of(now);
   if (minute > total_.newest()) forget_old(minute);
   total_.add(minute, failed);
@@ -48,30 +50,31 @@ void Hour::add(std::string_view prefix, bool failed, WallTime now) {
   found->second.add(minute, failed);
 }
 
-void Hour::forget_old(std::int64_t minute) {
+void RunsPerMinute::forget_old(std::int64_t minute) {
   std::erase_if(lists_, [&](const auto& list) { return list.second.newest() <= minute - length; });
 }
 
-std::vector<MinuteFigures> Hour::total(WallTime now, std::int64_t last) const {
+std::vector<MinuteCount> RunsPerMinute::total(WallTime now, std::int64_t last) const {
   return total_.until(minute_of(now), last);
 }
 
-std::vector<MinuteFigures> Hour::of(std::string_view prefix, WallTime now,
-                                    std::int64_t last) const {
+std::vector<MinuteCount> RunsPerMinute::of(std::string_view prefix, WallTime now,
+                                           std::int64_t last) const {
   const auto found = lists_.find(prefix);
   if (found == lists_.end()) return {};
   return found->second.until(minute_of(now), last);
 }
 
-void Hour::each(std::int64_t minute,
-                const std::function<void(const std::string&, const MinuteFigures&)>& look) const {
+void RunsPerMinute::each(
+    std::int64_t minute,
+    const std::function<void(const std::string&, const MinuteCount&)>& look) const {
   for (const auto& [prefix, buckets] : lists_)
-    if (const MinuteFigures figures = buckets.at(minute); figures.runs > 0) look(prefix, figures);
+    if (const MinuteCount stats = buckets.at(minute); stats.runs > 0) look(prefix, stats);
 }
 
-std::string to_json_text(const std::vector<MinuteFigures>& minutes) {
+std::string to_json_text(const std::vector<MinuteCount>& minutes) {
   std::string text = "[";
-  for (const MinuteFigures& each : minutes) {
+  for (const MinuteCount& each : minutes) {
     text.append(text.size() > 1 ? ",[" : "[").append(std::to_string(each.minute));
     text.append(",").append(std::to_string(each.runs));
     text.append(",").append(std::to_string(each.failed)).append("]");

@@ -15,39 +15,39 @@
 
 namespace w8y {
 
-struct MinuteFigures {
+struct MinuteCount {
   std::int64_t minute = 0;  ///< since 1970
   std::uint32_t runs = 0;   ///< that ended
   std::uint32_t failed = 0;
 
-  bool operator==(const MinuteFigures&) const = default;
+  bool operator==(const MinuteCount&) const = default;
 };
 
-class Hour {
+class RunsPerMinute {
  public:
   static constexpr std::int64_t length = 60;  ///< minutes
 
   void add(std::string_view prefix, bool failed, WallTime now);
   /// Of each minute that had a run, the oldest first; at most `last` minutes.
-  [[nodiscard]] std::vector<MinuteFigures> total(WallTime now, std::int64_t last = length) const;
-  [[nodiscard]] std::vector<MinuteFigures> of(std::string_view prefix, WallTime now,
-                                              std::int64_t last = length) const;
+  [[nodiscard]] std::vector<MinuteCount> total(WallTime now, std::int64_t last = length) const;
+  [[nodiscard]] std::vector<MinuteCount> of(std::string_view prefix, WallTime now,
+                                            std::int64_t last = length) const;
   /// Of one minute: each list that had a run.
   void each(std::int64_t minute,
-            const std::function<void(const std::string&, const MinuteFigures&)>& look) const;
+            const std::function<void(const std::string&, const MinuteCount&)>& look) const;
   [[nodiscard]] std::size_t lists() const { return lists_.size(); }
 
  private:
   class Buckets {
    public:
     void add(std::int64_t minute, bool failed);
-    [[nodiscard]] MinuteFigures at(std::int64_t minute) const;
-    [[nodiscard]] std::vector<MinuteFigures> until(std::int64_t minute, std::int64_t last) const;
+    [[nodiscard]] MinuteCount at(std::int64_t minute) const;
+    [[nodiscard]] std::vector<MinuteCount> until(std::int64_t minute, std::int64_t last) const;
     [[nodiscard]] std::int64_t newest() const { return newest_; }
 
    private:
     std::int64_t newest_ = -length;
-    std::array<MinuteFigures, length> buckets_{};
+    std::array<MinuteCount, length> buckets_{};
   };
   struct Hash {
     using is_transparent = void;
@@ -63,6 +63,6 @@ class Hour {
 };
 
 /// [[minute, runs, failed], …]
-std::string to_json_text(const std::vector<MinuteFigures>& minutes);
+std::string to_json_text(const std::vector<MinuteCount>& minutes);
 
 }  // namespace w8y

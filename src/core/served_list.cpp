@@ -5,37 +5,37 @@
 
 namespace w8y {
 
-ServedList::ServedList(const ListHost& host, RulePtr rule)
-    : host_(host), rule_(std::move(rule)), sweep_(host.timers) {}
+ServedList::ServedList(const ListHost& host, ListConfigPtr rule)
+    : host_(host), config_(std::move(rule)), sweep_(host.timers) {}
 
 ServedList::~ServedList() = default;
 
 /// What the list needs besides runs goes on whether or not it is served here.
-void ServedList::take_rule(RulePtr rule) {
-  const bool same = upkeep_ && rule->enabled && rule->kind() == rule_->kind();
-  rule_ = std::move(rule);
-  same ? upkeep_->use(rule_) : renew_upkeep();
+void ServedList::set_config(ListConfigPtr rule) {
+  const bool same = maintenance_ && rule->enabled && rule->kind() == config_->kind();
+  config_ = std::move(rule);
+  same ? maintenance_->use(config_) : renew_maintenance();
 }
 
-void ServedList::renew_upkeep() {
-  upkeep_.reset();
-  if (rule_->enabled && !held_ && state_ != ServingState::closing)
-    upkeep_ = host_.factory.make_upkeep(rule_, host_.idle, *this);
+void ServedList::renew_maintenance() {
+  maintenance_.reset();
+  if (config_->enabled && !held_ && state_ != ServingState::closing)
+    maintenance_ = host_.factory.make_maintenance(config_, host_.idle, *this);
 }
 
-void ServedList::on_upkeep_trouble(const std::string& why) {
-  host_.events.upkeep_changed(*rule_, why);
+void ServedList::on_maintenance_error(const std::string& why) {
+  host_.events.maintenance_changed(*config_, why);
 }
 
-void ServedList::on_entered(Duration late) {
-  if (!past_) past_ = std::make_unique<Past>();
-  past_->measures.late.add(late);
+void ServedList::on_enqueued(Duration late) {
+  if (!totals_) totals_ = std::make_unique<Totals>();
+  totals_->run_stats.late.add(late);
 }
 
-void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
+void ServedList::decide(ListConfigPtr rule, const ProbeResult& answer) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
-  Refusal refusal;
-  if (const auto* refused = std::get_if<Refusal>(&answer)) {
+  Ineligibility refusal;
+  if (const auto* refused = std::get_if<Ineligibility>(&answer)) {
     refusal = *refused;
   } else {
     const Caps& caps = std::get<Caps>(answer);
@@ -46,42 +46,42 @@ void ServedList::decide(RulePtr rule, const ProbeResult& answer) {
   if (refusal.reason.empty()) {
     refusal_.clear();
     if (state_ != ServingState::serving) {
-      take_rule(std::move(rule));
+      set_config(std::move(rule));
       serve();
-      host_.events.list_served(*rule_, *caps_);
+      host_.events.list_served(*config_, *caps_);
     } else {
-      use(std::move(rule));
+      update_config(std::move(rule));
     }
     return;
   }
-  take_rule(std::move(rule));
+  set_config(std::move(rule));
   refuse(refusal);
 }
 
-void ServedList::refuse(const Refusal& refusal) {
+void ServedList::refuse(const Ineligibility& refusal) {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
-  const bool news = state_ != ServingState::refused || refusal_ != refusal.reason;
-  state_ = ServingState::refused;
+  const bool news = state_ != ServingState::ineligible || refusal_ != refusal.reason;
+  state_ = ServingState::ineligible;
   refusal_ = refusal.reason;
-  if (news) host_.events.list_refused(*rule_, refusal);
+  if (news) host_.events.list_refused(*config_, refusal);
 }
 
-void ServedList::use(RulePtr rule) {
-  const bool other_source = !rule->leases_as(*rule_);
-  take_rule(std::move(rule));
+void ServedList::update_config(ListConfigPtr rule) {
+  const bool other_source = !rule->leases_as(*config_);
+  set_config(std::move(rule));
   if (poller_ == nullptr) return;
   if (other_source) return renew_poller();
-  poller_->use(rule_);
+  poller_->use(config_);
 }
 
 void ServedList::serve() {
   state_ = ServingState::serving;
   poller_ =
-      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.places, *this}, rule_);
+      std::make_unique<Poller>(PollerHost{host_.clock, host_.timers, host_.slots, *this}, config_);
   poller_->set_quiet(quiet_ || held_);
   update_reserved();
-  poller_->begin(host_.factory.make_source(rule_, host_.idle, poller_->source_handler()));
+  poller_->begin(host_.factory.make_source(config_, host_.idle, poller_->source_handler()));
 }
 
 void ServedList::reopen(bool quiet, bool held) {
@@ -91,7 +91,7 @@ void ServedList::reopen(bool quiet, bool held) {
 }
 
 void ServedList::renew() {
-  renew_upkeep();
+  renew_maintenance();
   renew_poller();
 }
 
@@ -110,7 +110,7 @@ void ServedList::retire() {
 void ServedList::close() {
   if (state_ == ServingState::closing || state_ == ServingState::closed) return;
   retire();
-  upkeep_.reset();
+  maintenance_.reset();
   state_ = ServingState::closing;
   sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
@@ -122,7 +122,7 @@ void ServedList::set_quiet(bool quiet) {
 
 void ServedList::set_held(bool held) {
   if (std::exchange(held_, held) == held) return;
-  renew_upkeep();
+  renew_maintenance();
   if (poller_) poller_->set_quiet(quiet_ || held_);
 }
 
@@ -142,15 +142,15 @@ bool ServedList::cancel(const RunId& run) {
                      [&](const auto& poller) { return poller->cancel(run); });
 }
 
-void ServedList::run_item(const Item& item, const Poller::ItemBegun& then) {
-  ItemRun reply;
+void ServedList::run_item(const Item& item, const Poller::RunItemDone& then) {
+  RunItemResult reply;
   switch (state_) {
     case ServingState::serving:
       return poller_->run_item(item, then);
     case ServingState::probing:
       reply.why = "its executor has not answered here yet";
       break;
-    case ServingState::refused:
+    case ServingState::ineligible:
       reply.why = "host is ineligible for the list: " + refusal_;
       break;
     case ServingState::closing:
@@ -168,7 +168,7 @@ std::size_t ServedList::running() const {
 }
 
 RunCounters ServedList::counters() const {
-  RunCounters sum = past_ ? past_->counters : RunCounters{};
+  RunCounters sum = totals_ ? totals_->counters : RunCounters{};
   if (poller_) sum += poller_->counters();
   for (const auto& poller : retired_) sum += poller->counters();
   return sum;
@@ -180,15 +180,15 @@ std::size_t ServedList::unsettled() const {
   return runs;
 }
 
-bool ServedList::has_past() const {
-  return past_ || (poller_ && poller_->has_past()) ||
+bool ServedList::has_run() const {
+  return totals_ || (poller_ && poller_->has_past()) ||
          std::any_of(retired_.begin(), retired_.end(),
                      [](const auto& poller) { return poller->has_past(); });
 }
 
-std::optional<ListMeasures> ServedList::measures() const {
-  std::optional<ListMeasures> sum;
-  if (past_) sum = past_->measures;
+std::optional<RunStats> ServedList::run_stats() const {
+  std::optional<RunStats> sum;
+  if (totals_) sum = totals_->run_stats;
   const auto add = [&sum](const Poller& poller) {
     if (!poller.has_past()) return;
     if (!sum) sum.emplace();
@@ -211,9 +211,9 @@ void ServedList::sweep() {
   std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;
     if (!poller->has_past()) return true;
-    if (!past_) past_ = std::make_unique<Past>();
-    past_->counters += poller->counters();
-    past_->measures += poller->measures();
+    if (!totals_) totals_ = std::make_unique<Totals>();
+    totals_->counters += poller->counters();
+    totals_->run_stats += poller->measures();
     return true;
   });
   update_reserved();
@@ -238,8 +238,8 @@ void ServedList::run_ended(const Poller& poller, const EndedRun& run) {
   if (&poller != poller_.get()) sweep_.set(host_.clock.now(), [this] { sweep(); });
 }
 
-void ServedList::process_news(const Poller& poller, int pid, const ProcessNews& news) {
-  host_.events.process_news(poller, pid, news);
+void ServedList::process_changed(const Poller& poller, int pid, const ProcessEvent& news) {
+  host_.events.process_changed(poller, pid, news);
 }
 
 void ServedList::lease_changed(const Poller& poller, const ActiveRun& run, bool lost) {
@@ -251,19 +251,21 @@ void ServedList::shortage_changed(const Poller& poller) {
 }
 
 void ServedList::host_lacks(const Poller& poller, const std::string& reason) {
-  if (&poller == poller_.get()) host_.lacking(rule_, reason);
+  if (&poller == poller_.get()) host_.lacking(config_, reason);
 }
 
-void ServedList::item_parked(const Poller& poller, const ShownItem& item, const std::string& why) {
-  host_.events.item_parked(poller, item, why);
+void ServedList::item_quarantined(const Poller& poller, const DisplayItem& item,
+                                  const std::string& why) {
+  host_.events.item_quarantined(poller, item, why);
 }
 
-void ServedList::given_up(const Poller& poller, const RunId& run, const std::string& why) {
-  host_.events.given_up(poller, run, why);
+void ServedList::settlement_abandoned(const Poller& poller, const RunId& run,
+                                      const std::string& why) {
+  host_.events.settlement_abandoned(poller, run, why);
 }
 
-void ServedList::unwritten_changed(const Poller& poller) {
-  host_.events.unwritten_changed(poller);
+void ServedList::write_error_changed(const Poller& poller) {
+  host_.events.write_error_changed(poller);
 }
 
 void ServedList::state_changed(Poller& poller) {

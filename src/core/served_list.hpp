@@ -24,61 +24,62 @@
 
 namespace w8y {
 
-enum class ServingState { probing, refused, serving, closing, closed };
+enum class ServingState { probing, ineligible, serving, closing, closed };
 
 /// Makes the ends that a poller ties together.
 class PollerFactory {
  public:
   virtual ~PollerFactory() = default;
   /// `idle`: the budget that all sources of a host share.
-  virtual std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+  virtual std::unique_ptr<Source> make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                               SourceHandler& handler) = 0;
-  virtual std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps& caps,
+  virtual std::shared_ptr<Executor> make_executor(const ListConfigPtr& rule, const Caps& caps,
                                                   RunHandler& handler) = 0;
   /// nullptr: this kind of work needs none.
-  virtual std::unique_ptr<Upkeep> make_upkeep(const RulePtr& /*rule*/, IdlePolls& /*idle*/,
-                                              UpkeepHandler& /*handler*/) {
+  virtual std::unique_ptr<ListMaintenance> make_maintenance(const ListConfigPtr& /*rule*/,
+                                                            IdlePolls& /*idle*/,
+                                                            ListMaintenanceHandler& /*handler*/) {
     return nullptr;
   }
   /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).
-  virtual std::string why_not(const Rule& rule, const Caps& caps) = 0;
+  virtual std::string why_not(const ListConfig& rule, const Caps& caps) = 0;
   virtual Prober& prober() = 0;
 };
 
-/// Who watches a host's lists: runs and pollers as PollerEvents, and the lists themselves.
-class ServedListEvents : public PollerEvents {
+/// Who watches a host's lists: runs and pollers as PollerObserver, and the lists themselves.
+class ServedListObserver : public PollerObserver {
  public:
   /// Once per change: not for each probe that says the same again.
-  virtual void list_refused(const Rule& rule, const Refusal& refusal) = 0;
-  virtual void list_served(const Rule& rule, const Caps& caps) = 0;
+  virtual void list_refused(const ListConfig& rule, const Ineligibility& refusal) = 0;
+  virtual void list_served(const ListConfig& rule, const Caps& caps) = 0;
   /// `why` is empty when it can be done again.
-  virtual void upkeep_changed(const Rule& rule, const std::string& why) = 0;
+  virtual void maintenance_changed(const ListConfig& rule, const std::string& why) = 0;
 };
 
 struct ListHost {
   const Clock& clock;
   TimerQueue& timers;
-  Places& places;
+  SlotPool& slots;
   IdlePolls& idle;
-  ServedListEvents& events;
+  ServedListObserver& events;
   PollerFactory& factory;
   /// A run could not be started because this host lacks what its rule names. Called from inside
   /// the list: refuse it later, not now.
-  std::function<void(const RulePtr& rule, const std::string& reason)> lacking;
+  std::function<void(const ListConfigPtr& rule, const std::string& reason)> lacking;
 };
 
-class ServedList final : private PollerEvents, private UpkeepHandler {
+class ServedList final : private PollerObserver, private ListMaintenanceHandler {
  public:
   /// The host outlives its lists.
-  ServedList(const ListHost& host, RulePtr rule);
+  ServedList(const ListHost& host, ListConfigPtr rule);
   ~ServedList() override;
 
   /// The answer to its probe, from whoever asked; a changed rule comes with it.
-  void decide(RulePtr rule, const ProbeResult& answer);
+  void decide(ListConfigPtr rule, const ProbeResult& answer);
   /// A changed rule whose answer would be the one it has.
-  void use(RulePtr rule);
+  void update_config(ListConfigPtr rule);
   /// A run has met what the probe did not, or what has vanished since: until the next answer.
-  void refuse(const Refusal& refusal);
+  void refuse(const Ineligibility& refusal);
   void set_quiet(bool quiet);
   /// While held, it starts no runs, as while it is quiet, and has no upkeep.
   void set_held(bool held);
@@ -91,12 +92,12 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   void kill_runs(StopReason reason);
   bool cancel(const RunId& run);
   /// As Poller::run_item().
-  void run_item(const Item& item, const Poller::ItemBegun& then);
+  void run_item(const Item& item, const Poller::RunItemDone& then);
 
-  [[nodiscard]] const Rule& rule() const { return *rule_; }
+  [[nodiscard]] const ListConfig& config() const { return *config_; }
   [[nodiscard]] ServingState state() const { return state_; }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  [[nodiscard]] const RulePtr& shared_rule() const { return rule_; }
+  [[nodiscard]] const ListConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }
   /// nullptr unless serving.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
@@ -107,12 +108,12 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   /// Ends of runs that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const;
   /// It has had a run on this host, or was about to, since the program's start.
-  [[nodiscard]] bool has_past() const;
+  [[nodiscard]] bool has_run() const;
   /// The same; nullopt: none of them had a run.
-  [[nodiscard]] std::optional<ListMeasures> measures() const;
+  [[nodiscard]] std::optional<RunStats> run_stats() const;
 
  private:
-  std::shared_ptr<Executor> executor_for(Poller& poller, const RulePtr& rule) override {
+  std::shared_ptr<Executor> executor_for(Poller& poller, const ListConfigPtr& rule) override {
     return host_.factory.make_executor(rule, *caps_, poller.run_handler());
   }
   void run_started(const Poller& poller, const ActiveRun& run) override;
@@ -120,21 +121,23 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   void run_logged(const Poller& poller, const ActiveRun& run, std::string_view line,
                   bool cut) override;
   void run_ended(const Poller& poller, const EndedRun& run) override;
-  void process_news(const Poller& poller, int pid, const ProcessNews& news) override;
+  void process_changed(const Poller& poller, int pid, const ProcessEvent& news) override;
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override;
   void state_changed(Poller& poller) override;
   void shortage_changed(const Poller& poller) override;
   void host_lacks(const Poller& poller, const std::string& reason) override;
-  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override;
-  void given_up(const Poller& poller, const RunId& run, const std::string& why) override;
-  void unwritten_changed(const Poller& poller) override;
+  void item_quarantined(const Poller& poller, const DisplayItem& item,
+                        const std::string& why) override;
+  void settlement_abandoned(const Poller& poller, const RunId& run,
+                            const std::string& why) override;
+  void write_error_changed(const Poller& poller) override;
 
-  // of UpkeepHandler
-  void on_upkeep_trouble(const std::string& why) override;
-  void on_entered(Duration late) override;
+  // of ListMaintenanceHandler
+  void on_maintenance_error(const std::string& why) override;
+  void on_enqueued(Duration late) override;
 
-  void take_rule(RulePtr rule);
-  void renew_upkeep();
+  void set_config(ListConfigPtr rule);
+  void renew_maintenance();
   void renew_poller();
   void serve();
   void retire();
@@ -142,17 +145,17 @@ class ServedList final : private PollerEvents, private UpkeepHandler {
   void update_reserved();
 
   const ListHost& host_;
-  RulePtr rule_;
+  ListConfigPtr config_;
   std::string refusal_;
-  std::unique_ptr<Upkeep> upkeep_;  ///< nullptr: not enabled, held, or not needed
-  Shared<Caps> caps_;               ///< most have none to speak of
+  std::unique_ptr<ListMaintenance> maintenance_;  ///< nullptr: not enabled, held, or not needed
+  CopyOnWrite<Caps> caps_;                        ///< most have none to speak of
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
-  struct Past {
+  struct Totals {
     RunCounters counters;
-    ListMeasures measures;
+    RunStats run_stats;
   };
-  std::unique_ptr<Past> past_;  ///< of pollers that were swept; nullptr: none had a run
+  std::unique_ptr<Totals> totals_;  ///< of pollers that were swept; nullptr: none had a run
   ServingState state_ = ServingState::probing;
   bool quiet_ = false;
   bool held_ = false;

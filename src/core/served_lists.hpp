@@ -37,7 +37,7 @@ class ServedLists {
 
     Iterator() = default;
     explicit Iterator(Lists::const_iterator at) : at_(at) {}
-    Entry operator*() const { return {(*at_)->rule().prefix, *at_}; }
+    Entry operator*() const { return {(*at_)->config().prefix, *at_}; }
     pointer operator->() const { return {**this}; }
     Iterator& operator++() {
       ++at_;
@@ -74,7 +74,7 @@ class ServedLists {
 
   /// None of its prefix is there. Costs least behind all others.
   ServedList& add(std::unique_ptr<ServedList> list) {
-    return **lists_.insert(place_of(list->rule().prefix), std::move(list));
+    return **lists_.insert(place_of(list->config().prefix), std::move(list));
   }
   /// Takes those out. `which` is asked of each, in their order.
   template <typename Which>
@@ -90,10 +90,10 @@ class ServedLists {
   [[nodiscard]] Lists::const_iterator place_of(std::string_view prefix) const {
     return std::lower_bound(
         lists_.begin(), lists_.end(), prefix,
-        [](const auto& list, std::string_view name) { return list->rule().prefix < name; });
+        [](const auto& list, std::string_view name) { return list->config().prefix < name; });
   }
   [[nodiscard]] bool is_at(Lists::const_iterator at, std::string_view prefix) const {
-    return at != lists_.end() && (*at)->rule().prefix == prefix;
+    return at != lists_.end() && (*at)->config().prefix == prefix;
   }
 
   Lists lists_;  ///< by prefix

@@ -5,20 +5,20 @@
 namespace w8y {
 
 bool ShortageBreaker::begin(const std::string& reason) {
-  if (!trouble_) trouble_ = std::make_unique<Episode>(*timers_);
-  Episode& trouble = *trouble_;
+  if (!error_) error_ = std::make_unique<Episode>(*timers_);
+  Episode& error = *error_;
   const bool news = state_ == State::none;
   if (news) {
-    trouble.since = clock_->now();
-    trouble.attempts = 0;
-    trouble.pause = shortest_pause;
+    error.since = clock_->now();
+    error.attempts = 0;
+    error.pause = min_pause;
   }
-  ++trouble.attempts;
-  trouble.reason = reason;
+  ++error.attempts;
+  error.reason = reason;
   if (state_ == State::waiting) return false;  // of those that were begun together
-  if (!news) trouble.pause = std::min(trouble.pause * 2, longest_pause);
+  if (!news) error.pause = std::min(error.pause * 2, max_pause);
   state_ = State::waiting;
-  trouble.timer.set(clock_->now() + trouble.pause, [this] {
+  error.timer.set(clock_->now() + error.pause, [this] {
     state_ = State::trying;
     owner_->may_try();
   });
@@ -32,7 +32,7 @@ void ShortageBreaker::tried() {
 void ShortageBreaker::started() {
   if (state_ != State::trying && state_ != State::watching) return;
   state_ = State::easing;
-  trouble_->timer.set(clock_->now() + calm, [this] {
+  error_->timer.set(clock_->now() + calm, [this] {
     state_ = State::none;
     owner_->shortage_over();
   });

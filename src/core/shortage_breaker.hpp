@@ -23,8 +23,8 @@ class ShortageBreaker {
   enum class State { none, waiting, trying, watching, easing };
 
   /// Pauses grow from the first to the second, by two.
-  static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
-  static constexpr Duration longest_pause = std::chrono::seconds(5);
+  static constexpr Duration min_pause = std::chrono::milliseconds(250);
+  static constexpr Duration max_pause = std::chrono::seconds(5);
   /// A host at its limit starts a run whenever one ends: that is not the end of the trouble.
   static constexpr Duration calm = std::chrono::seconds(5);
 
@@ -54,24 +54,24 @@ class ShortageBreaker {
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool any() const { return state_ != State::none; }
   /// There was none since it was made.
-  [[nodiscard]] bool unused() const { return trouble_ == nullptr; }
+  [[nodiscard]] bool unused() const { return error_ == nullptr; }
   /// How much of `room` may be taken now.
   [[nodiscard]] std::size_t room(std::size_t room) const;
   [[nodiscard]] bool holds() const { return room(1) == 0; }
   // Of the trouble that there is, or of the last one.
-  [[nodiscard]] std::string reason() const { return trouble_ ? trouble_->reason : std::string(); }
+  [[nodiscard]] std::string reason() const { return error_ ? error_->reason : std::string(); }
   [[nodiscard]] std::size_t attempts() const {  ///< runs not started
-    return trouble_ ? trouble_->attempts : 0;
+    return error_ ? error_->attempts : 0;
   }
   [[nodiscard]] Duration lasted() const {
-    return trouble_ ? clock_->now() - trouble_->since : Duration{0};
+    return error_ ? clock_->now() - error_->since : Duration{0};
   }
 
  private:
   /// Made at the first one: most lists never have any.
   struct Episode {
     explicit Episode(TimerQueue& timers) : timer(timers) {}
-    Duration pause = shortest_pause;
+    Duration pause = min_pause;
     Instant since{};
     std::string reason;
     std::size_t attempts = 0;
@@ -82,7 +82,7 @@ class ShortageBreaker {
   TimerQueue* timers_ = nullptr;
   Owner* owner_ = nullptr;
   State state_ = State::none;
-  std::unique_ptr<Episode> trouble_;
+  std::unique_ptr<Episode> error_;
 };
 
 }  // namespace w8y

@@ -13,139 +13,141 @@ constexpr double turn = 1e-6;
 
 }  // namespace
 
-Places::User::User(Places& places, unsigned weight)
-    : places_(places), weight_(std::max(weight, 1U)), accounted_(places.contended()) {}
+SlotPool::User::User(SlotPool& places, unsigned weight)
+    : pool_(places), weight_(std::max(weight, 1U)), accounted_(places.contended()) {}
 
-Places::User::~User() {
-  if (places_.asked_ == this) places_.asked_ = nullptr;
-  stand_in_line(false);
-  places_.used_ -= held_;
-  places_.offer();
+SlotPool::User::~User() {
+  if (pool_.asked_ == this) pool_.asked_ = nullptr;
+  set_waiting(false);
+  pool_.used_ -= held_;
+  pool_.offer();
 }
 
-void Places::User::set_weight(unsigned weight) {
+void SlotPool::User::set_weight(unsigned weight) {
   account();
   weight_ = std::max(weight, 1U);
 }
 
-void Places::User::account() {
-  const double now = places_.contended();
-  had_ += static_cast<double>(held_) * (now - accounted_) / weight_;
+void SlotPool::User::account() {
+  const double now = pool_.contended();
+  usage_ += static_cast<double>(held_) * (now - accounted_) / weight_;
   accounted_ = now;
 }
 
-void Places::User::stand_in_line(bool waiting) {
+void SlotPool::User::set_waiting(bool waiting) {
   if (waiting == waiting_) return;
   waiting_ = waiting;
   if (waiting) {
     account();
-    had_ = std::max(had_, places_.least_had_);
-    if (places_.nobody_waits()) places_.line_since_ = places_.clock_.now();
-    came_ = ++places_.came_;
-    enter_line();
+    usage_ = std::max(usage_, pool_.min_usage_);
+    if (pool_.has_no_waiter()) pool_.queue_since_ = pool_.clock_.now();
+    joined_ = ++pool_.joins_;
+    join_queue();
   } else {
-    const double contended = places_.contended();
-    leave_line();
-    if (places_.nobody_waits()) places_.contended_ = contended;
+    const double contended = pool_.contended();
+    quit_queue();
+    if (pool_.has_no_waiter()) pool_.contended_ = contended;
   }
 }
 
-void Places::User::enter_line() {
-  held_ == 0 ? (void)places_.without_.insert(this) : places_.with_.push_back(this);
+void SlotPool::User::join_queue() {
+  held_ == 0 ? (void)pool_.waiting_without_slots_.insert(this)
+             : pool_.waiting_with_slots_.push_back(this);
 }
 
-void Places::User::leave_line() {
-  held_ == 0 ? (void)places_.without_.erase(this) : (void)std::erase(places_.with_, this);
+void SlotPool::User::quit_queue() {
+  held_ == 0 ? (void)pool_.waiting_without_slots_.erase(this)
+             : (void)std::erase(pool_.waiting_with_slots_, this);
 }
 
 /// By one that is in the line.
-void Places::User::hold(std::size_t places) {
+void SlotPool::User::hold(std::size_t places) {
   account();
-  leave_line();
-  had_ += static_cast<double>(places) * turn / weight_;
+  quit_queue();
+  usage_ += static_cast<double>(places) * turn / weight_;
   held_ += places;
-  places_.used_ += places;
-  enter_line();
+  pool_.used_ += places;
+  join_queue();
 }
 
-std::size_t Places::User::take(std::size_t wanted) {
+std::size_t SlotPool::User::acquire(std::size_t wanted) {
   std::size_t given = 0;
-  if (places_.limit_ == 0) {
+  if (pool_.limit_ == 0) {
     account();
-    stand_in_line(false);
+    set_waiting(false);
     given = wanted;
     held_ += given;
-    places_.used_ += given;
+    pool_.used_ += given;
   } else {
     // Who comes, or comes back: what the others have had by now is where it begins.
-    if (!waiting_ && held_ == 0) static_cast<void>(places_.next_in_line());
+    if (!waiting_ && held_ == 0) static_cast<void>(pool_.next_in_queue());
     // One at a time while others wait.
-    stand_in_line(true);
-    for (; given < wanted && places_.free() > 0 && places_.next_in_line() == this; ++given) hold(1);
+    set_waiting(true);
+    for (; given < wanted && pool_.free() > 0 && pool_.next_in_queue() == this; ++given) hold(1);
   }
-  stand_in_line(given < wanted);
+  set_waiting(given < wanted);
   return given;
 }
 
-void Places::User::give_back(std::size_t count) {
+void SlotPool::User::release(std::size_t count) {
   account();
-  if (waiting_) leave_line();
+  if (waiting_) quit_queue();
   held_ -= count;
-  places_.used_ -= count;
-  if (waiting_) enter_line();
+  pool_.used_ -= count;
+  if (waiting_) join_queue();
   // It may want the place for its next run, and is asked when it is its turn; else the place would
   // always be another's.
-  if (places_.limit_ != 0) stand_in_line(true);
-  places_.offer();
+  if (pool_.limit_ != 0) set_waiting(true);
+  pool_.offer();
 }
 
-void Places::User::want_nothing() {
+void SlotPool::User::leave_queue() {
   if (!waiting_) return;
-  stand_in_line(false);
-  places_.offer();  // the one behind it may be served now
+  set_waiting(false);
+  pool_.offer();  // the one behind it may be served now
 }
 
-void Places::set_limit(std::size_t limit) {
+void SlotPool::set_limit(std::size_t limit) {
   limit_ = limit;
   offer();
 }
 
-std::size_t Places::free() const {
+std::size_t SlotPool::free() const {
   if (limit_ == 0) return std::numeric_limits<std::size_t>::max();
   return limit_ > used_ ? limit_ - used_ : 0;
 }
 
-double Places::contended() const {
-  if (nobody_waits()) return contended_;
-  return contended_ + std::chrono::duration<double>(clock_.now() - line_since_).count();
+double SlotPool::contended() const {
+  if (has_no_waiter()) return contended_;
+  return contended_ + std::chrono::duration<double>(clock_.now() - queue_since_).count();
 }
 
-bool Places::LeastFirst::operator()(const User* a, const User* b) const {
-  return a->had_ != b->had_ ? a->had_ < b->had_ : a->came_ < b->came_;
+bool SlotPool::MinUsageFirst::operator()(const User* a, const User* b) const {
+  return a->usage_ != b->usage_ ? a->usage_ < b->usage_ : a->joined_ < b->joined_;
 }
 
-Places::User* Places::next_in_line() {
-  User* best = without_.empty() ? nullptr : *without_.begin();
-  for (User* user : with_) {
+SlotPool::User* SlotPool::next_in_queue() {
+  User* best = waiting_without_slots_.empty() ? nullptr : *waiting_without_slots_.begin();
+  for (User* user : waiting_with_slots_) {
     user->account();
-    if (best == nullptr || LeastFirst()(user, best)) best = user;
+    if (best == nullptr || MinUsageFirst()(user, best)) best = user;
   }
-  if (best != nullptr) least_had_ = std::max(least_had_, best->had_);
+  if (best != nullptr) min_usage_ = std::max(min_usage_, best->usage_);
   return best;
 }
 
-void Places::offer() {
+void SlotPool::offer() {
   if (offering_) return;  // the outer one goes on until nobody can be served
   offering_ = true;
   while (free() > 0) {
-    User* user = next_in_line();
+    User* user = next_in_queue();
     if (user == nullptr) break;
     const std::size_t held = user->held_;
     asked_ = user;
-    user->place_free();
+    user->on_slot_free();
     // One that has taken nothing, and is not gone, would be asked for ever.
-    if (asked_ != nullptr && user->waiting_ && user->held_ == held && next_in_line() == user)
-      user->stand_in_line(false);
+    if (asked_ != nullptr && user->waiting_ && user->held_ == held && next_in_queue() == user)
+      user->set_waiting(false);
   }
   offering_ = false;
 }

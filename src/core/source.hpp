@@ -53,7 +53,7 @@ struct ItemClaim {
 };
 
 /// How fast a host works on a list.
-struct Pace {
+struct RunRate {
   Duration mean_run{0};    ///< weighted towards the last few
   Duration claim_took{0};  ///< the last one
   std::size_t places = 0;  ///< runs at once
@@ -64,7 +64,7 @@ struct RunEvent {
   enum class Kind { start, progress, update };
   Kind kind = Kind::start;
   RunId run;
-  ShownItem item;
+  DisplayItem item;
   Progress progress;  ///< kind progress
   std::string data;   ///< kind update: JSON, as the executor gave it
   int pid = 0;        ///< kind start
@@ -90,7 +90,7 @@ class ClaimHandler {
   /// Told at each end that is refused in part, and when it is over.
   virtual void on_unwritten(const std::string& /*why*/) {}
   /// The item is out of circulation, until somebody sets it free: why, for people.
-  virtual void on_parked(const ShownItem& /*item*/, const std::string& /*why*/) {}
+  virtual void on_quarantined(const DisplayItem& /*item*/, const std::string& /*why*/) {}
   /// unsettled() has become 0.
   virtual void on_all_settled() = 0;
 };
@@ -108,7 +108,7 @@ class Source {
  public:
   virtual ~Source() = default;
   /// Before the first claim; and again with a changed rule.
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   /// Whether a claim is worth it. Not after one that gave fewer items than it was asked for, until
   /// on_may_claim(), a settled run or a changed rule.
   [[nodiscard]] virtual bool may_claim() const = 0;
@@ -119,7 +119,7 @@ class Source {
   /// loop; dropped with the source. False: this kind of work has no such claims.
   virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
   /// Items that it is worth claiming before there are places for their runs.
-  [[nodiscard]] virtual std::size_t claims_ahead(const Pace& /*pace*/) const { return 0; }
+  [[nodiscard]] virtual std::size_t claims_ahead(const RunRate& /*pace*/) const { return 0; }
   /// Nothing is wanted for now: no on_may_claim(), and what becomes free is for others. The next
   /// claim() ends that, and may_claim() is true.
   virtual void stop_waiting() = 0;

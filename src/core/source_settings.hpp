@@ -54,7 +54,7 @@ class SourceSettings {
  private:
   struct Value;
   SourceKind kind_ = SourceKind::circular;
-  Shared<Value> value_;
+  CopyOnWrite<Value> value_;
 };
 
 }  // namespace w8y

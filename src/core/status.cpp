@@ -22,22 +22,22 @@ RunCounters& RunCounters::operator+=(const RunCounters& more) {
 }
 
 std::string why_slow(const ListStatus& list) {
-  if (list.overdue_after == Duration{0} || !list.figures) return {};
-  const ListFigures& figures = *list.figures;
+  if (list.overdue_after == Duration{0} || !list.stats) return {};
+  const ListStats& stats = *list.stats;
   const auto over = [&](const std::optional<WallTime>& time) {
     return time && *time > list.overdue_after;
   };
   std::string text;
-  if (over(figures.lap)) text = "a cycle takes " + rough_duration(*figures.lap);
-  if (over(figures.oldest))
+  if (over(stats.cycle)) text = "a cycle takes " + rough_duration(*stats.cycle);
+  if (over(stats.longest_wait))
     text += (text.empty() ? "an item" : ", and an item") + std::string(" has waited for ") +
-            rough_duration(*figures.oldest);
+            rough_duration(*stats.longest_wait);
   if (text.empty()) return {};
   text += "; overdue_after is " + format_duration(list.overdue_after);
-  if (figures.slots_needed && figures.places)
-    text += "; needs " + std::to_string(*figures.slots_needed) +
-            (*figures.slots_needed == 1 ? " slot, has " : " slots, has ") +
-            std::to_string(*figures.places);
+  if (stats.slots_needed && stats.slots)
+    text += "; needs " + std::to_string(*stats.slots_needed) +
+            (*stats.slots_needed == 1 ? " slot, has " : " slots, has ") +
+            std::to_string(*stats.slots);
   return text;
 }
 
@@ -49,11 +49,16 @@ constexpr std::pair<HostState, const char*> host_states[] = {{HostState::startin
                                                              {HostState::draining, "draining"}};
 
 constexpr std::pair<ListState, const char*> list_states[] = {
-    {ListState::running, "running"},    {ListState::idle, "idle"},
-    {ListState::full, "full"},          {ListState::unavailable, "unavailable"},
-    {ListState::starved, "starved"},    {ListState::paused, "paused"},
-    {ListState::quiet, "quiet"},        {ListState::probing, "probing"},
-    {ListState::refused, "ineligible"}, {ListState::disabled, "disabled"},
+    {ListState::running, "running"},
+    {ListState::idle, "idle"},
+    {ListState::full, "full"},
+    {ListState::unavailable, "unavailable"},
+    {ListState::starved, "starved"},
+    {ListState::paused, "paused"},
+    {ListState::quiet, "quiet"},
+    {ListState::probing, "probing"},
+    {ListState::ineligible, "ineligible"},
+    {ListState::disabled, "disabled"},
     {ListState::draining, "draining"},
 };
 

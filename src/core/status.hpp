@@ -33,7 +33,7 @@ enum class ListState {
   paused,       ///< by an operator, on all hosts
   quiet,        ///< this host begins no new runs
   probing,      ///< its executor has not answered yet
-  refused,      ///< this host's executor can't serve it
+  ineligible,   ///< this host's executor can't serve it
   disabled,     ///< `enabled = false` or `concurrency = 0`
   draining,     ///< gone from the config, or the host is on its way out; runs go on
 };
@@ -42,7 +42,7 @@ struct RunStatus {
   enum class State { running, stopping };
 
   RunId run;
-  ShownItem item;
+  DisplayItem item;
   int pid = 0;  ///< 0: not started yet
   WallTime started{0};
   unsigned attempt = 1;
@@ -53,28 +53,28 @@ struct RunStatus {
 };
 
 /// How long a lap of a list took, as it was last known in a quarter of an hour.
-struct LapAt {
-  std::int64_t quarter = 0;  ///< since 1970, by Redis's clock
-  WallTime lap{0};
-  bool operator==(const LapAt&) const = default;
+struct CycleAt {
+  std::int64_t quarter_hour = 0;  ///< since 1970, by Redis's clock
+  WallTime cycle{0};
+  bool operator==(const CycleAt&) const = default;
 };
 
 /// What a list holds and how fast its items come round, as a host of the fleet has asked Redis.
-struct ListFigures {
+struct ListStats {
   struct Count {
     std::string state;  ///< "free", "delayed", …; "length" of a circular list
     std::uint64_t items = 0;
     bool operator==(const Count&) const = default;
   };
   std::vector<Count> items;
-  bool estimated = false;          ///< of a long list, all but its length and what is quarantined
-  std::optional<WallTime> lap;     ///< median time from one visit of an item to the next
-  std::optional<WallTime> oldest;  ///< the longest that an item has waited since it was free
-  std::optional<std::uint64_t> places;        ///< of all hosts that serve it
+  bool estimated = false;         ///< of a long list, all but its length and what is quarantined
+  std::optional<WallTime> cycle;  ///< median time from one visit of an item to the next
+  std::optional<WallTime> longest_wait;  ///< the longest that an item has waited since it was free
+  std::optional<std::uint64_t> slots;    ///< of all hosts that serve it
   std::optional<std::uint64_t> slots_needed;  ///< for its overdue_after
-  std::vector<LapAt> cycles;                  ///< of the last hours, the oldest first
+  std::vector<CycleAt> cycles;                ///< of the last hours, the oldest first
   WallTime at{0};                             ///< when Redis was asked, by its clock
-  bool operator==(const ListFigures&) const = default;
+  bool operator==(const ListStats&) const = default;
 };
 
 struct ListStatus {
@@ -99,7 +99,7 @@ struct ListStatus {
   // What only Redis knows, if it was asked and has answered.
   std::optional<std::uint64_t> quarantined;  ///< items
   std::optional<Pause> pause;                ///< also while something runs
-  std::optional<ListFigures> figures;
+  std::optional<ListStats> stats;
   Duration overdue_after{0};  ///< 0: not watched
 
   std::string unwritten;  ///< what Redis refuses of what is written of runs; empty: nothing
@@ -112,7 +112,7 @@ struct ListStatus {
 struct RedisStatus {
   std::string url;  ///< without user and password
   bool connected = false;
-  std::string trouble;  ///< why not; empty when all is well
+  std::string error;  ///< why not; empty when all is well
   std::optional<WallTime> away_since;
   std::uint64_t commands_sent = 0;
   Duration clock_jump{0};  ///< last jump of the clock of Redis; negative: it was set back
@@ -129,7 +129,7 @@ struct GearmanStatus {
   std::string server;
   std::size_t lists = 0;      ///< that take jobs from it
   std::size_t connected = 0;  ///< of them: each has a connection of its own
-  std::string trouble;        ///< why one has none; empty when all is well
+  std::string error;          ///< why one has none; empty when all is well
   std::optional<WallTime> away_since;
   std::size_t jobs = 0;  ///< of it that this host has
 };

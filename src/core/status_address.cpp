@@ -12,7 +12,7 @@ namespace w8y {
 namespace {
 
 constexpr std::string_view unix_scheme = "unix:";
-constexpr std::size_t longest_path = sizeof(sockaddr_un{}.sun_path) - 1;
+constexpr std::size_t max_path = sizeof(sockaddr_un{}.sun_path) - 1;
 constexpr const char* any_form = R"(must be "unix:/path", "127.0.0.1:9158" or "[::1]:9158")";
 
 bool is_ip(int family, const std::string& text) {
@@ -22,9 +22,9 @@ bool is_ip(int family, const std::string& text) {
 
 std::string parse_unix(std::string_view path, StatusAddress& into) {
   if (!path.starts_with('/')) return R"(must be "unix:" and an absolute path)";
-  if (path.size() > longest_path)
+  if (path.size() > max_path)
     return "has a path of " + std::to_string(path.size()) + " bytes; must be at most " +
-           std::to_string(longest_path);
+           std::to_string(max_path);
   into.path = path;
   return {};
 }

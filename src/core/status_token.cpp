@@ -18,7 +18,7 @@ namespace {
 
 /// As much as 128 bits of chance take in hex is 32; half of it is no guess either.
 constexpr std::size_t shortest = 16;
-constexpr std::size_t longest_file = 4096;
+constexpr std::size_t max_file = 4096;
 
 using Digest = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
 
@@ -50,7 +50,7 @@ StatusToken read_status_token(const std::string& path) {
   result.problem = file.problem;
   result.denied = file.error == EACCES && geteuid() != 0;
   std::string text;
-  if (result.problem.empty() && read_all(file, longest_file, text, result.problem)) {
+  if (result.problem.empty() && read_all(file, max_file, text, result.problem)) {
     std::string_view line(text);
     line = line.substr(0, line.find('\n'));
     if (line.ends_with('\r')) line.remove_suffix(1);

@@ -14,7 +14,7 @@ constexpr Duration drained_look = std::chrono::milliseconds(5);
 constexpr std::size_t opened_at_once = 256;
 
 /// Whether the answer to a probe of one rule holds for the other too.
-bool same_probe(const Rule& a, const Rule& b) {
+bool same_probe(const ListConfig& a, const ListConfig& b) {
   if (&a == &b) return true;
   const ChildSettings& left = *a.child;
   const ChildSettings& right = *b.child;
@@ -37,25 +37,26 @@ struct Supervisor::Pending {
 
 Supervisor::Supervisor(const SupervisorHost& host)
     : host_(host),
-      places_(host.clock, 0),
+      slots_(host.clock, 0),
       idle_(host.timers, host.clock, RedisSettings{}.idle_commands, host.seed),
-      list_host_{
-          host.clock,
-          host.timers,
-          places_,
-          idle_,
-          host.events,
-          host.factory,
-          [this](const RulePtr& rule, const std::string& reason) { note_lack(rule, reason); }},
+      list_host_{host.clock,
+                 host.timers,
+                 slots_,
+                 idle_,
+                 host.events,
+                 host.factory,
+                 [this](const ListConfigPtr& rule, const std::string& reason) {
+                   record_missing_prerequisite(rule, reason);
+                 }},
       open_timer_(host.timers),
       retry_timer_(host.timers),
       lack_timer_(host.timers),
       drain_timer_(host.timers),
-      look_timer_(host.timers) {}
+      check_timer_(host.timers) {}
 
 Supervisor::~Supervisor() = default;
 
-void Supervisor::probe(const RulePtr& rule, Prober::Answer answer) {
+void Supervisor::probe(const ListConfigPtr& rule, Prober::Answer answer) {
   host_.factory.prober().look_for(
       *rule, (pending_ ? pending_->config : config_)->supervisor.probe_timeout, std::move(answer));
 }
@@ -75,7 +76,7 @@ void Supervisor::apply(ConfigPtr config, bool new_sources, Applied applied) {
   for (const auto& [prefix, rule] : pending_->config->lists) {
     while (have != lists_.end() && have->first < prefix) ++have;
     if (have != lists_.end() && have->first == prefix &&
-        have->second->state() == ServingState::serving && same_probe(have->second->rule(), *rule))
+        have->second->state() == ServingState::serving && same_probe(have->second->config(), *rule))
       continue;
     ++pending_->unanswered;
     probe(rule, [this, name = prefix, serial = serial_](ProbeResult&& answer) {
@@ -99,7 +100,7 @@ void Supervisor::commit() {
   config_ = std::move(pending->config);
   ++generation_;
   state_ = SupervisorState::running;
-  places_.set_limit(config_->supervisor.host_concurrency);
+  slots_.set_limit(config_->supervisor.host_concurrency);
   idle_.set_budget(config_->redis.idle_commands);
 
   close_missing();
@@ -118,15 +119,15 @@ void Supervisor::commit() {
 void Supervisor::close_missing() {
   auto wanted = config_->lists.begin();
   for (auto& list : lists_.take_if([&](const ServedList& here) {
-         while (wanted != config_->lists.end() && wanted->first < here.rule().prefix) ++wanted;
-         return wanted == config_->lists.end() || wanted->first != here.rule().prefix;
+         while (wanted != config_->lists.end() && wanted->first < here.config().prefix) ++wanted;
+         return wanted == config_->lists.end() || wanted->first != here.config().prefix;
        })) {
     list->close();
     closing_.push_back(std::move(list));
   }
   for (auto& list : closing_) {
     // It is back in the config before its last run has ended: such runs count against its limit.
-    const auto back = config_->lists.find(list->rule().prefix);
+    const auto back = config_->lists.find(list->config().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_, !hold(*back->second).empty());
     lists_.add(std::move(list));
@@ -150,7 +151,7 @@ void Supervisor::open_some() {
 /// Needs no answer: the last one still holds for the program, and only what is asked of it has
 /// changed.
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
-  const RulePtr& rule = config_->lists.at(prefix);
+  const ListConfigPtr& rule = config_->lists.at(prefix);
   const auto found = lists_.find(prefix);
   const bool held = !hold(*rule).empty();
   if (found == lists_.end()) {
@@ -171,7 +172,7 @@ void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
 
 void Supervisor::arm_retry() {
   const bool any = std::any_of(lists_.begin(), lists_.end(), [](const auto& list) {
-    return list.second->state() == ServingState::refused;
+    return list.second->state() == ServingState::ineligible;
   });
   const Duration interval = config_->supervisor.probe_interval;
   if (!any || interval <= Duration{0}) {
@@ -183,24 +184,25 @@ void Supervisor::arm_retry() {
 
 void Supervisor::retry_refused() {
   for (const auto& [prefix, list] : lists_)
-    if (list->state() == ServingState::refused) probe_again(prefix);
+    if (list->state() == ServingState::ineligible) probe_again(prefix);
   arm_retry();
 }
 
 /// A run could not be started: something has vanished since the probe, or the probe can't see what
 /// is wrong. The list is asked again like all that are refused, and not at once: a probe that finds
 /// nothing wrong must not lead to runs that can't be started, again and again.
-void Supervisor::note_lack(const RulePtr& rule, const std::string& reason) {
+void Supervisor::record_missing_prerequisite(const ListConfigPtr& rule, const std::string& reason) {
   lacking_.emplace(rule, reason);
-  if (!lack_timer_.pending()) lack_timer_.set(host_.clock.now(), [this] { refuse_lacking(); });
+  if (!lack_timer_.pending())
+    lack_timer_.set(host_.clock.now(), [this] { refuse_without_prerequisites(); });
 }
 
-void Supervisor::refuse_lacking() {
+void Supervisor::refuse_without_prerequisites() {
   for (const auto& [rule, reason] : std::exchange(lacking_, {})) {
     const auto list = lists_.find(rule->prefix);
     // A reload may have come between, with another rule.
-    if (list == lists_.end() || list->second->shared_rule() != rule) continue;
-    list->second->refuse(Refusal{reason, true});
+    if (list == lists_.end() || list->second->shared_config() != rule) continue;
+    list->second->refuse(Ineligibility{reason, true});
   }
   arm_retry();
 }
@@ -211,7 +213,7 @@ void Supervisor::probe_again(const std::string& prefix) {
     const auto list = lists_.find(prefix);
     // A reload may have come between: then its own probe decided.
     if (list == lists_.end() || state_ != SupervisorState::running ||
-        !same_probe(list->second->rule(), *rule))
+        !same_probe(list->second->config(), *rule))
       return;
     list->second->decide(config_->lists.at(prefix), answer);
     arm_retry();
@@ -227,11 +229,11 @@ void Supervisor::set_quiet(bool quiet) {
 
 void Supervisor::set_hold(const std::string& reason) {
   hold_ = reason;
-  for (const auto& [prefix, list] : lists_) list->set_held(!hold(list->rule()).empty());
+  for (const auto& [prefix, list] : lists_) list->set_held(!hold(list->config()).empty());
 }
 
 /// Jobs of Gearman have no keys in Redis that a host of another format could misread.
-std::string Supervisor::hold(const Rule& rule) const {
+std::string Supervisor::hold(const ListConfig& rule) const {
   return rule.kind() == SourceKind::gearman ? std::string() : hold_;
 }
 
@@ -243,10 +245,10 @@ bool Supervisor::cancel(const RunId& run) {
 }
 
 void Supervisor::run_item(const std::string& prefix, const Item& item,
-                          const Poller::ItemBegun& then) {
+                          const Poller::RunItemDone& then) {
   const auto found = lists_.find(prefix);
   if (found != lists_.end()) return found->second->run_item(item, then);
-  then({ItemRun::Result::not_here, {}, "this host has no such list in its config"});
+  then({RunItemResult::Result::not_on_this_host, {}, "this host has no such list in its config"});
 }
 
 std::size_t Supervisor::running() const {
@@ -258,7 +260,7 @@ std::size_t Supervisor::running() const {
 
 /// A claim may wait for its turn while others get theirs. A list that claims again has had its
 /// answer.
-Duration Supervisor::claims_silent_for() const {
+Duration Supervisor::claims_unanswered_for() const {
   bool out = false;
   Instant newest{};
   const auto look = [&](const Poller& poller) {
@@ -290,7 +292,7 @@ void Supervisor::drain(std::function<void()> drained) {
       idle_since_ = host_.clock.now();
       each([](ServedList& list) { list.close(); });
       drain_timer_.set(host_.clock.now() + config_->supervisor.drain_timeout, stop);
-      look_drained();
+      check_drained();
       break;
     case 2:
       drain_timer_.cancel();
@@ -301,7 +303,7 @@ void Supervisor::drain(std::function<void()> drained) {
   }
 }
 
-void Supervisor::look_drained() {
+void Supervisor::check_drained() {
   const auto closed = [](const ServedList& list) { return list.state() == ServingState::closed; };
   const bool all_closed =
       std::all_of(lists_.begin(), lists_.end(), [&](const auto& l) { return closed(*l.second); }) &&
@@ -310,8 +312,8 @@ void Supervisor::look_drained() {
   const Instant now = host_.clock.now();
   if (running() > 0) idle_since_ = now;
   const bool done = all_closed || now - idle_since_ > config_->redis.command_timeout;
-  look_timer_.set(now + drained_look, [this, done] {
-    if (!done) return look_drained();
+  check_timer_.set(now + drained_look, [this, done] {
+    if (!done) return check_drained();
     state_ = SupervisorState::drained;
     drain_timer_.cancel();
     drained_();

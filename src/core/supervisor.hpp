@@ -26,7 +26,7 @@ enum class SupervisorState { idle, running, reloading, draining, drained };
 struct SupervisorHost {
   const Clock& clock;
   TimerQueue& timers;
-  ServedListEvents& events;
+  ServedListObserver& events;
   PollerFactory& factory;
   std::uint64_t seed = 1;  ///< spreads the polls of hosts
 };
@@ -51,18 +51,18 @@ class Supervisor {
   /// longer.
   void set_hold(const std::string& reason);
   /// Why this list is held; empty if it is not.
-  [[nodiscard]] std::string hold(const Rule& rule) const;
+  [[nodiscard]] std::string hold(const ListConfig& rule) const;
   /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
   /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
   void drain(std::function<void()> drained);
   /// SIGTERM to a run wherever it is. False: this host has no such run.
   bool cancel(const RunId& run);
   /// As Poller::run_item(), of one of its lists.
-  void run_item(const std::string& prefix, const Item& item, const Poller::ItemBegun& then);
+  void run_item(const std::string& prefix, const Item& item, const Poller::RunItemDone& then);
   /// So many hosts are in the fleet: lists at rest are looked at less often where there are many.
-  void share_looks_with(std::size_t hosts) { idle_.share_with(hosts); }
+  void share_polls_with(std::size_t hosts) { idle_.share_with(hosts); }
   /// How long a list at rest waits for its turn at most.
-  [[nodiscard]] Duration longest_turn() const { return idle_.longest_turn(); }
+  [[nodiscard]] Duration max_poll_wait() const { return idle_.longest_turn(); }
 
   [[nodiscard]] SupervisorState state() const { return state_; }
   [[nodiscard]] const Config& config() const { return *config_; }
@@ -72,15 +72,15 @@ class Supervisor {
   [[nodiscard]] unsigned generation() const { return generation_; }
   [[nodiscard]] const ServedLists& lists() const { return lists_; }
   [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
-  [[nodiscard]] const Places& places() const { return places_; }
+  [[nodiscard]] const SlotPool& slots() const { return slots_; }
   [[nodiscard]] std::size_t running() const;
   /// How long claims have been out while none was made or answered; 0: none is out.
-  [[nodiscard]] Duration claims_silent_for() const;
+  [[nodiscard]] Duration claims_unanswered_for() const;
 
  private:
   struct Pending;
 
-  void probe(const RulePtr& rule, Prober::Answer answer);
+  void probe(const ListConfigPtr& rule, Prober::Answer answer);
   void probed();
   void commit();
   void close_missing();
@@ -89,12 +89,12 @@ class Supervisor {
   void retry_refused();
   void arm_retry();
   void probe_again(const std::string& prefix);
-  void note_lack(const RulePtr& rule, const std::string& reason);
-  void refuse_lacking();
-  void look_drained();
+  void record_missing_prerequisite(const ListConfigPtr& rule, const std::string& reason);
+  void refuse_without_prerequisites();
+  void check_drained();
 
   SupervisorHost host_;
-  Places places_;
+  SlotPool slots_;
   IdlePolls idle_;
   const ListHost list_host_;
   SupervisorState state_ = SupervisorState::idle;
@@ -109,13 +109,13 @@ class Supervisor {
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
   /// Rules whose runs could not be started because this host lacks something, and what that is.
-  std::map<RulePtr, std::string> lacking_;
+  std::map<ListConfigPtr, std::string> lacking_;
   std::deque<std::string> opening_;  ///< made, and not begun yet
   Timer open_timer_;
   Timer retry_timer_;
   Timer lack_timer_;
   Timer drain_timer_;
-  Timer look_timer_;
+  Timer check_timer_;
   Instant idle_since_{};  ///< draining: since when no run is left
 };
 

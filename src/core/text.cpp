@@ -8,9 +8,9 @@ namespace w8y::core {
 
 namespace {
 
-constexpr std::size_t longest_shown = 60;
+constexpr std::size_t max_shown = 60;
 /// No key of ours is nearly as long, and distance grows with the product of both lengths.
-constexpr std::size_t longest_compared = 64;
+constexpr std::size_t max_compared = 64;
 
 /// "exit_codes" is nearer to "success_exit_codes" than to "executor", however much is missing.
 constexpr std::size_t changes_if_held = 2;
@@ -71,8 +71,8 @@ std::string quote(std::string_view text) {
 }
 
 std::string quote_start(std::string_view text) {
-  if (text.size() <= longest_shown) return quote(text);
-  std::size_t end = longest_shown;
+  if (text.size() <= max_shown) return quote(text);
+  std::size_t end = max_shown;
   // Not in the middle of a character of UTF-8.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return quote(text.substr(0, end)) + "…";
@@ -80,7 +80,7 @@ std::string quote_start(std::string_view text) {
 
 std::string quote_key(std::string_view key) {
   if (!key.empty() && std::all_of(key.begin(), key.end(), is_bare)) {
-    return key.size() <= longest_shown ? std::string(key) : quote_start(key);
+    return key.size() <= max_shown ? std::string(key) : quote_start(key);
   }
   return quote_start(key);
 }
@@ -95,7 +95,7 @@ std::string quote_all(const std::vector<std::string>& texts) {
 }
 
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names) {
-  name = name.substr(0, longest_compared);
+  name = name.substr(0, max_compared);
   std::string_view best;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : names) {

@@ -18,7 +18,7 @@ namespace w8y {
 
 namespace {
 
-constexpr int most_links = 40;  // as the kernel has it
+constexpr int max_links = 40;  // as the kernel has it
 
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";
@@ -74,7 +74,7 @@ class Walker {
   TrustedFile step(const std::string& name);
   TrustedFile follow(int link, const std::string& path);
   std::string enter(TrustedFile&& place, std::string path);
-  [[nodiscard]] std::string in_folder(const std::string& why) const;
+  [[nodiscard]] std::string in_directory(const std::string& why) const;
   [[nodiscard]] std::string who() const { return walk_.also == 0 ? "only root" : "only its owner"; }
 
   const PathWalk& walk_;
@@ -97,7 +97,7 @@ void Walker::add(const std::string& path) {
   rest_.insert(rest_.end(), names.rbegin(), names.rend());
 }
 
-std::string Walker::in_folder(const std::string& why) const {
+std::string Walker::in_directory(const std::string& why) const {
   return "is in " + at_ + ", which " + why + "; w8yd runs as root, so " + who() +
          " may be able to write there";
 }
@@ -113,11 +113,11 @@ std::string Walker::enter(TrustedFile&& place, std::string path) {
   struct stat as_if = status_;
   if ((status_.st_mode & S_ISVTX) != 0) as_if.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
   const std::string why = writable_by_others(as_if, walk_.also);
-  return why.empty() ? why : in_folder(why);
+  return why.empty() ? why : in_directory(why);
 }
 
 TrustedFile Walker::follow(int link, const std::string& path) {
-  if (++links_ > most_links) return failed(ELOOP);
+  if (++links_ > max_links) return failed(ELOOP);
   if (const std::string why = writable_by_others(status_, walk_.also); !why.empty())
     return failed(EACCES, "is reached by the link " + path + ", which " + why +
                               "; w8yd runs as root, so " + who() + " may be able to change it");
@@ -185,10 +185,11 @@ TrustedFile not_opened(int error) {
 }
 
 /// Opens `name` in an open directory, or in the working directory (AT_FDCWD).
-TrustedFile open_for_writing(int folder, const char* name, WriteAs how, bool links, mode_t mode) {
+TrustedFile open_for_writing(int directory, const char* name, WriteAs how, bool links,
+                             mode_t mode) {
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
                     (how == WriteAs::append ? O_APPEND : 0) | (links ? 0 : O_NOFOLLOW);
-  TrustedFile file = opened(openat(folder, name, flags, mode));
+  TrustedFile file = opened(openat(directory, name, flags, mode));
   if (file.fd >= 0) return file;
   if (errno == ELOOP && !links) return failed(ELOOP, "is a symbolic link; must be the file itself");
   if (errno == ENXIO) return failed(ENXIO, "is a FIFO that no process reads, or a socket");
@@ -241,7 +242,7 @@ TrustedFile open_trusted(const std::string& path, const PathWalk& walk) {
   return walker.open_found();
 }
 
-TrustedFile open_trusted_folder(const std::string& path, const PathWalk& walk) {
+TrustedFile open_trusted_directory(const std::string& path, const PathWalk& walk) {
   if (path.find('\0') != std::string::npos) return failed(ENOENT, "has a NUL byte in its name");
   const auto absolute = from_root(path);
   if (!absolute) return failed(errno);
@@ -257,14 +258,15 @@ TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mo
   const std::size_t slash = path.rfind('/');
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty() || name == "." || name == "..") return failed(EISDIR);
-  TrustedFile folder;
+  TrustedFile directory;
   if (root) {
-    folder = open_trusted_folder(slash == std::string::npos ? "." : path.substr(0, slash + 1));
-    if (folder.error != 0 && folder.error != EACCES) return not_opened(folder.error);
-    if (!folder.problem.empty()) return folder;
+    directory =
+        open_trusted_directory(slash == std::string::npos ? "." : path.substr(0, slash + 1));
+    if (directory.error != 0 && directory.error != EACCES) return not_opened(directory.error);
+    if (!directory.problem.empty()) return directory;
   }
   TrustedFile file =
-      open_for_writing(root ? folder.fd : AT_FDCWD, root ? name.c_str() : path.c_str(), how,
+      open_for_writing(root ? directory.fd : AT_FDCWD, root ? name.c_str() : path.c_str(), how,
                        how == WriteAs::append && !root, mode);
   if (file.fd < 0) return file;
   struct stat status {};
@@ -278,9 +280,9 @@ TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mo
   return file;
 }
 
-std::string distrust_of_folder(const std::string& path) {
+std::string distrust_of_directory(const std::string& path) {
   if (geteuid() != 0) return {};
-  const TrustedFile way = open_trusted_folder(path);
+  const TrustedFile way = open_trusted_directory(path);
   return way.error == EACCES ? way.problem : std::string();
 }
 

@@ -34,18 +34,18 @@ struct PathWalk {
 /// as /tmp is fine, as what is in it can't be moved by others.
 TrustedFile open_trusted(const std::string& path, const PathWalk& walk = {});
 /// The same for a folder: the descriptor is O_PATH.
-TrustedFile open_trusted_folder(const std::string& path, const PathWalk& walk = {});
+TrustedFile open_trusted_directory(const std::string& path, const PathWalk& walk = {});
 enum class WriteAs {
   append,   ///< at the end of a file, a device or a FIFO
   replace,  ///< a regular file, emptied first; never through a symbolic link
 };
 /// Opens a file for writing, without blocking; creates it with `mode` if it does not exist. Root
-/// opens it in a directory that open_trusted_folder() trusts, never through a symbolic link, and a
-/// regular file only if no other user can write it.
+/// opens it in a directory that open_trusted_directory() trusts, never through a symbolic link, and
+/// a regular file only if no other user can write it.
 TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mode);
 /// Why root cannot rely on a directory, or on the way to it: "is in …, which belongs to …". Empty:
 /// it can, or the directory does not exist, or the program does not run as root.
-std::string distrust_of_folder(const std::string& path);
+std::string distrust_of_directory(const std::string& path);
 /// The same without a look at who can write it.
 TrustedFile open_any(const std::string& path);
 /// Root opens only what only root can write; anybody else opens what there is to be opened.

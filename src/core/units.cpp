@@ -21,7 +21,7 @@ constexpr std::array<Unit, 6> duration_units = {{{"d", 86'400'000'000},
                                                  {"ms", 1'000},
                                                  {"us", 1}}};
 constexpr std::size_t seconds_unit = 3;
-constexpr std::uint64_t longest_duration = 36'500 * duration_units[0].factor;
+constexpr std::uint64_t max_duration = 36'500 * duration_units[0].factor;
 
 // Largest first, so that the first one which divides a size is the one to write it in.
 constexpr std::array<Unit, 12> size_units = {{{"PiB", std::uint64_t{1} << 50},
@@ -101,10 +101,10 @@ std::optional<Duration> parse_duration(std::string_view text) {
     // Only the last part may have decimals: "1h1.5m" reads well, "1.5h1m" doesn't.
     if (fraction->scale > 1 && !text.empty()) return std::nullopt;
     const std::uint64_t factor = duration_units[*unit].factor;
-    if (*whole > longest_duration / factor) return std::nullopt;
+    if (*whole > max_duration / factor) return std::nullopt;
     // Upwards, so that what is not nothing never becomes "0s", which means "none" in many keys.
     total += *whole * factor + (fraction->digits * factor + fraction->scale - 1) / fraction->scale;
-    if (total > longest_duration) return std::nullopt;
+    if (total > max_duration) return std::nullopt;
     next_unit = *unit + 1;
   }
   return Duration(static_cast<Duration::rep>(total));

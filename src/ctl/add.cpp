@@ -21,13 +21,13 @@ namespace {
 
 class Add final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix(words, "The list", prefix_);
     words.flag("--base64", "Items are given in base64", base64_);
     words.flag("-0,--null", "With '-': a NUL byte ends each item, not a newline", nul_);
     words.flag("--allow-duplicates", "Add items that are in the list already, too", again_);
     words.many("ITEM", "Items; '-' alone: those of standard input, one per line",
-               [this](Word&& word) { words_.push_back(std::move(word)); });
+               [this](Argument&& word) { words_.push_back(std::move(word)); });
   }
 
   int run(const Options& options, Context& context) override {
@@ -80,7 +80,7 @@ class Add final : public Command {
   int add_input(const Options& options, Context& context) {
     verbs::QueryContext query = context.query_items(prefix_);
     verbs::BulkAdd bulk(query, prefix_, again_);
-    ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * longest_item : longest_item);
+    ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * max_item : max_item);
     std::size_t refused_lines = 0;
     try {
       while (auto line = lines.next()) {
@@ -109,7 +109,7 @@ class Add final : public Command {
       if (!bytes) return "is not base64, which --base64 says that items are";
       line.item = std::move(*bytes);
     }
-    if (!line.too_long && line.item.size() <= longest_item) return {};
+    if (!line.too_long && line.item.size() <= max_item) return {};
     return "is " + too_long_text() + "; not added";
   }
 
@@ -130,7 +130,7 @@ class Add final : public Command {
   }
 
   std::string prefix_;
-  std::vector<Word> words_;
+  std::vector<Argument> words_;
   bool base64_ = false;
   bool nul_ = false;
   bool again_ = false;

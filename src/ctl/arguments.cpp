@@ -27,7 +27,7 @@ bool is_mark(char character) {
 
 }  // namespace
 
-std::string Words::hidden(const std::string& word, bool literal) {
+std::string Arguments::hidden(const std::string& word, bool literal) {
   if (literal) return is_literal + word;
   if (in_brackets(word) || (!word.empty() && is_mark(word.front()))) return hides + word;
   const auto equals = word.find('=');
@@ -39,16 +39,16 @@ std::string Words::hidden(const std::string& word, bool literal) {
   return word;
 }
 
-Word Words::shown(const std::string& word) {
+Argument Arguments::shown(const std::string& word) {
   if (word.empty() || !is_mark(word.front())) return {word};
   return {word.substr(1), word.front() == is_literal};
 }
 
-void Words::show_all(std::string& text) {
+void Arguments::show_all(std::string& text) {
   std::erase_if(text, is_mark);
 }
 
-void Words::takes(CLI::Option* option, bool only_last, Take take) {
+void Arguments::takes(CLI::Option* option, bool only_last, Take take) {
   takes_.emplace_back([option, only_last, take = std::move(take)] {
     const auto& words = option->results();
     for (std::size_t i = only_last && !words.empty() ? words.size() - 1 : 0; i < words.size(); ++i)
@@ -56,30 +56,30 @@ void Words::takes(CLI::Option* option, bool only_last, Take take) {
   });
 }
 
-CLI::Option* Words::positional(const char* name, const char* what, Take take) {
+CLI::Option* Arguments::positional(const char* name, const char* what, Take take) {
   CLI::Option* option = app_.add_option(name)->description(what)->type_name("");
   takes(option, false, std::move(take));
   return option;
 }
 
-void Words::one(const char* name, const char* what, Take take) {
+void Arguments::one(const char* name, const char* what, Take take) {
   positional(name, what, std::move(take))->expected(1)->required();
 }
 
-void Words::one_or_none(const char* name, const char* what, Take take) {
+void Arguments::one_or_none(const char* name, const char* what, Take take) {
   positional(name, what, std::move(take))->expected(1);
 }
 
-void Words::many(const char* name, const char* what, Take take) {
+void Arguments::many(const char* name, const char* what, Take take) {
   positional(name, what, std::move(take))->expected(1, no_end)->allow_extra_args()->required();
 }
 
-void Words::any_number(const char* name, const char* what, Take take) {
+void Arguments::any_number(const char* name, const char* what, Take take) {
   positional(name, what, std::move(take))->expected(1, no_end)->allow_extra_args();
 }
 
-void Words::option(const char* name, const char* type, const char* needs, const char* what,
-                   Take take) {
+void Arguments::option(const char* name, const char* type, const char* needs, const char* what,
+                       Take take) {
   CLI::Option* option = app_.add_option(name)->description(what)->type_name(type)->expected(1);
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   std::string_view names = name;
@@ -90,15 +90,15 @@ void Words::option(const char* name, const char* type, const char* needs, const 
   takes(option, true, std::move(take));
 }
 
-void Words::flag(const char* name, const char* what, bool& into) {
+void Arguments::flag(const char* name, const char* what, bool& into) {
   app_.add_flag(name, into, what);
 }
 
-void Words::take() {
+void Arguments::take() {
   for (const auto& take : takes_) take();
 }
 
-std::string Words::needs_of(const std::string& option) const {
+std::string Arguments::needs_of(const std::string& option) const {
   const auto found = needs_.find(option);
   return found == needs_.end() ? std::string() : found->second;
 }

@@ -14,18 +14,18 @@ class Option;
 
 namespace w8y::ctl {
 
-struct Word {
+struct Argument {
   std::string text;
   bool literal = false;  ///< stood after `--`: '-' in it has no meaning
 };
 
 /// Declares the words of one command. What was given is handed on by take(), in the order in which
 /// it was declared.
-class Words {
+class Arguments {
  public:
-  using Take = std::function<void(Word&&)>;
+  using Take = std::function<void(Argument&&)>;
 
-  explicit Words(CLI::App& app) : app_(app) {}
+  explicit Arguments(CLI::App& app) : app_(app) {}
 
   void one(const char* name, const char* what, Take take);
   void one_or_none(const char* name, const char* what, Take take);
@@ -48,7 +48,7 @@ class Words {
 
   // Words that CLI11 would take for something else are hidden from it.
   static std::string hidden(const std::string& word, bool literal);
-  static Word shown(const std::string& word);
+  static Argument shown(const std::string& word);
   /// For messages of CLI11.
   static void show_all(std::string& text);
 

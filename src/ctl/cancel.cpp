@@ -17,9 +17,9 @@ namespace {
 
 class Cancel final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.one("RUN-ID", "The run, or the start of its id",
-              [this](Word&& word) { run_ = std::move(word.text); });
+              [this](Argument&& word) { run_ = std::move(word.text); });
     words.flag("--quarantine", "Keep its item from being run until it is released", quarantine_);
     declare_reason(words, reason_);
     words.then([this] {
@@ -40,18 +40,19 @@ class Cancel final : public Command {
     if (quarantine_) {
       context.refuse_other_formats();
       verbs::QueryContext query = context.query();
-      verbs::park(query, run, {who_we_are(), reason_, wall_now()});
+      verbs::request_quarantine(query, run, {operator_name(), reason_, wall_now()});
     }
     if (!run.host_id.empty()) {
-      FleetOrder order;
-      order.kind = OrderKind::cancel;
+      FleetCommand order;
+      order.kind = FleetCommandKind::cancel;
       order.host = run.host_id;
       order.run = run.status.run;
-      return tell_fleet(options, fleet.give(std::move(order)));
+      return print_fleet_result(options, fleet.send(std::move(order)));
     }
     core::AsciiObject body;
     body.put_bytes("run", matches.id());
-    return tell(options, context.host().order(OrderKind::cancel, body.take()));
+    return print_result(options,
+                        context.host().send_command(FleetCommandKind::cancel, body.take()));
   }
 
  private:

@@ -103,22 +103,22 @@ class ChangeItems : public Command {
   virtual const char* done_word() const { return ""; }
   virtual std::string hint() const { return {}; }
 
-  void declare_items(Words& words, bool states_may_be_named) {
+  void declare_items(Arguments& words, bool states_may_be_named) {
     declare_prefix(words, "The list", prefix_);
     items_.declare(words, states_may_be_named);
   }
 
   std::string prefix_;
-  ItemWords items_;
+  ItemArguments items_;
   std::vector<std::string> states_;  ///< all items that are in one of these
 };
 
 class Remove final : public ChangeItems {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_items(words, true);
     words.option("--state", "STATE", item_states_text, "Remove all items in this state",
-                 [this](Word&& word) { states_ = {item_state_of(word.text)}; });
+                 [this](Argument&& word) { states_ = {item_state_of(word.text)}; });
   }
 
  private:
@@ -135,7 +135,7 @@ class Remove final : public ChangeItems {
 
 class Quarantine final : public ChangeItems {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_items(words, false);
     declare_reason(words, reason_);
   }
@@ -143,7 +143,7 @@ class Quarantine final : public ChangeItems {
  private:
   std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
     return verbs::quarantine_items(query, prefix_, items_.items,
-                                   {who_we_are(), reason_, wall_now()});
+                                   {operator_name(), reason_, wall_now()});
   }
 
   std::string reason_;
@@ -151,11 +151,11 @@ class Quarantine final : public ChangeItems {
 
 class Release final : public ChangeItems {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_items(words, true);
     words.flag("--all", "Release all items that are delayed or quarantined", all_);
     words.option("--state", "STATE", "delayed or quarantined", "Release all items in this state",
-                 [this](Word&& word) {
+                 [this](Argument&& word) {
                    states_ = {one_of("--state", word.text, {"delayed", "quarantined"})};
                  });
     words.then([this] {

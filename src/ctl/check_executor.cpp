@@ -34,7 +34,7 @@ class Findings {
     tell("ok", Colour::good, what, text);
   }
   void bad(const std::string& what, const std::string& text) {
-    ++mistakes_;
+    ++errors_;
     tell("bad", Colour::bad, what, text);
   }
   /// Neither right nor wrong.
@@ -46,15 +46,15 @@ class Findings {
     if (json_) {
       core::AsciiObject json;
       json.put("path", path);
-      json.put("right", mistakes_ == 0);
+      json.put("right", errors_ == 0);
       json.put_json("findings", findings_.take());
       print_json(json.take());
-    } else if (mistakes_ == 0) {
+    } else if (errors_ == 0) {
       std::cout << "all right\n";
     } else {
-      std::cout << mistakes_ << (mistakes_ == 1 ? " mistake\n" : " mistakes\n");
+      std::cout << errors_ << (errors_ == 1 ? " mistake\n" : " mistakes\n");
     }
-    return mistakes_ == 0 ? done : refused;
+    return errors_ == 0 ? done : refused;
   }
 
  private:
@@ -72,14 +72,14 @@ class Findings {
   }
 
   bool json_;
-  std::size_t mistakes_ = 0;
+  std::size_t errors_ = 0;
   core::JsonArray findings_;
 };
 
 /// One run, told line by line.
 class Trial final : private RunHandler {
  public:
-  Trial(loop::Loop& loop, Findings& findings, RulePtr rule, const Caps& caps)
+  Trial(loop::Loop& loop, Findings& findings, ListConfigPtr rule, const Caps& caps)
       : loop_(loop),
         findings_(findings),
         rule_(std::move(rule)),
@@ -110,7 +110,7 @@ class Trial final : private RunHandler {
   }
   void on_message(const RunId&, Message&& message) override {
     // A mistake in a `complete` comes after it, and belongs to the same line.
-    if (!std::exchange(mistake_follows_, false)) ++line_;
+    if (!std::exchange(error_follows_, false)) ++line_;
     const std::string what = "line " + std::to_string(line_);
     if (const auto* bad = std::get_if<BadLine>(&message))
       findings_.bad(what, escape(bad->reason));
@@ -125,7 +125,7 @@ class Trial final : private RunHandler {
       completed(what, *complete);
   }
   void completed(const std::string& what, const Complete& complete) {
-    mistake_follows_ = !complete.mistake.empty();
+    error_follows_ = !complete.mistake.empty();
     if (complete.error)
       findings_.good(what, "complete, with the error " + escape_text(*complete.error));
     else
@@ -134,12 +134,12 @@ class Trial final : private RunHandler {
   void on_log(const RunId&, std::string_view line, bool cut) override {
     findings_.note("standard error", escape(line) + (cut ? " (cut)" : ""));
   }
-  void on_process(int, const ProcessNews& news) override {
+  void on_process(int, const ProcessEvent& news) override {
     if (const auto* line = std::get_if<ProcessLine>(&news)) {
       on_log({}, line->line, line->cut);
     } else if (const auto* bad = std::get_if<ProcessBadLine>(&news)) {
       findings_.bad("line " + std::to_string(++line_), escape(bad->reason));
-    } else if (const auto* over = std::get_if<ProcessOver>(&news)) {
+    } else if (const auto* over = std::get_if<ProcessEnded>(&news)) {
       --processes_;
       look_over();
       if (over->early) return;  // told with its run
@@ -177,12 +177,12 @@ class Trial final : private RunHandler {
 
   loop::Loop& loop_;
   Findings& findings_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::unique_ptr<Executor> executor_;
   Timer timeout_;
   std::optional<StopReason> stopped_;
   std::size_t line_ = 0;
-  bool mistake_follows_ = false;
+  bool error_follows_ = false;
   bool ended_ = false;
   int processes_ = 0;  ///< that take many runs
 };
@@ -198,13 +198,13 @@ std::string caps_text(const Caps& caps) {
 }
 
 /// nullopt: told what is wrong.
-std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& rule) {
+std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const ListConfig& rule) {
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;
   prober.probe({rule.executor, rule.args, rule.child->run_as}, probe_timeout,
                [&](ProbeResult&& result) { answer = std::move(result); });
-  while (!answer) loop.turn(true);
-  if (const auto* refusal = std::get_if<Refusal>(&*answer)) {
+  while (!answer) loop.iterate(true);
+  if (const auto* refusal = std::get_if<Ineligibility>(&*answer)) {
     findings.bad("--caps", escape(refusal->reason));
     return std::nullopt;
   }
@@ -219,18 +219,18 @@ std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const Rule& r
 
 class CheckExecutor final : public Command {
  public:
-  void declare(Words& words) override {
-    words.one("PATH", "The executor", [this](Word&& word) { program_ = std::move(word.text); });
+  void declare(Arguments& words) override {
+    words.one("PATH", "The executor", [this](Argument&& word) { program_ = std::move(word.text); });
     words.any_number("ARGS", "Its own arguments, before those of the protocol (after --)",
-                     [this](Word&& word) { args_.push_back(std::move(word.text)); });
+                     [this](Argument&& word) { args_.push_back(std::move(word.text)); });
     item_.declare_option(words, "The item that it is tried with (default: check)");
     words.option("--timeout", "DURATION", "a duration, such as 90s",
                  "How long the run may take (default: 1m)",
-                 [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+                 [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
-    Rule rule;
+    ListConfig rule;
     rule.prefix = "check";
     rule.executor = std::filesystem::absolute(program_).lexically_normal();
     rule.args = args_;
@@ -242,7 +242,8 @@ class CheckExecutor final : public Command {
       for (const Mode mode : {Mode::single, Mode::stream}) {
         rule.mode = mode;
         if (executor::why_not(rule, *caps).empty())
-          Trial(context.loop(), findings, std::make_shared<const Rule>(rule), *caps).run(item);
+          Trial(context.loop(), findings, std::make_shared<const ListConfig>(rule), *caps)
+              .run(item);
       }
     }
     return findings.end(rule.executor);
@@ -251,7 +252,7 @@ class CheckExecutor final : public Command {
  private:
   std::string program_;
   std::vector<std::string> args_;
-  ItemWords item_;
+  ItemArguments item_;
   Duration timeout_ = usual_timeout;
 };
 

@@ -15,7 +15,7 @@ class Command {
  public:
   virtual ~Command() = default;
   /// Its own arguments and options. What they are told is taken over before run().
-  virtual void declare(Words& words) = 0;
+  virtual void declare(Arguments& words) = 0;
   /// Returns the exit status, or throws Failure.
   virtual int run(const Options& options, Context& context) = 0;
 };

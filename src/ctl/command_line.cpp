@@ -50,7 +50,7 @@ class CommandLine {
       exit = app_.exit(asked);
       return nullptr;
     } catch (const CLI::Error& error) {
-      throw Failure(wrong_usage, mistake(error) + " (see " + where_to_read() + ")");
+      throw Failure(wrong_usage, error_text(error) + " (see " + where_to_read() + ")");
     }
     Chosen& chosen = *this->chosen();
     if (!chosen.command) throw Failure(wrong_usage, chosen.name + std::string(not_yet));
@@ -64,24 +64,25 @@ class CommandLine {
  private:
   struct Chosen {
     const char* name;
-    Words words;
+    Arguments words;
     CommandPtr command;
     bool changes;
   };
 
   void declare_common() {
     const auto text = [](std::string& into) {
-      return [&into](Word&& word) { into = std::move(word.text); };
+      return [&into](Argument&& word) { into = std::move(word.text); };
     };
     common_.option("--socket", "PATH", "a path", "Status socket of w8yd", text(options_.socket));
     common_.option("--config", "FILE", "a file", "Config file", text(options_.config));
     common_.option("--redis-url", "URL", "a URL", "Redis", text(options_.redis_url));
     common_.option("--lock-key", "lock|proc", "lock or proc",
-                   "Name of lock keys (default: as in the config, else lock)", [this](Word&& word) {
+                   "Name of lock keys (default: as in the config, else lock)",
+                   [this](Argument&& word) {
                      options_.lock_key = one_of("--lock-key", word.text, {"lock", "proc"});
                    });
     common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
-                   [this](Word&& word) { options_.fleet = std::move(word.text); });
+                   [this](Argument&& word) { options_.fleet = std::move(word.text); });
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
     common_.flag("--wide", "Don't cut tables to the terminal's width", options_.wide);
   }
@@ -94,7 +95,7 @@ class CommandLine {
         space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
-    commands_.push_back({row.name, Words(*app), nullptr, row.changes});
+    commands_.push_back({row.name, Arguments(*app), nullptr, row.changes});
     if (row.make == nullptr) {
       app->group("")->allow_extras()->prefix_command()->fallthrough(false)->set_help_flag();
       return;
@@ -112,7 +113,7 @@ class CommandLine {
 
   void declare_group(const CommandRow& row) {
     CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("")->require_subcommand(1, 1);
-    groups_.push_back({row.name, Words(*app), nullptr, false});
+    groups_.push_back({row.name, Arguments(*app), nullptr, false});
     row.declare_group(groups_.back().words, options_);
   }
 
@@ -146,7 +147,7 @@ class CommandLine {
   /// The first word that nobody knows.
   std::string unknown() const {
     const auto words = app_.remaining(true);
-    return words.empty() ? std::string() : Words::shown(words.front()).text;
+    return words.empty() ? std::string() : Arguments::shown(words.front()).text;
   }
 
   [[nodiscard]] static std::string no_such(const std::string& kind, const std::string& name,
@@ -195,7 +196,7 @@ class CommandLine {
            escape_text(word);
   }
 
-  std::string mistake(const CLI::Error& error) {
+  std::string error_text(const CLI::Error& error) {
     const Chosen* command = chosen();
     if (command == nullptr && dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr)
       return no_command(chosen_group());
@@ -213,13 +214,13 @@ class CommandLine {
     if (const Chosen* group = chosen_group(); needs.empty() && group != nullptr)
       needs = group->words.needs_of(name);
     if (!needs.empty()) return name + " needs " + needs;
-    Words::show_all(text);
+    Arguments::show_all(text);
     return escape(text);
   }
 
   Options& options_;
   CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
-  Words common_;
+  Arguments common_;
   std::list<Chosen> groups_;    // without a command of their own
   std::list<Chosen> commands_;  // words refer to what is in them
 };
@@ -252,7 +253,7 @@ CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit
     }
     const bool names_it = !named && is_command(word);
     named = named || names_it;
-    words.push_back(names_it ? word : Words::hidden(word, literal));
+    words.push_back(names_it ? word : Arguments::hidden(word, literal));
   }
   std::reverse(words.begin(), words.end());
   CommandPtr command = line.parse(std::move(words), exit);

@@ -14,7 +14,7 @@ struct CommandRow {
   CommandPtr (*make)();  ///< nullptr: specified, but not in this version; or a group
   bool changes = false;  ///< what is in Redis, itself: refused while hosts use another format
   /// A group, whose rows come behind it: what all of its commands take.
-  void (*declare_group)(Words& words, Options& options) = nullptr;
+  void (*declare_group)(Arguments& words, Options& options) = nullptr;
 };
 
 std::span<const CommandRow> all_commands();
@@ -46,7 +46,7 @@ CommandPtr make_release();
 CommandPtr make_pause();
 
 // Schedules, in Redis.
-void declare_schedules(Words& words, Options& options);
+void declare_schedules(Arguments& words, Options& options);
 CommandPtr make_schedule_set();
 CommandPtr make_schedule_unset();
 CommandPtr make_schedule_tell();
@@ -58,7 +58,7 @@ CommandPtr make_schedule_control();
 CommandPtr make_schedule_dispatch();
 
 // Feeds, sorted feeds, queues and jobs, in Redis.
-void declare_feeds(Words& words, Options& options);
+void declare_feeds(Arguments& words, Options& options);
 CommandPtr make_feed_create();
 CommandPtr make_feed_delete();
 CommandPtr make_feed_list();

@@ -71,11 +71,11 @@ verbs::KnownList read_known(const JsonFields& settings) {
 }  // namespace
 
 Failure wrong_config(const ConfigError& error) {
-  std::vector<std::string> mistakes;
-  for (const auto& mistake : error.mistakes()) mistakes.push_back(mistake.to_string());
-  const std::string first = mistakes.front();
-  mistakes.erase(mistakes.begin());
-  return {wrong_usage, first, std::move(mistakes)};
+  std::vector<std::string> errors;
+  for (const auto& mistake : error.errors()) errors.push_back(mistake.to_string());
+  const std::string first = errors.front();
+  errors.erase(errors.begin());
+  return {wrong_usage, first, std::move(errors)};
 }
 
 // ---- the config
@@ -120,17 +120,18 @@ HostApi& Context::host() {
   return *host_;
 }
 
-std::optional<JsonFields> Context::try_ask(const http::Target& target) {
+std::optional<JsonFields> Context::try_request(const http::Target& target) {
   try {
-    return host().try_ask(target);
+    return host().try_request(target);
   } catch (const Failure&) {
     return std::nullopt;
   }
 }
 
-std::optional<JsonFields> Context::ask_if_there(const http::Target& target, const char* member) {
+std::optional<JsonFields> Context::request_if_present(const http::Target& target,
+                                                      const char* member) {
   try {
-    return host().ask(target, std::chrono::seconds(30), member);
+    return host().request(target, std::chrono::seconds(30), member);
   } catch (const Failure& failure) {
     if (failure.exit() == not_reachable) return std::nullopt;
     throw;
@@ -138,7 +139,7 @@ std::optional<JsonFields> Context::ask_if_there(const http::Target& target, cons
 }
 
 void Context::add_here(verbs::RunMatches& matches) {
-  const auto answer = try_ask(api::endpoints::status.target());
+  const auto answer = try_request(api::endpoints::status.target());
   if (!answer) return;
   for (const JsonFields& each : answer->objects("lists"))
     if (const auto list = view::read_list(each, view::api))
@@ -150,7 +151,7 @@ void Context::add_here(verbs::RunMatches& matches) {
 
 /// A w8yd with an embedded Redis takes no notice of its config's URL.
 std::optional<std::string> Context::embedded_redis(const std::string& configured) {
-  const auto status = try_ask(api::endpoints::status_of_host());
+  const auto status = try_request(api::endpoints::status_of_host());
   if (!status) return std::nullopt;
   std::string url = view::read_host(*status).redis.url;
   if (!url.starts_with("unix:") || url == configured) return std::nullopt;
@@ -175,7 +176,7 @@ verbs::Reach Context::find_redis() {
     if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
     return embedded ? reach_of(*embedded, "the URL that w8yd gave") : configured;
   }
-  const HostStatus status = view::read_host(host().ask(api::endpoints::status_of_host()));
+  const HostStatus status = view::read_host(host().request(api::endpoints::status_of_host()));
   if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
   const std::string& url = status.redis.url;
   if (url.empty())
@@ -207,7 +208,7 @@ void Context::refuse_other_formats() {
     const FleetView view = verbs::fleet_hosts({at.redis(), at.reach(), nullptr, fleet(), {}});
     if (const std::string conflict = format_conflict(view, nullptr); !conflict.empty())
       throw Failure(refused, conflict);
-  } catch (const verbs::Refusal& refusal) {
+  } catch (const verbs::QueryError& refusal) {
     if (refusal.status() == 503) throw Failure(not_reachable, refusal.what());
     // The fleet cannot be read: the Redis user may lack the permissions for its keys.
   }
@@ -218,7 +219,7 @@ void Context::refuse_other_formats() {
 std::optional<verbs::KnownLists> Context::find_lists() {
   if (const Config* config = this->config()) return verbs::KnownLists(*config);
   if (options_.only_redis()) return std::nullopt;
-  const auto text = try_ask(api::endpoints::config.target());
+  const auto text = try_request(api::endpoints::config.target());
   if (!text || !text->has("lists")) return std::nullopt;
   std::map<std::string, verbs::KnownList> lists;
   for (const JsonFields& list : text->objects("lists")) {

@@ -16,7 +16,7 @@
 
 namespace w8y::ctl {
 
-/// All throw Failure, but for try_ask().
+/// All throw Failure, but for try_request().
 class Context {
  public:
   explicit Context(const Options& options) : options_(options) {}
@@ -26,11 +26,12 @@ class Context {
   // The w8yd of this host.
   HostApi& host();
   /// nullopt: nobody answers, or nobody says where.
-  [[nodiscard]] std::optional<view::JsonFields> try_ask(const http::Target& target);
+  [[nodiscard]] std::optional<view::JsonFields> try_request(const http::Target& target);
 
   /// Returns the response of w8yd if it has the member `member`, whatever its HTTP status. Throws
   /// Failure for another response. nullopt: w8yd is not reachable.
-  std::optional<view::JsonFields> ask_if_there(const http::Target& target, const char* member);
+  std::optional<view::JsonFields> request_if_present(const http::Target& target,
+                                                     const char* member);
   /// Adds the runs of this host, if its w8yd replies.
   void add_here(verbs::RunMatches& matches);
 

@@ -47,7 +47,7 @@ class Reader {
   }
 
   void read_quoted(std::string& field) {
-    const std::size_t begun = line_;
+    const std::size_t started = line_;
     for (++at_; at_ < text_.size(); ++at_) {
       if (text_[at_] != '"') {
         if (ends_line(at_)) ++line_;
@@ -59,7 +59,7 @@ class Reader {
         return;
       }
     }
-    read_.unclosed_line = begun;
+    read_.unclosed_line = started;
   }
 
   [[nodiscard]] bool at_end_of_line() const { return text_[at_] == '\n' || text_[at_] == '\r'; }

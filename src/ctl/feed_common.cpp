@@ -37,14 +37,14 @@ std::string read_file(const std::string& path) {
   std::string text;
   std::vector<char> part(std::size_t{1} << 16);
   std::size_t got = 1;
-  while (file != nullptr && got > 0 && text.size() <= longest_item) {
+  while (file != nullptr && got > 0 && text.size() <= max_item) {
     got = std::fread(part.data(), 1, part.size(), file);
     text.append(part.data(), got);
   }
   const std::string shown = path == "-" ? "standard input" : escape_text(path);
   if (file == nullptr || std::ferror(file) != 0)
     throw Failure(refused, shown + ": " + std::strerror(errno));
-  if (text.size() > longest_item) throw Failure(refused, shown + " is " + too_long_text());
+  if (text.size() > max_item) throw Failure(refused, shown + " is " + too_long_text());
   return text;
 }
 
@@ -93,14 +93,13 @@ void FeedPrinter::item(const std::string& id, const std::string& item) {
   entry(one);
 }
 
-void FeedResults::add(const std::string& id, const std::string& result,
-                      const std::string& trouble) {
+void FeedResults::add(const std::string& id, const std::string& result, const std::string& error) {
   core::AsciiObject one;
   one.put_bytes("id", id);
   one.put_bytes("result", result);
-  one.put("done", trouble.empty());
+  one.put("done", error.empty());
   items_.add(one.take());
-  if (!trouble.empty()) troubles_.push_back(trouble);
+  if (!error.empty()) errors_.push_back(error);
 }
 
 int FeedResults::end() {
@@ -110,25 +109,25 @@ int FeedResults::end() {
     json.put_json("items", items_.take());
     print_json(json.take());
   }
-  for (const auto& trouble : troubles_) complain(trouble);
-  return troubles_.empty() ? done : refused;
+  for (const auto& error : errors_) complain(error);
+  return errors_.empty() ? done : refused;
 }
 
 // ---- the command
 
-void declare_feeds(Words& words, Options& options) {
+void declare_feeds(Arguments& words, Options& options) {
   words.flag("--base64", "Ids and items are given in base64", options.base64);
   words.flag("--feed-base64", "FEED is given in base64", options.feed_base64);
   declare_raw(words, options);
 }
 
-void declare_nul(Words& words, bool& into) {
+void declare_nul(Arguments& words, bool& into) {
   words.flag("-0,--null", "A NUL byte ends each item and ID, not a newline", into);
 }
 
-void FeedCommand::declare(Words& words) {
+void FeedCommand::declare(Arguments& words) {
   declare_nul(words, nul_);
-  words.one("FEED", "The feed", [this](Word&& word) { feed_ = std::move(word.text); });
+  words.one("FEED", "The feed", [this](Argument&& word) { feed_ = std::move(word.text); });
   declare_more(words);
 }
 
@@ -145,22 +144,22 @@ int FeedCommand::run(const Options& options, Context& context) {
   }
 }
 
-Words::Take FeedCommand::into(std::string& word) {
-  return [this, &word](Word&& given) {
+Arguments::Take FeedCommand::into(std::string& word) {
+  return [this, &word](Argument&& given) {
     word = std::move(given.text);
     words_.push_back(&word);
   };
 }
 
-Words::Take FeedCommand::into(std::optional<std::string>& word) {
-  return [this, &word](Word&& given) {
+Arguments::Take FeedCommand::into(std::optional<std::string>& word) {
+  return [this, &word](Argument&& given) {
     word = std::move(given.text);
     words_.push_back(&*word);
   };
 }
 
-Words::Take FeedCommand::into(std::deque<std::string>& words) {
-  return [this, &words](Word&& given) {
+Arguments::Take FeedCommand::into(std::deque<std::string>& words) {
+  return [this, &words](Argument&& given) {
     words_.push_back(&words.emplace_back(std::move(given.text)));
   };
 }
@@ -175,13 +174,13 @@ verbs::FeedServer FeedCommand::server(Context& context) const {
 
 // ---- items
 
-void FeedItems::declare(Words& words, const char* name, const char* what) {
-  words.one_or_none(name, what, [this](Word&& word) {
+void FeedItems::declare(Arguments& words, const char* name, const char* what) {
+  words.one_or_none(name, what, [this](Argument&& word) {
     dash_ = word.text == "-" && !word.literal;
     word_ = std::move(word.text);
   });
   words.option("--file", "PATH", "a file", "Instead of it, all of a file; '-': of standard input",
-               [this](Word&& word) { file_ = std::move(word.text); });
+               [this](Argument&& word) { file_ = std::move(word.text); });
 }
 
 void FeedItems::check(const char* command, const char* name, bool nul, bool optional) {
@@ -194,7 +193,7 @@ void FeedItems::check(const char* command, const char* name, bool nul, bool opti
 std::string FeedItems::one(const std::function<std::string(std::string&&)>& bytes_of, bool nul) {
   if (file_) return read_file(*file_);
   if (!from_input_) return bytes_of(std::string(*word_));
-  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', longest_item, true);
+  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', max_item, true);
   auto line = lines.next();
   if (!line || lines.next())
     throw Failure(wrong_usage, std::string("standard input has ") + (line ? "several" : "no") +
@@ -204,7 +203,7 @@ std::string FeedItems::one(const std::function<std::string(std::string&&)>& byte
 }
 
 bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string&&)>& take) {
-  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', base64 ? 2 * longest_item : longest_item, true);
+  ItemStream lines(STDIN_FILENO, nul ? '\0' : '\n', base64 ? 2 * max_item : max_item, true);
   bool all = true;
   while (auto line = lines.next()) {
     std::string why;
@@ -212,7 +211,7 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
     if (base64 && !line->too_long) item = base64_decode(*item);
     if (!item) {
       why = "is not base64, which --base64 says that items are";
-    } else if (line->too_long || item->size() > longest_item) {
+    } else if (line->too_long || item->size() > max_item) {
       why = "is " + too_long_text() + "; left out";
     } else {
       take(std::move(*item));
@@ -258,8 +257,8 @@ int print_value(const Options& options, const std::string& feed, const std::stri
   return done;
 }
 
-int tell_done(const Options& options, const std::string& feed, const std::string& id,
-              const char* result) {
+int print_done(const Options& options, const std::string& feed, const std::string& id,
+               const char* result) {
   if (!options.json) return done;
   core::AsciiObject json = id_json(feed, id);
   json.put("result", result);
@@ -275,9 +274,9 @@ void check_new_id(const std::string& id) {
   if (id.find('\0') != std::string::npos)
     throw Failure(refused, "the id " + escape_text(id) +
                                " has a NUL byte, which ends the id in messages about it");
-  if (id.size() > longest_id)
+  if (id.size() > max_id)
     throw Failure(refused, "the id has " + std::to_string(id.size()) + " bytes, and at most " +
-                               std::to_string(longest_id) + " are allowed");
+                               std::to_string(max_id) + " are allowed");
 }
 
 }  // namespace w8y::ctl

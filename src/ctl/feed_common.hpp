@@ -41,8 +41,8 @@ class FeedPrinter {
 class FeedResults {
  public:
   FeedResults(bool json, std::string feed) : json_(json), feed_(std::move(feed)) {}
-  /// `trouble`: empty, if all is well.
-  void add(const std::string& id, const std::string& result, const std::string& trouble);
+  /// `error`: empty, if all is well.
+  void add(const std::string& id, const std::string& result, const std::string& error);
   /// Prints it, and returns the exit status.
   int end();
 
@@ -50,28 +50,28 @@ class FeedResults {
   bool json_;
   std::string feed_;
   core::JsonArray items_;
-  std::vector<std::string> troubles_;
+  std::vector<std::string> errors_;
 };
 
-void declare_nul(Words& words, bool& into);
+void declare_nul(Arguments& words, bool& into);
 
 /// A command about one feed.
 class FeedCommand : public Command {
  public:
-  void declare(Words& words) final;
+  void declare(Arguments& words) final;
   int run(const Options& options, Context& context) final;
 
  protected:
   /// Its words behind FEED.
-  virtual void declare_more(Words& words) = 0;
+  virtual void declare_more(Arguments& words) = 0;
   /// When all words are known. Throws Failure.
   virtual void check() {}
   virtual int work(const Options& options, Context& context) = 0;
 
   // Words for ids and items, which may be given in base64.
-  [[nodiscard]] Words::Take into(std::string& word);
-  [[nodiscard]] Words::Take into(std::optional<std::string>& word);
-  [[nodiscard]] Words::Take into(std::deque<std::string>& words);
+  [[nodiscard]] Arguments::Take into(std::string& word);
+  [[nodiscard]] Arguments::Take into(std::optional<std::string>& word);
+  [[nodiscard]] Arguments::Take into(std::deque<std::string>& words);
   [[nodiscard]] std::string bytes_of(std::string&& word) const;
   [[nodiscard]] verbs::FeedServer server(Context& context) const;
 
@@ -87,7 +87,7 @@ class FeedCommand : public Command {
 class FeedItems {
  public:
   /// `name`: "ITEM".
-  void declare(Words& words, const char* name, const char* what);
+  void declare(Arguments& words, const char* name, const char* what);
   /// When all words are taken. `optional`: there may be none.
   void check(const char* command, const char* name, bool nul, bool optional = false);
 
@@ -109,7 +109,7 @@ class FeedItems {
 };
 
 /// Ids are told in each answer and each message.
-inline constexpr std::size_t longest_id = std::size_t{64} << 10;
+inline constexpr std::size_t max_id = std::size_t{64} << 10;
 /// Refuses one that the contract's messages can't carry.
 void check_new_id(const std::string& id);
 
@@ -167,8 +167,8 @@ core::AsciiObject id_json(const std::string& feed, const std::string& id);
 int print_value(const Options& options, const std::string& feed, const std::string& id,
                 const char* name, const std::string& value, bool nul);
 int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul);
-int tell_done(const Options& options, const std::string& feed, const std::string& id,
-              const char* result);
+int print_done(const Options& options, const std::string& feed, const std::string& id,
+               const char* result);
 Failure not_there(const std::string& id, const std::string& feed);
 
 }  // namespace w8y::ctl

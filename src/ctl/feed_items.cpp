@@ -16,7 +16,7 @@ namespace {
 using Where = verbs::FeedPosition::Where;
 
 class Publish final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
     words.option("--id", "ID", "an id", "Its id, or that of the one to edit (default: a new one)",
                  into(id_));
@@ -66,7 +66,7 @@ class SortedInsert final : public FeedCommand {
   SortedInsert(const char* name, Where where) : name_(name) { position_.where = where; }
 
  private:
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     if (position_.where == Where::before || position_.where == Where::after)
       words.one("ID", "The item next to which", into(position_.id));
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
@@ -97,7 +97,7 @@ class SortedInsert final : public FeedCommand {
 };
 
 class SortedEdit final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.one("ID", "The item to edit", into(id_));
     items_.declare(words, "ITEM", "What it is from now on");
   }
@@ -108,7 +108,7 @@ class SortedEdit final : public FeedCommand {
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
     if (!verbs::SortedFeed(server(context), feed_).edit(id_, item)) throw not_there(id_, feed_);
-    return tell_done(options, feed_, id_, "edited");
+    return print_done(options, feed_, id_, "edited");
   }
 
   std::string id_;
@@ -116,16 +116,16 @@ class SortedEdit final : public FeedCommand {
 };
 
 class SortedMove final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.one("POSITION", ":ID before that one, ID: behind it, begin: or :end",
-              [this](Word&& word) { position_ = position_of(word.text); });
+              [this](Argument&& word) { position_ = position_of(word.text); });
     words.one("ID", "The item to move", into(id_));
   }
 
   int work(const Options& options, Context& context) override {
     if (!verbs::SortedFeed(server(context), feed_).move(position_, id_))
       throw not_there(id_, feed_);
-    return tell_done(options, feed_, id_, "moved");
+    return print_done(options, feed_, id_, "moved");
   }
 
   static verbs::FeedPosition position_of(const std::string& text) {
@@ -149,7 +149,7 @@ class Retract final : public FeedCommand {
   explicit Retract(verbs::FeedKind kind) : kind_(kind) {}
 
  private:
-  void declare_more(Words& words) override { words.many("ID", "The items", into(ids_)); }
+  void declare_more(Arguments& words) override { words.many("ID", "The items", into(ids_)); }
 
   int work(const Options& options, Context& context) override {
     const std::vector<bool> there =
@@ -182,7 +182,7 @@ class Ids final : public FeedReading {
   using FeedReading::FeedReading;
 
  private:
-  void declare_more(Words&) override {}
+  void declare_more(Arguments&) override {}
 
   int work(const Options& options, Context& context) override {
     verbs::FeedAccess feed = access(context);
@@ -198,7 +198,7 @@ class Get final : public FeedReading {
   using FeedReading::FeedReading;
 
  private:
-  void declare_more(Words& words) override { words.one("ID", "The item", into(id_)); }
+  void declare_more(Arguments& words) override { words.one("ID", "The item", into(id_)); }
 
   int work(const Options& options, Context& context) override {
     const auto item = access(context).item(id_);
@@ -214,7 +214,7 @@ class All final : public FeedReading {
   using FeedReading::FeedReading;
 
  private:
-  void declare_more(Words&) override {}
+  void declare_more(Arguments&) override {}
 
   int work(const Options& options, Context& context) override {
     verbs::FeedAccess feed = access(context);

@@ -30,12 +30,12 @@ verbs::FeedKind kind_of(const char* what, const std::string& text) {
 }
 
 class FeedCreate final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.option("--kind", "KIND", "feed, sorted_feed, queue or job",
                  "feed (default), sorted_feed, queue or job",
-                 [this](Word&& word) { kind_ = kind_of("--kind", word.text); });
+                 [this](Argument&& word) { kind_ = kind_of("--kind", word.text); });
     words.option("--max-length", "N", "a number", "Of a feed: the newest N items stay",
-                 [this](Word&& word) { most_ = max_length_of("--max-length", word.text); });
+                 [this](Argument&& word) { most_ = max_length_of("--max-length", word.text); });
     words.flag("--exists-ok", "Be content with one that is there", exists_ok_);
     words.then([this] {
       if (most_ && kind_ != verbs::FeedKind::feed)
@@ -70,7 +70,7 @@ class FeedCreate final : public FeedCommand {
 };
 
 class FeedDelete final : public FeedCommand {
-  void declare_more(Words&) override {}
+  void declare_more(Arguments&) override {}
 
   int work(const Options& options, Context& context) override {
     verbs::FeedDirectory(server(context)).remove(feed_);
@@ -85,7 +85,7 @@ class FeedDelete final : public FeedCommand {
 
 class FeedList final : public Command {
  public:
-  void declare(Words& words) override { declare_nul(words, nul_); }
+  void declare(Arguments& words) override { declare_nul(words, nul_); }
 
   int run(const Options& options, Context& context) override {
     core::JsonArray all;
@@ -108,7 +108,7 @@ class FeedList final : public Command {
 };
 
 class FeedConfig final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.one_or_none("NAME", "One value, such as max_length (default: all)", into(name_));
     words.one_or_none("VALUE", "From now on", into(value_));
   }

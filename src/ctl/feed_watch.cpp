@@ -36,7 +36,9 @@ class FeedWatch final : public FeedCommand {
   explicit FeedWatch(verbs::FeedKind kind) : kind_(kind) {}
 
  private:
-  void declare_more(Words& words) override { declare_limit(words, "End after N events", limit_); }
+  void declare_more(Arguments& words) override {
+    declare_limit(words, "End after N events", limit_);
+  }
 
   int work(const Options& options, Context& context) override {
     verbs::FeedAccess(server(context), feed_, kind_).check();

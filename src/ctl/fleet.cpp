@@ -32,25 +32,25 @@ std::string margin_text(const std::optional<WallTime>& margin) {
 }
 
 Cell config_cell(const FleetHost& host, WallTime now) {
-  const HostBeat& beat = host.beat;
-  if (beat.config_hash.empty()) return "";
-  const std::string text = "#" + std::to_string(beat.generation) + " " +
-                           escape(beat.config_hash).substr(0, hash_shown) + ", " +
-                           ago_text(beat.applied, now);
-  if (host.behind) return {text + ", outdated", Colour::bad};
+  const HostHeartbeat& heartbeat = host.heartbeat;
+  if (heartbeat.config_hash.empty()) return "";
+  const std::string text = "#" + std::to_string(heartbeat.generation) + " " +
+                           escape(heartbeat.config_hash).substr(0, hash_shown) + ", " +
+                           ago_text(heartbeat.applied, now);
+  if (host.config_outdated) return {text + ", outdated", Colour::bad};
   return text;
 }
 
-std::string slots_text(const HostBeat& beat) {
-  const std::string used = std::to_string(beat.slots_used);
-  return beat.slots_limit > 0 ? used + "/" + std::to_string(beat.slots_limit) : used;
+std::string slots_text(const HostHeartbeat& heartbeat) {
+  const std::string used = std::to_string(heartbeat.slots_used);
+  return heartbeat.slots_limit > 0 ? used + "/" + std::to_string(heartbeat.slots_limit) : used;
 }
 
 /// What is to be known of a host besides the columns.
 std::string fleet_note_text(const FleetHost& host) {
-  std::string note = escape(host.trouble);
+  std::string note = escape(host.error);
   const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
-  if (host.duplicate_name) add("another host has this name: " + escape_text(host.beat.id));
+  if (host.duplicate_name) add("another host has this name: " + escape_text(host.heartbeat.id));
   if (!host.lists_error.empty()) add(escape(host.lists_error));
   return note;
 }
@@ -66,14 +66,15 @@ void print_fleet_hosts(const FleetView& fleet, bool wide) {
                {"NOTE", may_be_cut}});
   for (const FleetHost& host : fleet.hosts) {
     Cell state = shaded(host.state());
-    if (host.silent)
-      state = Cell("unresponsive since " + ago_text(host.last_beat, fleet.now), Colour::bad);
-    table.add({escape_text(host.beat.host), state, config_cell(host, fleet.now),
-               escape(host.beat.version), ago_text(host.last_beat, fleet.now),
-               slots_text(host.beat), margin_text(host.beat.lease_margin), fleet_note_text(host)});
+    if (host.unresponsive)
+      state = Cell("unresponsive since " + ago_text(host.last_heartbeat, fleet.now), Colour::bad);
+    table.add({escape_text(host.heartbeat.host), state, config_cell(host, fleet.now),
+               escape(host.heartbeat.version), ago_text(host.last_heartbeat, fleet.now),
+               slots_text(host.heartbeat), margin_text(host.heartbeat.lease_margin),
+               fleet_note_text(host)});
   }
   table.print(wide);
-  if (fleet.cut) std::cout << "there are more hosts than are shown\n";
+  if (fleet.truncated) std::cout << "there are more hosts than are shown\n";
 }
 
 void print_fleet_lists(const FleetView& fleet, bool wide) {
@@ -81,7 +82,7 @@ void print_fleet_lists(const FleetView& fleet, bool wide) {
       {"HOST", "LIST", "STATE", "RUNNING", {"CAPABILITIES", may_be_cut}, {"REASON", may_be_cut}});
   for (const FleetHost& host : fleet.hosts)
     for (const ListStatus& list : host.lists)
-      table.add({escape_text(host.beat.host), escape_text(list.prefix),
+      table.add({escape_text(host.heartbeat.host), escape_text(list.prefix),
                  shaded(state_name(list.state)), running_of_limits(list),
                  capabilities_text(list.caps), said(list.why)});
   if (table.empty()) return;
@@ -89,9 +90,9 @@ void print_fleet_lists(const FleetView& fleet, bool wide) {
   table.print(wide);
 }
 
-void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
+void print_fleet_runs(const FleetCommandResult& outcome, bool wide) {
   Table table({"HOST", "LIST", {"ITEM", may_be_cut}, "RUN", "AGE", "PROGRESS"});
-  for (const FleetAnswer& host : outcome.answers)
+  for (const FleetReply& host : outcome.replies)
     for (const view::RunView& run : host.runs)
       table.add({escape_text(host.host), escape_text(run.list), item_text(run.status.item),
                  escape(run.status.run), rough_duration(run.age.value_or(WallTime{0})),
@@ -102,15 +103,15 @@ void print_fleet_runs(const FleetOutcome& outcome, bool wide) {
   } else {
     table.print(wide);
   }
-  for (const FleetAnswer& host : outcome.answers)
+  for (const FleetReply& host : outcome.replies)
     if (host.omitted_runs > 0)
       std::cout << escape_text(host.host) << ": and " << host.omitted_runs << " more runs\n";
-  for (const FleetOutcome::Missing& host : outcome.missing)
+  for (const FleetCommandResult::NoReply& host : outcome.no_reply)
     std::cout << escape_text(host.host) << ": did not say what it runs\n";
 }
 
 /// As GET /api/v1/fleet has it.
-std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetOutcome>& runs) {
+std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetCommandResult>& runs) {
   core::AsciiObject json(4096);
   view::put_fleet(json, fleet);
   const auto host_json = [lists](FleetHost& host) { return view::to_json(std::move(host), lists); };
@@ -121,16 +122,16 @@ std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetOutc
 
 class Fleet final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.flag("--runs", "Ask each host what it runs, and since when", runs_);
     words.flag("--no-lists", "Only a line for each host", no_lists_);
   }
 
   int run(const Options& options, Context& context) override {
     FleetAccess access(options, context);
-    FleetView fleet = access.look(!no_lists_);
-    std::optional<FleetOutcome> runs;
-    if (runs_) runs = access.give({});
+    FleetView fleet = access.read(!no_lists_);
+    std::optional<FleetCommandResult> runs;
+    if (runs_) runs = access.send({});
     if (options.json) {
       print_json(to_json(std::move(fleet), !no_lists_, runs));
       return done;

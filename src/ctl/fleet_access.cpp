@@ -45,11 +45,11 @@ FleetAccess::FleetAccess(const Options& options, Context& context)
 FleetAccess::~FleetAccess() = default;
 
 /// It has the rights, and knows the name of the fleet.
-bool FleetAccess::asks_w8yd() {
-  if (std::exchange(decided_, true)) return asks_w8yd_;
-  asks_w8yd_ = !options_.only_redis() && options_.fleet.empty() &&
-               context_.try_ask(api::endpoints::health.target()).has_value();
-  return asks_w8yd_;
+bool FleetAccess::uses_w8yd() {
+  if (std::exchange(decided_, true)) return uses_w8yd_;
+  uses_w8yd_ = !options_.only_redis() && options_.fleet.empty() &&
+               context_.try_request(api::endpoints::health.target()).has_value();
+  return uses_w8yd_;
 }
 
 verbs::FleetChannel& FleetAccess::channel() {
@@ -59,8 +59,8 @@ verbs::FleetChannel& FleetAccess::channel() {
 }
 
 FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
-  if (asks_w8yd()) {
-    const JsonFields part = context_.host().ask(
+  if (uses_w8yd()) {
+    const JsonFields part = context_.host().request(
         api::endpoints::fleet.target({}, {{"limit", std::to_string(wish.part.limit)},
                                           {"lists", wish.lists ? "yes" : "no"},
                                           {"list", wish.list},
@@ -75,7 +75,7 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
     while (auto host = walk.next()) part.hosts.push_back(std::move(*host));
     wish.part.after = walk.cursor();
     return part;
-  } catch (const verbs::Refusal& refusal) {
+  } catch (const verbs::QueryError& refusal) {
     fail(refusal.status() == 503, refusal.what());
   } catch (const verbs::RedisError& error) {
     fail(verbs::is_unreachable(error), error.what());
@@ -84,12 +84,12 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
 
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
                             const std::function<void(FleetView&&)>& take) {
-  verbs::FleetWish wish{lists, list, {verbs::most_view_hosts, {}}};
+  verbs::FleetWish wish{lists, list, {verbs::max_view_hosts, {}}};
   do take(next_part(wish));
   while (!wish.part.after.empty());
 }
 
-FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) {
+FleetView FleetAccess::read(bool lists, const std::optional<std::string>& list) {
   std::optional<FleetView> all;
   each_part(lists, list, [&all](FleetView&& part) {
     if (!all) {
@@ -102,64 +102,64 @@ FleetView FleetAccess::look(bool lists, const std::optional<std::string>& list) 
 }
 
 void FleetAccess::add_runs(verbs::RunMatches& matches) {
-  FleetOrder order;
-  order.kind = OrderKind::runs;
+  FleetCommand order;
+  order.kind = FleetCommandKind::runs;
   order.run = matches.start();
   try {
-    matches.add(give(std::move(order)));
+    matches.add(send(std::move(order)));
   } catch (const Failure&) {
   }
 }
 
-FleetOutcome FleetAccess::give(FleetOrder order) {
-  order.by = who_we_are();
-  if (asks_w8yd()) return ask_w8yd(order);
-  FleetOutcome outcome = channel().send(std::move(order));
-  if (!outcome.trouble.empty()) fail(outcome.unreachable, outcome.trouble);
+FleetCommandResult FleetAccess::send(FleetCommand order) {
+  order.by = operator_name();
+  if (uses_w8yd()) return send_by_w8yd(order);
+  FleetCommandResult outcome = channel().send(std::move(order));
+  if (!outcome.error.empty()) fail(outcome.unreachable, outcome.error);
   return outcome;
 }
 
-FleetOutcome FleetAccess::ask_w8yd(const FleetOrder& order) {
+FleetCommandResult FleetAccess::send_by_w8yd(const FleetCommand& order) {
   const http::Endpoint& endpoint = api::endpoints::of(order.kind);
-  if (order.kind == OrderKind::logs || order.kind == OrderKind::runs)
-    return read_outcome(context_.host().ask(
-        endpoint.target({}, {{"run", if_any(order.run)},
-                             {"host", if_any(order.kind == OrderKind::runs ? order.host : "")},
-                             {"list", order.list}})));
+  if (order.kind == FleetCommandKind::logs || order.kind == FleetCommandKind::runs)
+    return read_outcome(context_.host().request(endpoint.target(
+        {}, {{"run", if_any(order.run)},
+             {"host", if_any(order.kind == FleetCommandKind::runs ? order.host : "")},
+             {"list", order.list}})));
   core::AsciiObject body(256);
   body.put_bytes("by", order.by);
-  if (order.kind == OrderKind::run) {
+  if (order.kind == FleetCommandKind::run) {
     body.put_bytes("list", order.list.value_or(std::string()));
     body.put_bytes("item", order.item);
   }
   if (!order.run.empty()) body.put_bytes("run", order.run);
-  return read_outcome(context_.host().order(
+  return read_outcome(context_.host().send_command(
       endpoint.target(
           {}, {{"host", if_any(order.host)}, {"all", if_any(order.host.empty() ? "yes" : "")}}),
       body.take()));
 }
 
-std::unique_ptr<verbs::LogFollower> FleetAccess::follow(verbs::LogFollower::Wish wish,
+std::unique_ptr<verbs::LogFollower> FleetAccess::follow(verbs::LogFollower::Filter wish,
                                                         verbs::LogFollower::Handler& handler) {
   return channel().follow(std::move(wish), handler);
 }
 
-int tell_fleet(const Options& options, const FleetOutcome& outcome) {
+int print_fleet_result(const Options& options, const FleetCommandResult& outcome) {
   const int status = outcome.complete() ? done : refused;
   if (options.json) {
     print_json(command_text(outcome));
     return status;
   }
-  for (const FleetAnswer& host : outcome.answers) {
+  for (const FleetReply& host : outcome.replies) {
     std::cout << escape_text(host.host) << ": " << (host.good() ? "" : "refused: ")
               << escape(host.text) << '\n';
     for (const std::string& line : host.lines) std::cout << "  " << escape(line) << '\n';
   }
-  for (const FleetOutcome::Missing& host : outcome.missing) {
+  for (const FleetCommandResult::NoReply& host : outcome.no_reply) {
     std::cout << escape_text(host.host) << ": no reply within 2s";
-    if (host.silent)
-      std::cout << "; unresponsive since " << time_text(host.last_beat) << ", for "
-                << rough_duration(outcome.now - host.last_beat);
+    if (host.unresponsive)
+      std::cout << "; unresponsive since " << time_text(host.last_heartbeat) << ", for "
+                << rough_duration(outcome.now - host.last_heartbeat);
     std::cout << '\n';
   }
   return status;

@@ -25,33 +25,33 @@ class FleetAccess {
   FleetAccess& operator=(const FleetAccess&) = delete;
 
   /// All hosts. `list`: of lists, only that one.
-  [[nodiscard]] FleetView look(bool lists, const std::optional<std::string>& list = {});
+  [[nodiscard]] FleetView read(bool lists, const std::optional<std::string>& list = {});
   /// The same in parts, so that no more than one of them is in memory.
   void each_part(bool lists, const std::optional<std::string>& list,
                  const std::function<void(FleetView&&)>& take);
   /// Adds the runs of all hosts; nothing if they can't be asked.
   void add_runs(verbs::RunMatches& matches);
   /// Also of orders that not all hosts have carried out.
-  [[nodiscard]] FleetOutcome give(FleetOrder order);
+  [[nodiscard]] FleetCommandResult send(FleetCommand order);
   /// Straight from Redis, on the context's loop, as long as the follower is there.
-  [[nodiscard]] std::unique_ptr<verbs::LogFollower> follow(verbs::LogFollower::Wish wish,
+  [[nodiscard]] std::unique_ptr<verbs::LogFollower> follow(verbs::LogFollower::Filter wish,
                                                            verbs::LogFollower::Handler& handler);
 
  private:
   /// A part of the hosts. `wish` then asks for the next part; without a cursor there is none.
   [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);
-  [[nodiscard]] bool asks_w8yd();
-  FleetOutcome ask_w8yd(const FleetOrder& order);
+  [[nodiscard]] bool uses_w8yd();
+  FleetCommandResult send_by_w8yd(const FleetCommand& order);
   verbs::FleetChannel& channel();
 
   const Options& options_;
   Context& context_;
   bool decided_ = false;
-  bool asks_w8yd_ = false;
+  bool uses_w8yd_ = false;
   std::unique_ptr<verbs::FleetChannel> channel_;
 };
 
 /// What hosts answered, a line each, and who did not; returns the exit status.
-int tell_fleet(const Options& options, const FleetOutcome& outcome);
+int print_fleet_result(const Options& options, const FleetCommandResult& outcome);
 
 }  // namespace w8y::ctl

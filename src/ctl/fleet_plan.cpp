@@ -24,7 +24,7 @@ class PlannedConfig {
  public:
   explicit PlannedConfig(std::string path) : path_(std::move(path)) {}
 
-  const Config& of(const HostBeat& host) {
+  const Config& of(const HostHeartbeat& host) {
     if (config_ && (same_for_all_ || (host.host == host_ && host.processors == processors_)))
       return *config_;
     config_ = config::load_as(path_, host.host, host.processors, printed_);
@@ -48,10 +48,10 @@ class PlannedConfig {
 
 std::string plan_json(const FleetHost& host, const HostPlan& plan) {
   core::AsciiObject json;
-  json.put_bytes("host", host.beat.host);
-  json.put_bytes("host_id", host.beat.id);
+  json.put_bytes("host", host.heartbeat.host);
+  json.put_bytes("host_id", host.heartbeat.id);
   json.put("state", host.state());
-  json.put("error", host.trouble);
+  json.put("error", host.error);
   json.put("same", plan.same);
   json.put_json("changes", view::texts_json(plan.changes.lines()));
   json.put_json("lists", core::json_array(plan.verdicts, [](const ListVerdict& verdict) {
@@ -66,12 +66,13 @@ std::string plan_json(const FleetHost& host, const HostPlan& plan) {
 }
 
 void print_plan(const FleetHost& host, const HostPlan& plan) {
-  const std::string name = escape_text(host.beat.host) + ": ";
-  if (!host.trouble.empty()) {
-    std::cout << name << "its config is not known: " << escape(host.trouble) << '\n';
+  const std::string name = escape_text(host.heartbeat.host) + ": ";
+  if (!host.error.empty()) {
+    std::cout << name << "its config is not known: " << escape(host.error) << '\n';
     return;
   }
-  if (host.silent) std::cout << name << "unresponsive: the plan is from its last list reports\n";
+  if (host.unresponsive)
+    std::cout << name << "unresponsive: the plan is from its last list reports\n";
   if (!host.lists_error.empty())
     std::cout << name << "some of its lists are not known: " << escape(host.lists_error) << '\n';
   if (plan.same) {
@@ -86,8 +87,9 @@ void print_plan(const FleetHost& host, const HostPlan& plan) {
 
 class FleetPlan final : public Command {
  public:
-  void declare(Words& words) override {
-    words.one("FILE", "The new config file", [this](Word&& word) { file_ = std::move(word.text); });
+  void declare(Arguments& words) override {
+    words.one("FILE", "The new config file",
+              [this](Argument&& word) { file_ = std::move(word.text); });
   }
 
   int run(const Options& options, Context& context) override {
@@ -118,7 +120,7 @@ class FleetPlan final : public Command {
   /// Adds the plan of a host to `json`, an array of hosts; without one, prints it.
   static void plan_for(const FleetHost& host, PlannedConfig& planned, core::JsonArray* json) {
     HostPlan plan;
-    if (host.trouble.empty()) plan = plan_host(host, planned.of(host.beat), executor::why_not);
+    if (host.error.empty()) plan = plan_host(host, planned.of(host.heartbeat), executor::why_not);
     if (json != nullptr) {
       json->add(plan_json(host, plan));
     } else {
@@ -128,7 +130,7 @@ class FleetPlan final : public Command {
   /// Mistakes are those of any host.
   void check(PlannedConfig& planned) const {
     try {
-      HostBeat here;
+      HostHeartbeat here;
       here.host = system_config_host().hostname();
       here.processors = 1;
       planned.of(here);

@@ -17,7 +17,7 @@ namespace {
 using view::JsonFields;
 
 /// For what is only asked to know better.
-constexpr Duration short_patience = std::chrono::seconds(2);
+constexpr Duration short_timeout = std::chrono::seconds(2);
 
 std::vector<std::string> lines_of(const JsonFields& json) {
   std::vector<std::string> lines;
@@ -64,17 +64,17 @@ JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
 
 HostApi::HostApi(std::string socket) : socket_(std::move(socket)), client_(socket_) {}
 
-JsonFields HostApi::ask(const http::Target& target, Duration patience, const char* member) {
-  return answer_of(client_.get(target.text(), patience), socket_, member);
+JsonFields HostApi::request(const http::Target& target, Duration timeout, const char* member) {
+  return answer_of(client_.get(target.text(), timeout), socket_, member);
 }
 
-JsonFields HostApi::order(const http::Target& target, const std::string& body) {
+JsonFields HostApi::send_command(const http::Target& target, const std::string& body) {
   return answer_of(client_.post(target.text(), body), socket_);
 }
 
-std::optional<JsonFields> HostApi::try_ask(const http::Target& target) {
+std::optional<JsonFields> HostApi::try_request(const http::Target& target) {
   try {
-    return answer_of(client_.get(target.text(), short_patience), socket_);
+    return answer_of(client_.get(target.text(), short_timeout), socket_);
   } catch (const Failure&) {
     return std::nullopt;
   }

@@ -28,24 +28,24 @@ using view::JsonFields;
 
 class Quiet final : public Command {
  public:
-  void declare(Words& words) override { hosts_.declare(words); }
+  void declare(Arguments& words) override { hosts_.declare(words); }
   int run(const Options& options, Context& context) override {
-    return hosts_.order(OrderKind::quiet, options, context);
+    return hosts_.send_command(FleetCommandKind::quiet, options, context);
   }
 
  private:
-  OrderedHosts hosts_;
+  TargetHosts hosts_;
 };
 
 class Reload final : public Command {
  public:
-  void declare(Words& words) override { hosts_.declare(words); }
+  void declare(Arguments& words) override { hosts_.declare(words); }
   int run(const Options& options, Context& context) override {
-    return hosts_.order(OrderKind::reload, options, context);
+    return hosts_.send_command(FleetCommandKind::reload, options, context);
   }
 
  private:
-  OrderedHosts hosts_;
+  TargetHosts hosts_;
 };
 
 /// A process that is there; none where its pid means another one here (a container's).
@@ -58,7 +58,7 @@ process::Fd process_of(std::int64_t pid) {
 
 class Drain final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.flag("--wait", "Return when w8yd has ended", wait_);
     hosts_.declare(words);
   }
@@ -66,17 +66,18 @@ class Drain final : public Command {
   int run(const Options& options, Context& context) override {
     if (hosts_.others()) return drain_others(options, context);
     HostStatus before;
-    if (wait_) before = view::read_host(context.host().ask(api::endpoints::status_of_host()));
+    if (wait_) before = view::read_host(context.host().request(api::endpoints::status_of_host()));
     const process::Fd process = process_of(before.pid);
-    const JsonFields answer = context.host().order(OrderKind::drain);
-    if (!wait_) return tell(options, answer);
+    const JsonFields answer = context.host().send_command(FleetCommandKind::drain);
+    if (!wait_) return print_result(options, answer);
     if (!options.json) std::cout << escape(answer.text("text")) << std::endl;
     if (process) {
       wait_for(process);
     } else {
       wait_for_socket(context, before.host_id);
     }
-    return tell(options, JsonFields::parse(R"({"result":"done","text":"w8yd has ended"})").value());
+    return print_result(options,
+                        JsonFields::parse(R"({"result":"done","text":"w8yd has ended"})").value());
   }
 
  private:
@@ -88,7 +89,7 @@ class Drain final : public Command {
   /// Until it is taken away, or another w8yd's.
   static void wait_for_socket(Context& context, const std::string& host_id) {
     while (access(context.host().socket().c_str(), F_OK) == 0) {
-      const auto status = context.try_ask(api::endpoints::status_of_host());
+      const auto status = context.try_request(api::endpoints::status_of_host());
       if (status && view::read_host(*status).host_id != host_id) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -96,53 +97,54 @@ class Drain final : public Command {
 
   int drain_others(const Options& options, Context& context) const {
     FleetAccess fleet(options, context);
-    const FleetOutcome answer = hosts_.give(OrderKind::drain, fleet);
+    const FleetCommandResult answer = hosts_.give(FleetCommandKind::drain, fleet);
     if (wait_)
-      for (const FleetAnswer& host : answer.answers)
+      for (const FleetReply& host : answer.replies)
         while (is_there(fleet, host.host_id))
           std::this_thread::sleep_for(std::chrono::milliseconds(250));
-    return tell_fleet(options, answer);
+    return print_fleet_result(options, answer);
   }
   /// A host that has drained leaves its fleet; where it is the one that was asked, it is silent.
   static bool is_there(FleetAccess& fleet, const std::string& host_id) {
     try {
-      const FleetView view = fleet.look(false);
+      const FleetView view = fleet.read(false);
       return std::any_of(view.hosts.begin(), view.hosts.end(),
-                         [&](const FleetHost& host) { return host.beat.id == host_id; });
+                         [&](const FleetHost& host) { return host.heartbeat.id == host_id; });
     } catch (const Failure&) {
       return false;
     }
   }
 
-  OrderedHosts hosts_;
+  TargetHosts hosts_;
   bool wait_ = false;
 };
 
 }  // namespace
 
-void OrderedHosts::declare(Words& words) {
+void TargetHosts::declare(Arguments& words) {
   words.option("--host", "HOST", "the name or the id of a host", "Another host, or this one",
-               [this](Word&& word) { host_ = std::move(word.text); });
+               [this](Argument&& word) { host_ = std::move(word.text); });
   words.flag("--all", "All hosts of the fleet", all_);
   words.then([this] {
     if (all_ && !host_.empty()) throw Failure(wrong_usage, "--host and --all exclude each other");
   });
 }
 
-FleetOutcome OrderedHosts::give(OrderKind kind, FleetAccess& fleet) const {
-  FleetOrder order;
+FleetCommandResult TargetHosts::give(FleetCommandKind kind, FleetAccess& fleet) const {
+  FleetCommand order;
   order.kind = kind;
   order.host = host_;
-  return fleet.give(std::move(order));
+  return fleet.send(std::move(order));
 }
 
-int OrderedHosts::order(OrderKind kind, const Options& options, Context& context) const {
-  if (!others()) return tell(options, context.host().order(kind));
+int TargetHosts::send_command(FleetCommandKind kind, const Options& options,
+                              Context& context) const {
+  if (!others()) return print_result(options, context.host().send_command(kind));
   FleetAccess fleet(options, context);
-  return tell_fleet(options, give(kind, fleet));
+  return print_fleet_result(options, give(kind, fleet));
 }
 
-int tell(const Options& options, const JsonFields& answer) {
+int print_result(const Options& options, const JsonFields& answer) {
   if (options.json) {
     print_json(answer);
     return done;

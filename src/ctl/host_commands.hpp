@@ -13,13 +13,13 @@ namespace w8y::ctl {
 class Context;
 
 /// Which hosts an order is for: this one, unless it says otherwise.
-class OrderedHosts {
+class TargetHosts {
  public:
-  void declare(Words& words);
+  void declare(Arguments& words);
   [[nodiscard]] bool others() const { return all_ || !host_.empty(); }
-  [[nodiscard]] FleetOutcome give(OrderKind kind, FleetAccess& fleet) const;
+  [[nodiscard]] FleetCommandResult give(FleetCommandKind kind, FleetAccess& fleet) const;
   /// And tells what came of it. Returns the exit status.
-  int order(OrderKind kind, const Options& options, Context& context) const;
+  int send_command(FleetCommandKind kind, const Options& options, Context& context) const;
 
  private:
   std::string host_;
@@ -27,6 +27,6 @@ class OrderedHosts {
 };
 
 /// On standard output. Returns the exit status.
-int tell(const Options& options, const view::JsonFields& answer);
+int print_result(const Options& options, const view::JsonFields& answer);
 
 }  // namespace w8y::ctl

@@ -49,8 +49,8 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
   } else if (text.empty() && !item.why.empty()) {
     add(escape(item.why));
   }
-  if (item.place > 0) add("position " + std::to_string(item.place));
-  if (item.parked_at_end)
+  if (item.queue_position > 0) add("position " + std::to_string(item.queue_position));
+  if (item.quarantined_at_end)
     add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
   // What quarantined it has said so.
   if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
@@ -111,14 +111,14 @@ std::string json_of(const std::string& list, const view::ItemList& found, Source
 
 class ShowItems final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     words.option("--state", "STATE",
                  "free, running, delayed or quarantined; of a schedule running, queued, scheduled, "
                  "stopped, bad, died or orphaned; of jobs of a feed running, delayed, claimed, "
                  "queued, stalled or orphaned",
                  "Only items in this state",
-                 [this](Word&& word) { state_ = any_item_state_of(word.text); });
+                 [this](Argument&& word) { state_ = any_item_state_of(word.text); });
     declare_limit(words, "Show at most N of each list", limit_);
   }
 

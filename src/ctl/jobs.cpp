@@ -27,13 +27,13 @@ class Put final : public FeedCommand {
   explicit Put(FeedKind kind) : kind_(kind) {}
 
  private:
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
     words.flag("--high", "Before all that waits", high_);
     if (kind_ == FeedKind::job) {
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
       words.option("--timeout", "DURATION", "a duration, such as 1h30m", "With --wait: no longer",
-                   [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+                   [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
     }
   }
 
@@ -87,10 +87,10 @@ class Take final : public FeedCommand {
   explicit Take(FeedKind kind) : kind_(kind) {}
 
  private:
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.option("--timeout", "DURATION", "a duration, such as 1h30m",
                  "Wait for one so long (default: don't wait)",
-                 [this](Word&& word) { timeout_ = duration_of("--timeout", word.text); });
+                 [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
 
   int work(const Options& options, Context& context) override {
@@ -109,14 +109,14 @@ class Take final : public FeedCommand {
 
   /// It is looked for again and again: one that Redis hands to who blocks is lost with him.
   std::optional<verbs::FeedItem> take(verbs::QueueFeed& feed, loop::Loop& loop) const {
-    constexpr Duration longest_pause = std::chrono::milliseconds(100);
+    constexpr Duration max_pause = std::chrono::milliseconds(100);
     Duration pause = std::chrono::milliseconds(10);
     const auto end = loop.now() + timeout_.value_or(Duration{0});
     while (true) {
       if (auto taken = feed.get()) return taken;
       if (loop.now() >= end) return std::nullopt;
       std::this_thread::sleep_for(std::min<Duration>(pause, end - loop.now()));
-      pause = std::min(2 * pause, longest_pause);
+      pause = std::min(2 * pause, max_pause);
     }
   }
 
@@ -124,8 +124,8 @@ class Take final : public FeedCommand {
   std::optional<Duration> timeout_;
 };
 
-std::string trouble_of(const verbs::JobFeed::Done& done, JobChange what, const std::string& id,
-                       const std::string& feed) {
+std::string error_of(const verbs::JobFeed::Done& done, JobChange what, const std::string& id,
+                     const std::string& feed) {
   const std::string where = " in the feed " + escape_text(feed);
   if (!done.holder.empty())
     return escape_text(id) + " is worked on by " + escape_text(done.holder) +
@@ -140,16 +140,15 @@ class Change final : public FeedCommand {
   Change(JobChange what, const char* result) : what_(what), result_(result) {}
 
  private:
-  void declare_more(Words& words) override { words.many("ID", "The jobs", into(ids_)); }
+  void declare_more(Arguments& words) override { words.many("ID", "The jobs", into(ids_)); }
 
   int work(const Options& options, Context& context) override {
     const auto changed =
         verbs::JobFeed(server(context), feed_).change(what_, {ids_.begin(), ids_.end()});
     FeedResults results(options.json, feed_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      const std::string trouble =
-          changed[i].done ? "" : trouble_of(changed[i], what_, ids_[i], feed_);
-      results.add(ids_[i], changed[i].done ? result_ : trouble, trouble);
+      const std::string error = changed[i].done ? "" : error_of(changed[i], what_, ids_[i], feed_);
+      results.add(ids_[i], changed[i].done ? result_ : error, error);
     }
     return results.end();
   }
@@ -160,7 +159,7 @@ class Change final : public FeedCommand {
 };
 
 class Finish final : public FeedCommand {
-  void declare_more(Words& words) override {
+  void declare_more(Arguments& words) override {
     words.one("ID", "The job", into(id_));
     result_.declare(words, "RESULT", "What is told to who waits for it (default: nothing is)");
   }
@@ -172,8 +171,8 @@ class Finish final : public FeedCommand {
     if (result_.given())
       result = result_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
     const auto finished = verbs::JobFeed(server(context), feed_).finish(id_, result);
-    if (!finished.done) throw Failure(refused, trouble_of(finished, JobChange::finish, id_, feed_));
-    return tell_done(options, feed_, id_, "finished");
+    if (!finished.done) throw Failure(refused, error_of(finished, JobChange::finish, id_, feed_));
+    return print_done(options, feed_, id_, "finished");
   }
 
   std::string id_;
@@ -181,7 +180,7 @@ class Finish final : public FeedCommand {
 };
 
 class Failures final : public FeedCommand {
-  void declare_more(Words& words) override { words.one("ID", "The job", into(id_)); }
+  void declare_more(Arguments& words) override { words.one("ID", "The job", into(id_)); }
 
   int work(const Options& options, Context& context) override {
     const auto failures = verbs::JobFeed(server(context), feed_).failures(id_);
@@ -199,7 +198,7 @@ class Failures final : public FeedCommand {
 };
 
 class Maintain final : public FeedCommand {
-  void declare_more(Words&) override {}
+  void declare_more(Arguments&) override {}
 
   /// As the config has it for this feed; without one, nothing is ever stalled, and no claim is
   /// taken back that has no lease.
@@ -207,7 +206,7 @@ class Maintain final : public FeedCommand {
     verbs::MaintenanceTerms terms;
     if (const auto* lists = context.lists())
       if (const auto list = lists->find(feed_)) terms = list->maintenance;
-    terms.who = who_we_are();
+    terms.who = operator_name();
     // Hosts go on soon: they take claims back that stay here where the config is not known.
     terms.interval = std::chrono::seconds(5);
     const auto result = verbs::JobFeed(server(context), feed_).maintain(terms);

@@ -28,20 +28,19 @@ std::string quarantined_text(const ListStatus& list) {
 }
 
 /// How long a lap takes, or how long an item has waited; red where that is too long.
-Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListFigures::*figure) {
-  if (!list.figures || !((*list.figures).*figure)) return {""};
-  const WallTime time = *((*list.figures).*figure);
+Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListStats::*member) {
+  if (!list.stats || !((*list.stats).*member)) return {""};
+  const WallTime time = *((*list.stats).*member);
   const bool late = list.overdue_after > Duration{0} && time > list.overdue_after;
   return {rough_duration(time), late ? Colour::bad : Colour::none};
 }
 
 /// "needs 12 slots, has 8"; empty: it is not known, or has enough.
 std::string needs_text(const ListStatus& list) {
-  if (!list.figures || !list.figures->places || list.figures->slots_needed.value_or(0) == 0)
-    return "";
-  const std::uint64_t needed = *list.figures->slots_needed;
+  if (!list.stats || !list.stats->slots || list.stats->slots_needed.value_or(0) == 0) return "";
+  const std::uint64_t needed = *list.stats->slots_needed;
   return "needs " + std::to_string(needed) + (needed == 1 ? " slot, has " : " slots, has ") +
-         std::to_string(*list.figures->places);
+         std::to_string(*list.stats->slots);
 }
 
 /// Laps are told where they are watched, or with --wide.
@@ -64,8 +63,8 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
                              std::to_string(view::failures(list.counters)),
                              quarantined_text(list)};
     if (cycles) {
-      row.push_back(visit_cell(list, &ListFigures::lap));
-      row.push_back(visit_cell(list, &ListFigures::oldest));
+      row.push_back(visit_cell(list, &ListStats::cycle));
+      row.push_back(visit_cell(list, &ListStats::longest_wait));
       row.push_back(needs_text(list));
     }
     row.push_back(capabilities_text(list.caps));
@@ -76,12 +75,12 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
 }
 
 /// What is known of its cycles.
-void add_visits(Facts& facts, const ListStatus& list) {
+void add_visits(KeyValueTable& facts, const ListStatus& list) {
   if (list.overdue_after > Duration{0})
     facts.add("overdue after", rough_duration(list.overdue_after));
-  if (list.figures && list.figures->lap) facts.add("cycle", visit_cell(list, &ListFigures::lap));
-  if (list.figures && list.figures->oldest)
-    facts.add("longest wait", visit_cell(list, &ListFigures::oldest));
+  if (list.stats && list.stats->cycle) facts.add("cycle", visit_cell(list, &ListStats::cycle));
+  if (list.stats && list.stats->longest_wait)
+    facts.add("longest wait", visit_cell(list, &ListStats::longest_wait));
   if (const std::string needs = needs_text(list); !needs.empty()) facts.add("slots", needs);
 }
 
@@ -108,7 +107,7 @@ std::string counted_text(const RunCounters& counters) {
 }
 
 void print_list(const ListStatus& list, bool wide) {
-  Facts facts;
+  KeyValueTable facts;
   const std::string state = state_name(list.state);
   const std::string why = said(list.why);
   facts.add("list", escape_text(list.prefix));
@@ -137,16 +136,16 @@ void print_list(const ListStatus& list, bool wide) {
 int rank_of(const ListStatus& list) {
   if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
-  if (list.state == ListState::refused || list.state == ListState::paused) return 2;
+  if (list.state == ListState::ineligible || list.state == ListState::paused) return 2;
   return 3;
 }
 
 class Lists final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix_or_none(words, "A list, or a pattern", prefix_);
     words.option("--state", "STATE", "a state, such as ineligible or paused",
-                 "Only lists in this state", [this](Word&& word) {
+                 "Only lists in this state", [this](Argument&& word) {
                    state_ = one_of("--state", word.text,
                                    {"running", "idle", "full", "unavailable", "starved", "paused",
                                     "quiet", "probing", "ineligible", "disabled", "draining"});
@@ -158,7 +157,7 @@ class Lists final : public Command {
     if (one) {
       if (const auto list = exactly(context, *prefix_)) return show_one(options, *list);
     }
-    const JsonFields answer = context.host().ask(api::endpoints::lists.target());
+    const JsonFields answer = context.host().request(api::endpoints::lists.target());
     std::vector<ListStatus> lists;
     core::JsonArray chosen;
     for (const JsonFields& each : answer.objects("lists")) {
@@ -181,8 +180,8 @@ class Lists final : public Command {
   /// nullopt: a pattern, and no list of that name.
   static std::optional<JsonFields> exactly(Context& context, const std::string& prefix) {
     const http::Target path = api::endpoints::list.target({prefix});
-    if (!core::is_pattern(prefix)) return context.host().ask(path);
-    return context.host().try_ask(path);
+    if (!core::is_pattern(prefix)) return context.host().request(path);
+    return context.host().try_request(path);
   }
   static int show_one(const Options& options, const JsonFields& list) {
     if (options.json) {
@@ -197,7 +196,7 @@ class Lists final : public Command {
     return !prefix_ || *prefix_ == list.prefix || core::fits(*prefix_, list.prefix);
   }
   void print(const JsonFields& answer, const std::vector<ListStatus>& lists, bool wide) const {
-    Facts facts;
+    KeyValueTable facts;
     if (!prefix_ && state_.empty()) add_problems(facts, answer);
     facts.print(wide);
     if (!facts.empty()) std::cout << '\n';

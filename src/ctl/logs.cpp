@@ -59,7 +59,7 @@ class LogPrinter {
                 << " left out: more than is told in a second)\n";
     }
   }
-  void end(const std::string& host, const LogEnd& end) const {
+  void end(const std::string& host, const LogRunEnd& end) const {
     if (!json_) return;
     core::AsciiObject json = run_json(host, end.list, end.run, {});
     json.put("outcome", end.outcome);
@@ -89,9 +89,9 @@ struct GoingRun {
   std::string tail;
 };
 
-std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string& start) {
+std::vector<GoingRun> going_runs(const FleetCommandResult& outcome, const std::string& start) {
   std::vector<GoingRun> runs;
-  for (const FleetAnswer& host : outcome.answers)
+  for (const FleetReply& host : outcome.replies)
     for (const view::RunView& run : host.runs) {
       if (!std::string_view(run.status.run).starts_with(start)) continue;
       GoingRun& going = runs.emplace_back();
@@ -106,9 +106,9 @@ std::vector<GoingRun> going_runs(const FleetOutcome& outcome, const std::string&
 
 class Logs final : public Command, private verbs::LogFollower::Handler {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.one("RUN|LIST", "A run, or the start of its id; or a list",
-              [this](Word&& word) { what_ = std::move(word.text); });
+              [this](Argument&& word) { what_ = std::move(word.text); });
     words.flag("-f,--follow", "Go on with what is written", follow_);
   }
 
@@ -122,13 +122,13 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     printer_.emplace(!list_, options.json);
     FleetAccess fleet(options, context);
     if (follow_) return follow(context, fleet);
-    FleetOrder order;
-    order.kind = OrderKind::logs;
+    FleetCommand order;
+    order.kind = FleetCommandKind::logs;
     order.run = start_;
     order.list = list_;
-    FleetOutcome answer;
+    FleetCommandResult answer;
     try {
-      answer = fleet.give(std::move(order));
+      answer = fleet.send(std::move(order));
     } catch (const Failure&) {  // no host is there, or none may be asked
     }
     return show(answer);
@@ -141,7 +141,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     return what_.empty() || !verbs::earliest_time(verbs::run_id_of(what_));
   }
 
-  int show(const FleetOutcome& answer) {
+  int show(const FleetCommandResult& answer) {
     const std::vector<GoingRun> runs = going_runs(answer, start_);
     if (!list_) check_one(runs);
     for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
@@ -183,7 +183,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
 
   int follow(Context& context, FleetAccess& fleet) {
     verbs::LogFollower::Handler& self = *this;
-    const auto follower = fleet.follow({start_, list_, who_we_are()}, self);
+    const auto follower = fleet.follow({start_, list_, operator_name()}, self);
     context.loop().run();
     if (failure_) throw Failure(*failure_);
     if (gone_) show_finished();
@@ -200,10 +200,10 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     context_->loop().stop();
   }
 
-  void on_followed(const FleetOutcome& outcome) override {
+  void on_followed(const FleetCommandResult& outcome) override {
     try {
-      if (!outcome.trouble.empty() && !outcome.not_found)
-        throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.trouble));
+      if (!outcome.error.empty() && !outcome.not_found)
+        throw Failure(outcome.unreachable ? not_reachable : refused, escape(outcome.error));
       const std::vector<GoingRun> runs = going_runs(outcome, start_);
       if (!list_) check_one(runs);
       for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
@@ -237,7 +237,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     told_ = true;
     for (const LogLine& line : message.lines) printer_->line(message.host, line);
     printer_->left_out(message.host, message.left_out);
-    for (const LogEnd& ended : message.ended) {
+    for (const LogRunEnd& ended : message.ended) {
       printer_->end(message.host, ended);
       if (!list_) end();
     }

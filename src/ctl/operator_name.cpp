@@ -9,7 +9,7 @@
 
 namespace w8y::ctl {
 
-std::string who_we_are() {
+std::string operator_name() {
   const char* before_sudo = getuid() == 0 ? std::getenv("SUDO_USER") : nullptr;
   const passwd* account = getpwuid(getuid());
   const std::string who = before_sudo != nullptr && *before_sudo != '\0' ? before_sudo

@@ -6,6 +6,6 @@
 namespace w8y::ctl {
 
 /// "jo on web1"
-std::string who_we_are();
+std::string operator_name();
 
 }  // namespace w8y::ctl

@@ -23,17 +23,17 @@ namespace {
 
 class PauseList final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
     declare_reason(words, reason_);
     words.option("--for", "DURATION", "a duration, such as 1h", "End the pause after this time",
-                 [this](Word&& word) { period_ = duration_of("--for", word.text); });
+                 [this](Argument&& word) { period_ = duration_of("--for", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
     verbs::QueryContext query = context.query();
     const std::vector<std::string> prefixes = verbs::lists_of(query, prefix_);
-    Pause pause{reason_, who_we_are(), wall_now(), WallTime(0)};
+    Pause pause{reason_, operator_name(), wall_now(), WallTime(0)};
     if (period_) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period_);
     std::vector<std::string> told;
     for (const auto& prefix : prefixes) {
@@ -57,7 +57,7 @@ class PauseList final : public Command {
 
 class Resume final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix_or_none(words, "The paused list, or a pattern; without one, this host", prefix_);
     hosts_.declare(words);
     words.then([this] {
@@ -67,7 +67,7 @@ class Resume final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    if (!prefix_) return hosts_.order(OrderKind::resume, options, context);
+    if (!prefix_) return hosts_.send_command(FleetCommandKind::resume, options, context);
     context.refuse_other_formats();
     verbs::QueryContext query = context.query();
     const std::vector<std::string> prefixes = verbs::lists_of(query, *prefix_);
@@ -85,7 +85,7 @@ class Resume final : public Command {
 
  private:
   std::optional<std::string> prefix_;
-  OrderedHosts hosts_;
+  TargetHosts hosts_;
 };
 
 }  // namespace

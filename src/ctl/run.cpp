@@ -35,8 +35,8 @@ std::vector<Runner> runners_of(const FleetView& fleet, const std::string& here) 
   for (const FleetHost& host : fleet.hosts) {
     if (std::string_view(host.state()) != state_name(HostState::running)) continue;
     for (const ListStatus& list : host.lists) {
-      if (list.state == ListState::refused || list.state == ListState::disabled) continue;
-      runners.push_back({host.beat.host, host.beat.id, host.beat.id == here,
+      if (list.state == ListState::ineligible || list.state == ListState::disabled) continue;
+      runners.push_back({host.heartbeat.host, host.heartbeat.id, host.heartbeat.id == here,
                          std::int64_t{list.concurrency} - static_cast<std::int64_t>(list.running)});
     }
   }
@@ -48,7 +48,7 @@ std::vector<Runner> runners_of(const FleetView& fleet, const std::string& here) 
 
 class RunItem final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix(words, "The list", prefix_);
     item_.declare(words);
     words.then([this] {
@@ -73,9 +73,9 @@ class RunItem final : public Command {
  private:
   int run_item(const Options& options, Context& context) {
     FleetAccess fleet(options, context);
-    const auto status = context.try_ask(api::endpoints::status_of_host());
+    const auto status = context.try_request(api::endpoints::status_of_host());
     const std::string here = status ? view::read_host(*status).host_id : "";
-    const std::vector<Runner> runners = runners_of(fleet.look(true, prefix_), here);
+    const std::vector<Runner> runners = runners_of(fleet.read(true, prefix_), here);
     if (runners.empty())
       throw Failure(refused, "no host serves " + escape_text(prefix_) +
                                  " now; for why not: w8yctl why " + escape_text(prefix_));
@@ -94,18 +94,18 @@ class RunItem final : public Command {
   /// Failure.
   std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
                                  const Runner& runner) const {
-    FleetOrder order;
-    order.kind = OrderKind::run;
+    FleetCommand order;
+    order.kind = FleetCommandKind::run;
     order.host = runner.id;
     order.list = prefix_;
     order.item = item_.items.front();
-    FleetOutcome answer;
+    FleetCommandResult answer;
     try {
-      answer = fleet.give(std::move(order));
+      answer = fleet.send(std::move(order));
     } catch (const Failure& failure) {
       return std::string(failure.what());  // it has left
     }
-    for (const FleetAnswer& host : answer.answers) {
+    for (const FleetReply& host : answer.replies) {
       const std::string text = escape(host.text);
       if (host.result == "done") {
         tell(options, text + " on " + escape_text(runner.host), host.run, runner.host);
@@ -138,7 +138,7 @@ class RunItem final : public Command {
   static constexpr std::size_t item_told = 128;
 
   std::string prefix_;
-  ItemWords item_;
+  ItemArguments item_;
 };
 
 }  // namespace

@@ -48,15 +48,15 @@ void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
 
 class Runs final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
     item_.declare_option(words, "Only runs of this item");
     words.flag("--failed", "Only runs that did not succeed", failed_);
     words.option("--since", "WHEN", "a time or a duration, such as 2h or 2026-01-31T12:00:00Z",
                  "Only runs that have ended since then",
-                 [this](Word&& word) { since_ = moment_of("--since", word.text, wall_now()); });
+                 [this](Argument&& word) { since_ = moment_of("--since", word.text, wall_now()); });
     words.option("--host", "HOST", "a host's name or a pattern", "Only runs of this host",
-                 [this](Word&& word) { host_ = std::move(word.text); });
+                 [this](Argument&& word) { host_ = std::move(word.text); });
     declare_limit(words, "Show at most N (default: 50)", limit_);
   }
 
@@ -66,7 +66,7 @@ class Runs final : public Command {
     if (!item_.items.empty()) filter.item = item_.items.front();
     std::vector<view::RunRecord> found;
     verbs::QueryContext query = context.query();
-    verbs::list_runs(query, prefix_, filter, {.limit = limit_, .after = {}, .most_read = all},
+    verbs::list_runs(query, prefix_, filter, {.limit = limit_, .after = {}, .max_read = all},
                      [&](view::RunRecord&& run) {
                        if (!options.json) run.error_output.clear();
                        found.push_back(std::move(run));
@@ -86,7 +86,7 @@ class Runs final : public Command {
   static constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
   std::optional<std::string> prefix_;
-  ItemWords item_;
+  ItemArguments item_;
   bool failed_ = false;
   std::optional<WallTime> since_;
   std::string host_;

@@ -17,10 +17,10 @@
 
 namespace w8y::ctl {
 
-void declare_schedules(Words& words, Options& options) {
+void declare_schedules(Arguments& words, Options& options) {
   words.option("-k,--key-prefix", "PREFIX", "a prefix",
                "What stands before the names of the keys (default: redbike)",
-               [&options](Word&& word) { options.schedule_prefix = prefix_of(word.text); });
+               [&options](Argument&& word) { options.schedule_prefix = prefix_of(word.text); });
   declare_raw(words, options);
 }
 
@@ -54,9 +54,9 @@ std::string utc_text(verbs::UnixSeconds time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
-void JobWord::declare(Words& words, const char* what, bool or_none) {
+void JobWord::declare(Arguments& words, const char* what, bool or_none) {
   words.flag("--base64", "The job is given in base64", base64_);
-  const auto take = [this](Word&& word) {
+  const auto take = [this](Argument&& word) {
     given = true;
     job = std::move(word.text);
     if (!base64_) return;
@@ -92,9 +92,9 @@ std::string bad_schedule_text(const std::string& job, const std::string& why, bo
                     : "; stored with status BAD");
 }
 
-std::string job_trouble(const std::string& job) {
-  if (job.size() > longest_item) return "the name of the job is " + too_long_text();
-  const std::string why = code_trouble(code_of(job));
+std::string job_error(const std::string& job) {
+  if (job.size() > max_item) return "the name of the job is " + too_long_text();
+  const std::string why = code_error(code_of(job));
   if (why.empty()) return {};
   return "the job " + escape_text(job) + " has the code " + escape_text(code_of(job)) + ", and " +
          why;

@@ -24,7 +24,7 @@ struct JobWord {
   std::string job;
   bool given = false;
 
-  void declare(Words& words, const char* what, bool or_none = false);
+  void declare(Arguments& words, const char* what, bool or_none = false);
 
  private:
   bool base64_ = false;
@@ -39,6 +39,6 @@ std::vector<std::size_t> set_schedules(verbs::ScheduleChanges& changes,
 std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
 
 /// Why a job of this name can't be set; empty: it can.
-std::string job_trouble(const std::string& job);
+std::string job_error(const std::string& job);
 
 }  // namespace w8y::ctl

@@ -99,14 +99,14 @@ class Dispatch final : private verbs::ScheduleDispatcher::Handler {
 
 class ScheduleDispatch final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.option("--schedules", "CSV", "a file", "Set the jobs of this file first",
-                 [this](Word&& word) { schedules_ = std::move(word.text); });
+                 [this](Argument&& word) { schedules_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "First what is due at this time (default: that of the time file, else now)",
-                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--timefile", "FILE", "a file", "Keep the time of the last look there",
-                 [this](Word&& word) { time_file_ = std::move(word.text); });
+                 [this](Argument&& word) { time_file_ = std::move(word.text); });
     words.flag("--once", "Look once, also after HALT", once_);
   }
 
@@ -117,7 +117,7 @@ class ScheduleDispatch final : public Command {
     if (!first && !time_file_.empty()) first = time_file.read();
     std::optional<ScheduleFile> file;
     if (schedules_) file = read_schedule_file(*schedules_);
-    if (file && !file->mistakes.empty()) refuse(*file, "nothing was done");
+    if (file && !file->errors.empty()) refuse(*file, "nothing was done");
     if (!once_) changes.resume();
     if (file) set(*file, changes);
     if (once_) return look_once(changes, first, time_file);

@@ -41,21 +41,21 @@ std::string place_in(const std::string& path, std::size_t line) {
 ScheduleFile read_schedule_file(const std::string& path) {
   CsvText csv = read_csv(read_all(path));
   ScheduleFile file;
-  const auto mistake = [&](std::size_t line, const std::string& why) {
-    file.mistakes.emplace(line, place_in(path, line) + why);
+  const auto error = [&](std::size_t line, const std::string& why) {
+    file.errors.emplace(line, place_in(path, line) + why);
   };
   if (csv.unclosed_line > 0) {
-    mistake(csv.unclosed_line, "has a quote that nothing closes");
+    error(csv.unclosed_line, "has a quote that nothing closes");
     csv.rows.pop_back();
   }
   for (CsvRow& row : csv.rows) {
     const std::size_t count = row.fields.size();
     if (count != 2) {
-      mistake(row.line, "has " + std::to_string(count) + (count == 1 ? " field" : " fields") +
-                            ", where JOB,SCHEDULE is needed; what has commas, quotes or ends of "
-                            "lines stands in quotes");
-    } else if (const std::string why = job_trouble(row.fields[0]); !why.empty()) {
-      mistake(row.line, why);
+      error(row.line, "has " + std::to_string(count) + (count == 1 ? " field" : " fields") +
+                          ", where JOB,SCHEDULE is needed; what has commas, quotes or ends of "
+                          "lines stands in quotes");
+    } else if (const std::string why = job_error(row.fields[0]); !why.empty()) {
+      error(row.line, why);
     } else {
       file.rows.push_back({std::move(row.fields[0]), std::move(row.fields[1]), row.line});
     }
@@ -65,7 +65,7 @@ ScheduleFile read_schedule_file(const std::string& path) {
 
 void refuse(const ScheduleFile& file, const std::string& not_done) {
   std::vector<std::string> lines;
-  for (const auto& [line, text] : file.mistakes) lines.push_back(text);
+  for (const auto& [line, text] : file.errors) lines.push_back(text);
   lines.push_back(not_done);
   const std::string first = lines.front();
   lines.erase(lines.begin());

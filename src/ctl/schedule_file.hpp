@@ -16,7 +16,7 @@ struct ScheduleFile {
   };
   std::vector<Row> rows;
   /// By the line where they begin: "FILE, line 3: …".
-  std::multimap<std::size_t, std::string> mistakes;
+  std::multimap<std::size_t, std::string> errors;
 };
 
 /// "-": standard input. Throws Failure if it can't be read.

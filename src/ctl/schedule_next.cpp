@@ -21,7 +21,7 @@ namespace w8y::ctl {
 namespace {
 
 constexpr std::size_t usual_count = 5;
-constexpr std::size_t most_times = 100'000;
+constexpr std::size_t max_times = 100'000;
 
 struct Due {
   verbs::UnixSeconds time = 0;
@@ -30,15 +30,15 @@ struct Due {
 
 class ScheduleNext final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     job_.declare(words, "The job", true);
     words.option("--rule", "RULE", "a rule, such as FREQ=DAILY", "Of this rule, without Redis",
-                 [this](Word&& word) { rule_ = std::move(word.text); });
+                 [this](Argument&& word) { rule_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "With --rule: times after this one (default: now)",
-                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("-n", "N", "a number", "So many times (default: 5)",
-                 [this](Word&& word) { count_ = number_of("-n", word.text, most_times); });
+                 [this](Argument&& word) { count_ = number_of("-n", word.text, max_times); });
     words.then([this] { check(); });
   }
 
@@ -118,7 +118,7 @@ class ScheduleNext final : public Command {
 
 class ScheduleList final : public Command {
  public:
-  void declare(Words&) override {}
+  void declare(Arguments&) override {}
 
   int run(const Options& options, Context& context) override {
     verbs::ScheduleChanges changes = schedules_of(options, context);

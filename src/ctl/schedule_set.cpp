@@ -18,15 +18,15 @@ namespace {
 
 class ScheduleSet final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     job_.declare(words, "The job; what follows its last ':' names its queue", true);
     words.one_or_none("SCHEDULE", "NOW, AT:<Unix time>, CONTINUE, STOP, or iCalendar lines",
-                      [this](Word&& word) { schedule_ = std::move(word.text); });
+                      [this](Argument&& word) { schedule_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "The first time of a rule after this one (default: now)",
-                 [this](Word&& word) { after_ = unix_time_of("--after", word.text); });
+                 [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
-                 [this](Word&& word) { file_ = std::move(word.text); });
+                 [this](Argument&& word) { file_ = std::move(word.text); });
     words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
     words.then([this] { check(); });
   }
@@ -45,7 +45,7 @@ class ScheduleSet final : public Command {
   }
 
   int set_job(const Options& options, verbs::ScheduleChanges& changes) const {
-    if (const std::string why = job_trouble(job_.job); !why.empty()) throw Failure(refused, why);
+    if (const std::string why = job_error(job_.job); !why.empty()) throw Failure(refused, why);
     const verbs::UnixSeconds now = changes.now();
     verbs::Decision decision = verbs::decide(*schedule_, now, after_);
     const bool unchanged =
@@ -67,17 +67,17 @@ class ScheduleSet final : public Command {
   /// All of the file or nothing; with --force also invalid schedules, each of which is named.
   int set_file(const Options& options, verbs::ScheduleChanges& changes) const {
     ScheduleFile file = read_schedule_file(*file_);
-    const bool readable = file.mistakes.empty();
+    const bool readable = file.errors.empty();
     const verbs::UnixSeconds now = changes.now();
     std::vector<verbs::SetJob> all;
     for (auto& row : file.rows) {
       verbs::Decision decision = verbs::decide(row.schedule, now);
       if (!decision.why_bad.empty())
-        file.mistakes.emplace(row.line, place_in(*file_, row.line) + escape_text(row.job) + ": " +
-                                            escape(decision.why_bad));
+        file.errors.emplace(row.line, place_in(*file_, row.line) + escape_text(row.job) + ": " +
+                                          escape(decision.why_bad));
       all.push_back({row.job, std::move(decision.schedule), decision.effect});
     }
-    if (!file.mistakes.empty() && !(force_ && readable)) refuse(file, "nothing was set");
+    if (!file.errors.empty() && !(force_ && readable)) refuse(file, "nothing was set");
     set_schedules(changes, all, now, true);
     if (options.json) {
       core::AsciiObject json;
@@ -85,7 +85,7 @@ class ScheduleSet final : public Command {
       json.put("jobs", all.size());
       print_json(json.take());
     }
-    if (!file.mistakes.empty()) refuse(file, "all were set, these with status BAD");
+    if (!file.errors.empty()) refuse(file, "all were set, these with status BAD");
     for (const auto& row : file.rows) warn(row.job, row.schedule);
     return done;
   }
@@ -104,7 +104,7 @@ class ScheduleSet final : public Command {
 
 class ScheduleUnset final : public Command {
  public:
-  void declare(Words& words) override { job_.declare(words, "The job"); }
+  void declare(Arguments& words) override { job_.declare(words, "The job"); }
 
   int run(const Options& options, Context& context) override {
     const bool was_set = schedules_of(options, context).unset(job_.job);
@@ -122,15 +122,15 @@ class ScheduleUnset final : public Command {
 
 class ScheduleControl final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.one("SIGNAL", "HALT: no dispatch and no new runs, on all hosts; RESUME: its end",
-              [this](Word&& word) { signal_ = upper(std::move(word.text)); });
+              [this](Argument&& word) { signal_ = upper(std::move(word.text)); });
   }
 
   int run(const Options& options, Context& context) override {
     verbs::ScheduleChanges changes = schedules_of(options, context);
     if (signal_ == "HALT") {
-      changes.halt(who_we_are());
+      changes.halt(operator_name());
     } else {
       changes.resume();
     }

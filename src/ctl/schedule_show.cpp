@@ -25,7 +25,7 @@ void put_text(core::JsonObject& json, const char* name, const std::optional<std:
 
 class ScheduleTell final : public Command {
  public:
-  void declare(Words& words) override { job_.declare(words, "The job"); }
+  void declare(Arguments& words) override { job_.declare(words, "The job"); }
 
   int run(const Options& options, Context& context) override {
     const verbs::JobView job = schedules_of(options, context).view(job_.job);
@@ -57,10 +57,10 @@ class ScheduleTell final : public Command {
 
 class ScheduleStatuses final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.option("--before", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "Only those of this time or before it (default: now)",
-                 [this](Word&& word) { before_ = unix_time_of("--before", word.text); });
+                 [this](Argument&& word) { before_ = unix_time_of("--before", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
@@ -98,7 +98,7 @@ class ScheduleStatuses final : public Command {
 
 class ScheduleSchedules final : public Command {
  public:
-  void declare(Words&) override {}
+  void declare(Arguments&) override {}
 
   int run(const Options& options, Context& context) override {
     core::JsonArray all;

@@ -33,7 +33,7 @@ void print_stderr(const std::string& text) {
 }
 
 void print_finished(const view::RunRecord& run, bool wide) {
-  Facts facts;
+  KeyValueTable facts;
   facts.add("run", escape(run.run));
   facts.add("list", escape_text(run.list));
   facts.add("item", item_text(run.item));
@@ -57,7 +57,7 @@ void print_finished(const view::RunRecord& run, bool wide) {
 
 void print_active(const view::RunView& run, bool wide) {
   const RunStatus& status = run.status;
-  Facts facts;
+  KeyValueTable facts;
   facts.add("run", escape(status.run));
   facts.add("list", escape_text(run.list));
   facts.add("item", item_text(status.item));
@@ -90,7 +90,7 @@ std::string held_json(const verbs::FoundRun& held) {
 
 void print_held(const verbs::FoundRun& held, bool wide) {
   const view::ItemView& item = *held.held;
-  Facts facts;
+  KeyValueTable facts;
   facts.add("run", escape(item.run));
   facts.add("list", escape_text(held.list));
   facts.add("item", item_text(item.shown()));
@@ -102,11 +102,11 @@ void print_held(const verbs::FoundRun& held, bool wide) {
 
 class Show final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.one("RUN-ID", "The run, or the start of its id",
-              [this](Word&& word) { run_ = std::move(word.text); });
+              [this](Argument&& word) { run_ = std::move(word.text); });
     words.option("--list", "LIST", "a list", "Look only in this list",
-                 [this](Word&& word) { list_ = prefix_of(std::move(word.text)); });
+                 [this](Argument&& word) { list_ = prefix_of(std::move(word.text)); });
   }
 
   int run(const Options& options, Context& context) override {

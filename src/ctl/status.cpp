@@ -41,7 +41,7 @@ struct Totals {
 
 /// Also where there is none, and none is needed.
 bool redis_usable(const HostStatus& host) {
-  return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
+  return !host.has_redis || (host.redis.connected && host.redis.error.empty());
 }
 
 constexpr const char* without_redis =
@@ -53,16 +53,16 @@ std::string gearman_text(const GearmanStatus& server) {
                      std::to_string(server.lists) + " lists connected";
   if (server.jobs > 0)
     text += ", " + std::to_string(server.jobs) + (server.jobs == 1 ? " job here" : " jobs here");
-  if (!server.trouble.empty())
+  if (!server.error.empty())
     text += "; since " + time_text(server.away_since.value_or(WallTime{0})) + ": " +
-            escape(server.trouble);
+            escape(server.error);
   return text;
 }
 
 std::string redis_text(const RedisStatus& redis) {
   std::string text = escape(redis.url) + (redis.connected ? ", connected" : ", not connected");
-  if (redis.trouble.empty()) return text;
-  return text + (redis.connected ? ", unavailable: " : ": ") + escape(redis.trouble);
+  if (redis.error.empty()) return text;
+  return text + (redis.connected ? ", unavailable: " : ": ") + escape(redis.error);
 }
 
 /// How many locks there are, whether some were lost, and how near it came to that.
@@ -99,7 +99,7 @@ std::string running_text(const Totals& totals, const HostStatus& host) {
 
 void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
   const Totals totals(answer);
-  Facts facts;
+  KeyValueTable facts;
   add_problems(facts, answer);
   facts.add("host", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
                         escape(host.version));
@@ -118,13 +118,13 @@ void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
 
 class Status final : public Command {
  public:
-  void declare(Words&) override {}
+  void declare(Arguments&) override {}
   int run(const Options& options, Context& context) override {
     // Each of ten thousand lists is only of use to a program.
     std::optional<std::string_view> lists;
     if (!options.json) lists = "count";
     const JsonFields answer =
-        context.host().ask(api::endpoints::status.target({}, {{"lists", lists}}));
+        context.host().request(api::endpoints::status.target({}, {{"lists", lists}}));
     const HostStatus host = view::read_host(answer);
     if (options.json) {
       print_json(answer);

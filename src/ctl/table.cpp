@@ -19,7 +19,7 @@ constexpr std::size_t widest = 48;
 /// A terminal that doesn't say.
 constexpr std::size_t usual_width = 80;
 /// What is left of a column that is cut.
-constexpr std::size_t least_width = 6;
+constexpr std::size_t min_width = 6;
 
 const char* code_of(Colour colour) {
   switch (colour) {
@@ -95,13 +95,13 @@ std::vector<std::size_t> Table::widths(std::size_t available) const {
   std::vector<Column> columns;
   for (const auto& heading : headings_) {
     const std::size_t width = width_of(heading.name);
-    columns.push_back({width, std::min(width, least_width), heading.soft});
+    columns.push_back({width, std::min(width, min_width), heading.soft});
   }
   const std::size_t most = available > 0 ? available : widest;
   for (const auto& row : rows_)
     for (std::size_t i = 0; i < row.size(); ++i)
       columns[i].wanted = std::max(columns[i].wanted, std::min(width_of(row[i].text), most));
-  for (auto& column : columns) column.least = std::min(column.wanted, least_width);
+  for (auto& column : columns) column.least = std::min(column.wanted, min_width);
   if (available > 0) return fit(columns, available);
   std::vector<std::size_t> widths;
   for (const auto& column : columns) widths.push_back(column.wanted);
@@ -119,14 +119,14 @@ void Table::print(bool wide) const {
 
 // ---- names and their values
 
-void Facts::print(bool wide) const {
+void KeyValueTable::print(bool wide) const {
   std::size_t names = 0;
   for (const auto& [name, value] : rows_) names = std::max(names, width_of(name));
   const std::size_t indent = names + gap;
   const std::size_t terminal = wide ? 0 : terminal_width();
   for (const auto& [name, value] : rows_) {
     std::string start = name + std::string(indent - width_of(name), ' ');
-    if (terminal <= indent + least_width) {
+    if (terminal <= indent + min_width) {
       std::cout << start << coloured(value) << '\n';
       continue;
     }

@@ -56,7 +56,7 @@ class Table {
 };
 
 /// Names and their values; long values go on in lines below.
-class Facts {
+class KeyValueTable {
  public:
   void add(std::string name, Cell value) { rows_.emplace_back(std::move(name), std::move(value)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }

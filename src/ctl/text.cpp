@@ -100,7 +100,7 @@ std::string capabilities_text(const std::vector<std::string>& caps) {
   return text;
 }
 
-void add_problems(Facts& facts, const view::JsonFields& answer) {
+void add_problems(KeyValueTable& facts, const view::JsonFields& answer) {
   const char* name = "wrong";
   for (const ShownProblem& problem : read_problems(answer)) {
     const bool by_hand =

@@ -52,7 +52,7 @@ std::string running_of_limits(const ListStatus& list);
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
 /// What is wrong, a line for each cause: first of all.
-void add_problems(Facts& facts, const view::JsonFields& answer);
+void add_problems(KeyValueTable& facts, const view::JsonFields& answer);
 
 /// One record, or a field of one, for standard output: as it is into a pipe and with --raw, escaped
 /// on a terminal.

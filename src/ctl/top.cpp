@@ -27,8 +27,8 @@ namespace w8y::ctl {
 namespace {
 
 constexpr Duration usual_pause = std::chrono::seconds(1);
-constexpr Duration least_pause = std::chrono::milliseconds(100);
-constexpr Duration answer_patience = std::chrono::seconds(5);
+constexpr Duration min_pause = std::chrono::milliseconds(100);
+constexpr Duration answer_timeout = std::chrono::seconds(5);
 /// A status of ten thousand lists is work for who answers it: it is asked for less often.
 constexpr int rest_of_answer = 10;
 
@@ -42,7 +42,7 @@ class Asking {
  public:
   struct Answer {
     std::optional<view::JsonFields> status;
-    std::string trouble;  ///< why there is none
+    std::string error;  ///< why there is none
     Instant at{};
   };
 
@@ -80,9 +80,9 @@ class Asking {
       const Instant asked = monotonic_now();
       Answer answer;
       try {
-        answer.status = host_.ask(api::endpoints::status.target(), answer_patience);
+        answer.status = host_.request(api::endpoints::status.target(), answer_timeout);
       } catch (const Failure& failure) {
-        answer.trouble = failure.what();
+        answer.error = failure.what();
       }
       answer.at = monotonic_now();
       pause = std::max(pause_, (answer.at - asked) * rest_of_answer);
@@ -104,18 +104,18 @@ class Asking {
 
 class Top final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     words.option("--interval", "INTERVAL", "a time, such as 5s",
                  "Refresh each INTERVAL (default: 1s)",
-                 [this](Word&& word) { pause_ = duration_of("--interval", word.text); });
+                 [this](Argument&& word) { pause_ = duration_of("--interval", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
     if (options.json)
       throw Failure(wrong_usage, "top is for a terminal; `w8yctl --json status` has the same");
-    if (pause_ < least_pause) throw Failure(wrong_usage, "--interval needs at least 100ms");
+    if (pause_ < min_pause) throw Failure(wrong_usage, "--interval needs at least 100ms");
     HostApi& host = context.host();
-    view_.set(reader_.read(host.ask(api::endpoints::status.target()), monotonic_now()));
+    view_.set(reader_.read(host.request(api::endpoints::status.target()), monotonic_now()));
     TopScreen screen;
     Asking asking(host, pause_);
     while (follow(screen, asking)) {
@@ -144,13 +144,13 @@ class Top final : public Command {
     if (!answer) return;
     if (!answer->status) {
       if (lost_.count() == 0) lost_ = wall_now();
-      view_.set_trouble("not connected since " + time_text(lost_) + ": " + answer->trouble);
+      view_.set_error("not connected since " + time_text(lost_) + ": " + answer->error);
       return;
     }
     lost_ = WallTime(0);
-    view_.set_trouble({});
-    TopFigures figures = reader_.read(*answer->status, answer->at);
-    if (!view_.frozen()) view_.set(std::move(figures));
+    view_.set_error({});
+    TopSnapshot stats = reader_.read(*answer->status, answer->at);
+    if (!view_.frozen()) view_.set(std::move(stats));
   }
 
   Duration pause_ = usual_pause;

@@ -33,7 +33,7 @@ int attributes_of(const Cell& cell, TopLine::Look look) {
   return attributes;
 }
 
-void begin_colours() {
+void start_colours() {
   if (!has_colors()) return;
   start_color();
   use_default_colors();
@@ -123,7 +123,7 @@ TopScreen::TopScreen() {
   nodelay(stdscr, true);
   set_escdelay(escape_wait_ms);
   curs_set(0);
-  begin_colours();
+  start_colours();
 }
 
 TopScreen::~TopScreen() {

@@ -10,7 +10,7 @@ namespace {
 
 /// Rates are over so long, and no more statuses than these.
 constexpr Duration rate_span = std::chrono::minutes(1);
-constexpr std::size_t most_past = 16;
+constexpr std::size_t max_past = 16;
 
 double per_minute(std::uint64_t now, std::uint64_t then, double minutes) {
   return (static_cast<double>(now) - static_cast<double>(then)) / minutes;
@@ -18,39 +18,38 @@ double per_minute(std::uint64_t now, std::uint64_t then, double minutes) {
 
 }  // namespace
 
-TopFigures TopReader::read(const view::JsonFields& answer, Instant now) {
-  TopFigures figures{view::read_host(answer), read_problems(answer), {}};
+TopSnapshot TopReader::read(const view::JsonFields& answer, Instant now) {
+  TopSnapshot stats{view::read_host(answer), read_problems(answer), {}};
   for (const view::JsonFields& each : answer.objects("lists"))
-    if (auto list = view::read_list(each, view::api)) figures.lists.push_back({std::move(*list)});
+    if (auto list = view::read_list(each, view::api)) stats.lists.push_back({std::move(*list)});
 
-  if (figures.host.host_id != host_id_) {
-    host_id_ = figures.host.host_id;
+  if (stats.host.host_id != host_id_) {
+    host_id_ = stats.host.host_id;
     past_.clear();
   }
   if (!past_.empty() && past_.front().at < now) {
     const double minutes =
         std::chrono::duration<double, std::ratio<60>>(now - past_.front().at).count();
-    for (TopList& list : figures.lists) {
+    for (TopList& list : stats.lists) {
       const auto before = past_.front().counts.find(list.status.prefix);
       const Counts then = before == past_.front().counts.end() ? Counts{} : before->second;
       list.done_per_minute = per_minute(list.done(), then.done, minutes);
       list.failed_per_minute = per_minute(list.failed(), then.failed, minutes);
     }
   }
-  remember(figures, now);
-  return figures;
+  remember(stats, now);
+  return stats;
 }
 
-void TopReader::remember(const TopFigures& figures, Instant now) {
+void TopReader::remember(const TopSnapshot& stats, Instant now) {
   while (!past_.empty() && now - past_.front().at > rate_span) past_.pop_front();
   // Of all that could be kept, those that are spread over the whole span.
-  if (past_.size() > 1 && past_.size() >= most_past &&
-      now - past_.back().at < rate_span / most_past)
+  if (past_.size() > 1 && past_.size() >= max_past && now - past_.back().at < rate_span / max_past)
     return;
-  if (past_.size() > most_past) past_.pop_front();
-  Past& past = past_.emplace_back();
+  if (past_.size() > max_past) past_.pop_front();
+  Totals& past = past_.emplace_back();
   past.at = now;
-  for (const TopList& list : figures.lists)
+  for (const TopList& list : stats.lists)
     if (list.done() > 0 || list.failed() > 0)
       past.counts[list.status.prefix] = {list.done(), list.failed()};
 }

@@ -25,7 +25,7 @@ struct TopList {
   [[nodiscard]] std::uint64_t failed() const { return view::failures(status.counters); }
 };
 
-struct TopFigures {
+struct TopSnapshot {
   HostStatus host;
   std::vector<ShownProblem> problems;
   std::vector<TopList> lists;
@@ -36,21 +36,21 @@ class TopReader {
  public:
   /// `now`: of a clock that neither stops nor jumps.
   /// `answer`: of GET /api/v1/status.
-  TopFigures read(const view::JsonFields& answer, Instant now);
+  TopSnapshot read(const view::JsonFields& answer, Instant now);
 
  private:
   struct Counts {
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
   };
-  struct Past {
+  struct Totals {
     Instant at{};
     std::unordered_map<std::string, Counts> counts;  ///< of lists that had runs
   };
-  void remember(const TopFigures& figures, Instant now);
+  void remember(const TopSnapshot& stats, Instant now);
 
   std::string host_id_;  ///< a new one: it has been started again
-  std::deque<Past> past_;
+  std::deque<Totals> past_;
 };
 
 }  // namespace w8y::ctl

@@ -16,7 +16,7 @@ namespace w8y::ctl {
 
 namespace {
 
-constexpr std::size_t most_problems = 4;
+constexpr std::size_t max_problems = 4;
 /// Of the rows below the head, those for runs, where there are as many.
 constexpr std::size_t part_of_runs = 3;
 
@@ -51,9 +51,9 @@ std::string bar_text(const std::optional<Progress>& progress) {
 Cell redis_cell(const HostStatus& host) {
   if (!host.has_redis) return "none";
   const RedisStatus& redis = host.redis;
-  if (redis.connected && redis.trouble.empty()) return "connected";
+  if (redis.connected && redis.error.empty()) return "connected";
   return {(redis.connected ? "unavailable" : "not connected") +
-              (redis.trouble.empty() ? "" : ": " + escape(redis.trouble)),
+              (redis.error.empty() ? "" : ": " + escape(redis.error)),
           Colour::bad};
 }
 
@@ -61,12 +61,12 @@ Cell redis_cell(const HostStatus& host) {
 int rank_of(const ListStatus& list) {
   if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
-  if (list.state == ListState::refused || list.state == ListState::paused) return 2;
+  if (list.state == ListState::ineligible || list.state == ListState::paused) return 2;
   return list.state == ListState::running ? 3 : 4;
 }
 
 std::optional<WallTime> cycle_of(const TopList& list) {
-  return list.status.figures ? list.status.figures->lap : std::nullopt;
+  return list.status.stats ? list.status.stats->cycle : std::nullopt;
 }
 
 TopLine one_line(Cell cell, std::size_t width, TopLine::Look look = TopLine::Look::plain) {
@@ -143,7 +143,7 @@ bool TopView::press(const TopKey& key) {
       first_ = 0;
       break;
     case Kind::end:
-      first_ = figures_.lists.size() + running();
+      first_ = stats_.lists.size() + running();
       break;
     case Kind::enter:
     case Kind::backspace:
@@ -210,7 +210,7 @@ bool TopView::fits(const std::string& name) const {
 
 std::vector<const TopList*> TopView::chosen_lists() const {
   std::vector<const TopList*> lists;
-  for (const TopList& list : figures_.lists)
+  for (const TopList& list : stats_.lists)
     if (fits(escape_text(list.status.prefix))) lists.push_back(&list);
   const auto by = [&](auto key) {
     std::ranges::stable_sort(lists,
@@ -237,13 +237,13 @@ std::vector<const TopList*> TopView::chosen_lists() const {
 
 std::size_t TopView::running() const {
   std::size_t count = 0;
-  for (const TopList& list : figures_.lists) count += list.status.runs.size();
+  for (const TopList& list : stats_.lists) count += list.status.runs.size();
   return count;
 }
 
 std::vector<TopView::TopRun> TopView::chosen_runs() const {
   std::vector<TopRun> runs;
-  for (const TopList& list : figures_.lists) {
+  for (const TopList& list : stats_.lists) {
     const std::string name = escape_text(list.status.prefix);
     if (!fits(name)) continue;
     for (const RunStatus& run : list.status.runs) runs.push_back({name, &run});
@@ -255,7 +255,7 @@ std::vector<TopView::TopRun> TopView::chosen_runs() const {
 void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   double done = 0;
   double failed = 0;
-  for (const TopList& list : figures_.lists) {
+  for (const TopList& list : stats_.lists) {
     done += list.done_per_minute;
     failed += list.failed_per_minute;
   }
@@ -267,7 +267,7 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
     room -= std::min(room, width_of(text));
     line.cells.emplace_back(std::move(text), colour);
   };
-  const HostStatus& host = figures_.host;
+  const HostStatus& host = stats_.host;
   const Cell state = shaded(state_name(host.state));
   const Cell redis = redis_cell(host);
   put(escape(host.host) + "  ");
@@ -277,8 +277,7 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   put(redis.text, redis.colour);
   to.push_back(std::exchange(line, {}));
   room = width;
-  put(std::to_string(figures_.lists.size()) +
-      (figures_.lists.size() == 1 ? " list, " : " lists, "));
+  put(std::to_string(stats_.lists.size()) + (stats_.lists.size() == 1 ? " list, " : " lists, "));
   put(std::to_string(running()) + " running");
   if (host.slots_limit > 0)
     put(", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
@@ -286,11 +285,11 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   put(", " + (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
   if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
   to.push_back(std::move(line));
-  for (std::size_t i = 0; i < figures_.problems.size() && i < most_problems; ++i)
-    to.push_back(one_line({said(figures_.problems[i].text), Colour::bad}, width));
-  if (const std::size_t count = figures_.problems.size(); count > most_problems)
+  for (std::size_t i = 0; i < stats_.problems.size() && i < max_problems; ++i)
+    to.push_back(one_line({said(stats_.problems[i].text), Colour::bad}, width));
+  if (const std::size_t count = stats_.problems.size(); count > max_problems)
     to.push_back(
-        one_line({"and " + std::to_string(count - most_problems) + " more: w8yctl status has all",
+        one_line({"and " + std::to_string(count - max_problems) + " more: w8yctl status has all",
                   Colour::bad},
                  width));
 }
@@ -349,7 +348,7 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
     table.push_back(
         {runs[i].list, item_text(run.item),
          run.lease_lost ? Cell("lock lost", Colour::bad) : shaded(state_name(run.state)),
-         time_span(figures_.host.now - run.started), bar_text(run.progress), escape(run.run)});
+         time_span(stats_.host.now - run.started), bar_text(run.progress), escape(run.run)});
   }
   add_table(to,
             {{"LIST", true},
@@ -364,7 +363,7 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
 TopLine TopView::footer(std::size_t width) const {
   using Look = TopLine::Look;
   if (editing_) return one_line("filter: " + filter_ + "_", width, Look::footer);
-  if (!trouble_.empty()) return one_line({trouble_, Colour::bad}, width, Look::footer);
+  if (!error_.empty()) return one_line({error_, Colour::bad}, width, Look::footer);
   std::string text = "by " + std::string(sort_name(sort_));
   if (!filter_.empty()) text += ", only " + filter_;
   if (frozen_) text += ", standing still";

@@ -33,8 +33,8 @@ class TopView {
   /// False: the user wants to leave.
   bool press(const TopKey& key);
   /// What was read last, and what is wrong since then with reading; empty: nothing.
-  void set(TopFigures figures) { figures_ = std::move(figures); }
-  void set_trouble(std::string trouble) { trouble_ = std::move(trouble); }
+  void set(TopSnapshot stats) { stats_ = std::move(stats); }
+  void set_error(std::string error) { error_ = std::move(error); }
   [[nodiscard]] bool frozen() const { return frozen_; }
 
   /// No more lines than `height`, none wider than `width`.
@@ -58,8 +58,8 @@ class TopView {
   void add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
   [[nodiscard]] TopLine footer(std::size_t width) const;
 
-  TopFigures figures_;
-  std::string trouble_;
+  TopSnapshot stats_;
+  std::string error_;
   Sort sort_ = Sort::problems;
   Shown shown_ = Shown::both;
   std::string filter_;

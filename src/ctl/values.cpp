@@ -81,29 +81,30 @@ std::string any_item_state_of(const std::string& text) {
                  "bad", "died", "orphaned", "claimed", "stalled"});
 }
 
-void declare_prefix(Words& words, const char* what, std::string& into) {
-  words.one("LIST", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
+void declare_prefix(Arguments& words, const char* what, std::string& into) {
+  words.one("LIST", what, [&into](Argument&& word) { into = prefix_of(std::move(word.text)); });
 }
 
-void declare_prefix_or_none(Words& words, const char* what, std::optional<std::string>& into) {
-  words.one_or_none("LIST", what, [&into](Word&& word) { into = prefix_of(std::move(word.text)); });
+void declare_prefix_or_none(Arguments& words, const char* what, std::optional<std::string>& into) {
+  words.one_or_none("LIST", what,
+                    [&into](Argument&& word) { into = prefix_of(std::move(word.text)); });
 }
 
-void declare_reason(Words& words, std::string& into) {
+void declare_reason(Arguments& words, std::string& into) {
   words.option("--reason", "TEXT", "a text", "Why: shown with who and when",
-               [&into](Word&& word) { into = std::move(word.text); });
+               [&into](Argument&& word) { into = std::move(word.text); });
 }
 
-void declare_raw(Words& words, Options& options) {
+void declare_raw(Arguments& words, Options& options) {
   words.flag("--raw", "Print bytes unescaped, even to a terminal", options.raw);
 }
 
-void declare_limit(Words& words, const char* what, std::size_t& into) {
+void declare_limit(Arguments& words, const char* what, std::size_t& into) {
   words.option("--limit", "N", "a number", what,
-               [&into](Word&& word) { into = number_of("--limit", word.text, most_shown); });
+               [&into](Argument&& word) { into = number_of("--limit", word.text, max_shown); });
 }
 
-void ItemWords::take(Word&& word) {
+void ItemArguments::take(Argument&& word) {
   if (!base64) return items.push_back(std::move(word.text));
   auto bytes = base64_decode(word.text);
   if (!bytes)
@@ -112,9 +113,9 @@ void ItemWords::take(Word&& word) {
   items.push_back(std::move(*bytes));
 }
 
-void ItemWords::declare(Words& words, bool or_none) {
+void ItemArguments::declare(Arguments& words, bool or_none) {
   words.flag("--base64", "Items are given in base64", base64);
-  const auto take = [this](Word&& word) { this->take(std::move(word)); };
+  const auto take = [this](Argument&& word) { this->take(std::move(word)); };
   if (or_none) {
     words.any_number("ITEM", "Items", take);
   } else {
@@ -122,9 +123,10 @@ void ItemWords::declare(Words& words, bool or_none) {
   }
 }
 
-void ItemWords::declare_option(Words& words, const char* what) {
+void ItemArguments::declare_option(Arguments& words, const char* what) {
   words.flag("--base64", "The item is given in base64", base64);
-  words.option("--item", "ITEM", "an item", what, [this](Word&& word) { take(std::move(word)); });
+  words.option("--item", "ITEM", "an item", what,
+               [this](Argument&& word) { take(std::move(word)); });
   words.then([this] {
     if (base64 && items.empty()) throw Failure(wrong_usage, "--base64 needs an --item");
   });

@@ -29,29 +29,29 @@ std::string item_state_of(const std::string& text);
 std::string any_item_state_of(const std::string& text);
 inline constexpr const char* item_states_text = "free, running, delayed or quarantined";
 
-constexpr std::size_t most_shown = 1'000'000;
+constexpr std::size_t max_shown = 1'000'000;
 
 // What several commands have.
-void declare_prefix(Words& words, const char* what, std::string& into);
-void declare_prefix_or_none(Words& words, const char* what, std::optional<std::string>& into);
-void declare_reason(Words& words, std::string& into);
+void declare_prefix(Arguments& words, const char* what, std::string& into);
+void declare_prefix_or_none(Arguments& words, const char* what, std::optional<std::string>& into);
+void declare_reason(Arguments& words, std::string& into);
 /// For groups whose commands print bytes of others as records.
-void declare_raw(Words& words, Options& options);
-void declare_limit(Words& words, const char* what, std::size_t& into);
+void declare_raw(Arguments& words, Options& options);
+void declare_limit(Arguments& words, const char* what, std::size_t& into);
 
 /// Items of the command line: as they are, or in base64.
-class ItemWords {
+class ItemArguments {
  public:
   /// One or more, as arguments; none, if `or_none`.
-  void declare(Words& words, bool or_none = false);
+  void declare(Arguments& words, bool or_none = false);
   /// At most one, as an option.
-  void declare_option(Words& words, const char* what);
+  void declare_option(Arguments& words, const char* what);
 
   std::vector<Item> items;
   bool base64 = false;
 
  private:
-  void take(Word&& word);
+  void take(Argument&& word);
 };
 
 }  // namespace w8y::ctl

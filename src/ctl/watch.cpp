@@ -64,7 +64,7 @@ void show(const std::optional<JsonFields>& event, std::string_view payload, bool
 
 class Watch final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
     declare_limit(words, "End after N events", limit_);
   }

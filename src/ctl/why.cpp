@@ -22,7 +22,7 @@ using view::JsonFields;
 
 class AskWhy final : public Command {
  public:
-  void declare(Words& words) override {
+  void declare(Arguments& words) override {
     declare_prefix(words, "The list", prefix_);
     item_.declare(words, true);
     words.then([this] {
@@ -71,7 +71,7 @@ class AskWhy final : public Command {
       return std::nullopt;
     std::optional<std::string_view> times;
     if (!options.json) times = "marked";
-    return context.ask_if_there(
+    return context.request_if_present(
         item_.items.empty()
             ? api::endpoints::why_list.target({prefix_}, {{"times", times}})
             : api::endpoints::why_item.target({prefix_, item_.items.front()}, {{"times", times}}),
@@ -87,10 +87,10 @@ class AskWhy final : public Command {
     } catch (const verbs::RedisError& error) {
       if (!verbs::is_unreachable(error)) throw;
       // What the w8yd of this host knows without Redis.
-      const auto status = context.try_ask(api::endpoints::status_of_host());
+      const auto status = context.try_request(api::endpoints::status_of_host());
       const HostStatus host = status ? view::read_host(*status) : HostStatus{};
-      if (host.redis.trouble.empty()) throw;
-      return why_unavailable(host.host, host.redis.trouble, host.redis.away_since, wall_now(),
+      if (host.redis.error.empty()) throw;
+      return why_unavailable(host.host, host.redis.error, host.redis.away_since, wall_now(),
                              question.time_text);
     }
   }
@@ -99,21 +99,21 @@ class AskWhy final : public Command {
     FleetAccess fleet(options, context);
     bool seen = false;
     try {
-      question.hosts = fleet.look(true, question.list).hosts;
+      question.hosts = fleet.read(true, question.list).hosts;
       seen = true;
       if (question.hosts.empty()) return;
-      FleetOrder order;
-      order.kind = OrderKind::runs;
+      FleetCommand order;
+      order.kind = FleetCommandKind::runs;
       order.list = question.list;
-      question.replies = fleet.give(std::move(order));
+      question.replies = fleet.send(std::move(order));
     } catch (const Failure& failure) {
       // Who can't ask hosts still has what they have told.
-      if (!seen) question.fleet_trouble = failure.what();
+      if (!seen) question.fleet_error = failure.what();
     }
   }
 
   std::string prefix_;
-  ItemWords item_;
+  ItemArguments item_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace w8y::executor {
 
 /// Remembers the last account for a second: so soon a change of it takes effect.
-class Accounts {
+class AccountCache {
  public:
   /// Returns what is wrong; else account() is the one.
   std::optional<process::SpawnError> look_up(const RunAs& run_as, Instant now) {

@@ -24,7 +24,7 @@ void add_item(std::vector<std::string>& environment, const std::string& name, co
   if (fits_variable(name, item)) environment.push_back(start + item);
 }
 
-std::optional<NotStarted> fill(const Claim& claim, const Rule& rule,
+std::optional<NotStarted> fill(const Claim& claim, const ListConfig& rule,
                                process::ChildOptions& options) {
   process::SpawnRequest& request = options.spawn;
   const std::string& program = rule.command->front();
@@ -52,7 +52,7 @@ void AttachedExecutor::prepare() {
     environment_.emplace_back(*variable);
 }
 
-void AttachedExecutor::start(const Claim& claim, RulePtr rule) {
+void AttachedExecutor::start(const Claim& claim, ListConfigPtr rule) {
   run_ = claim.run;
   told_started_ = false;
   process::ChildOptions options;

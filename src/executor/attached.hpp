@@ -26,7 +26,7 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
   void prepare();
 
   // of Executor
-  void start(const Claim& claim, RulePtr rule) override;
+  void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
 

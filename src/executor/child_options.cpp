@@ -2,14 +2,15 @@
 
 namespace w8y::executor {
 
-std::optional<NotStarted> set_options(const Rule& rule, const process::Account& account,
-                                      const ExecutorOptions& host, process::TempFolder& folder,
+std::optional<NotStarted> set_options(const ListConfig& rule, const process::Account& account,
+                                      const ExecutorOptions& host,
+                                      process::TempDirectory& directory,
                                       process::ChildOptions& options) {
   process::SpawnRequest& request = options.spawn;
   request.cwd = rule.child->cwd;
   if (rule.child->cwd == "temp") {
-    if (const auto error = folder.make(account.credentials)) return not_started(*error);
-    request.cwd = folder.path();
+    if (const auto error = directory.make(account.credentials)) return not_started(*error);
+    request.cwd = directory.path();
     request.cwd_is_fresh = true;
   }
   request.no_new_privs = rule.child->no_new_privs;

@@ -19,8 +19,9 @@ inline NotStarted not_started(const process::SpawnError& error) {
 
 /// Fills in all but program, arguments, environment and input; makes the folder if there is to be
 /// one. Returns why not.
-std::optional<NotStarted> set_options(const Rule& rule, const process::Account& account,
-                                      const ExecutorOptions& host, process::TempFolder& folder,
+std::optional<NotStarted> set_options(const ListConfig& rule, const process::Account& account,
+                                      const ExecutorOptions& host,
+                                      process::TempDirectory& directory,
                                       process::ChildOptions& options);
 
 }  // namespace w8y::executor

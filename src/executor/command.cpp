@@ -8,7 +8,7 @@ namespace {
 
 class Command : public Protocol {
  public:
-  std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
+  std::optional<NotStarted> call(const Claim& claim, const ListConfig& rule,
                                  process::ChildOptions& options) const override {
     const std::string& program = rule.command->front();
     // With a slash there is nothing to look for, and the exec says itself what is wrong.

@@ -61,8 +61,7 @@ Environment basic_environment() {
 }
 
 bool fits_variable(std::string_view name, std::string_view value) {
-  return name.size() + 1 + value.size() < longest_string &&
-         value.find('\0') == std::string_view::npos;
+  return name.size() + 1 + value.size() < max_string && value.find('\0') == std::string_view::npos;
 }
 
 namespace {
@@ -70,7 +69,7 @@ namespace {
 /// From weakest to strongest; a file stands between what is weaker and what is stronger than it.
 class Layers {
  public:
-  Layers(const Rule& rule, const process::Account& account) : file_(rule.child->env_file) {
+  Layers(const ListConfig& rule, const process::Account& account) : file_(rule.child->env_file) {
     const auto& pass = rule.child->env_pass;
     weak_ = basic_environment();
     if (std::find(pass.begin(), pass.end(), "*") != pass.end()) pass_all(weak_);
@@ -92,7 +91,7 @@ class Layers {
   Environment strong_;
 };
 
-void set_list(Environment& environment, const Rule& rule, const std::string& host) {
+void set_list(Environment& environment, const ListConfig& rule, const std::string& host) {
   for (const auto& [name, value] : rule.child->env) environment.set(name, value);
   set_if_fits(environment, "W8Y_LIST", rule.prefix);
   environment.set("W8Y_HOST", host);
@@ -100,14 +99,14 @@ void set_list(Environment& environment, const Rule& rule, const std::string& hos
 
 }  // namespace
 
-void process_environment(const Rule& rule, const process::Account& account, const std::string& host,
-                         process::SpawnRequest& request) {
+void process_environment(const ListConfig& rule, const process::Account& account,
+                         const std::string& host, process::SpawnRequest& request) {
   Layers layers(rule, account);
   set_list(layers.strong(), rule, host);
   layers.put_into(request);
 }
 
-void run_environment(const Claim& claim, const Rule& rule, const process::Account& account,
+void run_environment(const Claim& claim, const ListConfig& rule, const process::Account& account,
                      const std::string& host, process::SpawnRequest& request) {
   Layers layers(rule, account);
   Environment& environment = layers.strong();

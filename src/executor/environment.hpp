@@ -37,10 +37,10 @@ bool fits_variable(std::string_view name, std::string_view value);
 /// All variables of one run. From weakest to strongest: PATH, LANG, TZ; `env_pass` `*`; the
 /// account's; `env_pass` by name; `env_file`; `env`; the run's own. `*` leaves out W8Y_… (it may
 /// hold the URL with its password) and what systemd tells only us. The file is read by the spawn.
-void run_environment(const Claim& claim, const Rule& rule, const process::Account& account,
+void run_environment(const Claim& claim, const ListConfig& rule, const process::Account& account,
                      const std::string& host, process::SpawnRequest& request);
 /// The same for a process that takes many runs: of W8Y_… only what they have in common.
-void process_environment(const Rule& rule, const process::Account& account, const std::string& host,
-                         process::SpawnRequest& request);
+void process_environment(const ListConfig& rule, const process::Account& account,
+                         const std::string& host, process::SpawnRequest& request);
 
 }  // namespace w8y::executor

@@ -11,32 +11,33 @@ namespace {
 
 /// A way to run items: the first that serves a rule is taken, so the better ones stand first.
 struct Way {
-  bool (*serves)(const Rule& rule, const Caps& caps);
+  bool (*serves)(const ListConfig& rule, const Caps& caps);
   std::unique_ptr<Executor> (*make)(loop::Loop& loop, const ExecutorOptions& options,
-                                    RunHandler& handler, const Rule& rule, const Caps& caps);
+                                    RunHandler& handler, const ListConfig& rule, const Caps& caps);
 };
 
-bool serves_stream(const Rule& rule, const Caps& caps) {
+bool serves_stream(const ListConfig& rule, const Caps& caps) {
   return !rule.is_command() && rule.mode != Mode::single && caps.has("stream");
 }
 
 std::unique_ptr<Executor> make_stream(loop::Loop& loop, const ExecutorOptions& options,
-                                      RunHandler& handler, const Rule& rule, const Caps& caps) {
+                                      RunHandler& handler, const ListConfig& rule,
+                                      const Caps& caps) {
   return std::make_unique<StreamExecutor>(loop, handler, options, rule, caps);
 }
 
-bool serves_single(const Rule& rule, const Caps& caps) {
+bool serves_single(const ListConfig& rule, const Caps& caps) {
   return rule.is_command() || (rule.mode != Mode::stream && caps.has("single"));
 }
 
 std::unique_ptr<Executor> make_single(loop::Loop& loop, const ExecutorOptions& options,
-                                      RunHandler& handler, const Rule&, const Caps&) {
+                                      RunHandler& handler, const ListConfig&, const Caps&) {
   return std::make_unique<ProcessExecutor>(loop, handler, options);
 }
 
 constexpr std::array ways{Way{serves_stream, make_stream}, Way{serves_single, make_single}};
 
-const Way* way_for(const Rule& rule, const Caps& caps) {
+const Way* way_for(const ListConfig& rule, const Caps& caps) {
   for (const Way& way : ways)
     if (way.serves(rule, caps)) return &way;
   return nullptr;
@@ -45,12 +46,13 @@ const Way* way_for(const Rule& rule, const Caps& caps) {
 }  // namespace
 
 std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions& options,
-                                        RunHandler& handler, const Rule& rule, const Caps& caps) {
+                                        RunHandler& handler, const ListConfig& rule,
+                                        const Caps& caps) {
   const Way* way = way_for(rule, caps);
   return way == nullptr ? nullptr : way->make(loop, options, handler, rule, caps);
 }
 
-std::string why_not(const Rule& rule, const Caps& caps) {
+std::string why_not(const ListConfig& rule, const Caps& caps) {
   for (const std::string& cap : *rule.requires_caps)
     if (!caps.has(cap)) return "lacks \"" + cap + '"';
   if (way_for(rule, caps) != nullptr) return {};

@@ -12,7 +12,7 @@
 namespace w8y::executor {
 
 /// A word or a variable of a program: MAX_ARG_STRLEN of Linux, with its final NUL.
-inline constexpr std::size_t longest_string = std::size_t{128} << 10;
+inline constexpr std::size_t max_string = std::size_t{128} << 10;
 
 /// `text` with every `{}` replaced by the item; what comes in with the item is left alone.
 std::string fill_in(std::string_view text, std::string_view item);

@@ -36,16 +36,16 @@ int make_event() {
 }  // namespace
 
 /// One look; its thread and the loop share it.
-struct NeedsLooks::Work {
-  explicit Work(Needs what) : needs(std::move(what)) {}
-  const Needs needs;
-  std::atomic<NeedsStep> step = NeedsStep::queued;
-  Looked looked;                               ///< the thread's, until it is done
+struct PrerequisiteChecker::Work {
+  explicit Work(Prerequisites what) : needs(std::move(what)) {}
+  const Prerequisites needs;
+  std::atomic<PrerequisiteStep> step = PrerequisiteStep::queued;
+  PrerequisiteResult looked;                   ///< the thread's, until it is done
   std::optional<process::SpawnError> problem;  ///< the last one
 };
 
 /// Lives on after its owner while a thread still hangs.
-struct NeedsLooks::Shared {
+struct PrerequisiteChecker::Shared {
   explicit Shared(Look how) : look(std::move(how)), event(make_event()) {}
   const Look look;
   const process::Fd event;  ///< readable: something is done
@@ -58,7 +58,7 @@ struct NeedsLooks::Shared {
 };
 
 /// A child that is to fail at its exec, and nowhere before.
-class NeedsLooks::Trial final : private process::SpawnClient {
+class PrerequisiteChecker::Trial final : private process::SpawnClient {
  public:
   using Told = std::function<void(const std::optional<process::SpawnError>& problem)>;
 
@@ -85,10 +85,11 @@ class NeedsLooks::Trial final : private process::SpawnClient {
 
   const Told told_;
   const process::Fd null_;
-  process::Spawning spawning_;
+  process::PendingSpawn spawning_;
 };
 
-NeedsLooks::NeedsLooks(loop::Loop& loop, process::SpawnService* service, Look look)
+PrerequisiteChecker::PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service,
+                                         Look look)
     : loop_(loop),
       service_(service),
       shared_(std::make_shared<Shared>(look                 ? std::move(look)
@@ -101,19 +102,19 @@ NeedsLooks::NeedsLooks(loop::Loop& loop, process::SpawnService* service, Look lo
   ready_.keep_loop_alive(false);
 }
 
-NeedsLooks::~NeedsLooks() {
+PrerequisiteChecker::~PrerequisiteChecker() {
   const std::lock_guard lock(shared_->mutex);
   shared_->closed = true;
   shared_->queue.clear();
 }
 
-void NeedsLooks::look(const Needs& needs, Duration timeout, Answer answer) {
+void PrerequisiteChecker::look(const Prerequisites& needs, Duration timeout, Answer answer) {
   Asked& asked = asked_[needs];
   const unsigned id = ++askers_;
   Asker& asker = asked.askers[id];
   asker.answer = std::move(answer);
-  asker.patience = std::make_unique<Timer>(loop_.timers());
-  asker.patience->set(loop_.now() + timeout, [this, needs, id] { gave_up(needs, id); });
+  asker.timeout = std::make_unique<Timer>(loop_.timers());
+  asker.timeout->set(loop_.now() + timeout, [this, needs, id] { gave_up(needs, id); });
   if (!asked.work) {
     asked.work = std::make_shared<Work>(needs);
     enqueue(asked.work);
@@ -121,13 +122,13 @@ void NeedsLooks::look(const Needs& needs, Duration timeout, Answer answer) {
   hold_loop();
 }
 
-void NeedsLooks::hold_loop() {
+void PrerequisiteChecker::hold_loop() {
   ready_.keep_loop_alive(std::any_of(asked_.begin(), asked_.end(), [](const auto& entry) {
     return !entry.second.askers.empty();
   }));
 }
 
-void NeedsLooks::enqueue(const std::shared_ptr<Work>& work) {
+void PrerequisiteChecker::enqueue(const std::shared_ptr<Work>& work) {
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->queue.push_back(work);
@@ -135,7 +136,7 @@ void NeedsLooks::enqueue(const std::shared_ptr<Work>& work) {
   add_threads();
 }
 
-void NeedsLooks::add_threads() {
+void PrerequisiteChecker::add_threads() {
   const process::SignalsBlocked blocked;  // the loop's thread handles them
   const Instant now = loop_.now();
   const std::lock_guard lock(shared_->mutex);
@@ -143,7 +144,7 @@ void NeedsLooks::add_threads() {
   auto quick = static_cast<std::size_t>(
       std::count_if(busy.begin(), busy.end(), [now](Instant since) { return now - since < slow; }));
   std::size_t waiting = shared_->queue.size();
-  for (; waiting > 0 && quick < at_once && busy.size() < most_threads; --waiting, ++quick) {
+  for (; waiting > 0 && quick < at_once && busy.size() < max_threads; --waiting, ++quick) {
     const auto place = busy.insert(busy.end(), now);
     try {
       std::thread([shared = shared_, place] { serve(shared, place); }).detach();
@@ -157,7 +158,7 @@ void NeedsLooks::add_threads() {
 }
 
 /// On a thread: one look after the other, until none waits.
-void NeedsLooks::serve(const std::shared_ptr<Shared>& shared, Since since) {
+void PrerequisiteChecker::serve(const std::shared_ptr<Shared>& shared, Since since) {
   std::unique_lock lock(shared->mutex);
   const loop::SystemClock clock{};
   while (!shared->queue.empty() && !shared->closed) {
@@ -175,7 +176,7 @@ void NeedsLooks::serve(const std::shared_ptr<Shared>& shared, Since since) {
   shared->busy.erase(since);
 }
 
-void NeedsLooks::take_answers() {
+void PrerequisiteChecker::take_answers() {
   std::uint64_t ignored = 0;
   static_cast<void>(!read(shared_->event.get(), &ignored, sizeof ignored));
   std::vector<std::shared_ptr<Work>> done;
@@ -188,7 +189,7 @@ void NeedsLooks::take_answers() {
 }
 
 /// The thread has done its part.
-void NeedsLooks::answered(const Work& work) {
+void PrerequisiteChecker::answered(const Work& work) {
   const auto found = asked_.find(work.needs);
   if (found == asked_.end()) return;
   Asked& asked = found->second;
@@ -196,7 +197,7 @@ void NeedsLooks::answered(const Work& work) {
                      ? std::nullopt
                      : trial_of(work.needs, work.looked.account);
   if (!request) return over(work.needs, work.looked.problem);
-  asked.work->step = NeedsStep::trial;
+  asked.work->step = PrerequisiteStep::trial;
   asked.trial = std::make_unique<Trial>(
       loop_, *service_, std::move(*request),
       [this, needs = work.needs](const std::optional<process::SpawnError>& problem) {
@@ -205,7 +206,8 @@ void NeedsLooks::answered(const Work& work) {
       });
 }
 
-void NeedsLooks::over(const Needs& needs, const std::optional<process::SpawnError>& problem) {
+void PrerequisiteChecker::over(const Prerequisites& needs,
+                               const std::optional<process::SpawnError>& problem) {
   const auto found = asked_.find(needs);
   if (found == asked_.end()) return;
   Asked& asked = found->second;
@@ -219,16 +221,16 @@ void NeedsLooks::over(const Needs& needs, const std::optional<process::SpawnErro
     asked.again->set(loop_.now() + short_pause, [this, same = asked.work] { enqueue(same); });
     return;
   }
-  std::optional<Refusal> refusal;
+  std::optional<Ineligibility> refusal;
   if (problem)
-    refusal = Refusal{problem->text, problem->about != process::SpawnError::About::program};
+    refusal = Ineligibility{problem->text, problem->about != process::SpawnError::About::program};
   const auto askers = std::move(asked.askers);
   asked_.erase(found);
   for (const auto& [id, asker] : askers) asker.answer(refusal);
 }
 
 /// The look goes on. Whoever asks the same before it is over waits for it, too.
-void NeedsLooks::gave_up(const Needs& needs, unsigned id) {
+void PrerequisiteChecker::gave_up(const Prerequisites& needs, unsigned id) {
   const auto found = asked_.find(needs);
   if (found == asked_.end()) return;
   Asked& asked = found->second;
@@ -239,7 +241,7 @@ void NeedsLooks::gave_up(const Needs& needs, unsigned id) {
       looks_again ? asked.work->problem->text : no_answer_text(needs, asked.work->step.load());
   if (looks_again && asked.askers.empty()) asked_.erase(found);
   hold_loop();
-  asker.mapped().answer(Refusal{why, true});
+  asker.mapped().answer(Ineligibility{why, true});
 }
 
 }  // namespace w8y::executor

@@ -27,27 +27,29 @@ namespace w8y::executor {
 /// server that does not answer, and whoever looks at it waits for ever; the threads of libuv's pool
 /// are needed to look up names. A look that takes over a second holds up no other. At the end,
 /// threads that hang are left behind. The same needs are not looked at twice at once.
-class NeedsLooks {
+class PrerequisiteChecker {
  public:
-  using Look = std::function<Looked(const Needs& needs, std::atomic<NeedsStep>& step)>;
-  using Answer = std::function<void(const std::optional<Refusal>& refusal)>;
+  using Look = std::function<PrerequisiteResult(const Prerequisites& needs,
+                                                std::atomic<PrerequisiteStep>& step)>;
+  using Answer = std::function<void(const std::optional<Ineligibility>& refusal)>;
 
   /// Without a service, trials are made on threads, for programs that may wait for them. `look` is
   /// called on other threads; only tests have their own.
-  explicit NeedsLooks(loop::Loop& loop, process::SpawnService* service = nullptr, Look look = {});
-  ~NeedsLooks();
-  NeedsLooks(const NeedsLooks&) = delete;
-  NeedsLooks& operator=(const NeedsLooks&) = delete;
+  explicit PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service = nullptr,
+                               Look look = {});
+  ~PrerequisiteChecker();
+  PrerequisiteChecker(const PrerequisiteChecker&) = delete;
+  PrerequisiteChecker& operator=(const PrerequisiteChecker&) = delete;
 
   /// The answer comes from the loop, once, within `timeout`. A host that is short of processes says
   /// nothing about the list: looked at again until then.
-  void look(const Needs& needs, Duration timeout, Answer answer);
+  void look(const Prerequisites& needs, Duration timeout, Answer answer);
 
-  /// Looks that go on side by side, without those that have taken over `slow`.
+  /// Looks that go on side by side, without those that have taken over `overdue`.
   static constexpr std::size_t at_once = 4;
   static constexpr Duration slow = std::chrono::seconds(1);
   /// Threads in all, with those that wait for ever.
-  static constexpr std::size_t most_threads = 64;
+  static constexpr std::size_t max_threads = 64;
 
  private:
   struct Work;
@@ -55,7 +57,7 @@ class NeedsLooks {
   class Trial;
   struct Asker {
     Answer answer;
-    std::unique_ptr<Timer> patience;
+    std::unique_ptr<Timer> timeout;
   };
   struct Asked {
     std::shared_ptr<Work> work;
@@ -71,14 +73,14 @@ class NeedsLooks {
   void add_threads();
   void take_answers();
   void answered(const Work& work);
-  void over(const Needs& needs, const std::optional<process::SpawnError>& problem);
-  void gave_up(const Needs& needs, unsigned asker);
+  void over(const Prerequisites& needs, const std::optional<process::SpawnError>& problem);
+  void gave_up(const Prerequisites& needs, unsigned asker);
   void hold_loop();
 
   loop::Loop& loop_;
   process::SpawnService* service_;
   std::shared_ptr<Shared> shared_;
-  std::map<Needs, Asked> asked_;
+  std::map<Prerequisites, Asked> asked_;
   unsigned askers_ = 0;  ///< that there were
   loop::Watch ready_;
   Timer more_threads_;

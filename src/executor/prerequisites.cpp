@@ -34,8 +34,8 @@ std::optional<SpawnError> look_at_program(const std::string& program, bool as_ro
 
 }  // namespace
 
-bool Needs::operator<(const Needs& other) const {
-  const auto all = [](const Needs& needs) {
+bool Prerequisites::operator<(const Prerequisites& other) const {
+  const auto all = [](const Prerequisites& needs) {
     return std::tie(needs.run_as, needs.env_file, needs.cwd, needs.nice, needs.program);
   };
   if (all(*this) != all(other)) return all(*this) < all(other);
@@ -46,9 +46,9 @@ bool Needs::operator<(const Needs& other) const {
       });
 }
 
-Needs needs_of(const Rule& rule) {
+Prerequisites needs_of(const ListConfig& rule) {
   const ChildSettings& child = *rule.child;
-  Needs needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
+  Prerequisites needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
   // A folder of its own for each run: where it can't be made, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
   if (rule.is_command()) {
@@ -59,19 +59,20 @@ Needs needs_of(const Rule& rule) {
   return needs;
 }
 
-Looked look_for(const Needs& needs, std::atomic<NeedsStep>& step) {
-  Looked looked;
-  step = NeedsStep::account;
+PrerequisiteResult look_for(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
+  PrerequisiteResult looked;
+  step = PrerequisiteStep::account;
   looked.problem = process::resolve(needs.run_as, looked.account);
   if (looked.problem || needs.program.empty()) return looked;
-  step = NeedsStep::program;
+  step = PrerequisiteStep::program;
   const auto& credentials = looked.account.credentials;
   const uid_t uid = credentials ? credentials->uid : geteuid();
   looked.problem = look_at_program(needs.program, uid == 0);
   return looked;
 }
 
-std::optional<process::SpawnRequest> trial_of(const Needs& needs, const process::Account& account) {
+std::optional<process::SpawnRequest> trial_of(const Prerequisites& needs,
+                                              const process::Account& account) {
   const bool plain = needs.cwd == "/" && needs.env_file.empty() && !needs.nice &&
                      needs.rlimits.empty() && !account.credentials;
   if (plain) return std::nullopt;
@@ -91,27 +92,27 @@ std::optional<SpawnError> judge_trial(const SpawnError& end) {
   return end;
 }
 
-Looked look_and_try(const Needs& needs, std::atomic<NeedsStep>& step) {
-  Looked looked = look_for(needs, step);
+PrerequisiteResult look_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
+  PrerequisiteResult looked = look_for(needs, step);
   if (looked.problem) return looked;
   auto request = trial_of(needs, looked.account);
   if (!request) return looked;
-  step = NeedsStep::trial;
+  step = PrerequisiteStep::trial;
   request->die_with_parent = false;  // its parent is a thread
   process::Spawned ignored;
   if (const auto end = process::spawn(*request, ignored)) looked.problem = judge_trial(*end);
   return looked;
 }
 
-std::string no_answer_text(const Needs& needs, NeedsStep step) {
+std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
   switch (step) {
-    case NeedsStep::queued:
+    case PrerequisiteStep::queued:
       return "not checked yet: it waits for what other lists name, which gives no answer";
-    case NeedsStep::account:
+    case PrerequisiteStep::account:
       return "the look-up of its user or group gives no answer";
-    case NeedsStep::program:
+    case PrerequisiteStep::program:
       return "the folder of its program gives no answer";
-    case NeedsStep::trial:
+    case PrerequisiteStep::trial:
       if (needs.env_file.empty()) return "cwd " + needs.cwd + " gives no answer";
       if (needs.cwd == "/") return "env_file " + needs.env_file + " gives no answer";
       return "cwd " + needs.cwd + " or env_file " + needs.env_file + " gives no answer";

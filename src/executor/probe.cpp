@@ -19,7 +19,7 @@ namespace w8y::executor {
 
 namespace {
 
-constexpr std::size_t longest_answer = std::size_t{64} << 10;
+constexpr std::size_t max_answer = std::size_t{64} << 10;
 /// The end of its standard error is kept: the reason stands there, for whoever has to mend it.
 constexpr std::size_t errors_shown = 256;
 /// A host that is short of processes or descriptors says nothing about the program.
@@ -60,7 +60,7 @@ std::string said(std::string_view errors) {
 /// start the program, it is tried again until the time is over.
 class ProcessProber::Probe : private process::ChildHandler {
  public:
-  Probe(ProcessProber& prober, ProbeQuestion question, Duration timeout)
+  Probe(ProcessProber& prober, ProbeRequest question, Duration timeout)
       : prober_(prober),
         question_(std::move(question)),
         timeout_(timeout),
@@ -70,7 +70,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   void add(Answer answer) { answers_.push_back(std::move(answer)); }
   void begin();
   void tell(const ProbeResult& result);
-  [[nodiscard]] const ProbeQuestion& question() const { return question_; }
+  [[nodiscard]] const ProbeRequest& question() const { return question_; }
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
@@ -84,7 +84,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
 
   ProcessProber& prober_;
-  const ProbeQuestion question_;
+  const ProbeRequest question_;
   const Duration timeout_;
   Timer deadline_;
   Timer again_;
@@ -99,7 +99,7 @@ class ProcessProber::Probe : private process::ChildHandler {
 
 void ProcessProber::Probe::begin() {
   deadline_.set(prober_.loop_.now() + timeout_,
-                [this] { answer(Refusal{lacking_.empty() ? "timed out" : lacking_}); });
+                [this] { answer(Ineligibility{lacking_.empty() ? "timed out" : lacking_}); });
   ask();
 }
 
@@ -140,8 +140,8 @@ void ProcessProber::Probe::tell(const ProbeResult& result) {
 void ProcessProber::Probe::on_output(process::Stream stream, std::string_view bytes) {
   if (answered_) return;
   if (stream == process::Stream::err) return errors_.add(bytes);
-  if (output_.size() + bytes.size() > longest_answer) {
-    answer(Refusal{"its answer is longer than 64 KiB"});
+  if (output_.size() + bytes.size() > max_answer) {
+    answer(Ineligibility{"its answer is longer than 64 KiB"});
     return;
   }
   output_ += bytes;
@@ -159,15 +159,17 @@ void ProcessProber::Probe::on_ended(ProcessEnd end) {
 }
 
 ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
-  if (const auto* problem = std::get_if<NotStarted>(&end)) return Refusal{refusal_of(*problem)};
+  if (const auto* problem = std::get_if<NotStarted>(&end))
+    return Ineligibility{refusal_of(*problem)};
   const auto* exited = std::get_if<Exited>(&end);
-  if (exited == nullptr || exited->code != 0) return Refusal{end_text(end)};
+  if (exited == nullptr || exited->code != 0) return Ineligibility{end_text(end)};
   return parse_caps(output_);
 }
 
 void ProcessProber::Probe::answer(ProbeResult result) {
   if (!std::exchange(answered_, true)) {
-    if (auto* refusal = std::get_if<Refusal>(&result)) refusal->reason += said(errors_.take());
+    if (auto* refusal = std::get_if<Ineligibility>(&result))
+      refusal->reason += said(errors_.take());
     deadline_.cancel();
     again_.cancel();
     if (!over_) child_->kill();
@@ -182,30 +184,30 @@ ProcessProber::ProcessProber(loop::Loop& loop, process::ControlGroups* groups,
     : loop_(loop), groups_(groups), spawns_(spawns), needs_(loop, spawns), sweep_(loop.timers()) {}
 ProcessProber::~ProcessProber() = default;
 
-void ProcessProber::look_for(const Rule& rule, Duration timeout, Answer answer) {
-  const Needs needs = needs_of(rule);
-  const ProbeQuestion question{rule.executor, rule.args, rule.child->run_as};
+void ProcessProber::look_for(const ListConfig& rule, Duration timeout, Answer answer) {
+  const Prerequisites needs = needs_of(rule);
+  const ProbeRequest question{rule.executor, rule.args, rule.child->run_as};
   if (needs.none()) return probe(question, timeout, std::move(answer));
-  needs_.look(
-      needs, timeout,
-      [this, question, timeout, answer = std::move(answer)](const std::optional<Refusal>& refusal) {
-        if (refusal) return answer(Refusal(*refusal));
-        if (question.path.empty()) return answer(Caps{});
-        probe(question, timeout, answer);
-      });
+  needs_.look(needs, timeout,
+              [this, question, timeout,
+               answer = std::move(answer)](const std::optional<Ineligibility>& refusal) {
+                if (refusal) return answer(Ineligibility(*refusal));
+                if (question.path.empty()) return answer(Caps{});
+                probe(question, timeout, answer);
+              });
 }
 
-void ProcessProber::probe(const ProbeQuestion& question, Duration timeout, Answer answer) {
+void ProcessProber::probe(const ProbeRequest& question, Duration timeout, Answer answer) {
   auto& probe = asked_[question];
   if (!probe) {
     probe = std::make_unique<Probe>(*this, question, timeout);
     waiting_.push_back(probe.get());
   }
   probe->add(std::move(answer));
-  begin_next();
+  start_next();
 }
 
-void ProcessProber::begin_next() {
+void ProcessProber::start_next() {
   while (running_ < at_once && !waiting_.empty()) {
     ++running_;
     Probe* next = waiting_.front();
@@ -220,7 +222,7 @@ void ProcessProber::on_answer(Probe& probe, const ProbeResult& result) {
   answered_.push_back(std::move(entry->second));
   asked_.erase(entry);
   sweep_.set(loop_.now(), [this] { sweep(); });
-  begin_next();
+  start_next();
   probe.tell(result);
 }
 

@@ -25,11 +25,11 @@ class SpawnService;
 namespace w8y::executor {
 
 /// Which program to ask, how, and as whom.
-struct ProbeQuestion {
+struct ProbeRequest {
   std::string path;
   std::vector<std::string> args;
   RunAs run_as;  ///< of the list: what it says of itself is to be said by the same user
-  auto operator<=>(const ProbeQuestion&) const = default;
+  auto operator<=>(const ProbeRequest&) const = default;
 };
 
 /// A question that is asked again while it is being answered is not asked twice: all get the same
@@ -41,15 +41,15 @@ class ProcessProber : public Prober {
   ~ProcessProber() override;
 
   // of Prober
-  void look_for(const Rule& rule, Duration timeout, Answer answer) override;
+  void look_for(const ListConfig& rule, Duration timeout, Answer answer) override;
   /// Only the program: runs `PATH ARGS… --caps`.
-  void probe(const ProbeQuestion& question, Duration timeout, Answer answer);
+  void probe(const ProbeRequest& question, Duration timeout, Answer answer);
 
  private:
   class Probe;
   friend class Probe;
 
-  void begin_next();
+  void start_next();
   void on_answer(Probe& probe, const ProbeResult& result);
   void sweep();
 
@@ -58,11 +58,11 @@ class ProcessProber : public Prober {
   loop::Loop& loop_;
   process::ControlGroups* groups_;
   process::SpawnService* spawns_;
-  NeedsLooks needs_;
-  std::map<ProbeQuestion, std::unique_ptr<Probe>> asked_;  ///< not answered yet
-  std::deque<Probe*> waiting_;                             ///< of those, not begun yet
-  std::size_t running_ = 0;                                ///< and those begun
-  std::vector<std::unique_ptr<Probe>> answered_;           ///< their programs may still be ending
+  PrerequisiteChecker needs_;
+  std::map<ProbeRequest, std::unique_ptr<Probe>> asked_;  ///< not answered yet
+  std::deque<Probe*> waiting_;                            ///< of those, not begun yet
+  std::size_t running_ = 0;                               ///< and those begun
+  std::vector<std::unique_ptr<Probe>> answered_;          ///< their programs may still be ending
   Timer sweep_;
 };
 

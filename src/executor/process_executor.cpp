@@ -11,7 +11,7 @@ ProcessExecutor::ProcessExecutor(loop::Loop& loop, RunHandler& handler, Executor
 
 ProcessExecutor::~ProcessExecutor() = default;
 
-void ProcessExecutor::start(const Claim& claim, RulePtr rule) {
+void ProcessExecutor::start(const Claim& claim, ListConfigPtr rule) {
   if (!working_) working_ = std::make_unique<Working>(loop_.timers());
   const RunSetting setting{std::move(rule), working_->accounts, options_};
   RunOwner& self = *this;

@@ -25,7 +25,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   ~ProcessExecutor() override;
 
   // of Executor
-  void start(const Claim& claim, RulePtr rule) override;
+  void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
@@ -42,7 +42,7 @@ class ProcessExecutor : public Executor, private RunOwner {
     explicit Working(TimerQueue& timers) : sweep(timers) {}
     std::unordered_map<RunId, std::unique_ptr<Run>> runs;
     std::vector<std::unique_ptr<Run>> dead;
-    Accounts accounts;
+    AccountCache accounts;
     Timer sweep;
   };
   [[nodiscard]] Run* find(const RunId& run) const;

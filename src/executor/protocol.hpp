@@ -16,7 +16,7 @@ class Protocol {
  public:
   virtual ~Protocol() = default;
   /// Fills in program, arguments and input, or says why the item can't be run so.
-  virtual std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
+  virtual std::optional<NotStarted> call(const Claim& claim, const ListConfig& rule,
                                          process::ChildOptions& options) const = 0;
   /// Whether standard output speaks JSON lines; else it is log, as standard error is.
   [[nodiscard]] virtual bool speaks() const = 0;
@@ -28,7 +28,7 @@ const Protocol& single();
 const Protocol& command();
 
 /// The one for a rule.
-inline const Protocol& protocol_of(const Rule& rule) {
+inline const Protocol& protocol_of(const ListConfig& rule) {
   return rule.is_command() ? command() : single();
 }
 

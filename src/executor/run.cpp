@@ -21,7 +21,7 @@ Run::Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& cl
       out_lines_(rule_->max_line),
       err_lines_(rule_->max_line),
       tail_(rule_->stderr_tail),
-      folder_(loop, setting.options.folders) {
+      directory_(loop, setting.options.directories) {
   begin(loop, claim, setting);
 }
 
@@ -38,13 +38,13 @@ void Run::begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting)
 
 std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& setting, Instant now,
                                        process::ChildOptions& options) {
-  const Rule& rule = *setting.rule;
+  const ListConfig& rule = *setting.rule;
   if (auto problem = protocol_.call(claim, rule, options)) return problem;
   if (auto problem = setting.accounts.look_up(rule.child->run_as, now))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   run_environment(claim, rule, account, setting.options.host, options.spawn);
-  return set_options(rule, account, setting.options, folder_, options);
+  return set_options(rule, account, setting.options, directory_, options);
 }
 
 void Run::stop() {

@@ -29,8 +29,8 @@ class RunOwner {
 
 /// What makes a run, besides its claim.
 struct RunSetting {
-  RulePtr rule;
-  Accounts& accounts;
+  ListConfigPtr rule;
+  AccountCache& accounts;
   const ExecutorOptions& options;
 };
 
@@ -65,7 +65,7 @@ class Run : private process::ChildHandler {
   RunOwner& owner_;
   RunHandler& handler_;
   const RunId id_;
-  const RulePtr rule_;
+  const ListConfigPtr rule_;
   const Protocol& protocol_;
   Timer soon_;
   LineSplitter out_lines_;
@@ -73,7 +73,7 @@ class Run : private process::ChildHandler {
   Tail tail_;
   RunEnd end_;
   bool told_started_ = false;
-  process::TempFolder folder_;
+  process::TempDirectory directory_;
   std::optional<process::Child> child_;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 class Single : public Protocol {
  public:
-  std::optional<NotStarted> call(const Claim& claim, const Rule& rule,
+  std::optional<NotStarted> call(const Claim& claim, const ListConfig& rule,
                                  process::ChildOptions& options) const override {
     options.input = claim.call.input.value_or(claim.item);
     auto& argv = options.spawn.argv;

@@ -13,11 +13,11 @@ namespace w8y::executor {
 namespace {
 
 /// No more processes than there can be runs, and an even share of those for each.
-std::size_t processes_of(const Rule& rule) {
+std::size_t processes_of(const ListConfig& rule) {
   return std::max<std::size_t>(std::min(rule.processes, rule.concurrency), 1);
 }
 
-std::size_t share_of(const Rule& rule, const Caps& caps) {
+std::size_t share_of(const ListConfig& rule, const Caps& caps) {
   const std::size_t processes = processes_of(rule);
   const std::size_t share = (rule.concurrency + processes - 1) / processes;
   return std::max<std::size_t>(std::min<std::size_t>(share, caps.concurrency), 1);
@@ -26,12 +26,12 @@ std::size_t share_of(const Rule& rule, const Caps& caps) {
 }  // namespace
 
 StreamExecutor::StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options,
-                               const Rule& rule, const Caps& caps)
+                               const ListConfig& rule, const Caps& caps)
     : loop_(loop),
       handler_(handler),
       options_(std::move(options)),
       processes_most_(processes_of(rule)),
-      most_open_(share_of(rule, caps)),
+      max_open_(share_of(rule, caps)),
       look_timer_(loop.timers()),
       wait_timer_(loop.timers()),
       sweep_timer_(loop.timers()) {}
@@ -43,9 +43,9 @@ StreamExecutor::~StreamExecutor() {
       options_.retiring_streams->take(std::move(process));
 }
 
-void StreamExecutor::start(const Claim& claim, RulePtr rule) {
+void StreamExecutor::start(const Claim& claim, ListConfigPtr rule) {
   StreamItem item{claim.run, item_line(claim, rule->prefix)};
-  waiting_.push_back({std::move(item), loop_.now() + options_.patience});
+  waiting_.push_back({std::move(item), loop_.now() + options_.timeout});
   rule_ = std::move(rule);
   look_soon();
 }
@@ -123,8 +123,8 @@ StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   }
   if (best != nullptr && best->open() == 0) return best;
   if (!may_begin()) return best;
-  StreamProcess* begun = begin();
-  return begun != nullptr ? begun : best;
+  StreamProcess* started = begin();
+  return started != nullptr ? started : best;
 }
 
 /// A process that only finishes its runs does not count: another takes new items in its place. One
@@ -145,16 +145,16 @@ bool StreamExecutor::may_begin() const {
     }
   }
   if (starting > 0 && waiting_.size() <= starting) return false;  // each of them will have one
-  if (bad_ends_ > 0 && (unproven || loop_.now() < begin_at_)) return false;
+  if (bad_ends_ > 0 && (unproven || loop_.now() < start_at_)) return false;
   return serving < processes_most_ && idle < processes_most_;
 }
 
 StreamProcess* StreamExecutor::begin() {
   StreamOwner& self = *this;
   processes_.push_back(std::make_unique<StreamProcess>(
-      loop_, self, handler_, StreamSetting{rule_, most_open_, accounts_, options_}));
-  StreamProcess* begun = processes_.back().get();
-  return begun->pid() == 0 ? nullptr : begun;  // it says soon why
+      loop_, self, handler_, StreamSetting{rule_, max_open_, accounts_, options_}));
+  StreamProcess* started = processes_.back().get();
+  return started->pid() == 0 ? nullptr : started;  // it says soon why
 }
 
 // ---- items that no process takes
@@ -182,7 +182,7 @@ void StreamExecutor::give_up_overdue() {
     waiting_.pop_front();
   }
   const std::string why =
-      now < begin_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
+      now < start_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
   for (const StreamItem& item : overdue) {
     // A run that has begun can't be handed back as if it had not.
     const ProcessEnd end = item.told ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
@@ -195,7 +195,7 @@ void StreamExecutor::arm() {
   if (waiting_.empty()) return;
   const Instant now = loop_.now();
   Instant next = waiting_.front().until;
-  if (begin_at_ > now) next = std::min(next, begin_at_);
+  if (start_at_ > now) next = std::min(next, start_at_);
   for (const auto& process : processes_) {
     const Instant proof = process->started() + StreamProcess::proof_by_age;
     if (bad_ends_ > 0 && proof > now) next = std::min(next, proof);
@@ -229,14 +229,14 @@ void StreamExecutor::on_process_ended(StreamProcess& process, StreamEnd&& end) {
 
   const Instant now = loop_.now();
   for (auto one = end.unread.rbegin(); one != end.unread.rend(); ++one)
-    waiting_.push_front({std::move(*one), now + options_.patience});
+    waiting_.push_front({std::move(*one), now + options_.timeout});
   if (process.pid() == 0) {
     end_waiting(end.process);
   } else {
     if (proven) bad_ends_ = 0;
     if (end.unasked) {
       const unsigned doublings = std::min(bad_ends_++, 16U);
-      begin_at_ = now + std::min(shortest_pause * (1 << doublings), longest_pause);
+      start_at_ = now + std::min(min_pause * (1 << doublings), max_pause);
       last_end_ = end_text(end.process);
     }
   }

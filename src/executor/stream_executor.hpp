@@ -23,23 +23,23 @@ namespace w8y::executor {
 
 class StreamExecutor : public Executor, private StreamOwner {
  public:
-  static constexpr Duration shortest_pause = std::chrono::milliseconds(100);
-  static constexpr Duration longest_pause = std::chrono::seconds(30);
+  static constexpr Duration min_pause = std::chrono::milliseconds(100);
+  static constexpr Duration max_pause = std::chrono::seconds(30);
 
   /// A rule counts by its numbers here; runs bring their own, equal ones.
-  StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options, const Rule& rule,
-                 const Caps& caps);
+  StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options,
+                 const ListConfig& rule, const Caps& caps);
   /// A process that has nothing to do leaves in good order, if there is somebody to see to it.
   ~StreamExecutor() override;
 
   // of Executor
-  void start(const Claim& claim, RulePtr rule) override;
+  void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
   void retire() override;
   [[nodiscard]] bool unused() const override { return rule_ == nullptr; }
-  [[nodiscard]] std::size_t capacity() const override { return processes_most_ * most_open_; }
+  [[nodiscard]] std::size_t capacity() const override { return processes_most_ * max_open_; }
 
  private:
   struct Waiting {
@@ -71,9 +71,9 @@ class StreamExecutor : public Executor, private StreamOwner {
   RunHandler& handler_;
   const ExecutorOptions options_;
   const std::size_t processes_most_;
-  const std::size_t most_open_;  ///< per process
-  RulePtr rule_;                 ///< of the last run
-  Accounts accounts_;
+  const std::size_t max_open_;  ///< per process
+  ListConfigPtr rule_;          ///< of the last run
+  AccountCache accounts_;
   bool retired_ = false;
 
   std::deque<Waiting> waiting_;
@@ -81,7 +81,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   std::vector<std::unique_ptr<StreamProcess>> dead_;
   unsigned bad_ends_ = 0;  ///< in a row, of processes that had done nothing
   std::string last_end_;
-  Instant begin_at_{};  ///< no new process before
+  Instant start_at_{};  ///< no new process before
   Timer look_timer_;    ///< at once
   Timer wait_timer_;    ///< when something that items wait for may be so
   Timer sweep_timer_;

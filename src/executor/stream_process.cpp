@@ -24,13 +24,13 @@ StreamProcess::StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& h
       owner_(&owner),
       handler_(&handler),
       rule_(setting.rule),
-      most_open_(setting.most_open),
+      max_open_(setting.max_open),
       started_(loop.now()),
-      dialogue_(rule_, static_cast<DialogueHandler&>(*this)),
+      dialogue_(rule_, static_cast<StreamSessionHandler&>(*this)),
       soon_(loop.timers()),
       age_(loop.timers()),
       grace_(loop.timers()),
-      folder_(loop, setting.options.folders) {
+      directory_(loop, setting.options.directories) {
   process::ChildOptions options;
   if (auto problem = prepare(setting, options)) {
     soon_.set(started_, [this, problem = std::move(*problem)] { on_ended(problem); });
@@ -69,7 +69,7 @@ std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
   request.argv.emplace_back("--stream");
   request.argv.push_back(rule_->prefix);
   options.keep_input = true;
-  return set_options(*rule_, account, setting.options, folder_, options);
+  return set_options(*rule_, account, setting.options, directory_, options);
 }
 
 // ---- what goes in
@@ -80,9 +80,9 @@ bool StreamProcess::proven() const {
 
 bool StreamProcess::takes(std::size_t bytes) const {
   if (state_ != StreamState::serving || pid_ == 0) return false;
-  if (dialogue_.cancels() > 0 || dialogue_.open() >= most_open_) return false;
+  if (dialogue_.cancels() > 0 || dialogue_.open() >= max_open_) return false;
   const std::size_t waiting = gathered_.size() + child_->unwritten();
-  return waiting == 0 || waiting + bytes <= most_unwritten;
+  return waiting == 0 || waiting + bytes <= max_unwritten;
 }
 
 void StreamProcess::gather(const std::string& line) {
@@ -97,7 +97,7 @@ void StreamProcess::write_gathered() {
   if (gathered_.capacity() > 2 * worth_writing) std::string().swap(gathered_);
   // A process that reads no more exits soon, or is ended.
   if (state_ != StreamState::serving || !child_->input_closed()) return;
-  state_ = StreamState::leaving;
+  state_ = StreamState::draining;
   if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
@@ -114,7 +114,7 @@ void StreamProcess::cancel(const RunId& run) {
   if (line.empty()) return;
   gather(line);
   write_gathered();
-  if (state_ == StreamState::ending) return;
+  if (state_ == StreamState::stopping) return;
   look_at_cancels();
 }
 
@@ -123,14 +123,14 @@ void StreamProcess::kill(const RunId& run) {
 }
 
 void StreamProcess::kill() {
-  state_ = StreamState::ending;
+  state_ = StreamState::stopping;
   grace_.cancel();
   if (child_) child_->kill();
 }
 
 void StreamProcess::leave() {
   if (state_ != StreamState::serving || pid_ == 0) return;
-  state_ = StreamState::leaving;
+  state_ = StreamState::draining;
   age_.cancel();
   if (dialogue_.open() == 0) return close();
   owner_->on_leaving(*this);
@@ -143,11 +143,11 @@ void StreamProcess::move_to(StreamOwner& owner) {
 }
 
 void StreamProcess::close_if_done() {
-  if (state_ == StreamState::leaving && dialogue_.open() == 0) close();
+  if (state_ == StreamState::draining && dialogue_.open() == 0) close();
 }
 
 void StreamProcess::close() {
-  state_ = StreamState::closing;
+  state_ = StreamState::closing_stdin;
   write_gathered();
   child_->end_input();
   grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
@@ -163,7 +163,7 @@ void StreamProcess::look_at_cancels() {
 }
 
 void StreamProcess::end_it() {
-  state_ = StreamState::ending;
+  state_ = StreamState::stopping;
   age_.cancel();
   child_->stop();
   owner_->on_room(*this);  // a place for another
@@ -172,7 +172,7 @@ void StreamProcess::end_it() {
 // ---- what comes out
 
 void StreamProcess::tell_begun() {
-  if (!std::exchange(told_begun_, true)) on_news(ProcessBegun{});
+  if (!std::exchange(told_begun_, true)) on_news(ProcessStarted{});
 }
 
 void StreamProcess::on_output(process::Stream stream, std::string_view bytes) {
@@ -190,7 +190,7 @@ void StreamProcess::tell_lines() {
   if (handler_ != nullptr && heard.output.lines + heard.errors.lines > 0) handler_->on_lines(heard);
 }
 
-void StreamProcess::on_news(const ProcessNews& news) {
+void StreamProcess::on_news(const ProcessEvent& news) {
   if (handler_ != nullptr) handler_->on_process(static_cast<int>(pid_), news);
 }
 
@@ -214,7 +214,7 @@ void StreamProcess::on_run_over(const RunId& run, RunEnd&& end) {
 void StreamProcess::flush() {
   dialogue_.end_answered();
   if (dialogue_.cancels() > 0 || grace_.pending()) {
-    if (state_ == StreamState::serving || state_ == StreamState::leaving) look_at_cancels();
+    if (state_ == StreamState::serving || state_ == StreamState::draining) look_at_cancels();
   }
   if (state_ == StreamState::ended) return;
   close_if_done();
@@ -228,8 +228,8 @@ void StreamProcess::on_ended(ProcessEnd end) {
   soon_.cancel();
   age_.cancel();
   grace_.cancel();
-  const bool asked = state_ == StreamState::closing || state_ == StreamState::ending;
-  const bool for_another = state_ == StreamState::ending || dialogue_.cancels() > 0;
+  const bool asked = state_ == StreamState::closing_stdin || state_ == StreamState::stopping;
+  const bool for_another = state_ == StreamState::stopping || dialogue_.cancels() > 0;
   const bool in_good_order =
       std::holds_alternative<Exited>(end) && std::get<Exited>(end).code == 0 && proven();
   state_ = StreamState::ended;
@@ -244,8 +244,8 @@ void StreamProcess::on_ended(ProcessEnd end) {
   // To leave items unread is no fault.
   result.unasked = !asked && (!in_good_order || result.unread.size() < open);
   if (pid_ != 0)
-    on_news(ProcessOver{how, result.unasked, dialogue_.bad_lines(),
-                        child_ ? child_->used() : ResourceUse{}});
+    on_news(ProcessEnded{how, result.unasked, dialogue_.bad_lines(),
+                         child_ ? child_->used() : ResourceUse{}});
   owner_->on_process_ended(*this, std::move(result));
 }
 

@@ -46,21 +46,21 @@ class StreamOwner {
 };
 
 struct StreamSetting {
-  RulePtr rule;
-  std::size_t most_open = 1;  ///< runs at once
-  Accounts& accounts;
+  ListConfigPtr rule;
+  std::size_t max_open = 1;  ///< runs at once
+  AccountCache& accounts;
   const ExecutorOptions& options;
 };
 
-enum class StreamState { serving, leaving, closing, ending, ended };
+enum class StreamState { serving, draining, closing_stdin, stopping, ended };
 
 /// Spawned by its constructor, at once or later (see SpawnService). One that can't be had is told
 /// as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the loop
 /// only, never from inside a call.
-class StreamProcess : private process::ChildHandler, private DialogueHandler {
+class StreamProcess : private process::ChildHandler, private StreamSessionHandler {
  public:
   /// Bytes that wait for a process that doesn't read; one item may be longer.
-  static constexpr std::size_t most_unwritten = std::size_t{1} << 20;
+  static constexpr std::size_t max_unwritten = std::size_t{1} << 20;
   /// Bytes that are written without waiting for the turn's end: the process begins with them.
   static constexpr std::size_t worth_writing = std::size_t{32} << 10;
   /// A process that has lived so long was started well.
@@ -101,10 +101,10 @@ class StreamProcess : private process::ChildHandler, private DialogueHandler {
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_input_taken() override { owner_->on_room(*this); }
   void on_ended(ProcessEnd end) override;
-  // of DialogueHandler
+  // of StreamSessionHandler
   void on_message(const RunId& run, Message&& message) override;
   void on_log(const RunId& run, std::string_view line, bool cut) override;
-  void on_news(const ProcessNews& news) override;
+  void on_news(const ProcessEvent& news) override;
   void on_answer() override;
   void on_run_over(const RunId& run, RunEnd&& end) override;
 
@@ -122,13 +122,13 @@ class StreamProcess : private process::ChildHandler, private DialogueHandler {
   loop::Loop& loop_;
   StreamOwner* owner_;
   RunHandler* handler_;  ///< nullptr: nobody listens
-  const RulePtr rule_;
-  const std::size_t most_open_;
+  const ListConfigPtr rule_;
+  const std::size_t max_open_;
   Instant started_;
   StreamState state_ = StreamState::serving;
   pid_t pid_ = 0;
 
-  StreamDialogue dialogue_;
+  StreamSession dialogue_;
   std::size_t given_ = 0;
   std::string gathered_;  ///< lines for its input that are to be written together
   bool told_begun_ = false;
@@ -136,7 +136,7 @@ class StreamProcess : private process::ChildHandler, private DialogueHandler {
   Timer soon_;
   Timer age_;
   Timer grace_;  ///< until the process is ended
-  process::TempFolder folder_;
+  process::TempDirectory directory_;
   std::optional<process::Child> child_;
 };
 

@@ -15,7 +15,7 @@ constexpr std::size_t looked_at_of_cut_line = std::size_t{4} << 10;
 
 }  // namespace
 
-StreamDialogue::StreamDialogue(RulePtr rule, DialogueHandler& handler)
+StreamSession::StreamSession(ListConfigPtr rule, StreamSessionHandler& handler)
     : rule_(std::move(rule)),
       handler_(handler),
       out_lines_(rule_->max_line),
@@ -24,7 +24,7 @@ StreamDialogue::StreamDialogue(RulePtr rule, DialogueHandler& handler)
 
 // ---- what goes in
 
-const std::string& StreamDialogue::begin(const RunId& id, std::string&& line) {
+const std::string& StreamSession::begin(const RunId& id, std::string&& line) {
   OpenRun& run = open_.try_emplace(id, rule_->stderr_tail).first->second;
   run.line = std::move(line);
   said_ += run.line.size();
@@ -32,7 +32,7 @@ const std::string& StreamDialogue::begin(const RunId& id, std::string&& line) {
   return run.line;
 }
 
-std::string StreamDialogue::cancel(const RunId& id, Instant by) {
+std::string StreamSession::cancel(const RunId& id, Instant by) {
   const auto found = open_.find(id);
   if (found == open_.end() || found->second.answered || found->second.cancel_by) return {};
   found->second.cancel_by = by;
@@ -42,7 +42,7 @@ std::string StreamDialogue::cancel(const RunId& id, Instant by) {
   return line;
 }
 
-bool StreamDialogue::give_up(const RunId& id, Instant now) {
+bool StreamSession::give_up(const RunId& id, Instant now) {
   const auto found = open_.find(id);
   if (found == open_.end()) return false;
   if (!found->second.cancel_by) ++cancels_;
@@ -50,7 +50,7 @@ bool StreamDialogue::give_up(const RunId& id, Instant now) {
   return true;
 }
 
-std::optional<Instant> StreamDialogue::first_cancel() const {
+std::optional<Instant> StreamSession::first_cancel() const {
   std::optional<Instant> first;
   for (const auto& [id, run] : open_)
     if (run.cancel_by && !run.answered && (!first || *run.cancel_by < *first))
@@ -60,23 +60,23 @@ std::optional<Instant> StreamDialogue::first_cancel() const {
 
 // ---- what comes out
 
-void StreamDialogue::hear_output(std::string_view bytes) {
+void StreamSession::hear_output(std::string_view bytes) {
   out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
 }
 
-void StreamDialogue::hear_errors(std::string_view bytes) {
+void StreamSession::hear_errors(std::string_view bytes) {
   tail_.add(bytes);
   if (open_.size() == 1) open_.begin()->second.stderr_tail.add(bytes);
   err_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_log(line, cut); });
 }
 
-void StreamDialogue::finish() {
+void StreamSession::finish() {
   out_lines_.finish([this](std::string_view line, bool cut) { on_line(line, cut); });
   err_lines_.finish([this](std::string_view line, bool cut) { on_log(line, cut); });
 }
 
 /// While a single run is open, what is logged is about that.
-void StreamDialogue::on_log(std::string_view line, bool cut) {
+void StreamSession::on_log(std::string_view line, bool cut) {
   if (open_.size() == 1) {
     handler_.on_log(open_.begin()->first, line, cut);
   } else {
@@ -84,7 +84,7 @@ void StreamDialogue::on_log(std::string_view line, bool cut) {
   }
 }
 
-void StreamDialogue::on_line(std::string_view line, bool cut) {
+void StreamSession::on_line(std::string_view line, bool cut) {
   if (cut) return on_cut_line(line);
   StreamMessage said = parse_stream_message(line);
   const auto* bad = std::get_if<BadLine>(&said.message);
@@ -97,7 +97,7 @@ void StreamDialogue::on_line(std::string_view line, bool cut) {
 
 /// Finds the run of a line that was cut by what stands at its beginning: a run whose answer is lost
 /// must not wait for another one.
-void StreamDialogue::on_cut_line(std::string_view line) {
+void StreamSession::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
   const std::string_view beginning = line.substr(0, looked_at_of_cut_line);
   for (auto& [id, run] : open_) {
@@ -110,11 +110,11 @@ void StreamDialogue::on_cut_line(std::string_view line) {
   on_foreign_line(reason);
 }
 
-void StreamDialogue::on_foreign_line(const std::string& reason) {
+void StreamSession::on_foreign_line(const std::string& reason) {
   handler_.on_news(ProcessBadLine{reason, ++bad_lines_});
 }
 
-void StreamDialogue::on_message(const RunId& id, OpenRun& run, Message&& message) {
+void StreamSession::on_message(const RunId& id, OpenRun& run, Message&& message) {
   auto* complete = std::get_if<Complete>(&message);
   if (run.answered) {  // late; a second complete is a mistake at any time
     if (complete != nullptr) on_bad_line(id, run, {"a second complete"});
@@ -131,14 +131,14 @@ void StreamDialogue::on_message(const RunId& id, OpenRun& run, Message&& message
   handler_.on_answer();
 }
 
-void StreamDialogue::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
+void StreamSession::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
   ++run.end.bad_lines;
   handler_.on_message(id, std::move(bad));
 }
 
 // ---- ends
 
-void StreamDialogue::end_answered() {
+void StreamSession::end_answered() {
   for (RunId& id : std::exchange(answered_, {})) {
     OpenRun& run = open_.at(id);
     run.end.process = Answered{};
@@ -147,18 +147,18 @@ void StreamDialogue::end_answered() {
   }
 }
 
-void StreamDialogue::over(RunId&& id) {
+void StreamSession::over(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
   // A ring: it is looked through only for a line that names no open run.
-  RunId& place = past_.size() < most_past ? past_.emplace_back() : past_[next_past_];
-  next_past_ = (next_past_ + 1) % most_past;
+  RunId& place = past_.size() < max_past ? past_.emplace_back() : past_[next_past_];
+  next_past_ = (next_past_ + 1) % max_past;
   place = std::move(id);
   handler_.on_run_over(run.key(), std::move(run.mapped().end));
 }
 
-std::vector<StreamItem> StreamDialogue::close(const std::string& how, std::uint64_t read,
-                                              bool for_another, bool others_may) {
+std::vector<StreamItem> StreamSession::close(const std::string& how, std::uint64_t read,
+                                             bool for_another, bool others_may) {
   const std::string tail = tail_.take();
   std::vector<StreamItem> unread;
   std::vector<RunId> unanswered;

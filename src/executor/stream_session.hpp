@@ -24,13 +24,13 @@ struct StreamItem {
   bool told = false;  ///< on_started() was said: a process that ended had not read it yet
 };
 
-class DialogueHandler {
+class StreamSessionHandler {
  public:
-  virtual ~DialogueHandler() = default;
+  virtual ~StreamSessionHandler() = default;
   virtual void on_message(const RunId& run, Message&& message) = 0;
   virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
   /// Of the process: lines that are about no run.
-  virtual void on_news(const ProcessNews& news) = 0;
+  virtual void on_news(const ProcessEvent& news) = 0;
   /// A run has its answer. To be followed by end_answered(), soon and not at once: what the process
   /// has logged about the run may wait in the other pipe.
   virtual void on_answer() = 0;
@@ -38,12 +38,12 @@ class DialogueHandler {
   virtual void on_run_over(const RunId& run, RunEnd&& end) = 0;
 };
 
-class StreamDialogue {
+class StreamSession {
  public:
   /// Runs that are over whose late lines are known as such.
-  static constexpr std::size_t most_past = 1024;
+  static constexpr std::size_t max_past = 1024;
 
-  StreamDialogue(RulePtr rule, DialogueHandler& handler);
+  StreamSession(ListConfigPtr rule, StreamSessionHandler& handler);
 
   // ---- what goes in: each returns the line to be written
 
@@ -105,11 +105,11 @@ class StreamDialogue {
   void on_log(std::string_view line, bool cut);
   void over(RunId&& id);
 
-  const RulePtr rule_;
-  DialogueHandler& handler_;
+  const ListConfigPtr rule_;
+  StreamSessionHandler& handler_;
   std::unordered_map<RunId, OpenRun> open_;
   std::vector<RunId> answered_;  ///< of those
-  std::vector<RunId> past_;      ///< most_past at most
+  std::vector<RunId> past_;      ///< max_past at most
   std::size_t next_past_ = 0;    ///< the oldest of those, once there are so many
   std::size_t cancels_ = 0;
   std::uint64_t said_ = 0;

@@ -7,10 +7,11 @@
 
 namespace w8y::gearman {
 
-Session::Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed, MakeTransport make)
+ServerPool::ServerPool(loop::Loop& loop, EventHandler& events, std::uint64_t seed,
+                       MakeTransport make)
     : loop_(loop), events_(events), seed_(seed), make_(std::move(make)) {}
 
-void Session::use(const GearmanServers& settings, const std::string& client_id) {
+void ServerPool::use(const GearmanServers& settings, const std::string& client_id) {
   if (settings_ == settings && client_id_ == client_id) return;
   settings_ = settings;
   client_id_ = client_id;
@@ -22,26 +23,26 @@ void Session::use(const GearmanServers& settings, const std::string& client_id) 
   for (ServersUser* user : users) user->on_servers();
 }
 
-std::unique_ptr<Worker> Session::connect(const GearmanServer& server, WorkerHandler& handler) {
+std::unique_ptr<Worker> ServerPool::connect(const GearmanServer& server, WorkerHandler& handler) {
   WorkerTerms terms;
   terms.server = server;
   terms.client_id = client_id_;
   terms.connect_timeout = settings_.connect_timeout;
-  terms.longest_workload = longest_item;
+  terms.max_workload = max_item;
   seed_ = seed_ * 6364136223846793005ULL + 1442695040888963407ULL;
   terms.seed = seed_;
   terms.make = make_;
   return std::make_unique<SocketWorker>(loop_, std::move(terms), handler);
 }
 
-std::vector<GearmanStatus> Session::status() const {
+std::vector<GearmanStatus> ServerPool::status() const {
   std::vector<GearmanStatus> all;
   for (const GearmanServer& server : settings_.servers) {
     GearmanStatus& status = all.emplace_back();
     status.server = server.to_string();
     const auto known = known_.find(server);
-    if (known == known_.end() || known->second.trouble.empty()) continue;
-    status.trouble = known->second.trouble;
+    if (known == known_.end() || known->second.error.empty()) continue;
+    status.error = known->second.error;
     status.away_since = loop_.clock().wall() -
                         std::chrono::duration_cast<WallTime>(loop_.now() - known->second.since);
   }
@@ -49,42 +50,43 @@ std::vector<GearmanStatus> Session::status() const {
   return all;
 }
 
-void Session::told_up(const Worker& worker) {
+void ServerPool::told_up(const Worker& worker) {
   Known& known = known_[worker.server()];
   known.away.erase(&worker);
   if (!std::exchange(known.reached, true)) {
-    known.trouble.clear();
+    known.error.clear();
     return events_.on_event(
         GearmanChanged{true, worker.server().to_string(), {}, true, Duration{0}});
   }
   recover(worker.server(), known);
 }
 
-void Session::told_down(const Worker& worker, const std::string& why) {
+void ServerPool::told_down(const Worker& worker, const std::string& why) {
   Known& known = known_[worker.server()];
   known.away.insert(&worker);
-  if (!known.trouble.empty()) return;
-  known.trouble = why;
+  if (!known.error.empty()) return;
+  known.error = why;
   known.since = loop_.now();
   events_.on_event(GearmanChanged{false, worker.server().to_string(), why, false, Duration{0}});
 }
 
-void Session::forget(const Worker& worker) {
+void ServerPool::forget(const Worker& worker) {
   const auto known = known_.find(worker.server());
   if (known == known_.end() || known->second.away.erase(&worker) == 0) return;
   // The last one that was away has left: there is nobody who could say that it is back.
-  if (known->second.away.empty()) known->second.trouble.clear();
+  if (known->second.away.empty()) known->second.error.clear();
 }
 
 /// All connections to it are there again.
-void Session::recover(const GearmanServer& server, Known& known) {
-  if (!known.away.empty() || known.trouble.empty()) return;
-  known.trouble.clear();
+void ServerPool::recover(const GearmanServer& server, Known& known) {
+  if (!known.away.empty() || known.error.empty()) return;
+  known.error.clear();
   events_.on_event(GearmanChanged{true, server.to_string(), {}, false, loop_.now() - known.since});
 }
 
-void Session::note(const GearmanServer& server, const std::string& list, const std::string& why) {
-  events_.on_event(GearmanNoted{server.to_string(), list, why});
+void ServerPool::note(const GearmanServer& server, const std::string& list,
+                      const std::string& why) {
+  events_.on_event(GearmanProblem{server.to_string(), list, why});
 }
 
 }  // namespace w8y::gearman

@@ -15,11 +15,11 @@
 
 namespace w8y::gearman {
 
-class Session final : public Servers {
+class ServerPool final : public Servers {
  public:
   /// `client_id`: what `gearadmin --workers` shows.
-  Session(loop::Loop& loop, EventHandler& events, std::uint64_t seed,
-          MakeTransport make = over_tcp);
+  ServerPool(loop::Loop& loop, EventHandler& events, std::uint64_t seed,
+             MakeTransport make = over_tcp);
 
   /// Those of a config: from now on, also for lists that run.
   void use(const GearmanServers& settings, const std::string& client_id);
@@ -41,7 +41,7 @@ class Session final : public Servers {
   struct Known {
     std::set<const Worker*> away;
     bool reached = false;  ///< once
-    std::string trouble;   ///< the first reason; empty: all is well
+    std::string error;     ///< the first reason; empty: all is well
     Instant since{};
   };
 

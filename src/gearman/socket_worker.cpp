@@ -12,13 +12,13 @@ namespace w8y::gearman {
 namespace {
 
 constexpr Duration first_pause = std::chrono::milliseconds(50);
-constexpr Duration longest_pause = std::chrono::seconds(1);
+constexpr Duration max_pause = std::chrono::seconds(1);
 /// A connection that lasted: the pauses begin anew after it.
 constexpr Duration lasting = std::chrono::seconds(5);
 /// What a packet has besides its workload: handle, function, unique id.
 constexpr std::size_t room_for_names = std::size_t{64} << 10U;
 /// A server that leaves so much unread is of no use: what it is told would fill our memory.
-constexpr std::size_t most_unread = std::size_t{128} << 20U;
+constexpr std::size_t max_unread = std::size_t{128} << 20U;
 /// Of thousands of connections, most say nothing most of the time: those cost a turn of the loop
 /// nothing.
 constexpr Duration keeps_hook = std::chrono::milliseconds(100);
@@ -63,7 +63,7 @@ void SocketWorker::attempt() {
   offered_.clear();
   marks_back_ = marks_;
   mark_due_ = grab_behind_ = false;
-  reader_ = std::make_unique<PacketReader>(terms_.longest_workload + room_for_names);
+  reader_ = std::make_unique<PacketReader>(terms_.max_workload + room_for_names);
   transport_ = terms_.make(loop_, terms_.server, terms_.connect_timeout, *this);
   transport_->connect();
 }
@@ -79,7 +79,7 @@ void SocketWorker::answered_first() {
   ++connection_;
   up_since_ = loop_.now();
   heard_ = up_since_;
-  trouble_.clear();
+  error_.clear();
   told_down_ = false;
   say_offer();
   watch();
@@ -93,7 +93,7 @@ void SocketWorker::on_broken(const std::string& why) {
 /// The pauses grow, with a random part: a fleet does not come back as one.
 Duration SocketWorker::pause() {
   const bool lasted = state_ == State::up && loop_.now() - up_since_ >= lasting;
-  pause_ = lasted || pause_ == Duration(0) ? first_pause : std::min(pause_ * 2, longest_pause);
+  pause_ = lasted || pause_ == Duration(0) ? first_pause : std::min(pause_ * 2, max_pause);
   const auto part = static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
   return Duration(
       static_cast<Duration::rep>(static_cast<double>(pause_.count()) * (0.75 + 0.5 * part)));
@@ -103,7 +103,7 @@ void SocketWorker::end(const std::string& why) {
   const bool was_up = state_ == State::up;
   const Duration wait = pause();
   state_ = State::down;
-  trouble_ = why;
+  error_ = why;
   grabs_.clear();
   asleep_ = false;
   flush_due_ = false;
@@ -120,13 +120,13 @@ void SocketWorker::end(const std::string& why) {
 
 /// While it is up: whether it still answers.
 void SocketWorker::watch() {
-  timer_.set(loop_.now() + patience / 3, [this] {
+  timer_.set(loop_.now() + timeout / 3, [this] {
     const bool asks = !grabs_.empty() || marks_back_ < marks_;
     const Duration silence = loop_.now() - (asks ? std::max(heard_, question_since_) : heard_);
-    if (asks && silence >= patience)
+    if (asks && silence >= timeout)
       return end("it has not answered for " + std::to_string(silence / std::chrono::seconds(1)) +
                  " s");
-    if (!asks && silence >= patience / 3) mark();
+    if (!asks && silence >= timeout / 3) mark();
     watch();
   });
 }
@@ -174,7 +174,7 @@ void SocketWorker::flush() {
   }
   sent_ += transport_->write(std::string_view(out_).substr(sent_));
   if (sent_ < out_.size()) {
-    if (out_.size() - sent_ > most_unread)
+    if (out_.size() - sent_ > max_unread)
       stuck_.set(loop_.now(), [this] { end("it does not read what it is told"); });
     return;
   }
@@ -288,7 +288,7 @@ void SocketWorker::take_job(const Packet& packet, bool cut) {
   job.handle = (*arguments)[0];
   job.function = (*arguments)[1];
   job.unique = (*arguments)[2];
-  job.cut = cut || (*arguments)[3].size() > terms_.longest_workload;
+  job.cut = cut || (*arguments)[3].size() > terms_.max_workload;
   if (!job.cut) job.workload = (*arguments)[3];
   if (take_answer()) handler_.on_job(*this, std::move(job));
 }

@@ -29,7 +29,7 @@ struct WorkerTerms {
   GearmanServer server;
   std::string client_id;                               ///< what `gearadmin --workers` shows
   Duration connect_timeout = std::chrono::seconds(5);  ///< until it has answered once
-  std::size_t longest_workload = 0;
+  std::size_t max_workload = 0;
   std::uint64_t seed = 0;  ///< of the pauses between tries
   MakeTransport make = over_tcp;
 };
@@ -44,7 +44,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
 
   [[nodiscard]] State state() const override { return state_; }
   [[nodiscard]] const GearmanServer& server() const override { return terms_.server; }
-  [[nodiscard]] const std::string& trouble() const override { return trouble_; }
+  [[nodiscard]] const std::string& error() const override { return error_; }
   [[nodiscard]] std::uint64_t connection() const override { return connection_; }
   [[nodiscard]] std::size_t asked() const override { return grabs_.size(); }
   [[nodiscard]] bool asleep() const override { return asleep_; }
@@ -56,7 +56,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
 
   /// A server that leaves a question unanswered for so long is gone, whatever its socket says; and
   /// one of which nothing was heard for a third of it is asked.
-  static constexpr Duration patience = std::chrono::seconds(30);
+  static constexpr Duration timeout = std::chrono::seconds(30);
 
  private:
   // of Transport::Handler
@@ -84,7 +84,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   const WorkerTerms terms_;
   WorkerHandler& handler_;
   State state_ = State::down;
-  std::string trouble_;
+  std::string error_;
   bool told_down_ = false;
   std::string function_;
   bool able_ = false;

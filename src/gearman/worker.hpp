@@ -60,7 +60,7 @@ class Worker {
   [[nodiscard]] virtual State state() const = 0;
   [[nodiscard]] virtual const GearmanServer& server() const = 0;
   /// Why it is down; empty: it is not, or was not tried yet.
-  [[nodiscard]] virtual const std::string& trouble() const = 0;
+  [[nodiscard]] virtual const std::string& error() const = 0;
   /// Names a connection: jobs of an earlier one are not ours any more.
   [[nodiscard]] virtual std::uint64_t connection() const = 0;
   /// grab()s that have not been answered.

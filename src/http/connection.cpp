@@ -76,7 +76,7 @@ class HttpConnection::Exchange {
 
   std::string target;
   HttpRequest request;
-  bool begun = false;       ///< the headers were seen
+  bool started = false;     ///< the headers were seen
   bool unreadable = false;  ///< the target
   bool trusted = false;     ///< as HttpReply::trusted()
   bool too_long = false;    ///< the body
@@ -183,7 +183,7 @@ void HttpConnection::begin() {
   if (exchange_) exchange_->forget_connection();
   exchange_ = std::make_shared<Exchange>(*this);
   turn_ = ++shared_.turns;
-  begun_ = shared_.loop.now();
+  started_ = shared_.loop.now();
   answered_ = {};
   set_deadline(shared_.limits.request_timeout);
 }
@@ -193,7 +193,7 @@ bool HttpConnection::idle() const {
 }
 
 Duration HttpConnection::idle_for() const {
-  return shared_.loop.now() - begun_;
+  return shared_.loop.now() - started_;
 }
 
 Duration HttpConnection::reading_for() const {
@@ -207,7 +207,7 @@ void HttpConnection::on_target(std::string target) {
 
 MHD_Result HttpConnection::on_data(const char* method, const char* version, std::string_view data) {
   if (!data.empty()) return on_body(data);
-  if (!std::exchange(exchange_->begun, true)) return on_headers(method, version);
+  if (!std::exchange(exchange_->started, true)) return on_headers(method, version);
   return on_complete();
 }
 

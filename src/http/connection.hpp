@@ -88,7 +88,7 @@ class HttpConnection {
   std::shared_ptr<Exchange> exchange_;  ///< never null; replaced with each request
   std::uint64_t turn_ = 0;
   const std::uint64_t first_look_;
-  Instant begun_{};
+  Instant started_{};
   Instant answered_{};
   bool suspended_ = false;
   bool closing_ = false;

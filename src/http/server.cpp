@@ -28,7 +28,7 @@ constexpr int idle_turns = 64;
 constexpr Duration idle_pause = std::chrono::milliseconds(100);
 
 /// Who has just come is about to ask.
-constexpr Duration asking_patience = std::chrono::seconds(1);
+constexpr Duration asking_timeout = std::chrono::seconds(1);
 constexpr Duration room_pause = std::chrono::milliseconds(20);
 
 /// What is resumed at the end is answered in one turn of the library, sent in the next, ended in
@@ -141,7 +141,7 @@ void HttpServer::Impl::make_room() {
     if (connection->closing()) continue;
     ++staying;
     if (connection->idle() && connection->examined()) idle.push_back(connection.get());
-    if (connection->reading_for() >= shared_.limits.reading_patience)
+    if (connection->reading_for() >= shared_.limits.reading_timeout)
       slow.push_back(connection.get());
   }
   const auto oldest_last = [](std::vector<HttpConnection*>& of) {
@@ -150,7 +150,7 @@ void HttpServer::Impl::make_room() {
   oldest_last(idle);
   oldest_last(slow);
   for (; staying > shared_.limits.connections; --staying) {
-    const bool had_time = !idle.empty() && idle.back()->idle_for() >= asking_patience;
+    const bool had_time = !idle.empty() && idle.back()->idle_for() >= asking_timeout;
     std::vector<HttpConnection*>& from = had_time || slow.empty() ? idle : slow;
     if (from.empty()) break;
     from.back()->close();

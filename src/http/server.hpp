@@ -32,7 +32,7 @@ struct HttpLimits {
   /// a client may read nothing of what it is sent.
   Duration request_timeout = std::chrono::seconds(10);
   /// Who has had an answer for so long and has not read it makes room for others (`spare`).
-  Duration reading_patience = std::chrono::seconds(2);
+  Duration reading_timeout = std::chrono::seconds(2);
   Duration response_timeout = std::chrono::seconds(60);  ///< for all of a response, streams apart
 };
 

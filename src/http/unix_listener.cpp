@@ -52,8 +52,8 @@ sockaddr_un address_of(const std::string& path) {
 /// to read the folder; so it is not waited for without end.
 class FolderLock {
  public:
-  explicit FolderLock(const std::string& folder)
-      : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  explicit FolderLock(const std::string& directory)
+      : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     constexpr int tries = 50;
     for (int i = 0; fd_ >= 0 && i < tries && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) usleep(20000);
   }
@@ -67,21 +67,21 @@ class FolderLock {
   int fd_;
 };
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
+std::string directory_of(const std::string& path) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  return directory.empty() ? "." : directory;
 }
 
 /// Another user who can write a directory above the socket can put another one in its place.
-void check_way(const std::string& path, const std::string& folder) {
-  if (const std::string why = distrust_of_folder(folder); !why.empty())
+void check_way(const std::string& path, const std::string& directory) {
+  if (const std::string why = distrust_of_directory(directory); !why.empty())
     cant_listen(path, "its folder " + why);
 }
 
 /// Who can write in the folder can put a socket of his in the place of ours, and answer for us.
-void check_folder(const std::string& path, const std::string& folder) {
+void check_directory(const std::string& path, const std::string& directory) {
   struct stat status {};
-  if (stat(folder.c_str(), &status) != 0)
+  if (stat(directory.c_str(), &status) != 0)
     cant_listen(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
   if (status.st_uid != 0 && status.st_uid != geteuid())
     cant_listen(path, "its folder belongs to user " + std::to_string(status.st_uid) +
@@ -90,7 +90,7 @@ void check_folder(const std::string& path, const std::string& folder) {
     cant_listen(path,
                 "its folder can be written by its group or others, who could answer in our place; "
                 "chmod go-w it, or name a folder of its own");
-  check_way(path, folder);
+  check_way(path, directory);
 }
 
 std::string name_of(pid_t pid) {
@@ -136,8 +136,8 @@ std::optional<SocketHolder> who_listens(const std::string& path) {
   return holder_at(path, address_of(path));
 }
 
-void check_socket_folder(const std::string& path) {
-  check_folder(path, folder_of(path));
+void check_socket_directory(const std::string& path) {
+  check_directory(path, directory_of(path));
 }
 
 UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
@@ -151,17 +151,17 @@ UnixListener::UnixListener(std::string path) : path_(std::move(path)) {
 
 void UnixListener::bind_and_listen() {
   const sockaddr_un address = address_of(path_);
-  const std::string folder = folder_of(path_);
-  check_way(path_, folder_of(folder));
+  const std::string directory = directory_of(path_);
+  check_way(path_, directory_of(directory));
   std::error_code not_made;
-  std::filesystem::create_directories(folder, not_made);
+  std::filesystem::create_directories(directory, not_made);
   if (not_made) cant_listen(path_, "can't make its folder: " + not_made.message());
-  check_folder(path_, folder);
+  check_directory(path_, directory);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);
   // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.
   fchmod(fd_, socket_mode);
-  const FolderLock lock(folder);
+  const FolderLock lock(directory);
   remove_if_stale(path_, address);
   if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     fail_errno(path_);

@@ -14,7 +14,7 @@ namespace w8y::http {
 std::optional<SocketHolder> who_listens(const std::string& path);
 
 /// Throws std::runtime_error, which names the path, if another user could replace the socket there.
-void check_socket_folder(const std::string& path);
+void check_socket_directory(const std::string& path);
 
 /// Makes the folder if it is missing, takes the place of a socket that nobody answers any more, and
 /// removes the file at the end if it is still its own. The file is for owner and group.

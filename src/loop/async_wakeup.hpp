@@ -10,13 +10,13 @@ namespace w8y::loop {
 class Loop;
 
 /// Keeps the loop going while it lives.
-class Wake {
+class AsyncWakeup {
  public:
   /// `woken` is called from the loop, once or more often after the last call of wake().
-  Wake(Loop& loop, std::function<void()> woken);
-  ~Wake();
-  Wake(const Wake&) = delete;
-  Wake& operator=(const Wake&) = delete;
+  AsyncWakeup(Loop& loop, std::function<void()> woken);
+  ~AsyncWakeup();
+  AsyncWakeup(const AsyncWakeup&) = delete;
+  AsyncWakeup& operator=(const AsyncWakeup&) = delete;
 
   /// From any thread, while this lives.
   void wake() { uv_async_send(handle_); }

@@ -6,7 +6,7 @@
 
 namespace w8y::loop {
 
-UvPart::UvPart(Loop& loop) {
+EmbeddedUvLoop::EmbeddedUvLoop(Loop& loop) {
   if (const int result = uv_loop_init(&uv_); result < 0)
     throw std::system_error(-result, std::generic_category(), "can't make an event loop");
   uv_check_init(&uv_, &keeper_);
@@ -16,7 +16,7 @@ UvPart::UvPart(Loop& loop) {
   watch_->want(true, false);
 }
 
-UvPart::~UvPart() {
+EmbeddedUvLoop::~EmbeddedUvLoop() {
   watch_.reset();
   uv_close(reinterpret_cast<uv_handle_t*>(&keeper_), nullptr);
   while (uv_run(&uv_, UV_RUN_NOWAIT) != 0) {
@@ -24,12 +24,12 @@ UvPart::~UvPart() {
   uv_loop_close(&uv_);
 }
 
-void UvPart::turn() {
-  begun_ = false;
+void EmbeddedUvLoop::turn() {
+  started_ = false;
   uv_run(&uv_, UV_RUN_NOWAIT);
 }
 
-bool UvPart::alive() {
+bool EmbeddedUvLoop::alive() {
   auto* keeper = reinterpret_cast<uv_handle_t*>(&keeper_);
   uv_unref(keeper);
   const bool alive = uv_loop_alive(&uv_) != 0;

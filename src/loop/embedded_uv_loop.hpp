@@ -14,21 +14,21 @@ class Loop;
 /// A uv_loop_t that is one of the descriptors of our own loop, and has its turn when that is ready,
 /// or when uv_backend_timeout() says that something can't wait. The other way round, each turn
 /// would wait twice: for libuv, and for what we watch ourselves.
-class UvPart {
+class EmbeddedUvLoop {
  public:
-  explicit UvPart(Loop& loop);
+  explicit EmbeddedUvLoop(Loop& loop);
   /// Everything that was begun on it has ended or is waited for.
-  ~UvPart();
-  UvPart(const UvPart&) = delete;
-  UvPart& operator=(const UvPart&) = delete;
+  ~EmbeddedUvLoop();
+  EmbeddedUvLoop(const EmbeddedUvLoop&) = delete;
+  EmbeddedUvLoop& operator=(const EmbeddedUvLoop&) = delete;
 
   /// Whoever asks is about to begin something: libuv hears of it with its next turn.
   [[nodiscard]] uv_loop_t* get() {
-    begun_ = true;
+    started_ = true;
     return &uv_;
   }
-  /// Something was begun, or is at its end: the loop must not wait before turn().
-  [[nodiscard]] bool has_to_run() const { return begun_ || uv_backend_timeout(&uv_) == 0; }
+  /// Something was begun, or is at its end: the loop must not wait before iterate().
+  [[nodiscard]] bool has_to_run() const { return started_ || uv_backend_timeout(&uv_) == 0; }
   void turn();
   /// Whether something is left that keeps a loop going.
   [[nodiscard]] bool alive();
@@ -37,7 +37,7 @@ class UvPart {
   uv_loop_t uv_{};
   /// uv_run() does nothing on a loop without a handle that keeps it going.
   uv_check_t keeper_{};
-  bool begun_ = true;
+  bool started_ = true;
   std::unique_ptr<Watch> watch_;  ///< of libuv's own descriptor
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 /// What is set for now by what was set for now, and so on, is run in the same turn: through the
 /// descriptor it took five system calls. But descriptors have their turn, too.
-constexpr int most_rounds = 8;
+constexpr int max_rounds = 8;
 
 Duration read_clock(clockid_t id) {
   timespec time{};
@@ -54,7 +54,7 @@ Loop::~Loop() {
 }
 
 uv_loop_t* Loop::uv() {
-  if (!uv_) uv_ = std::make_unique<UvPart>(*this);
+  if (!uv_) uv_ = std::make_unique<EmbeddedUvLoop>(*this);
   return uv_->get();
 }
 
@@ -67,7 +67,7 @@ void Loop::run() {
   stopped_ = false;
 }
 
-void Loop::turn(bool wait) {
+void Loop::iterate(bool wait) {
   in_turn_ = true;
   go_round(wait);
   in_turn_ = stopped_ = false;
@@ -91,7 +91,7 @@ void Loop::go_round(bool wait) noexcept {
 void Loop::step() {
   // What is due already needn't go through the descriptor; and before the hooks, which write out
   // what these callbacks gather.
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     const auto next = timers_.next();
     if (!next) break;
     const Instant at = now();

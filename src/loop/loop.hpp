@@ -27,7 +27,7 @@ class SystemClock : public Clock {
 class Loop {
  public:
   Loop();
-  /// On another clock. It knows nothing of run() and turn(): whoever has the clock calls step().
+  /// On another clock. It knows nothing of run() and iterate(): whoever has the clock calls step().
   explicit Loop(const Clock& clock);
   ~Loop();
   Loop(const Loop&) = delete;
@@ -36,7 +36,7 @@ class Loop {
   /// Until stop(), or until nothing is left that could wake it.
   void run();
   /// One turn: waits for at least one event if `wait`. A timer that was due is one.
-  void turn(bool wait);
+  void iterate(bool wait);
   /// Ends run() after the turn it is in.
   void stop();
   /// What a turn does besides waiting for descriptors: timers that are due, and what runs once per
@@ -79,10 +79,10 @@ class Loop {
   TimerQueue timers_;
   int timer_fd_ = -1;
   PollSet polls_;
-  std::unique_ptr<UvPart> uv_;
+  std::unique_ptr<EmbeddedUvLoop> uv_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
-  bool in_turn_ = false;    ///< of turn(), which may have what it is waited for already
+  bool in_turn_ = false;    ///< of iterate(), which may have what it is waited for already
   bool timer_ran_ = false;  ///< in this round
   bool stopped_ = false;
   CallTimes lag_;

@@ -118,7 +118,7 @@ SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
         watch_ = std::make_unique<Watch>(
             loop_, fd_, [this](bool readable, bool writable) { on_event(readable, writable); });
         watch_->want(connected, !connected);
-        return connected ? Attempt::connected : Attempt::begun;
+        return connected ? Attempt::connected : Attempt::started;
       } catch (const std::exception& error) {
         problem_ = error.what();
         drop_socket();

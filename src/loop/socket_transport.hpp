@@ -38,7 +38,7 @@ class SocketTransport final : public Transport {
 
   void on_addresses(std::vector<Address> addresses, const std::string& why);
   void try_next();
-  enum class Attempt { failed, begun, connected };
+  enum class Attempt { failed, started, connected };
   Attempt try_address(const Address& address);
   void on_event(bool readable, bool writable);
   void on_connect_result();

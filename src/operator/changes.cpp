@@ -24,11 +24,11 @@ constexpr unsigned conflict = 409;
 void stop_job(redis::SyncClient& client, const view::RunView& run) {
   const std::string& list = run.list;
   const Item& job = run.status.item.beginning;
-  if (run.status.item.cut())
-    throw Refusal(conflict,
-                  "the job is too long to be named here; set it to STOP first, by: "
-                  "w8yctl schedule -k " +
-                      escape_text(list) + " set");
+  if (run.status.item.is_truncated())
+    throw QueryError(conflict,
+                     "the job is too long to be named here; set it to STOP first, by: "
+                     "w8yctl schedule -k " +
+                         escape_text(list) + " set");
   ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
 }
 
@@ -36,15 +36,15 @@ void stop_job(redis::SyncClient& client, const view::RunView& run) {
 void stall_job(redis::SyncClient& client, const view::RunView& run) {
   const std::string& feed = run.list;
   const Item& job = run.status.item.beginning;
-  if (run.status.item.cut())
-    throw Refusal(conflict,
-                  "the id of the job is too long to be named here; cancel its run, and "
-                  "stall it with: w8yctl job stall " +
-                      escape_text(feed));
+  if (run.status.item.is_truncated())
+    throw QueryError(conflict,
+                     "the id of the job is too long to be named here; cancel its run, and "
+                     "stall it with: w8yctl job stall " +
+                         escape_text(feed));
   if (!JobFeed({client, false}, feed)
            .stall_at_end(job, std::string(std::string_view(run.status.run))))
-    throw Refusal(conflict, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
-                                " is not claimed by that run any more");
+    throw QueryError(conflict, "the job " + escape_text(job) + " of the feed " + escape_text(feed) +
+                                   " is not claimed by that run any more");
 }
 
 /// Notifies hosts that show the list (w8y-keys(7)): one that takes nothing off it would not see the
@@ -56,7 +56,7 @@ void publish_change(QueryContext& query, const std::string& list) {
 
 constexpr const char* not_listed = "not in the list";
 
-ChangedItem changed(const ShownItem& item, store::QuarantinedAs how) {
+ChangedItem changed(const DisplayItem& item, store::QuarantinedAs how) {
   switch (how) {
     case store::QuarantinedAs::done:
       return {item, "quarantined"};
@@ -72,7 +72,7 @@ ChangedItem changed(const ShownItem& item, store::QuarantinedAs how) {
   return {item, not_listed, false};
 }
 
-ChangedItem changed(const ShownItem& item, store::ReleasedAs how) {
+ChangedItem changed(const DisplayItem& item, store::ReleasedAs how) {
   switch (how) {
     case store::ReleasedAs::released:
       return {item, "released"};
@@ -88,17 +88,17 @@ ChangedItem changed(const ShownItem& item, store::ReleasedAs how) {
   return {item, not_listed, false};
 }
 
-ChangedItem changed(const ShownItem& item, store::AddedAs how) {
+ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
   return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
 }
 
 /// `copies`: number of removed copies.
-ChangedItem changed(const ShownItem& item, std::size_t copies) {
+ChangedItem changed(const DisplayItem& item, std::size_t copies) {
   return copies > 0 ? ChangedItem{item, "removed"} : ChangedItem{item, not_listed, false};
 }
 
 /// `copies`: number of removed copies; nullopt: the item was in another state.
-ChangedItem changed(const ShownItem& item, std::optional<std::size_t> copies) {
+ChangedItem changed(const DisplayItem& item, std::optional<std::size_t> copies) {
   return copies ? changed(item, *copies)
                 : ChangedItem{item, "not removed: it is in another state by now", false};
 }
@@ -107,7 +107,7 @@ template <class How>
 std::vector<ChangedItem> all_changed(const std::vector<Item>& items, const std::vector<How>& how) {
   std::vector<ChangedItem> all;
   for (std::size_t i = 0; i < items.size(); ++i)
-    all.push_back(changed(ShownItem(items[i]), how[i]));
+    all.push_back(changed(DisplayItem(items[i]), how[i]));
   return all;
 }
 
@@ -122,9 +122,9 @@ std::vector<Item> items_in(QueryContext& query, const store::CircularKeys& keys,
 }
 
 /// Adds a result for each long item that a script changed at its position in the list.
-void add_long(std::vector<ChangedItem>& all, const std::vector<ShownItem>& items,
+void add_long(std::vector<ChangedItem>& all, const std::vector<DisplayItem>& items,
               const char* result) {
-  for (const ShownItem& item : items) all.push_back({item, result});
+  for (const DisplayItem& item : items) all.push_back({item, result});
 }
 
 }  // namespace
@@ -202,20 +202,20 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
   return all;
 }
 
-void park(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
+void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
   const store::QuarantineNote note{{}, change.by, change.reason, change.now};
   const SourceKind kind = kind_with_items(query, run.list);
   if (kind == SourceKind::schedule) return stop_job(query.redis, run);
   if (kind == SourceKind::job) return stall_job(query.redis, run);
   store::ItemChanges changes(query.redis, circular_keys(query, run.list));
-  const ShownItem& item = run.status.item;
+  const DisplayItem& item = run.status.item;
   // w8yd tells the beginning of a long item, and the run's lock which it is.
-  const bool done = item.cut() ? !changes.quarantine_long(run.status.run, note).empty()
-                               : changes.quarantine({item.beginning}, note).front() !=
-                                     store::QuarantinedAs::not_listed;
+  const bool done = item.is_truncated() ? !changes.quarantine_long(run.status.run, note).empty()
+                                        : changes.quarantine({item.beginning}, note).front() !=
+                                              store::QuarantinedAs::not_listed;
   if (!done)
-    throw Refusal(conflict, "item " + item_text(item) + " is not in the list " +
-                                escape_text(run.list) + " any more, and can't be quarantined");
+    throw QueryError(conflict, "item " + item_text(item) + " is not in the list " +
+                                   escape_text(run.list) + " any more, and can't be quarantined");
 }
 
 }  // namespace w8y::verbs

@@ -30,7 +30,7 @@ bool resume_list(QueryContext& query, const std::string& list);
 // ---- items of circular lists
 
 struct ChangedItem {
-  ShownItem item;
+  DisplayItem item;
   std::string result;  ///< in words: "released"
   bool done = true;
 };
@@ -56,6 +56,6 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
 
 /// Keeps the item of an active run from running again: quarantines the item of a circular list,
 /// sets the job of a schedule to STOP, stalls the job of a feed when its run ends.
-void park(QueryContext& query, const view::RunView& run, const ChangeNote& note);
+void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& note);
 
 }  // namespace w8y::verbs

@@ -27,7 +27,7 @@ void ChannelWatch::count(bool last) {
 
 void ChannelWatch::run() {
   loop_.run();
-  if (!failure_.empty()) throw Refusal(503, failure_);
+  if (!failure_.empty()) throw QueryError(503, failure_);
 }
 
 void ChannelWatch::on_up() {

@@ -27,7 +27,7 @@ constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
 
 /// Values of locks, and what the index says.
-constexpr const char* most_of_value = "4096";
+constexpr const char* max_of_value = "4096";
 
 void read_note(ItemView& item, const std::string& text);
 
@@ -73,7 +73,7 @@ class Pages {
         items.back().position = begin + i;
       } else if (place->second < items.size() &&
                  items[place->second].shown().beginning ==
-                     ShownItem(page.items[i].beginning, page.items[i].length).beginning) {
+                     DisplayItem(page.items[i].beginning, page.items[i].length).beginning) {
         ++items[place->second].copies;
       }
     }
@@ -138,8 +138,8 @@ std::vector<ItemView> read_all(redis::SyncClient& client, const store::CircularK
 void read_note(ItemView& item, const std::string& text) {
   const store::QuarantineNote note = store::read_note(text);
   item.by = note.by;
-  item.parked_at_end = item.state == "running";
-  if (item.parked_at_end) return;
+  item.quarantined_at_end = item.state == "running";
+  if (item.quarantined_at_end) return;
   item.state = "quarantined";
   item.run = note.run;
   item.why = note.reason;
@@ -160,7 +160,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
     while (calls.size() < batches && first < unknown.size()) {
       auto& call = calls.emplace_back();
       call.keys = {keys.failures, keys.quarantined};
-      call.args = {most_of_value};
+      call.args = {max_of_value};
       for (const std::size_t end = std::min(unknown.size(), first + batch); first < end; ++first) {
         call.keys.push_back(locks.emplace_back(keys.lock(unknown[first]->item)));
         call.args.push_back(unknown[first]->item);

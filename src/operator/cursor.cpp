@@ -11,7 +11,7 @@ namespace w8y::verbs {
 namespace {
 
 [[noreturn]] void refuse_cursor() {
-  throw Refusal(400, "?after= is what an answer to the same question has under next");
+  throw QueryError(400, "?after= is what an answer to the same question has under next");
 }
 
 /// One that starts with its kind may be of another question.

@@ -26,7 +26,7 @@ constexpr const char* field_bytes_at_once = "131072";
 /// Items that are asked for at once, and bytes of them that are sent; the longest that is.
 constexpr std::size_t values_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
-constexpr const char* longest_told = "100000000";
+constexpr const char* max_told = "100000000";
 
 bool says(const redis::RedisError& error, std::string_view word) {
   return std::string_view(error.what()).starts_with(word);
@@ -188,7 +188,7 @@ void FeedAccess::all(const EachItem& each,
   std::vector<std::string> ids;
   this->ids([&ids](std::string&& id) { ids.push_back(std::move(id)); });
   for (std::size_t first = 0; first < ids.size();) {
-    redis::Command arguments = {bytes_at_once, longest_told};
+    redis::Command arguments = {bytes_at_once, max_told};
     const std::size_t end = std::min(ids.size(), first + values_at_once);
     for (std::size_t i = first; i < end; ++i) arguments.emplace_back(ids[i]);
     redis::ReplyCopy told;

@@ -29,7 +29,7 @@ void take_claim(ItemView& job, const std::string& score, const store::thoonk::Jo
   if (note == nullptr || std::to_string(note->score) != score) return;
   job.state = note->held_until ? "delayed" : "running";
   if (note->held_until) job.until = WallTime(*note->held_until);
-  job.parked_at_end = note->stalls;
+  job.quarantined_at_end = note->stalls;
   const store::LockValue value = store::read_lock_value(note->run);
   if (const auto* running = std::get_if<store::RunningLock>(&value)) {
     job.host = running->host;
@@ -59,7 +59,7 @@ class FeedJobs {
   void add(std::string id, const char* state, std::size_t place = 0) {
     ItemView job = view::item_named(std::move(id));
     job.state = state;
-    job.place = place;
+    job.queue_position = place;
     add(std::move(job));
   }
   void add(ItemView&& job) {
@@ -175,7 +175,7 @@ std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::stri
   if (job->state == "queued") {
     const auto place = client.pipeline({{"LPOS", keys.ids, id, "RANK", "-1"}, {"LLEN", keys.ids}});
     if (place[0].kind == redis::ReplyCopy::Kind::integer) {
-      job->place =
+      job->queue_position =
           static_cast<std::size_t>(std::max<std::int64_t>(1, place[1].number - place[0].number));
     } else {
       job->state = "orphaned";

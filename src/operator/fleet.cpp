@@ -22,21 +22,21 @@ using redis::ReplyCopy;
 constexpr const char* reports_at_once = "500";
 /// Bytes that are read of the list reports of one host, and of all hosts for one answer: reports
 /// that can't be parsed add nothing to the answer.
-constexpr std::size_t most_read_of_host = std::size_t{16} << 20;
-constexpr std::size_t most_read = std::size_t{32} << 20;
+constexpr std::size_t max_read_of_host = std::size_t{16} << 20;
+constexpr std::size_t max_read = std::size_t{32} << 20;
 /// Hosts that are asked for one list at once.
 constexpr std::size_t hosts_at_once = 50;
 constexpr const char* buckets_at_once = "1000";
 /// What pages are sent of one host, and of some hosts in one step: bytes.
-constexpr std::size_t most_rows_of_host = 10'000;
-constexpr std::size_t most_row_bytes = std::size_t{2} << 20;
-constexpr std::size_t most_detail_bytes = std::size_t{1} << 20;
+constexpr std::size_t max_rows_of_host = 10'000;
+constexpr std::size_t max_row_bytes = std::size_t{2} << 20;
+constexpr std::size_t max_detail_bytes = std::size_t{1} << 20;
 
 constexpr const char* unreadable = "some of its list reports cannot be read";
 
 /// Why a reply did not come. One that is too large costs the connection, which is made again; all
 /// else is thrown again.
-std::string trouble_of(const QueryContext& query, const redis::RedisError& error) {
+std::string error_of(const QueryContext& query, const redis::RedisError& error) {
   const bool lost = error.code() == redis::ErrorCode::none;
   if (lost && (query.redis.client().connected() || !query.redis.reconnect())) throw error;
   return "its lists can't be read: " + std::string(error.what()).substr(0, 200);
@@ -107,11 +107,11 @@ void find_list(const QueryContext& query, std::span<FleetHost> hosts, const std:
     hosts = hosts.subspan(some.size());
     std::vector<Search> open;
     for (FleetHost& host : some)
-      if (host.trouble.empty()) open.push_back({&host, keys.lists(host.beat.id)});
+      if (host.error.empty()) open.push_back({&host, keys.lists(host.heartbeat.id)});
     try {
       find_in(query, open, prefix);
     } catch (const redis::RedisError& error) {
-      const std::string trouble = trouble_of(query, error);
+      const std::string trouble = error_of(query, error);
       for (const Search& search : open)
         if (search.host->lists.empty()) search.host->lists_error = trouble;
     }
@@ -128,7 +128,7 @@ std::size_t read_lists(const QueryContext& query, FleetHost& host) {
         auto list = readable(host, prefix, text);
         if (!list) return true;
         bytes += std::max(prefix.size() + text.size(), sizeof(ListStatus));
-        if (bytes >= most_host_bytes) return false;
+        if (bytes >= max_host_bytes) return false;
         host.lists.push_back(std::move(*list));
         return true;
       });
@@ -140,13 +140,13 @@ std::size_t read_lists(const QueryContext& query, FleetHost& host) {
 
 /// Hosts are in this order.
 auto place_of(const FleetHost& host) {
-  return std::tuple(std::string_view(host.beat.host), host.beat.started.count(),
-                    std::string_view(host.beat.id));
+  return std::tuple(std::string_view(host.heartbeat.host), host.heartbeat.started.count(),
+                    std::string_view(host.heartbeat.id));
 }
 
 std::string cursor_at(const FleetHost& host) {
-  return make_cursor(
-      {"fleet", host.beat.host, std::to_string(host.beat.started.count()), host.beat.id});
+  return make_cursor({"fleet", host.heartbeat.host, std::to_string(host.heartbeat.started.count()),
+                      host.heartbeat.id});
 }
 
 std::span<FleetHost> part_of(std::span<FleetHost> hosts, const PageRequest& part) {
@@ -165,15 +165,15 @@ std::span<FleetHost> part_of(std::span<FleetHost> hosts, const PageRequest& part
 std::vector<std::pair<std::string, std::string>> rows_of(const QueryContext& query,
                                                          const std::string& id) {
   FleetHost host;
-  host.beat.id = id;
+  host.heartbeat.id = id;
   std::vector<std::pair<std::string, std::string>> rows;
   std::size_t bytes = 0;
   each_report(query, host, [&](const std::string& prefix, const std::string& text) {
     const auto list = readable(host, prefix, text);
-    if (!list || prefix.size() > max_beat) return true;
+    if (!list || prefix.size() > max_heartbeat) return true;
     rows.emplace_back(prefix, view::to_json(*list, view::fleet_page));
     bytes += prefix.size() + rows.back().second.size();
-    return rows.size() < most_rows_of_host && bytes < most_row_bytes;
+    return rows.size() < max_rows_of_host && bytes < max_row_bytes;
   });
   return rows;
 }
@@ -212,7 +212,7 @@ FleetView fleet_hosts(const QueryContext& query) {
   store::FleetReader::ViewPtr seen;
   reader.read([&seen](const store::FleetReader::ViewPtr& view) { seen = view; });
   query.redis.wait_until([&seen] { return seen != nullptr; });
-  if (!seen->trouble.empty()) throw Refusal(seen->unreachable ? 503 : 409, seen->trouble);
+  if (!seen->error.empty()) throw QueryError(seen->unreachable ? 503 : 409, seen->error);
   return *seen;
 }
 
@@ -233,10 +233,9 @@ FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
 }
 
 std::optional<FleetHost> FleetWalk::next() {
-  if (count_ == std::min(hosts_.size(), wish_.part.limit) || read_ >= most_read)
-    return std::nullopt;
+  if (count_ == std::min(hosts_.size(), wish_.part.limit) || read_ >= max_read) return std::nullopt;
   FleetHost host = hosts_[count_++];
-  if (wish_.lists && !wish_.list && host.trouble.empty()) read_ += read_lists(query_, host);
+  if (wish_.lists && !wish_.list && host.error.empty()) read_ += read_lists(query_, host);
   return host;
 }
 
@@ -255,13 +254,13 @@ std::vector<view::HostDetails> host_details(const QueryContext& query,
     if (wish.minutes > 0) host.minutes = minutes_of(query, wish.id, wish.minutes);
     for (const auto& [prefix, row] : host.rows) bytes += row.size();
     for (const auto& [minute, text] : host.minutes) bytes += text.size();
-    if (bytes > most_detail_bytes) break;
+    if (bytes > max_detail_bytes) break;
   }
   return all;
 }
 
 std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeReport& take) {
-  const std::string key = store::FleetKeys(query.fleet).lists(host.beat.id);
+  const std::string key = store::FleetKeys(query.fleet).lists(host.heartbeat.id);
   std::string cursor = "0";
   std::size_t read = 0;
   const auto cut = [&host, &read] {
@@ -278,10 +277,10 @@ std::size_t each_report(const QueryContext& query, FleetHost& host, const TakeRe
         if (!take(fields[i].text, fields[i + 1].text)) return cut();
       }
       cursor = reply.elements[0].text;
-      if (cursor != "0" && read > most_read_of_host) return cut();
+      if (cursor != "0" && read > max_read_of_host) return cut();
     } while (cursor != "0");
   } catch (const redis::RedisError& error) {
-    host.lists_error = trouble_of(query, error);
+    host.lists_error = error_of(query, error);
   }
   return read;
 }

@@ -18,14 +18,14 @@ namespace w8y::verbs {
 
 /// Bytes of the list reports of one host that FleetWalk reads, and of the lists of one host in an
 /// answer.
-inline constexpr std::size_t most_host_bytes = std::size_t{8} << 20;
+inline constexpr std::size_t max_host_bytes = std::size_t{8} << 20;
 /// Hosts of one answer, if the request has no limit.
-inline constexpr std::size_t most_view_hosts = 1000;
+inline constexpr std::size_t max_view_hosts = 1000;
 
 struct FleetWish {
   bool lists = true;
   std::optional<std::string> list;  ///< of the lists, only this one
-  PageRequest part{most_view_hosts, {}};
+  PageRequest part{max_view_hosts, {}};
 };
 
 // All throw redis::RedisError.

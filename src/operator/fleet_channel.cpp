@@ -15,15 +15,15 @@ FleetChannel::FleetChannel(const Connection& at, const std::string& fleet)
       reader_(loop_, client_, fleet),
       orders_(loop_, client_, subscriber_, reader_, fleet, redis::random_number()) {}
 
-FleetOutcome FleetChannel::send(FleetOrder command) {
-  std::optional<FleetOutcome> outcome;
-  orders_.give(std::move(command),
-               [&outcome](FleetOutcome&& replies) { outcome = std::move(replies); });
-  while (!outcome) loop_.turn(true);
+FleetCommandResult FleetChannel::send(FleetCommand command) {
+  std::optional<FleetCommandResult> outcome;
+  orders_.send(std::move(command),
+               [&outcome](FleetCommandResult&& replies) { outcome = std::move(replies); });
+  while (!outcome) loop_.iterate(true);
   return std::move(*outcome);
 }
 
-std::unique_ptr<LogFollower> FleetChannel::follow(LogFollower::Wish wish,
+std::unique_ptr<LogFollower> FleetChannel::follow(LogFollower::Filter wish,
                                                   LogFollower::Handler& handler) {
   return std::make_unique<LogFollower>(loop_, subscriber_, orders_, fleet_,
                                        std::to_string(redis::random_number()), std::move(wish),

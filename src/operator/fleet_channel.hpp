@@ -20,9 +20,9 @@ class FleetChannel {
   FleetChannel(const Connection& at, const std::string& fleet);
 
   /// Sends the command and runs the loop until hosts have replied or their time is over.
-  FleetOutcome send(FleetOrder command);
+  FleetCommandResult send(FleetCommand command);
   /// Follows the output of runs on the loop, as long as the follower exists.
-  std::unique_ptr<LogFollower> follow(LogFollower::Wish wish, LogFollower::Handler& handler);
+  std::unique_ptr<LogFollower> follow(LogFollower::Filter wish, LogFollower::Handler& handler);
 
  private:
   loop::Loop& loop_;
@@ -30,7 +30,7 @@ class FleetChannel {
   redis::Client client_;
   redis::Subscriber subscriber_;
   store::FleetReader reader_;
-  store::FleetOrders orders_;
+  store::FleetCommands orders_;
 };
 
 }  // namespace w8y::verbs

@@ -13,12 +13,12 @@ constexpr std::size_t page_of_one = 100;
 constexpr std::size_t page_of_many = 10;
 /// The same of very many; each begins with the one that was read last.
 constexpr std::size_t page_of_most = 3;
-constexpr std::size_t most_lists = 1000;
+constexpr std::size_t max_lists = 1000;
 /// Histories that are read in one write.
 constexpr std::size_t histories_at_once = 128;
 /// Of so many entries that follow each other, one says at least when it came in
 /// (parts/history.lua).
-constexpr std::size_t most_together = 32;
+constexpr std::size_t max_together = 32;
 /// Tells entries of a history from each other (FNV-1a).
 std::uint64_t digest(std::string_view text) {
   std::uint64_t value = 0xcbf29ce484222325;
@@ -95,7 +95,7 @@ void History::go_back_to(WallTime time) {
         view::read_record(span.reader->list, entry.text, entered);
       read_ += replies[i].elements.size();
       // Where many come in together, most don't say when.
-      if (!entered && std::exchange(span.before, most_together - 1) == 0) continue;
+      if (!entered && std::exchange(span.before, max_together - 1) == 0) continue;
       span.narrow(entered && *entered > time);
     }
   }
@@ -118,9 +118,9 @@ void History::fill() {
 }
 
 void History::read_pages(const std::vector<Reader*>& dry) {
-  const std::size_t count = readers_.size() == 1            ? page_of_one
-                            : readers_.size() <= most_lists ? page_of_many
-                                                            : page_of_most;
+  const std::size_t count = readers_.size() == 1           ? page_of_one
+                            : readers_.size() <= max_lists ? page_of_many
+                                                           : page_of_most;
   for (std::size_t first = 0; first < dry.size(); first += histories_at_once) {
     std::vector<redis::Command> commands;
     std::vector<std::string> places;

@@ -21,18 +21,18 @@ using view::ItemView;
 namespace {
 
 /// Items that one answer looks at, and that are asked about at once where only some are wanted.
-constexpr std::size_t most_items = 8000;
+constexpr std::size_t max_items = 8000;
 constexpr std::size_t items_at_once = 2000;
 /// Runs that are looked at, and shown, with one item.
-constexpr std::size_t most_past_runs = 2000;
+constexpr std::size_t max_past_runs = 2000;
 constexpr std::size_t shown_runs = 10;
 
 /// No list has as many: numbers of a made-up cursor end there.
-constexpr std::int64_t most_places = std::int64_t{1} << 40;
+constexpr std::int64_t max_places = std::int64_t{1} << 40;
 
 /// How often a part is read anew, where the list turned between the look for its place and the
 /// part.
-constexpr int most_tries = 5;
+constexpr int max_tries = 5;
 
 /// A walk through a circular list, which turns while it is looked at, by many items at once and by
 /// more than once around: what came from its end to its begin meanwhile is told after the end.
@@ -43,8 +43,8 @@ class CircularWalk {
     const auto fields = read_cursor(after, "list", 4);
     if (fields.empty()) return;
     again_ = fields[0] == "again";
-    at_ = static_cast<std::size_t>(std::min(cursor_number(fields[1]), most_places));
-    turned_ = std::min(cursor_number(fields[2]), most_places);
+    at_ = static_cast<std::size_t>(std::min(cursor_number(fields[1]), max_places));
+    turned_ = std::min(cursor_number(fields[2]), max_places);
     last_ = fields[3];
   }
 
@@ -54,10 +54,10 @@ class CircularWalk {
     for (int tries = 1;; ++tries) {
       const bool known = find();
       const std::size_t place = at_;
-      const bool around = read(filter, count, known && tries < most_tries ? last_ : Item(), part);
+      const bool around = read(filter, count, known && tries < max_tries ? last_ : Item(), part);
       if (part.moved) continue;
       // What it begins with was read by a call of its own.
-      if (!around || !known || tries == most_tries || !find() || at_ == place) {
+      if (!around || !known || tries == max_tries || !find() || at_ == place) {
         again_ = again_ || around;
         break;
       }
@@ -103,7 +103,7 @@ class CircularWalk {
     const auto places =
         query_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
     std::int64_t best = at;
-    std::int64_t farthest = most_places;
+    std::int64_t farthest = max_places;
     for (const redis::ReplyCopy& place : places) {
       const std::int64_t far = std::abs(place.number + 1 - at);
       if (far < farthest) best = place.number + 1;
@@ -158,7 +158,7 @@ void circular_items(QueryContext& query, const store::CircularKeys& keys, const 
       if (items.size() == part.limit) break;
     }
     looked += all ? std::max<std::size_t>(1, read.items.size()) : items_at_once;
-    if (items.size() < part.limit && looked < most_items) continue;
+    if (items.size() < part.limit && looked < max_items) continue;
     if (!walk.done()) found.next = walk.cursor();
     return;
   }
@@ -183,7 +183,7 @@ void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& 
                                          ? is_waiting || is_stalled
                                          : (phase == stalled ? !is_stalled : !is_waiting);
            if (phase == nowhere) job.state = "orphaned";
-           if (phase == waiting) job.place = std::stoul(step.behind[i][0]);
+           if (phase == waiting) job.queue_position = std::stoul(step.behind[i][0]);
            if (is_elsewhere || !filter.fits(job)) jobs[i].reset();
          }
          return jobs;
@@ -197,7 +197,7 @@ std::vector<view::RunRecord> past_runs(QueryContext& query, const std::string& l
   const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
   History history(query.redis, {list});
   view::RunRecord run;
-  while (runs.size() < shown_runs && history.read() < most_past_runs && history.next(run))
+  while (runs.size() < shown_runs && history.read() < max_past_runs && history.next(run))
     if (filter.fits(run)) runs.push_back(std::move(run));
   return runs;
 }
@@ -270,9 +270,9 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
                                               : read_feed_job(query.redis, list, name);
   }
   if (!item)
-    throw Refusal(404, "there is no " +
-                           std::string(found.kind == SourceKind::circular ? "item " : "job ") +
-                           escape_text(name) + " in " + escape_text(list));
+    throw QueryError(404, "there is no " +
+                              std::string(found.kind == SourceKind::circular ? "item " : "job ") +
+                              escape_text(name) + " in " + escape_text(list));
   found.item = std::move(*item);
   found.runs = past_runs(query, list, name);
   return found;

@@ -12,7 +12,7 @@ namespace scripts = store::scripts;
 namespace {
 
 /// One answer has room for it.
-constexpr const char* longest_read = "100000000";
+constexpr const char* max_item_bytes = "100000000";
 
 constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract", "next"};
 
@@ -38,7 +38,7 @@ std::optional<FeedItem> QueueFeed::get() {
     redis::ReplyCopy told =
         run(scripts::feed_get,
             {keys().config, keys().ids, keys().items, keys().claimed, keys().stalled},
-            {keys().feed, kind_name(kind_), longest_read});
+            {keys().feed, kind_name(kind_), max_item_bytes});
     auto& words = told.elements;
     if (words.empty() || words[0].text == "none") return std::nullopt;
     if (words[0].text == "long")

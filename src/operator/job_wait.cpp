@@ -30,8 +30,8 @@ void JobWait::subscribe() {
         result_ = message.substr(std::min(message.size(), id_.size() + 1));
       },
       [this] { subscribed_ = true; });
-  while (!subscribed_ && failure_.empty()) loop_.turn(true);
-  if (!failure_.empty()) throw Refusal(503, failure_);
+  while (!subscribed_ && failure_.empty()) loop_.iterate(true);
+  if (!failure_.empty()) throw QueryError(503, failure_);
 }
 
 std::string JobWait::result(std::optional<Duration> timeout) {
@@ -43,13 +43,13 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   const auto arm = [&] { next_check.set(loop_.now() + check_interval, [&due] { due = true; }); };
   arm();
   while (!result_ && !too_late) {
-    loop_.turn(true);
+    loop_.iterate(true);
     if (!std::exchange(due, false) || result_) continue;
     check();
     arm();
   }
   if (result_) return *result_;
-  throw Refusal(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
+  throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
 }
 
 /// A job that is gone at two checks has no result that could still arrive.
@@ -58,12 +58,12 @@ void JobWait::check() {
     const auto where = feed_.find(id_);
     if (result_) return;
     if (where == JobFeed::Whereabouts::stalled)
-      throw Refusal(409, escape_text(id_) + " is stalled (w8yctl job retry puts it back)");
+      throw QueryError(409, escape_text(id_) + " is stalled (w8yctl job retry puts it back)");
     const bool gone = where == JobFeed::Whereabouts::gone;
     if (gone && was_gone_)
-      throw Refusal(409, escape_text(id_) +
-                             " is gone, and no result was heard: it was finished without one, "
-                             "or retracted");
+      throw QueryError(409, escape_text(id_) +
+                                " is gone, and no result was heard: it was finished without one, "
+                                "or retracted");
     was_gone_ = gone;
   } catch (const RedisError& error) {
     if (!is_unreachable(error) && !redis::is_about_server(error.code())) throw;

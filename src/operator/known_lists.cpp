@@ -13,7 +13,7 @@ std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
   const auto& config = *std::get<0>(lists_);
   const auto found = config.lists.find(prefix);
   if (found == config.lists.end()) return std::nullopt;
-  const Rule& rule = *found->second;
+  const ListConfig& rule = *found->second;
   KnownList list;
   list.kind = rule.kind();
   if (list.kind == SourceKind::circular) list.lock_key = rule.circular().lock_key;

@@ -44,16 +44,16 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
 }
 
 [[noreturn]] void refuse_unknown(const std::string& prefix) {
-  throw Refusal(404, "there is no list " + escape_text(prefix) +
-                         ": it is neither in the config nor in Redis");
+  throw QueryError(404, "there is no list " + escape_text(prefix) +
+                            ": it is neither in the config nor in Redis");
 }
 
 }  // namespace
 
 void refuse_gearman(const std::string& prefix) {
-  throw Refusal(409, escape_text(prefix) +
-                         " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
-                         "gearadmin --status counts them");
+  throw QueryError(409, escape_text(prefix) +
+                            " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
+                            "gearadmin --status counts them");
 }
 
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach) {
@@ -64,9 +64,9 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
   if (query.lists == nullptr) {
     constexpr const char* remedy =
         "it is not known which lists there are: name one, or give --config or --socket";
-    if (!name) throw Refusal(400, remedy);
+    if (!name) throw QueryError(400, remedy);
     if (core::is_pattern(*name) && !keys_in_redis(query, *name).any())
-      throw Refusal(400, escape_text(*name) + " is a pattern, and " + remedy);
+      throw QueryError(400, escape_text(*name) + " is a pattern, and " + remedy);
     return {*name};
   }
   if (name && query.lists->contains(*name)) return {*name};
@@ -77,7 +77,7 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
   if (!fitting.empty() || !name) return fitting;
   if (keys_in_redis(query, *name).any()) return {*name};
   if (core::is_pattern(*name))
-    throw Refusal(404, "no list of the config fits " + escape_text(*name));
+    throw QueryError(404, "no list of the config fits " + escape_text(*name));
   refuse_unknown(*name);
 }
 
@@ -109,9 +109,9 @@ std::vector<std::string> queues_of(const QueryContext& query, const std::string&
 void check_hash_tag(const Reach& reach, const char* what, const std::string& name,
                     const char* example) {
   if (reach.url.kind != redis::Url::Kind::cluster || redis::has_hash_tag(name)) return;
-  throw Refusal(400, "the " + std::string(what) + " " + escape_text(name) +
-                         " has no hash tag, and in a cluster all keys of a " + what +
-                         " must share a hash slot; such as " + example);
+  throw QueryError(400, "the " + std::string(what) + " " + escape_text(name) +
+                            " has no hash tag, and in a cluster all keys of a " + what +
+                            " must share a hash slot; such as " + example);
 }
 
 void check_hash_tag(const QueryContext& query, const std::string& prefix) {
@@ -134,13 +134,13 @@ std::string events_channel(const QueryContext& query, const std::string& prefix)
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
   switch (find_kind(query, prefix).value_or(SourceKind::circular)) {
     case SourceKind::schedule:
-      throw Refusal(409, escape_text(prefix) +
-                             " is a schedule, whose jobs are set and shown by: w8yctl "
-                             "schedule -k " +
-                             escape_text(prefix));
+      throw QueryError(409, escape_text(prefix) +
+                                " is a schedule, whose jobs are set and shown by: w8yctl "
+                                "schedule -k " +
+                                escape_text(prefix));
     case SourceKind::job:
-      throw Refusal(409, escape_text(prefix) +
-                             " is a feed of jobs, which are put and changed by: w8yctl job");
+      throw QueryError(409, escape_text(prefix) +
+                                " is a feed of jobs, which are put and changed by: w8yctl job");
     case SourceKind::gearman:
       refuse_gearman(prefix);
     case SourceKind::circular:
@@ -154,8 +154,8 @@ void check_state(const std::string& list, const std::string& state,
   if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) return;
   std::string all;
   for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
-  throw Refusal(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
-                         option + " may be one of " + all);
+  throw QueryError(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
+                            option + " may be one of " + all);
 }
 
 }  // namespace w8y::verbs

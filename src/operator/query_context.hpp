@@ -30,10 +30,11 @@ struct QueryContext {
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach);
 
 /// Exception of a verb that cannot be carried out.
-class Refusal : public std::runtime_error {
+class QueryError : public std::runtime_error {
  public:
   /// `status`: HTTP status, such as 400: invalid request; 503: Redis is unavailable.
-  Refusal(unsigned status, const std::string& what) : std::runtime_error(what), status_(status) {}
+  QueryError(unsigned status, const std::string& what)
+      : std::runtime_error(what), status_(status) {}
   [[nodiscard]] unsigned status() const { return status_; }
 
  private:

@@ -41,9 +41,9 @@ WallTime redis_now(redis::SyncClient& client, const std::string& key) {
 
 store::CircularKeys ring_keys(const QueryContext& query, const std::string& prefix) {
   const auto list = query.lists->find(prefix);
-  if (!list) throw Refusal(404, "there is no such list");
+  if (!list) throw QueryError(404, "there is no such list");
   if (list->kind != SourceKind::circular)
-    throw Refusal(409, "only circular lists are circles; this one has jobs");
+    throw QueryError(409, "only circular lists are circles; this one has jobs");
   return circular_keys(query, prefix);
 }
 

@@ -14,7 +14,7 @@
 namespace w8y::verbs {
 
 /// Items that are looked at; of a longer list a sample of as many.
-inline constexpr std::size_t most_in_ring = 10'000;
+inline constexpr std::size_t max_in_ring = 10'000;
 
 /// How far a list has turned since it was first looked at: items that stay in their order, but
 /// stand elsewhere, have been passed by.
@@ -40,7 +40,7 @@ struct Ring {
   std::size_t length = 0;
   std::vector<Piece> pieces;
   std::vector<view::ItemView> items;     ///< of the pieces, in their order
-  std::optional<std::int64_t> rotation;  ///< RingRotation::places(); nullopt: a sample
+  std::optional<std::int64_t> rotation;  ///< RingRotation::slots(); nullopt: a sample
 
   [[nodiscard]] bool sampled() const { return !rotation; }
 };

@@ -15,13 +15,13 @@ namespace w8y::verbs {
 namespace {
 
 /// IDs that are named where more than one fits.
-constexpr std::size_t most_named = 5;
+constexpr std::size_t max_named = 5;
 
 }  // namespace
 
 RunMatches::RunMatches(const std::string& start, std::optional<std::string> list)
     : start_(run_id_of(start)), list_(std::move(list)) {
-  if (start_.empty()) throw Refusal(400, "a run id, or the start of one, is not empty");
+  if (start_.empty()) throw QueryError(400, "a run id, or the start of one, is not empty");
 }
 
 bool RunMatches::fits(const std::string& list, std::string_view run) const {
@@ -36,16 +36,16 @@ void RunMatches::add(view::RunView&& run) {
   found.active = std::move(run);
 }
 
-void RunMatches::add(const FleetOutcome& replies) {
-  for (const FleetAnswer& host : replies.answers)
+void RunMatches::add(const FleetCommandResult& replies) {
+  for (const FleetReply& host : replies.replies)
     for (view::RunView run : host.runs) {
       run.host = host.host;
       run.host_id = host.host_id;
       add(std::move(run));
     }
-  if (!replies.trouble.empty())
-    missing_ = "; other hosts could not be asked: " + escape(replies.trouble);
-  for (const auto& host : replies.missing)
+  if (!replies.error.empty())
+    missing_ = "; other hosts could not be asked: " + escape(replies.error);
+  for (const auto& host : replies.no_reply)
     missing_ += (missing_.empty() ? "; not answered by: " : ", ") + escape_text(host.host);
 }
 
@@ -62,7 +62,7 @@ void RunMatches::add_held(QueryContext& query) {
   }
 }
 
-void RunMatches::add_finished(QueryContext& query, std::size_t most_read) {
+void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
   // Text that starts no ULID is compared with the whole history, since an exact match wins.
   const auto earliest = earliest_time(start_);
   History history(query.redis, lists_of(query, list_));
@@ -76,27 +76,27 @@ void RunMatches::add_finished(QueryContext& query, std::size_t most_read) {
       matches += found.finished ? 0 : 1;
       found.list = run.list;
       found.finished = std::move(run);
-      if (settled() || (earliest && matches > most_named)) return;
+      if (settled() || (earliest && matches > max_named)) return;
     }
-    if (most_read == 0 || history.read() <= most_read) continue;
+    if (max_read == 0 || history.read() <= max_read) continue;
     if (!empty()) return;
-    throw Refusal(409, "more than " + std::to_string(most_read) +
-                           " runs have ended since; say by ?list= which list it is of");
+    throw QueryError(409, "more than " + std::to_string(max_read) +
+                              " runs have ended since; say by ?list= which list it is of");
   }
 }
 
 const FoundRun& RunMatches::only() const {
   if (empty())
-    throw Refusal(404, "there is no run " + escape_text(start_) +
-                           ": it is not going on, and not in the history" + missing_);
+    throw QueryError(404, "there is no run " + escape_text(start_) +
+                              ": it is not going on, and not in the history" + missing_);
   if (settled()) return found_.at(start_);
   if (found_.size() == 1) return found_.begin()->second;
   std::string named;
   std::size_t count = 0;
   for (const auto& [id, found] : found_)
-    if (count++ < most_named) named += (named.empty() ? "" : ", ") + escape(id);
-  throw Refusal(409, "more than one run's id starts with " + escape_text(start_) + ": " + named +
-                         (count > most_named ? ", …" : ""));
+    if (count++ < max_named) named += (named.empty() ? "" : ", ") + escape(id);
+  throw QueryError(409, "more than one run's id starts with " + escape_text(start_) + ": " + named +
+                            (count > max_named ? ", …" : ""));
 }
 
 const std::string& RunMatches::id() const {

@@ -33,12 +33,12 @@ class RunMatches {
   void add(view::RunView&& run);
   /// Adds runs from the replies of hosts to the command `runs`. If no run matches, the error names
   /// the hosts that did not reply.
-  void add(const FleetOutcome& replies);
+  void add(const FleetCommandResult& replies);
   /// Reads locks of circular lists. Throws redis::RedisError.
   void add_held(QueryContext& query);
   /// Reads the history. Throws redis::RedisError, and Refusal if nothing is found in the first
-  /// `most_read` entries, 409; 0: reads all.
-  void add_finished(QueryContext& query, std::size_t most_read = 0);
+  /// `max_read` entries, 409; 0: reads all.
+  void add_finished(QueryContext& query, std::size_t max_read = 0);
 
   /// The run with exactly this ID is found.
   [[nodiscard]] bool settled() const { return found_.contains(start_); }

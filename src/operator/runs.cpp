@@ -100,7 +100,7 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
       run = {};
       ++count;
     }
-    if (count < part.limit && ++looked < part.most_read && !full) continue;
+    if (count < part.limit && ++looked < part.max_read && !full) continue;
     std::string cursor = walk.cursor();
     return walk.next(run) ? cursor : std::string();
   }

@@ -16,8 +16,8 @@ namespace w8y::verbs {
 /// How much of something an answer has, and where it goes on.
 struct PageRequest {
   std::size_t limit = 100;
-  std::string after = {};        ///< a cursor; empty: from the beginning
-  std::size_t most_read = 5000;  ///< run records that are read, besides the first ones of each list
+  std::string after = {};       ///< a cursor; empty: from the beginning
+  std::size_t max_read = 5000;  ///< run records that are read, besides the first ones of each list
 };
 
 /// Hosts' clocks may differ from Redis's by so much before a run is not found.

@@ -29,7 +29,7 @@ constexpr std::int64_t shorter_page = 16;
 constexpr std::size_t jobs_of_batch = 2'000;
 constexpr std::size_t job_bytes_of_batch = std::size_t{1} << 20;
 /// Of a tag of another program's.
-constexpr const char* most_of_tag = "127";
+constexpr const char* max_of_tag = "127";
 
 redis::RedisError named(const std::string& what, redis::ErrorCode code, const std::string& key) {
   return redis::RedisError(
@@ -46,10 +46,10 @@ struct Taken {
 };
 
 /// Far more bytes than a claim's note has.
-constexpr std::size_t most_of_note = std::size_t{16} << 10;
+constexpr std::size_t max_of_note = std::size_t{16} << 10;
 
 Taken read_taken(const std::string& note) {
-  const auto json = view::JsonFields::parse(note, most_of_note);
+  const auto json = view::JsonFields::parse(note, max_of_note);
   return json ? Taken{json->text("run"), json->text("tag")} : Taken{};
 }
 
@@ -196,7 +196,7 @@ class Reader {
   void flush() {
     const std::vector<Job> jobs = std::exchange(next_, {});
     for (const auto& job : jobs)
-      if (code_trouble(code_of(job)).empty()) queue(std::string(code_of(job)));
+      if (code_error(code_of(job)).empty()) queue(std::string(code_of(job)));
     look_at(jobs);
   }
 
@@ -233,7 +233,7 @@ class Reader {
       const std::string& members = names.emplace_back(keys_.members(code_of(*job)));
       commands.insert(
           commands.end(),
-          {{"PTTL", key}, {"GETRANGE", key, "0", most_of_tag}, {"SISMEMBER", members, *job}});
+          {{"PTTL", key}, {"GETRANGE", key, "0", max_of_tag}, {"SISMEMBER", members, *job}});
     }
     for (redis::Command* command : {&statuses, &failures, &scores, &taken})
       commands.push_back(std::move(*command));
@@ -303,7 +303,7 @@ class Reader {
     if (const auto queued = queued_.find(state.item); queued != queued_.end()) {
       state.state = "queued";
       state.queue = queued->second.first;
-      state.place = queued->second.second;
+      state.queue_position = queued->second.second;
     } else if (event == "ENQ" && facts.member) {
       state.state = "queued";  // since its queue was read
     } else if (facts.on_timeline) {
@@ -351,7 +351,7 @@ class Reader {
     for (const JobState* state : bad) lengths.push_back({"HSTRLEN", keys_.schedules, state->item});
     const std::vector<ReplyCopy> told = client_.pipeline(lengths);
     for (std::size_t i = 0; i < bad.size(); ++i) {
-      if (told[i].number > static_cast<std::int64_t>(schedule::longest_schedule)) {
+      if (told[i].number > static_cast<std::int64_t>(schedule::max_schedule)) {
         bad[i]->why = "its schedule is longer than 64 KiB";
         continue;
       }

@@ -161,7 +161,7 @@ void read_schedules(QueryContext& query, const std::string& list, std::vector<It
   const store::UnixSeconds now = told[0].elements.empty() ? 0 : told[0].elements[0].number;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const redis::ReplyCopy& text = told[1].elements.at(i);
-    if (text.is_nil() || text.text.size() > schedule::longest_schedule) continue;
+    if (text.is_nil() || text.text.size() > schedule::max_schedule) continue;
     std::optional<store::UnixSeconds> due;
     if (jobs[i].due) due = std::chrono::duration_cast<std::chrono::seconds>(*jobs[i].due).count();
     schedule::Schedule read = schedule::parse_schedule(text.text, now);
@@ -200,7 +200,7 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
       if (phase_of(job) != phase) continue;
       const std::size_t at = places.at(job.item);
       if (phase > 0 && phase < timeline && job.state == "queued")
-        job.place = std::stoul(step.behind[at][0]);
+        job.queue_position = std::stoul(step.behind[at][0]);
       if (filter.fits(job)) chosen[at] = std::move(job);
     }
     return chosen;
@@ -218,7 +218,7 @@ ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& par
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part) {
   if (kind_of(query, list) != SourceKind::schedule)
-    throw Refusal(404, escape_text(list) + " is no schedule");
+    throw QueryError(404, escape_text(list) + " is no schedule");
   check_state(list, state, view::item_states(SourceKind::schedule));
   ScheduleDetail found{read_schedule(query, list), {}};
   found.jobs.kind = SourceKind::schedule;

@@ -43,10 +43,10 @@ std::optional<store::UnixSeconds> due_second(std::optional<double> score) {
   return static_cast<store::UnixSeconds>(std::ceil(std::clamp(*score, 0.0, limit)));
 }
 
-std::string item_text(const ShownItem& item) {
+std::string item_text(const DisplayItem& item) {
   constexpr std::size_t whole = item_shown * 6;
   const std::string text = escape_text(item.beginning, whole);
-  if (!item.cut()) return text;
+  if (!item.is_truncated()) return text;
   return text + "… (the first " + std::to_string(item.beginning.size()) + " of " +
          std::to_string(item.length) + " bytes)";
 }

@@ -25,6 +25,6 @@ std::optional<WallTime> earliest_time(const std::string& start);
 std::optional<store::UnixSeconds> due_second(std::optional<double> score);
 
 /// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
-std::string item_text(const ShownItem& item);
+std::string item_text(const DisplayItem& item);
 
 }  // namespace w8y::verbs

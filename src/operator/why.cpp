@@ -22,18 +22,18 @@ namespace {
 using redis::ReplyCopy;
 
 /// Items and jobs of a list that are looked at for its figures.
-constexpr std::size_t most_counted = 10'000;
+constexpr std::size_t max_counted = 10'000;
 /// Runs of the history that are looked at for the last failure.
-constexpr std::size_t most_back = 2'000;
+constexpr std::size_t max_back = 2'000;
 /// Bytes of the last line that it wrote.
-constexpr std::size_t most_said = 200;
+constexpr std::size_t max_said = 200;
 /// Bytes of the value of a pause.
-constexpr const char* most_of_pause = "4096";
+constexpr const char* max_of_pause = "4096";
 
 /// Adds the state and progress that the host of an active run replied.
-void add_run(WhyItem& item, const FleetOutcome& replies) {
+void add_run(WhyItem& item, const FleetCommandResult& replies) {
   if (item.run.empty()) return;
-  for (const FleetAnswer& host : replies.answers)
+  for (const FleetReply& host : replies.replies)
     for (const view::RunView& run : host.runs) {
       if (run.status.run != item.run) continue;
       item.stopping = run.status.state == RunStatus::State::stopping;
@@ -70,14 +70,14 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   list.kind = kind;
   list.time_text = question.time_text;
   list.fleet = query.fleet;
-  list.fleet_trouble = question.fleet_trouble;
+  list.fleet_error = question.fleet_error;
   list.hosts = question.hosts;
   add_replies(list.hosts, question.replies);
   list.now = redis::server_time(client.call({"TIME"}));
   const CommonKeys keys(question);
   const std::string now = std::to_string(list.now.count());
   const auto told = client.pipeline({{"PTTL", keys.paused},
-                                     {"GETRANGE", keys.paused, "0", most_of_pause},
+                                     {"GETRANGE", keys.paused, "0", max_of_pause},
                                      {"ZCOUNT", keys.slots, "(" + now, "+inf"},
                                      {"EXISTS", keys.runs}});
   read_pause(list, told[0], told[1]);
@@ -95,7 +95,7 @@ std::string said(const view::RunRecord& run) {
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
   if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
     tail.remove_prefix(line + 1);
-  tail = tail.substr(0, most_said);
+  tail = tail.substr(0, max_said);
   if (tail.empty() || text.find(tail) != std::string::npos) return text;
   return text + (text.empty() ? "" : ": ") + std::string(tail);
 }
@@ -105,7 +105,7 @@ std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
   const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
   History history(client, {question.list});
   view::RunRecord run;
-  for (std::size_t i = 0; i < most_back && history.next(run); ++i)
+  for (std::size_t i = 0; i < max_back && history.next(run); ++i)
     if (filter.fits(run)) {
       run.reason = said(run);
       return run;
@@ -114,8 +114,7 @@ std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
 }
 
 WhyItems count_items(QueryContext& query, const std::string& list) {
-  const view::ItemList found =
-      read_items(query.redis, circular_keys(query, list), {}, most_counted);
+  const view::ItemList found = read_items(query.redis, circular_keys(query, list), {}, max_counted);
   WhyItems items;
   items.length = found.length;
   for (const auto& [state, count] : found.states) {

@@ -18,9 +18,9 @@ struct WhyQuestion {
   WallTime asked{0};  ///< when, by the clock of the host that gathers the facts
   std::string (*time_text)(WallTime time) = nullptr;
 
-  std::string fleet_trouble;     ///< why the fleet can't be seen; empty: it can
+  std::string fleet_error;       ///< why the fleet can't be seen; empty: it can
   std::vector<FleetHost> hosts;  ///< each with the list, if its config has it
-  FleetOutcome replies;          ///< to the command `runs` for this list; empty: not asked
+  FleetCommandResult replies;    ///< to the command `runs` for this list; empty: not asked
 };
 
 /// Explains a list or an item. An unknown list counts as circular. Throws redis::RedisError.

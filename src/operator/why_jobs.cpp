@@ -19,13 +19,13 @@ namespace {
 
 using redis::ReplyCopy;
 
-constexpr std::size_t most_jobs_counted = 10'000;
+constexpr std::size_t max_jobs_counted = 10'000;
 constexpr const char* notes_of_page = "1000";
 
 std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& keys,
                        const view::ItemView& job, std::int64_t now) {
   const auto length = client.call({"HSTRLEN", keys.schedules, job.item}).number;
-  if (length == 0 || length > static_cast<std::int64_t>(schedule::longest_schedule)) return {};
+  if (length == 0 || length > static_cast<std::int64_t>(schedule::max_schedule)) return {};
   const std::string text = client.call({"HGET", keys.schedules, job.item}).text;
   schedule::Schedule read = schedule::parse_schedule(text, now);
   // What was set to run once is stopped from then on.
@@ -58,7 +58,7 @@ std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, cons
 WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
                     const std::vector<std::string>& queues, WallTime now) {
   const store::ScheduleKeys keys(list);
-  const view::ItemList found = read_jobs(client, keys, queues, {}, most_jobs_counted);
+  const view::ItemList found = read_jobs(client, keys, queues, {}, max_jobs_counted);
   WhyItems items;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;
@@ -86,7 +86,7 @@ WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {
   WhyItems items;
   std::size_t resting = 0;
   std::string cursor = "0";
-  for (std::size_t seen = 0; seen < most_jobs_counted;) {
+  for (std::size_t seen = 0; seen < max_jobs_counted;) {
     const ReplyCopy page = client.call({"HSCAN", keys.taken, cursor, "COUNT", notes_of_page});
     cursor = page.elements.at(0).text;
     const auto& pairs = page.elements.at(1).elements;

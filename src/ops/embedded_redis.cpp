@@ -52,14 +52,14 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
       : loop_(loop),
         options_(std::move(options)),
         handler_(handler),
-        folder_(options_.folder),
-        socket_(folder_.path() + "/redis.sock"),
+        directory_(options_.directory),
+        socket_(directory_.path() + "/redis.sock"),
         url_("unix://" + socket_),
         pause_(options_.min_pause),
         timer_(loop.timers()),
         lines_(max_log_line) {
     if (socket_.size() >= sizeof(sockaddr_un::sun_path))
-      throw std::runtime_error("the path of the folder " + folder_.path() +
+      throw std::runtime_error("the path of the folder " + directory_.path() +
                                " is too long for a unix socket in it");
     const auto found = process::find_program(options_.program);
     if (found.path.empty())
@@ -100,7 +100,7 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
   loop::Loop& loop_;
   EmbeddedRedisOptions options_;
   EmbeddedRedisHandler& handler_;
-  PrivateFolder folder_;
+  PrivateDirectory directory_;
   std::string socket_;
   std::string url_;
   std::string program_;
@@ -125,9 +125,9 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
                 "--unixsocketperm",
                 "600",
                 "--dir",
-                folder_.path(),
+                directory_.path(),
                 "--pidfile",
-                folder_.path() + "/redis.pid",
+                directory_.path() + "/redis.pid",
                 "--daemonize",
                 "no",
                 "--appendonly",
@@ -138,7 +138,7 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
                 ""};
   for (const char* name : {"PATH", "LANG", "TZ"})
     if (const char* value = std::getenv(name)) spawn.env.push_back(std::string(name) + '=' + value);
-  spawn.cwd = folder_.path();
+  spawn.cwd = directory_.path();
   spawn.umask = 077;
   spawn.no_new_privs = true;
   return spawn;
@@ -223,7 +223,7 @@ void EmbeddedRedis::stop() {
   impl_->stop();
 }
 
-std::string default_embedded_folder() {
+std::string default_embedded_directory() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");

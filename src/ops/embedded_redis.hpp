@@ -16,7 +16,7 @@ class Loop;
 namespace w8y::ops {
 
 struct EmbeddedRedisOptions {
-  std::string folder;                                   ///< data, socket, lock and pidfile
+  std::string directory;                                ///< data, socket, lock and pidfile
   std::string program = "redis-server";                 ///< a name is looked for in PATH
   Duration min_pause = std::chrono::milliseconds(100);  ///< before a restart; doubles each time
   Duration max_pause = std::chrono::seconds(30);
@@ -68,6 +68,6 @@ class EmbeddedRedis {
 
 /// $STATE_DIRECTORY (the first, if there are several), else $XDG_STATE_HOME/w8y, else
 /// ~/.local/state/w8y. Throws std::runtime_error without a home.
-std::string default_embedded_folder();
+std::string default_embedded_directory();
 
 }  // namespace w8y::ops

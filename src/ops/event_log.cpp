@@ -89,30 +89,30 @@ void EventLog::tell_left_out(std::size_t lines, LogField of, std::string_view li
   log_.warn("child output rate-limited", {{"list", list}, of, {"dropped_lines", lines}});
 }
 
-void EventLog::tell(const RunSaid& event) {
+void EventLog::tell(const RunLogged& event) {
   if (!log_.enabled(LogLevel::info)) return;
   if (!admits(event.of.run, {"run", event.of.run}, event.of.prefix)) return;
   log_.info("child output", {{"list", event.of.prefix},
                              {"item", LoggedItem(event.of.item)},
                              {"run", event.of.run},
-                             {"out", Said{event.line}}});
+                             {"out", ChildOutput{event.line}}});
   if (event.cut)
     log_.warn("child output truncated to max_line",
               {{"list", event.of.prefix}, {"run", event.of.run}});
 }
 
-void EventLog::tell(const ProcessTold& event) {
+void EventLog::tell(const StreamProcessEvent& event) {
   const std::string_view list = event.prefix;
   const int pid = event.pid;
   if (const auto* line = std::get_if<ProcessLine>(&event.news)) {
     if (!log_.enabled(LogLevel::info) || !admits(talker(list, pid), {"pid", pid}, list)) return;
-    log_.info("child output", {{"list", list}, {"pid", pid}, {"out", Said{line->line}}});
+    log_.info("child output", {{"list", list}, {"pid", pid}, {"out", ChildOutput{line->line}}});
     if (line->cut) log_.warn("child output truncated to max_line", {{"list", list}, {"pid", pid}});
   } else if (const auto* bad = std::get_if<ProcessBadLine>(&event.news)) {
     if (bad->number > ignored_lines_logged) return;
     log_.warn("invalid protocol line ignored",
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
-  } else if (const auto* over = std::get_if<ProcessOver>(&event.news)) {
+  } else if (const auto* over = std::get_if<ProcessEnded>(&event.news)) {
     if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
       tell_left_out(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
@@ -165,12 +165,12 @@ void EventLog::tell(const RunCancelled& event) {
   if (admits_command("cancel")) log_.info("run cancelled by operator", {{"run", event.run}});
 }
 
-void EventLog::tell(const EndGivenUp& event) {
+void EventLog::tell(const SettlementAbandoned& event) {
   log_.error("settlement abandoned",
              {{"list", event.prefix}, {"run", event.run}, {"reason", event.why}});
 }
 
-void EventLog::tell(const ItemParked& event) {
+void EventLog::tell(const ItemQuarantined& event) {
   log_.error("item quarantined: " + std::string(event.why),
              {{"list", event.prefix}, {"item", LoggedItem(event.item)}});
 }
@@ -204,11 +204,11 @@ void EventLog::tell(const RunsSignalled& event) {
             {{"reason", event.why}, {"running", event.running}});
 }
 
-void EventLog::tell(const ReloadBegun& event) {
+void EventLog::tell(const ReloadStarted& event) {
   log_.info("reloading", {{"file", event.file}});
 }
 
-void EventLog::tell(const ReloadRefused& event) {
+void EventLog::tell(const ReloadNotStarted& event) {
   log_.warn("reload not started", {{"reason", event.why}});
 }
 
@@ -224,7 +224,7 @@ void EventLog::tell(const Reloaded& event) {
 void EventLog::tell(const RedisChanged& event) {
   if (!event.connected)
     return log_.error("Redis unavailable, retrying",
-                      {{"redis", event.redis}, {"reason", event.trouble}});
+                      {{"redis", event.redis}, {"reason", event.error}});
   if (event.first) return log_.info("connected to Redis", {{"redis", event.redis}});
   log_.info("Redis available again",
             {{"redis", event.redis}, {"duration_ms", milliseconds(event.away)}});
@@ -233,13 +233,13 @@ void EventLog::tell(const RedisChanged& event) {
 void EventLog::tell(const GearmanChanged& event) {
   if (!event.connected)
     return log_.error("gearmand unavailable, retrying",
-                      {{"server", event.server}, {"reason", event.trouble}});
+                      {{"server", event.server}, {"reason", event.error}});
   if (event.first) return log_.info("connected to gearmand", {{"server", event.server}});
   log_.info("gearmand available again",
             {{"server", event.server}, {"duration_ms", milliseconds(event.away)}});
 }
 
-void EventLog::tell(const GearmanNoted& event) {
+void EventLog::tell(const GearmanProblem& event) {
   log_.warn("gearmand job error",
             {{"server", event.server}, {"list", event.prefix}, {"reason", event.why}});
 }

@@ -37,35 +37,35 @@ class EventLog final : public EventHandler {
   void tell(const RunStarted& event);
   void tell(const RunProgressed& event);
   void tell(const RunUpdated&) {}  // for whoever asked for it
-  void tell(const RunSaid& event);
+  void tell(const RunLogged& event);
   void tell(const RunLineIgnored& event);
   void tell(const RunPartIgnored& event);
   void tell(const RunEnded& event);
   void tell(const LeaseChanged& event);
   void tell(const RunCancelled& event);
-  void tell(const EndGivenUp& event);
-  void tell(const EndsDropped& event);
-  void tell(const ItemParked& event);
-  void tell(const ProcessTold& event);
+  void tell(const SettlementAbandoned& event);
+  void tell(const SettlementsAbandoned& event);
+  void tell(const ItemQuarantined& event);
+  void tell(const StreamProcessEvent& event);
   // lists
   void tell(const ListChanged& event);
   void tell(const ShortageChanged& event);
   void tell(const ClaimsRefused& event);
   void tell(const ListPaused&) {}  // the operator who has done it is told
   void tell(const WritesRefused& event);
-  void tell(const UpkeepChanged& event);
-  void tell(const VisitsLate& event);
+  void tell(const MaintenanceChanged& event);
+  void tell(const ListOverdue& event);
   void tell(const PollerGone& event);
   // the host
   void tell(const HostReady& event);
   void tell(const HostChanged& event);
   void tell(const RunsSignalled& event);
-  void tell(const ReloadBegun& event);
-  void tell(const ReloadRefused& event);
+  void tell(const ReloadStarted& event);
+  void tell(const ReloadNotStarted& event);
   void tell(const Reloaded& event);
   void tell(const RedisChanged& event);
   void tell(const GearmanChanged& event);
-  void tell(const GearmanNoted& event);
+  void tell(const GearmanProblem& event);
 
   /// Whether a line that a child wrote is to be logged; says how many were left out before it.
   bool admits(std::string_view talker, LogField of, std::string_view list);
@@ -79,10 +79,10 @@ class EventLog final : public EventHandler {
   std::map<std::string, std::uint64_t> left_out_;  ///< lines, by list
   LineLimits talkers_;                             ///< by run, or by list and process
   LineLimits commands_;                            ///< by kind
-  Gathered gathered_;
-  Troubles shortages_;
-  Troubles refusals_;
-  Troubles unwritten_;
+  EventCoalescer gathered_;
+  ProblemTracker shortages_;
+  ProblemTracker refusals_;
+  ProblemTracker unwritten_;
 };
 
 }  // namespace w8y::ops

@@ -25,7 +25,7 @@ EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
                                        : "cannot start runs, lists waiting",
                       {{list_key(group), group.names()}, {"reason", reason}});
           },
-          [this](const std::string&, const Troubles::Over& over) {
+          [this](const std::string&, const ProblemTracker::Over& over) {
             const auto ms = std::chrono::duration_cast<WallTime>(over.lasted).count();
             log_.info("starting runs again", {{list_key(over.group), over.group.names()},
                                               {"not_started", over.attempts},
@@ -37,7 +37,7 @@ EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
             log_.error("claims refused by Redis, retrying",
                        {{list_key(group), group.names()}, {"reason", reason}});
           },
-          [this](const std::string&, const Troubles::Over& over) {
+          [this](const std::string&, const ProblemTracker::Over& over) {
             log_.info("claims accepted by Redis again",
                       {{list_key(over.group), over.group.names()}});
           }),
@@ -47,7 +47,7 @@ EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
             log_.error("run records refused by Redis",
                        {{list_key(group), group.names()}, {"reason", reason}});
           },
-          [this](const std::string&, const Troubles::Over& over) {
+          [this](const std::string&, const ProblemTracker::Over& over) {
             log_.info("run records accepted again", {{list_key(over.group), over.group.names()}});
           }) {}
 
@@ -90,7 +90,7 @@ void EventLog::tell(const LeaseChanged& event) {
 }
 
 /// Each of the runs counts, and they come list by list.
-void EventLog::tell(const EndsDropped& event) {
+void EventLog::tell(const SettlementsAbandoned& event) {
   for (std::size_t i = 0; i < event.runs; ++i)
     gathered_.add("given up " + std::string(event.redis), std::string(event.prefix),
                   [this, redis = std::string(event.redis)](const Group& group) {
@@ -110,7 +110,7 @@ void EventLog::tell(const ListChanged& event) {
     });
     return;
   }
-  if (event.state != ListState::refused) return;
+  if (event.state != ListState::ineligible) return;
   const std::string reason(event.why);
   // A folder or an account is the same cause for every program.
   const std::string key = "ineligible " + (event.of_host ? std::string() : program + ": ") + reason;
@@ -142,7 +142,7 @@ void EventLog::tell(const WritesRefused& event) {
   unwritten_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
-void EventLog::tell(const UpkeepChanged& event) {
+void EventLog::tell(const MaintenanceChanged& event) {
   if (event.over) return log_.info("maintenance working again", {{"list", event.prefix}});
   const std::string reason(event.reason);
   gathered_.add(
@@ -151,7 +151,7 @@ void EventLog::tell(const UpkeepChanged& event) {
       });
 }
 
-void EventLog::tell(const VisitsLate& event) {
+void EventLog::tell(const ListOverdue& event) {
   if (event.over) return log_.info("items no longer overdue", {{"list", event.prefix}});
   log_.warn("items overdue", {{"list", event.prefix}, {"reason", event.why}});
 }

@@ -16,7 +16,7 @@ namespace w8y::ops {
 
 /// What a child said. It stands last in its line, always in quotes, and has the room that the
 /// other fields leave: whatever it is, nobody can take it for a line of ours.
-struct Said {
+struct ChildOutput {
   std::string_view text;
 };
 
@@ -28,13 +28,13 @@ struct LoggedItem : ItemRef {
 
 /// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
 struct LogField {
-  using FieldValue =
-      std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool, Said, LoggedItem>;
+  using FieldValue = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool,
+                                  ChildOutput, LoggedItem>;
 
   LogField(std::string_view name, std::string_view text) : key(name), value(text) {}
   LogField(std::string_view name, const std::string& text) : key(name), value(text) {}
   LogField(std::string_view name, const char* text) : key(name), value(std::string_view(text)) {}
-  LogField(std::string_view name, Said said) : key(name), value(said) {}
+  LogField(std::string_view name, ChildOutput said) : key(name), value(said) {}
   LogField(std::string_view name, LoggedItem item) : key(name), value(item) {}
   LogField(std::string_view name, bool flag) : key(name), value(flag) {}
   LogField(std::string_view name, double number) : key(name), value(number) {}

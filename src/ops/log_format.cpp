@@ -27,7 +27,7 @@ std::string number_text(Number number) {
 
 struct PlainValue {
   std::string operator()(std::string_view text) const { return escape_text(text); }
-  std::string operator()(const Said& said) const { return escape_text(said.text); }
+  std::string operator()(const ChildOutput& said) const { return escape_text(said.text); }
   std::string operator()(const LoggedItem& item) const { return escape_text(item.beginning); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(double number) const { return number_text(number); }
@@ -90,7 +90,7 @@ std::string item_field(LogFormat format, const LogField& field, std::size_t most
 
 /// A field of a child's words, cut so that the line stays within its limits.
 std::string said_field(LogFormat format, const LogField& field, std::size_t room) {
-  const std::string_view said = std::get<Said>(field.value).text;
+  const std::string_view said = std::get<ChildOutput>(field.value).text;
   const std::string key(field.key);
   constexpr std::size_t marks = 32;  // quotes, "_base64", "…"
   const std::size_t most = room > marks + key.size() ? room - marks - key.size() : 0;
@@ -171,7 +171,7 @@ std::string render_line(LogFormat format, std::string_view message, LogFields fi
   constexpr std::string_view json_cut = ",\"cut\":true";
   std::size_t most = budget;
   for (const LogField& field : fields) {
-    if (std::holds_alternative<Said>(field.value)) {
+    if (std::holds_alternative<ChildOutput>(field.value)) {
       line += said_field(format, field, most - line.size());
       continue;
     }

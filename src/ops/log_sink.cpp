@@ -14,7 +14,7 @@ namespace w8y::ops {
 namespace {
 
 /// How long a reader that is behind is waited for, once, before its lines are dropped.
-constexpr int patience_ms = 50;
+constexpr int timeout_ms = 50;
 
 }  // namespace
 
@@ -104,7 +104,7 @@ bool LogSink::wait_until_writable() {
   pollfd poll_fd = {fd_, POLLOUT, 0};
   int ready = 0;
   do {
-    ready = ::poll(&poll_fd, 1, stuck_ ? 0 : patience_ms);
+    ready = ::poll(&poll_fd, 1, stuck_ ? 0 : timeout_ms);
   } while (ready < 0 && errno == EINTR);
   stuck_ = ready == 0;
   return !stuck_;

@@ -111,8 +111,8 @@ class Writer {
   template <typename Look>
   void each_known(Look look) const {
     for (const ListMetrics& list : metrics_.lists)
-      if (list.living && list.living->figures)
-        look(label(list.prefix), *list.living, *list.living->figures);
+      if (list.living && list.living->stats)
+        look(label(list.prefix), *list.living, *list.living->stats);
   }
 
   void write_host();
@@ -167,13 +167,13 @@ void Writer::write_host() {
   const FleetCounts& fleet = metrics_.fleet ? *metrics_.fleet : alone;
   gauge("w8y_fleet_hosts", "Hosts of the fleet that send heartbeats.").add(fleet.hosts);
   gauge("w8y_fleet_hosts_outdated", "Hosts whose config is older than that of another host.")
-      .add(fleet.behind);
+      .add(fleet.outdated);
 }
 
 void Writer::write_redis() {
   const RedisStatus& redis = metrics_.host.redis;
   gauge("w8y_redis_up", "1 if Redis is available.")
-      .add(redis.connected && redis.trouble.empty() ? 1.0 : 0.0);
+      .add(redis.connected && redis.error.empty() ? 1.0 : 0.0);
   histogram("w8y_redis_rtt_seconds", "Time from a Redis command to its reply.")
       .add(metrics_.redis_answered);
   {
@@ -193,7 +193,7 @@ void Writer::write_redis() {
 void Writer::write_runs() {
   {
     Family runs = counter("w8y_runs_total", "Finished runs by outcome.");
-    each_run([&](const std::string& list, const LivingList& of) {
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
       const RunCounters& counters = of.counters;
       for (const auto& [outcome, count] :
            {std::pair("succeeded", counters.succeeded), std::pair("failed", counters.failed),
@@ -204,31 +204,31 @@ void Writer::write_runs() {
   }
   {
     Family seconds = histogram("w8y_run_duration_seconds", "Duration of runs.");
-    each_run([&](const std::string& list, const LivingList& of) {
-      seconds.add(of.measures.runs, {{"list", list}});
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
+      seconds.add(of.run_stats.runs, {{"list", list}});
     });
   }
   {
     Family cpu = counter("w8y_run_cpu_seconds_total", "CPU time of finished processes.");
-    each_run([&](const std::string& list, const LivingList& of) {
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
       if (of.counters.used.cpu) cpu.add(seconds_of(*of.counters.used.cpu), {{"list", list}});
     });
   }
   {
     Family memory =
         gauge("w8y_run_peak_memory_bytes", "Largest peak memory of finished processes.");
-    each_run([&](const std::string& list, const LivingList& of) {
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
       if (of.counters.used.peak_memory) memory.add(*of.counters.used.peak_memory, {{"list", list}});
     });
   }
   {
     Family active = gauge("w8y_runs_active", "Active runs on this host.");
-    each_run([&](const std::string& list, const LivingList& of) {
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
       active.add(of.running, {{"list", list}});
     });
   }
   Family lost = counter("w8y_leases_lost_total", "Runs whose lease was lost.");
-  each_run([&](const std::string& list, const LivingList& of) {
+  each_run([&](const std::string& list, const ActiveListMetrics& of) {
     lost.add(of.counters.leases_lost, {{"list", list}});
   });
 }
@@ -239,14 +239,14 @@ void Writer::write_claims() {
                                             "halted",  "fleet_full",   "unavailable", "refused"};
   {
     Family claims = counter("w8y_claims_total", "Claims by result.");
-    each_run([&](const std::string& list, const LivingList& of) {
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
       for (std::size_t i = 0; i < std::size(results); ++i)
-        claims.add(of.measures.claim_ends[i], {{"list", list}, {"result", results[i]}});
+        claims.add(of.run_stats.claim_ends[i], {{"list", list}, {"result", results[i]}});
     });
   }
   Family seconds = histogram("w8y_claim_duration_seconds", "Duration of claims.");
-  each_run([&](const std::string& list, const LivingList& of) {
-    seconds.add(of.measures.claims, {{"list", list}});
+  each_run([&](const std::string& list, const ActiveListMetrics& of) {
+    seconds.add(of.run_stats.claims, {{"list", list}});
   });
 }
 
@@ -258,22 +258,23 @@ void Writer::write_lists() {
   }
   {
     Family items = gauge("w8y_items", "Items in Redis by state.");
-    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
-      for (const auto& [state, count] : figures.items)
+    each_known([&](const std::string& list, const ActiveListMetrics&, const ListStats& stats) {
+      for (const auto& [state, count] : stats.items)
         if (state != "length") items.add(count, {{"list", list}, {"state", state}});
     });
   }
   {
-    Family lap = gauge("w8y_cycle_seconds", "Cycle time: median time between two runs of an item.");
-    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
-      if (figures.lap) lap.add(seconds_of(*figures.lap), {{"list", list}});
+    Family cycle =
+        gauge("w8y_cycle_seconds", "Cycle time: median time between two runs of an item.");
+    each_known([&](const std::string& list, const ActiveListMetrics&, const ListStats& stats) {
+      if (stats.cycle) cycle.add(seconds_of(*stats.cycle), {{"list", list}});
     });
   }
   {
     Family oldest =
         gauge("w8y_longest_wait_seconds", "Longest time that a free item has waited for its run.");
-    each_known([&](const std::string& list, const LivingList&, const ListFigures& figures) {
-      if (figures.oldest) oldest.add(seconds_of(*figures.oldest), {{"list", list}});
+    each_known([&](const std::string& list, const ActiveListMetrics&, const ListStats& stats) {
+      if (stats.longest_wait) oldest.add(seconds_of(*stats.longest_wait), {{"list", list}});
     });
   }
   Family within = gauge("w8y_overdue_after_seconds", "overdue_after of the list.");
@@ -286,13 +287,13 @@ void Writer::write_schedules() {
   {
     Family late = histogram("w8y_schedule_lateness_seconds",
                             "Lateness of jobs of a schedule when they were queued.");
-    each_run([&](const std::string& list, const LivingList& of) {
-      if (of.kind == SourceKind::schedule) late.add(of.measures.late, {{"list", list}});
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
+      if (of.kind == SourceKind::schedule) late.add(of.run_stats.late, {{"list", list}});
     });
   }
   Family due = gauge("w8y_schedule_due", "Jobs of a schedule that are due and not queued.");
-  each_known([&](const std::string& list, const LivingList& of, const ListFigures& figures) {
-    for (const auto& [state, count] : figures.items)
+  each_known([&](const std::string& list, const ActiveListMetrics& of, const ListStats& stats) {
+    for (const auto& [state, count] : stats.items)
       if (of.kind == SourceKind::schedule && state == "due") due.add(count, {{"list", list}});
   });
 }
@@ -300,25 +301,26 @@ void Writer::write_schedules() {
 void Writer::write_output() {
   {
     Family lines = counter("w8y_child_output_lines_total", "Lines that children have written.");
-    each_run([&](const std::string& list, const LivingList& of) {
-      lines.add(of.measures.lines.output.lines, {{"list", list}, {"stream", "stdout"}});
-      lines.add(of.measures.lines.errors.lines, {{"list", list}, {"stream", "stderr"}});
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
+      lines.add(of.run_stats.lines.output.lines, {{"list", list}, {"stream", "stdout"}});
+      lines.add(of.run_stats.lines.errors.lines, {{"list", list}, {"stream", "stderr"}});
     });
   }
   Family dropped = counter("w8y_child_output_dropped_total",
                            "Lines of children that were cut, or left out of the log.");
-  each_run([&](const std::string& list, const LivingList& of) {
-    dropped.add(of.measures.lines.output.cut, {{"list", list}, {"stream", "stdout"}});
-    dropped.add(of.measures.lines.errors.cut + of.left_out, {{"list", list}, {"stream", "stderr"}});
+  each_run([&](const std::string& list, const ActiveListMetrics& of) {
+    dropped.add(of.run_stats.lines.output.cut, {{"list", list}, {"stream", "stdout"}});
+    dropped.add(of.run_stats.lines.errors.cut + of.left_out,
+                {{"list", list}, {"stream", "stderr"}});
   });
 }
 
 void Writer::write_process() {
-  const auto process = process_figures();
+  const auto process = process_stats();
   if (!process) return;
   counter("process_cpu_seconds_total", "User and system time of w8yd.").add(process->cpu_seconds);
   gauge("process_open_fds", "Open descriptors.").add(process->open_descriptors);
-  gauge("process_max_fds", "Descriptors that may be open.").add(process->most_descriptors);
+  gauge("process_max_fds", "Descriptors that may be open.").add(process->max_descriptors);
   gauge("process_virtual_memory_bytes", "Virtual memory.").add(process->virtual_bytes);
   gauge("process_resident_memory_bytes", "Resident memory.").add(process->resident_bytes);
   gauge("process_start_time_seconds", "When w8yd was started, as Unix time.")

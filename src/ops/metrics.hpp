@@ -19,21 +19,22 @@
 namespace w8y::ops {
 
 /// What is told of a list besides its state.
-struct LivingList {
+struct ActiveListMetrics {
   bool ran = false;  ///< here, since the start
   SourceKind kind = SourceKind::circular;
   std::size_t running = 0;
   RunCounters counters;
-  ListMeasures measures;
+  RunStats run_stats;
   std::uint64_t left_out = 0;  ///< lines, of the log
-  std::optional<ListFigures> figures;
+  std::optional<ListStats> stats;
   Duration overdue_after{0};  ///< 0: not watched
 };
 
 struct ListMetrics {
   std::string prefix;
   ListState state = ListState::idle;
-  std::unique_ptr<LivingList> living;  ///< nullptr: it has not run, and nothing is known of it
+  std::unique_ptr<ActiveListMetrics>
+      living;  ///< nullptr: it has not run, and nothing is known of it
 };
 
 struct HostMetrics {
@@ -47,7 +48,7 @@ struct HostMetrics {
   std::size_t settlements_waiting = 0;
   std::uint64_t reloads_applied = 0;
   std::uint64_t reloads_failed = 0;
-  std::uint64_t not_started[3] = {0, 0, 0};  ///< as in ListMeasures
+  std::uint64_t not_started[3] = {0, 0, 0};  ///< as in RunStats
   std::optional<FleetCounts> fleet;
   std::optional<Duration> key_expiry;  ///< the shortest of all lists that are served
   std::vector<ListMetrics> lists;

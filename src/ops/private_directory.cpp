@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 /// As of a config: another user who can write a directory above it can put another in its place.
 void check_way(const std::string& path) {
-  if (const std::string why = distrust_of_folder(path); !why.empty()) cant_use(path, "it " + why);
+  if (const std::string why = distrust_of_directory(path); !why.empty())
+    cant_use(path, "it " + why);
 }
 
 void make(const std::string& path) {
@@ -49,7 +50,7 @@ void check(const std::string& path) {
 
 }  // namespace
 
-PrivateFolder::PrivateFolder(std::string path) {
+PrivateDirectory::PrivateDirectory(std::string path) {
   std::error_code error;
   path_ = fs::absolute(path, error).lexically_normal().string();
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
@@ -67,7 +68,7 @@ PrivateFolder::PrivateFolder(std::string path) {
   }
 }
 
-PrivateFolder::~PrivateFolder() {
+PrivateDirectory::~PrivateDirectory() {
   close(lock_);
 }
 

@@ -7,14 +7,14 @@ namespace w8y::ops {
 
 /// Made with mode 0700 if it is missing, and locked. The lock goes with the process, however it
 /// ends.
-class PrivateFolder {
+class PrivateDirectory {
  public:
   /// Throws std::runtime_error: it can't be made, it belongs to somebody else, others can write in
   /// it, or another process has it.
-  explicit PrivateFolder(std::string path);
-  ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  explicit PrivateDirectory(std::string path);
+  ~PrivateDirectory();
+  PrivateDirectory(const PrivateDirectory&) = delete;
+  PrivateDirectory& operator=(const PrivateDirectory&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }  ///< absolute
 

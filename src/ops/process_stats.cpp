@@ -34,7 +34,7 @@ std::uint64_t open_descriptors() {
 
 }  // namespace
 
-std::optional<ProcessFigures> process_figures() {
+std::optional<ProcessStats> process_stats() {
   std::ifstream file("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
   // The name may hold anything, and ends with the last ')'.
@@ -45,20 +45,20 @@ std::optional<ProcessFigures> process_figures() {
   double user = 0;
   double system = 0;
   double started = 0;
-  ProcessFigures figures;
+  ProcessStats stats;
   std::uint64_t pages = 0;
   for (int field = 3; field <= 13; ++field) rest >> skipped;
   rest >> user >> system;
   for (int field = 16; field <= 21; ++field) rest >> skipped;
-  if (!(rest >> started >> figures.virtual_bytes >> pages)) return std::nullopt;
+  if (!(rest >> started >> stats.virtual_bytes >> pages)) return std::nullopt;
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  figures.cpu_seconds = (user + system) / ticks;
-  figures.start_seconds = boot_time() + started / ticks;
-  figures.resident_bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  figures.open_descriptors = open_descriptors();
+  stats.cpu_seconds = (user + system) / ticks;
+  stats.start_seconds = boot_time() + started / ticks;
+  stats.resident_bytes = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  stats.open_descriptors = open_descriptors();
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) figures.most_descriptors = limit.rlim_cur;
-  return figures;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) stats.max_descriptors = limit.rlim_cur;
+  return stats;
 }
 
 }  // namespace w8y::ops

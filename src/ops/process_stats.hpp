@@ -6,16 +6,16 @@
 
 namespace w8y::ops {
 
-struct ProcessFigures {
+struct ProcessStats {
   double cpu_seconds = 0;
   double start_seconds = 0;  ///< Unix time
   std::uint64_t resident_bytes = 0;
   std::uint64_t virtual_bytes = 0;
   std::uint64_t open_descriptors = 0;
-  std::uint64_t most_descriptors = 0;
+  std::uint64_t max_descriptors = 0;
 };
 
 /// nullopt: /proc is not to be read.
-std::optional<ProcessFigures> process_figures();
+std::optional<ProcessStats> process_stats();
 
 }  // namespace w8y::ops

@@ -26,7 +26,7 @@ std::string status_line(std::string_view text) {
 
 }  // namespace
 
-Notify::Notify() {
+SdNotify::SdNotify() {
 #ifdef W8Y_HAVE_SYSTEMD
   std::uint64_t interval = 0;
   if (sd_watchdog_enabled(0, &interval) > 0)
@@ -34,11 +34,11 @@ Notify::Notify() {
 #endif
 }
 
-void Notify::ready(std::string_view status) {
+void SdNotify::ready(std::string_view status) {
   send("READY=1\n" + status_line(status));
 }
 
-void Notify::reloading() {
+void SdNotify::reloading() {
   timespec now{};  // Type=notify-reload compares it to CLOCK_MONOTONIC
   clock_gettime(CLOCK_MONOTONIC, &now);
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(
@@ -46,15 +46,15 @@ void Notify::reloading() {
   send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds.count()));
 }
 
-void Notify::stopping(std::string_view status) {
+void SdNotify::stopping(std::string_view status) {
   send("STOPPING=1\n" + status_line(status));
 }
 
-void Notify::status(std::string_view text) {
+void SdNotify::status(std::string_view text) {
   send(status_line(text));
 }
 
-void Notify::feed_watchdog() {
+void SdNotify::feed_watchdog() {
   if (watchdog_) send("WATCHDOG=1");
 }
 

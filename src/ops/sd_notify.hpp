@@ -9,10 +9,10 @@
 
 namespace w8y::ops {
 
-class Notify {
+class SdNotify {
  public:
   /// Reads the watchdog's interval from the environment.
-  Notify();
+  SdNotify();
 
   void ready(std::string_view status);
   /// Followed by ready() when the reload is over, whatever came of it.

@@ -15,18 +15,18 @@ namespace w8y::page {
 namespace {
 
 /// Bytes of hosts that pages are sent.
-constexpr std::size_t most_glance = std::size_t{128} << 10;
+constexpr std::size_t max_glance = std::size_t{128} << 10;
 
 constexpr Duration poll_interval = std::chrono::seconds(2);
 /// Every so many polls: what other hosts run, and how many runs they had.
 constexpr std::size_t runs_every = 2;
 constexpr std::size_t minutes_every = 5;
 /// Lists of other hosts that are kept, and bytes of lists and minutes, in all.
-constexpr std::size_t most_rows = 50'000;
-constexpr std::size_t most_bytes = std::size_t{32} << 20;
+constexpr std::size_t max_rows = 50'000;
+constexpr std::size_t max_bytes = std::size_t{32} << 20;
 /// Hosts that one reading is about.
 constexpr std::size_t hosts_at_once = 16;
-constexpr std::size_t most_runs = 50;
+constexpr std::size_t max_runs = 50;
 
 /// `members`: text of JSON members.
 std::string remote_json(const std::string& id, const std::string& members) {
@@ -39,7 +39,7 @@ std::string no_addition(const std::string&) {
 
 }  // namespace
 
-LiveFleet::LiveFleet(loop::Loop& loop, api::FleetPort& fleet, std::function<void()> changed)
+LiveFleet::LiveFleet(loop::Loop& loop, api::FleetControl& fleet, std::function<void()> changed)
     : loop_(loop), fleet_(fleet), tell_(std::move(changed)), poll_(loop.timers()) {}
 
 void LiveFleet::start(std::string own) {
@@ -59,7 +59,7 @@ void LiveFleet::stop() {
 }
 
 void LiveFleet::poll() {
-  fleet_.look([this, alive = std::weak_ptr<bool>(alive_)](api::FleetGlance&& glance) {
+  fleet_.read([this, alive = std::weak_ptr<bool>(alive_)](api::FleetGlance&& glance) {
     if (!alive.expired()) seen(std::move(glance));
   });
 }
@@ -75,7 +75,7 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
     hosts_changed_ = true;
   }
   if (hosts_changed_) tell_();
-  if (!glance.trouble.empty()) {
+  if (!glance.error.empty()) {
     remotes_.clear();  // as pages do: all comes again
     return poll_again();
   }
@@ -90,7 +90,7 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
     const Remote& remote = remotes_[host.id];
     const bool rows = !remote.known || remote.version != host.lists_version;
     // Of a host that is new here, the whole hour.
-    const std::int64_t minutes = !remote.known ? Hour::length : minutes_due ? 2 : 0;
+    const std::int64_t minutes = !remote.known ? RunsPerMinute::length : minutes_due ? 2 : 0;
     versions_[host.id] = host.lists_version;
     if (rows || minutes > 0) wishes_.push_back({host.id, rows, minutes});
   }
@@ -129,8 +129,7 @@ LiveFleet::Room LiveFleet::room() const {
     kept.rows += remote.rows.size();
     kept.bytes += remote.rows_bytes + remote.minutes_bytes;
   }
-  return {most_rows - std::min(most_rows, kept.rows),
-          most_bytes - std::min(most_bytes, kept.bytes)};
+  return {max_rows - std::min(max_rows, kept.rows), max_bytes - std::min(max_bytes, kept.bytes)};
 }
 
 /// Lists for which there is no room are not shown.
@@ -143,7 +142,7 @@ void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
   const bool fits =
       host.rows.size() <= room.rows + remote.rows.size() && bytes <= room.bytes + remote.rows_bytes;
   remote.rows_bytes = fits ? bytes : 0;
-  remote.rows.begin_look();
+  remote.rows.start_look();
   for (const auto& [prefix, row] : host.rows)
     if (fits) remote.rows.note(prefix, row);
   remote.rows.end_look();
@@ -161,7 +160,7 @@ void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
     remote.minutes[number] = std::move(text);
     remote.minutes_changed.push_back(number);
   }
-  while (remote.minutes.size() > static_cast<std::size_t>(Hour::length)) {
+  while (remote.minutes.size() > static_cast<std::size_t>(RunsPerMinute::length)) {
     remote.minutes_bytes -= remote.minutes.begin()->second.size();
     remote.minutes.erase(remote.minutes.begin());
   }
@@ -175,16 +174,16 @@ void LiveFleet::ask_runs(const api::FleetGlance& glance) {
     return host.slots_used > 0 || (remote != remotes_.end() && remote->second.runs != "[]");
   });
   if (!any) return;
-  fleet_.give({}, [this, alive = std::weak_ptr<bool>(alive_)](const FleetOutcome& outcome) {
+  fleet_.send({}, [this, alive = std::weak_ptr<bool>(alive_)](const FleetCommandResult& outcome) {
     if (!alive.expired()) take_runs(outcome);
   });
 }
 
-void LiveFleet::take_runs(const FleetOutcome& outcome) {
-  for (const FleetAnswer& answer : outcome.answers) {
+void LiveFleet::take_runs(const FleetCommandResult& outcome) {
+  for (const FleetReply& answer : outcome.replies) {
     const auto found = remotes_.find(answer.host_id);
     if (found == remotes_.end()) continue;
-    const std::span shown(answer.runs.data(), std::min(answer.runs.size(), most_runs));
+    const std::span shown(answer.runs.data(), std::min(answer.runs.size(), max_runs));
     std::string runs = core::json_array(shown, [](const auto& run) { return view::to_json(run); });
     if (runs == found->second.runs) continue;
     found->second.runs = std::move(runs);
@@ -227,16 +226,16 @@ std::string LiveFleet::take_changes(std::size_t most) {
 }
 
 std::string LiveFleet::part(Cursor& at, std::size_t most) const {
-  auto found = at.begun ? remotes_.lower_bound(at.host) : remotes_.begin();
+  auto found = at.started ? remotes_.lower_bound(at.host) : remotes_.begin();
   // A host that is gone meanwhile was told to be.
   const auto is_over = [&at](const Remote& remote) {
     return at.row >= remote.rows.size() &&
            (remote.minutes.empty() || remote.minutes.rbegin()->first <= at.minute);
   };
-  if (at.begun && found != remotes_.end() && found->first == at.host && is_over(found->second))
+  if (at.started && found != remotes_.end() && found->first == at.host && is_over(found->second))
     ++found;
   if (found == remotes_.end()) return {};
-  const bool first = !at.begun || found->first != at.host;
+  const bool first = !at.started || found->first != at.host;
   if (first) at = {found->first, 0, 0, true};
   const Remote& remote = found->second;
   std::string one = first ? "\"runs\":" + remote.runs + "," : "";
@@ -256,26 +255,26 @@ std::string LiveFleet::part(Cursor& at, std::size_t most) const {
 
 api::FleetGlance glance_of(const FleetView& fleet) {
   api::FleetGlance glance;
-  glance.trouble = fleet.trouble;
+  glance.error = fleet.error;
   std::string hosts;
   for (const FleetHost& host : fleet.hosts) {
     core::AsciiObject object(512);
     view::put_host(object, host);
     const std::string text = object.take();
-    if (hosts.size() + text.size() > most_glance) break;
+    if (hosts.size() + text.size() > max_glance) break;
     hosts.append(hosts.empty() ? "" : ",").append(text);
-    glance.hosts.push_back({host.beat.id, host.beat.lists_version, host.beat.slots_used,
-                            host.silent, host.trouble.empty()});
+    glance.hosts.push_back({host.heartbeat.id, host.heartbeat.lists_version,
+                            host.heartbeat.slots_used, host.unresponsive, host.error.empty()});
   }
   core::AsciiObject json(hosts.size() + 512);
   json.put("latest_config_hash", fleet.latest_config_hash);
-  json.put("truncated", fleet.cut);
+  json.put("truncated", fleet.truncated);
   json.put_bytes("fleet", fleet.fleet);
   const std::size_t more = fleet.hosts.size() - glance.hosts.size();
   json.put("more_hosts", more);
-  json.put("error", fleet.trouble.empty() && more > 0
+  json.put("error", fleet.error.empty() && more > 0
                         ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
-                        : fleet.trouble);
+                        : fleet.error);
   json.put_json("hosts", "[" + hosts + "]");
   glance.text = json.take();
   return glance;

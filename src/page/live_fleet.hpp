@@ -23,7 +23,7 @@ namespace w8y::page {
 class LiveFleet {
  public:
   /// `changed`: there is something to tell. `fleet` and `changed` outlive this.
-  LiveFleet(loop::Loop& loop, api::FleetPort& fleet, std::function<void()> changed);
+  LiveFleet(loop::Loop& loop, api::FleetControl& fleet, std::function<void()> changed);
 
   /// `own`: the id of the host that asks, whose lists are known better here.
   void start(std::string own);
@@ -38,7 +38,7 @@ class LiveFleet {
     std::string host;
     std::size_t row = 0;
     std::int64_t minute = 0;  ///< told up to this one
-    bool begun = false;
+    bool started = false;
   };
   /// The hosts themselves: `"fleet":{…}`.
   [[nodiscard]] std::string hosts() const;
@@ -72,11 +72,11 @@ class LiveFleet {
   void take_details(std::vector<view::HostDetails>&& hosts);
   void take_rows(Remote& remote, const view::HostDetails& host);
   void take_minutes(Remote& remote, view::HostDetails& host);
-  void take_runs(const FleetOutcome& outcome);
+  void take_runs(const FleetCommandResult& outcome);
   [[nodiscard]] Room room() const;
 
   loop::Loop& loop_;
-  api::FleetPort& fleet_;
+  api::FleetControl& fleet_;
   std::function<void()> tell_;
   std::string own_;
   std::string hosts_;

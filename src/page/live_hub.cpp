@@ -18,35 +18,35 @@ namespace {
 
 /// Each takes a connection of its server. A browser has no way to send the token with its stream,
 /// so the half for clients without it is what pages over TCP have.
-constexpr std::size_t most_clients = 32;
+constexpr std::size_t max_clients = 32;
 /// Changes are told this much after the first of them, and so long after those before.
 constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration pace = std::chrono::milliseconds(250);
 /// Lists that are looked at one by one between two looks at all, and what is told at a time.
-constexpr std::size_t most_due = 2000;
-constexpr Duration longest_look = std::chrono::milliseconds(4);
-constexpr std::size_t most_told = std::size_t{48} << 10;
+constexpr std::size_t max_due = 2000;
+constexpr Duration max_look = std::chrono::milliseconds(4);
+constexpr std::size_t max_told = std::size_t{48} << 10;
 /// All lists are looked at so often, since not all that changes is an event.
 constexpr Duration walk_interval = std::chrono::seconds(15);
 constexpr Duration walk_gap = std::chrono::seconds(1);
 /// A client that is still reading is sent no more; the next look at whether it has.
 constexpr std::size_t piece = std::size_t{32} << 10;
-constexpr std::size_t most_owed = std::size_t{128} << 10;
+constexpr std::size_t max_owed = std::size_t{128} << 10;
 constexpr Duration send_gap = std::chrono::milliseconds(2);
 /// A client that hears nothing for longer has lost its connection.
-constexpr Duration beat_every = std::chrono::seconds(5);
+constexpr Duration heartbeat_every = std::chrono::seconds(5);
 constexpr Duration linger = std::chrono::seconds(15);
 /// Changes that are kept for who comes back.
-constexpr std::size_t most_kept = std::size_t{1} << 20;
+constexpr std::size_t max_kept = std::size_t{1} << 20;
 
 constexpr const char* live_last_words = ": dropped, this client reads too slowly\n\n";
 
 /// The list that an event says something new of.
 struct LiveList {
-  std::string_view operator()(const RunSaid&) const { return {nullptr, 0}; }
+  std::string_view operator()(const RunLogged&) const { return {nullptr, 0}; }
   std::string_view operator()(const RunLineIgnored&) const { return {nullptr, 0}; }
   std::string_view operator()(const RunUpdated&) const { return {nullptr, 0}; }
-  std::string_view operator()(const ProcessTold&) const { return {nullptr, 0}; }
+  std::string_view operator()(const StreamProcessEvent&) const { return {nullptr, 0}; }
   template <typename Kind>
   std::string_view operator()(const Kind& event) const {
     if constexpr (requires { event.of.prefix; }) {
@@ -73,7 +73,8 @@ bool is_about_host(const Event& event) {
 
 /// What only Redis knows of a list has changed.
 bool is_about_redis(const Event& event) {
-  return std::holds_alternative<ListPaused>(event) || std::holds_alternative<ItemParked>(event);
+  return std::holds_alternative<ListPaused>(event) ||
+         std::holds_alternative<ItemQuarantined>(event);
 }
 
 void add_field(std::string& fields, const std::string& more) {
@@ -87,18 +88,19 @@ std::string event_text(const char* name, const std::string& id, const std::strin
 
 }  // namespace
 
-LiveHub::LiveHub(loop::Loop& loop, api::Control& control, api::FleetPort& fleet, Hour& hour)
+LiveHub::LiveHub(loop::Loop& loop, api::Control& control, api::FleetControl& fleet,
+                 RunsPerMinute& hour)
     : loop_(loop),
       control_(control),
       fleet_(loop, fleet, [this] { arm(); }),
       hour_(hour),
-      pool_(most_clients),
+      pool_(max_clients),
       tick_(loop.timers()),
       walk_(loop.timers()),
       send_(loop.timers()),
       beat_(loop.timers()) {
   fleet.when_changed([this] {
-    if (state_ != State::asleep) look_at_all(gathering, true);
+    if (state_ != State::idle) look_at_all(gathering, true);
   });
 }
 
@@ -109,7 +111,7 @@ void LiveHub::on_event(const Event& event) {
   }
   if (const auto* redis = std::get_if<RedisChanged>(&event))
     redis_away_ = redis->connected ? WallTime{0} : loop_.clock().wall();
-  if (state_ == State::asleep) return;
+  if (state_ == State::idle) return;
   if (is_about_host(event)) {
     host_due_ = true;
     look_at_all(gathering, false);
@@ -122,7 +124,7 @@ void LiveHub::on_event(const Event& event) {
 
 void LiveHub::look_at(std::string_view prefix) {
   if (due_.contains(prefix)) return;
-  if (due_.size() >= most_due) return look_at_all(walk_gap, false);
+  if (due_.size() >= max_due) return look_at_all(walk_gap, false);
   due_.emplace(prefix);
   arm();
 }
@@ -130,17 +132,17 @@ void LiveHub::look_at(std::string_view prefix) {
 // ---- sleep
 
 void LiveHub::wake() {
-  state_ = State::waking;
+  state_ = State::starting;
   awake_ = std::make_shared<bool>(true);
   const std::string id = control_.status().host_id;
   tag_ = id.substr(id.rfind('-') + 1);
   fleet_.start(id);
   look_at_all(Duration{0}, false);
-  beat_.set(loop_.now() + beat_every, [this] { beat(); });
+  beat_.set(loop_.now() + heartbeat_every, [this] { heartbeat(); });
 }
 
 void LiveHub::sleep() {
-  state_ = State::asleep;
+  state_ = State::idle;
   awake_.reset();
   fleet_.stop();
   for (Timer* timer : {&tick_, &walk_, &send_, &beat_}) timer->cancel();
@@ -166,7 +168,7 @@ void LiveHub::walk() {
   walking_ = true;
   const auto begin = [this, awake = std::weak_ptr<bool>(awake_)] {
     if (awake.expired()) return;
-    rows_.begin_look();
+    rows_.start_look();
     control_.each_list(
         [this, awake](const ListStatus& list) {
           if (!awake.expired()) rows_.note(list.prefix, view::to_json(list, view::page));
@@ -183,9 +185,9 @@ void LiveHub::walked() {
   walking_ = false;
   rows_.end_look();
   host_due_ = true;
-  const bool first = state_ == State::waking;
+  const bool first = state_ == State::starting;
   if (first) rows_.take_changes(static_cast<std::size_t>(-1), minutes_of_lists(0));
-  state_ = State::awake;
+  state_ = State::active;
   // What takes Redis longer comes after the first view.
   if (first || ask_redis_)
     look_at_all(first ? gathering : walk_gap, true);
@@ -196,7 +198,7 @@ void LiveHub::walked() {
 }
 
 void LiveHub::look_at_due() {
-  const Instant until = loop_.now() + longest_look;
+  const Instant until = loop_.now() + max_look;
   for (auto each = due_.begin(); each != due_.end() && loop_.now() < until;
        each = due_.erase(each)) {
     if (const auto list = control_.list(*each)) {
@@ -210,7 +212,7 @@ void LiveHub::look_at_due() {
 // ---- changes
 
 void LiveHub::arm() {
-  if (state_ != State::awake || tick_.pending()) return;
+  if (state_ != State::active || tick_.pending()) return;
   tick_.set(std::max(loop_.now() + gathering, ticked_ + pace), [this] { tick(); });
 }
 
@@ -240,8 +242,8 @@ std::string LiveHub::changes() {
   }
   if (std::exchange(minutes_due_, false))
     add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall(), 2)));
-  add_field(fields, rows_.take_changes(most_told, minutes_of_lists(2)));
-  add_field(fields, fleet_.take_changes(most_told));
+  add_field(fields, rows_.take_changes(max_told, minutes_of_lists(2)));
+  add_field(fields, fleet_.take_changes(max_told));
   return fields;
 }
 
@@ -264,10 +266,10 @@ void LiveHub::tell(const std::string& fields) {
   ++number_;
   std::string text = event_text("change", id_line(number_), now_field() + "," + fields);
   for (Client& client : clients_)
-    if (client.begun) push(client, text);
+    if (client.started) push(client, text);
   told_bytes_ += text.size();
   told_.push_back({number_, std::move(text)});
-  while (told_bytes_ > most_kept) {
+  while (told_bytes_ > max_kept) {
     told_bytes_ -= told_.front().text.size();
     told_.pop_front();
   }
@@ -283,7 +285,7 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
   client.hold = pool_.hold(reply.trusted());
   client.stream = reply.stream("text/event-stream", live_last_words);
   push(client, "retry: 1000\n\n");  // so that the client sees its headers at once
-  if (state_ == State::asleep) wake();
+  if (state_ == State::idle) wake();
   resume(client, last_id);
   clients_.push_back(std::move(client));
   send_whole();
@@ -292,7 +294,7 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
 /// Whether what it has missed is still here; it has got that then.
 bool LiveHub::resume(Client& client, const std::string& last_id) {
   const std::string before = tag_ + "-";
-  if (state_ != State::awake || !last_id.starts_with(before)) return false;
+  if (state_ != State::active || !last_id.starts_with(before)) return false;
   std::uint64_t seen = 0;
   const char* end = last_id.data() + last_id.size();
   const auto [at, error] = std::from_chars(last_id.data() + before.size(), end, seen);
@@ -301,33 +303,33 @@ bool LiveHub::resume(Client& client, const std::string& last_id) {
   std::string missed;
   for (const Told& told : told_)
     if (told.number > seen) missed += told.text;
-  if (missed.size() > most_owed) return false;
+  if (missed.size() > max_owed) return false;
   missed += event_text("heartbeat", {}, now_field());
   if (!client.stream->push(missed)) client.gone = true;
-  client.begun = client.whole = true;
+  client.started = client.whole = true;
   return true;
 }
 
 /// Changes go to who is in the middle of it too: what comes later is as new.
 void LiveHub::send_whole() {
-  if (state_ != State::awake) return;
+  if (state_ != State::active) return;
   bool more = false;
   for (Client& client : clients_) {
-    while (!client.whole && !client.gone && client.stream->owed() < most_owed) send_part(client);
+    while (!client.whole && !client.gone && client.stream->owed() < max_owed) send_part(client);
     more = more || (!client.whole && !client.gone);
   }
   if (more) send_.set(loop_.now() + send_gap, [this] { send_whole(); });
 }
 
 void LiveHub::send_part(Client& client) {
-  if (!std::exchange(client.begun, true)) {
+  if (!std::exchange(client.started, true)) {
     std::string fields = now_field() + ",\"page\":\"" + std::string(page_mark) + "\"";
     add_field(fields, "\"host\":" + host_text());
     add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall())));
     add_field(fields, fleet_.hosts());
     return push(client, event_text("snapshot", {}, fields));
   }
-  std::string part = rows_.part(client.row, piece, minutes_of_lists(Hour::length));
+  std::string part = rows_.part(client.row, piece, minutes_of_lists(RunsPerMinute::length));
   if (!part.empty()) return push(client, event_text("part", {}, "\"lists\":[" + part + "]"));
   part = fleet_.part(client.at, piece);
   if (!part.empty()) return push(client, event_text("part", {}, part));
@@ -339,7 +341,7 @@ void LiveHub::push(Client& client, std::string_view text) {
   if (!client.stream->push(text)) client.gone = true;
 }
 
-void LiveHub::beat() {
+void LiveHub::heartbeat() {
   host_due_ = true;  // its margins
   const std::string text = event_text("heartbeat", {}, now_field());
   for (Client& client : clients_) push(client, text);
@@ -350,7 +352,7 @@ void LiveHub::beat() {
   } else if (loop_.now() - deserted_ > linger) {
     return sleep();
   }
-  beat_.set(loop_.now() + beat_every, [this] { beat(); });
+  beat_.set(loop_.now() + heartbeat_every, [this] { heartbeat(); });
 }
 
 void add_live(http::Router& router, LiveHub& live) {

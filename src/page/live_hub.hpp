@@ -32,20 +32,20 @@ namespace w8y::page {
 class LiveHub final : public EventHandler {
  public:
   /// `hour` is counted here, and read by others too. `fleet` calls nobody after this is gone.
-  LiveHub(loop::Loop& loop, api::Control& control, api::FleetPort& fleet, Hour& hour);
+  LiveHub(loop::Loop& loop, api::Control& control, api::FleetControl& fleet, RunsPerMinute& hour);
 
   // of EventHandler
   void on_event(const Event& event) override;
-  [[nodiscard]] bool listens() const override { return state_ != State::asleep; }
+  [[nodiscard]] bool listens() const override { return state_ != State::idle; }
 
   /// `last_id`: of the last event that the client has seen; may be empty. 503 beyond the limit.
   void subscribe(http::HttpReply& reply, const std::string& last_id);
 
  private:
-  enum class State { asleep, waking, awake };
+  enum class State { idle, starting, active };
   struct Client {
     std::shared_ptr<http::HttpStream> stream;
-    bool begun = false;
+    bool started = false;
     std::size_t row = 0;  ///< of this host's lists, the next one to be sent
     LiveFleet::Cursor at;
     bool whole = false;  ///< all was sent: from now on, changes
@@ -79,7 +79,7 @@ class LiveHub final : public EventHandler {
   void send_part(Client& client);
   bool resume(Client& client, const std::string& last_id);
   void push(Client& client, std::string_view text);
-  void beat();
+  void heartbeat();
   [[nodiscard]] std::string now_field() const;
   [[nodiscard]] std::string id_line(std::uint64_t number) const;
   [[nodiscard]] LiveRows::Addition minutes_of_lists(std::int64_t last) const;
@@ -87,8 +87,8 @@ class LiveHub final : public EventHandler {
   loop::Loop& loop_;
   api::Control& control_;
   LiveFleet fleet_;
-  Hour& hour_;
-  State state_ = State::asleep;
+  RunsPerMinute& hour_;
+  State state_ = State::idle;
   http::ClientPool pool_;
   std::vector<Client> clients_;
   LiveRows rows_;

@@ -21,7 +21,7 @@ class LiveRows {
   void note(const std::string& name, std::string object);
   void forget(const std::string& name);
   /// A look at all of them begins, and is over: those that were not noted are gone.
-  void begin_look() { ++look_; }
+  void start_look() { ++look_; }
   void end_look();
 
   [[nodiscard]] bool changed() const { return !changed_.empty(); }

@@ -15,9 +15,9 @@ namespace w8y::page {
 namespace {
 
 /// Lists of one answer: what a browser without scripts can show at once.
-constexpr std::size_t most_page_rows = 1000;
+constexpr std::size_t max_page_rows = 1000;
 /// Bytes of a text in the table.
-constexpr std::size_t longest_text = 300;
+constexpr std::size_t max_text = 300;
 
 /// Nothing from elsewhere, nothing inline, in nobody's frame; and scripts can't make markup of
 /// text.
@@ -28,7 +28,7 @@ constexpr const char* policy =
 /// Text as HTML shows it: no markup, and no character that isn't seen.
 std::string as_html(std::string_view text) {
   std::string result;
-  for (const char c : escape(text, longest_text)) {
+  for (const char c : escape(text, max_text)) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -66,7 +66,7 @@ class PlainLists {
   void add(const ListStatus& list) {
     problems_.add(list);
     if (after_ && list.prefix <= *after_) return;
-    if (count_ == most_page_rows) {
+    if (count_ == max_page_rows) {
       more_ = true;
       return;
     }

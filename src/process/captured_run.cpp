@@ -35,7 +35,7 @@ struct BriefRunNoted {
   BriefRunNoted& operator=(const BriefRunNoted&) = delete;
 };
 
-constexpr std::size_t most_said = 300;
+constexpr std::size_t max_said = 300;
 /// What it has started may hold its outputs when it has ended itself.
 constexpr auto last_words_patience = std::chrono::milliseconds(200);
 
@@ -71,7 +71,7 @@ std::string last_line(std::string_view text) {
   text = text.substr(0, last + 1);
   const auto line = text.rfind('\n');
   if (line != std::string_view::npos) text.remove_prefix(line + 1);
-  return ": " + escape(text.substr(0, most_said));
+  return ": " + escape(text.substr(0, max_said));
 }
 
 std::string end_of(const siginfo_t& info) {
@@ -91,10 +91,10 @@ Fd pending_stop() {
 
 class BriefRun {
  public:
-  explicit BriefRun(const BriefRequest& request)
+  explicit BriefRun(const CaptureRequest& request)
       : request_(request), until_(BriefClock::now() + request.timeout) {}
 
-  BriefResult run() {
+  CaptureResult run() {
     if (std::string why = start(); !why.empty()) return {{}, why};
     const std::string cut_off = follow();
     kill(-child_.pid, SIGKILL);
@@ -155,7 +155,7 @@ class BriefRun {
     return {};
   }
 
-  const BriefRequest& request_;
+  const CaptureRequest& request_;
   BriefClock::time_point until_;
   OutputOfBrief output_;
   OutputOfBrief errors_;
@@ -166,7 +166,7 @@ class BriefRun {
 
 }  // namespace
 
-BriefResult run_briefly(const BriefRequest& request) {
+CaptureResult run_and_capture(const CaptureRequest& request) {
   const BriefRunNoted noted;
   return BriefRun(request).run();
 }

@@ -25,7 +25,7 @@ constexpr unsigned usual_weight = 100;
 
 struct RunGroup::Group {
   std::string path;
-  Fd folder;
+  Fd directory;
   Fd events;  ///< cgroup.events, kept open: it is read after each run
   // Its counters go on from run to run: as they were before the present one.
   std::uint64_t cpu_us = 0;
@@ -80,8 +80,8 @@ RunGroup::~RunGroup() {
   if (group_) owner_->give_back(std::move(group_));
 }
 
-int RunGroup::folder() const {
-  return group_->folder.get();
+int RunGroup::directory() const {
+  return group_->directory.get();
 }
 
 std::string RunGroup::measure(ResourceUse& used) {
@@ -154,13 +154,13 @@ bool ControlGroups::children_live() {
   SpawnRequest request;
   request.program = "/";
   request.argv = {"w8yd"};
-  request.group = group->folder.get();
+  request.group = group->directory.get();
   Spawned spawned;
   // Only a child that was not killed at birth can tell that "/" is no program.
   const bool alive = spawn(request, spawned).has_value();
   const Fd ended(spawned.pidfd);
   if (!alive) waitpid(spawned.pid, nullptr, 0);
-  remove_group(group->path, GroupHome::patience_ms);
+  remove_group(group->path, CgroupRoot::timeout_ms);
   made_ = 0;
   return alive;
 }
@@ -227,8 +227,8 @@ std::unique_ptr<RunGroup::Group> ControlGroups::make_group(int& error) {
     error = errno;
     return nullptr;
   }
-  group->folder = Fd(open(group->path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!group->folder) {
+  group->directory = Fd(open(group->path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!group->directory) {
     error = errno;
     rmdir(group->path.c_str());
     return nullptr;

@@ -39,7 +39,7 @@ class RunGroup {
   RunGroup& operator=(RunGroup&& other) noexcept;
   ~RunGroup();
 
-  [[nodiscard]] int folder() const;  ///< descriptor, for clone3
+  [[nodiscard]] int directory() const;  ///< descriptor, for clone3
   /// Overwrites the members of `used` that the group counts, for the time since it was taken.
   /// Returns the reason if the kernel killed a process of the group; empty: it killed none.
   std::string measure(ResourceUse& used);
@@ -96,7 +96,7 @@ class ControlGroups {
   void give_back(std::unique_ptr<RunGroup::Group> group);
   void look_at_dying();
 
-  GroupHome home_;  ///< goes last: groups stand in it
+  CgroupRoot home_;  ///< goes last: groups stand in it
   std::string problem_;
   std::size_t made_ = 0;
   bool memory_ = false;

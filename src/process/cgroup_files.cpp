@@ -106,9 +106,9 @@ std::string pid_namespace() {
   return stat("/proc/self/ns/pid", &status) == 0 ? std::to_string(status.st_ino) : "0";
 }
 
-bool try_remove(const std::string& folder) {
-  for (const std::string& inner : groups_in(folder)) try_remove(folder + '/' + inner);
-  return rmdir(folder.c_str()) == 0 || errno == ENOENT;
+bool try_remove(const std::string& directory) {
+  for (const std::string& inner : groups_in(directory)) try_remove(directory + '/' + inner);
+  return rmdir(directory.c_str()) == 0 || errno == ENOENT;
 }
 
 }  // namespace
@@ -124,10 +124,10 @@ std::string own_cgroup(const CgroupPlace& place, std::string& problem) {
     problem = "no group of version 2 is ours";
     return {};
   }
-  std::string folder = place_in(*mount, *path);
-  if (folder.empty())
+  std::string directory = place_in(*mount, *path);
+  if (directory.empty())
     problem = "our group " + *path + " is not below what is mounted at " + mount->point;
-  return folder;
+  return directory;
 }
 
 std::string own_cgroup_v1(const CgroupPlace& place, const std::string& controller) {
@@ -177,10 +177,10 @@ int write_small_file(const std::string& path, const std::string& text) {
   return count < 0 ? errno : 0;
 }
 
-std::vector<std::string> groups_in(const std::string& folder) {
+std::vector<std::string> groups_in(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code error;
-  std::filesystem::directory_iterator entries(folder, error);
+  std::filesystem::directory_iterator entries(directory, error);
   for (const auto end = std::filesystem::directory_iterator(); !error && entries != end;
        entries.increment(error)) {
     std::error_code ignored;
@@ -189,20 +189,21 @@ std::vector<std::string> groups_in(const std::string& folder) {
   return names;
 }
 
-std::size_t count_processes(const std::string& folder) {
+std::size_t count_processes(const std::string& directory) {
   std::size_t count = 0;
-  for (const char each : read_small_file(folder + "/cgroup.procs").value_or(""))
+  for (const char each : read_small_file(directory + "/cgroup.procs").value_or(""))
     if (each == '\n') ++count;
-  for (const std::string& inner : groups_in(folder)) count += count_processes(folder + '/' + inner);
+  for (const std::string& inner : groups_in(directory))
+    count += count_processes(directory + '/' + inner);
   return count;
 }
 
-int kill_group(const std::string& folder) {
-  return write_small_file(folder + "/cgroup.kill", "1");
+int kill_group(const std::string& directory) {
+  return write_small_file(directory + "/cgroup.kill", "1");
 }
 
-bool remove_group(const std::string& folder, int wait_ms) {
-  for (int waited = 0; !try_remove(folder); waited += look_ms) {
+bool remove_group(const std::string& directory, int wait_ms) {
+  for (int waited = 0; !try_remove(directory); waited += look_ms) {
     if (waited >= wait_ms) return false;
     usleep(look_ms * 1000);
   }

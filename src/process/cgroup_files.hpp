@@ -31,13 +31,13 @@ std::optional<std::uint64_t> flat_value(std::string_view text, std::string_view 
 int write_small_file(const std::string& path, const std::string& text);
 
 /// The folders in a group's folder: the groups in it.
-std::vector<std::string> groups_in(const std::string& folder);
+std::vector<std::string> groups_in(const std::string& directory);
 /// Processes in a group and in those in it.
-std::size_t count_processes(const std::string& folder);
+std::size_t count_processes(const std::string& directory);
 /// SIGKILL to everything in it, also to what is being forked. 0, or errno.
-int kill_group(const std::string& folder);
+int kill_group(const std::string& directory);
 /// Removes a group and those in it, once everything in them has ended; waits for that so long.
-bool remove_group(const std::string& folder, int wait_ms);
+bool remove_group(const std::string& directory, int wait_ms);
 
 /// Who made a group: "w8yd-NAMESPACE-PID-START", by the inode of the namespace of process ids and
 /// by the start of the process since boot, so that a number that is used again isn't mistaken.

@@ -26,7 +26,7 @@ std::string words_of(const std::string& path) {
 
 }  // namespace
 
-GroupHome::GroupHome(const CgroupPlace& place) {
+CgroupRoot::CgroupRoot(const CgroupPlace& place) {
   base_ = own_cgroup(place, problem_);
   if (base_.empty()) return;
   if (!can_clone_into_group()) {
@@ -37,19 +37,19 @@ GroupHome::GroupHome(const CgroupPlace& place) {
   make();
 }
 
-GroupHome::~GroupHome() {
+CgroupRoot::~CgroupRoot() {
   if (path_.empty()) return;
   step_back();
-  remove_group(path_, patience_ms);
+  remove_group(path_, timeout_ms);
 }
 
-void GroupHome::give_up(std::string problem) {
-  remove_group(path_, patience_ms);
+void CgroupRoot::give_up(std::string problem) {
+  remove_group(path_, timeout_ms);
   path_.clear();
   problem_ = std::move(problem);
 }
 
-void GroupHome::kill_left_behind() {
+void CgroupRoot::kill_left_behind() {
   std::vector<std::string> killed;
   for (const std::string& name : groups_in(base_)) {
     if (!is_left_behind(name)) continue;
@@ -58,12 +58,12 @@ void GroupHome::kill_left_behind() {
     kill_group(killed.back());
   }
   // All of them end at the same time: what takes longer is waited for once, and not for each.
-  int wait = patience_ms;
-  for (const std::string& folder : killed)
-    if (!remove_group(folder, wait)) wait = 0;
+  int wait = timeout_ms;
+  for (const std::string& directory : killed)
+    if (!remove_group(directory, wait)) wait = 0;
 }
 
-void GroupHome::make() {
+void CgroupRoot::make() {
   path_ = base_ + '/' + group_name_of(getpid());
   if (mkdir(path_.c_str(), 0755) != 0 && errno != EEXIST) {
     problem_ = "can't make a group in " + base_ + ": " + error_text(errno);
@@ -80,7 +80,7 @@ void GroupHome::make() {
 
 // ---- controllers
 
-std::string GroupHome::enable(const std::string& controller) {
+std::string CgroupRoot::enable(const std::string& controller) {
   if (!has_word(words_of(base_ + "/cgroup.controllers"), controller))
     return "no " + controller + " controller in " + base_;
   const std::string control = "/cgroup.subtree_control";
@@ -100,7 +100,7 @@ std::string GroupHome::enable(const std::string& controller) {
   return {};
 }
 
-int GroupHome::step_aside() {
+int CgroupRoot::step_aside() {
   if (aside_) return 0;
   const std::string leaf = path_ + "/supervisor";
   if (mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) return errno;
@@ -110,7 +110,7 @@ int GroupHome::step_aside() {
 }
 
 /// Undoes it: we can't remove a group that we are in, nor enter ours while it has controllers.
-void GroupHome::step_back() {
+void CgroupRoot::step_back() {
   for (const std::string& controller : enabled_) {
     write_small_file(path_ + "/cgroup.subtree_control", "-" + controller);
     write_small_file(base_ + "/cgroup.subtree_control", "-" + controller);

@@ -10,17 +10,17 @@
 
 namespace w8y::process {
 
-class GroupHome {
+class CgroupRoot {
  public:
   /// What has been killed needs a moment to be gone.
-  static constexpr int patience_ms = 500;
+  static constexpr int timeout_ms = 500;
 
   /// Looks where we are, and makes our group there.
-  explicit GroupHome(const CgroupPlace& place);
+  explicit CgroupRoot(const CgroupPlace& place);
   /// Removes it, once no group is left in it.
-  ~GroupHome();
-  GroupHome(const GroupHome&) = delete;
-  GroupHome& operator=(const GroupHome&) = delete;
+  ~CgroupRoot();
+  CgroupRoot(const CgroupRoot&) = delete;
+  CgroupRoot& operator=(const CgroupRoot&) = delete;
 
   /// Empty: there is none.
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -93,7 +93,7 @@ class Child::Impl : private SpawnClient {
   const bool own_group_;
   Timer deadline_;
 
-  std::unique_ptr<Spawning> spawning_;  ///< over, once pid_ is known
+  std::unique_ptr<PendingSpawn> spawning_;  ///< over, once pid_ is known
   pid_t pid_ = 0;
   Fd pidfd_;
   std::optional<RunGroup> group_;
@@ -146,7 +146,7 @@ bool Child::Impl::take_group(ChildOptions& options) {
     fail({error, "can't make a control group: " + error_text(error), true});
     return false;
   }
-  if (group_) options.spawn.group = group_->folder();
+  if (group_) options.spawn.group = group_->directory();
   return true;
 }
 
@@ -160,8 +160,8 @@ void Child::Impl::start(ChildOptions& options) {
     if (out_) out_->hold();
     if (err_) err_->hold();
     SpawnClient& self = *this;
-    spawning_ = std::make_unique<Spawning>(loop_, *options.service, std::move(request),
-                                           std::move(theirs), self);
+    spawning_ = std::make_unique<PendingSpawn>(loop_, *options.service, std::move(request),
+                                               std::move(theirs), self);
     return;
   }
   Spawned spawned;

@@ -82,7 +82,7 @@ class Child {
   void excuse(Duration time);
 
   // With `keep_input`.
-  /// At once as far as the pipe has room, the rest as it is read: look at unwritten() first.
+  /// At once as far as the pipe has room, the rest as it is read: look at write_error() first.
   void write(std::string_view bytes);
   /// End of file, after what was written.
   void end_input();

@@ -36,9 +36,9 @@ ProgramSearch find_program(const std::string& program) {
   bool cannot_run = false;
   for (;;) {
     const std::size_t end = rest.find(':');
-    const std::string_view folder = rest.substr(0, end);
-    if (!folder.empty() && folder.front() == '/') {
-      std::string path = std::string(folder) + '/' + program;
+    const std::string_view directory = rest.substr(0, end);
+    if (!directory.empty() && directory.front() == '/') {
+      std::string path = std::string(directory) + '/' + program;
       const Look seen = look_at(path);
       if (seen == Look::runs) return {std::move(path), {}};
       // A folder of the name, or one that we may not enter, hides nothing further on.

@@ -53,8 +53,8 @@ std::set<pid_t>& started_children() {
   return pids;
 }
 
-AnnouncedChildren& announced_children() {
-  thread_local AnnouncedChildren counts;
+HelperChildren& announced_children() {
+  thread_local HelperChildren counts;
   return counts;
 }
 

@@ -22,11 +22,11 @@ std::set<pid_t>& started_children();
 
 /// Children that another process starts for us: how many were asked for, and about how many it has
 /// told. One that exits before we were told of it is no orphan.
-struct AnnouncedChildren {
+struct HelperChildren {
   std::uint64_t asked = 0;
   std::uint64_t answered = 0;
 };
-AnnouncedChildren& announced_children();
+HelperChildren& announced_children();
 
 /// While it lives, this process is the parent of whatever its descendants leave behind
 /// (PR_SET_CHILD_SUBREAPER). One at a time, on the loop's thread. At most once a second it looks

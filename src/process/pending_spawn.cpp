@@ -23,7 +23,7 @@ namespace {
 constexpr auto last_wait = std::chrono::seconds(1);
 
 /// Of a kind that can't be killed on their way to their program; then no more are begun.
-constexpr std::size_t most_stuck = 4;
+constexpr std::size_t max_stuck = 4;
 
 /// What may make a start hang: two that name the same hang alike.
 std::string start_kind(const SpawnRequest& request) {
@@ -54,8 +54,8 @@ Fd copy_of(int fd) {
 
 }  // namespace
 
-Spawning::Spawning(loop::Loop& loop, SpawnService& service, SpawnRequest request,
-                   std::array<Fd, 3> streams, SpawnClient& client)
+PendingSpawn::PendingSpawn(loop::Loop& loop, SpawnService& service, SpawnRequest request,
+                           std::array<Fd, 3> streams, SpawnClient& client)
     : loop_(loop),
       service_(service),
       request_(std::move(request)),
@@ -65,28 +65,28 @@ Spawning::Spawning(loop::Loop& loop, SpawnService& service, SpawnRequest request
   deadline_.set(loop.now(), [this] { decide(); });
 }
 
-Spawning::~Spawning() {
+PendingSpawn::~PendingSpawn() {
   std::replace(service_.undecided_.begin(), service_.undecided_.end(), this,
-               static_cast<Spawning*>(nullptr));
-  if (state_ == State::asked) service_.forget(id_);
-  if (state_ == State::born) {
+               static_cast<PendingSpawn*>(nullptr));
+  if (state_ == State::requested) service_.forget(id_);
+  if (state_ == State::started) {
     signal_by(pidfd_.get(), SIGKILL);
     let_go();
   }
 }
 
-void Spawning::decide() {
+void PendingSpawn::decide() {
   if (state_ != State::deciding) return;
   try {
     if (killed_) return fail({ECANCELED, "it was told to end before it was started"});
     switch (service_.ways_.way(request_)) {
-      case SpawnWays::Way::direct:
+      case SpawnModes::SpawnMode::direct:
         return start_directly();
-      case SpawnWays::Way::by_helper:
+      case SpawnModes::SpawnMode::by_helper:
         return ask_helper();
-      case SpawnWays::Way::unknown:
+      case SpawnModes::SpawnMode::unknown:
         service_.await_way(*this);
-        deadline_.set(loop_.now() + SpawnWays::patience, [this] { decide(); });
+        deadline_.set(loop_.now() + SpawnModes::timeout, [this] { decide(); });
     }
   } catch (const std::system_error& problem) {
     fail({problem.code().value(), problem.what()});
@@ -95,7 +95,7 @@ void Spawning::decide() {
   }
 }
 
-void Spawning::start_directly() {
+void PendingSpawn::start_directly() {
   Spawned spawned;
   if (const auto error = spawn(request_, spawned)) return fail(*error);
   started_children().insert(spawned.pid);
@@ -104,10 +104,10 @@ void Spawning::start_directly() {
   succeed();
 }
 
-void Spawning::ask_helper() {
+void PendingSpawn::ask_helper() {
   if (const auto problem = check_request(request_)) return fail(*problem);
   forgotten().sweep();
-  if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= most_stuck)
+  if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= max_stuck)
     return fail({ETIMEDOUT,
                  std::to_string(stuck) + " processes that did not come to run " + request_.program +
                      " were killed and have not ended: a file or folder that they need does not "
@@ -123,14 +123,14 @@ void Spawning::ask_helper() {
   status_ = std::move(pipe.read);
   watch_.emplace(loop_, status_.get(), [this](bool, bool) { on_status(); });
   deadline_.set(loop_.now() + service_.options_.limit, [this] { on_deadline(); });
-  state_ = State::asked;
+  state_ = State::requested;
   id_ = service_.ask(*this, request_, std::move(fds));
 }
 
-void Spawning::on_reply(const SpawnReply& reply, Fd&& pidfd) {
+void PendingSpawn::on_reply(const SpawnReply& reply, Fd&& pidfd) {
   if (reply.pid == 0)
     return fail({reply.error, text_of(request_, SpawnFailure{Step::clone, reply.error})});
-  state_ = State::born;
+  state_ = State::started;
   born_ = {reply.pid, -1, reply.group_error};
   pidfd_ = std::move(pidfd);
   if (killed_) signal_by(pidfd_.get(), SIGKILL);
@@ -139,7 +139,7 @@ void Spawning::on_reply(const SpawnReply& reply, Fd&& pidfd) {
 }
 
 /// End of file: it has called exec, or has ended without a word.
-void Spawning::on_status() {
+void PendingSpawn::on_status() {
   std::array<char, 4096> told;
   ssize_t got = 0;
   do got = read(status_.get(), told.data(), told.size());
@@ -156,7 +156,7 @@ void Spawning::on_status() {
   on_deadline();
 }
 
-void Spawning::on_deadline() {
+void PendingSpawn::on_deadline() {
   const bool first = !std::exchange(overdue_, true);
   if (first && pidfd_) {
     signal_by(pidfd_.get(), SIGKILL);
@@ -170,24 +170,24 @@ void Spawning::on_deadline() {
         true});
 }
 
-void Spawning::kill() {
+void PendingSpawn::kill() {
   killed_ = true;
   if (pidfd_) signal_by(pidfd_.get(), SIGKILL);
 }
 
-void Spawning::let_go() {
+void PendingSpawn::let_go() {
   if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid, start_kind(request_));
 }
 
 /// A run may last: what its start needed is given back, the child's ends of its pipes first of all.
-void Spawning::forget_request() {
+void PendingSpawn::forget_request() {
   request_ = {};
   for (Fd& stream : streams_) stream.reset();
 }
 
-void Spawning::fail(const SpawnError& error) {
-  if (state_ == State::asked) service_.forget(id_);
-  state_ = State::over;
+void PendingSpawn::fail(const SpawnError& error) {
+  if (state_ == State::requested) service_.forget(id_);
+  state_ = State::done;
   deadline_.cancel();
   watch_.reset();
   let_go();
@@ -195,8 +195,8 @@ void Spawning::fail(const SpawnError& error) {
   client_.on_not_spawned(error);
 }
 
-void Spawning::succeed() {
-  state_ = State::over;
+void PendingSpawn::succeed() {
+  state_ = State::done;
   deadline_.cancel();
   watch_.reset();
   forget_request();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t bytes_per_turn = std::size_t{64} << 10;
 constexpr std::size_t first_turn = std::size_t{16} << 10;  // nothing is known yet about its lines
-constexpr std::size_t least_per_turn = std::size_t{1} << 10;
+constexpr std::size_t min_per_turn = std::size_t{1} << 10;
 constexpr Duration time_per_turn = std::chrono::milliseconds(1);
 /// What it costs to be woken, besides: many small pieces are no cheaper than few large ones.
 constexpr Duration cost_of_turn = std::chrono::microseconds(10);
@@ -176,7 +176,7 @@ void OutputPipe::charge(Instant began, std::size_t bytes) {
   if (took > time_per_turn) {
     const auto fits = budget_ * static_cast<std::size_t>(time_per_turn.count()) /
                       static_cast<std::size_t>(took.count());
-    budget_ = std::max(fits, least_per_turn);
+    budget_ = std::max(fits, min_per_turn);
   } else {
     budget_ = std::min(budget_ * 2, bytes_per_turn);
   }

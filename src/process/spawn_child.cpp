@@ -99,22 +99,22 @@ W8Y_BARE int number_of(const char* name) {
 
 /// For kernels before 5.9 and filters that don't know close_range.
 W8Y_BARE bool close_listed(int first) {
-  const int folder = static_cast<int>(
+  const int directory = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-  if (folder < 0) return false;
+  if (directory < 0) return false;
   alignas(DirEntry) char buffer[4096];
   for (;;) {
-    const long got = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+    const long got = syscall(SYS_getdents64, directory, buffer, sizeof buffer);
     if (got < 0) return false;
     if (got == 0) break;
     for (long at = 0; at < got;) {
       const auto* entry = reinterpret_cast<const DirEntry*>(buffer + at);
       const int fd = number_of(entry->name);
-      if (fd >= first && fd != folder) syscall(SYS_close, fd);
+      if (fd >= first && fd != directory) syscall(SYS_close, fd);
       at += entry->size;
     }
   }
-  syscall(SYS_close, folder);
+  syscall(SYS_close, directory);
   return true;
 }
 
@@ -187,7 +187,7 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
   // After all that may need a capability: nice, limits, user.
   if (plan.clear_capabilities && !clear_capabilities()) return Step::capabilities;
   // As the user, who may have the only right to it (a home on NFS), or none.
-  if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::folder;
+  if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::directory;
   if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Step::no_new_privs;
   return Step::none;

@@ -24,7 +24,7 @@ enum class Step {
   group,
   user,
   capabilities,
-  folder,
+  directory,
   no_new_privs,
   parent_death,
   run

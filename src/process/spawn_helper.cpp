@@ -22,7 +22,7 @@ namespace w8y::process {
 namespace {
 
 constexpr int our_socket = STDIN_FILENO;
-constexpr std::size_t longest_text = 2000;  // of a failure; with it a write to a pipe is not torn
+constexpr std::size_t max_text = 2000;  // of a failure; with it a write to a pipe is not torn
 
 void wipe(std::string& text) {
   explicit_bzero(text.data(), text.size());
@@ -43,7 +43,7 @@ void wipe(std::vector<std::string>& texts) {
       if (const auto problem = add_env_file(request)) {
         const SpawnFailure failure{Step::environment, problem->error, 0, false, problem->of_host};
         tell_failure(status, failure, problem->text.data(),
-                     std::min(problem->text.size(), longest_text));
+                     std::min(problem->text.size(), max_text));
         _exit(127);
       }
     }

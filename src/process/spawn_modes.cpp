@@ -28,12 +28,12 @@ namespace w8y::process {
 
 namespace {
 
-constexpr std::size_t most_known = 4096;
-constexpr int most_threads = 16;  // each of them may hang
+constexpr std::size_t max_known = 4096;
+constexpr int max_threads = 16;  // each of them may hang
 constexpr Duration stuck_after = std::chrono::milliseconds(50);
 /// How long a look is believed that found nothing there.
 constexpr Duration once = std::chrono::milliseconds(100);
-constexpr int most_interpreters = 5;  // as the kernel has it
+constexpr int max_interpreters = 5;  // as the kernel has it
 
 /// File systems that wait for nobody but this machine. Not all have a name in linux/magic.h.
 bool is_local(int fd) {
@@ -117,7 +117,7 @@ TrustedFile open_program(std::string program, const PathWalk& walk) {
       file.problem = program + " names an interpreter without an absolute path: " + *next;
       return file;
     }
-    if (!next || depth == most_interpreters) {
+    if (!next || depth == max_interpreters) {
       file.error = ENOEXEC;
       file.problem = program + " has no known interpreter";
       return file;
@@ -145,7 +145,7 @@ bool is_ours_and_local(const std::string& program, const std::string& cwd,
   lasts = true;
   if (!program.starts_with('/') || !is_good(open_program(program, local_walk()), lasts))
     return false;
-  if (!cwd.empty() && !is_good(open_trusted_folder(cwd, local_walk()), lasts)) return false;
+  if (!cwd.empty() && !is_good(open_trusted_directory(cwd, local_walk()), lasts)) return false;
   return env_file.empty() || is_good(open_trusted(env_file, local_walk()), lasts);
 }
 
@@ -155,7 +155,7 @@ std::string distrust_of_program(const std::string& program) {
 }
 
 /// What both threads use. The other one may never come back, so it keeps this.
-struct SpawnWays::Shared {
+struct SpawnModes::Shared {
   struct News {
     std::string key;
     bool direct = false;
@@ -168,7 +168,7 @@ struct SpawnWays::Shared {
   Fd event;
   int threads = 0;
   int idle = 0;
-  Instant begun;  ///< the last look that was begun, by `clock`
+  Instant started;  ///< the last look that was begun, by `clock`
   bool over = false;
   loop::SystemClock clock;
 
@@ -189,7 +189,7 @@ struct SpawnWays::Shared {
       changed.wait(lock, [this] { return over || !asked.empty(); });
       --idle;
       if (over) return;
-      begun = clock.now();
+      started = clock.now();
       const std::string key = std::move(asked.front());
       asked.pop_front();
       lock.unlock();
@@ -203,40 +203,41 @@ struct SpawnWays::Shared {
   }
 };
 
-SpawnWays::SpawnWays(loop::Loop& loop, std::function<void()> on_news)
+SpawnModes::SpawnModes(loop::Loop& loop, std::function<void()> on_news)
     : loop_(loop), on_news_(std::move(on_news)) {}
 
-SpawnWays::~SpawnWays() {
+SpawnModes::~SpawnModes() {
   if (!shared_) return;
   const std::lock_guard lock(shared_->mutex);
   shared_->over = true;
   shared_->changed.notify_all();
 }
 
-SpawnWays::Way SpawnWays::way(const SpawnRequest& request) {
-  if (request.credentials && request.credentials->uid != geteuid()) return Way::by_helper;
+SpawnModes::SpawnMode SpawnModes::way(const SpawnRequest& request) {
+  if (request.credentials && request.credentials->uid != geteuid()) return SpawnMode::by_helper;
   const std::string key = key_of(request);
-  if (known_.size() >= most_known) known_.clear();
+  if (known_.size() >= max_known) known_.clear();
   Known& known = known_[key];
   const Instant now = loop_.now();
-  if (known.direct && now < known.until) return *known.direct ? Way::direct : Way::by_helper;
+  if (known.direct && now < known.until)
+    return *known.direct ? SpawnMode::direct : SpawnMode::by_helper;
   if (known.direct || !known.asked) {
     known.direct.reset();
     known.asked = now;
     ask(key);
-  } else if (now - *known.asked >= patience) {
+  } else if (now - *known.asked >= timeout) {
     relieve();
-    return Way::by_helper;
+    return SpawnMode::by_helper;
   }
-  return Way::unknown;
+  return SpawnMode::unknown;
 }
 
-void SpawnWays::ask(const std::string& key) {
+void SpawnModes::ask(const std::string& key) {
   if (!shared_) {
     auto made = std::make_shared<Shared>();
     made->event = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!made->event) throw std::system_error(errno, std::generic_category(), "eventfd");
-    made->begun = loop_.now();
+    made->started = loop_.now();
     watch_ = std::make_unique<loop::Watch>(loop_, made->event.get(),
                                            [this](bool, bool) { take_news(); });
     watch_->want(true, false);
@@ -252,10 +253,10 @@ void SpawnWays::ask(const std::string& key) {
 }
 
 /// Starts another thread where all there are hang.
-void SpawnWays::relieve() {
+void SpawnModes::relieve() {
   const std::lock_guard lock(shared_->mutex);
-  const bool stuck = shared_->idle == 0 && loop_.now() - shared_->begun >= stuck_after;
-  if (shared_->threads > 0 && (!stuck || shared_->threads >= most_threads)) return;
+  const bool stuck = shared_->idle == 0 && loop_.now() - shared_->started >= stuck_after;
+  if (shared_->threads > 0 && (!stuck || shared_->threads >= max_threads)) return;
   try {
     std::thread([made = shared_] { made->work(); }).detach();
     ++shared_->threads;
@@ -264,7 +265,7 @@ void SpawnWays::relieve() {
   }
 }
 
-void SpawnWays::take_news() {
+void SpawnModes::take_news() {
   std::uint64_t ignored = 0;
   if (read(shared_->event.get(), &ignored, sizeof ignored) < 0) return;
   std::vector<Shared::News> news;

@@ -31,20 +31,20 @@ std::string distrust_of_program(const std::string& program);
 
 /// Knows the way of a start, or finds it out on a thread of its own, because a mere look may take
 /// for ever. An answer holds for ten seconds.
-class SpawnWays {
+class SpawnModes {
  public:
-  enum class Way { unknown, direct, by_helper };
-  static constexpr Duration patience = std::chrono::milliseconds(200);
+  enum class SpawnMode { unknown, direct, by_helper };
+  static constexpr Duration timeout = std::chrono::milliseconds(200);
   static constexpr Duration lasting = std::chrono::seconds(10);
 
   /// `on_news`: something unknown may be known now; from the loop.
-  SpawnWays(loop::Loop& loop, std::function<void()> on_news);
-  ~SpawnWays();
-  SpawnWays(const SpawnWays&) = delete;
-  SpawnWays& operator=(const SpawnWays&) = delete;
+  SpawnModes(loop::Loop& loop, std::function<void()> on_news);
+  ~SpawnModes();
+  SpawnModes(const SpawnModes&) = delete;
+  SpawnModes& operator=(const SpawnModes&) = delete;
 
   /// An unknown start is looked at. If the look has taken 200 ms, the start goes by the helper.
-  Way way(const SpawnRequest& request);
+  SpawnMode way(const SpawnRequest& request);
 
  private:
   struct Shared;

@@ -142,7 +142,7 @@ SpawnError::About what_failed(Step step) {
     case Step::group:
     case Step::user:
     case Step::capabilities:
-    case Step::folder:
+    case Step::directory:
     case Step::no_new_privs:
       return SpawnError::About::settings;
     case Step::run:
@@ -193,7 +193,7 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
                   (request.credentials ? std::to_string(request.credentials->uid) : ""));
     case Step::capabilities:
       return cant("clear its capabilities");
-    case Step::folder:
+    case Step::directory:
       return cant("change to folder " + request.cwd);
     case Step::no_new_privs:
       return cant("give up new privileges");

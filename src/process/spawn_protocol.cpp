@@ -17,8 +17,8 @@ namespace w8y::process {
 namespace {
 
 /// Of a message. The rest of the socket's buffer is for what waits behind it.
-constexpr std::size_t longest_message = std::size_t{32} << 10;
-constexpr std::size_t most_fds = 6;
+constexpr std::size_t max_message = std::size_t{32} << 10;
+constexpr std::size_t max_fds = 6;
 
 class Writer {
  public:
@@ -106,7 +106,7 @@ unsigned char mask_of(const FdNumbers& fds) {
 constexpr unsigned char in_memory = 0x80;
 
 struct Control {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_fds * sizeof(int))> bytes{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(max_fds * sizeof(int))> bytes{};
 };
 
 int send_message(int socket, iovec* parts, std::size_t count, const std::vector<int>& fds,
@@ -246,8 +246,7 @@ int send_request(int socket, const std::string& bytes, const FdNumbers& fds) {
   std::array<iovec, 2> parts{};
   parts[0] = {&mask, 1};
   parts[1] = {const_cast<char*>(bytes.data()), bytes.size()};
-  if (bytes.size() <= longest_message)
-    return send_message(socket, parts.data(), 2, all, MSG_DONTWAIT);
+  if (bytes.size() <= max_message) return send_message(socket, parts.data(), 2, all, MSG_DONTWAIT);
   const Fd file = put_in_memory(bytes);
   if (!file) return errno;
   mask |= in_memory;
@@ -257,7 +256,7 @@ int send_request(int socket, const std::string& bytes, const FdNumbers& fds) {
 
 bool receive_request(int socket, std::string& bytes, SpawnFds& fds) {
   unsigned char mask = 0;
-  bytes.resize(longest_message);
+  bytes.resize(max_message);
   std::array<iovec, 2> parts{};
   parts[0] = {&mask, 1};
   parts[1] = {bytes.data(), bytes.size()};

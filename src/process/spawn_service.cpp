@@ -67,7 +67,7 @@ pid_t SpawnService::helper() const {
 }
 
 void SpawnService::decide() {
-  for (Spawning* one : std::exchange(undecided_, {}))
+  for (PendingSpawn* one : std::exchange(undecided_, {}))
     if (one != nullptr) one->decide();
 }
 
@@ -87,7 +87,7 @@ void SpawnService::start_helper() {
   process_ = std::make_unique<Process>(loop_, *this, options_, theirs.get());
 }
 
-std::uint64_t SpawnService::ask(Spawning& asker, const SpawnRequest& request, SpawnFds&& fds) {
+std::uint64_t SpawnService::ask(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds) {
   start_helper();
   const std::uint64_t id = ++next_id_;
   ++announced_children().asked;

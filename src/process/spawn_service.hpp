@@ -21,7 +21,7 @@ namespace w8y::process {
 
 class Child;
 class ControlGroups;
-class Spawning;
+class PendingSpawn;
 
 struct SpawnServiceOptions {
   /// The helper's command line: a program that calls run_spawn_helper().
@@ -42,12 +42,12 @@ class SpawnService {
 
   /// Whether it is known that the start can be waited for.
   bool is_direct(const SpawnRequest& request) {
-    return ways_.way(request) == SpawnWays::Way::direct;
+    return ways_.way(request) == SpawnModes::SpawnMode::direct;
   }
   [[nodiscard]] pid_t helper() const;  ///< 0: not running
 
  private:
-  friend class Spawning;
+  friend class PendingSpawn;
   class Process;
   struct Waiting {
     std::uint64_t id = 0;
@@ -56,9 +56,9 @@ class SpawnService {
   };
 
   /// Returns its number; the reply goes to `asker`. Throws std::system_error.
-  std::uint64_t ask(Spawning& asker, const SpawnRequest& request, SpawnFds&& fds);
+  std::uint64_t ask(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds);
   void forget(std::uint64_t id);
-  void await_way(Spawning& asker) { undecided_.push_back(&asker); }
+  void await_way(PendingSpawn& asker) { undecided_.push_back(&asker); }
   void decide();
 
   void start_helper();
@@ -70,11 +70,11 @@ class SpawnService {
 
   loop::Loop& loop_;
   const SpawnServiceOptions options_;
-  SpawnWays ways_;
-  std::vector<Spawning*> undecided_;  ///< nullptr: gone meanwhile
+  SpawnModes ways_;
+  std::vector<PendingSpawn*> undecided_;  ///< nullptr: gone meanwhile
   std::uint64_t next_id_ = 0;
-  std::map<std::uint64_t, Spawning*> asked_;  ///< not answered; nullptr: nobody waits for it
-  std::deque<Waiting> waiting_;               ///< of those, not sent yet
+  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< not answered; nullptr: nobody waits for it
+  std::deque<Waiting> waiting_;                   ///< of those, not sent yet
   /// The child's standard input of each request that was sent, until its reply comes; replies come
   /// in the same order. Each keeps a place in our table of descriptors for the one that its reply
   /// brings.
@@ -100,21 +100,21 @@ class SpawnClient {
 ///   born      it has a number, and has not come to its exec
 ///   over      its client was told
 /// Its client is told from the loop, once. Destroying it before kills what comes of it.
-class Spawning {
+class PendingSpawn {
  public:
   /// `streams`: the child's 0, 1 and 2; each that is empty stands in `request` and is another's.
-  Spawning(loop::Loop& loop, SpawnService& service, SpawnRequest request, std::array<Fd, 3> streams,
-           SpawnClient& client);
-  ~Spawning();
-  Spawning(const Spawning&) = delete;
-  Spawning& operator=(const Spawning&) = delete;
+  PendingSpawn(loop::Loop& loop, SpawnService& service, SpawnRequest request,
+               std::array<Fd, 3> streams, SpawnClient& client);
+  ~PendingSpawn();
+  PendingSpawn(const PendingSpawn&) = delete;
+  PendingSpawn& operator=(const PendingSpawn&) = delete;
 
   [[nodiscard]] pid_t pid() const { return born_.pid; }
   void kill();
 
  private:
   friend class SpawnService;
-  enum class State { deciding, asked, born, over };
+  enum class State { deciding, requested, started, done };
 
   void decide();
   void start_directly();

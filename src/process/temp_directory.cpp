@@ -21,7 +21,7 @@ SpawnError failed(const std::string& what, int error) {
 
 }  // namespace
 
-std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& owner) {
+std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& owner) {
   const char* variable = std::getenv("TMPDIR");
   const std::string parent = variable != nullptr && *variable == '/' ? variable : "/tmp";
   std::string path = parent + "/w8y-XXXXXX";
@@ -40,68 +40,68 @@ std::optional<SpawnError> TempFolder::make(const std::optional<Credentials>& own
   return std::nullopt;
 }
 
-TempFolder::~TempFolder() {
+TempDirectory::~TempDirectory() {
   if (path_.empty() || rmdir(path_.c_str()) == 0 || errno == ENOENT) return;
-  if (folders_ != nullptr) {
-    folders_->remove(std::move(path_), owner_);
+  if (directories_ != nullptr) {
+    directories_->remove(std::move(path_), owner_);
     return;
   }
-  loop::in_background(loop_, [removal = FolderRemoval(path_, owner_)]() mutable {
-    while (removal.go_on(TempFolders::piece) == FolderRemoval::Result::more) {
+  loop::in_background(loop_, [removal = TreeRemoval(path_, owner_)]() mutable {
+    while (removal.go_on(TempDirectories::piece) == TreeRemoval::Result::more) {
     }
   });
 }
 
-struct TempFolders::Leftover {
+struct TempDirectories::Leftover {
   Leftover(loop::Loop& loop, std::string path, std::optional<uid_t> owner)
       : removal(std::move(path), owner), again(loop.timers()) {}
 
-  FolderRemoval removal;  ///< the other thread's while it works on it
-  Duration pause = shortest_pause;
+  TreeRemoval removal;  ///< the other thread's while it works on it
+  Duration pause = min_pause;
   bool said = false;
   Timer again;
 };
 
-TempFolders::TempFolders(loop::Loop& loop)
-    : loop_(loop), self_(std::make_shared<TempFolders*>(this)) {}
+TempDirectories::TempDirectories(loop::Loop& loop)
+    : loop_(loop), self_(std::make_shared<TempDirectories*>(this)) {}
 
-TempFolders::~TempFolders() {
+TempDirectories::~TempDirectories() {
   *self_ = nullptr;
   for (const auto& one : all_) one->again.cancel();
 }
 
-void TempFolders::remove(std::string path, std::optional<uid_t> owner) {
+void TempDirectories::remove(std::string path, std::optional<uid_t> owner) {
   all_.push_back(std::make_shared<Leftover>(loop_, std::move(path), owner));
   ready_.push_back(all_.back());
   go_on();
 }
 
-void TempFolders::go_on() {
+void TempDirectories::go_on() {
   if (working_ || ready_.empty()) return;
   const auto one = std::move(ready_.front());
   ready_.pop_front();
-  const auto result = std::make_shared<FolderRemoval::Result>(FolderRemoval::Result::stays);
+  const auto result = std::make_shared<TreeRemoval::Result>(TreeRemoval::Result::stays);
   const auto work = [one, result] { *result = one->removal.go_on(piece); };
   const auto then = [self = self_, one, result] {
     if (*self != nullptr) (*self)->went(*one, *result);
   };
   working_ = loop::in_background(loop_, work, then);
-  if (!working_) went(*one, FolderRemoval::Result::stays);
+  if (!working_) went(*one, TreeRemoval::Result::stays);
 }
 
-void TempFolders::went(Leftover& one, FolderRemoval::Result result) {
+void TempDirectories::went(Leftover& one, TreeRemoval::Result result) {
   working_ = false;
   const auto owned =
       std::find_if(all_.begin(), all_.end(), [&](const auto& each) { return each.get() == &one; });
   switch (result) {
-    case FolderRemoval::Result::gone:
+    case TreeRemoval::Result::gone:
       if (one.said && on_stays) on_stays(one.removal.path(), {});
       all_.erase(owned);
       break;
-    case FolderRemoval::Result::more:
+    case TreeRemoval::Result::more:
       ready_.push_back(*owned);
       break;
-    case FolderRemoval::Result::stays:
+    case TreeRemoval::Result::stays:
       if (!std::exchange(one.said, true) && on_stays)
         on_stays(one.removal.path(), one.removal.problem());
       one.again.set(loop_.now() + one.pause, [this, one = owned->get()] {
@@ -109,7 +109,7 @@ void TempFolders::went(Leftover& one, FolderRemoval::Result result) {
           if (each.get() == one) ready_.push_back(each);
         go_on();
       });
-      one.pause = std::min(one.pause * 2, longest_pause);
+      one.pause = std::min(one.pause * 2, max_pause);
       break;
   }
   go_on();

@@ -23,13 +23,14 @@ namespace {
 
 using OpenFolder = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-constexpr int as_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// What is mounted there may not even answer: this asks nobody.
-bool is_on(int folder, const char* name, dev_t device) {
+bool is_on(int directory, const char* name, dev_t device) {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-  if (statx(folder, name, flags, STATX_TYPE, &status) != 0) return true;  // the next call says why
+  if (statx(directory, name, flags, STATX_TYPE, &status) != 0)
+    return true;  // the next call says why
   return makedev(status.stx_dev_major, status.stx_dev_minor) == device;
 }
 
@@ -40,17 +41,17 @@ bool is_dots(const char* name) {
 }  // namespace
 
 /// Gives the owner the permissions that a directory lacks: its owner may have removed them.
-void FolderRemoval::make_accessible(int folder, const char* name) const {
-  const Fd fd(openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+void TreeRemoval::make_accessible(int directory, const char* name) const {
+  const Fd fd(openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (fd && fstat(fd.get(), &status) == 0 && is_owners(status.st_uid))
     chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
 }
 
 /// One piece of the work: `top_` is the folder itself.
-class FolderRemoval::Turn {
+class TreeRemoval::Turn {
  public:
-  Turn(FolderRemoval& whole, int top, Duration limit)
+  Turn(TreeRemoval& whole, int top, Duration limit)
       : whole_(whole), top_(top), until_(std::chrono::steady_clock::now() + limit) {}
 
   /// Each entry of the top once. False: the time is over.
@@ -72,11 +73,11 @@ class FolderRemoval::Turn {
   }
 
   /// Removes a name from a folder, if it is a file or an empty folder.
-  bool drop(int folder, const char* name) {
-    if (unlinkat(folder, name, 0) == 0) return changed_ = true;
+  bool drop(int directory, const char* name) {
+    if (unlinkat(directory, name, 0) == 0) return changed_ = true;
     if (errno == ENOENT) return true;
     if (errno != EISDIR && errno != EPERM) return false;
-    if (unlinkat(folder, name, AT_REMOVEDIR) == 0) return changed_ = true;
+    if (unlinkat(directory, name, AT_REMOVEDIR) == 0) return changed_ = true;
     return errno == ENOENT;
   }
 
@@ -88,16 +89,16 @@ class FolderRemoval::Turn {
       errno = EXDEV;
       return note(top_, name);
     }
-    Fd fd(openat(top_, name, as_folder));
+    Fd fd(openat(top_, name, as_directory));
     if (!fd && errno == EACCES) {
       whole_.make_accessible(top_, name);
-      fd = Fd(openat(top_, name, as_folder));
+      fd = Fd(openat(top_, name, as_directory));
     }
     if (!fd || !may_empty(fd.get())) return note(top_, name);
-    const OpenFolder folder(fdopendir(fd.get()), closedir);
-    if (!folder) return note(top_, name);
+    const OpenFolder directory(fdopendir(fd.get()), closedir);
+    if (!directory) return note(top_, name);
     static_cast<void>(fd.release());
-    if (!empty(folder.get(), name)) return false;
+    if (!empty(directory.get(), name)) return false;
     if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) note(top_, name);
     return true;
   }
@@ -110,10 +111,10 @@ class FolderRemoval::Turn {
     return errno == EXDEV && status.st_dev == whole_.device_;
   }
 
-  bool empty(DIR* folder, const char* name) {
-    const int fd = dirfd(folder);
+  bool empty(DIR* directory, const char* name) {
+    const int fd = dirfd(directory);
     bool opened = false;
-    for (const dirent* entry = nullptr; (entry = readdir(folder)) != nullptr;) {
+    for (const dirent* entry = nullptr; (entry = readdir(directory)) != nullptr;) {
       if (is_dots(entry->d_name)) continue;
       if (!drop(fd, entry->d_name) && !lift(fd, entry->d_name)) {
         if ((errno == EACCES || errno == EPERM) && !std::exchange(opened, true)) {
@@ -128,46 +129,46 @@ class FolderRemoval::Turn {
   }
 
   /// A folder that is not empty goes up to the top, where its turn comes.
-  bool lift(int folder, const char* name) {
+  bool lift(int directory, const char* name) {
     const int why = errno;
     if (why != ENOTEMPTY && why != EEXIST) return false;
     struct stat status {};
-    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
     if (!whole_.is_owners(status.st_uid)) {
       errno = EPERM;
       return false;
     }
     const auto move = [&] {
       const std::string to = ".w8y-" + std::to_string(++whole_.lifted_);
-      return renameat(folder, name, top_, to.c_str()) == 0;
+      return renameat(directory, name, top_, to.c_str()) == 0;
     };
     if (move()) return changed_ = true;
     if (errno == EACCES) {  // to be moved, it must be writable itself
-      whole_.make_accessible(folder, name);
+      whole_.make_accessible(directory, name);
       if (move()) return changed_ = true;
     }
     if (errno == EEXIST || errno == ENOTEMPTY) return changed_ = true;  // that name was taken
     return false;
   }
 
-  bool note(int folder, const char* name) {
+  bool note(int directory, const char* name) {
     const int error = errno;
     if (whole_.problem_.empty())
       whole_.problem_ =
-          std::string(name) + " in it can't be removed: " + reason(folder, name, error);
+          std::string(name) + " in it can't be removed: " + reason(directory, name, error);
     return true;
   }
 
-  [[nodiscard]] std::string reason(int folder, const char* name, int error) const {
+  [[nodiscard]] std::string reason(int directory, const char* name, int error) const {
     if (error == EXDEV) return "it is on another file system";
     struct stat status {};
-    if (error == EPERM && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+    if (error == EPERM && fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         !whole_.is_owners(status.st_uid))
       return "it belongs to user " + std::to_string(status.st_uid) + ", not to the user of the run";
     return error_text(error);
   }
 
-  FolderRemoval& whole_;
+  TreeRemoval& whole_;
   const int top_;
   const std::chrono::steady_clock::time_point until_;
   unsigned steps_ = 0;
@@ -175,13 +176,13 @@ class FolderRemoval::Turn {
   bool changed_ = false;
 };
 
-FolderRemoval::FolderRemoval(std::string path, std::optional<uid_t> owner)
+TreeRemoval::TreeRemoval(std::string path, std::optional<uid_t> owner)
     : path_(std::move(path)), owner_(owner) {
   look();
 }
 
 /// False: its owner, or somebody for him, has mounted something on it, which may not even answer.
-bool FolderRemoval::look() {
+bool TreeRemoval::look() {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
   if (statx(AT_FDCWD, path_.c_str(), flags, STATX_TYPE | STATX_INO, &status) != 0) return true;
@@ -192,17 +193,17 @@ bool FolderRemoval::look() {
   return true;
 }
 
-FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
+TreeRemoval::Result TreeRemoval::go_on(Duration limit) {
   problem_.clear();
   const auto until = std::chrono::steady_clock::now() + limit;
   if (!look()) {
     problem_ = "another file system is mounted on it";
     return Result::stays;
   }
-  Fd top(open(path_.c_str(), as_folder));
+  Fd top(open(path_.c_str(), as_directory));
   if (!top && errno == EACCES) {
     make_accessible(AT_FDCWD, path_.c_str());
-    top = Fd(open(path_.c_str(), as_folder));
+    top = Fd(open(path_.c_str(), as_directory));
   }
   struct stat status {};
   if (!top) {
@@ -218,7 +219,7 @@ FolderRemoval::Result FolderRemoval::go_on(Duration limit) {
     return Result::stays;
   }
   fchmod(top.get(), 0700);
-  const int again = openat(top.get(), ".", as_folder);
+  const int again = openat(top.get(), ".", as_directory);
   const OpenFolder entries(again < 0 ? nullptr : fdopendir(again), closedir);
   if (!entries) {
     problem_ = error_text(errno);

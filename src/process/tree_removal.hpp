@@ -14,13 +14,13 @@ namespace w8y::process {
 /// However deep and wide it is, it takes four descriptors: a folder in a folder is moved up to the
 /// top before what is in it is looked at. Follows no symbolic link, and enters no other file
 /// system, nor a directory of another user than the owner: a run may have moved it here.
-class FolderRemoval {
+class TreeRemoval {
  public:
   enum class Result { gone, more, stays };
 
   /// The folder that is there now; what takes its name later is not touched. `owner` is the user
   /// of the run; nullopt: any user's directories are removed, as far as this process may.
-  explicit FolderRemoval(std::string path, std::optional<uid_t> owner = std::nullopt);
+  explicit TreeRemoval(std::string path, std::optional<uid_t> owner = std::nullopt);
 
   /// Goes on for so long, or a little longer. `stays`: a whole look at it changed nothing, and
   /// problem() says why.
@@ -32,7 +32,7 @@ class FolderRemoval {
   class Turn;
   bool look();
   [[nodiscard]] bool is_owners(uid_t uid) const { return !owner_ || uid == *owner_; }
-  void make_accessible(int folder, const char* name) const;
+  void make_accessible(int directory, const char* name) const;
 
   std::string path_;
   std::optional<uid_t> owner_;

@@ -62,20 +62,20 @@ void signal_by(int pidfd, int number) {
   syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, 0);
 }
 
-std::size_t Forgotten::of_start(std::string_view start) const {
+std::size_t UnreapedChildren::of_start(std::string_view start) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(all_, [&](const One& one) { return one.start == start; }));
 }
 
-void Forgotten::sweep() {
+void UnreapedChildren::sweep() {
   std::erase_if(all_, [](const One& one) {
     ProcessEnd ignored;
     return reap(one.pidfd.get(), one.pid, ignored);
   });
 }
 
-Forgotten& forgotten() {
-  thread_local Forgotten list;
+UnreapedChildren& forgotten() {
+  thread_local UnreapedChildren list;
   return list;
 }
 

@@ -23,7 +23,7 @@ void signal_by(int pidfd, int number);
 
 /// Killed and forgotten: a zombie holds a place in the process table. Looked through whenever
 /// another child is made or destroyed.
-class Forgotten {
+class UnreapedChildren {
  public:
   /// `start`: what kind of start it was (start_kind()), if it never came to its program.
   void add(Fd pidfd, pid_t pid, std::string start = {}) {
@@ -43,6 +43,6 @@ class Forgotten {
 };
 
 /// Those of this thread.
-Forgotten& forgotten();
+UnreapedChildren& forgotten();
 
 }  // namespace w8y::process

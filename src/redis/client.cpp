@@ -35,8 +35,8 @@ bool Client::connected() const {
   return impl_->connected();
 }
 
-const std::string& Client::trouble() const {
-  return impl_->trouble();
+const std::string& Client::error() const {
+  return impl_->error();
 }
 
 std::size_t Client::unsent() const {

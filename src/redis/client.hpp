@@ -61,7 +61,7 @@ class Client {
 
   [[nodiscard]] bool connected() const;
   /// Why there is no connection; empty while there is one, and while the first is being made.
-  [[nodiscard]] const std::string& trouble() const;
+  [[nodiscard]] const std::string& error() const;
   /// Commands sent since the client was made, for the idle budget and for metrics.
   [[nodiscard]] std::uint64_t commands_sent() const;
   /// Bytes that Redis has not taken yet: beyond a turn's worth, it is slower than we are.

@@ -13,12 +13,12 @@ class Client::Impl {
   virtual void run(const Script& script, const Command& keys, const Command& args,
                    Callback callback) = 0;
   [[nodiscard]] virtual bool connected() const = 0;
-  [[nodiscard]] virtual const std::string& trouble() const = 0;
+  [[nodiscard]] virtual const std::string& error() const = 0;
   [[nodiscard]] virtual std::uint64_t commands_sent() const = 0;
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   virtual void reconnect_now() = 0;
 
-  Listeners<Listener>& listeners() { return listeners_; }
+  ListenerList<Listener>& listeners() { return listeners_; }
 
  protected:
   // A Listener's functions are for Client alone.
@@ -29,7 +29,7 @@ class Client::Impl {
   }
   static void tell_accepting(Listener& listener) { listener.on_accepting(); }
 
-  Listeners<Listener> listeners_;
+  ListenerList<Listener> listeners_;
 };
 
 }  // namespace w8y::redis

@@ -23,7 +23,7 @@ struct ClusterCall {
   std::vector<Part> parts;            ///< one; or a transaction, which goes to one node as a whole
   std::optional<HostPort> asked_for;  ///< by ASK: this once, after ASKING
   int redirections = 0;
-  Instant patience{};  ///< after it, nothing is tried again
+  Instant timeout{};  ///< after it, nothing is tried again
 
   [[nodiscard]] bool transaction() const { return parts.size() > 1; }
 };

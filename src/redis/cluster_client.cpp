@@ -66,7 +66,7 @@ void ClusterClient::run(const Script& script, const Command& keys, const Command
 ClusterClient::Call ClusterClient::make_call(const Command& command, Callback callback) {
   auto call = std::make_shared<ClusterCall>();
   call->parts.push_back({owned(command), std::move(callback)});
-  call->patience = loop_.now() + options_.command_timeout;
+  call->timeout = loop_.now() + options_.command_timeout;
   const auto key = key_of(command);
   call->anywhere = !key;
   call->slot = key ? slot_of(*key) : last_slot_;
@@ -93,7 +93,7 @@ void ClusterClient::submit(Call call) {
     if (fresh_) {
       early_.push_back(std::move(call));
     } else {
-      refuse(call, trouble_);
+      refuse(call, error_);
     }
     return;
   }
@@ -115,7 +115,7 @@ void ClusterClient::submit(Call call) {
 void ClusterClient::pump(Slot slot) {
   const auto found = lanes_.find(slot);
   if (found == lanes_.end()) return;
-  ClusterLane& lane = found->second;
+  HashSlotQueue& lane = found->second;
   while (const ClusterCall* next = lane.next()) {
     std::string why;
     ClusterNode* node = node_for(*next, why);
@@ -199,9 +199,9 @@ void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& no
   look_at_error(*call, node, answer);
   const bool last = part + 1 == call->parts.size();
   if (last) {
-    const SendAgain again = send_again(*call, node.place, answer, loop_.now());
+    const Resend again = send_again(*call, node.place, answer, loop_.now());
     lanes_.at(call->slot).answered(call, again);
-    if (again != SendAgain::no) return;
+    if (again != Resend::never) return;
   }
   const Callback callback = std::move(call->parts[part].callback);
   if (callback) callback(answer);

@@ -31,13 +31,13 @@ class ClusterClient final : public Client::Impl {
   void run(const Script& script, const Command& keys, const Command& args,
            Callback callback) override;
   [[nodiscard]] bool connected() const override { return up_; }
-  [[nodiscard]] const std::string& trouble() const override { return trouble_; }
+  [[nodiscard]] const std::string& error() const override { return error_; }
   [[nodiscard]] std::uint64_t commands_sent() const override;
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override;
 
  private:
-  using Call = ClusterLane::Call;
+  using Call = HashSlotQueue::Call;
 
   Call make_call(const Command& command, Callback callback);
   void into_transaction(const Command& command, Callback callback);
@@ -54,7 +54,7 @@ class ClusterClient final : public Client::Impl {
 
   void refreshed(const std::string& problem);
   void assess();
-  std::string find_trouble(bool& connecting);
+  std::string find_error(bool& connecting);
   void look_for_refusals();
   void sweep_nodes();
   void tell_down(const std::string& why);
@@ -63,7 +63,7 @@ class ClusterClient final : public Client::Impl {
   const ClientOptions options_;
   std::map<HostPort, std::unique_ptr<ClusterNode>> nodes_;  ///< those that are in use
   std::uint64_t retired_sent_ = 0;                          ///< by nodes that are no more
-  std::unordered_map<Slot, ClusterLane> lanes_;             ///< of slots with calls
+  std::unordered_map<Slot, HashSlotQueue> lanes_;           ///< of slots with calls
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
   Slot last_slot_ = 0;       ///< what has no key follows what was called before it
@@ -79,7 +79,7 @@ class ClusterClient final : public Client::Impl {
   Timer refusals_;
   bool up_ = false;
   bool refusing_ = false;  ///< a node does, and that was told
-  std::string trouble_;
+  std::string error_;
   ClusterView view_;
 };
 

@@ -29,7 +29,7 @@ void ClusterNode::on_up() {
 
 void ClusterNode::on_down(const std::string& why) {
   ready_ = asked_ = false;
-  trouble_ = why;
+  error_ = why;
   refusing_.clear();
   changed_(*this);
 }
@@ -42,7 +42,7 @@ void ClusterNode::on_refusing(const std::string& why) {
 
 void ClusterNode::on_cluster_down(std::string_view reply) {
   ready_ = false;
-  trouble_ = where_ + ": " + std::string(reply);
+  error_ = where_ + ": " + std::string(reply);
   changed_(*this);
 }
 
@@ -53,7 +53,7 @@ void ClusterNode::look_again() {
     asked_ = false;
     // Who keeps it from us (ACL) is taken at its word.
     ready_ = answer.reply.text().find("cluster_state:fail") == std::string_view::npos;
-    trouble_ = ready_ ? "" : where_ + ": the cluster is down (cluster_state:fail)";
+    error_ = ready_ ? "" : where_ + ": the cluster is down (cluster_state:fail)";
     changed_(*this);
   });
 }

@@ -18,7 +18,7 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
  public:
   using Changed = std::function<void(ClusterNode& node)>;
 
-  /// Connects at once. `changed`: ready(), trouble() or refusing() may have changed.
+  /// Connects at once. `changed`: ready(), error() or refusing() may have changed.
   ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
               Changed changed);
 
@@ -29,7 +29,7 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   /// It can be reached, and says that its cluster can be used.
   [[nodiscard]] bool ready() const { return ready_; }
   /// Why not; empty while it is only just being connected to.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& error() const { return error_; }
   /// Its first reply, while it refuses everybody; empty: it doesn't.
   [[nodiscard]] const std::string& refusing() const { return refusing_; }
   /// It has answered CLUSTERDOWN.
@@ -47,7 +47,7 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   const Changed changed_;
   bool ready_ = false;
   bool asked_ = false;
-  std::string trouble_;
+  std::string error_;
   std::string refusing_;
 };
 

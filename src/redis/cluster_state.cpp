@@ -41,7 +41,7 @@ void ClusterClient::sweep_nodes() {
 }
 
 /// Empty: all slots that were asked for are served, but for nodes that are just being connected to.
-std::string ClusterClient::find_trouble(bool& connecting) {
+std::string ClusterClient::find_error(bool& connecting) {
   std::vector<Slot> slots = used_slots_;
   slots.push_back(last_slot_);
   for (const Slot slot : slots) {
@@ -49,7 +49,7 @@ std::string ClusterClient::find_trouble(bool& connecting) {
     if (primary == nullptr)
       return options_.url.to_string() + ": nobody serves slot " + std::to_string(slot);
     const ClusterNode& node = node_at(*primary);
-    if (!node.trouble().empty()) return node.trouble();
+    if (!node.error().empty()) return node.error();
     if (!node.ready()) connecting = true;
   }
   return {};
@@ -58,13 +58,13 @@ std::string ClusterClient::find_trouble(bool& connecting) {
 void ClusterClient::assess() {
   if (!view_.known()) return;
   bool connecting = false;
-  const std::string trouble = find_trouble(connecting);
-  if (!trouble.empty()) {
-    tell_down(trouble);
+  const std::string error = find_error(connecting);
+  if (!error.empty()) {
+    tell_down(error);
     view_.refresh();
   } else if (!connecting && !up_) {
     up_ = true;
-    trouble_.clear();
+    error_.clear();
     listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
   }
   if (up_) look_for_refusals();
@@ -86,7 +86,7 @@ void ClusterClient::look_for_refusals() {
 
 void ClusterClient::tell_down(const std::string& why) {
   up_ = refusing_ = false;
-  if (std::exchange(trouble_, why) == why) return;
+  if (std::exchange(error_, why) == why) return;
   listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, why); });
 }
 

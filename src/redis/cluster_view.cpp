@@ -10,10 +10,10 @@ namespace w8y::redis {
 namespace {
 
 constexpr Duration first_reload_pause = std::chrono::milliseconds(50);
-constexpr Duration longest_reload_pause = std::chrono::seconds(1);
+constexpr Duration max_reload_pause = std::chrono::seconds(1);
 /// In one refresh: the rest has its turn if these don't answer, which a cluster of some size never
 /// lets happen.
-constexpr std::size_t most_asked = 16;
+constexpr std::size_t max_asked = 16;
 
 /// Login and TLS of the nodes, at none of them in particular.
 ClientOptions of_nodes(const ClientOptions& options) {
@@ -45,9 +45,9 @@ void ClusterView::refresh() {
     again_ = true;
   } else if (!timer_.pending()) {
     const Instant now = loop_.now();
-    if (now - last_ > 2 * longest_reload_pause) pause_ = {};
+    if (now - last_ > 2 * max_reload_pause) pause_ = {};
     const Instant at = pause_ == Duration{} ? now : std::max(now, last_ + jittered(pause_));
-    pause_ = pause_ == Duration{} ? first_reload_pause : std::min(pause_ * 2, longest_reload_pause);
+    pause_ = pause_ == Duration{} ? first_reload_pause : std::min(pause_ * 2, max_reload_pause);
     timer_.set(at, [this] { refresh_now(); });
   }
 }
@@ -73,9 +73,9 @@ std::vector<HostPort> ClusterView::candidates() const {
     for (const HostPort& place : *some) add_unless_there(places, place);
   std::stable_partition(places.begin(), places.end(),
                         [this](const auto& place) { return !unreachable_.contains(place); });
-  if (places.size() > most_asked) {
+  if (places.size() > max_asked) {
     // Those of the URL keep their places: all that was learned may be gone.
-    std::vector<HostPort> kept(places.begin(), places.begin() + most_asked);
+    std::vector<HostPort> kept(places.begin(), places.begin() + max_asked);
     for (const HostPort& seed : options_.url.seeds) add_unless_there(kept, seed);
     places = std::move(kept);
   }

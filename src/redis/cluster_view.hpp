@@ -49,7 +49,7 @@ class ClusterView {
   Duration pause_{};
   Instant last_{};
   Timer timer_;
-  Inquiry inquiry_;
+  DiscoveryQuery inquiry_;
 };
 
 /// For subscribers: any node that is part of the cluster.
@@ -67,7 +67,7 @@ class ClusterDiscovery final : public Discovery {
   HostPort healthy_;
   std::size_t turn_ = 0;  ///< so that a node that answers and is no good isn't taken each time
   Found found_;
-  Inquiry inquiry_;
+  DiscoveryQuery inquiry_;
 };
 
 }  // namespace w8y::redis

@@ -8,7 +8,7 @@ namespace w8y::redis {
 namespace {
 
 /// As long as any header is.
-constexpr std::size_t longest_header = most_around_word - 2;
+constexpr std::size_t max_header = max_around_word - 2;
 
 char* write_end(char* to) {
   *to++ = '\r';
@@ -22,13 +22,13 @@ char* write_header(char type, std::size_t number, char* to) {
     to[1] = static_cast<char>('0' + number);
     return write_end(to + 2);
   }
-  return write_end(std::to_chars(to + 1, to + longest_header - 2, number).ptr);
+  return write_end(std::to_chars(to + 1, to + max_header - 2, number).ptr);
 }
 
 }  // namespace
 
 void append_count(std::string& out, std::size_t words) {
-  char header[longest_header];
+  char header[max_header];
   out.append(header, write_header('*', words, header));
 }
 
@@ -37,7 +37,7 @@ void append_count(std::string& out, std::size_t words) {
 void append_words(std::string& out, std::span<const std::string_view> words) {
   const auto before = out.size();
   std::size_t most = 0;
-  for (const std::string_view word : words) most += word.size() + most_around_word;
+  for (const std::string_view word : words) most += word.size() + max_around_word;
   out.resize(before + most);
   char* to = out.data() + before;
   for (const std::string_view word : words) {

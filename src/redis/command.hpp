@@ -13,7 +13,7 @@ namespace w8y::redis {
 using Command = std::vector<std::string_view>;
 
 /// What a word has around it, at most: its header and the end of its line.
-inline constexpr std::size_t most_around_word = 26;
+inline constexpr std::size_t max_around_word = 26;
 
 /// "*<words>\r\n": what a command starts with.
 void append_count(std::string& out, std::size_t words);

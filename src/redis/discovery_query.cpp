@@ -8,14 +8,14 @@ namespace w8y::redis {
 namespace {
 
 /// However many are to be asked, each has this long: a good one answers well within.
-constexpr Duration least_share = std::chrono::milliseconds(100);
+constexpr Duration min_share = std::chrono::milliseconds(100);
 /// The last part of connect_timeout is for connecting to what was found.
 constexpr int spare_shares = 1;
 
 }  // namespace
 
-Inquiry::Inquiry(loop::Loop& loop, ClientOptions options, Questions questions, Judge judge,
-                 Over over)
+DiscoveryQuery::DiscoveryQuery(loop::Loop& loop, ClientOptions options, Questions questions,
+                               Judge judge, Over over)
     : loop_(loop),
       options_(std::move(options)),
       questions_(std::move(questions)),
@@ -24,7 +24,7 @@ Inquiry::Inquiry(loop::Loop& loop, ClientOptions options, Questions questions, J
       timer_(loop.timers()),
       sweep_(loop, [this] { dead_.clear(); }) {}
 
-void Inquiry::begin(std::vector<HostPort> places) {
+void DiscoveryQuery::begin(std::vector<HostPort> places) {
   cancel();
   places_ = std::move(places);
   next_ = 0;
@@ -32,17 +32,17 @@ void Inquiry::begin(std::vector<HostPort> places) {
   ask_next();
 }
 
-void Inquiry::cancel() {
+void DiscoveryQuery::cancel() {
   under_way_ = false;
   timer_.cancel();
   close();
 }
 
-void Inquiry::ask_next() {
+void DiscoveryQuery::ask_next() {
   ClientOptions options = options_;
   options.url = options_.url.at(places_[next_++]);
   const auto shares = static_cast<Duration::rep>(places_.size()) + spare_shares;
-  options.connect_timeout = std::max(least_share, options_.connect_timeout / shares);
+  options.connect_timeout = std::max(min_share, options_.connect_timeout / shares);
   answers_.clear();
   Secret password;
   if (const std::string problem = read_password(options, password); !problem.empty()) {
@@ -60,7 +60,7 @@ void Inquiry::ask_next() {
   });
 }
 
-void Inquiry::on_reply(const Reply& reply) {
+void DiscoveryQuery::on_reply(const Reply& reply) {
   if (!connection_) return;  // given up
   answers_.emplace_back(reply);
   if (answers_.size() < questions_.size()) return;
@@ -74,13 +74,13 @@ void Inquiry::on_reply(const Reply& reply) {
   }
 }
 
-void Inquiry::on_end(const Connection::End& end) {
+void DiscoveryQuery::on_end(const Connection::End& end) {
   if (!connection_) return;
   close();
   failed(end.why);
 }
 
-void Inquiry::failed(const std::string& problem) {
+void DiscoveryQuery::failed(const std::string& problem) {
   timer_.cancel();
   if (next_ < places_.size()) {
     ask_next();
@@ -89,13 +89,13 @@ void Inquiry::failed(const std::string& problem) {
   }
 }
 
-void Inquiry::close() {
+void DiscoveryQuery::close() {
   if (!connection_) return;
   dead_.push_back(std::move(connection_));
   dead_.back()->drop("not needed any more");
 }
 
-void Inquiry::end(const std::string& problem) {
+void DiscoveryQuery::end(const std::string& problem) {
   timer_.cancel();
   under_way_ = false;
   over_(problem);

@@ -15,7 +15,7 @@ namespace w8y::redis {
 /// One server after the other, each over a connection of its own and for its share of
 /// connect_timeout. Nothing is told from inside its own functions; what it tells may begin it
 /// again, and must not destroy it.
-class Inquiry final : private Connection::Handler {
+class DiscoveryQuery final : private Connection::Handler {
  public:
   using Questions = std::vector<std::vector<std::string>>;
   /// Looks at a server's answers, errors among them: empty if they are good, else what is wrong.
@@ -25,7 +25,8 @@ class Inquiry final : private Connection::Handler {
   using Over = std::function<void(const std::string& problem)>;
 
   /// `options`: login and TLS of those who are asked.
-  Inquiry(loop::Loop& loop, ClientOptions options, Questions questions, Judge judge, Over over);
+  DiscoveryQuery(loop::Loop& loop, ClientOptions options, Questions questions, Judge judge,
+                 Over over);
 
   /// At least one place. Cancels what was under way.
   void begin(std::vector<HostPort> places);

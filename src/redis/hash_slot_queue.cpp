@@ -8,65 +8,65 @@ namespace w8y::redis {
 
 namespace {
 
-constexpr int most_redirections = 5;
+constexpr int max_redirections = 5;
 /// Two nodes that send us to each other agree in a moment, and keys on their way arrive in one.
 constexpr Duration pause_before_again = std::chrono::milliseconds(40);
 constexpr int redirections_at_once = 2;
 
 }  // namespace
 
-SendAgain send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now) {
+Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now) {
   const ErrorCode code = answer.error();
   call.asked_for.reset();
   if (code != ErrorCode::moved && code != ErrorCode::ask && code != ErrorCode::tryagain)
-    return SendAgain::no;
-  if (call.transaction() || call.anywhere || now > call.patience) return SendAgain::no;
+    return Resend::never;
+  if (call.transaction() || call.anywhere || now > call.timeout) return Resend::never;
   if (code == ErrorCode::tryagain) {
     // Not for a script that met such a key halfway: it may have changed something.
-    if (!answer.reply.text().starts_with("TRYAGAIN")) return SendAgain::no;
+    if (!answer.reply.text().starts_with("TRYAGAIN")) return Resend::never;
     call.redirections = 0;
-    return SendAgain::later;
+    return Resend::delayed;
   }
   if (code == ErrorCode::ask) call.asked_for = redirected_to(answer.reply.text(), from);
-  if (++call.redirections > most_redirections) return SendAgain::no;
-  return call.redirections > redirections_at_once ? SendAgain::later : SendAgain::now;
+  if (++call.redirections > max_redirections) return Resend::never;
+  return call.redirections > redirections_at_once ? Resend::delayed : Resend::immediately;
 }
 
-ClusterLane::ClusterLane(const Clock& clock, TimerQueue& timers, std::function<void()> go_on)
+HashSlotQueue::HashSlotQueue(const Clock& clock, TimerQueue& timers, std::function<void()> go_on)
     : clock_(clock), go_on_(std::move(go_on)), pause_(timers) {}
 
-const ClusterCall* ClusterLane::next() const {
+const ClusterCall* HashSlotQueue::next() const {
   return back_.empty() && !waiting_.empty() ? waiting_.front().get() : nullptr;
 }
 
-ClusterLane::Call ClusterLane::begin(const ClusterNode& node) {
+HashSlotQueue::Call HashSlotQueue::begin(const ClusterNode& node) {
   node_ = &node;
   ++in_flight_;
   return drop();
 }
 
-ClusterLane::Call ClusterLane::drop() {
+HashSlotQueue::Call HashSlotQueue::drop() {
   Call call = std::move(waiting_.front());
   waiting_.pop_front();
   return call;
 }
 
-void ClusterLane::answered(Call call, SendAgain again) {
+void HashSlotQueue::answered(Call call, Resend again) {
   --in_flight_;
-  if (again != SendAgain::no) back_.push_back(std::move(call));
-  slowly_ = slowly_ || again == SendAgain::later;
+  if (again != Resend::never) back_.push_back(std::move(call));
+  slowly_ = slowly_ || again == Resend::delayed;
   if (in_flight_ > 0 || back_.empty()) return go_on();
   if (!std::exchange(slowly_, false)) return resend();
   pause_.set(clock_.now() + jittered(pause_before_again), [this] { resend(); });
 }
 
-void ClusterLane::resend() {
+void HashSlotQueue::resend() {
   waiting_.insert(waiting_.begin(), back_.begin(), back_.end());
   back_.clear();
   go_on();
 }
 
-void ClusterLane::go_on() {
+void HashSlotQueue::go_on() {
   const auto tell = go_on_;  // it may destroy us
   tell();
 }

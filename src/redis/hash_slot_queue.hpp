@@ -15,19 +15,19 @@ namespace w8y::redis {
 class ClusterNode;
 
 /// Whether a call is sent again after this answer.
-enum class SendAgain { no, now, later };
+enum class Resend { never, immediately, delayed };
 /// After MOVED and ASK a few times, after TRYAGAIN while the call has patience. Notes in the call
 /// where it has been sent to. `from`: who has answered.
-SendAgain send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now);
+Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now);
 
 /// Those in flight are at one node. Those that are to be sent again wait until all of them have
 /// come back, and what was called later waits behind them.
-class ClusterLane {
+class HashSlotQueue {
  public:
   using Call = std::shared_ptr<ClusterCall>;
 
   /// `go_on`: there may be a next() again, or the lane is idle() and may be destroyed.
-  ClusterLane(const Clock& clock, TimerQueue& timers, std::function<void()> go_on);
+  HashSlotQueue(const Clock& clock, TimerQueue& timers, std::function<void()> go_on);
 
   void add(Call call) { waiting_.push_back(std::move(call)); }
   /// The first that may be sent; nullptr: none may.
@@ -41,7 +41,7 @@ class ClusterLane {
   /// Takes it out: it can't be sent.
   Call drop();
   /// All parts of a call in flight have been answered.
-  void answered(Call call, SendAgain again);
+  void answered(Call call, Resend again);
   [[nodiscard]] bool idle() const { return in_flight_ == 0 && back_.empty() && waiting_.empty(); }
 
  private:

@@ -7,7 +7,7 @@ namespace w8y::redis {
 
 /// While they are being told, listeners may come and go.
 template <typename Listener>
-class Listeners {
+class ListenerList {
  public:
   using Place = typename std::list<Listener*>::iterator;
 

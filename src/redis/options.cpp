@@ -8,7 +8,7 @@ namespace w8y::redis {
 
 namespace {
 
-constexpr std::size_t longest_password = 4096;
+constexpr std::size_t max_password = 4096;
 
 }  // namespace
 
@@ -20,9 +20,8 @@ std::string read_password(const ClientOptions& options, Secret& password) {
   const std::string place = "password file " + path + ": ";
   std::string text;
   std::string problem;
-  if (!read_own(path, longest_password, text, problem))
-    return place +
-           (text.size() > longest_password ? "longer than any password (4096 bytes)" : problem);
+  if (!read_own(path, max_password, text, problem))
+    return place + (text.size() > max_password ? "longer than any password (4096 bytes)" : problem);
   std::string_view line(text);
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);

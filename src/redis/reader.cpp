@@ -208,9 +208,9 @@ void Reader::check_unfinished() {
   if (reader_->ridx < 0) return;
   const std::size_t waiting = reader_->len - reader_->pos;
   const bool bulk = type_being_read(*reader_) == REDIS_REPLY_STRING;
-  constexpr std::size_t longest_number = 32;
-  if (bulk ? waiting > longest_number &&
-                 std::memchr(reader_->buf + reader_->pos, '\n', longest_number) == nullptr
+  constexpr std::size_t max_number = 32;
+  if (bulk ? waiting > max_number &&
+                 std::memchr(reader_->buf + reader_->pos, '\n', max_number) == nullptr
            : waiting > max_line)
     problem_ = "a line without an end, which is not Redis's protocol";
 }

@@ -10,17 +10,19 @@ namespace w8y::redis {
 namespace {
 
 constexpr Duration first_pause = std::chrono::milliseconds(50);
-constexpr Duration longest_pause = std::chrono::seconds(1);
-constexpr Duration longest_refused_pause = std::chrono::seconds(5);
+constexpr Duration max_pause = std::chrono::seconds(1);
+constexpr Duration max_refused_pause = std::chrono::seconds(5);
 constexpr const char* no_redis = "there is no Redis in the config";
 
 }  // namespace
 
-Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler)
-    : Link(loop, options, handler, make_discovery(loop, options)) {}
+ReconnectingConnection::ReconnectingConnection(loop::Loop& loop, ClientOptions options,
+                                               Handler& handler)
+    : ReconnectingConnection(loop, options, handler, make_discovery(loop, options)) {}
 
-Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler,
-           std::unique_ptr<Discovery> discovery)
+ReconnectingConnection::ReconnectingConnection(loop::Loop& loop, ClientOptions options,
+                                               Handler& handler,
+                                               std::unique_ptr<Discovery> discovery)
     : loop_(loop),
       options_(std::move(options)),
       handler_(handler),
@@ -30,18 +32,18 @@ Link::Link(loop::Loop& loop, ClientOptions options, Handler& handler,
       timer_(loop.timers()),
       sweep_(loop, [this] { dead_.clear(); }) {}
 
-void Link::start() {
+void ReconnectingConnection::start() {
   if (state_ == State::idle) attempt();
 }
 
-void Link::reconnect_now() {
+void ReconnectingConnection::reconnect_now() {
   if (state_ != State::waiting || options_.url.kind == Url::Kind::none) return;
   pause_ = {};
   timer_.cancel();
   attempt();
 }
 
-void Link::attempt() {
+void ReconnectingConnection::attempt() {
   state_ = State::connecting;
   if (options_.url.kind == Url::Kind::none) {
     timer_.set(loop_.now(), [this] { on_end({.why = no_redis, .refused = true}); });
@@ -59,14 +61,14 @@ void Link::attempt() {
       [this](const Url* place, const std::string& problem) { on_found(place, problem); });
 }
 
-void Link::on_found(const Url* place, const std::string& problem) {
+void ReconnectingConnection::on_found(const Url* place, const std::string& problem) {
   if (!connection_) return;
   if (place == nullptr) return connection_->drop(problem);
   place_ = place->server;
   connection_->connect(*place);
 }
 
-void Link::on_moved(const HostPort& place) {
+void ReconnectingConnection::on_moved(const HostPort& place) {
   if (place == place_) return;
   if (state_ == State::waiting) {
     reconnect_now();
@@ -75,37 +77,37 @@ void Link::on_moved(const HostPort& place) {
   }
 }
 
-void Link::drop(const std::string& why) {
+void ReconnectingConnection::drop(const std::string& why) {
   if (connection_) connection_->drop(why);
 }
 
-void Link::on_ready() {
+void ReconnectingConnection::on_ready() {
   state_ = State::up;
   fresh_ = false;
   up_since_ = loop_.now();
-  trouble_.clear();
+  error_.clear();
   if (discovery_) discovery_->watch([this](const HostPort& place) { on_moved(place); });
   handler_.on_link_up();
 }
 
-void Link::on_reply(const Reply& reply) {
+void ReconnectingConnection::on_reply(const Reply& reply) {
   handler_.on_link_reply(reply);
 }
 
-void Link::on_end(const Connection::End& end) {
+void ReconnectingConnection::on_end(const Connection::End& end) {
   if (discovery_) discovery_->cancel();
-  if (state_ == State::up && loop_.now() - up_since_ > longest_pause) pause_ = {};
+  if (state_ == State::up && loop_.now() - up_since_ > max_pause) pause_ = {};
   state_ = State::waiting;
   fresh_ = false;
-  trouble_ = end.why;
+  error_ = end.why;
   if (connection_) dead_.push_back(std::move(connection_));
   wait(end.refused);
   handler_.on_link_down(end);
 }
 
-void Link::wait(bool refused) {
+void ReconnectingConnection::wait(bool refused) {
   if (options_.url.kind == Url::Kind::none) return;
-  const Duration longest = refused ? longest_refused_pause : longest_pause;
+  const Duration longest = refused ? max_refused_pause : max_pause;
   pause_ = pause_ == Duration{} ? first_pause : std::min(pause_ * 2, longest);
   timer_.set(loop_.now() + jittered(pause_), [this] { attempt(); });
 }

@@ -15,7 +15,7 @@ namespace w8y::redis {
 /// back as one. A server that is not there is asked at least every second: work goes on within
 /// two seconds of its return. One that refuses us is asked every five at most. They begin anew
 /// after a connection that lasted, so that one that is of no use isn't made again and again.
-class Link final : private Connection::Handler {
+class ReconnectingConnection final : private Connection::Handler {
  public:
   enum class State {
     idle,        ///< not started
@@ -35,10 +35,10 @@ class Link final : private Connection::Handler {
     ~Handler() = default;
   };
 
-  Link(loop::Loop& loop, ClientOptions options, Handler& handler);
+  ReconnectingConnection(loop::Loop& loop, ClientOptions options, Handler& handler);
   /// Where it is told to by `discovery`, not by the URL.
-  Link(loop::Loop& loop, ClientOptions options, Handler& handler,
-       std::unique_ptr<Discovery> discovery);
+  ReconnectingConnection(loop::Loop& loop, ClientOptions options, Handler& handler,
+                         std::unique_ptr<Discovery> discovery);
 
   /// The first attempt, now. Nothing is told from inside.
   void start();
@@ -55,7 +55,7 @@ class Link final : private Connection::Handler {
   /// Null before the start and while waiting.
   [[nodiscard]] Connection* connection() { return connection_.get(); }
   [[nodiscard]] const Connection* connection() const { return connection_.get(); }
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] const ClientOptions& options() const { return options_; }
 
  private:
@@ -72,7 +72,7 @@ class Link final : private Connection::Handler {
   Handler& handler_;
   State state_ = State::idle;
   bool fresh_ = true;
-  std::string trouble_;
+  std::string error_;
   Duration pause_{};  // the last one
   Instant up_since_{};
   std::unique_ptr<Discovery> discovery_;  // null: the URL says where

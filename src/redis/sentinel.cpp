@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration soon = std::chrono::seconds(10);
 
-constexpr std::size_t most_sentinels = 64;
+constexpr std::size_t max_sentinels = 64;
 
 ClientOptions of_sentinels(const ClientOptions& options) {
   ClientOptions of = options;
@@ -25,7 +25,7 @@ ClientOptions of_sentinels(const ClientOptions& options) {
   return of;
 }
 
-Inquiry::Questions questions_about(const std::string& service) {
+DiscoveryQuery::Questions questions_about(const std::string& service) {
   return {{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service}, {"SENTINEL", "SENTINELS", service}};
 }
 
@@ -144,7 +144,7 @@ std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Re
 void SentinelDiscovery::learn(const HostPort& asked, const ReplyCopy& others) {
   std::vector<HostPort> known{asked};
   const auto add = [&known](const HostPort& place) {
-    if (known.size() < most_sentinels && std::ranges::find(known, place) == known.end())
+    if (known.size() < max_sentinels && std::ranges::find(known, place) == known.end())
       known.push_back(place);
   };
   for (const ReplyCopy& other : others.elements)

@@ -39,8 +39,8 @@ class SentinelDiscovery final : public Discovery {
   bool unknown_ = false;                  ///< a sentinel said that it has no such service
   Found found_;
   Moved moved_;
-  Inquiry inquiry_;
-  Inquiry look_again_;  ///< after the watch was interrupted
+  DiscoveryQuery inquiry_;
+  DiscoveryQuery look_again_;  ///< after the watch was interrupted
   std::unique_ptr<Subscriber> watch_;
   HostPort watched_;
   Subscription switches_;

@@ -10,8 +10,8 @@ namespace w8y::redis {
 namespace {
 
 std::size_t bytes_of(const Command& words) {
-  std::size_t bytes = most_around_word;
-  for (const std::string_view word : words) bytes += word.size() + most_around_word;
+  std::size_t bytes = max_around_word;
+  for (const std::string_view word : words) bytes += word.size() + max_around_word;
   return bytes;
 }
 
@@ -51,8 +51,8 @@ void ServerClient::call(const Command& command, Callback callback) {
 
 /// Where to append a command; null if it can't be sent, which its callback will be told.
 std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
-  const bool open = link_.state() == Link::State::up ||
-                    (link_.state() == Link::State::connecting && link_.fresh());
+  const bool open = link_.state() == ReconnectingConnection::State::up ||
+                    (link_.state() == ReconnectingConnection::State::connecting && link_.fresh());
   Connection* connection = link_.connection();
   if (bytes > Connection::max_output) {
     refuse(callback,
@@ -149,7 +149,7 @@ void ServerClient::on_link_reply(const Reply& reply) {
   if (name != 0 && !(reply.is_array() && reply[0].integer() == name)) return distrust();
   const Reply told = name != 0 ? reply[1] : reply;
   suspected_ = false;
-  refusing_.note(told);
+  refusing_.record(told);
   if (told.is_error()) leave(told);
   traffic().answered.add(loop_.now() - calls_.front().since);
   const Callback callback = std::move(calls_.front().callback);
@@ -197,7 +197,7 @@ void ServerClient::on_link_down(const Connection::End& end) {
 }
 
 void ServerClient::watch_timeout() {
-  if (link_.state() != Link::State::up || calls_.empty()) return;
+  if (link_.state() != ReconnectingConnection::State::up || calls_.empty()) return;
   timeout_.set(calls_.front().since + link_.options().command_timeout, [this] { on_timeout(); });
 }
 
@@ -222,7 +222,7 @@ void ServerClient::answer_not_sent() {
   const std::vector<NotSent> refused = std::exchange(refused_, {});
   for (const NotSent& call : refused)
     call.callback(Answer{call.failure, Reply(nullptr),
-                         call.why.empty() ? std::string_view(link_.trouble()) : call.why});
+                         call.why.empty() ? std::string_view(link_.error()) : call.why});
 }
 
 }  // namespace w8y::redis

@@ -13,7 +13,7 @@
 
 namespace w8y::redis {
 
-class ServerClient final : public Client::Impl, private Link::Handler {
+class ServerClient final : public Client::Impl, private ReconnectingConnection::Handler {
  public:
   using Callback = Client::Callback;
 
@@ -22,8 +22,10 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   void call(const Command& command, Callback callback) override;
   void run(const Script& script, const Command& keys, const Command& args,
            Callback callback) override;
-  [[nodiscard]] bool connected() const override { return link_.state() == Link::State::up; }
-  [[nodiscard]] const std::string& trouble() const override { return link_.trouble(); }
+  [[nodiscard]] bool connected() const override {
+    return link_.state() == ReconnectingConnection::State::up;
+  }
+  [[nodiscard]] const std::string& error() const override { return link_.error(); }
   [[nodiscard]] std::uint64_t commands_sent() const override { return commands_; }
   [[nodiscard]] std::size_t unsent() const override;
   void reconnect_now() override { link_.reconnect_now(); }
@@ -45,7 +47,7 @@ class ServerClient final : public Client::Impl, private Link::Handler {
   std::string* accept(Callback& callback, std::size_t bytes);
   void accepted(Callback callback, std::int64_t name = 0);
   void refuse(Callback& callback, std::string why, Failure failure = Failure::not_sent);
-  /// `rest`: the keys and arguments, the call's name among them.
+  /// `wait`: the keys and arguments, the call's name among them.
   void eval(const Script& script, const std::string& rest, std::size_t words, std::int64_t name,
             Callback callback);
   void on_link_up() override;
@@ -59,12 +61,12 @@ class ServerClient final : public Client::Impl, private Link::Handler {
 
   loop::Loop& loop_;
   const bool scripts_are_known_;  // each is asked for by its hash, the first time too
-  Link link_;
+  ReconnectingConnection link_;
   std::deque<Call> calls_;  // unanswered, oldest first
   Timer timeout_;
   bool suspected_ = false;  // the oldest call is late
   std::vector<NotSent> refused_;
-  Refusals refusing_;
+  ServerErrors refusing_;
   Timer not_sent_;
   std::vector<const Script*> known_;  // the scripts that this connection has been sent
   std::uint64_t commands_ = 0;

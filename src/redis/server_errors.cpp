@@ -6,10 +6,10 @@
 
 namespace w8y::redis {
 
-Refusals::Refusals(loop::Loop& loop, Handler handler)
+ServerErrors::ServerErrors(loop::Loop& loop, Handler handler)
     : loop_(loop), handler_(std::move(handler)), timer_(loop.timers()) {}
 
-void Refusals::note(const Reply& reply) {
+void ServerErrors::record(const Reply& reply) {
   if (!reply.is_error()) {
     accepted_ = accepted_ || !why_.empty();
     return;
@@ -27,7 +27,7 @@ void Refusals::note(const Reply& reply) {
   handler_.begin(why_);
 }
 
-void Refusals::look() {
+void ServerErrors::look() {
   const Instant now = loop_.now();
   if (accepted_ && now >= last_ + calm) {
     why_.clear();
@@ -36,7 +36,7 @@ void Refusals::look() {
   timer_.set(std::max(last_, now - calm / 2) + calm, [this] { look(); });
 }
 
-void Refusals::reset() {
+void ServerErrors::reset() {
   timer_.cancel();
   why_.clear();
 }

@@ -17,7 +17,7 @@ namespace w8y::redis {
 /// It begins with the first such error reply. A command that is accepted doesn't end it, since
 /// what only reads may be accepted all the while: it is over when there has been no refusal for
 /// `calm`, and something was accepted meanwhile.
-class Refusals {
+class ServerErrors {
  public:
   static constexpr Duration calm = std::chrono::seconds(3);
 
@@ -25,9 +25,9 @@ class Refusals {
     std::function<void(const std::string& why)> begin;
     std::function<void()> end;
   };
-  Refusals(loop::Loop& loop, Handler handler);
+  ServerErrors(loop::Loop& loop, Handler handler);
 
-  void note(const Reply& reply);
+  void record(const Reply& reply);
   /// The connection has ended, and with it what was known. Nothing is told.
   void reset();
   /// Empty: it refuses nobody.

@@ -16,10 +16,10 @@ int number_before(std::string_view& text, char end) {
 }
 
 /// Longer values are cut, since messages repeat them.
-constexpr std::size_t longest_value = 64;
+constexpr std::size_t max_value = 64;
 
 void take_field(ServerInfo& info, std::string_view name, std::string_view value) {
-  value = value.substr(0, longest_value);
+  value = value.substr(0, max_value);
   if (name == "redis_version") {
     info.version = value;
     info.major = number_before(value, '.');

@@ -18,7 +18,7 @@ namespace {
 /// How often one of the refused channels is requested again.
 constexpr Duration refused_pause = std::chrono::seconds(5);
 /// Redis takes no more than a million words in a command.
-constexpr std::size_t most_names = 1U << 16;
+constexpr std::size_t max_names = 1U << 16;
 
 }  // namespace
 
@@ -26,14 +26,14 @@ struct Subscription::Entry : TopicEntry {
   Subscriber::Impl* owner = nullptr;  ///< nullptr: it is gone
 };
 
-class Subscriber::Impl final : private Link::Handler {
+class Subscriber::Impl final : private ReconnectingConnection::Handler {
  public:
   using Entry = Subscription::Entry;
-  struct FunctionEntry final : Entry, private Hearer {
+  struct FunctionEntry final : Entry, private MessageHandler {
     FunctionEntry(Callback told, Ready then) : callback(std::move(told)), ready(std::move(then)) {
       hearer = this;
     }
-    void on_heard(std::string_view channel, std::string_view payload) override {
+    void on_message(std::string_view channel, std::string_view payload) override {
       callback(channel, payload);
     }
     void on_confirmed(std::string_view) override {
@@ -58,8 +58,8 @@ class Subscriber::Impl final : private Link::Handler {
   void forget(const std::shared_ptr<Entry>& entry);
 
   [[nodiscard]] bool connected() const { return connected_; }
-  Link& link() { return link_; }
-  Listeners<Listener>& listeners() { return listeners_; }
+  ReconnectingConnection& link() { return link_; }
+  ListenerList<Listener>& listeners() { return listeners_; }
 
  private:
   /// A command whose answers are still to come: one for each name, or one for a PING.
@@ -83,7 +83,7 @@ class Subscriber::Impl final : private Link::Handler {
   void retry_refused();
 
   loop::Loop& loop_;
-  Link link_;
+  ReconnectingConnection link_;
   Topics topics_;
   std::deque<Sent> sent_;
   bool connected_ = false;
@@ -94,7 +94,7 @@ class Subscriber::Impl final : private Link::Handler {
   Timer ready_;
   Timer refused_;
   std::vector<std::weak_ptr<Entry>> ready_entries_;  // came when their topic was confirmed already
-  Listeners<Listener> listeners_;
+  ListenerList<Listener> listeners_;
   loop::Loop::BeforeWait sync_;  // before the connection's own, which is registered later
 };
 
@@ -115,7 +115,7 @@ void Subscriber::Impl::forget(const std::shared_ptr<Entry>& entry) {
 }
 
 void Subscriber::Impl::sync() {
-  if (link_.state() != Link::State::up) return;
+  if (link_.state() != ReconnectingConnection::State::up) return;
   for (Topics::Command& command : topics_.commands())
     send(command.subscribe ? Sent::What::subscribe : Sent::What::unsubscribe,
          std::move(command.names));
@@ -123,8 +123,8 @@ void Subscriber::Impl::sync() {
 
 void Subscriber::Impl::send(Sent::What what, std::vector<std::string> names) {
   std::string& out = link_.connection()->output();
-  for (std::size_t from = 0; from < names.size(); from += most_names) {
-    const std::size_t to = std::min(names.size(), from + most_names);
+  for (std::size_t from = 0; from < names.size(); from += max_names) {
+    const std::size_t to = std::min(names.size(), from + max_names);
     append_count(out, 1 + to - from);
     append_word(out, what == Sent::What::subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE");
     for (std::size_t i = from; i < to; ++i) append_word(out, names[i]);
@@ -163,7 +163,7 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
 
 void Subscriber::Impl::on_message(std::string_view channel, std::string_view payload) {
   for (const auto& entry : topics_.entries(channel))
-    if (entry->alive) entry->hearer->on_heard(channel, payload);
+    if (entry->alive) entry->hearer->on_message(channel, payload);
 }
 
 void Subscriber::Impl::on_answer(const Reply& reply) {
@@ -202,7 +202,7 @@ void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
 }
 
 void Subscriber::Impl::retry_refused() {
-  if (link_.state() != Link::State::up || !topics_.retry_refused()) return;
+  if (link_.state() != ReconnectingConnection::State::up || !topics_.retry_refused()) return;
   refused_.set(loop_.now() + refused_pause, [this] { retry_refused(); });
 }
 
@@ -273,7 +273,7 @@ Subscription Subscriber::subscribe(std::string_view name, Callback callback, Rea
       std::make_shared<Impl::FunctionEntry>(std::move(callback), std::move(ready)), name));
 }
 
-Subscription Subscriber::subscribe(std::string_view name, Hearer& hearer) {
+Subscription Subscriber::subscribe(std::string_view name, MessageHandler& hearer) {
   auto entry = std::make_shared<Impl::Entry>();
   entry->hearer = &hearer;
   return Subscription(impl_->add(std::move(entry), name));
@@ -283,8 +283,8 @@ bool Subscriber::connected() const {
   return impl_->connected();
 }
 
-const std::string& Subscriber::trouble() const {
-  return impl_->link().trouble();
+const std::string& Subscriber::error() const {
+  return impl_->link().error();
 }
 
 Subscriber::Listener::Listener(Subscriber& subscriber)

@@ -18,11 +18,11 @@ namespace w8y::redis {
 class Discovery;
 
 /// Who hears of channels.
-class Hearer {
+class MessageHandler {
  public:
-  virtual ~Hearer() = default;
+  virtual ~MessageHandler() = default;
   /// Both views are valid only during the call.
-  virtual void on_heard(std::string_view channel, std::string_view payload) = 0;
+  virtual void on_message(std::string_view channel, std::string_view payload) = 0;
   /// See Subscriber::Ready.
   virtual void on_confirmed(std::string_view channel) = 0;
 };
@@ -72,11 +72,11 @@ class Subscriber {
                                        Ready ready = {});
   /// The same for a hearer that lives at least as long as the subscription: ten thousand lists have
   /// no functions for what is one object each.
-  [[nodiscard]] Subscription subscribe(std::string_view channel, Hearer& hearer);
+  [[nodiscard]] Subscription subscribe(std::string_view channel, MessageHandler& hearer);
 
   /// All channels are subscribed.
   [[nodiscard]] bool connected() const;
-  [[nodiscard]] const std::string& trouble() const;
+  [[nodiscard]] const std::string& error() const;
 
   class Listener {
    public:

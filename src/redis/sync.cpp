@@ -9,7 +9,7 @@ namespace w8y::redis {
 
 namespace {
 
-constexpr Duration reconnect_patience = std::chrono::seconds(5);
+constexpr Duration reconnect_timeout = std::chrono::seconds(5);
 
 std::vector<ReplyCopy> all_checked(std::vector<ReplyCopy>&& replies) {
   for (const ReplyCopy& reply : replies) checked(reply);
@@ -68,7 +68,7 @@ std::vector<ReplyCopy> SyncClient::wait_for(Gathered& gathered) {
 }
 
 void SyncClient::wait_until(const std::function<bool()>& done) {
-  while (!done() && given_up_.empty()) loop_.turn(true);
+  while (!done() && given_up_.empty()) loop_.iterate(true);
   if (!given_up_.empty()) throw RedisError(given_up_);
 }
 
@@ -103,10 +103,10 @@ std::vector<ReplyCopy> SyncClient::call_all(const std::vector<Command>& commands
 
 bool SyncClient::reconnect() {
   bool too_late = false;
-  Timer patience(loop_.timers());
-  patience.set(loop_.now() + reconnect_patience, [&too_late] { too_late = true; });
+  Timer timeout(loop_.timers());
+  timeout.set(loop_.now() + reconnect_timeout, [&too_late] { too_late = true; });
   if (!client_.connected()) client_.reconnect_now();
-  while (!client_.connected() && !too_late && given_up_.empty()) loop_.turn(true);
+  while (!client_.connected() && !too_late && given_up_.empty()) loop_.iterate(true);
   return client_.connected();
 }
 

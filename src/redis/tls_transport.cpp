@@ -14,7 +14,7 @@ namespace w8y::redis {
 namespace {
 
 /// What may wait encrypted for the transport below; beyond it, write() takes no more.
-constexpr std::size_t most_encrypted = std::size_t{256} << 10;
+constexpr std::size_t max_encrypted = std::size_t{256} << 10;
 
 int length_of(std::string_view bytes) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
@@ -112,7 +112,7 @@ void TlsTransport::take_plain() {
 std::size_t TlsTransport::write(std::string_view bytes) {
   std::size_t taken = 0;
   while (state_ == State::connected && taken < bytes.size() &&
-         BIO_ctrl_pending(out_) < most_encrypted) {
+         BIO_ctrl_pending(out_) < max_encrypted) {
     ERR_clear_error();
     const std::string_view rest = bytes.substr(taken);
     const int got = SSL_write(ssl_.get(), rest.data(), length_of(rest));

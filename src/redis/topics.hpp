@@ -15,12 +15,12 @@
 
 namespace w8y::redis {
 
-class Hearer;
+class MessageHandler;
 
 /// One wish to hear of a topic.
 struct TopicEntry {
   std::string_view name;  ///< from add() on, as the topics have it
-  Hearer* hearer = nullptr;
+  MessageHandler* hearer = nullptr;
   bool alive = true;  ///< false: nothing is told any more, also where it is still in a list
 };
 using TopicEntries = std::vector<std::shared_ptr<TopicEntry>>;

@@ -24,9 +24,9 @@ struct Traffic {
       ++number;
       return;
     }
-    if (commands.size() < most_kinds) commands.emplace_back(kind, 1);
+    if (commands.size() < max_kinds) commands.emplace_back(kind, 1);
   }
-  static constexpr std::size_t most_kinds = 200;
+  static constexpr std::size_t max_kinds = 200;
 };
 
 /// Of all connections that this thread has had.

@@ -146,7 +146,7 @@ bool Days::has(Day day) const {
   return in(year.number).has[static_cast<std::size_t>(day - year.start)];
 }
 
-std::optional<Day> Days::next(Day day, Work& work) const {
+std::optional<Day> Days::next(Day day, WorkBudget& work) const {
   if (day > last_day) return {};
   if (all_) return day;
   while (day <= last_day && work.spend()) {

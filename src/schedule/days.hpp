@@ -44,7 +44,7 @@ class Days {
   YearOf::Year year_of(Day day) const { return year_of_(day); }
   bool has(Day day) const;
   /// The first one from `day` on. nullopt: none up to the year 9999, or the work is used up.
-  std::optional<Day> next(Day day, Work& work) const;
+  std::optional<Day> next(Day day, WorkBudget& work) const;
   int week_start() const noexcept { return filter_.week_start; }
 
  private:

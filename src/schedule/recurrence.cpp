@@ -16,7 +16,8 @@ bool contains(const std::vector<UnixSeconds>& times, UnixSeconds time) {
 }
 
 /// The rule's first time from `least` on that nothing leaves out.
-std::optional<Wall> next_left(const Plan& plan, const Rule& rule, Wall least, Work& work) {
+std::optional<Wall> next_left(const RecurrenceData& plan, const Rule& rule, Wall least,
+                              WorkBudget& work) {
   while (const auto wall = rule.next(least, work)) {
     // Each look asks every EXRULE.
     if (!work.spend(8 * static_cast<std::int64_t>(1 + plan.excluded_rules.size()))) return {};
@@ -39,7 +40,8 @@ Wall first_later(const Zone& zone, Wall wall, UnixSeconds after) {
   return late;
 }
 
-std::optional<UnixSeconds> next_by_rules(const Plan& plan, UnixSeconds after, Work& work) {
+std::optional<UnixSeconds> next_by_rules(const RecurrenceData& plan, UnixSeconds after,
+                                         WorkBudget& work) {
   Wall least = plan.zone->wall(after) + 1;
   while (!work.used_up()) {
     std::optional<Wall> best;
@@ -55,7 +57,8 @@ std::optional<UnixSeconds> next_by_rules(const Plan& plan, UnixSeconds after, Wo
   return {};
 }
 
-std::optional<UnixSeconds> next_by_times(const Plan& plan, UnixSeconds after, Work& work) {
+std::optional<UnixSeconds> next_by_times(const RecurrenceData& plan, UnixSeconds after,
+                                         WorkBudget& work) {
   auto time = std::upper_bound(plan.times.begin(), plan.times.end(), after);
   for (; time != plan.times.end(); ++time) {
     const Wall wall = plan.zone->wall(*time);
@@ -69,7 +72,8 @@ std::optional<UnixSeconds> next_by_times(const Plan& plan, UnixSeconds after, Wo
 
 }  // namespace
 
-std::optional<UnixSeconds> next_of(const Plan& plan, UnixSeconds after, Work& work) {
+std::optional<UnixSeconds> next_of(const RecurrenceData& plan, UnixSeconds after,
+                                   WorkBudget& work) {
   after = std::clamp(after, earliest_time, latest_time);
   const auto by_rules = next_by_rules(plan, after, work);
   const auto by_times = next_by_times(plan, after, work);
@@ -81,10 +85,11 @@ std::optional<UnixSeconds> next_of(const Plan& plan, UnixSeconds after, Work& wo
   return next;
 }
 
-Recurrence::Recurrence(std::shared_ptr<const Plan> plan) noexcept : plan_(std::move(plan)) {}
+Recurrence::Recurrence(std::shared_ptr<const RecurrenceData> plan) noexcept
+    : plan_(std::move(plan)) {}
 
 std::optional<UnixSeconds> Recurrence::next_after(UnixSeconds after) const {
-  Work work;
+  WorkBudget work;
   return next_of(*plan_, after, work);
 }
 

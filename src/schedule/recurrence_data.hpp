@@ -23,13 +23,13 @@ Lines read_lines(std::string_view text);
 /// text can't be read.
 std::string first_zone(std::string_view text);
 
-struct Plan {
+struct RecurrenceData {
   std::shared_ptr<const Zone> zone;
   std::vector<Rule> rules, excluded_rules;
   std::vector<UnixSeconds> times, excluded_times;
 };
 
 /// nullopt: none is left, or `work` is used up.
-std::optional<UnixSeconds> next_of(const Plan& plan, UnixSeconds after, Work& work);
+std::optional<UnixSeconds> next_of(const RecurrenceData& plan, UnixSeconds after, WorkBudget& work);
 
 }  // namespace w8y::schedule

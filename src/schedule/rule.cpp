@@ -49,7 +49,7 @@ bool has_all(const std::bitset<Size>& whole, const std::bitset<Size>& part) {
 
 }  // namespace
 
-Rule::Rule(const RuleText& text, Wall start, Work& work)
+Rule::Rule(const RuleText& text, Wall start, WorkBudget& work)
     : start_(start), last_(text.until.value_or(end_of_time)) {
   const RuleText whole = completed(text, start);
   pattern_ =
@@ -68,14 +68,14 @@ Rule::Clock Rule::clock_of(const RuleText& text) {
   return {set_of<24>(text.hours), set_of<60>(text.minutes), set_of<60>(text.seconds)};
 }
 
-std::optional<Wall> Rule::next(Wall least, Work& work) const {
+std::optional<Wall> Rule::next(Wall least, WorkBudget& work) const {
   if (least > last_) return {};
   const auto found = pattern_->next(std::max(least, start_), work);
   if (!found || *found > last_) return {};
   return found;
 }
 
-bool Rule::fires(Work& work) const {
+bool Rule::fires(WorkBudget& work) const {
   return pattern_->next(start_, work).has_value();
 }
 

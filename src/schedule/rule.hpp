@@ -38,9 +38,9 @@ class Pattern {
   Pattern& operator=(const Pattern&) = delete;
 
   /// The first one from `least` on. nullopt: none up to the year 9999, or the work is used up.
-  virtual std::optional<Wall> next(Wall least, Work& work) const = 0;
+  virtual std::optional<Wall> next(Wall least, WorkBudget& work) const = 0;
   /// The nth one of all, from 1 on.
-  virtual std::optional<Wall> nth(std::int64_t n, Work& work) const = 0;
+  virtual std::optional<Wall> nth(std::int64_t n, WorkBudget& work) const = 0;
   /// False: INTERVAL steps over each time of day that BYHOUR, BYMINUTE and BYSECOND leave open.
   virtual bool reaches_a_time() const = 0;
 };
@@ -54,14 +54,14 @@ class Rule {
  public:
   /// `start` is DTSTART. `work` pays for finding the last of COUNT; where it is used up, the rule
   /// is of no use.
-  Rule(const RuleText& text, Wall start, Work& work);
+  Rule(const RuleText& text, Wall start, WorkBudget& work);
 
   /// The first time from `least` on.
-  std::optional<Wall> next(Wall least, Work& work) const;
-  bool has(Wall time, Work& work) const { return next(time, work) == time; }
+  std::optional<Wall> next(Wall least, WorkBudget& work) const;
+  bool has(Wall time, WorkBudget& work) const { return next(time, work) == time; }
   bool reaches_a_time() const { return pattern_->reaches_a_time(); }
   /// Whether its parts ever come together, COUNT and UNTIL aside.
-  bool fires(Work& work) const;
+  bool fires(WorkBudget& work) const;
   /// Of an EXRULE that has `time`, a time of `other`: until when it has all times of `other`. The
   /// next second, where that is not easily said.
   Wall covers_until(Wall time, const Rule& other) const noexcept;

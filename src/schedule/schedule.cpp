@@ -25,7 +25,7 @@ const char* const too_much_work =
     "that leaves out too much; say the same with fewer";
 
 /// Those of the rules that ever fire.
-std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, Work& work) {
+std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, WorkBudget& work) {
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
     // What a rule costs before it is asked for anything.
@@ -43,9 +43,9 @@ std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, Wor
 
 Schedule parse_recurrence(std::string_view text, UnixSeconds now) {
   Lines lines = read_lines(text);
-  auto plan = std::make_shared<Plan>();
+  auto plan = std::make_shared<RecurrenceData>();
   const Wall start = lines.start.value_or(now);
-  Work work;
+  WorkBudget work;
   plan->rules = make_rules(lines.rules, start, work);
   plan->excluded_rules = make_rules(lines.excluded_rules, start, work);
   if (plan->rules.empty() && lines.times.empty())
@@ -61,9 +61,9 @@ Schedule parse_recurrence(std::string_view text, UnixSeconds now) {
 }  // namespace
 
 Schedule parse_schedule(std::string_view text, UnixSeconds now) {
-  if (text.size() > longest_schedule)
+  if (text.size() > max_schedule)
     return Bad{"it has " + std::to_string(text.size()) + " bytes; a schedule has at most " +
-               std::to_string(longest_schedule)};
+               std::to_string(max_schedule)};
   if (text == "STOP") return Stop{};
   if (text == "CONTINUE") return Continue{};
   if (text == "NOW") return Now{};

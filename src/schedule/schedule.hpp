@@ -17,7 +17,7 @@ namespace w8y::schedule {
 using UnixSeconds = std::int64_t;
 
 /// Longer texts are Bad, unread: what is longer is no schedule, and would hold the loop up.
-inline constexpr std::size_t longest_schedule = 64 * 1024;
+inline constexpr std::size_t max_schedule = 64 * 1024;
 /// The last second of the year 9999. Nothing is scheduled later.
 inline constexpr UnixSeconds latest_time = 253402300799;
 
@@ -31,12 +31,12 @@ struct Bad {
   std::string why;  ///< for people: what is wrong, and what would be right
 };
 
-struct Plan;
+struct RecurrenceData;
 
 /// iCalendar lines that say when: DTSTART, RRULE, RDATE, EXRULE, EXDATE. Cheap to copy.
 class Recurrence {
  public:
-  explicit Recurrence(std::shared_ptr<const Plan> plan) noexcept;
+  explicit Recurrence(std::shared_ptr<const RecurrenceData> plan) noexcept;
 
   /// The first time strictly after this one. nullopt: none is left. Or finding it takes more work
   /// than a schedule may: not from the `now` of parse_schedule() on, which has tried that.
@@ -47,7 +47,7 @@ class Recurrence {
   std::string in_zone(UnixSeconds time) const;
 
  private:
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const RecurrenceData> plan_;
 };
 
 using Schedule = std::variant<Stop, Continue, Now, At, Recurrence, Bad>;

@@ -38,7 +38,7 @@ class Spans : public Pattern {
     for (const int position : positions_) nearest_ = std::min(nearest_, std::abs(position));
   }
 
-  std::optional<Wall> next(Wall least, Work& work) const override {
+  std::optional<Wall> next(Wall least, WorkBudget& work) const override {
     least = std::max(least, start_);
     std::int64_t k = index_of(day_of(least));
     for (auto span = span_at(k); span && work.spend(4); span = span_at(k)) {
@@ -55,7 +55,7 @@ class Spans : public Pattern {
 
   bool reaches_a_time() const override { return true; }
 
-  std::optional<Wall> nth(std::int64_t n, Work& work) const override {
+  std::optional<Wall> nth(std::int64_t n, WorkBudget& work) const override {
     std::int64_t k = 0;
     for (auto span = span_at(k); span && work.spend(4); span = span_at(k)) {
       const Chosen days = chosen(*span);
@@ -155,7 +155,7 @@ class Spans : public Pattern {
     return at(days, index);
   }
 
-  std::optional<Wall> next_kept(const Chosen& days, Wall least, Work& work) const {
+  std::optional<Wall> next_kept(const Chosen& days, Wall least, WorkBudget& work) const {
     if (nearest_ > days.size() * times_.size()) return {};
     work.spend(static_cast<std::int64_t>(positions_.size()));
     std::optional<Wall> best;
@@ -167,7 +167,7 @@ class Spans : public Pattern {
   }
 
   /// Those from DTSTART on, in order.
-  std::vector<Wall> all_kept(const Chosen& days, Work& work) const {
+  std::vector<Wall> all_kept(const Chosen& days, WorkBudget& work) const {
     std::vector<Wall> result;
     work.spend(4 * static_cast<std::int64_t>(positions_.size()));
     for (const int position : positions_)

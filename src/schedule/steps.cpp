@@ -71,7 +71,7 @@ class Steps : public Pattern {
     if (gated_) count_open_steps();
   }
 
-  std::optional<Wall> next(Wall least, Work& work) const override {
+  std::optional<Wall> next(Wall least, WorkBudget& work) const override {
     if (times_.size() == 0) return {};
     least = std::max(least, start_);
     std::int64_t step = aligned(divide_down(least, length_));
@@ -97,7 +97,7 @@ class Steps : public Pattern {
     return false;
   }
 
-  std::optional<Wall> nth(std::int64_t n, Work& work) const override {
+  std::optional<Wall> nth(std::int64_t n, WorkBudget& work) const override {
     if (times_.size() == 0) return {};
     // The step of DTSTART may have begun before it.
     std::int64_t step = first_;
@@ -132,7 +132,7 @@ class Steps : public Pattern {
   }
 
   /// The next step that counts; `step` is aligned.
-  std::optional<std::int64_t> next_step(std::int64_t step, Work& work) const {
+  std::optional<std::int64_t> next_step(std::int64_t step, WorkBudget& work) const {
     while (work.spend()) {
       const Day day = divide_down(step, per_day_);
       const auto match = days_.next(day, work);
@@ -154,7 +154,7 @@ class Steps : public Pattern {
   }
 
   /// The next open step of the day, from the aligned one `in_day` on.
-  std::optional<std::int64_t> next_open(std::int64_t in_day, Work& work) const {
+  std::optional<std::int64_t> next_open(std::int64_t in_day, WorkBudget& work) const {
     while (in_day < per_day_ && work.spend()) {
       const std::int64_t second = in_day * length_;
       const std::int64_t hour = second / 3600, minute = second / 60 % 60;
@@ -193,7 +193,8 @@ class Steps : public Pattern {
   }
 
   /// The step that has `whole` open ones before it, from the aligned `step` on. Day by day.
-  std::optional<std::int64_t> nth_open(std::int64_t step, std::int64_t whole, Work& work) const {
+  std::optional<std::int64_t> nth_open(std::int64_t step, std::int64_t whole,
+                                       WorkBudget& work) const {
     Day day = divide_down(step, per_day_);
     // What is left of the first day is walked.
     for (; divide_down(step, per_day_) == day && work.spend(); step += interval_) {

@@ -5,10 +5,10 @@
 
 namespace w8y::schedule {
 
-class Work {
+class WorkBudget {
  public:
   /// A step is some ten nanoseconds: a look at a day, a week, an hour.
-  explicit Work(std::int64_t steps = 3'000'000) noexcept : left_(steps) {}
+  explicit WorkBudget(std::int64_t steps = 3'000'000) noexcept : left_(steps) {}
 
   /// False: it is used up, and the question stays without an answer.
   bool spend(std::int64_t steps = 1) noexcept {

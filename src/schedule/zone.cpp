@@ -15,7 +15,7 @@ namespace w8y::schedule {
 
 namespace {
 
-constexpr std::string_view folder = "/usr/share/zoneinfo/";
+constexpr std::string_view directory = "/usr/share/zoneinfo/";
 
 /// No more than names: nothing of it leads out of the folder.
 bool is_zone_name(std::string_view name) {
@@ -51,9 +51,9 @@ std::shared_ptr<const Zone> Zone::find(std::string_view name) {
   static std::map<std::string, Known, std::less<>> known;
   if (name == "UTC") return utc();
   const ScheduleError none{"TZID=" + core::quote_start(name) + ": this host has no such zone in " +
-                           std::string(folder) + "; names are such as Europe/Berlin"};
+                           std::string(directory) + "; names are such as Europe/Berlin"};
   if (!is_zone_name(name)) throw none;
-  const std::string path = std::string(folder) + std::string(name);
+  const std::string path = std::string(directory) + std::string(name);
   struct stat status {};
   // A zone is a few KB; a huge file is something else.
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > 1'000'000)

@@ -22,8 +22,8 @@ class ClaimRelay : public StoreHandler {
   void on_given_up(const RunId& run, const std::string& why) final {
     handler_.on_given_up(run, why);
   }
-  void on_parked(const ShownItem& item, const std::string& why) final {
-    handler_.on_parked(item, why);
+  void on_quarantined(const DisplayItem& item, const std::string& why) final {
+    handler_.on_quarantined(item, why);
   }
   void on_unwritten(const std::string& why) final { handler_.on_unwritten(why); }
   void on_all_settled() final { handler_.on_all_settled(); }

@@ -37,7 +37,8 @@ std::unique_ptr<Source> make_job(const std::shared_ptr<store::RedisSession>& ses
 }  // namespace
 
 std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
-                                    const Rule& rule, IdlePolls& idle, SourceHandler& handler) {
+                                    const ListConfig& rule, IdlePolls& idle,
+                                    SourceHandler& handler) {
   switch (rule.kind()) {
     case SourceKind::circular:
     case SourceKind::gearman:
@@ -60,13 +61,13 @@ std::unique_ptr<Source> make_gearman(const std::shared_ptr<store::RedisSession>&
       });
 }
 
-std::string why_not(const Rule& rule) {
+std::string why_not(const ListConfig& rule) {
   return rule.kind() == SourceKind::schedule ? schedule::why_no_schedules() : std::string();
 }
 
-std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
-                                    const RulePtr& rule, IdlePolls& idle, UpkeepHandler& handler,
-                                    NoteTime note) {
+std::unique_ptr<ListMaintenance> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
+                                             const ListConfigPtr& rule, IdlePolls& idle,
+                                             ListMaintenanceHandler& handler, NoteTime note) {
   if (rule->kind() == SourceKind::job)
     return std::make_unique<JobUpkeep>(
         session->clock, idle, handler,

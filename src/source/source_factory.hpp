@@ -15,21 +15,22 @@
 namespace w8y::source {
 
 std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& session,
-                                    const Rule& rule, IdlePolls& idle, SourceHandler& handler);
+                                    const ListConfig& rule, IdlePolls& idle,
+                                    SourceHandler& handler);
 
 /// Of a list of Gearman. `session`: nullptr, where there is no Redis.
 std::unique_ptr<Source> make_gearman(const std::shared_ptr<store::RedisSession>& session,
                                      const GearmanHost& host, SourceHandler& handler);
 
 /// Whether this host can do this kind of work: empty, or why not.
-std::string why_not(const Rule& rule);
+std::string why_not(const ListConfig& rule);
 
 /// The time, in seconds since 1970, up to which all that was due is in its queue: to be written to
 /// the file.
 using NoteTime = std::function<void(const std::string& file, std::int64_t time)>;
 /// nullptr: this kind of work needs none.
-std::unique_ptr<Upkeep> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
-                                    const RulePtr& rule, IdlePolls& idle, UpkeepHandler& handler,
-                                    NoteTime note);
+std::unique_ptr<ListMaintenance> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
+                                             const ListConfigPtr& rule, IdlePolls& idle,
+                                             ListMaintenanceHandler& handler, NoteTime note);
 
 }  // namespace w8y::source

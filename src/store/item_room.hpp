@@ -52,7 +52,7 @@ class ItemRoom {
     Member& operator=(const Member&) = delete;
 
     /// Whether a claim may be made whose items have up to `longest` bytes, as far as is known, by a
-    /// list that may hold `own_most` in all; if not, it waits in line. answered() follows.
+    /// list that may hold `own_most` in all; if not, it waits in line. on_reply() follows.
     [[nodiscard]] bool admit(std::size_t longest, std::size_t own_most);
     /// The claim is over: what came of it is held.
     void answered();

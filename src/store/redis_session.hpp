@@ -49,8 +49,8 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   ~RedisSession() override;
 
   /// A reload has put another in its place. What can't be settled is given up a `key_expiry` after
-  /// its lease ended, so that nobody tries this server for ever; `given_up` is told each time how
-  /// many runs that were, and of which list.
+  /// its lease ended, so that nobody tries this server for ever; `settlement_abandoned` is told
+  /// each time how many runs that were, and of which list.
   using GivenUp = std::function<void(const std::string& list, std::size_t runs)>;
   void retire(GivenUp given_up) { given_up_ = std::move(given_up); }
   [[nodiscard]] bool retired() const { return static_cast<bool>(given_up_); }

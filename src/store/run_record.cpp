@@ -22,20 +22,20 @@ std::string dump(const Json& value) {
 
 /// Text that came out of an executor or the system, as it is if it is JSON.
 std::string as_json(const std::string& text) {
-  return text != "{}" && json_text::mistake(text) ? dump(text) : text;
+  return text != "{}" && json_text::error(text) ? dump(text) : text;
 }
 
 /// About as long as news are.
 constexpr std::size_t usual_length = 300;
 
-core::JsonObject head(const char* type, const Rule& rule, const RunId& run, const ShownItem& item,
-                      const std::string& host, WallTime time) {
+core::JsonObject head(const char* type, const ListConfig& rule, const RunId& run,
+                      const DisplayItem& item, const std::string& host, WallTime time) {
   core::JsonObject object(usual_length);
   object.put("type", type);
   object.put_bytes("list", rule.prefix);
   object.put("run", run);
   object.put_bytes("item", item.beginning);
-  if (item.cut()) object.put("item_length", static_cast<std::int64_t>(item.length));
+  if (item.is_truncated()) object.put("item_length", static_cast<std::int64_t>(item.length));
   object.put("host", host);
   object.put("time_ms", time.count());
   return object;
@@ -70,7 +70,7 @@ view::RunRecord record_of(const std::string& host, const EndedRun& run) {
 
 }  // namespace
 
-std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
+std::string event_json(const ListConfig& rule, const std::string& host, const RunEvent& event,
                        WallTime now) {
   const auto begin = [&](const char* type) {
     return head(type, rule, event.run, event.item, host, now);

@@ -10,7 +10,7 @@ namespace w8y::store {
 
 /// `{"type":"start","list":…,"run":…,"item":…,"host":…,"time":ms,…}`: one JSON object. Items that
 /// are no UTF-8 stand as "item_base64"; of a long one there is the beginning, and "item_length".
-std::string event_json(const Rule& rule, const std::string& host, const RunEvent& event,
+std::string event_json(const ListConfig& rule, const std::string& host, const RunEvent& event,
                        WallTime now);
 std::string end_json(const std::string& host, const EndedRun& run);
 

@@ -41,7 +41,7 @@ class ServerClock {
 
    private:
     ServerClock& clock_;
-    redis::Listeners<Listener>::Place place_;
+    redis::ListenerList<Listener>::Place place_;
   };
 
   ServerClock(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
@@ -64,7 +64,7 @@ class ServerClock {
   std::optional<Duration> offset_;
   Instant last_reply_{};
   std::optional<Jump> last_jump_;
-  redis::Listeners<Listener> listeners_;
+  redis::ListenerList<Listener> listeners_;
   Timer timer_;
   std::shared_ptr<bool> alive_;
 };

@@ -38,7 +38,7 @@ class Settlements {
   enum class Wait {
     none,  ///< there are no others
     turn,  ///< to the end of this turn of the loop, which costs no time
-    span,  ///< a few ms; while runs end less often than that, as `turn`
+    span,  ///< a few ms; while runs end less often than that, as `iterate`
   };
 
   struct Handler {

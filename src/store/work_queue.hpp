@@ -14,7 +14,7 @@ namespace w8y::store {
 struct TakeReply {
   /// An item that was taken out of circulation on the way.
   struct Parked {
-    ShownItem item;
+    DisplayItem item;
     std::string why;
   };
 

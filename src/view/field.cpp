@@ -7,7 +7,7 @@ namespace w8y::view {
 namespace {
 
 /// Bytes of all capabilities together, where texts are cut.
-constexpr std::size_t most_of_texts = 1024;
+constexpr std::size_t max_of_texts = 1024;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void Texts::write(core::JsonObject& json, std::string_view name,
   for (const std::string& each : value) {
     std::string text = cut_text(each, 256);
     bytes += text.size() + 4;
-    if (bytes > most_of_texts) break;
+    if (bytes > max_of_texts) break;
     some.push_back(std::move(text));
   }
   json.put_json(name, texts_json(some, core::JsonText::utf8));

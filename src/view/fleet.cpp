@@ -14,7 +14,7 @@ namespace {
 
 /// News are told this much after the first of them, and after the beat before.
 constexpr Duration gathering = std::chrono::milliseconds(50);
-constexpr Duration least_gap = std::chrono::milliseconds(500);
+constexpr Duration min_gap = std::chrono::milliseconds(500);
 /// A Redis that refuses a beat is asked again.
 constexpr Duration refused_pause = std::chrono::seconds(60);
 /// Rights may be missing for a moment, while somebody changes them.
@@ -25,10 +25,10 @@ constexpr std::size_t random_digits = 8;
 
 // ---- what is told of lists
 
-void ToldLists::note(const ListStatus& list) {
+void ListReportTracker::note(const ListStatus& list) {
   std::string text = view::to_json(list, view::report);
   const std::size_t lively = std::hash<std::string>()(text);
-  Told& told = lists_[list.prefix];
+  Report& told = lists_[list.prefix];
   const bool is_new = !std::exchange(told.known, true) || told.gone;
   told.look = look_;
   told.gone = false;
@@ -39,13 +39,13 @@ void ToldLists::note(const ListStatus& list) {
   told.lively = lively;
 }
 
-void ToldLists::set_due(Told& list, std::string text, bool urgent) {
+void ListReportTracker::set_due(Report& list, std::string text, bool urgent) {
   list.due = std::move(text);
   if (urgent && !list.urgent) ++urgent_;
   list.urgent = list.urgent || urgent;
 }
 
-void ToldLists::end() {
+void ListReportTracker::end() {
   for (auto& [prefix, list] : lists_) {
     if (list.look == look_ || list.gone) continue;
     list.gone = true;
@@ -53,7 +53,7 @@ void ToldLists::end() {
   }
 }
 
-std::vector<ToldLists::Change> ToldLists::take(std::size_t most, bool lively) {
+std::vector<ListReportTracker::Change> ListReportTracker::take(std::size_t most, bool lively) {
   std::vector<Change> changes;
   auto at = lists_.lower_bound(next_);
   for (std::size_t looked = lists_.size(); looked > 0 && changes.size() < most; --looked) {
@@ -71,7 +71,7 @@ std::vector<ToldLists::Change> ToldLists::take(std::size_t most, bool lively) {
   return changes;
 }
 
-void ToldLists::forget() {
+void ListReportTracker::forget() {
   lists_.clear();
   next_.clear();
   urgent_ = 0;
@@ -79,8 +79,8 @@ void ToldLists::forget() {
 
 // ---- when to beat
 
-void BeatTimes::asked(Instant now) {
-  const Instant soon = std::max(now + gathering, begun_ + least_gap);
+void HeartbeatTimer::asked(Instant now) {
+  const Instant soon = std::max(now + gathering, started_ + min_gap);
   if (out_) {
     asked_ = true;
   } else {
@@ -88,42 +88,42 @@ void BeatTimes::asked(Instant now) {
   }
 }
 
-void BeatTimes::begun(Instant now) {
+void HeartbeatTimer::started(Instant now) {
   out_ = true;
   asked_ = false;
-  begun_ = now;
+  started_ = now;
 }
 
-void BeatTimes::answered(bool refused) {
+void HeartbeatTimer::answered(bool refused) {
   out_ = false;
   const bool soon = std::exchange(asked_, false) && !refused;
   refusals_ = refused ? refusals_ + 1 : 0;
-  const Duration pause = refusals_ == 0   ? (soon ? least_gap : beat_interval)
+  const Duration pause = refusals_ == 0   ? (soon ? min_gap : heartbeat_interval)
                          : refusals_ == 1 ? second_look
                                           : refused_pause;
-  due_ = begun_ + pause;
+  due_ = started_ + pause;
 }
 
-std::optional<Instant> BeatTimes::due() const {
+std::optional<Instant> HeartbeatTimer::due() const {
   return connected_ && !out_ ? std::optional(due_) : std::nullopt;
 }
 
 /// The answer is as old as half of the way, on average.
-void RedisTime::note(WallTime time, Instant asked, Instant answered) {
+void RedisClock::note(WallTime time, Instant asked, Instant answered) {
   known_ = true;
   time_ = time;
   when_ = asked + (answered - asked) / 2;
 }
 
-WallTime RedisTime::at(Instant when) const {
+WallTime RedisClock::at(Instant when) const {
   return time_ + std::chrono::duration_cast<WallTime>(when - when_);
 }
 
 // ---- all hosts
 
 const char* FleetHost::state() const {
-  if (silent) return "unresponsive";
-  return trouble.empty() ? beat.state.c_str() : "unknown";
+  if (unresponsive) return "unresponsive";
+  return error.empty() ? heartbeat.state.c_str() : "unknown";
 }
 
 void truncate_lists(FleetHost& host) {
@@ -131,10 +131,10 @@ void truncate_lists(FleetHost& host) {
   host.lists_error = "it has more lists than are shown";
 }
 
-std::string format_conflict(const FleetView& view, const HostBeat* own) {
+std::string format_conflict(const FleetView& view, const HostHeartbeat* own) {
   for (const FleetHost& host : view.hosts) {
-    const HostBeat& other = host.beat;
-    if (host.silent || !host.trouble.empty() || other.format == fleet_format) continue;
+    const HostHeartbeat& other = host.heartbeat;
+    if (host.unresponsive || !host.error.empty() || other.format == fleet_format) continue;
     if (own == nullptr || std::tie(other.started, other.id) < std::tie(own->started, own->id))
       return "host " + escape_text(other.host) + " uses format " + std::to_string(other.format) +
              (other.format < fleet_format ? "; stop or upgrade it"
@@ -153,52 +153,55 @@ namespace {
 
 /// A name that is used again after its host was killed is no name of two: who has not beaten since
 /// the other one was started is silent.
-void judge_names(FleetView& view) {
+void classify_names(FleetView& view) {
   std::map<std::string_view, std::vector<FleetHost*>> names;
   for (FleetHost& host : view.hosts)
-    if (host.trouble.empty() && !host.silent) names[host.beat.host].push_back(&host);
+    if (host.error.empty() && !host.unresponsive) names[host.heartbeat.host].push_back(&host);
   for (const auto& [name, hosts] : names) {
     // The newest start decides, and for its own host the one before: forged hosts of one name may
     // be ten thousand.
     WallTime newest{0};
     WallTime before{0};
     for (const FleetHost* host : hosts) {
-      before = std::max(before, std::min(newest, host->beat.started));
-      newest = std::max(newest, host->beat.started);
+      before = std::max(before, std::min(newest, host->heartbeat.started));
+      newest = std::max(newest, host->heartbeat.started);
     }
     for (FleetHost* host : hosts)
-      host->silent = (host->beat.started == newest ? before : newest) > host->last_beat;
+      host->unresponsive =
+          (host->heartbeat.started == newest ? before : newest) > host->last_heartbeat;
     const auto there = std::count_if(hosts.begin(), hosts.end(),
-                                     [](const FleetHost* host) { return !host->silent; });
-    for (FleetHost* host : hosts) host->duplicate_name = !host->silent && there > 1;
+                                     [](const FleetHost* host) { return !host->unresponsive; });
+    for (FleetHost* host : hosts) host->duplicate_name = !host->unresponsive && there > 1;
   }
 }
 
 }  // namespace
 
-void judge(FleetView& view) {
+void classify(FleetView& view) {
   const FleetHost* newest = nullptr;
   for (FleetHost& host : view.hosts) {
-    host.silent = host.last_beat + silent_after <= view.now;
-    if (!host.trouble.empty()) continue;
-    const bool counts = host.beat.generation > 0 && host.beat.applied + behind_after <= view.now;
-    if (counts && (newest == nullptr || newest->beat.applied < host.beat.applied)) newest = &host;
+    host.unresponsive = host.last_heartbeat + unresponsive_after <= view.now;
+    if (!host.error.empty()) continue;
+    const bool counts =
+        host.heartbeat.generation > 0 && host.heartbeat.applied + outdated_after <= view.now;
+    if (counts && (newest == nullptr || newest->heartbeat.applied < host.heartbeat.applied))
+      newest = &host;
   }
-  judge_names(view);
+  classify_names(view);
   for (FleetHost& host : view.hosts) {
-    if (!host.trouble.empty()) continue;
-    host.behind = newest != nullptr && host.beat.generation > 0 &&
-                  host.beat.config_hash != newest->beat.config_hash &&
-                  host.beat.applied < newest->beat.applied;
-    if (host.behind) view.latest_config_hash = newest->beat.config_hash;
+    if (!host.error.empty()) continue;
+    host.config_outdated = newest != nullptr && host.heartbeat.generation > 0 &&
+                           host.heartbeat.config_hash != newest->heartbeat.config_hash &&
+                           host.heartbeat.applied < newest->heartbeat.applied;
+    if (host.config_outdated) view.latest_config_hash = newest->heartbeat.config_hash;
   }
   // Pointers are sorted in place of hosts, which are ten times as large.
   std::vector<FleetHost*> order;
   order.reserve(view.hosts.size());
   for (FleetHost& host : view.hosts) order.push_back(&host);
   std::sort(order.begin(), order.end(), [](const FleetHost* a, const FleetHost* b) {
-    return std::tie(a->beat.host, a->beat.started, a->beat.id) <
-           std::tie(b->beat.host, b->beat.started, b->beat.id);
+    return std::tie(a->heartbeat.host, a->heartbeat.started, a->heartbeat.id) <
+           std::tie(b->heartbeat.host, b->heartbeat.started, b->heartbeat.id);
   });
   std::vector<FleetHost> sorted;
   sorted.reserve(order.size());

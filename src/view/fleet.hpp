@@ -17,19 +17,19 @@
 namespace w8y {
 
 /// A host tells that it is there so often.
-inline constexpr Duration beat_interval = std::chrono::seconds(10);
+inline constexpr Duration heartbeat_interval = std::chrono::seconds(10);
 /// Whoever has not for so long is gone.
-inline constexpr Duration beat_life = std::chrono::seconds(60);
+inline constexpr Duration heartbeat_life = std::chrono::seconds(60);
 /// Whoever has missed two beats is silent.
-inline constexpr Duration silent_after = std::chrono::seconds(25);
+inline constexpr Duration unresponsive_after = std::chrono::seconds(25);
 /// Another config may be everywhere after so long; who has not taken it then is behind.
-inline constexpr Duration behind_after = std::chrono::seconds(60);
+inline constexpr Duration outdated_after = std::chrono::seconds(60);
 /// Bytes: of a beat, and of what is told of a list.
-inline constexpr std::size_t max_beat = 4096;
+inline constexpr std::size_t max_heartbeat = 4096;
 /// Format of the keys, lock values and messages of w8y that this build reads and writes.
 inline constexpr unsigned fleet_format = 1;
 
-struct HostBeat {
+struct HostHeartbeat {
   unsigned format = 0;  ///< fleet_format of the host; 0: its heartbeat has none
   std::string host;
   std::string id;  ///< new at each start; not in the text, whose key has it
@@ -48,18 +48,18 @@ struct HostBeat {
   std::optional<WallTime> min_lease_margin;
   std::uint64_t lists_version = 0;  ///< another one: what is told of lists has changed
 
-  bool operator==(const HostBeat&) const = default;
+  bool operator==(const HostHeartbeat&) const = default;
 };
 
-/// One JSON object of at most max_beat bytes, however long a name is.
-std::string to_text(const HostBeat& beat);
+/// One JSON object of at most max_heartbeat bytes, however long a name is.
+std::string to_text(const HostHeartbeat& heartbeat);
 /// nullopt: not what to_text() writes. Unknown members are none of our business.
-std::optional<HostBeat> parse_beat(std::string_view text);
+std::optional<HostHeartbeat> parse_heartbeat(std::string_view text);
 
 // ---- what is told of lists: only what has changed
 
 /// Remembers what was told of each list.
-class ToldLists {
+class ListReportTracker {
  public:
   struct Change {
     std::string prefix;
@@ -80,7 +80,7 @@ class ToldLists {
   [[nodiscard]] std::size_t size() const { return lists_.size(); }
 
  private:
-  struct Told {
+  struct Report {
     std::size_t settled = 0;  ///< hash of what changes now and then
     std::size_t lively = 0;   ///< of what each run changes
     std::string due;          ///< text of the next list report; empty: none
@@ -89,9 +89,9 @@ class ToldLists {
     bool urgent = false;
     bool gone = false;
   };
-  void set_due(Told& list, std::string text, bool urgent);
+  void set_due(Report& list, std::string text, bool urgent);
 
-  std::map<std::string, Told> lists_;  ///< by prefix
+  std::map<std::string, Report> lists_;  ///< by prefix
   unsigned look_ = 0;
   std::size_t urgent_ = 0;
   std::string next_;  ///< the prefix at which the next take() begins
@@ -99,19 +99,19 @@ class ToldLists {
 
 // ---- when to beat
 
-/// Once in beat_interval, sooner when something is new, never two at once, and not while Redis is
-/// away.
-class BeatTimes {
+/// Once in heartbeat_interval, sooner when something is new, never two at once, and not while Redis
+/// is away.
+class HeartbeatTimer {
  public:
   void connected(Instant now) { connected_ = true, due_ = now; }
   void disconnected() { connected_ = out_ = false; }
   /// Something is new: told within half a second, with what else is new by then.
   void asked(Instant now);
-  void begun(Instant now);
-  /// `refused`: this Redis does not want it. It is tried again soon, and from the second time in a
-  /// row when rights may have changed.
+  void started(Instant now);
+  /// `ineligible`: this Redis does not want it. It is tried again soon, and from the second time in
+  /// a row when rights may have changed.
   void answered(bool refused);
-  /// nullopt: not before connected() or answered().
+  /// nullopt: not before connected() or on_reply().
   [[nodiscard]] std::optional<Instant> due() const;
   [[nodiscard]] bool connected() const { return connected_; }
 
@@ -120,12 +120,12 @@ class BeatTimes {
   bool out_ = false;
   bool asked_ = false;
   unsigned refusals_ = 0;  ///< in a row
-  Instant begun_{};
+  Instant started_{};
   Instant due_{};
 };
 
 /// Redis's clock, by ours.
-class RedisTime {
+class RedisClock {
  public:
   /// Redis has said `time`, between these two.
   void note(WallTime time, Instant asked, Instant answered);
@@ -142,11 +142,12 @@ class RedisTime {
 // ---- all hosts together
 
 struct FleetHost {
-  HostBeat beat;  ///< where `trouble` says that it can't be read: the id, and what that says
-  WallTime last_beat{0};
-  std::string trouble;            ///< why its beat can't be read; empty: it can
-  bool silent = false;            ///< since last_beat
-  bool behind = false;            ///< another config was applied elsewhere, and not here
+  HostHeartbeat
+      heartbeat;  ///< where `error` says that it can't be read: the id, and what that says
+  WallTime last_heartbeat{0};
+  std::string error;              ///< why its beat can't be read; empty: it can
+  bool unresponsive = false;      ///< since last_heartbeat
+  bool config_outdated = false;   ///< another config was applied elsewhere, and not here
   bool duplicate_name = false;    ///< another host that is there has it too
   std::vector<ListStatus> lists;  ///< by prefix, as it last told of them
   std::string lists_error;        ///< why (some of) its lists can't be read
@@ -159,21 +160,21 @@ struct FleetHost {
 struct FleetView {
   std::string fleet;
   WallTime now{0};
-  std::string trouble;             ///< why it can't be read; empty: it can
+  std::string error;               ///< why it can't be read; empty: it can
   bool unreachable = false;        ///< Redis is away: nothing of it is known
   std::vector<FleetHost> hosts;    ///< by name
-  bool cut = false;                ///< there are more hosts than are shown
+  bool truncated = false;          ///< there are more hosts than are shown
   std::string latest_config_hash;  ///< what who is behind has not; empty: nobody is
 };
 
 /// Notes that not all lists of the host are shown.
 void truncate_lists(FleetHost& host);
 /// Says who is silent, behind, or has another's name; and sorts.
-void judge(FleetView& view);
+void classify(FleetView& view);
 /// Returns why `own` must claim nothing: a live host of the fleet uses another format and started
 /// earlier, or at the same time with a smaller ID. Empty: there is none. nullptr: a client, which
 /// must change nothing while any live host uses another format.
-std::string format_conflict(const FleetView& view, const HostBeat* own);
+std::string format_conflict(const FleetView& view, const HostHeartbeat* own);
 /// The name in a host id: all but its random part.
 std::string name_in_host_id(std::string_view id);
 

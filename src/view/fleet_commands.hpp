@@ -16,9 +16,9 @@
 namespace w8y {
 
 /// Who has not answered then is named.
-inline constexpr Duration order_patience = std::chrono::seconds(2);
+inline constexpr Duration order_timeout = std::chrono::seconds(2);
 /// Bytes of an order; more is no order of ours.
-inline constexpr std::size_t max_order = std::size_t{64} << 10;
+inline constexpr std::size_t max_command = std::size_t{64} << 10;
 /// Bytes of an answer; more is no answer of ours.
 inline constexpr std::size_t max_answer = std::size_t{1} << 20;
 /// Runs in an answer, and bytes of each of their items.
@@ -30,12 +30,12 @@ inline constexpr Duration log_life = std::chrono::seconds(30);
 /// And says so this often.
 inline constexpr Duration log_renewal = std::chrono::seconds(10);
 
-enum class OrderKind { quiet, resume, drain, reload, cancel, run, runs, logs };
-const char* order_name(OrderKind kind);
+enum class FleetCommandKind { quiet, resume, drain, reload, cancel, run, runs, logs };
+const char* command_name(FleetCommandKind kind);
 
-struct FleetOrder {
+struct FleetCommand {
   std::string id;  ///< letters, digits, '-': a part of the name of a channel
-  OrderKind kind = OrderKind::runs;
+  FleetCommandKind kind = FleetCommandKind::runs;
   std::string host;   ///< a name or a host id; empty: all
   std::string by;     ///< who has given it; may be empty
   WallTime until{0};  ///< by Redis's clock: not to be done any more then
@@ -48,15 +48,15 @@ struct FleetOrder {
   [[nodiscard]] bool is_for(std::string_view name, std::string_view host_id) const {
     return host.empty() || host == name || host == host_id;
   }
-  bool operator==(const FleetOrder&) const = default;
+  bool operator==(const FleetCommand&) const = default;
 };
 
-std::string to_text(const FleetOrder& order);
+std::string to_text(const FleetCommand& order);
 /// What is wrong with it, for the log.
-struct BadOrder {
+struct InvalidFleetCommand {
   std::string why;
 };
-std::variant<FleetOrder, BadOrder> parse_order(std::string_view text);
+std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view text);
 
 /// A list on a host, with the state and the slots of the host.
 struct HostList {
@@ -66,7 +66,7 @@ struct HostList {
   std::size_t slots_limit = 0;  ///< 0: none
 };
 
-struct FleetAnswer {
+struct FleetReply {
   std::string host;
   std::string host_id;
   std::string result;  ///< "done", "accepted", "not_found", "refused", "invalid", "unavailable"
@@ -80,23 +80,23 @@ struct FleetAnswer {
   [[nodiscard]] bool good() const { return result == "done" || result == "accepted"; }
 };
 
-std::string to_text(const FleetAnswer& answer);
-std::optional<FleetAnswer> parse_answer(std::string_view text);
+std::string to_text(const FleetReply& answer);
+std::optional<FleetReply> parse_reply(std::string_view text);
 
 /// What came of an order.
-struct FleetOutcome {
-  std::string trouble;               ///< why it could not be given; empty: it was
-  bool unreachable = false;          ///< since Redis is away
-  bool not_found = false;            ///< no host of that name is there
-  std::vector<FleetAnswer> answers;  ///< by host
+struct FleetCommandResult {
+  std::string error;                ///< why it could not be given; empty: it was
+  bool unreachable = false;         ///< since Redis is away
+  bool not_found = false;           ///< no host of that name is there
+  std::vector<FleetReply> replies;  ///< by host
   /// Those who were to answer, and have not.
-  struct Missing {
+  struct NoReply {
     std::string host;
     std::string host_id;
-    bool silent = false;  ///< its beats have ceased too
-    WallTime last_beat{0};
+    bool unresponsive = false;  ///< its beats have ceased too
+    WallTime last_heartbeat{0};
   };
-  std::vector<Missing> missing;
+  std::vector<NoReply> no_reply;
   WallTime now{0};
 
   /// All have done it.
@@ -106,10 +106,10 @@ struct FleetOutcome {
 };
 
 /// A JSON object, as GET /api/v1/fleet/runs has it.
-std::string to_text(const FleetOutcome& outcome);
+std::string to_text(const FleetCommandResult& outcome);
 /// The same of a command that changes something: with "error" if not all hosts have done it.
-std::string command_text(const FleetOutcome& outcome);
+std::string command_text(const FleetCommandResult& outcome);
 /// Reads what to_text() wrote.
-FleetOutcome read_outcome(const view::JsonFields& json);
+FleetCommandResult read_outcome(const view::JsonFields& json);
 
 }  // namespace w8y

@@ -25,7 +25,7 @@ std::string line_json(const LogLine& line) {
   return json.take();
 }
 
-std::string news_json(const LogNews& news) {
+std::string updates_json(const LogProgress& news) {
   core::JsonObject json(128 + news.update.size());
   json.put_bytes("list", news.list);
   json.put("run", news.run);
@@ -37,7 +37,7 @@ std::string news_json(const LogNews& news) {
   return json.take();
 }
 
-std::string end_json(const LogEnd& end) {
+std::string end_json(const LogRunEnd& end) {
   core::JsonObject json(128);
   json.put_bytes("list", end.list);
   json.put("run", end.run);
@@ -53,7 +53,8 @@ std::string to_text(const LogMessage& message) {
   json.put("host", message.host);
   if (!message.lines.empty()) json.put_json("lines", core::json_array(message.lines, line_json));
   if (message.left_out > 0) json.put_json("dropped", std::to_string(message.left_out));
-  if (!message.news.empty()) json.put_json("updates", core::json_array(message.news, news_json));
+  if (!message.updates.empty())
+    json.put_json("updates", core::json_array(message.updates, updates_json));
   if (!message.ended.empty()) json.put_json("ended", core::json_array(message.ended, end_json));
   return json.take();
 }
@@ -69,9 +70,9 @@ std::optional<LogMessage> parse_log_message(std::string_view text) {
                              line.bytes("item").value_or(""), line.bytes("line").value_or(""),
                              line.flag("truncated")});
   for (const JsonFields& news : json->objects("updates"))
-    message.news.push_back({news.bytes("list").value_or(""), news.text("run"),
-                            view::read_progress(news),
-                            news.has("update") ? news.value("update") : std::string()});
+    message.updates.push_back({news.bytes("list").value_or(""), news.text("run"),
+                               view::read_progress(news),
+                               news.has("update") ? news.value("update") : std::string()});
   for (const JsonFields& end : json->objects("ended"))
     message.ended.push_back(
         {end.bytes("list").value_or(""), end.text("run"), end.text("outcome"), end.text("reason")});
@@ -86,7 +87,7 @@ bool LogFollowers::Follower::wants(const RunRef& of) const {
 }
 
 bool LogFollowers::Follower::has_news() const {
-  return !message.lines.empty() || message.left_out > 0 || !message.news.empty() ||
+  return !message.lines.empty() || message.left_out > 0 || !message.updates.empty() ||
          !message.ended.empty();
 }
 
@@ -102,7 +103,7 @@ bool LogFollowers::Follower::begin(std::size_t size, Instant now) {
   return false;
 }
 
-LogFollowers::Followed LogFollowers::follow(const FleetOrder& order, Instant now) {
+LogFollowers::Followed LogFollowers::follow(const FleetCommand& order, Instant now) {
   const auto known = std::find_if(followers_.begin(), followers_.end(), [&](const Follower& each) {
     return each.listener == order.listener;
   });
@@ -120,7 +121,7 @@ LogFollowers::Followed LogFollowers::follow(const FleetOrder& order, Instant now
   return Followed::anew;
 }
 
-void LogFollowers::said(const RunSaid& said, Instant now) {
+void LogFollowers::said(const RunLogged& said, Instant now) {
   for (Follower& follower : followers_) {
     if (!follower.wants(said.of)) continue;
     const std::string_view told = said.line.substr(0, max_told_line);
@@ -138,8 +139,9 @@ void LogFollowers::updated(const RunUpdated& updated, Instant now) {
     // It can't be cut.
     const bool fits = updated.data.size() <= max_told_update;
     if (follower.begin(fits ? updated.data.size() : max_log_bytes + 1, now))
-      follower.message.news.push_back({std::string(updated.of.prefix), std::string(updated.of.run),
-                                       std::nullopt, std::string(updated.data)});
+      follower.message.updates.push_back({std::string(updated.of.prefix),
+                                          std::string(updated.of.run), std::nullopt,
+                                          std::string(updated.data)});
   }
 }
 
@@ -147,8 +149,8 @@ void LogFollowers::progressed(const RunProgressed& progressed, Instant now) {
   for (Follower& follower : followers_) {
     if (!follower.wants(progressed.of)) continue;
     if (!follower.has_news()) follower.gathered_since = now;
-    auto& news = follower.message.news;
-    const auto known = std::find_if(news.begin(), news.end(), [&](const LogNews& each) {
+    auto& news = follower.message.updates;
+    const auto known = std::find_if(news.begin(), news.end(), [&](const LogProgress& each) {
       return each.progress && each.run == progressed.of.run && each.list == progressed.of.prefix;
     });
     if (known != news.end()) {

@@ -36,14 +36,14 @@ struct LogLine {
 };
 
 /// What a run tells besides lines: of its progress the newest only.
-struct LogNews {
+struct LogProgress {
   std::string list;
   std::string run;
   std::optional<Progress> progress;
   std::string update;  ///< JSON, as its executor gave it; empty: none
 };
 
-struct LogEnd {
+struct LogRunEnd {
   std::string list;
   std::string run;
   std::string outcome;
@@ -55,8 +55,8 @@ struct LogMessage {
   std::string host;
   std::vector<LogLine> lines;
   std::size_t left_out = 0;  ///< lines and updates, after these
-  std::vector<LogNews> news;
-  std::vector<LogEnd> ended;
+  std::vector<LogProgress> updates;
+  std::vector<LogRunEnd> ended;
 };
 std::string to_text(const LogMessage& message);
 /// nullopt: not what to_text() writes.
@@ -67,10 +67,10 @@ class LogFollowers {
  public:
   enum class Followed { anew, renewed, too_many };
   /// An order `logs` with a listener. Forgotten after log_life.
-  Followed follow(const FleetOrder& order, Instant now);
+  Followed follow(const FleetCommand& order, Instant now);
   [[nodiscard]] bool none() const { return followers_.empty(); }
 
-  void said(const RunSaid& said, Instant now);
+  void said(const RunLogged& said, Instant now);
   void updated(const RunUpdated& updated, Instant now);
   void progressed(const RunProgressed& progressed, Instant now);
   void ended(const RunEnded& ended, Instant now);

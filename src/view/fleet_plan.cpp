@@ -9,7 +9,7 @@ namespace w8y {
 
 namespace {
 
-std::string program_of_rule(const Rule& rule) {
+std::string program_of_rule(const ListConfig& rule) {
   return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
@@ -22,7 +22,7 @@ Settings told_settings(const ListStatus& list) {
 }
 
 /// The same of a rule; the program is cut as in a beat.
-Settings told_settings(const Rule& rule) {
+Settings told_settings(const ListConfig& rule) {
   ListStatus list;
   list.concurrency = rule.concurrency;
   list.fleet_concurrency = rule.fleet_concurrency;
@@ -33,7 +33,7 @@ Settings told_settings(const Rule& rule) {
 }
 
 ListVerdict::Kind kind_now(const ListStatus& list) {
-  if (list.state == ListState::refused) return ListVerdict::Kind::refused;
+  if (list.state == ListState::ineligible) return ListVerdict::Kind::refused;
   if (list.state == ListState::probing) return ListVerdict::Kind::unknown;
   const bool on = list.enabled && list.concurrency > 0;
   return on ? ListVerdict::Kind::runs : ListVerdict::Kind::disabled;
@@ -50,7 +50,7 @@ const ListStatus* known_of(const FleetHost& host, const std::string& prefix,
   return known;
 }
 
-ListVerdict judge_list(const FleetHost& host, const Rule& rule, const std::string& program,
+ListVerdict judge_list(const FleetHost& host, const ListConfig& rule, const std::string& program,
                        const WhyNot& why_not) {
   using Kind = ListVerdict::Kind;
   ListVerdict verdict{rule.prefix, Kind::runs, {}, false};
@@ -61,7 +61,7 @@ ListVerdict judge_list(const FleetHost& host, const Rule& rule, const std::strin
   } else if (!known->caps.empty()) {
     verdict.why = why_not(rule, Caps{known->caps, 1, known->executor_version});
     if (!verdict.why.empty()) verdict.kind = Kind::refused;
-  } else if (known->state == ListState::refused) {
+  } else if (known->state == ListState::ineligible) {
     verdict.kind = Kind::refused;
     verdict.why = known->why;
   }
@@ -90,10 +90,10 @@ const char* verdict_name(ListVerdict::Kind kind) {
 
 HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& why_not) {
   HostPlan plan;
-  plan.same = host.beat.config_hash == config.hash;
+  plan.same = host.heartbeat.config_hash == config.hash;
   ConfigText before;
   ConfigText after;
-  before.supervisor["host_concurrency"] = std::to_string(host.beat.slots_limit);
+  before.supervisor["host_concurrency"] = std::to_string(host.heartbeat.slots_limit);
   after.supervisor["host_concurrency"] = std::to_string(config.supervisor.host_concurrency);
   for (const ListStatus& list : host.lists) before.lists[list.prefix] = told_settings(list);
   for (const auto& [prefix, rule] : config.lists) {

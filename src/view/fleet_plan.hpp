@@ -38,7 +38,7 @@ struct HostPlan {
 };
 
 /// Whether a program with these caps can serve the rule: empty, or why not.
-using WhyNot = std::function<std::string(const Rule& rule, const Caps& caps)>;
+using WhyNot = std::function<std::string(const ListConfig& rule, const Caps& caps)>;
 /// `config`: as that host reads it, with its hash.
 HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& why_not);
 

@@ -14,22 +14,23 @@ namespace {
 
 using view::JsonFields;
 
-constexpr std::size_t max_order_id = 64;
+constexpr std::size_t max_command_id = 64;
 
-bool is_order_id(std::string_view id) {
+bool is_command_id(std::string_view id) {
   const auto fit = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
   };
-  return !id.empty() && id.size() <= max_order_id && std::all_of(id.begin(), id.end(), fit);
+  return !id.empty() && id.size() <= max_command_id && std::all_of(id.begin(), id.end(), fit);
 }
 
-constexpr std::pair<OrderKind, const char*> order_names[] = {
-    {OrderKind::quiet, "quiet"},   {OrderKind::resume, "resume"}, {OrderKind::drain, "drain"},
-    {OrderKind::reload, "reload"}, {OrderKind::cancel, "cancel"}, {OrderKind::run, "run"},
-    {OrderKind::runs, "runs"},     {OrderKind::logs, "logs"}};
+constexpr std::pair<FleetCommandKind, const char*> command_names[] = {
+    {FleetCommandKind::quiet, "quiet"},   {FleetCommandKind::resume, "resume"},
+    {FleetCommandKind::drain, "drain"},   {FleetCommandKind::reload, "reload"},
+    {FleetCommandKind::cancel, "cancel"}, {FleetCommandKind::run, "run"},
+    {FleetCommandKind::runs, "runs"},     {FleetCommandKind::logs, "logs"}};
 
-const OrderKind* order_kind(std::string_view name) {
-  for (const auto& [kind, known] : order_names)
+const FleetCommandKind* command_kind(std::string_view name) {
+  for (const auto& [kind, known] : command_names)
     if (name == known) return &kind;
   return nullptr;
 }
@@ -38,16 +39,16 @@ const OrderKind* order_kind(std::string_view name) {
 
 // ---- orders
 
-const char* order_name(OrderKind kind) {
-  for (const auto& [known, name] : order_names)
+const char* command_name(FleetCommandKind kind) {
+  for (const auto& [known, name] : command_names)
     if (kind == known) return name;
   return "?";
 }
 
-std::string to_text(const FleetOrder& order) {
+std::string to_text(const FleetCommand& order) {
   core::AsciiObject json(256);
   json.put("id", order.id);
-  json.put("command", order_name(order.kind));
+  json.put("command", command_name(order.kind));
   if (order.host.empty()) {
     json.put_json("all", "true");
   } else {
@@ -57,40 +58,42 @@ std::string to_text(const FleetOrder& order) {
   json.put("until_ms", order.until.count());
   if (!order.run.empty()) json.put_bytes("run", order.run);
   if (order.list) json.put_bytes("list", *order.list);
-  if (order.kind == OrderKind::run) json.put_bytes("item", order.item);
+  if (order.kind == FleetCommandKind::run) json.put_bytes("item", order.item);
   if (!order.listener.empty()) json.put("listener", order.listener);
   return json.take();
 }
 
-std::variant<FleetOrder, BadOrder> parse_order(std::string_view text) {
-  if (text.size() > max_order)
-    return BadOrder{"it has " + std::to_string(text.size()) +
-                    " bytes, and no order has more than " + std::to_string(max_order)};
-  const auto json = JsonFields::parse(text, max_order);
-  if (!json) return BadOrder{"it is no JSON object"};
+std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view text) {
+  if (text.size() > max_command)
+    return InvalidFleetCommand{"it has " + std::to_string(text.size()) +
+                               " bytes, and no order has more than " + std::to_string(max_command)};
+  const auto json = JsonFields::parse(text, max_command);
+  if (!json) return InvalidFleetCommand{"it is no JSON object"};
   const JsonFields& fields = *json;
-  FleetOrder order;
+  FleetCommand order;
   order.id = fields.text("id");
-  if (!is_order_id(order.id)) return BadOrder{"its id is not 1 to 64 letters, digits and '-'"};
+  if (!is_command_id(order.id))
+    return InvalidFleetCommand{"its id is not 1 to 64 letters, digits and '-'"};
   const std::string name = fields.text("command");
-  const OrderKind* kind = order_kind(name);
-  if (kind == nullptr) return BadOrder{"there is no order " + escape_text(name, 256)};
+  const FleetCommandKind* kind = command_kind(name);
+  if (kind == nullptr) return InvalidFleetCommand{"there is no order " + escape_text(name, 256)};
   order.kind = *kind;
   order.host = fields.text("host");
   if (order.host.empty() != fields.flag("all"))
-    return BadOrder{"it names neither a host nor all, or both"};
+    return InvalidFleetCommand{"it names neither a host nor all, or both"};
   order.by = fields.text("by");
   order.until = fields.ms("until_ms").value_or(WallTime{0});
   order.run = fields.bytes("run").value_or("");
-  if (order.kind == OrderKind::cancel && order.run.empty())
-    return BadOrder{"it says not which run to cancel"};
+  if (order.kind == FleetCommandKind::cancel && order.run.empty())
+    return InvalidFleetCommand{"it says not which run to cancel"};
   if (fields.has("list") || fields.has("list_base64"))
     order.list = fields.bytes("list").value_or("");
   order.item = fields.bytes("item").value_or("");
-  if (order.kind == OrderKind::run && !order.list) return BadOrder{"it says not of which list"};
+  if (order.kind == FleetCommandKind::run && !order.list)
+    return InvalidFleetCommand{"it says not of which list"};
   order.listener = fields.text("listener");
-  if (!order.listener.empty() && !is_order_id(order.listener))
-    return BadOrder{"its listener is not 1 to 64 letters, digits and '-'"};
+  if (!order.listener.empty() && !is_command_id(order.listener))
+    return InvalidFleetCommand{"its listener is not 1 to 64 letters, digits and '-'"};
   return order;
 }
 
@@ -120,7 +123,7 @@ std::optional<HostList> read_host_list(const std::optional<JsonFields>& json) {
   return list;
 }
 
-void put_answer(core::JsonObject& json, const FleetAnswer& answer) {
+void put_reply(core::JsonObject& json, const FleetReply& answer) {
   json.put("result", answer.result);
   json.put("text", answer.text);
   if (!answer.lines.empty()) json.put_json("lines", view::texts_json(answer.lines));
@@ -133,8 +136,8 @@ void put_answer(core::JsonObject& json, const FleetAnswer& answer) {
   if (!answer.run.empty()) json.put("run", answer.run);
 }
 
-FleetAnswer read_answer(const JsonFields& fields) {
-  FleetAnswer answer;
+FleetReply read_reply(const JsonFields& fields) {
+  FleetReply answer;
   answer.host = fields.bytes("host").value_or("");
   answer.host_id = fields.bytes("host_id").value_or("");
   answer.result = fields.text("result");
@@ -152,76 +155,76 @@ FleetAnswer read_answer(const JsonFields& fields) {
 
 }  // namespace
 
-std::string to_text(const FleetAnswer& answer) {
+std::string to_text(const FleetReply& answer) {
   core::AsciiObject json(256);
   json.put("host", answer.host);
   json.put("host_id", answer.host_id);
-  put_answer(json, answer);
+  put_reply(json, answer);
   return json.take();
 }
 
-std::optional<FleetAnswer> parse_answer(std::string_view text) {
+std::optional<FleetReply> parse_reply(std::string_view text) {
   const auto json = JsonFields::parse(text, max_answer);
   if (!json) return std::nullopt;
-  FleetAnswer answer = read_answer(*json);
+  FleetReply answer = read_reply(*json);
   if (answer.host.empty() || answer.host_id.empty() || answer.result.empty()) return std::nullopt;
   return answer;
 }
 
-std::string to_text(const FleetOutcome& outcome) {
+std::string to_text(const FleetCommandResult& outcome) {
   core::AsciiObject json(1024);
   json.put("all_done", outcome.complete());
   json.put("now_ms", outcome.now.count());
-  const auto host_json = [](const FleetAnswer& answer) {
+  const auto host_json = [](const FleetReply& answer) {
     core::AsciiObject told(256);
     told.put_bytes("host", answer.host);
     told.put_bytes("host_id", answer.host_id);
-    put_answer(told, answer);
+    put_reply(told, answer);
     return told.take();
   };
-  json.put_json("hosts", core::json_array(outcome.answers, host_json));
-  const auto missing_json = [](const FleetOutcome::Missing& host) {
+  json.put_json("hosts", core::json_array(outcome.replies, host_json));
+  const auto missing_json = [](const FleetCommandResult::NoReply& host) {
     core::AsciiObject told(128);
     told.put_bytes("host", host.host);
     told.put_bytes("host_id", host.host_id);
-    told.put("unresponsive", host.silent);
-    told.put("last_heartbeat_ms", host.last_beat.count());
+    told.put("unresponsive", host.unresponsive);
+    told.put("last_heartbeat_ms", host.last_heartbeat.count());
     return told.take();
   };
-  json.put_json("no_reply", core::json_array(outcome.missing, missing_json));
+  json.put_json("no_reply", core::json_array(outcome.no_reply, missing_json));
   return json.take();
 }
 
-std::string command_text(const FleetOutcome& outcome) {
+std::string command_text(const FleetCommandResult& outcome) {
   std::string text = to_text(outcome);
   if (outcome.complete()) return text;
   text.pop_back();  // its }
   return text += R"(,"error":"not all hosts have done it"})";
 }
 
-FleetOutcome read_outcome(const JsonFields& json) {
-  FleetOutcome outcome;
+FleetCommandResult read_outcome(const JsonFields& json) {
+  FleetCommandResult outcome;
   outcome.now = json.ms("now_ms").value_or(WallTime{0});
-  for (const JsonFields& each : json.objects("hosts")) outcome.answers.push_back(read_answer(each));
+  for (const JsonFields& each : json.objects("hosts")) outcome.replies.push_back(read_reply(each));
   for (const JsonFields& each : json.objects("no_reply"))
-    outcome.missing.push_back({each.bytes("host").value_or(""), each.bytes("host_id").value_or(""),
-                               each.flag("unresponsive"),
-                               each.ms("last_heartbeat_ms").value_or(WallTime{0})});
+    outcome.no_reply.push_back({each.bytes("host").value_or(""), each.bytes("host_id").value_or(""),
+                                each.flag("unresponsive"),
+                                each.ms("last_heartbeat_ms").value_or(WallTime{0})});
   return outcome;
 }
 
-bool FleetOutcome::complete() const {
-  return trouble.empty() && missing.empty() &&
-         std::all_of(answers.begin(), answers.end(),
-                     [](const FleetAnswer& answer) { return answer.good(); });
+bool FleetCommandResult::complete() const {
+  return error.empty() && no_reply.empty() &&
+         std::all_of(replies.begin(), replies.end(),
+                     [](const FleetReply& answer) { return answer.good(); });
 }
 
-bool FleetOutcome::no_run() const {
-  return trouble.empty() &&
-         std::all_of(missing.begin(), missing.end(),
-                     [](const Missing& host) { return host.silent; }) &&
-         std::all_of(answers.begin(), answers.end(),
-                     [](const FleetAnswer& answer) { return answer.runs.empty(); });
+bool FleetCommandResult::no_run() const {
+  return error.empty() &&
+         std::all_of(no_reply.begin(), no_reply.end(),
+                     [](const NoReply& host) { return host.unresponsive; }) &&
+         std::all_of(replies.begin(), replies.end(),
+                     [](const FleetReply& answer) { return answer.runs.empty(); });
 }
 
 }  // namespace w8y

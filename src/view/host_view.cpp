@@ -25,7 +25,7 @@ using R = RedisStatus;
 constexpr Field<R> redis_fields[] = {
     field<R, Text<>, &R::url>("url", shown),
     field<R, Flag, &R::connected>("connected", shown),
-    field<R, Text<>, &R::trouble>("error", shown),
+    field<R, Text<>, &R::error>("error", shown),
     field<R, MaybeTime, &R::away_since>("unavailable_since_ms", shown),
     field<R, Number, &R::commands_sent>("commands_sent", api),
     field<R, Number, &R::leases>("leases", shown),
@@ -38,7 +38,7 @@ constexpr Field<G> gearman_fields[] = {
     field<G, Text<>, &G::server>("server", shown),
     field<G, Number, &G::lists>("lists", shown),
     field<G, Number, &G::connected>("connected", shown),
-    field<G, Text<>, &G::trouble>("error", shown),
+    field<G, Text<>, &G::error>("error", shown),
     field<G, MaybeTime, &G::away_since>("unavailable_since_ms", shown),
     field<G, Number, &G::jobs>("jobs", shown),
 };
@@ -71,7 +71,7 @@ struct GearmanForm {
   }
 };
 
-/// Writes the slots of a HostStatus or HostBeat.
+/// Writes the slots of a HostStatus or HostHeartbeat.
 template <class T>
 void write_slots(core::JsonObject& json, std::string_view name, const T& of, Surface) {
   core::AsciiObject object(64);
@@ -110,9 +110,9 @@ constexpr Field<H> host_fields[] = {
 
 // ---- heartbeats, and the fleet as they show it
 
-using B = HostBeat;
+using B = HostHeartbeat;
 constexpr unsigned told = heartbeat | fleet;
-constexpr Field<B> beat_fields[] = {
+constexpr Field<B> heartbeat_fields[] = {
     field<B, Number, &B::format>("format", told),
     field<B, Bytes, &B::host>("host", told),
     field<B, Bytes, &B::id>("host_id", fleet),
@@ -138,24 +138,24 @@ struct StateOfFleet {
   }
   /// "unresponsive" and "unknown" are kept as they are.
   static void read(const JsonFields& json, std::string_view name, FleetHost& host) {
-    host.beat.state = json.text(name);
+    host.heartbeat.state = json.text(name);
   }
 };
 
 void write_silent(core::JsonObject& json, std::string_view name, const FleetHost& host, Surface) {
-  Time::write(json, name, host.silent ? host.last_beat : WallTime{0}, api);
+  Time::write(json, name, host.unresponsive ? host.last_heartbeat : WallTime{0}, api);
 }
 void read_silent(const JsonFields& json, std::string_view name, FleetHost& host) {
-  host.silent = json.ms(name).has_value();
+  host.unresponsive = json.ms(name).has_value();
 }
 
 using F = FleetHost;
 constexpr Field<F> fleet_fields[] = {
     {"state", fleet, StateOfFleet::write, StateOfFleet::read},
-    field<F, Time, &F::last_beat>("last_heartbeat_ms", fleet),
+    field<F, Time, &F::last_heartbeat>("last_heartbeat_ms", fleet),
     {"unresponsive_since_ms", fleet, write_silent, read_silent},
-    field<F, Text<>, &F::trouble>("error", fleet),
-    field<F, Flag, &F::behind>("config_outdated", fleet),
+    field<F, Text<>, &F::error>("error", fleet),
+    field<F, Flag, &F::config_outdated>("config_outdated", fleet),
     field<F, Flag, &F::duplicate_name>("duplicate_name", fleet),
 };
 
@@ -166,7 +166,7 @@ void put_host(core::JsonObject& json, const HostStatus& host, Surface surface) {
 }
 
 void put_host(core::JsonObject& json, const FleetHost& host) {
-  put_fields(json, beat_fields, host.beat, fleet);
+  put_fields(json, heartbeat_fields, host.heartbeat, fleet);
   put_fields(json, fleet_fields, host, fleet);
 }
 
@@ -196,7 +196,7 @@ std::string to_json(FleetHost&& host, bool lists, std::size_t most) {
 void put_fleet(core::JsonObject& json, const FleetView& view) {
   json.put("now_ms", view.now.count());
   json.put("latest_config_hash", view.latest_config_hash);
-  json.put("truncated", view.cut);
+  json.put("truncated", view.truncated);
   json.put_bytes("fleet", view.fleet);
 }
 
@@ -204,7 +204,7 @@ FleetView read_fleet(const JsonFields& json) {
   FleetView view;
   view.now = json.ms("now_ms").value_or(WallTime{0});
   view.latest_config_hash = json.text("latest_config_hash");
-  view.cut = json.flag("truncated");
+  view.truncated = json.flag("truncated");
   view.fleet = json.bytes("fleet").value_or("");
   for (const JsonFields& each : json.objects("hosts")) view.hosts.push_back(read_fleet_host(each));
   return view;
@@ -212,7 +212,7 @@ FleetView read_fleet(const JsonFields& json) {
 
 std::vector<std::string_view> host_names(unsigned surfaces) {
   if ((surfaces & api) != 0) return names_of(host_fields, surfaces);
-  std::vector<std::string_view> names = names_of(beat_fields, surfaces);
+  std::vector<std::string_view> names = names_of(heartbeat_fields, surfaces);
   for (const std::string_view name : names_of(fleet_fields, surfaces)) names.push_back(name);
   return names;
 }
@@ -225,7 +225,7 @@ HostStatus read_host(const JsonFields& json) {
 
 FleetHost read_fleet_host(const JsonFields& json) {
   FleetHost host;
-  read_fields(json, beat_fields, host.beat, fleet);
+  read_fields(json, heartbeat_fields, host.heartbeat, fleet);
   read_fields(json, fleet_fields, host, fleet);
   host.lists_error = json.text("lists_error");
   host.lists_truncated = json.flag("lists_truncated");
@@ -238,19 +238,19 @@ FleetHost read_fleet_host(const JsonFields& json) {
 
 namespace w8y {
 
-std::string to_text(const HostBeat& beat) {
-  core::JsonObject json(max_beat / 4);
-  view::put_fields(json, view::beat_fields, beat, view::heartbeat);
+std::string to_text(const HostHeartbeat& heartbeat) {
+  core::JsonObject json(max_heartbeat / 4);
+  view::put_fields(json, view::heartbeat_fields, heartbeat, view::heartbeat);
   return json.take();
 }
 
-std::optional<HostBeat> parse_beat(std::string_view text) {
-  const auto json = view::JsonFields::parse(text, max_beat);
+std::optional<HostHeartbeat> parse_heartbeat(std::string_view text) {
+  const auto json = view::JsonFields::parse(text, max_heartbeat);
   if (!json) return std::nullopt;
-  HostBeat beat;
-  view::read_fields(*json, view::beat_fields, beat, view::heartbeat);
-  if (beat.host.empty() || beat.state.empty()) return std::nullopt;
-  return beat;
+  HostHeartbeat heartbeat;
+  view::read_fields(*json, view::heartbeat_fields, heartbeat, view::heartbeat);
+  if (heartbeat.host.empty() || heartbeat.state.empty()) return std::nullopt;
+  return heartbeat;
 }
 
 }  // namespace w8y

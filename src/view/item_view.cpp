@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "cla
                                                       "queued",  "stalled", "orphaned"};
 
 /// Bytes of a name on the page.
-constexpr std::size_t most_ring_name = 120;
+constexpr std::size_t max_ring_name = 120;
 
 void write_name(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
   put_item(json, name, item.shown());
@@ -85,11 +85,11 @@ constexpr Field<I> item_fields[] = {
     shown_field<I, KnownTime, &I::until>("until_ms", feed_job | ring),
     shown_field<I, KnownTime, &I::due>("due_ms", schedule_job),
     shown_field<I, Bytes, &I::queue>("queue", schedule_job),
-    shown_field<I, KnownCount, &I::place>("position", schedule_job | feed_job),
+    shown_field<I, KnownCount, &I::queue_position>("position", schedule_job | feed_job),
     shown_field<I, SomeBytes, &I::by>("by", circular_item | ring),
     shown_field<I, SomeBytes, &I::why>("reason", circular_item | schedule_job | ring),
-    shown_field<I, SetFlag, &I::parked_at_end>("quarantined_at_end", circular_item),
-    shown_field<I, SetFlag, &I::parked_at_end>("stalled_at_end", feed_job),
+    shown_field<I, SetFlag, &I::quarantined_at_end>("quarantined_at_end", circular_item),
+    shown_field<I, SetFlag, &I::quarantined_at_end>("stalled_at_end", feed_job),
     shown_field<I, ReadBytes, &I::schedule>("rule", schedule_job),
     {"next_ms", schedule_job, write_next, nullptr},
 };
@@ -140,14 +140,14 @@ std::string to_json(const ItemView& item, SourceKind kind) {
 std::string ring_json(const ItemView& item, std::size_t index) {
   core::AsciiObject json(256);
   json.put("index", index);
-  put_item(json, "item", shortened(item.shown(), most_ring_name));
+  put_item(json, "item", shortened(item.shown(), max_ring_name));
   put_fields(json, item_fields, item, ring);
   return json.take();
 }
 
 std::string ring_name(const ItemView& item) {
   core::AsciiObject json(64);
-  put_item(json, "item", shortened(item.shown(), most_ring_name));
+  put_item(json, "item", shortened(item.shown(), max_ring_name));
   return json.take();
 }
 

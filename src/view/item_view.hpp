@@ -35,24 +35,24 @@ struct ItemView {
   std::string run;   ///< active; or after which the item was quarantined
   /// Value of the lock of a circular list. Of a schedule: the tag of another program's worker.
   std::string lock;
-  std::string by;              ///< quarantined: who did it
-  std::string why;             ///< why it rests, is quarantined, bad or nowhere
-  bool parked_at_end = false;  ///< quarantined or stalled when its run ends
+  std::string by;                   ///< quarantined: who did it
+  std::string why;                  ///< why it rests, is quarantined, bad or nowhere
+  bool quarantined_at_end = false;  ///< quarantined or stalled when its run ends
 
   // Of circular lists.
   std::size_t copies = 1;    ///< in the list, or in the part of it that was read
   std::size_t position = 0;  ///< index of the first copy in the list
 
   // Of schedules and feeds.
-  std::size_t place = 0;  ///< in its queue: 1 is claimed next; 0: not queued, or not known
-  std::string queue;      ///< code
+  std::size_t queue_position = 0;  ///< in its queue: 1 is claimed next; 0: not queued, or not known
+  std::string queue;               ///< code
   std::optional<WallTime> due;
   std::optional<std::string> status;    ///< as it is stored
   std::optional<std::string> schedule;  ///< as it is stored; nullopt: not read
   std::string words;                    ///< the schedule in words
   std::vector<WallTime> next;           ///< next times
 
-  [[nodiscard]] ShownItem shown() const { return {item, length}; }
+  [[nodiscard]] DisplayItem shown() const { return {item, length}; }
   /// `item` is only the beginning.
   [[nodiscard]] bool cut() const { return length > item.size(); }
 };

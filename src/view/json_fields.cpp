@@ -29,7 +29,7 @@ const Json* member(const void* object, std::string_view name) {
 }  // namespace
 
 std::optional<JsonFields> JsonFields::parse(std::string_view text, std::size_t most) {
-  if (text.size() > most || json_text::mistake(text)) return std::nullopt;
+  if (text.size() > most || json_text::error(text)) return std::nullopt;
   auto document = std::make_shared<Document>();
   document->json = Json::parse(text, nullptr, false);
   document->text = text;

@@ -15,14 +15,14 @@ namespace w8y {
 namespace {
 
 /// Longer texts are none of ours.
-constexpr std::size_t longest_figures = 1024;
+constexpr std::size_t max_stats = 1024;
 /// As they stand in the figures: no label has what others write there.
 constexpr std::array known_states = {"length",      "free",    "running", "delayed",
                                      "quarantined", "claimed", "stalled", "queued",
                                      "due",         "bad",     "died"};
 
 std::optional<std::vector<json_text::Member>> members_of(std::string_view text) {
-  if (text.size() > longest_figures || json_text::mistake(text)) return std::nullopt;
+  if (text.size() > max_stats || json_text::error(text)) return std::nullopt;
   return json_text::members(text);
 }
 
@@ -45,19 +45,19 @@ std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
 }
 
 /// The quarter of the first, then the lap of it and of each that followed: 0, where none was known.
-std::string laps_text(const std::vector<LapAt>& cycles) {
-  std::string text = "[" + std::to_string(cycles.front().quarter);
-  std::int64_t next = cycles.front().quarter;
-  for (const LapAt& each : cycles) {
-    for (; next < each.quarter; ++next) text += ",0";
-    text.append(",").append(std::to_string(each.lap.count()));
+std::string cycles_text(const std::vector<CycleAt>& cycles) {
+  std::string text = "[" + std::to_string(cycles.front().quarter_hour);
+  std::int64_t next = cycles.front().quarter_hour;
+  for (const CycleAt& each : cycles) {
+    for (; next < each.quarter_hour; ++next) text += ",0";
+    text.append(",").append(std::to_string(each.cycle.count()));
     ++next;
   }
   return text += ']';
 }
 
-std::vector<LapAt> laps_in(const std::vector<json_text::Member>& members) {
-  std::vector<LapAt> cycles;
+std::vector<CycleAt> cycles_in(const std::vector<json_text::Member>& members) {
+  std::vector<CycleAt> cycles;
   const json_text::Member* const found = json_text::find(members, "cycles");
   if (found == nullptr || !found->value.starts_with('[')) return cycles;
   std::string_view rest = found->value.substr(1);
@@ -83,67 +83,67 @@ void put_figure(core::JsonObject& json, const char* name, std::uint64_t number) 
 
 }  // namespace
 
-Duration period_of(const ListFigures& figures) {
-  for (const auto& [state, items] : figures.items)
+Duration period_of(const ListStats& stats) {
+  for (const auto& [state, items] : stats.items)
     if (state == "length" && items > long_list) return long_list_period;
-  return figures_period;
+  return stats_period;
 }
 
-std::vector<LapAt> cycles_with(std::vector<LapAt> before, WallTime at,
-                               std::optional<WallTime> lap) {
+std::vector<CycleAt> cycles_with(std::vector<CycleAt> before, WallTime at,
+                                 std::optional<WallTime> cycle) {
   using Quarters = std::chrono::duration<std::int64_t, std::ratio<15 * 60>>;
   const std::int64_t quarter = std::chrono::floor<Quarters>(at).count();
-  std::erase_if(before, [quarter](const LapAt& each) {
-    return each.quarter <= quarter - cycles_kept || each.quarter > quarter;
+  std::erase_if(before, [quarter](const CycleAt& each) {
+    return each.quarter_hour <= quarter - cycles_kept || each.quarter_hour > quarter;
   });
-  if (!lap || lap->count() <= 0) return before;
-  if (before.empty() || before.back().quarter < quarter) before.push_back({quarter, {}});
-  before.back().lap = *lap;
+  if (!cycle || cycle->count() <= 0) return before;
+  if (before.empty() || before.back().quarter_hour < quarter) before.push_back({quarter, {}});
+  before.back().cycle = *cycle;
   return before;
 }
 
-std::string to_text(const ListFigures& figures) {
-  core::JsonObject json(longest_figures / 4);
-  json.put("at_ms", static_cast<std::int64_t>(figures.at.count()));
-  core::JsonObject items(longest_figures / 8);
-  for (const auto& [state, count] : figures.items) put_figure(items, state.c_str(), count);
+std::string to_text(const ListStats& stats) {
+  core::JsonObject json(max_stats / 4);
+  json.put("at_ms", static_cast<std::int64_t>(stats.at.count()));
+  core::JsonObject items(max_stats / 8);
+  for (const auto& [state, count] : stats.items) put_figure(items, state.c_str(), count);
   json.put_json("items", items.take());
-  if (figures.estimated) json.put_json("estimated", "true");
-  if (figures.lap) json.put("cycle_ms", static_cast<std::int64_t>(figures.lap->count()));
-  if (figures.oldest)
-    json.put("longest_wait_ms", static_cast<std::int64_t>(figures.oldest->count()));
-  if (figures.places) put_figure(json, "slots", *figures.places);
-  if (figures.slots_needed) put_figure(json, "slots_needed", *figures.slots_needed);
-  if (!figures.cycles.empty()) json.put_json("cycles", laps_text(figures.cycles));
+  if (stats.estimated) json.put_json("estimated", "true");
+  if (stats.cycle) json.put("cycle_ms", static_cast<std::int64_t>(stats.cycle->count()));
+  if (stats.longest_wait)
+    json.put("longest_wait_ms", static_cast<std::int64_t>(stats.longest_wait->count()));
+  if (stats.slots) put_figure(json, "slots", *stats.slots);
+  if (stats.slots_needed) put_figure(json, "slots_needed", *stats.slots_needed);
+  if (!stats.cycles.empty()) json.put_json("cycles", cycles_text(stats.cycles));
   return json.take();
 }
 
-std::optional<ListFigures> parse_figures(std::string_view text) {
+std::optional<ListStats> parse_list_stats(std::string_view text) {
   const auto members = members_of(text);
   if (!members) return std::nullopt;
   const auto at = time_in(*members, "at_ms");
   const json_text::Member* const items = json_text::find(*members, "items");
   const auto counts = items == nullptr ? std::nullopt : json_text::members(items->value);
   if (!at || !counts) return std::nullopt;
-  ListFigures figures;
-  figures.at = *at;
+  ListStats stats;
+  stats.at = *at;
   for (const char* state : known_states)
-    if (const auto count = count_in(*counts, state)) figures.items.push_back({state, *count});
+    if (const auto count = count_in(*counts, state)) stats.items.push_back({state, *count});
   const json_text::Member* const estimated = json_text::find(*members, "estimated");
-  figures.estimated = estimated != nullptr && estimated->value == "true";
-  figures.lap = time_in(*members, "cycle_ms");
-  figures.oldest = time_in(*members, "longest_wait_ms");
-  figures.places = count_in(*members, "slots");
-  figures.slots_needed = count_in(*members, "slots_needed");
-  figures.cycles = laps_in(*members);
-  return figures;
+  stats.estimated = estimated != nullptr && estimated->value == "true";
+  stats.cycle = time_in(*members, "cycle_ms");
+  stats.longest_wait = time_in(*members, "longest_wait_ms");
+  stats.slots = count_in(*members, "slots");
+  stats.slots_needed = count_in(*members, "slots_needed");
+  stats.cycles = cycles_in(*members);
+  return stats;
 }
 
 std::string to_text(const FleetCounts& counts) {
-  core::JsonObject json(longest_figures / 8);
+  core::JsonObject json(max_stats / 8);
   json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
   put_figure(json, "hosts", counts.hosts);
-  put_figure(json, "outdated", counts.behind);
+  put_figure(json, "outdated", counts.outdated);
   return json.take();
 }
 
@@ -161,9 +161,9 @@ FleetCounts count(const FleetView& view) {
   FleetCounts counts;
   counts.at = view.now;
   for (const FleetHost& host : view.hosts) {
-    if (host.silent || !host.trouble.empty()) continue;
+    if (host.unresponsive || !host.error.empty()) continue;
     ++counts.hosts;
-    if (host.behind) ++counts.behind;
+    if (host.config_outdated) ++counts.outdated;
   }
   return counts;
 }

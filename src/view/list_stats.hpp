@@ -14,28 +14,29 @@ namespace w8y {
 
 /// Figures are asked for again after so long, those of long lists later: they cost Redis more, and
 /// change more slowly.
-inline constexpr Duration figures_period = std::chrono::seconds(10);
+inline constexpr Duration stats_period = std::chrono::seconds(10);
 inline constexpr Duration long_list_period = std::chrono::seconds(30);
 inline constexpr std::uint64_t long_list = 100'000;
 /// Older ones are not shown.
-inline constexpr Duration figures_life = std::chrono::minutes(2);
+inline constexpr Duration stats_life = std::chrono::minutes(2);
 
-Duration period_of(const ListFigures& figures);
+Duration period_of(const ListStats& stats);
 
 /// Laps are kept for so many quarters of an hour: six hours.
 inline constexpr std::int64_t cycles_kept = 24;
 /// The cycles that were known before, and this one.
-std::vector<LapAt> cycles_with(std::vector<LapAt> before, WallTime at, std::optional<WallTime> lap);
+std::vector<CycleAt> cycles_with(std::vector<CycleAt> before, WallTime at,
+                                 std::optional<WallTime> cycle);
 
 /// A JSON object.
-std::string to_text(const ListFigures& figures);
+std::string to_text(const ListStats& stats);
 /// nullopt: not what to_text() writes. Unknown members are none of our business.
-std::optional<ListFigures> parse_figures(std::string_view text);
+std::optional<ListStats> parse_list_stats(std::string_view text);
 
 struct FleetCounts {
-  std::size_t hosts = 0;   ///< that are there; silent ones are not counted
-  std::size_t behind = 0;  ///< of these: another config was applied elsewhere
-  WallTime at{0};          ///< by Redis's clock
+  std::size_t hosts = 0;     ///< that are there; silent ones are not counted
+  std::size_t outdated = 0;  ///< of these: another config was applied elsewhere
+  WallTime at{0};            ///< by Redis's clock
 };
 std::string to_text(const FleetCounts& counts);
 std::optional<FleetCounts> parse_fleet_counts(std::string_view text);

@@ -13,10 +13,10 @@ namespace w8y::view {
 namespace {
 
 /// Runs of a list that pages show, and bytes of each of their items.
-constexpr std::size_t most_page_runs = 8;
-constexpr std::size_t most_page_item = 160;
+constexpr std::size_t max_page_runs = 8;
+constexpr std::size_t max_page_item = 160;
 /// Bytes of a text that says why.
-constexpr std::size_t most_reason = 512;
+constexpr std::size_t max_reason = 512;
 
 struct ListStateForm {
   static void write(core::JsonObject& json, std::string_view name, ListState state, Surface) {
@@ -92,13 +92,13 @@ struct RunsForm {
     const bool some = (surface & sparse) != 0;
     if (some && runs.empty()) return;
     core::JsonArray array;
-    for (std::size_t i = 0; i < (some ? std::min(runs.size(), most_page_runs) : runs.size()); ++i) {
+    for (std::size_t i = 0; i < (some ? std::min(runs.size(), max_page_runs) : runs.size()); ++i) {
       if (!some) {
         array.add(to_json(runs[i]));
         continue;
       }
       RunStatus run = runs[i];
-      run.item = shortened(run.item, most_page_item);
+      run.item = shortened(run.item, max_page_item);
       array.add(to_json(run));
     }
     json.put_json(name, array.take());
@@ -136,32 +136,30 @@ struct QueuesForm {
 
 // ---- figures, which a list may have or not
 
-void write_items(core::JsonObject& json, std::string_view name, const ListFigures& figures,
-                 Surface) {
+void write_items(core::JsonObject& json, std::string_view name, const ListStats& stats, Surface) {
   core::AsciiObject items(128);
-  for (const auto& [state, count] : figures.items) items.put(state, count);
+  for (const auto& [state, count] : stats.items) items.put(state, count);
   json.put_json(name, items.take());
 }
 
-void read_items(const JsonFields& json, std::string_view name, ListFigures& figures) {
+void read_items(const JsonFields& json, std::string_view name, ListStats& stats) {
   const auto items = json.object(name);
   if (!items) return;
   for (const std::string& state : items->names())
-    figures.items.push_back({state, items->number<std::uint64_t>(state)});
+    stats.items.push_back({state, items->number<std::uint64_t>(state)});
 }
 
 /// When each quarter of an hour began, and the lap in it.
-void write_laps(core::JsonObject& json, std::string_view name, const ListFigures& figures,
-                Surface) {
+void write_cycles(core::JsonObject& json, std::string_view name, const ListStats& stats, Surface) {
   constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
-  if (figures.cycles.empty()) return;
-  const auto lap_json = [](const LapAt& each) {
-    core::AsciiObject lap(64);
-    lap.put("at_ms", each.quarter * quarter_ms);
-    lap.put("cycle_ms", each.lap.count());
-    return lap.take();
+  if (stats.cycles.empty()) return;
+  const auto cycle_json = [](const CycleAt& each) {
+    core::AsciiObject cycle(64);
+    cycle.put("at_ms", each.quarter_hour * quarter_ms);
+    cycle.put("cycle_ms", each.cycle.count());
+    return cycle.take();
   };
-  json.put_json(name, core::json_array(figures.cycles, lap_json));
+  json.put_json(name, core::json_array(stats.cycles, cycle_json));
 }
 
 /// Left out where it is not known.
@@ -178,27 +176,25 @@ struct EstimatedForm : Flag {
   }
 };
 
-constexpr Field<ListFigures> figure_fields[] = {
+constexpr Field<ListStats> figure_fields[] = {
     {"items", api | detail | page, write_items, read_items},
-    field<ListFigures, EstimatedForm, &ListFigures::estimated>("items_estimated",
-                                                               api | detail | page),
+    field<ListStats, EstimatedForm, &ListStats::estimated>("items_estimated", api | detail | page),
     // Not on pages: it changes with each query, and each change sends the list again.
-    field<ListFigures, Time, &ListFigures::at>("items_at_ms", api | detail),
-    field<ListFigures, KnownTime, &ListFigures::lap>("cycle_ms", api | detail | page),
-    field<ListFigures, KnownTime, &ListFigures::oldest>("longest_wait_ms", api | detail | page),
-    field<ListFigures, KnownNumber, &ListFigures::places>("fleet_slots", api | detail),
-    field<ListFigures, KnownNumber, &ListFigures::slots_needed>("slots_needed",
-                                                                api | detail | page),
-    {"cycles", detail, write_laps, nullptr},
+    field<ListStats, Time, &ListStats::at>("items_at_ms", api | detail),
+    field<ListStats, KnownTime, &ListStats::cycle>("cycle_ms", api | detail | page),
+    field<ListStats, KnownTime, &ListStats::longest_wait>("longest_wait_ms", api | detail | page),
+    field<ListStats, KnownNumber, &ListStats::slots>("fleet_slots", api | detail),
+    field<ListStats, KnownNumber, &ListStats::slots_needed>("slots_needed", api | detail | page),
+    {"cycles", detail, write_cycles, nullptr},
 };
 
 struct FiguresForm {
-  static void write(core::JsonObject& json, std::string_view,
-                    const std::optional<ListFigures>& figures, Surface surface) {
-    if (figures) put_fields(json, figure_fields, *figures, surface);
+  static void write(core::JsonObject& json, std::string_view, const std::optional<ListStats>& stats,
+                    Surface surface) {
+    if (stats) put_fields(json, figure_fields, *stats, surface);
   }
-  static void read(const JsonFields& json, std::string_view, std::optional<ListFigures>& figures) {
-    if (json.has("items")) read_fields(json, figure_fields, figures.emplace(), api);
+  static void read(const JsonFields& json, std::string_view, std::optional<ListStats>& stats) {
+    if (json.has("items")) read_fields(json, figure_fields, stats.emplace(), api);
   }
 };
 
@@ -212,13 +208,13 @@ constexpr unsigned in_fleet = report | fleet;
 constexpr Field<L> list_fields[] = {
     field<L, Bytes, &L::prefix>("list", on_host | all_pages | fleet),
     field<L, ListStateForm, &L::state>("state", on_host | all_pages | in_fleet | reply),
-    field<L, Text<most_reason>, &L::why>("reason", on_host | all_pages | in_fleet | reply),
+    field<L, Text<max_reason>, &L::why>("reason", on_host | all_pages | in_fleet | reply),
     field<L, PauseForm, &L::pause>("pause", on_host | page),
     field<L, MaybeNumber, &L::quarantined>("quarantined", on_host | page),
     field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_host | page),
-    field<L, FiguresForm, &L::figures>("items", on_host | page),
+    field<L, FiguresForm, &L::stats>("items", on_host | page),
     field<L, Text<>, &L::program>("program", on_host),
-    field<L, Text<most_reason>, &L::probed>("program", in_fleet | settled),
+    field<L, Text<max_reason>, &L::probed>("program", in_fleet | settled),
     field<L, Texts, &L::caps>("caps", on_host | in_fleet | settled),
     field<L, Text<>, &L::executor_version>("executor_version", on_host | in_fleet | settled),
     field<L, Number, &L::running>("running", on_host | all_pages | in_fleet | reply),
@@ -272,7 +268,7 @@ std::optional<ListStatus> read_list(const JsonFields& json, Surface surface) {
 }
 
 std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text) {
-  const auto json = JsonFields::parse(text, max_beat);
+  const auto json = JsonFields::parse(text, max_heartbeat);
   auto list = json ? read_list(*json, report) : std::nullopt;
   if (list) list->prefix = prefix;
   return list;

@@ -33,13 +33,14 @@ std::uint64_t not_succeeded(const RunCounters& counters) {
 }
 
 bool is_served(ListState state) {
-  return state != ListState::refused && state != ListState::disabled && state != ListState::probing;
+  return state != ListState::ineligible && state != ListState::disabled &&
+         state != ListState::probing;
 }
 
 /// Items in a state, as far as it is known.
 std::uint64_t jobs_in_state(const ListStatus& list, std::string_view state) {
-  if (!list.figures) return 0;
-  for (const auto& [name, items] : list.figures->items)
+  if (!list.stats) return 0;
+  for (const auto& [name, items] : list.stats->items)
     if (name == state) return items;
   return 0;
 }
@@ -50,7 +51,7 @@ bool counts_items(Kind kind) {
 
 /// What there is not is no trouble.
 bool is_usable(const HostStatus& host) {
-  return !host.has_redis || (host.redis.connected && host.redis.trouble.empty());
+  return !host.has_redis || (host.redis.connected && host.redis.error.empty());
 }
 
 std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
@@ -62,13 +63,13 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
     problem.lists = lists;
   };
   for (const GearmanStatus& server : host.gearman)
-    if (!server.trouble.empty())
+    if (!server.error.empty())
       add(Kind::gearman,
-          "gearmand unavailable: " + escape(server.server) + ": " + escape(server.trouble));
+          "gearmand unavailable: " + escape(server.server) + ": " + escape(server.error));
   if (!is_usable(host))
     add(Kind::redis,
         "Redis unavailable: " +
-            (host.redis.trouble.empty() ? "not connected yet" : escape(host.redis.trouble)) +
+            (host.redis.error.empty() ? "not connected yet" : escape(host.redis.error)) +
             (waiting == 0 ? "" : "; " + number(waiting, "list waits", "lists wait")),
         waiting);
   if (!host.format_conflict.empty())
@@ -86,9 +87,10 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
   if (host.last_reload_failed) {
     constexpr std::string_view known = "failed: ";
     const bool twice = host.last_reload.starts_with(known);
-    add(Kind::behind, "the config file is not in force, since the last reload failed: " +
-                          escape(host.last_reload.substr(twice ? known.size() : 0)) +
-                          "; generation " + std::to_string(host.generation) + " stays in force");
+    add(Kind::config_outdated, "the config file is not in force, since the last reload failed: " +
+                                   escape(host.last_reload.substr(twice ? known.size() : 0)) +
+                                   "; generation " + std::to_string(host.generation) +
+                                   " stays in force");
   }
   if (host.state == HostState::quiet)
     add(Kind::quiet, "host is quiet: starting no new runs until w8yctl resume");
@@ -108,15 +110,15 @@ void Problems::add(const ListStatus& list) {
   if (usable && host_.format_conflict.empty() && list.state == ListState::unavailable &&
       list.function.empty())
     add(Kind::unavailable, list.why, list);
-  if (usable && !list.unwritten.empty()) add(Kind::unwritten, list.unwritten, list);
+  if (usable && !list.unwritten.empty()) add(Kind::write_error, list.unwritten, list);
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
-  if (list.state == ListState::refused) add(Kind::refused, list.why, list);
+  if (list.state == ListState::ineligible) add(Kind::ineligible, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
   if (const std::uint64_t jobs = jobs_in_state(list, "bad"); jobs > 0)
     add(Kind::invalid, "", list, jobs);
   if (const std::uint64_t jobs = jobs_in_state(list, "died"); jobs > 0)
     add(Kind::died, "", list, jobs);
-  if (const std::string why = why_slow(list); !why.empty()) add(Kind::slow, why, list);
+  if (const std::string why = why_slow(list); !why.empty()) add(Kind::overdue, why, list);
   if (list.pause)
     add(Kind::paused, pause_text(*list.pause, host_.now), list);
   else if (list.state == ListState::paused)
@@ -128,7 +130,7 @@ void Problems::add(Kind kind, const std::string& why, const ListStatus& list, st
   Cause& cause = causes_[{kind, why}];
   ++cause.lists;
   cause.count += count;
-  if (cause.first.size() == most_named) return;
+  if (cause.first.size() == max_named) return;
   cause.first.push_back(list.prefix);
   cause.of_first.push_back(count);
 }
@@ -168,7 +170,7 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
     case Kind::unavailable:
       problem.text = "Redis refuses " + names;
       break;
-    case Kind::unwritten:
+    case Kind::write_error:
       problem.text = "Redis refuses part of the run records of " + names;
       break;
     case Kind::starved:
@@ -190,7 +192,7 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
                      " of " + names + " did not succeed, the last one " +
                      rough_duration(host_.now - cause.last) + " ago";
       break;
-    case Kind::slow:
+    case Kind::overdue:
       problem.text = "items of " + names + " are overdue";
       break;
     case Kind::paused:
@@ -209,7 +211,7 @@ std::vector<Problem> Problems::take() {
   std::map<Kind, Problem> others;
   for (const auto& [what, cause] : causes_) {
     const auto& [kind, why] = what;
-    if (++told_of[kind] <= most_causes) {
+    if (++told_of[kind] <= max_causes) {
       all.push_back(told(kind, why, cause));
       continue;
     }
@@ -220,7 +222,7 @@ std::vector<Problem> Problems::take() {
   }
   for (auto& [kind, rest] : others) {
     rest.text = number(rest.lists, "more list is", "more lists are") + " " + kind_name(kind) +
-                ", for " + number(told_of[kind] - most_causes, "other reason", "other reasons");
+                ", for " + number(told_of[kind] - max_causes, "other reason", "other reasons");
     all.push_back(std::move(rest));
   }
   std::stable_sort(all.begin(), all.end(),
@@ -241,7 +243,7 @@ const char* kind_name(Kind kind) {
       return "unavailable";
     case Kind::clock:
       return "clock";
-    case Kind::unwritten:
+    case Kind::write_error:
       return "write_error";
     case Kind::starved:
       return "starved";
@@ -253,13 +255,13 @@ const char* kind_name(Kind kind) {
       return "died";
     case Kind::failing:
       return "failing";
-    case Kind::slow:
+    case Kind::overdue:
       return "overdue";
     case Kind::paused:
       return "paused";
-    case Kind::refused:
+    case Kind::ineligible:
       return "ineligible";
-    case Kind::behind:
+    case Kind::config_outdated:
       return "config_outdated";
     case Kind::quiet:
       return "quiet";

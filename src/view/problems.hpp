@@ -20,17 +20,17 @@ struct Problem {
     gearman,      ///< a gearmand can't be used
     unavailable,  ///< Redis refuses some lists
     clock,        ///< the clock of Redis jumped within the last hour
-    unwritten,    ///< it refuses part of what is written of runs
+    write_error,  ///< it refuses part of what is written of runs
     starved,      ///< this host is short of something
     quarantined,  ///< items that wait for an operator
     invalid,      ///< jobs whose schedule is invalid: status BAD
     died,         ///< jobs that failed and do not run again: status DIE
     failing,      ///< runs that did not succeed, the last one not long ago
-    slow,         ///< items wait longer for their turn than their list's overdue_after
+    overdue,      ///< items wait longer for their turn than their list's overdue_after
     paused,
-    refused,  ///< lists that this host can't serve
-    behind,   ///< the config in force is not the one in the file, as far as this host knows
-    quiet,    ///< this host begins no new runs
+    ineligible,       ///< lists that this host can't serve
+    config_outdated,  ///< the config in force is not the one in the file, as far as this host knows
+    quiet,            ///< this host begins no new runs
     draining,
   };
   Kind kind = Kind::redis;
@@ -46,8 +46,8 @@ class Problems {
   /// A run that did not succeed is told for so long.
   static constexpr Duration fresh = std::chrono::hours(1);
   /// Lists that are named, and causes of one kind that are told one by one.
-  static constexpr std::size_t most_named = 3;
-  static constexpr std::size_t most_causes = 20;
+  static constexpr std::size_t max_named = 3;
+  static constexpr std::size_t max_causes = 20;
 
   explicit Problems(HostStatus host);
   void add(const ListStatus& list);

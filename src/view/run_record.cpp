@@ -13,7 +13,7 @@ namespace w8y::view {
 namespace {
 
 /// Members of an entry; w8yd writes less than 20.
-constexpr std::size_t most_members = 64;
+constexpr std::size_t max_members = 64;
 /// About as long as an event is.
 constexpr std::size_t usual_event = 300;
 
@@ -51,7 +51,7 @@ void write_item(core::JsonObject& json, std::string_view name, const RunRecord& 
   put_item(json, name, run.item);
 }
 void read_item_of_run(const JsonFields& json, std::string_view, RunRecord& run) {
-  run.item = read_item(json).value_or(ShownItem());
+  run.item = read_item(json).value_or(DisplayItem());
 }
 
 void write_started(core::JsonObject& json, std::string_view name, const RunRecord& run, Surface) {
@@ -131,8 +131,7 @@ std::optional<RunRecord> read_record(const std::string& list, std::string_view t
                                      std::optional<WallTime>& entered) {
   // Not as a tree: a result may have millions of values, and a hostile entry has millions of
   // members.
-  if (json_text::shape(text).members > most_members || json_text::mistake(text))
-    return std::nullopt;
+  if (json_text::shape(text).members > max_members || json_text::error(text)) return std::nullopt;
   const auto members = json_text::members(text);
   if (!members) return std::nullopt;
   RunRecord run;

@@ -16,7 +16,7 @@ namespace w8y::view {
 struct RunRecord {
   std::string list;
   std::string run;
-  ShownItem item;  ///< the beginning of a long one
+  DisplayItem item;  ///< the beginning of a long one
   std::string host;
   std::string outcome;            ///< outcome_name()
   std::string reason;             ///< empty: none

@@ -17,11 +17,12 @@ struct RunIdForm {
 };
 
 struct ItemForm {
-  static void write(core::JsonObject& json, std::string_view name, const ShownItem& item, Surface) {
+  static void write(core::JsonObject& json, std::string_view name, const DisplayItem& item,
+                    Surface) {
     put_item(json, name, item);
   }
-  static void read(const JsonFields& json, std::string_view, ShownItem& item) {
-    item = read_item(json).value_or(ShownItem());
+  static void read(const JsonFields& json, std::string_view, DisplayItem& item) {
+    item = read_item(json).value_or(DisplayItem());
   }
 };
 
@@ -112,26 +113,26 @@ std::optional<Progress> read_progress(const JsonFields& json) {
   return Progress{*numerator, *denominator};
 }
 
-std::optional<ShownItem> read_item(const JsonFields& json) {
+std::optional<DisplayItem> read_item(const JsonFields& json) {
   auto beginning = json.bytes("item");
   if (!beginning) return std::nullopt;
-  ShownItem item;
+  DisplayItem item;
   item.length = std::max(beginning->size(), json.number<std::size_t>("item_length"));
   item.beginning = std::move(*beginning);
   return item;
 }
 
-void put_item(core::JsonObject& json, std::string_view name, const ShownItem& item) {
+void put_item(core::JsonObject& json, std::string_view name, const DisplayItem& item) {
   json.put_bytes(name, item.beginning);
-  if (item.cut()) json.put("item_length", item.length);
+  if (item.is_truncated()) json.put("item_length", item.length);
 }
 
-ShownItem shortened(const ShownItem& item, std::size_t most) {
+DisplayItem shortened(const DisplayItem& item, std::size_t most) {
   const std::string_view text = item.beginning;
   if (text.size() <= most) return item;
   std::size_t end = most;
   while (end > most - 4 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  ShownItem result;
+  DisplayItem result;
   result.beginning = text.substr(0, end);
   result.length = item.length;
   return result;

@@ -31,12 +31,12 @@ std::optional<RunView> read_run(const JsonFields& json);
 /// Reads "numerator" and "denominator"; nullopt: one of them is missing.
 std::optional<Progress> read_progress(const JsonFields& json);
 /// Reads "item" and, for a long item, "item_length"; nullopt: there is no "item".
-std::optional<ShownItem> read_item(const JsonFields& json);
+std::optional<DisplayItem> read_item(const JsonFields& json);
 
 /// Writes what read_item() reads.
-void put_item(core::JsonObject& json, std::string_view name, const ShownItem& item);
+void put_item(core::JsonObject& json, std::string_view name, const DisplayItem& item);
 
 /// The first bytes of an item, which do not end within a character.
-ShownItem shortened(const ShownItem& item, std::size_t most);
+DisplayItem shortened(const DisplayItem& item, std::size_t most);
 
 }  // namespace w8y::view

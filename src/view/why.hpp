@@ -58,7 +58,7 @@ struct WhyList {
   std::string (*time_text)(WallTime time) = nullptr;
 
   std::string fleet;
-  std::string fleet_trouble;  ///< why its hosts can't be seen; empty: they can
+  std::string fleet_error;  ///< why its hosts can't be seen; empty: they can
   /// Each with the list, if its config has it. The reply of a host to the command
   /// `runs` overrides its last heartbeat.
   std::vector<FleetHost> hosts;
@@ -106,13 +106,13 @@ std::string with_times(std::string_view text, std::string (*time_text)(WallTime 
 
 /// Applies replies to the lists and heartbeats of their hosts. A host whose reply has no list does
 /// not have the list.
-void add_replies(std::vector<FleetHost>& hosts, const FleetOutcome& replies);
+void add_replies(std::vector<FleetHost>& hosts, const FleetCommandResult& replies);
 
 Why why_item(const WhyList& list, const WhyItem& item);
 /// What keeps the list from going faster.
 Why why_list(const WhyList& list, const WhyItems& items);
 /// Redis can't be asked: what the host that was asked knows itself.
-Why why_unavailable(const std::string& host, const std::string& trouble,
+Why why_unavailable(const std::string& host, const std::string& error,
                     std::optional<WallTime> since, WallTime now,
                     std::string (*time_text)(WallTime time) = nullptr);
 

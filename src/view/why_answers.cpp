@@ -129,19 +129,19 @@ Why why_gearman(const WhyList& list) {
 
 }  // namespace
 
-void add_replies(std::vector<FleetHost>& hosts, const FleetOutcome& replies) {
+void add_replies(std::vector<FleetHost>& hosts, const FleetCommandResult& replies) {
   for (FleetHost& host : hosts) {
-    const auto reply =
-        std::find_if(replies.answers.begin(), replies.answers.end(),
-                     [&host](const FleetAnswer& answer) { return answer.host_id == host.beat.id; });
-    if (reply == replies.answers.end() || reply->result != "done") continue;
+    const auto reply = std::find_if(
+        replies.replies.begin(), replies.replies.end(),
+        [&host](const FleetReply& answer) { return answer.host_id == host.heartbeat.id; });
+    if (reply == replies.replies.end() || reply->result != "done") continue;
     host.lists.clear();
     if (!reply->list) continue;
     host.lists.push_back(reply->list->list);
-    host.beat.state = reply->list->host_state;
-    host.beat.slots_used = reply->list->slots_used;
-    host.beat.slots_limit = reply->list->slots_limit;
-    host.silent = false;
+    host.heartbeat.state = reply->list->host_state;
+    host.heartbeat.slots_used = reply->list->slots_used;
+    host.heartbeat.slots_limit = reply->list->slots_limit;
+    host.unresponsive = false;
   }
 }
 
@@ -196,7 +196,7 @@ Why why_list(const WhyList& list, const WhyItems& items) {
   return why;
 }
 
-Why why_unavailable(const std::string& host, const std::string& trouble,
+Why why_unavailable(const std::string& host, const std::string& error,
                     std::optional<WallTime> since, WallTime now,
                     std::string (*time_text)(WallTime time)) {
   WhyList clock;
@@ -204,7 +204,7 @@ Why why_unavailable(const std::string& host, const std::string& trouble,
   clock.time_text = time_text;
   std::string text = "Redis is unavailable";
   if (since) text += " " + core::since_text(clock, *since);
-  text += ", as seen by the host " + escape_text(host) + ": " + core::ended(escape(trouble));
+  text += ", as seen by the host " + escape_text(host) + ": " + core::ended(escape(error));
   Why why{"unavailable", {sentence("redis_away", std::move(text))}};
   why.sentences.front().hosts = {host};
   if (since) why.sentences.front().numbers["since_ms"] = since->count();

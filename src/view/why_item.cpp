@@ -15,11 +15,11 @@ using core::sentence;
 namespace {
 
 /// Bytes of an item in a sentence.
-constexpr std::size_t most_of_item = 128;
+constexpr std::size_t max_of_item = 128;
 
 std::string item_text(const WhyItem& item) {
-  std::string text = escape_text(item.shown().beginning, most_of_item);
-  if (item.shown().cut()) text += " (" + std::to_string(item.length) + " bytes)";
+  std::string text = escape_text(item.shown().beginning, max_of_item);
+  if (item.shown().is_truncated()) text += " (" + std::to_string(item.length) + " bytes)";
   return text;
 }
 
@@ -50,10 +50,10 @@ WhySentence other_holder(const WhyList& list, const WhyItem& item) {
   if (circular && item.lock.empty()) {
     text += " is locked by another program, with an empty value";
   } else if (circular) {
-    text += " is locked by another program: " + escape_text(item.lock, most_of_item);
+    text += " is locked by another program: " + escape_text(item.lock, max_of_item);
   } else {
     text += " is being worked on by another program";
-    if (!item.lock.empty()) text += ": " + escape_text(item.lock, most_of_item);
+    if (!item.lock.empty()) text += ": " + escape_text(item.lock, max_of_item);
     if (item.since) text += ", " + core::since_text(list, *item.since);
   }
   text += item.left ? "; the lock has " + rough_duration(*item.left) + " to live, unless renewed."
@@ -79,7 +79,7 @@ std::vector<WhySentence> running(const WhyList& list, const WhyItem& item) {
   if (item.left && list.kind != SourceKind::circular)
     all.push_back(sentence(
         "lease", "Its lease has " + rough_duration(*item.left) + " left; its host renews it."));
-  if (item.parked_at_end)
+  if (item.quarantined_at_end)
     all.push_back(sentence("quarantined_at_end", list.kind == SourceKind::job
                                                      ? "It is stalled when this run ends."
                                                      : "It is quarantined when this run ends."));
@@ -230,7 +230,7 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
 
 /// In its queue, or next to be taken.
 WhySentence queued(const WhyList& list, const WhyItem& item) {
-  const std::size_t others = item.place > 0 ? item.place - 1 : 0;
+  const std::size_t others = item.queue_position > 0 ? item.queue_position - 1 : 0;
   std::string text = named(list, item);
   if (list.kind == SourceKind::schedule) {
     text += others == 0 ? " is the next in the queue " + escape_text(item.queue)
@@ -238,11 +238,11 @@ WhySentence queued(const WhyList& list, const WhyItem& item) {
                               " in the queue " + escape_text(item.queue);
   } else {
     text += others == 0 ? " is the next to be claimed"
-                        : " is at position " + std::to_string(item.place) + ", behind " +
+                        : " is at position " + std::to_string(item.queue_position) + ", behind " +
                               core::count_of(others, "other");
   }
   WhySentence told = sentence("queued", text + ".");
-  told.numbers["position"] = static_cast<std::int64_t>(item.place);
+  told.numbers["position"] = static_cast<std::int64_t>(item.queue_position);
   if (!item.queue.empty()) told.texts["queue"] = item.queue;
   return told;
 }

@@ -28,7 +28,7 @@ std::string why_json(const Why& why, const std::string& list, const std::optiona
                      WallTime age) {
   core::AsciiObject json(1024);
   json.put_bytes("list", list);
-  if (item) view::put_item(json, "item", ShownItem(*item));
+  if (item) view::put_item(json, "item", DisplayItem(*item));
   json.put("state", why.state);
   json.put_json("reasons", core::json_array(why.sentences, sentence_json));
   json.put("age_ms", std::max(WallTime{0}, age).count());

@@ -23,7 +23,7 @@ const ListStatus* list_of(const FleetHost& host) {
 
 /// Why the host does not serve the list.
 const std::string& reason_of(const FleetHost& host) {
-  return host.lists.empty() || !host.trouble.empty() ? host.trouble : host.lists.front().why;
+  return host.lists.empty() || !host.error.empty() ? host.error : host.lists.front().why;
 }
 
 bool is(const FleetHost& host, HostState state) {
@@ -46,11 +46,11 @@ enum class Role {
 };
 
 Role role_of(const FleetHost& host) {
-  if (!host.trouble.empty() && !host.silent) return Role::unknown;
+  if (!host.error.empty() && !host.unresponsive) return Role::unknown;
   const ListStatus* const list = list_of(host);
   if (list == nullptr) return Role::no_list;
-  if (host.silent) return Role::silent;
-  if (list->state == ListState::refused) return Role::refuses;
+  if (host.unresponsive) return Role::silent;
+  if (list->state == ListState::ineligible) return Role::refuses;
   if (list->state == ListState::disabled) return Role::disabled;
   if (is(host, HostState::draining) || list->state == ListState::draining) return Role::draining;
   if (is(host, HostState::quiet) || list->state == ListState::quiet) return Role::quiet;
@@ -83,7 +83,7 @@ std::vector<Group> groups_of(const WhyList& list) {
     const Role role = role_of(host);
     if (role == Role::serves || role == Role::no_list) continue;
     // Since when each is silent is each one's own.
-    const std::string why = role == Role::silent ? host.beat.host : reason_of(host);
+    const std::string why = role == Role::silent ? host.heartbeat.host : reason_of(host);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.role == role && group.why == why;
     });
@@ -109,7 +109,7 @@ std::string because(const std::string& why) {
 
 WhySentence group_sentence(const WhyList& list, const Group& group) {
   std::vector<std::string> names;
-  for (const FleetHost* host : group.hosts) names.push_back(host->beat.host);
+  for (const FleetHost* host : group.hosts) names.push_back(host->heartbeat.host);
   const bool one = names.size() == 1;
   const std::string who = hosts_text(names);
   const std::string why = escape(group.why);
@@ -149,7 +149,7 @@ WhySentence group_sentence(const WhyList& list, const Group& group) {
       break;
     case Role::silent:
       told = sentence("unresponsive", who + " is unresponsive " +
-                                          since_text(list, group.hosts.front()->last_beat) +
+                                          since_text(list, group.hosts.front()->last_heartbeat) +
                                           ": it was killed, or cannot reach Redis.");
       break;
     case Role::unknown:
@@ -176,7 +176,7 @@ bool at_limit(const FleetHost& host) {
   return list_of(host)->running >= list_of(host)->concurrency;
 }
 bool out_of_places(const FleetHost& host) {
-  return host.beat.slots_limit > 0 && host.beat.slots_used >= host.beat.slots_limit;
+  return host.heartbeat.slots_limit > 0 && host.heartbeat.slots_used >= host.heartbeat.slots_limit;
 }
 
 /// By its own words, where the figures don't say it.
@@ -190,8 +190,8 @@ std::string of(std::size_t used, std::size_t limit) {
 }
 
 WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only) {
-  const std::string who =
-      "The host " + escape_text(host.beat.host) + (only ? ", the only one that serves it," : "");
+  const std::string who = "The host " + escape_text(host.heartbeat.host) +
+                          (only ? ", the only one that serves it," : "");
   WhySentence told;
   if (at_limit(host)) {
     told = sentence("limit", who + " is at its limit for the list: " +
@@ -202,16 +202,16 @@ WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only
   } else if (!out_of_places(host)) {
     told = sentence("full", who + " starts no more runs now: " + ended(escape(reason_of(host))));
   } else {
-    told = sentence("host_limit",
-                    who + " has no free slot: " + of(host.beat.slots_used, host.beat.slots_limit) +
-                        " slots are in use (host_concurrency). The next one goes by weight; " +
-                        list_text(list) + " has weight " + std::to_string(list_of(host)->weight) +
-                        ".");
-    told.numbers = {{"running", static_cast<std::int64_t>(host.beat.slots_used)},
-                    {"limit", static_cast<std::int64_t>(host.beat.slots_limit)},
+    told = sentence(
+        "host_limit",
+        who + " has no free slot: " + of(host.heartbeat.slots_used, host.heartbeat.slots_limit) +
+            " slots are in use (host_concurrency). The next one goes by weight; " +
+            list_text(list) + " has weight " + std::to_string(list_of(host)->weight) + ".");
+    told.numbers = {{"running", static_cast<std::int64_t>(host.heartbeat.slots_used)},
+                    {"limit", static_cast<std::int64_t>(host.heartbeat.slots_limit)},
                     {"weight", list_of(host)->weight}};
   }
-  told.hosts = {host.beat.host};
+  told.hosts = {host.heartbeat.host};
   return told;
 }
 
@@ -272,7 +272,7 @@ Sentences nobody_serves(const WhyList& list) {
   std::vector<std::string> names;
   bool known = false;
   for (const FleetHost& host : list.hosts) {
-    names.push_back(host.beat.host);
+    names.push_back(host.heartbeat.host);
     known = known || list_of(host) != nullptr || role_of(host) == Role::unknown;
   }
   if (!known) {
@@ -295,7 +295,7 @@ Sentences nobody_works(const WhyList& list, std::string_view queue) {
     std::string codes;
     for (const auto& code : list_of(host)->queues)
       codes += (codes.empty() ? "" : ", ") + escape_text(code);
-    known += (known.empty() ? "" : "; ") + escape_text(host.beat.host) + ": " + codes;
+    known += (known.empty() ? "" : "; ") + escape_text(host.heartbeat.host) + ": " + codes;
   }
   Sentences all{sentence("queue_unserved", "No host serves the queue " + escape_text(queue) +
                                                ": none of the fleet has it in `queues`.")};
@@ -310,11 +310,11 @@ Sentences hindrances(const WhyList& list, std::string_view queue) {
   Sentences all;
   if (list.pause) all.push_back(paused_sentence(list));
   if (list.halted) all.push_back(halted_sentence(list));
-  if (!list.fleet_trouble.empty()) {
+  if (!list.fleet_error.empty()) {
     all.push_back(sentence("fleet_unknown",
                            "The state of the hosts is not known, because the "
                            "fleet cannot be read: " +
-                               ended(escape(list.fleet_trouble))));
+                               ended(escape(list.fleet_error))));
     return all;
   }
   std::vector<const FleetHost*> able;
@@ -359,11 +359,11 @@ Sentences turn_comes(const WhyList& list) {
       soonest = &host;
   }
   if (soonest == nullptr) return {};
-  WhySentence told = sentence("next_poll", "The host " + escape_text(soonest->beat.host) +
+  WhySentence told = sentence("next_poll", "The host " + escape_text(soonest->heartbeat.host) +
                                                " polls for free items within " +
                                                rough_duration(*list_of(*soonest)->poll_within) +
                                                ", and at once after a wake-up.");
-  told.hosts = {soonest->beat.host};
+  told.hosts = {soonest->heartbeat.host};
   told.numbers["within_ms"] =
       std::chrono::duration_cast<WallTime>(*list_of(*soonest)->poll_within).count();
   return {std::move(told)};

@@ -14,12 +14,12 @@ namespace w8y::core {
 namespace {
 
 /// Names in a sentence.
-constexpr std::size_t most_named = 5;
+constexpr std::size_t max_named = 5;
 
 }  // namespace
 
 std::string name_all(const std::vector<std::string>& names) {
-  const std::size_t told = names.size() > most_named ? most_named - 1 : names.size();
+  const std::size_t told = names.size() > max_named ? max_named - 1 : names.size();
   std::string text;
   for (std::size_t i = 0; i < told; ++i) {
     const bool last = i + 1 == names.size();

@@ -23,7 +23,7 @@ struct Fixture : DrainSteps, EventHandler {
   Drain drain{*this, *this};
 
   [[nodiscard]] std::size_t running() const override { return 2; }
-  void begin_drain() override { done.push_back("begin"); }
+  void start_drain() override { done.push_back("begin"); }
   void drain_lists(std::function<void()> then) override {
     done.push_back("lists");
     if (!lists_then) lists_then = std::move(then);
@@ -47,18 +47,18 @@ struct Fixture : DrainSteps, EventHandler {
 
 TEST_CASE("a drain waits for runs, then for streams, then for the host's own Redis") {
   Fixture f;
-  CHECK_FALSE(f.drain.begun());
+  CHECK_FALSE(f.drain.started());
   f.drain.order("SIGTERM");
   CHECK(f.drain.state() == DrainState::draining);
   CHECK(f.done == Lines{"begin", "lists"});
   CHECK(f.told == Lines{"draining because of SIGTERM, 2"});
   f.lists_then();
-  CHECK(f.drain.state() == DrainState::leaving);
+  CHECK(f.drain.state() == DrainState::stopping_streams);
   f.streams_then();
-  CHECK(f.drain.state() == DrainState::ending);
+  CHECK(f.drain.state() == DrainState::cleaning_up);
   CHECK(f.done == Lines{"begin", "lists", "kill orphans"});
   f.redis_then();
-  CHECK(f.drain.state() == DrainState::over);
+  CHECK(f.drain.state() == DrainState::done);
   CHECK(f.done == Lines{"begin", "lists", "kill orphans", "end"});
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("further orders skip what a drain waits for") {
   f.drain.order("SIGINT");
   CHECK(f.done.back() == "kill orphans");  // there is nothing left to hurry
   f.redis_then();
-  CHECK(f.drain.state() == DrainState::over);
+  CHECK(f.drain.state() == DrainState::done);
 }
 
 }  // namespace drain_test

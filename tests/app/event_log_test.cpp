@@ -23,7 +23,7 @@ struct Fixture : Time {
   }
   /// What comes when nothing more of the same does.
   Lines later() {
-    pass(Gathered::longest);
+    pass(EventCoalescer::longest);
     return log.take();
   }
 };
@@ -67,8 +67,8 @@ TEST_CASE("runs: a bad end is a warning, with its reason") {
 TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be written") {
   Fixture f;
   f.tell(RunCancelled{"01"});
-  f.tell(ItemParked{"work", "a", "failed 3 times"});
-  f.tell(EndGivenUp{"work", "01", "too large"});
+  f.tell(ItemQuarantined{"work", "a", "failed 3 times"});
+  f.tell(SettlementAbandoned{"work", "01", "too large"});
   CHECK(f.log.take() == Lines{"info run cancelled by operator run=01",
                               "error item quarantined: failed 3 times list=work item=a",
                               "error settlement abandoned list=work run=01 reason=\"too "
@@ -93,12 +93,12 @@ TEST_CASE("commands: a flood that changes the host back and forth is logged in a
 TEST_CASE(
     "lists: what keeps one from being looked after is told once for all, and when it is over") {
   Fixture f;
-  f.tell(UpkeepChanged{"mix", false, "the key mix-timeline is a string"});
+  f.tell(MaintenanceChanged{"mix", false, "the key mix-timeline is a string"});
   CHECK(f.later() == Lines{"warn maintenance failed list=mix reason=\"the key mix-timeline "
                            "is a string\""});
-  for (const char* list : {"a", "b"}) f.tell(UpkeepChanged{list, false, "no right"});
+  for (const char* list : {"a", "b"}) f.tell(MaintenanceChanged{list, false, "no right"});
   CHECK(f.later() == Lines{"warn maintenance failed lists=\"a, b\" reason=\"no right\""});
-  f.tell(UpkeepChanged{"mix", true, {}});
+  f.tell(MaintenanceChanged{"mix", true, {}});
   CHECK(f.log.take() == Lines{"info maintenance working again list=mix"});
 }
 
@@ -119,11 +119,11 @@ TEST_CASE("runs: what a child says is limited, and how much was left out is said
   Fixture f;
   const RunRef of{"work", "01", "a"};
   const std::size_t said = LineLimit::at_once + 500;
-  for (std::size_t i = 0; i < said; ++i) f.tell(RunSaid{of, "hello", false});
+  for (std::size_t i = 0; i < said; ++i) f.tell(RunLogged{of, "hello", false});
   const std::size_t admitted = f.log.count("child output");
   CHECK(admitted == LineLimit::at_once);
   // Another run has its own limit.
-  f.tell(RunSaid{{"work", "02", "b"}, "hello", true});
+  f.tell(RunLogged{{"work", "02", "b"}, "hello", true});
   f.log.lines.erase(f.log.lines.begin(), f.log.lines.end() - 2);
   CHECK(f.log.take() == Lines{"info child output list=work item=b run=02 out=\"hello\"",
                               "warn child output truncated to max_line list=work "
@@ -139,18 +139,18 @@ TEST_CASE("runs: what is not logged at all is not counted as left out") {
   Fixture f;
   f.log.level = LogLevel::warn;
   for (std::size_t i = 0; i < LineLimit::at_once + 500; ++i)
-    f.tell(RunSaid{{"work", "01", "a"}, "hello", false});
+    f.tell(RunLogged{{"work", "01", "a"}, "hello", false});
   f.end(Succeeded{});
   CHECK(f.log.take().empty());
 }
 
 TEST_CASE("processes of streams") {
   Fixture f;
-  const auto tell = [&f](const ProcessNews& news) { f.tell(ProcessTold{"s", 9, news}); };
-  tell(ProcessBegun{});
+  const auto tell = [&f](const ProcessEvent& news) { f.tell(StreamProcessEvent{"s", 9, news}); };
+  tell(ProcessStarted{});
   tell(ProcessLine{"hello", false});
   for (std::size_t number = 1; number <= 4; ++number) tell(ProcessBadLine{"no id", number});
-  tell(ProcessOver{"exit 1", true, 4});
+  tell(ProcessEnded{"exit 1", true, 4});
   CHECK(f.log.take() ==
         Lines{"info child output list=s pid=9 out=\"hello\"",
               "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
@@ -158,7 +158,7 @@ TEST_CASE("processes of streams") {
               "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
               "warn stream process exited unexpectedly list=s pid=9 reason=\"exit 1\"",
               "warn invalid protocol lines ignored list=s pid=9 lines=4"});
-  tell(ProcessOver{"exit 0", false, 0});
+  tell(ProcessEnded{"exit 0", false, 0});
   CHECK(f.log.take().empty());  // it was asked to
 }
 
@@ -192,10 +192,10 @@ TEST_CASE("lists: served and refused, by reason") {
   Fixture f;
   f.tell(ListChanged{"a", ListState::idle, {}, "/bin/p", false});
   f.tell(ListChanged{"b", ListState::idle, {}, "/bin/q", false});
-  f.tell(ListChanged{"c", ListState::refused, "not found", "/bin/p", false});
-  f.tell(ListChanged{"d", ListState::refused, "not found", "/bin/q", false});
-  f.tell(ListChanged{"e", ListState::refused, "no user x", "/bin/p", true});
-  f.tell(ListChanged{"f", ListState::refused, "no user x", "/bin/q", true});
+  f.tell(ListChanged{"c", ListState::ineligible, "not found", "/bin/p", false});
+  f.tell(ListChanged{"d", ListState::ineligible, "not found", "/bin/q", false});
+  f.tell(ListChanged{"e", ListState::ineligible, "no user x", "/bin/p", true});
+  f.tell(ListChanged{"f", ListState::ineligible, "no user x", "/bin/q", true});
   CHECK(f.later() ==
         Lines{"info lists served lists=\"a, b\"",
               "info host ineligible for list list=c program=/bin/p reason=\"not found\"",
@@ -264,11 +264,11 @@ TEST_CASE("the host: its states, and orders to drain after the first") {
 TEST_CASE("the host: reloads") {
   Fixture f;
   const Lines changes{"lists.a: added", "lists.b: removed"};
-  const Lines mistakes{"w8y.toml:1:1: what is wrong"};
-  f.tell(ReloadBegun{"/etc/w8y.toml"});
+  const Lines errors{"w8y.toml:1:1: what is wrong"};
+  f.tell(ReloadStarted{"/etc/w8y.toml"});
   f.tell(Reloaded{true, 2, "2 changes", &changes, "abc"});
-  f.tell(Reloaded{false, 2, "the config has mistakes", &mistakes, {}});
-  f.tell(ReloadRefused{"this host is draining"});
+  f.tell(Reloaded{false, 2, "the config has mistakes", &errors, {}});
+  f.tell(ReloadNotStarted{"this host is draining"});
   CHECK(f.log.take() == Lines{"info reloading file=/etc/w8y.toml", "info lists.a: added",
                               "info lists.b: removed",
                               "info reloaded result=\"2 changes\" generation=2 config=abc",
@@ -285,7 +285,8 @@ TEST_CASE("the host: Redis comes and goes") {
   CHECK(f.log.take() == Lines{"info connected to Redis redis=unix:///r",
                               "error Redis unavailable, retrying redis=unix:///r reason=gone",
                               "info Redis available again redis=unix:///r duration_ms=2500"});
-  for (std::size_t i = 0; i < 3; ++i) f.tell(EndsDropped{"unix:///r", i == 0 ? "a" : "b", 2});
+  for (std::size_t i = 0; i < 3; ++i)
+    f.tell(SettlementsAbandoned{"unix:///r", i == 0 ? "a" : "b", 2});
   CHECK(f.later() ==
         Lines{"warn settlements abandoned: Redis removed from the config redis=unix:///r "
               "lists=\"a, b\" runs=6"});

@@ -44,7 +44,8 @@ class Recorder final : public EventHandler {
           if constexpr (std::is_same_v<Kind, WritesRefused>)
             text += kind.over ? " written" : " unwritten " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, PollerGone>) text += " gone";
-          if constexpr (std::is_same_v<Kind, ItemParked>) text += " parked " + item_of(kind.item);
+          if constexpr (std::is_same_v<Kind, ItemQuarantined>)
+            text += " parked " + item_of(kind.item);
           told.push_back(std::move(text));
         },
         event);
@@ -61,7 +62,7 @@ struct Reported : World {
   EventReporter reporter{recorder};
   Supervisor supervisor{SupervisorHost{clock, timers, reporter, *this}};
 
-  void apply(Rule rule) {
+  void apply(ListConfig rule) {
     auto config = std::make_shared<Config>();
     config->lists.emplace(rule.prefix, share(rule));
     supervisor.apply(std::move(config), false, [](const ReloadPlan&) {});
@@ -112,8 +113,8 @@ TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
   all.add(event_log);
   EventReporter reporter(all);
   TimerQueue timers;
-  Places places(time.clock, 0);
-  const RulePtr rule = share(rule_for("a list with a name that is long enough"));
+  SlotPool places(time.clock, 0);
+  const ListConfigPtr rule = share(rule_for("a list with a name that is long enough"));
   const Poller poller(PollerHost{time.clock, timers, places, reporter}, rule);
   ActiveRun run;
   run.claim.run = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -138,7 +139,7 @@ TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
 
 TEST_CASE("lines of runs that nobody follows cost no allocation") {
   LogFollowers followers;
-  const RunSaid said{
+  const RunLogged said{
       {"a list with a name that is long enough", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "item"},
       "a line that is too long for a short string, as most of them are",
       false};
@@ -147,7 +148,7 @@ TEST_CASE("lines of runs that nobody follows cost no allocation") {
   for (int i = 0; i < 1000; ++i)
     if (!followers.none()) followers.said(said, now);
   CHECK(allocations() == before);
-  FleetOrder order;
+  FleetCommand order;
   order.listener = "x";
   followers.follow(order, now);
   const std::size_t followed = allocations();
@@ -157,7 +158,7 @@ TEST_CASE("lines of runs that nobody follows cost no allocation") {
 
 TEST_CASE("a list that this host can't serve, and one whose program is short of something") {
   Reported w;
-  w.fake_prober.answers["/bin/none"] = Refusal{"not found"};
+  w.fake_prober.answers["/bin/none"] = Ineligibility{"not found"};
   w.apply(rule_for("none"));
   CHECK(w.recorder.take() == Lines{"list ineligible /bin/none"});
 
@@ -204,7 +205,7 @@ TEST_CASE("what is not written of runs is told, unless their list is refused as 
 
 TEST_CASE("what is quarantined is told, and so is the end of a poller") {
   Reported w;
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.max_failures = 1;
   w.redis.lists["work"] = {"a"};
   w.apply(rule);

@@ -18,8 +18,8 @@ struct Fixture : Time {
   FakeLog log;
   std::optional<app::FleetCommandLog> commands{std::in_place, log, clock, timers};
 
-  void receive(OrderKind kind, int times = 1) {
-    FleetOrder order;
+  void receive(FleetCommandKind kind, int times = 1) {
+    FleetCommand order;
     order.kind = kind;
     order.by = "alice";
     order.id = "17";
@@ -31,13 +31,13 @@ struct Fixture : Time {
 
 TEST_CASE("a fleet command is logged with who gave it") {
   Fixture f;
-  f.receive(OrderKind::drain);
+  f.receive(FleetCommandKind::drain);
   CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many were left out") {
   Fixture f;
-  f.receive(OrderKind::quiet, 68'940);
+  f.receive(FleetCommandKind::quiet, 68'940);
   CHECK(f.log.take().size() == 100);
   f.pass(10s);
   CHECK(f.log.take() == Lines{"warn fleet commands not logged command=quiet dropped_lines=68840"});
@@ -47,16 +47,16 @@ TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many
 
 TEST_CASE("a flood of one command hides no other") {
   Fixture f;
-  f.receive(OrderKind::quiet, 1'000'000);
+  f.receive(FleetCommandKind::quiet, 1'000'000);
   f.log.take();
-  f.receive(OrderKind::drain);
+  f.receive(FleetCommandKind::drain);
   CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with the count") {
   Fixture f;
   for (int i = 0; i < 600; ++i) {
-    f.receive(OrderKind::cancel, 1000);
+    f.receive(FleetCommandKind::cancel, 1000);
     f.pass(100ms);
   }
   const std::size_t counts = f.log.count("dropped_lines=");
@@ -69,7 +69,7 @@ TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with 
 TEST_CASE("each command of a continuing flood is logged or counted") {
   Fixture f;
   for (int i = 0; i < 55; ++i) {
-    f.receive(OrderKind::cancel, 100);
+    f.receive(FleetCommandKind::cancel, 100);
     f.pass(100ms);
   }
   f.pass(1min);

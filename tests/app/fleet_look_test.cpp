@@ -38,12 +38,12 @@ struct Written {
   std::string host(const std::string& name, const std::string& text = {}) {
     const std::string id = name + "-00000000";
     const auto now = client.pipeline({{"ZCARD", "fleet:hosts"}, {"TIME"}})[1].elements[0].text;
-    HostBeat beat;
-    beat.host = name;
-    beat.state = "running";
-    beat.lists_version = 1;
+    HostHeartbeat heartbeat;
+    heartbeat.host = name;
+    heartbeat.state = "running";
+    heartbeat.lists_version = 1;
     client.call({"ZADD", "fleet:hosts", now + "000", id});
-    client.call({"SET", "fleet:host:" + id, text.empty() ? to_text(beat) : text});
+    client.call({"SET", "fleet:host:" + id, text.empty() ? to_text(heartbeat) : text});
     return id;
   }
   void list(const std::string& id, const std::string& prefix, const std::string& text) {
@@ -176,7 +176,8 @@ TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
 
   server.ask({"DEL", "fleet:hosts"});
   server.ask({"SET", "fleet:hosts", "x"});
-  CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"), verbs::Refusal);
+  CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"),
+                       verbs::QueryError);
 }
 
 TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind it") {
@@ -203,7 +204,7 @@ TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind
   }
   CHECK(seen == names);
   wish.part.after = "bm9uc2Vuc2U";
-  CHECK_THROWS_AS(fleet.view(wish), verbs::Refusal);
+  CHECK_THROWS_AS(fleet.view(wish), verbs::QueryError);
 }
 
 TEST_CASE("fleet view: forged hosts with more than an answer can have") {
@@ -217,7 +218,7 @@ TEST_CASE("fleet view: forged hosts with more than an answer can have") {
   std::vector<std::string> seen;
   do {
     const std::string text = api::fleet_json(fleet.query(), wish);
-    CHECK(text.size() < api::most_fleet_bytes);
+    CHECK(text.size() < api::max_fleet_bytes);
     const nlohmann::json json = nlohmann::json::parse(text);
     for (const nlohmann::json& host : json["hosts"]) {
       seen.push_back(host["host"].get<std::string>());
@@ -256,11 +257,11 @@ TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of
   CHECK(find(json, "text")->at("state") == "unknown");
   CHECK(find(json, "reports")->at("lists").size() == 1);
   CHECK(find(json, "reports")->at("lists_error") == "some of its list reports cannot be read");
-  const auto trouble = [&](const char* name) {
+  const auto error = [&](const char* name) {
     return find(json, name)->at("lists_error").get<std::string>();
   };
-  CHECK(trouble("type").find("WRONGTYPE") != std::string::npos);
-  CHECK(trouble("reply").find("128 MiB") != std::string::npos);
+  CHECK(error("type").find("WRONGTYPE") != std::string::npos);
+  CHECK(error("reply").find("128 MiB") != std::string::npos);
 
   const nlohmann::json one = fleet.view({true, "work", {}});
   CHECK(find(one, "honest")->at("lists").size() == 1);

@@ -14,7 +14,7 @@ using namespace w8y::test;
 namespace host_mode_test {
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
 struct Host : World, EventHandler {
   Lines told;
@@ -42,17 +42,17 @@ TEST_CASE("a host is ready when its lists are served and Redis can be used, once
   SUBCASE("lists first") {
     host.mode.lists_served();
     CHECK(host.ready == 0);
-    host.mode.redis_changed(RedisState::usable);
+    host.mode.redis_changed(RedisState::available);
   }
   SUBCASE("Redis first") {
-    host.mode.redis_changed(RedisState::usable);
+    host.mode.redis_changed(RedisState::available);
     CHECK(host.ready == 0);
     host.mode.lists_served();
   }
   CHECK(host.ready == 1);
   CHECK(host.mode.state() == HostState::running);
-  host.mode.redis_changed(RedisState::down);
-  host.mode.redis_changed(RedisState::usable);
+  host.mode.redis_changed(RedisState::unavailable);
+  host.mode.redis_changed(RedisState::available);
   CHECK(host.told == Lines{"ready"});
 }
 
@@ -68,13 +68,13 @@ TEST_CASE("a host that is quiet already reports no change") {
 TEST_CASE("a server that is too old is left alone, whatever an operator says") {
   Host host;
   host.mode.lists_served();
-  host.mode.redis_changed(RedisState::too_old);
+  host.mode.redis_changed(RedisState::unsupported_version);
   CHECK(host.supervisor.quiet());
   CHECK(host.ready == 0);
   host.mode.quiet();
   host.mode.resume();
   CHECK(host.supervisor.quiet());
-  host.mode.redis_changed(RedisState::usable);
+  host.mode.redis_changed(RedisState::available);
   CHECK_FALSE(host.supervisor.quiet());
   CHECK(host.ready == 1);
 }
@@ -85,7 +85,7 @@ TEST_CASE("an operator's quiet lasts until resume, whatever Redis does") {
   CHECK(host.mode.resume().text == "this host was not quiet");
   CHECK(host.mode.quiet().kind == Kind::done);
   CHECK(host.mode.state() == HostState::quiet);
-  host.mode.redis_changed(RedisState::usable);
+  host.mode.redis_changed(RedisState::available);
   CHECK(host.supervisor.quiet());
   CHECK(host.mode.state() == HostState::quiet);
   CHECK(host.mode.resume().kind == Kind::done);
@@ -98,7 +98,7 @@ TEST_CASE("a host that drains takes no orders, and is not ready any more") {
   Host host;
   host.mode.draining();
   host.mode.lists_served();
-  host.mode.redis_changed(RedisState::usable);
+  host.mode.redis_changed(RedisState::available);
   CHECK(host.mode.state() == HostState::draining);
   CHECK(host.mode.quiet().kind == Kind::refused);
   CHECK(host.mode.resume().kind == Kind::refused);

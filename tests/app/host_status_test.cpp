@@ -18,7 +18,7 @@ namespace host_status_test {
 namespace {
 
 /// What Redis says of lists, by prefix.
-struct Facts final : ListFacts {
+struct Facts final : ListStateSource {
   explicit Facts(const Clock& of) : clock(of) {}
   void add_to(ListStatus& status) const override {
     if (const auto found = known.find(status.prefix); found != known.end()) {
@@ -36,11 +36,11 @@ struct Host : World {
   Facts facts{clock};
   Supervisor supervisor{SupervisorHost{clock, timers, *this, *this}};
 
-  void apply(std::vector<Rule> rules, unsigned host_concurrency = 0) {
+  void apply(std::vector<ListConfig> rules, unsigned host_concurrency = 0) {
     auto config = std::make_shared<Config>();
     config->hash = "abc";
     config->supervisor.host_concurrency = host_concurrency;
-    for (Rule& rule : rules) config->lists.emplace(rule.prefix, share(rule));
+    for (ListConfig& rule : rules) config->lists.emplace(rule.prefix, share(rule));
     supervisor.apply(std::move(config), false, [](const ReloadPlan&) {});
   }
   ListStatus list(const std::string& prefix = "work") {
@@ -85,7 +85,7 @@ TEST_CASE("a list that runs, with its runs") {
 
 TEST_CASE("why a list does not run") {
   Host host;
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   ListState state = ListState::idle;
   std::string why;
   SUBCASE("it has no items") {
@@ -107,8 +107,8 @@ TEST_CASE("why a list does not run") {
     why = "concurrency = 0";
   }
   SUBCASE("its executor is not here") {
-    host.fake_prober.answers["/bin/work"] = Refusal{"not found"};
-    state = ListState::refused;
+    host.fake_prober.answers["/bin/work"] = Ineligibility{"not found"};
+    state = ListState::ineligible;
     why = "not found";
   }
   SUBCASE("Redis is away") {

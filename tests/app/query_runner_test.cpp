@@ -78,7 +78,7 @@ TEST_CASE("queries: what was asked is looked at in its order and answered from t
   host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "a"}).text); });
   host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "list"}).text); });
   host.ask([](verbs::QueryContext&) -> http::HttpResponse {
-    throw verbs::Refusal(404, "there is no such");
+    throw verbs::QueryError(404, "there is no such");
   });
   host.ask(
       [](verbs::QueryContext&) -> http::HttpResponse { throw std::runtime_error("our mistake"); });
@@ -99,7 +99,7 @@ TEST_CASE(
     "queries: no more questions wait than it may have, and none for longer than its patience") {
   RedisServer server;
   server.ask({"SET", "a", "1"});
-  Host host({.waiting = 2, .patience = std::chrono::milliseconds(300)});
+  Host host({.waiting = 2, .timeout = std::chrono::milliseconds(300)});
   host.url = server.url();
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
   host.answers.clear();
@@ -126,20 +126,20 @@ TEST_CASE("queries: clients that are not trusted have half of the queue, and eve
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").status == 200; }));
   host.answers.clear();
   // The thread is held in the first look until all others wait.
-  const auto begun = std::make_shared<std::atomic<bool>>(false);
+  const auto started = std::make_shared<std::atomic<bool>>(false);
   const auto go = std::make_shared<std::atomic<bool>>(false);
   const auto say = [](const char* word) {
     return [word](verbs::QueryContext&) { return text(word); };
   };
   host.ask(
-      [begun, go](verbs::QueryContext&) {
-        *begun = true;
-        begun->notify_all();
+      [started, go](verbs::QueryContext&) {
+        *started = true;
+        started->notify_all();
         go->wait(false);
         return text("first");
       },
       false);
-  begun->wait(false);
+  started->wait(false);
   for (int i = 0; i < 3; ++i) host.ask(say("any"), false);
   host.ask(say("never"), false);
   REQUIRE(host.answers.size() == 1);
@@ -166,17 +166,17 @@ TEST_CASE("queries: clients that are not trusted have half of the queue, and eve
 
 TEST_CASE("queries: its end does not wait for a Redis that is stuck") {
   RedisServer server;
-  Host host({.patience = std::chrono::minutes(5)});
+  Host host({.timeout = std::chrono::minutes(5)});
   host.url = server.url();
   REQUIRE(host.get("a").status == 200);
   server.pause();
   SUBCASE("in the middle of a look") {
-    std::atomic<bool> begun = false;
-    host.ask([&begun](verbs::QueryContext& query) {
-      begun = true;
+    std::atomic<bool> started = false;
+    host.ask([&started](verbs::QueryContext& query) {
+      started = true;
       return text(query.redis.call({"GET", "a"}).text);
     });
-    REQUIRE(turn_until(host.loop, [&] { return begun.load(); }));
+    REQUIRE(turn_until(host.loop, [&] { return started.load(); }));
   }
   SUBCASE("with looks that have not begun") {
     for (int i = 0; i < 20; ++i)

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace reload_test {
 namespace {
 
-using Kind = api::ControlResult::Kind;
+using Kind = api::CommandResult::Kind;
 
 ConfigPtr config(const std::string& hash, const std::string& redis = "unix:///a") {
   auto made = std::make_shared<Config>();
@@ -78,7 +78,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
   void answer_read() {
     config::LoadResult result;
     result.config = file;
-    if (!file) result.mistakes = {"w8y.toml:1:1: bad"};
+    if (!file) result.errors = {"w8y.toml:1:1: bad"};
     read_then(std::move(result));
   }
   void answer_apply() {
@@ -90,17 +90,17 @@ struct Fixture : Time, ReloadSteps, EventHandler {
   }
 
   void on_event(const Event& event) override {
-    if (std::holds_alternative<ReloadBegun>(event)) told.push_back("begun");
-    if (const auto* refused = std::get_if<ReloadRefused>(&event))
+    if (std::holds_alternative<ReloadStarted>(event)) told.push_back("begun");
+    if (const auto* refused = std::get_if<ReloadNotStarted>(&event))
       told.push_back("refused: " + std::string(refused->why));
     if (const auto* over = std::get_if<Reloaded>(&event))
       told.push_back(std::string(over->applied ? "applied " : "failed ") +
                      std::to_string(over->generation) + ": " + std::string(over->text));
   }
 
-  /// What whoever asks is answered, in `answers`.
+  /// What whoever asks is answered, in `replies`.
   void ask(const std::string& who) {
-    reload.ask([this, who](const api::ControlResult& result) {
+    reload.ask([this, who](const api::CommandResult& result) {
       answers.push_back(who +
                         (result.kind == Kind::done      ? " done: "
                          : result.kind == Kind::invalid ? " invalid: "
@@ -269,7 +269,7 @@ TEST_CASE("after one that failed, too") {
 
 TEST_CASE("who asks from its answer begins another one") {
   Started f;
-  f.reload.ask([&f](const api::ControlResult&) { f.ask("next"); });
+  f.reload.ask([&f](const api::CommandResult&) { f.ask("next"); });
   CHECK(f.answers == Lines{"next done: reloaded: 1 change"});
 }
 
@@ -348,7 +348,7 @@ TEST_CASE("a config from standard input can't be read again") {
   Fixture f;
   Reload reload(f.clock, f.timers, "-", f, f);
   reload.started();
-  reload.ask([&f](const api::ControlResult& result) { f.answers.push_back(result.text); });
+  reload.ask([&f](const api::CommandResult& result) { f.answers.push_back(result.text); });
   CHECK(f.answers == Lines{"the config came from standard input: there is no file to read"});
   CHECK(f.done.empty());
 }

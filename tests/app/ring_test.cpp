@@ -36,12 +36,12 @@ struct RingReply : http::HttpReply {
 
 struct RingHost {
   RingHost() : queries(loop, ground()), ring(loop, queries) {
-    Rule rule;
+    ListConfig rule;
     rule.prefix = "work";
-    config->lists["work"] = std::make_shared<const Rule>(rule);
+    config->lists["work"] = std::make_shared<const ListConfig>(rule);
     rule.prefix = "jobs";
     rule.source = JobSettings{};
-    config->lists["jobs"] = std::make_shared<const Rule>(rule);
+    config->lists["jobs"] = std::make_shared<const ListConfig>(rule);
     ring.add_to(router);
   }
   QueryRunner::Ground ground() {
@@ -82,7 +82,7 @@ struct RingHost {
   loop::Loop loop;
   std::shared_ptr<Config> config = std::make_shared<Config>();
   QueryRunner queries;
-  RingPath ring;
+  RingEndpoint ring;
   http::Router router;
 };
 

@@ -69,9 +69,9 @@ TEST_CASE("each path, method and parameter is in etc/openapi.json, and nothing e
   api::EventHub events(loop, "here-1");
   api::QueryRunner queries(loop, {[] { return redis::ClientOptions(); },
                                   [] { return std::make_shared<const Config>(); }});
-  Hour hour;
+  RunsPerMinute hour;
   page::LiveHub live(loop, control, fleet, hour);
-  api::RingPath ring(loop, queries);
+  api::RingEndpoint ring(loop, queries);
   http::Router router;
   api::add_api(router, control, fleet, events);
   api::add_routes({router, queries, control, fleet});

@@ -17,13 +17,13 @@ TEST_CASE("a reload before the host is ready does not reach systemd") {
   TimerQueue timers;
   app::SystemdNotifier notifier(clock, timers, [] { return true; });
 
-  notifier.on_event(ReloadBegun{"config.toml"});
+  notifier.on_event(ReloadStarted{"config.toml"});
   notifier.on_event(Reloaded{true, 2, "1 change"});
   CHECK(systemd.receive().empty());
 
   notifier.on_event(HostReady{3, "hash"});
   CHECK(systemd.receive() == "READY=1\nSTATUS=serving 3 lists");
-  notifier.on_event(ReloadBegun{"config.toml"});
+  notifier.on_event(ReloadStarted{"config.toml"});
   CHECK(systemd.receive().starts_with("RELOADING=1\n"));
   notifier.on_event(Reloaded{true, 3, "1 change"});
   CHECK(systemd.receive() == "READY=1\nSTATUS=1 change");

@@ -27,19 +27,19 @@ class PlainHost : public SystemConfigHost {
 }  // namespace
 
 TEST_CASE("the real host reads files, and says why it can't") {
-  const TempDir folder;
+  const TempDir directory;
   PlainHost host;
-  CHECK(host.read(folder.file("a", "text")).text == "text");
-  CHECK(host.read(folder.file("empty", "")).problem.empty());
-  CHECK(host.read(folder / "none").problem == "not found");
-  CHECK(host.read(folder / ".").problem == "is a directory; must be a file");
+  CHECK(host.read(directory.file("a", "text")).text == "text");
+  CHECK(host.read(directory.file("empty", "")).problem.empty());
+  CHECK(host.read(directory / "none").problem == "not found");
+  CHECK(host.read(directory / ".").problem == "is a directory; must be a file");
   CHECK(host.read("/dev/null").problem == "is not a regular file; must be one");
-  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
-  CHECK(host.read(folder / "fifo").problem == "is not a regular file; must be one");
+  REQUIRE(::mkfifo((directory / "fifo").c_str(), 0600) == 0);
+  CHECK(host.read(directory / "fifo").problem == "is not a regular file; must be one");
   CHECK(host.read(std::string("/a\0b", 4)).problem == "has a NUL byte in its name");
 
   // Sparse: there is nothing to read, and nothing is read.
-  const std::string large = folder.file("large", "");
+  const std::string large = directory.file("large", "");
   REQUIRE(::truncate(large.c_str(), off_t{100} << 20) == 0);
   CHECK(host.read(large).problem == "is larger than 16 MiB; no configuration is");
   REQUIRE(::truncate(large.c_str(), off_t{16} << 20) == 0);
@@ -47,37 +47,37 @@ TEST_CASE("the real host reads files, and says why it can't") {
 }
 
 TEST_CASE("the real host finds files by pattern, in the order of their bytes") {
-  const TempDir folder;
+  const TempDir directory;
   PlainHost host;
-  for (const char* name : {"b.toml", "a.toml", "B.toml", "c.txt"}) folder.file(name, "");
-  CHECK(host.glob(folder / "*.toml") ==
-        Lines{folder / "B.toml", folder / "a.toml", folder / "b.toml"});
-  CHECK(host.glob(folder / "x*").empty());
+  for (const char* name : {"b.toml", "a.toml", "B.toml", "c.txt"}) directory.file(name, "");
+  CHECK(host.glob(directory / "*.toml") ==
+        Lines{directory / "B.toml", directory / "a.toml", directory / "b.toml"});
+  CHECK(host.glob(directory / "x*").empty());
 }
 
 TEST_CASE("the real host trusts what only root can write") {
-  const TempDir folder;
+  const TempDir directory;
   SystemConfigHost host;
-  const std::string file = folder.file("f", "");
-  CHECK(host.missing(folder / "none") == "not found");
+  const std::string file = directory.file("f", "");
+  CHECK(host.missing(directory / "none") == "not found");
   CHECK(host.missing(file).empty());
   if (::geteuid() != 0) {
     CHECK(host.distrust(file).starts_with("belongs to user "));
     return;
   }
   CHECK(host.distrust(file).empty());
-  CHECK(host.distrust(folder / "none").empty());
-  CHECK(host.distrust(folder / "no/such/file").empty());
+  CHECK(host.distrust(directory / "none").empty());
+  CHECK(host.distrust(directory / "no/such/file").empty());
   for (const mode_t mode : {0620U, 0602U}) {
     REQUIRE(::chmod(file.c_str(), mode) == 0);
     CHECK(host.distrust(file).starts_with("can be written by its group or others"));
     CHECK_FALSE(host.read(file).problem.empty());
   }
   REQUIRE(::chmod(file.c_str(), 0600) == 0);
-  REQUIRE(::chmod(folder.path().c_str(), 0777) == 0);
+  REQUIRE(::chmod(directory.path().c_str(), 0777) == 0);
   CHECK(host.distrust(file).starts_with("is in "));
-  CHECK(host.distrust(folder / "no/such/file").starts_with("is in "));
-  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  CHECK(host.distrust(directory / "no/such/file").starts_with("is in "));
+  REQUIRE(::chmod(directory.path().c_str(), 0700) == 0);
   CHECK(host.read(file).problem.empty());
   REQUIRE(::chown(file.c_str(), 12345, 0) == 0);
   CHECK(host.distrust(file).starts_with("belongs to user 12345"));

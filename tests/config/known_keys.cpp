@@ -38,7 +38,7 @@ void check_files() {
     try {
       parse_config(file, "file", host);
     } catch (const ConfigError& error) {
-      for (const ConfigMistake& mistake : error.mistakes()) {
+      for (const ConfigDiagnostic& mistake : error.errors()) {
         std::printf("%s; ", mistake.to_string().c_str());
       }
     }

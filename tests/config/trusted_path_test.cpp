@@ -26,7 +26,7 @@ class Place {
   std::string file(const std::string& name, const std::string& text = "text") const {
     return dir_.file(name, text, 0600);
   }
-  std::string folder(const std::string& name, mode_t mode = 0755) const {
+  std::string directory(const std::string& name, mode_t mode = 0755) const {
     std::filesystem::create_directories(path_ + '/' + name);
     chmod((path_ + '/' + name).c_str(), mode);
     return path_ + '/' + name;
@@ -65,7 +65,7 @@ bool can_not_be_tried() {
 TEST_CASE("a file by its plain path, by links of root's, by dots, and relative") {
   if (can_not_be_tried()) return;
   const Place place;
-  place.folder("a/b");
+  place.directory("a/b");
   place.file("a/b/f");
   place.link("b", "a/short");
   place.link(place / "a/short/../short/f", "far");
@@ -93,7 +93,7 @@ TEST_CASE("a link of somebody else's anywhere on the way") {
   if (can_not_be_tried()) return;
   const Place place;
   place.file("f");
-  place.folder("theirs");
+  place.directory("theirs");
   give_away(place.link(place / "f", "theirs/link"));
   // Of root's, in a folder of root's, and to a file of root's: what lies between is not.
   CHECK(has(problem(place.link("theirs/link", "through")),
@@ -107,7 +107,7 @@ TEST_CASE("a link of somebody else's anywhere on the way") {
 TEST_CASE("a folder of somebody else's anywhere on the way, also behind a link, also by ..") {
   if (can_not_be_tried()) return;
   const Place place;
-  place.folder("theirs/inner");
+  place.directory("theirs/inner");
   place.file("theirs/inner/f");
   place.file("f");
   place.link("theirs/inner", "in");
@@ -117,11 +117,11 @@ TEST_CASE("a folder of somebody else's anywhere on the way, also behind a link, 
   CHECK(has(problem(place / "in/f"), why));
   CHECK(has(problem(place / "theirs/../f"), why));
   const Place open;
-  open.folder("open", 0777);
+  open.directory("open", 0777);
   open.file("open/f");
   CHECK(has(problem(open / "open/f"), "which can be written by its group or others"));
   // In a sticky folder nobody moves what is another's, and what is his own is not believed.
-  open.folder("sticky", 01777);
+  open.directory("sticky", 01777);
   CHECK(problem(open.file("sticky/f")).empty());
   give_away(open.link(open / "sticky/f", "sticky/link"));
   CHECK(has(problem(open / "sticky/link"), "is reached by the link"));
@@ -133,7 +133,7 @@ TEST_CASE("what is no file, and links without an end") {
   CHECK(problem(place / "none") == "not found");
   CHECK(problem(place / "none/below") == "not found");
   CHECK(open_trusted(place / "none/below").error == ENOENT);
-  CHECK(problem(place.folder("d")) == "is a directory; must be a file");
+  CHECK(problem(place.directory("d")) == "is a directory; must be a file");
   CHECK(problem(place.link("d", "to-d")) == "is a directory; must be a file");
   place.link("round", "round");
   CHECK(has(problem(place / "round"), "Too many levels of symbolic links"));
@@ -165,13 +165,13 @@ TEST_CASE("what was looked at is what is read, whatever has its name then") {
 TEST_CASE("folders, and files of another user who is believed too") {
   if (can_not_be_tried()) return;
   const Place place;
-  CHECK(open_trusted_folder(place.folder("d")).problem.empty());
-  CHECK(has(open_trusted_folder(place.file("f")).problem, "Not a directory"));
+  CHECK(open_trusted_directory(place.directory("d")).problem.empty());
+  CHECK(has(open_trusted_directory(place.file("f")).problem, "Not a directory"));
   give_away(place / "d");
-  CHECK_FALSE(open_trusted_folder(place / "d").problem.empty());
+  CHECK_FALSE(open_trusted_directory(place / "d").problem.empty());
   PathWalk walk;
   walk.also = stranger;
-  CHECK(open_trusted_folder(place / "d", walk).problem.empty());
+  CHECK(open_trusted_directory(place / "d", walk).problem.empty());
   give_away(place / "f");
   CHECK(open_trusted(place / "f", walk).problem.empty());
   walk.look = [](int, const struct stat&) { return std::string("is not to our liking"); };
@@ -209,12 +209,12 @@ TEST_CASE("root writes to no file that another user chose") {
   const std::string precious = place.file("precious");
   place.link(precious, "link");
   give_away(place.file("theirs"));
-  place.folder("dir");
+  place.directory("dir");
   place.link(precious, "dir/link");
   give_away(place / "dir");
-  place.folder("sticky", 01777);
+  place.directory("sticky", 01777);
   std::filesystem::create_hard_link(precious, place / "sticky/hard");
-  place.folder("shared", 0777);
+  place.directory("shared", 0777);
   for (const WriteAs how : {WriteAs::append, WriteAs::replace}) {
     CHECK(has(refusal(place / "link", how), "is a symbolic link"));
     CHECK(has(refusal(place / "theirs", how), "belongs to user 61234"));

@@ -67,8 +67,8 @@ Beat* find_witness(const std::string& path, const std::string& self) {
   if (page < 0 || ftruncate(page, sizeof(Beat)) != 0) _exit(8);
   void* shared = mmap(nullptr, sizeof(Beat), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
   if (shared == MAP_FAILED) _exit(8);
-  Beat* beat = static_cast<Beat*>(shared);
-  *beat = now_us();
+  Beat* heartbeat = static_cast<Beat*>(shared);
+  *heartbeat = now_us();
 
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -89,15 +89,15 @@ Beat* find_witness(const std::string& path, const std::string& self) {
   std::memcpy(CMSG_DATA(control), &page, sizeof page);
   if (sendmsg(witness, &message, MSG_NOSIGNAL) < 0) _exit(8);
   close(page);
-  return beat;
+  return heartbeat;
 }
 
-void work(long ms, Beat* beat) {
+void work(long ms, Beat* heartbeat) {
   constexpr std::int64_t step_us = 2000;  // with a witness: between two signs of life
   const std::int64_t until = now_us() + ms * 1000;
   for (std::int64_t left = ms * 1000; left > 0; left = until - now_us()) {
-    if (beat != nullptr) *beat = now_us();
-    const std::int64_t us = beat != nullptr ? std::min(left, step_us) : left;
+    if (heartbeat != nullptr) *heartbeat = now_us();
+    const std::int64_t us = heartbeat != nullptr ? std::min(left, step_us) : left;
     const timespec pause{us / 1000000, us % 1000000 * 1000};
     nanosleep(&pause, nullptr);
   }
@@ -119,9 +119,9 @@ int main(int argc, char** argv) {
 
   const std::string self = identity(item);
   const std::string witness = variable("WITNESS", "");
-  Beat* beat = witness.empty() ? nullptr : find_witness(witness, self);
+  Beat* heartbeat = witness.empty() ? nullptr : find_witness(witness, self);
   note("start", self);
-  work(std::atol(variable("WORK_MS", "20").c_str()), beat);
+  work(std::atol(variable("WORK_MS", "20").c_str()), heartbeat);
   std::string line(1023, 'x');
   line += '\n';
   for (long left = std::atol(variable("SAY", "0").c_str()); left > 0;

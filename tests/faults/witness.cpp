@@ -26,7 +26,7 @@ namespace {
 
 struct Run {
   std::string self;
-  void* beat = nullptr;
+  void* heartbeat = nullptr;
 };
 
 std::int64_t now_us() {
@@ -65,16 +65,16 @@ bool introduce(int connection, Run& run) {
   if (const cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr) {
     int page = -1;
     std::memcpy(&page, CMSG_DATA(control), sizeof page);
-    run.beat = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, page, 0);
+    run.heartbeat = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, page, 0);
     close(page);
   }
   return true;
 }
 
 void testify(int journal, const Run& run, std::int64_t seen) {
-  if (run.beat == nullptr || run.beat == MAP_FAILED) return;
-  const std::int64_t last = *static_cast<const volatile std::int64_t*>(run.beat);
-  munmap(run.beat, sizeof(std::int64_t));
+  if (run.heartbeat == nullptr || run.heartbeat == MAP_FAILED) return;
+  const std::int64_t last = *static_cast<const volatile std::int64_t*>(run.heartbeat);
+  munmap(run.heartbeat, sizeof(std::int64_t));
   const std::string lines = "alive " + std::to_string(last) + " " + run.self + "died " +
                             std::to_string(seen) + " " + run.self;
   if (write(journal, lines.data(), lines.size()) < 0) std::perror("journal");

@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::must(config.hash == again.hash, "a config has one hash");
     fuzz::must(describe(config).lists.size() == config.lists.size(), "every list is described");
   } catch (const ConfigError& error) {
-    fuzz::must(!error.mistakes().empty(), "an error has a mistake");
-    for (const auto& mistake : error.mistakes()) {
+    fuzz::must(!error.errors().empty(), "an error has a mistake");
+    for (const auto& mistake : error.errors()) {
       fuzz::must(!mistake.text.empty(), "a mistake has a text");
       fuzz::must(is_printable(mistake.to_string()), "a mistake can be shown");
     }

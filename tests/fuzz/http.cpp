@@ -21,7 +21,8 @@ using namespace w8y;
 constexpr std::string_view token = "0123456789abcdef";
 
 struct Server {
-  explicit Server(bool gated) : server(loop, folder / "s", router, limits(gated), gate_of(gated)) {
+  explicit Server(bool gated)
+      : server(loop, directory / "s", router, limits(gated), gate_of(gated)) {
     gate.set({"alpha"}, Secret(std::string(token)));
     router.on({"GET", "/a/*"}, answer);
     router.on({"POST", "/a/*"}, [this](const auto& request, const auto& reply) {
@@ -54,7 +55,7 @@ struct Server {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    const std::string path = folder / "s";
+    const std::string path = directory / "s";
     std::memcpy(address.sun_path, path.c_str(), path.size());
     fuzz::must(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0,
                "the server takes connections");
@@ -64,11 +65,11 @@ struct Server {
   void turn_until_gone() {
     for (int turn = 0; server.connections() > 0; ++turn) {
       fuzz::must(turn < 10000, "a client that has gone is forgotten");
-      loop.turn(false);
+      loop.iterate(false);
     }
   }
 
-  test::TempDir folder;
+  test::TempDir directory;
   loop::Loop loop;
   http::Router router;
   http::TcpGate gate;
@@ -79,9 +80,9 @@ struct Server {
 void talk(Server& server, std::string_view bytes, std::size_t first) {
   const int fd = server.connect();
   send(fd, bytes.data(), first, MSG_NOSIGNAL | MSG_DONTWAIT);
-  for (int i = 0; i < 4; ++i) server.loop.turn(false);
+  for (int i = 0; i < 4; ++i) server.loop.iterate(false);
   send(fd, bytes.data() + first, bytes.size() - first, MSG_NOSIGNAL | MSG_DONTWAIT);
-  for (int i = 0; i < 4; ++i) server.loop.turn(false);
+  for (int i = 0; i < 4; ++i) server.loop.iterate(false);
   close(fd);
   server.turn_until_gone();
 }

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::must(!bad->reason.empty(), "a bad line has a reason");
 
   const ProbeResult caps = parse_caps(std::string(bytes));
-  if (const auto* refusal = std::get_if<Refusal>(&caps))
+  if (const auto* refusal = std::get_if<Ineligibility>(&caps))
     fuzz::must(!refusal->reason.empty(), "a refusal has a reason");
   return 0;
 }

@@ -67,7 +67,7 @@ Gearmand::~Gearmand() {
 void Gearmand::start() {
   std::vector<std::string> words = {
       server_program, "--listen=127.0.0.1", "--port=" + std::to_string(port_),
-      "--log-file=" + (folder_ / "log"), "--pid-file=" + (folder_ / "pid")};
+      "--log-file=" + (directory_ / "log"), "--pid-file=" + (directory_ / "pid")};
   if (getuid() == 0) words.push_back("--user=root");
   words.insert(words.end(), options_.begin(), options_.end());
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -112,9 +112,9 @@ std::string Gearmand::counts(const std::string& function) const {
 
 GearmanClient::GearmanClient(const Gearmand& server, std::vector<std::string> arguments,
                              std::string input) {
-  std::ofstream(folder_ / "in", std::ios::binary) << input;
-  const int in = open((folder_ / "in").c_str(), O_RDONLY | O_CLOEXEC);
-  const int out = open((folder_ / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  std::ofstream(directory_ / "in", std::ios::binary) << input;
+  const int in = open((directory_ / "in").c_str(), O_RDONLY | O_CLOEXEC);
+  const int out = open((directory_ / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   std::vector<std::string> words = {client_program, "-h", "127.0.0.1", "-p",
                                     std::to_string(server.port())};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -139,7 +139,7 @@ bool GearmanClient::over() {
 }
 
 std::string GearmanClient::output() const {
-  std::ifstream file(folder_ / "out", std::ios::binary);
+  std::ifstream file(directory_ / "out", std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -29,7 +29,7 @@ class Gearmand {
   [[nodiscard]] std::string counts(const std::string& function) const;
 
  private:
-  w8y::test::TempDir folder_;
+  w8y::test::TempDir directory_;
   std::vector<std::string> options_;
   int port_ = 0;
   pid_t pid_ = -1;
@@ -47,7 +47,7 @@ class GearmanClient {
   [[nodiscard]] std::string output() const;
 
  private:
-  w8y::test::TempDir folder_;
+  w8y::test::TempDir directory_;
   pid_t pid_ = -1;
   int status_ = -1;
 };

@@ -29,7 +29,7 @@ struct Bench : WorkerHandler {
     WorkerTerms terms;
     terms.server = {"127.0.0.1", static_cast<std::uint16_t>(port)};
     terms.client_id = "alpha";
-    terms.longest_workload = std::size_t{16} << 20U;
+    terms.max_workload = std::size_t{16} << 20U;
     worker = std::make_unique<SocketWorker>(loop, terms, *this);
   }
   void on_up(Worker&) override { told.emplace_back("up"); }

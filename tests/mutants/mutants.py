@@ -148,7 +148,7 @@ MUTANTS = [
            "  return limit > reserved_ ? limit - reserved_ : 0;\n",
            "  return limit > reserved_ ? limit - reserved_ + 1 : 0;\n"),
     Mutant("place-lost", "A place is not given back after a run.", "src/core/poller.cpp",
-           "  if (!next_waits) give_back(1);\n  advance();\n", "  advance();\n"),
+           "  if (!next_waits) release(1);\n  advance();\n", "  advance();\n"),
     Mutant("claims-dropped", "Claims that come while the list is quiet are dropped.", "src/core/poller.cpp",
            "    for (const Claim& claim : reply.claims) source_->hand_back(claim);\n", ""),
     Mutant("terminate-not", "on_lease_loss = \"terminate\" kills nothing.", "src/core/poller.cpp",

@@ -63,7 +63,7 @@ TEST_CASE("a reload answers when it is over, with every mistake") {
   client.send("POST /api/v1/reload HTTP/1.0\r\nContent-Length: 0\r\n\r\n");
   REQUIRE(turn_until(f.loop, [&] { return static_cast<bool>(f.control.reload_answer); }));
   f.control.reload_answer(
-      {ControlResult::Kind::invalid, "2 mistakes", {"w8y.toml:1:1: x", "w8y.toml:2:1: y"}, {}});
+      {CommandResult::Kind::invalid, "2 mistakes", {"w8y.toml:1:1: x", "w8y.toml:2:1: y"}, {}});
   std::string answer;
   beside(f.loop, [&] { answer = client.receive(); });
   CHECK(answer.find(" 422 ") == 8);
@@ -74,17 +74,17 @@ TEST_CASE("a reload answers when it is over, with every mistake") {
 
 TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
   ApiFixture fixture;
-  FleetAnswer answer;
+  FleetReply answer;
   answer.host = "beta";
   answer.host_id = "beta-1";
   answer.result = "done";
   answer.text = "quiet now";
   answer.runs.emplace_back().status.run = "01HV";
-  fixture.fleet.outcome.answers = {answer};
+  fixture.fleet.outcome.replies = {answer};
   fixture.with_client([&](HttpClient& client) {
     const HttpResult done = client.post("/api/v1/quiet?host=beta", R"({"by":"jo on gamma"})");
     CHECK(done.status == 200);
-    CHECK(fixture.fleet.given.kind == OrderKind::quiet);
+    CHECK(fixture.fleet.given.kind == FleetCommandKind::quiet);
     CHECK(fixture.fleet.given.host == "beta");
     CHECK(fixture.fleet.given.by == "jo on gamma");
     CHECK(fixture.control.called.empty());
@@ -94,23 +94,23 @@ TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
     CHECK(json["hosts"][0]["text"] == "quiet now");
 
     CHECK(client.post("/api/v1/cancel?all=yes", R"({"run":"01HV"})").status == 200);
-    CHECK(fixture.fleet.given.kind == OrderKind::cancel);
+    CHECK(fixture.fleet.given.kind == FleetCommandKind::cancel);
     CHECK(fixture.fleet.given.host.empty());
     CHECK(fixture.fleet.given.run == "01HV");
     for (const char* path : {"/api/v1/drain", "/api/v1/reload", "/api/v1/resume"}) {
       CHECK(client.post(path + "?all=yes"s, "").status == 200);
-      CHECK(path == "/api/v1/"s + order_name(fixture.fleet.given.kind));
+      CHECK(path == "/api/v1/"s + command_name(fixture.fleet.given.kind));
     }
     for (const char* query : {"?host=", "?all=no", "?host=a&all=yes"})
       CHECK(client.post("/api/v1/drain"s + query, "").status == 400);
     CHECK(fixture.control.called.empty());
 
     const Json runs = body_of(client.get("/api/v1/fleet/runs?run=01&host=beta"));
-    CHECK(fixture.fleet.given.kind == OrderKind::runs);
+    CHECK(fixture.fleet.given.kind == FleetCommandKind::runs);
     CHECK(fixture.fleet.given.run == "01");
     CHECK(runs["hosts"][0]["runs"][0]["run"] == "01HV");
   });
-  fixture.fleet.outcome.missing.push_back({"gamma", "gamma-1", true, WallTime(5)});
+  fixture.fleet.outcome.no_reply.push_back({"gamma", "gamma-1", true, WallTime(5)});
   fixture.with_client([&](HttpClient& client) {
     const HttpResult some = client.post("/api/v1/quiet?all=yes", "");
     CHECK(some.status == 409);
@@ -118,7 +118,7 @@ TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
     CHECK(body_of(some)["no_reply"][0]["unresponsive"] == true);
     CHECK(client.get("/api/v1/fleet/runs").status == 200);
   });
-  fixture.fleet.outcome.trouble = "no such host";
+  fixture.fleet.outcome.error = "no such host";
   fixture.fleet.outcome.not_found = true;
   fixture.with_client([&](HttpClient& client) {
     CHECK(client.post("/api/v1/quiet?host=x", "").status == 404);

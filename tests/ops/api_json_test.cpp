@@ -57,7 +57,7 @@ TEST_CASE("a host's status as JSON") {
   host.redis.url = "redis://localhost";
   ListStatus list;
   list.prefix = "media:thumbs";
-  list.state = ListState::refused;
+  list.state = ListState::ineligible;
   list.why = "lacks \"gpu\"";
   list.counters.timed_out = 3;
   RunStatus run;
@@ -103,8 +103,8 @@ TEST_CASE("events as JSON") {
   CHECK(json(HostReady{3, "abc"}) ==
         Json::parse(R"({"type":"host","time_ms":5,"state":"running","reason":""})"));
   // What is for the log only is not told.
-  CHECK(event_name(RunSaid{of, "hello", false}) == nullptr);
-  CHECK(event_name(ItemParked{"work", "a:0", "why"}) == nullptr);
+  CHECK(event_name(RunLogged{of, "hello", false}) == nullptr);
+  CHECK(event_name(ItemQuarantined{"work", "a:0", "why"}) == nullptr);
 }
 
 TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack, gets through") {

@@ -64,35 +64,35 @@ struct FakeControl : Control {
     const bool same = question.digest == secret_digest(salt, *question.list + question.key);
     return same ? SecretAnswer::same : SecretAnswer::changed;
   }
-  ControlResult quiet() override { return note("quiet"); }
-  ControlResult resume() override { return note("resume"); }
-  ControlResult drain() override {
+  CommandResult quiet() override { return note("quiet"); }
+  CommandResult resume() override { return note("resume"); }
+  CommandResult drain() override {
     note("drain");
-    return {ControlResult::Kind::accepted, "draining", {}, {}};
+    return {CommandResult::Kind::accepted, "draining", {}, {}};
   }
   void reload(Answer answer) override { reload_answer = std::move(answer); }
-  ControlResult cancel(const RunId& run) override {
+  CommandResult cancel(const RunId& run) override {
     note("cancel " + run);
     if (run == "01HV") return {};
-    return {ControlResult::Kind::not_found, "there is no such run", {}, {}};
+    return {CommandResult::Kind::not_found, "there is no such run", {}, {}};
   }
   void run_item(const std::string& prefix, const Item& item, Answer answer) override {
     note("run " + prefix + "|" + item);
-    answer({ControlResult::Kind::done, "", {}, "01HV"});
+    answer({CommandResult::Kind::done, "", {}, "01HV"});
   }
 
  private:
-  ControlResult note(const std::string& what) {
+  CommandResult note(const std::string& what) {
     called = what;
     return {};
   }
 };
 
-struct FakeFleet : FleetPort {
-  FleetOutcome outcome;
-  FleetOrder given;
+struct FakeFleet : FleetControl {
+  FleetCommandResult outcome;
+  FleetCommand given;
 
-  void give(FleetOrder order, Given then) override {
+  void send(FleetCommand order, Sent then) override {
     given = std::move(order);
     then(outcome);
   }
@@ -105,7 +105,7 @@ struct FakeFleet : FleetPort {
 
   void when_changed(std::function<void()>) override {}
 
-  void look(Seen then) override { then({}); }
+  void read(Seen then) override { then({}); }
 };
 
 struct ApiFixture {
@@ -131,9 +131,9 @@ struct ApiFixture {
       work(client);
     });
   }
-  [[nodiscard]] std::string path() const { return folder / "status.sock"; }
+  [[nodiscard]] std::string path() const { return directory / "status.sock"; }
 
-  TempDir folder;
+  TempDir directory;
   loop::Loop loop;
   FakeControl control;
   FakeFleet fleet;

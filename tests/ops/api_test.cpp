@@ -112,9 +112,9 @@ TEST_CASE("what can be looked at") {
     CHECK(one["redis"] == config["redis"]);
     CHECK(client.get("/api/v1/config?list=none").status == 404);
     // Its cycles of the last hours are told of one list, and not of ten thousand.
-    ListFigures figures;
-    figures.cycles = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
-    f.control.lists[1].figures = figures;
+    ListStats stats;
+    stats.cycles = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
+    f.control.lists[1].stats = stats;
     CHECK(body_of(client.get("/api/v1/lists/second"))["cycles"] ==
           Json::parse(R"([{"at_ms":1800000000000,"cycle_ms":90000},)"
                       R"({"at_ms":1800001800000,"cycle_ms":80000}])"));
@@ -137,7 +137,7 @@ TEST_CASE("readiness") {
   };
   CHECK(ready().status == 200);
   f.control.host.redis.connected = false;
-  f.control.host.redis.trouble = "Connection refused";
+  f.control.host.redis.error = "Connection refused";
   CHECK(ready().status == 503);
   CHECK(body_of(ready())["error"] == "no Redis: Connection refused");
   f.control.host.redis.connected = true;
@@ -158,7 +158,7 @@ TEST_CASE("events reach those who listen, those of one list if they like") {
       return;
     }
     f.events.on_event(RunStarted{{"work", "01", "a\nb"}, 7, 1, 5});
-    f.events.on_event(RunSaid{{"work", "01", "a"}, "for the log only", false});
+    f.events.on_event(RunLogged{{"work", "01", "a"}, "for the log only", false});
     f.events.on_event(RunStarted{{"other", "02", "x"}, 8, 1, 6});
     f.events.on_event(HostChanged{HostState::quiet, ""});
   };

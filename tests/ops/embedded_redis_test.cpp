@@ -52,9 +52,9 @@ std::string ask(const EmbeddedRedis& redis, const std::string& command) {
   return client.receive_until("\r\n");
 }
 
-std::string problem_of(const std::string& folder) {
+std::string problem_of(const std::string& directory) {
   try {
-    const PrivateFolder locked(folder);
+    const PrivateDirectory locked(directory);
     return "";
   } catch (const std::runtime_error& error) {
     return error.what();
@@ -65,20 +65,20 @@ std::string problem_of(const std::string& folder) {
 
 TEST_CASE("a server of our own: up, private, back after it died, kept over a restart") {
   if (!have_redis()) return;
-  const TempDir folder;
+  const TempDir directory;
   loop::Loop loop;
   Watcher watcher;
   {
-    EmbeddedRedis redis(loop, {.folder = folder / "a/data", .min_pause = 20ms}, watcher);
-    CHECK(redis.url() == "unix://" + (folder / "a/data/redis.sock"));
+    EmbeddedRedis redis(loop, {.directory = directory / "a/data", .min_pause = 20ms}, watcher);
+    CHECK(redis.url() == "unix://" + (directory / "a/data/redis.sock"));
     REQUIRE(turn_until(loop, [&] { return watcher.up == 1; }));
     CHECK(ask(redis, "SET key value") == "+OK\r\n");
     CHECK(ask(redis, "CONFIG GET port") == "*2\r\n");
-    CHECK(std::filesystem::exists(folder / "a/data/redis.pid"));
+    CHECK(std::filesystem::exists(directory / "a/data/redis.pid"));
     CHECK(watcher.lines > 0);
     struct stat status {};
     for (const char* name : {"a/data", "a/data/redis.sock", "a/data/appendonlydir"}) {
-      REQUIRE(stat((folder / name).c_str(), &status) == 0);
+      REQUIRE(stat((directory / name).c_str(), &status) == 0);
       CHECK((status.st_mode & 077) == 0);
     }
 
@@ -96,7 +96,7 @@ TEST_CASE("a server of our own: up, private, back after it died, kept over a res
     CHECK(redis.pid() == 0);
     CHECK(watcher.down.size() == 1);
   }
-  EmbeddedRedis again(loop, {.folder = folder / "a/data"}, watcher);
+  EmbeddedRedis again(loop, {.directory = directory / "a/data"}, watcher);
   REQUIRE(turn_until(loop, [&] { return watcher.up == 3; }));
   std::string kept;
   const auto loaded = [&] {
@@ -112,23 +112,24 @@ TEST_CASE("a server of our own: up, private, back after it died, kept over a res
 
 TEST_CASE("never two servers on one folder") {
   if (!have_redis()) return;
-  const TempDir folder;
+  const TempDir directory;
   loop::Loop loop;
   Watcher watcher;
-  const EmbeddedRedis first(loop, {.folder = folder / "data"}, watcher);
-  CHECK_THROWS_WITH(EmbeddedRedis(loop, {.folder = folder / "data"}, watcher),
+  const EmbeddedRedis first(loop, {.directory = directory / "data"}, watcher);
+  CHECK_THROWS_WITH(EmbeddedRedis(loop, {.directory = directory / "data"}, watcher),
                     doctest::Contains("another w8yd uses it"));
 }
 
 TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
-  const TempDir folder;
-  const std::string program = folder / "redis-server";
+  const TempDir directory;
+  const std::string program = directory / "redis-server";
   std::ofstream(program) << "#!/bin/sh\necho out of luck >&2\nexit 3\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   loop::Loop loop;
   Watcher watcher;
   EmbeddedRedis redis(
-      loop, {.folder = folder / "data", .program = program, .min_pause = 1ms, .max_pause = 4ms},
+      loop,
+      {.directory = directory / "data", .program = program, .min_pause = 1ms, .max_pause = 4ms},
       watcher);
   REQUIRE(turn_until(loop, [&] { return watcher.down.size() == 4; }));
   CHECK(watcher.pauses == std::vector<Duration>{1ms, 2ms, 4ms, 4ms});
@@ -138,22 +139,22 @@ TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
 }
 
 TEST_CASE("without redis-server there is a clear word") {
-  const TempDir folder;
+  const TempDir directory;
   loop::Loop loop;
   Watcher watcher;
   CHECK_THROWS_WITH(
-      EmbeddedRedis(loop, {.folder = folder / "data", .program = "no-such-redis"}, watcher),
+      EmbeddedRedis(loop, {.directory = directory / "data", .program = "no-such-redis"}, watcher),
       "can't run no-such-redis: not found");
 }
 
 TEST_CASE("folders that aren't ours alone") {
-  const TempDir folder;
-  CHECK(problem_of(folder / "x/y/z").empty());
-  std::filesystem::create_directory(folder / "open");
-  std::filesystem::permissions(folder / "open", std::filesystem::perms::all);
-  CHECK(problem_of(folder / "open").find("others can write in it") != std::string::npos);
-  std::ofstream(folder / "file") << "x";
-  CHECK(problem_of(folder / "file").find("no folder") != std::string::npos);
+  const TempDir directory;
+  CHECK(problem_of(directory / "x/y/z").empty());
+  std::filesystem::create_directory(directory / "open");
+  std::filesystem::permissions(directory / "open", std::filesystem::perms::all);
+  CHECK(problem_of(directory / "open").find("others can write in it") != std::string::npos);
+  std::ofstream(directory / "file") << "x";
+  CHECK(problem_of(directory / "file").find("no folder") != std::string::npos);
   if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);
 }
 
@@ -163,27 +164,28 @@ TEST_CASE(
     MESSAGE("needs root: skipped");
     return;
   }
-  const TempDir folder;
+  const TempDir directory;
   constexpr uid_t nobody = 65534;
-  for (const char* name : {"his", "ours"}) std::filesystem::create_directory(folder / name);
+  for (const char* name : {"his", "ours"}) std::filesystem::create_directory(directory / name);
   // Made before it became his, or by us in what is his: it is ours, and mode 700.
-  std::filesystem::create_directory(folder / "his/data");
-  std::filesystem::create_directory(folder / "ours/data");
-  std::filesystem::permissions(folder / "his/data", std::filesystem::perms::owner_all);
-  std::filesystem::permissions(folder / "ours/data", std::filesystem::perms::owner_all);
-  CHECK(problem_of(folder / "his/data").empty());
-  REQUIRE(chown((folder / "his").c_str(), nobody, nobody) == 0);
-  std::filesystem::create_symlink(folder / "ours", folder / "link");
-  REQUIRE(lchown((folder / "link").c_str(), nobody, nobody) == 0);
-  for (const std::string& path : {folder / "his/data", folder / "his/new", folder / "link/data"}) {
+  std::filesystem::create_directory(directory / "his/data");
+  std::filesystem::create_directory(directory / "ours/data");
+  std::filesystem::permissions(directory / "his/data", std::filesystem::perms::owner_all);
+  std::filesystem::permissions(directory / "ours/data", std::filesystem::perms::owner_all);
+  CHECK(problem_of(directory / "his/data").empty());
+  REQUIRE(chown((directory / "his").c_str(), nobody, nobody) == 0);
+  std::filesystem::create_symlink(directory / "ours", directory / "link");
+  REQUIRE(lchown((directory / "link").c_str(), nobody, nobody) == 0);
+  for (const std::string& path :
+       {directory / "his/data", directory / "his/new", directory / "link/data"}) {
     CAPTURE(path);
     CHECK(problem_of(path).find("can't use the folder") != std::string::npos);
     loop::Loop loop;
     Watcher watcher;
-    CHECK_THROWS_WITH(EmbeddedRedis(loop, {.folder = path}, watcher),
+    CHECK_THROWS_WITH(EmbeddedRedis(loop, {.directory = path}, watcher),
                       doctest::Contains("can't use the folder"));
   }
-  CHECK(problem_of(folder / "ours/data").empty());
+  CHECK(problem_of(directory / "ours/data").empty());
 }
 
 }  // namespace embedded_redis_test

@@ -45,7 +45,7 @@ struct Hub {
   loop::Loop loop;
   EventHub hub;
 
-  explicit Hub(Duration patience = 1min) : hub(loop, "a1b2", patience) {}
+  explicit Hub(Duration timeout = 1min) : hub(loop, "a1b2", timeout) {}
 
   std::shared_ptr<FakeStream> join(const std::string& last = {}, EventFilter filter = {}) {
     FakeReply reply;

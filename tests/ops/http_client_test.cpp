@@ -24,8 +24,8 @@ using namespace std::chrono_literals;
 namespace http_client_test {
 
 TEST_CASE("a server whose backlog is full is waited for, as long as the request may take") {
-  const TempDir folder;
-  const std::string path = folder / "busy.sock";
+  const TempDir directory;
+  const std::string path = directory / "busy.sock";
   UnixListener listener(path);
   const int server = listener.release();
   REQUIRE(listen(server, 0) == 0);  // one place
@@ -59,8 +59,8 @@ TEST_CASE("a server whose backlog is full is waited for, as long as the request 
 }
 
 TEST_CASE("a server that isn't there is a problem, not an exception") {
-  const TempDir folder;
-  HttpClient client(folder / "nobody.sock");
+  const TempDir directory;
+  HttpClient client(directory / "nobody.sock");
   const HttpResult result = client.get("/");
   CHECK(result.status == 0);
   CHECK_FALSE(result.problem.empty());

@@ -20,7 +20,7 @@ namespace {
 
 struct Fixture {
   Fixture()
-      : server(loop, path(), router), gated(loop, folder / "gated", router, {}, accept_all()) {
+      : server(loop, path(), router), gated(loop, directory / "gated", router, {}, accept_all()) {
     for (const char* method : {"GET", "POST"})
       router.on({method, "/ok", {}, Endpoint::Others::ignored},
                 [this](const HttpRequest&, const HttpReplyPtr& reply) {
@@ -31,9 +31,9 @@ struct Fixture {
   static HttpGate accept_all() {
     return [](const HttpRequest&) { return HttpVerdict{}; };
   }
-  [[nodiscard]] std::string path() const { return folder / "plain"; }
+  [[nodiscard]] std::string path() const { return directory / "plain"; }
 
-  TempDir folder;
+  TempDir directory;
   loop::Loop loop;
   Router router;
   int handled = 0;
@@ -75,7 +75,7 @@ TEST_CASE(
            post + "Transfer-Encoding: identity\r\n\r\n",
        }) {
     CAPTURE(bad);
-    for (const std::string& path : {f.path(), std::string(f.folder / "gated")}) {
+    for (const std::string& path : {f.path(), std::string(f.directory / "gated")}) {
       const RawClient client(path);
       client.send(bad + "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
       std::string answer;

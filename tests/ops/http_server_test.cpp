@@ -62,9 +62,9 @@ struct Fixture {
     server = std::make_unique<HttpServer>(loop, path(), router, limits);
   }
 
-  [[nodiscard]] std::string path() const { return folder / "status.sock"; }
+  [[nodiscard]] std::string path() const { return directory / "status.sock"; }
 
-  TempDir folder;
+  TempDir directory;
   loop::Loop loop;
   Router router;
   HttpReplyPtr later;
@@ -319,7 +319,7 @@ TEST_CASE("a stream is pushed, and ends when it is closed") {
   client.send("GET /stream HTTP/1.0\r\n\r\n");
   REQUIRE(turn_until(f.loop, [&] { return f.stream != nullptr; }));
   CHECK(f.stream->push("one "));
-  for (int i = 0; i < 10; ++i) f.loop.turn(false);
+  for (int i = 0; i < 10; ++i) f.loop.iterate(false);
   CHECK(f.stream->push("two"));
   f.stream->close();
   CHECK_FALSE(f.stream->push("three"));
@@ -337,7 +337,7 @@ TEST_CASE("a stream whose client doesn't keep up is ended, with its last words")
   std::size_t pushed = 0;
   while (f.stream->push(std::string(1000, 'x')) && pushed < (100 << 20)) {
     pushed += 1000;
-    for (int i = 0; i < 3; ++i) f.loop.turn(false);
+    for (int i = 0; i < 3; ++i) f.loop.iterate(false);
   }
   CHECK(pushed < (10 << 20));
   std::string answer;
@@ -358,7 +358,7 @@ TEST_CASE("a stream whose client is gone says so at a push") {
   client.reset();
   CHECK(turn_until(f.loop, [&] {
     const bool gone = !f.stream->push("x");
-    f.loop.turn(false);
+    f.loop.iterate(false);
     return gone;
   }));
   CHECK(f.server->connections() == 0);
@@ -406,15 +406,15 @@ TEST_CASE("with no descriptor left the loop doesn't spin, and goes on when there
 }
 
 TEST_CASE("a gate may refuse before anybody handles a request") {
-  const TempDir folder;
+  const TempDir directory;
   loop::Loop loop;
   Router router;
   std::string seen;
-  const HttpServer server(loop, folder / "s", router, {}, [&](const HttpRequest& request) {
+  const HttpServer server(loop, directory / "s", router, {}, [&](const HttpRequest& request) {
     seen = request.origin + " " + request.last_event_id;
     return HttpVerdict{std::make_unique<HttpResponse>(error_response(403, "not you")), false};
   });
-  const RawClient client(folder / "s");
+  const RawClient client(directory / "s");
   client.send("GET /ok HTTP/1.0\r\nOrigin: http://evil\r\nLast-Event-ID: a.7\r\n\r\n");
   std::string answer;
   beside(loop, [&] { answer = client.receive(); });

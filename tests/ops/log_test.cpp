@@ -33,10 +33,10 @@ namespace {
 
 /// What a log wrote into a fresh file.
 std::string logged(LogFormat format, const std::function<void(Log&)>& write) {
-  const TempDir folder;
-  Log log({LogLevel::info, format, folder / "log"});
+  const TempDir directory;
+  Log log({LogLevel::info, format, directory / "log"});
   write(log);
-  return read_file(folder / "log");
+  return read_file(directory / "log");
 }
 
 /// Standard error is a descriptor of the test while this lives.
@@ -180,7 +180,7 @@ TEST_CASE("what a child says stands last, in quotes, and looks like no line of o
   for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
     for (const std::string& line : imitations) {
       const std::string text = logged(format, [&](Log& log) {
-        log.info("child", {{"list", "work"}, {"run", "01"}, {"out", Said{line}}});
+        log.info("child", {{"list", "work"}, {"run", "01"}, {"out", ChildOutput{line}}});
       });
       CAPTURE(text);
       CHECK(std::count(text.begin(), text.end(), '\n') == 1);
@@ -205,9 +205,9 @@ TEST_CASE("what a child says has the room that is left, and is never left out") 
   const std::string flood(100000, '\x1b');
   for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
     const std::string text = logged(format, [&](Log& log) {
-      log.info("child", {{"list", "work"}, {"out", Said{flood}}});
-      log.info("child", {{"list", "work"}, {"out", Said{std::string(3000, 'x')}}});
-      log.info("child", {{"out", Said{"\xff\xfe"}}});
+      log.info("child", {{"list", "work"}, {"out", ChildOutput{flood}}});
+      log.info("child", {{"list", "work"}, {"out", ChildOutput{std::string(3000, 'x')}}});
+      log.info("child", {{"out", ChildOutput{"\xff\xfe"}}});
     });
     std::istringstream lines(text);
     std::vector<std::string> all;
@@ -242,67 +242,67 @@ TEST_CASE("levels") {
 }
 
 TEST_CASE("level, format and file change at a reload") {
-  const TempDir folder;
-  Log log({LogLevel::info, LogFormat::text, folder / "one"});
-  log.configure({LogLevel::debug, LogFormat::logfmt, folder / "two"});
+  const TempDir directory;
+  Log log({LogLevel::info, LogFormat::text, directory / "one"});
+  log.configure({LogLevel::debug, LogFormat::logfmt, directory / "two"});
   log.debug("hello");
-  CHECK(read_file(folder / "one").empty());
-  CHECK(read_file(folder / "two").find("level=debug msg=hello") != std::string::npos);
+  CHECK(read_file(directory / "one").empty());
+  CHECK(read_file(directory / "two").find("level=debug msg=hello") != std::string::npos);
 }
 
 TEST_CASE("the file is for owner and group, and opened anew after it was moved away") {
-  const TempDir folder;
-  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  const TempDir directory;
+  Log log({LogLevel::info, LogFormat::text, directory / "log"});
   struct stat status {};
-  REQUIRE(stat((folder / "log").c_str(), &status) == 0);
+  REQUIRE(stat((directory / "log").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777 & ~0640U) == 0);
   log.info("first");
-  std::filesystem::rename(folder / "log", folder / "log.1");
+  std::filesystem::rename(directory / "log", directory / "log.1");
   log.info("second");
   log.reopen();
   log.info("third");
-  CHECK(read_file(folder / "log.1").find("second") != std::string::npos);
-  CHECK(read_file(folder / "log.1").find("third") == std::string::npos);
-  CHECK(read_file(folder / "log").find("third") != std::string::npos);
+  CHECK(read_file(directory / "log.1").find("second") != std::string::npos);
+  CHECK(read_file(directory / "log.1").find("third") == std::string::npos);
+  CHECK(read_file(directory / "log").find("third") != std::string::npos);
 }
 
 TEST_CASE("a log file that can't be opened leaves the log where it was, and says so there") {
-  const TempDir folder;
-  Log log({LogLevel::info, LogFormat::text, folder / "log"});
-  log.configure({LogLevel::info, LogFormat::text, folder / "missing/log"});
+  const TempDir directory;
+  Log log({LogLevel::info, LogFormat::text, directory / "log"});
+  log.configure({LogLevel::info, LogFormat::text, directory / "missing/log"});
   log.info("still here");
-  const std::string text = read_file(folder / "log");
+  const std::string text = read_file(directory / "log");
   CHECK(text.find("can't open the log file") != std::string::npos);
   CHECK(text.find("still here") != std::string::npos);
 }
 
 TEST_CASE("a log file is opened before it is used, and what can't be opened is known then") {
-  const TempDir folder;
-  Log log({LogLevel::info, LogFormat::text, folder / "log"});
-  const LogSettings wrong{LogLevel::info, LogFormat::text, folder / "missing/log"};
+  const TempDir directory;
+  Log log({LogLevel::info, LogFormat::text, directory / "log"});
+  const LogSettings wrong{LogLevel::info, LogFormat::text, directory / "missing/log"};
   CHECK(log.prepare(wrong) == "cannot be opened: No such file or directory");
-  const LogSettings next{LogLevel::info, LogFormat::text, folder / "later"};
+  const LogSettings next{LogLevel::info, LogFormat::text, directory / "later"};
   CHECK(log.prepare(next).empty());
   log.info("before");
-  std::filesystem::rename(folder / "later", folder / "moved");
+  std::filesystem::rename(directory / "later", directory / "moved");
   log.configure(next);
   log.info("after");
-  CHECK(read_file(folder / "log").find("before") != std::string::npos);
-  CHECK(read_file(folder / "moved").find("after") != std::string::npos);
+  CHECK(read_file(directory / "log").find("before") != std::string::npos);
+  CHECK(read_file(directory / "moved").find("after") != std::string::npos);
 }
 
 TEST_CASE(
     "root writes its log through no link, at the start, at a reload and when it is reopened") {
   if (geteuid() != 0) return;
-  const TempDir folder;
-  const std::string precious = folder.file("ld.so.preload", "");
-  const LogSettings settings{LogLevel::info, LogFormat::text, folder / "logs/w8yd.log"};
-  std::filesystem::create_directories(folder / "logs");
+  const TempDir directory;
+  const std::string precious = directory.file("ld.so.preload", "");
+  const LogSettings settings{LogLevel::info, LogFormat::text, directory / "logs/w8yd.log"};
+  std::filesystem::create_directories(directory / "logs");
   Log log(settings);
   log.info("before");
   // The directory becomes another user's, who plants the link.
   const auto plant = [&] {
-    REQUIRE(chown((folder / "logs").c_str(), 61234, 61234) == 0);
+    REQUIRE(chown((directory / "logs").c_str(), 61234, 61234) == 0);
     std::filesystem::remove(settings.file);
     std::filesystem::create_symlink(precious, settings.file);
   };
@@ -315,14 +315,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a full disk costs lines, which are counted and told") {
-  const TempDir folder;
+  const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, "/dev/full"});
   log.info("lost 1");
   log.info("lost 2");
   CHECK(log.lost() == 2);
-  log.configure({LogLevel::info, LogFormat::text, folder / "log"});
+  log.configure({LogLevel::info, LogFormat::text, directory / "log"});
   log.info("back");
-  const std::string text = read_file(folder / "log");
+  const std::string text = read_file(directory / "log");
   CHECK(text.find("warn: lines of the log were lost lines=2 error=\"No space left on device\"\n") !=
         std::string::npos);
   CHECK(text.find("info: back\n") != std::string::npos);
@@ -332,22 +332,22 @@ TEST_CASE("a full disk costs lines, which are counted and told") {
 }
 
 TEST_CASE("a line that was written in part is ended before the next") {
-  const TempDir folder;
-  Log log({LogLevel::info, LogFormat::text, folder / "log"});
+  const TempDir directory;
+  Log log({LogLevel::info, LogFormat::text, directory / "log"});
   log.info("whole");
   // A limit on the size of files is a disk that is full after some bytes.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   rlimit tight = before;
-  tight.rlim_cur = read_file(folder / "log").size() + 20;
+  tight.rlim_cur = read_file(directory / "log").size() + 20;
   setrlimit(RLIMIT_FSIZE, &tight);
   log.info("torn apart");
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, SIG_DFL);
   CHECK(log.lost() == 1);
   log.info("after");
-  std::istringstream lines(read_file(folder / "log"));
+  std::istringstream lines(read_file(directory / "log"));
   std::vector<std::string> all;
   for (std::string line; std::getline(lines, line);) all.push_back(line);
   REQUIRE(all.size() == 4);
@@ -360,7 +360,7 @@ TEST_CASE("a reader that stopped reading is not waited for") {
   int ends[2];
   REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   std::uint64_t lost = 0;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto started = std::chrono::steady_clock::now();
   {
     const Stderr to_pipe(ends[1]);
     Log log;
@@ -368,7 +368,7 @@ TEST_CASE("a reader that stopped reading is not waited for") {
     lost = log.lost();
   }
   // A wait for each line, 50 ms, would take 100 s.
-  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(30));
+  CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(30));
   CHECK(lost > 1000);
   close(ends[0]);
   close(ends[1]);

@@ -26,7 +26,7 @@ using namespace w8y::page;
 using namespace w8y::test;
 
 /// Runs something that blocks in a thread while the loop turns in this one.
-inline bool beside(loop::Loop& loop, const std::function<void()>& work, Duration limit = patience) {
+inline bool beside(loop::Loop& loop, const std::function<void()>& work, Duration limit = timeout) {
   const int done = eventfd(0, EFD_CLOEXEC);
   bool finished = false;
   bool in_time = false;

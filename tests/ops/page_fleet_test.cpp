@@ -20,10 +20,10 @@ TEST_CASE("an hour of another host comes in pieces, behind its lists") {
   LiveFixture f;
   f.control.add("a");
   FleetHost own;
-  own.beat.id = "alpha-0123abcd";
+  own.heartbeat.id = "alpha-0123abcd";
   FleetHost other;
-  other.beat.id = "beta-00000000";
-  other.beat.lists_version = 1;
+  other.heartbeat.id = "beta-00000000";
+  other.heartbeat.lists_version = 1;
   for (int i = 0; i < 2000; ++i) {
     ListStatus list;
     list.prefix = "list-" + std::to_string(i);
@@ -62,12 +62,12 @@ TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
   LiveFixture f;
   f.control.add("a");
   FleetHost own;
-  own.beat.host = "alpha";
-  own.beat.id = "alpha-0123abcd";
+  own.heartbeat.host = "alpha";
+  own.heartbeat.id = "alpha-0123abcd";
   FleetHost other;
-  other.beat.host = "beta";
-  other.beat.id = "beta-00000000";
-  other.beat.lists_version = 1;
+  other.heartbeat.host = "beta";
+  other.heartbeat.id = "beta-00000000";
+  other.heartbeat.lists_version = 1;
   ListStatus list;
   list.prefix = "a";
   list.state = ListState::running;
@@ -91,8 +91,8 @@ TEST_CASE("a page gets lists of other hosts again when the fleet could not be re
   LiveFixture f;
   f.control.add("a");
   FleetHost other;
-  other.beat.id = "beta-00000000";
-  other.beat.lists_version = 1;
+  other.heartbeat.id = "beta-00000000";
+  other.heartbeat.lists_version = 1;
   ListStatus list;
   list.prefix = "moved";
   other.lists = {list};
@@ -100,7 +100,7 @@ TEST_CASE("a page gets lists of other hosts again when the fleet could not be re
   const auto page = f.open();
   REQUIRE(f.until([&] { return page->text.find("moved") != std::string::npos; }));
   FleetView none;
-  none.trouble = "no rights";
+  none.error = "no rights";
   std::swap(f.fleet.view, none);
   REQUIRE(f.until([&] { return page->text.find("no rights") != std::string::npos; }));
   page->text.clear();
@@ -113,11 +113,11 @@ TEST_CASE("a page is sent as many hosts as its stream can hold, and reads detail
   f.control.add("a");
   for (int i = 0; i < 2000; ++i) {
     FleetHost host;
-    host.beat.host = "host-" + std::to_string(10'000 + i);
-    host.beat.id = host.beat.host + "-00000000";
-    host.beat.state = "running";
-    host.beat.config_hash = std::string(64, 'a');
-    host.beat.lists_version = 1;
+    host.heartbeat.host = "host-" + std::to_string(10'000 + i);
+    host.heartbeat.id = host.heartbeat.host + "-00000000";
+    host.heartbeat.state = "running";
+    host.heartbeat.config_hash = std::string(64, 'a');
+    host.heartbeat.lists_version = 1;
     f.fleet.view.hosts.push_back(host);
   }
   const std::size_t shown = glance_of(f.fleet.view).hosts.size();
@@ -131,7 +131,7 @@ TEST_CASE("a page is sent as many hosts as its stream can hold, and reads detail
   CHECK(page->text.find("host-11999") == std::string::npos);
   CHECK(page->text.find(R"("fleet":)") != std::string::npos);
   CHECK(std::ranges::all_of(f.fleet.wishes, [&](const view::HostWish& wish) {
-    return wish.id < f.fleet.view.hosts[shown].beat.id;
+    return wish.id < f.fleet.view.hosts[shown].heartbeat.id;
   }));
   std::set<std::string> asked;
   for (const view::HostWish& wish : f.fleet.wishes)
@@ -150,16 +150,16 @@ TEST_CASE("a host with more lists than a page keeps shows none, and is not read 
   LiveFixture f;
   f.control.add("a");
   FleetHost large;
-  large.beat.id = "large-00000000";
-  large.beat.lists_version = 1;
+  large.heartbeat.id = "large-00000000";
+  large.heartbeat.lists_version = 1;
   for (int i = 0; i < 50'001; ++i) {
     ListStatus list;
     list.prefix = "list-" + std::to_string(i);
     large.lists.push_back(list);
   }
   FleetHost small;
-  small.beat.id = "small-00000000";
-  small.beat.lists_version = 1;
+  small.heartbeat.id = "small-00000000";
+  small.heartbeat.lists_version = 1;
   small.lists.push_back(large.lists.front());
   f.fleet.view.hosts = {large, small};
   const auto page = f.open();

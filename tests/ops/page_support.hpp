@@ -67,22 +67,22 @@ struct PageControl : Control {
                                             const std::string&) const override {
     return SecretAnswer::none;
   }
-  ControlResult quiet() override { return {}; }
-  ControlResult resume() override { return {}; }
-  ControlResult drain() override { return {}; }
+  CommandResult quiet() override { return {}; }
+  CommandResult resume() override { return {}; }
+  CommandResult drain() override { return {}; }
   void reload(Answer) override {}
-  ControlResult cancel(const RunId&) override { return {}; }
+  CommandResult cancel(const RunId&) override { return {}; }
   void run_item(const std::string&, const Item&, Answer) override {}
 };
 
-struct PageFleet : FleetPort {
+struct PageFleet : FleetControl {
   FleetView view;
   std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host
   int looks = 0;
   std::size_t at_once = 3;             ///< hosts whose details come in one reply
   std::vector<view::HostWish> wishes;  ///< all of them
 
-  void look(Seen then) override {
+  void read(Seen then) override {
     ++looks;
     then(glance_of(view));
   }
@@ -101,12 +101,12 @@ struct PageFleet : FleetPort {
     host.id = wish.id;
     for (const FleetHost& one : view.hosts)
       for (const ListStatus& list : one.lists)
-        if (wish.rows && one.beat.id == wish.id)
+        if (wish.rows && one.heartbeat.id == wish.id)
           host.rows.emplace_back(list.prefix, view::to_json(list, view::fleet_page));
     if (wish.minutes > 0) host.minutes = minutes[wish.id];
     return host;
   }
-  void give(FleetOrder, Given then) override { then({}); }
+  void send(FleetCommand, Sent then) override { then({}); }
   void follow(const std::string&, HttpReplyPtr) override {}
   void when_changed(std::function<void()> then) override { changed = std::move(then); }
   explicit PageFleet(loop::Loop& on) : loop(on), reply_(on.timers()) {}
@@ -175,7 +175,7 @@ struct LiveFixture {
   loop::Loop loop;
   PageControl control;
   PageFleet fleet{loop};
-  Hour hour;
+  RunsPerMinute hour;
   LiveHub hub{loop, control, fleet, hour};
 };
 

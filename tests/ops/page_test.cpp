@@ -31,11 +31,11 @@ namespace {
 
 /// What a server says to one request.
 std::string ask(const std::string& request, PageControl& control) {
-  TempDir folder;
+  TempDir directory;
   loop::Loop loop;
   Router router;
   add_page(router, control);
-  const std::string path = folder / "page.sock";
+  const std::string path = directory / "page.sock";
   HttpServer server(loop, path, router);
   std::string answer;
   beside(loop, [&] {
@@ -125,11 +125,11 @@ TEST_CASE("a page gets all there is, then what changes") {
   LiveFixture f;
   for (int i = 0; i < 100; ++i) f.control.add("list" + std::to_string(i));
   f.end_run("list7", true);
-  ListFigures figures;
-  figures.items = {{"length", 3}, {"free", 2}};
-  figures.lap = WallTime(90'000);
-  figures.at = WallTime(1'800'000'000'000);
-  f.control.lists["list8"].figures = figures;
+  ListStats stats;
+  stats.items = {{"length", 3}, {"free", 2}};
+  stats.cycle = WallTime(90'000);
+  stats.at = WallTime(1'800'000'000'000);
+  f.control.lists["list8"].stats = stats;
   const auto page = f.open();
   REQUIRE(f.until([&] { return page->count("ready") == 1; }));
   CHECK(f.hub.listens());
@@ -141,7 +141,7 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->text.find(R"("items":{"length":3,"free":2},"cycle_ms":90000)") != std::string::npos);
   // Asked for again, with the same answer: nothing new.
   page->text.clear();
-  f.control.lists["list8"].figures->at += WallTime(1);
+  f.control.lists["list8"].stats->at += WallTime(1);
   f.hub.on_event(ListChanged{"list8", ListState::idle, ""});
   f.control.lists["list9"].why = "another";
   f.hub.on_event(ListChanged{"list9", ListState::idle, "another"});
@@ -149,9 +149,9 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->text.find("list8") == std::string::npos);
 
   page->text.clear();
-  f.control.lists["list3"].state = ListState::refused;
+  f.control.lists["list3"].state = ListState::ineligible;
   f.control.lists["list3"].why = "lacks \"gpu\"";
-  f.hub.on_event(ListChanged{"list3", ListState::refused, "lacks \"gpu\""});
+  f.hub.on_event(ListChanged{"list3", ListState::ineligible, "lacks \"gpu\""});
   REQUIRE(f.until([&] { return page->count("change") > 0; }));
   CHECK(page->text.find("\"state\":\"ineligible\"") != std::string::npos);
   CHECK(page->text.find("list4") == std::string::npos);
@@ -169,9 +169,9 @@ TEST_CASE("however much happens, a page hears of it four times a second, and the
   const auto page = f.open();
   REQUIRE(f.until([&] { return page->count("ready") == 1; }));
   page->text.clear();
-  const Instant begun = f.loop.now();
+  const Instant started = f.loop.now();
   double numerator = 0;
-  while (f.loop.now() < begun + 700ms) {
+  while (f.loop.now() < started + 700ms) {
     for (int i = 0; i < 100; ++i) {
       RunStatus run;
       run.run = "01RUN";
@@ -181,11 +181,11 @@ TEST_CASE("however much happens, a page hears of it four times a second, and the
     }
     turn_for(f.loop, 1ms);
   }
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(f.loop.now() - begun);
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(f.loop.now() - started);
   REQUIRE(f.until([&] {
     return page->text.find("\"numerator\":" + view::real_json(numerator)) != std::string::npos;
   }));
-  const auto most = static_cast<std::size_t>((f.loop.now() - begun) / 250ms + 2);
+  const auto most = static_cast<std::size_t>((f.loop.now() - started) / 250ms + 2);
   CAPTURE(took.count());
   CHECK(page->count("change") <= most);
   CHECK(f.control.looks <= static_cast<int>(most));
@@ -281,11 +281,11 @@ TEST_CASE("a list that an operator has changed is asked about at once") {
   Pause pause;
   pause.reason = "moving house";
   f.control.lists["a"].pause = pause;
-  const Instant begun = f.loop.now();
+  const Instant started = f.loop.now();
   f.fleet.changed();
   REQUIRE(f.until([&] { return page->text.find("moving house") != std::string::npos; }));
   CHECK(f.control.refreshed > before);
-  CHECK(f.loop.now() - begun < 10s);
+  CHECK(f.loop.now() - started < 10s);
 }
 
 }  // namespace page_test

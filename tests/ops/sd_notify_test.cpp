@@ -23,7 +23,7 @@ TEST_CASE("systemd hears what the service does") {
   setenv("WATCHDOG_USEC", "10000000", 1);
   setenv("WATCHDOG_PID", std::to_string(getpid()).c_str(), 1);
 
-  Notify notify;
+  SdNotify notify;
   CHECK(notify.watchdog() == std::chrono::seconds(10));
   notify.ready("2 lists\nREADY=0");
   CHECK(systemd.receive() == "READY=1\nSTATUS=2 lists\\nREADY=0");
@@ -42,7 +42,7 @@ TEST_CASE("systemd hears what the service does") {
 #endif
 
 TEST_CASE("without systemd nothing happens") {
-  Notify notify;
+  SdNotify notify;
   CHECK_FALSE(notify.watchdog());
   notify.ready("x");
   notify.feed_watchdog();

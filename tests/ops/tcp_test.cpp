@@ -238,7 +238,7 @@ TEST_CASE("who does not read its answer makes room for others") {
   Fixture f({.connections = 6,
              .spare = 2,
              .request_timeout = 5min,
-             .reading_patience = 50ms,
+             .reading_timeout = 50ms,
              .response_timeout = 5min});
   beside(f.loop, [&] {
     std::vector<std::unique_ptr<RawClient>> clients;
@@ -276,10 +276,10 @@ TEST_CASE("slow and huge heads over TCP are cut off") {
 }
 
 TEST_CASE("a token is the first line of its file") {
-  const TempDir folder;
-  const std::string path = folder / "token";
+  const TempDir directory;
+  const std::string path = directory / "token";
   const auto of = [&](const std::string& text) {
-    folder.file("token", text);
+    directory.file("token", text);
     return read_status_token(path);
   };
   CHECK(of("0123456789abcdef").token.view() == token);
@@ -294,7 +294,7 @@ TEST_CASE("a token is the first line of its file") {
   }
   CHECK(of("0123456789abcde\n").problem.find("has a token of 15 bytes; must be at least 16") == 0);
   CHECK_FALSE(of(std::string(5000, 'x')).problem.empty());
-  CHECK(read_status_token(folder / "none").problem == "not found");
+  CHECK(read_status_token(directory / "none").problem == "not found");
   CHECK(same_secret("a", "a"));
   CHECK_FALSE(same_secret("a", "b"));
   CHECK_FALSE(same_secret("a", "aa"));

@@ -40,8 +40,8 @@ std::string own_name() {
 }  // namespace
 
 TEST_CASE("a socket for owner and group, in a folder that is made, removed at the end") {
-  const TempDir folder;
-  const std::string path = folder / "run/w8y/s.sock";
+  const TempDir directory;
+  const std::string path = directory / "run/w8y/s.sock";
   {
     const UnixListener listener(path);
     struct stat status {};
@@ -55,61 +55,61 @@ TEST_CASE("a socket for owner and group, in a folder that is made, removed at th
 
 TEST_CASE("root puts its socket below no directory that another user can write") {
   if (geteuid() != 0) return;
-  const TempDir folder;
-  std::filesystem::create_directories(folder / "theirs/run");
-  { const UnixListener listener(folder / "theirs/run/s"); }
-  REQUIRE(chown((folder / "theirs").c_str(), 61234, 61234) == 0);
+  const TempDir directory;
+  std::filesystem::create_directories(directory / "theirs/run");
+  { const UnixListener listener(directory / "theirs/run/s"); }
+  REQUIRE(chown((directory / "theirs").c_str(), 61234, 61234) == 0);
   const std::string why =
-      "its folder is in " + (folder / "theirs") + ", which belongs to user 61234";
-  CHECK(problem_of(folder / "theirs/run/s").find(why) != std::string::npos);
+      "its folder is in " + (directory / "theirs") + ", which belongs to user 61234";
+  CHECK(problem_of(directory / "theirs/run/s").find(why) != std::string::npos);
   // Nor does it make a directory there.
-  CHECK(problem_of(folder / "theirs/new/s").find("belongs to user 61234") != std::string::npos);
-  CHECK_FALSE(std::filesystem::exists(folder / "theirs/new"));
-  CHECK_THROWS_AS(check_socket_folder(folder / "theirs/run/s"), std::runtime_error);
+  CHECK(problem_of(directory / "theirs/new/s").find("belongs to user 61234") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(directory / "theirs/new"));
+  CHECK_THROWS_AS(check_socket_directory(directory / "theirs/run/s"), std::runtime_error);
 }
 
 TEST_CASE("a socket that somebody answers is left alone") {
-  const TempDir folder;
-  const UnixListener first(folder / "s");
-  CHECK(problem_of(folder / "s") == "the status socket is in use by " + own_name() + " (pid " +
-                                        std::to_string(getpid()) + "): " + (folder / "s"));
-  CHECK_THROWS_AS(UnixListener(folder / "s"), SocketInUse);
-  REQUIRE(who_listens(folder / "s"));
-  CHECK(who_listens(folder / "s")->pid == getpid());
-  CHECK_FALSE(who_listens(folder / "none"));
-  CHECK_FALSE(who_listens(folder / "no/folder"));
-  CHECK(RawClient(folder / "s").connected());
+  const TempDir directory;
+  const UnixListener first(directory / "s");
+  CHECK(problem_of(directory / "s") == "the status socket is in use by " + own_name() + " (pid " +
+                                           std::to_string(getpid()) + "): " + (directory / "s"));
+  CHECK_THROWS_AS(UnixListener(directory / "s"), SocketInUse);
+  REQUIRE(who_listens(directory / "s"));
+  CHECK(who_listens(directory / "s")->pid == getpid());
+  CHECK_FALSE(who_listens(directory / "none"));
+  CHECK_FALSE(who_listens(directory / "no/folder"));
+  CHECK(RawClient(directory / "s").connected());
 }
 
 TEST_CASE("a socket that nobody answers any more is replaced") {
-  const TempDir folder;
-  close(UnixListener(folder / "other").release());
+  const TempDir directory;
+  close(UnixListener(directory / "other").release());
   {
-    UnixListener dead(folder / "s");
+    UnixListener dead(directory / "s");
     close(dead.release());
-    std::filesystem::rename(folder / "s", folder / "kept");
+    std::filesystem::rename(directory / "s", directory / "kept");
   }
-  std::filesystem::rename(folder / "kept", folder / "s");
-  const UnixListener next(folder / "s");
-  CHECK(RawClient(folder / "s").connected());
+  std::filesystem::rename(directory / "kept", directory / "s");
+  const UnixListener next(directory / "s");
+  CHECK(RawClient(directory / "s").connected());
 }
 
 TEST_CASE("a file that is no socket is not touched") {
-  const TempDir folder;
-  std::ofstream(folder / "s") << "precious";
-  CHECK(problem_of(folder / "s").find("no socket") != std::string::npos);
-  CHECK(read_file(folder / "s") == "precious");
-  std::filesystem::create_symlink(folder / "s", folder / "link");
-  CHECK(problem_of(folder / "link").find("no socket") != std::string::npos);
+  const TempDir directory;
+  std::ofstream(directory / "s") << "precious";
+  CHECK(problem_of(directory / "s").find("no socket") != std::string::npos);
+  CHECK(read_file(directory / "s") == "precious");
+  std::filesystem::create_symlink(directory / "s", directory / "link");
+  CHECK(problem_of(directory / "link").find("no socket") != std::string::npos);
 }
 
 TEST_CASE("another's socket at our path stays when we end") {
-  const TempDir folder;
-  auto ours = std::make_unique<UnixListener>(folder / "s");
-  std::filesystem::remove(folder / "s");
-  const UnixListener theirs(folder / "s");
+  const TempDir directory;
+  auto ours = std::make_unique<UnixListener>(directory / "s");
+  std::filesystem::remove(directory / "s");
+  const UnixListener theirs(directory / "s");
   ours.reset();
-  CHECK(RawClient(folder / "s").connected());
+  CHECK(RawClient(directory / "s").connected());
 }
 
 TEST_CASE("paths that no address can hold") {
@@ -119,8 +119,8 @@ TEST_CASE("paths that no address can hold") {
 
 TEST_CASE(
     "a folder that others can write is refused; one that is made can't be, whatever the umask") {
-  const TempDir folder;
-  const std::string open = folder / "open";
+  const TempDir directory;
+  const std::string open = directory / "open";
   REQUIRE(mkdir(open.c_str(), 0700) == 0);
   for (const mode_t mode : {0770U, 0707U, 01777U}) {
     REQUIRE(chmod(open.c_str(), mode) == 0);

@@ -18,11 +18,11 @@ namespace {
 
 struct Attached {
   void start(const Item& item, const std::vector<std::string>& words, const char* env_var = "") {
-    Rule rule;
+    ListConfig rule;
     rule.command = words;
     rule.child.edit().env_var = env_var;
     recorder.inside_call = true;
-    executor.start({"RUN", item, {}, 1, 1}, std::make_shared<const Rule>(rule));
+    executor.start({"RUN", item, {}, 1, 1}, std::make_shared<const ListConfig>(rule));
     recorder.inside_call = false;
   }
   std::string end() {
@@ -40,16 +40,17 @@ struct Attached {
 /// Our standard output, in a file for a while.
 class Output {
  public:
-  Output() : file_(open(folder_.file("out", "").c_str(), O_WRONLY | O_CLOEXEC)), before_(dup(1)) {
+  Output()
+      : file_(open(directory_.file("out", "").c_str(), O_WRONLY | O_CLOEXEC)), before_(dup(1)) {
     dup2(file_.get(), 1);
   }
   ~Output() { dup2(before_.get(), 1); }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
-  [[nodiscard]] std::string text() const { return folder_.read("out"); }
+  [[nodiscard]] std::string text() const { return directory_.read("out"); }
 
  private:
-  TempDir folder_;
+  TempDir directory_;
   process::Fd file_;
   process::Fd before_;
 };

@@ -98,8 +98,8 @@ std::string status_seen(std::optional<uid_t> user) {
 }
 
 /// A copy of cat with CAP_NET_RAW as a file capability, as ping has it.
-std::string cat_with_capability(const TempDir& folder) {
-  std::string program = folder / "cat";
+std::string cat_with_capability(const TempDir& directory) {
+  std::string program = directory / "cat";
   std::filesystem::copy_file("/bin/cat", program);
   vfs_cap_data data{};
   data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
@@ -168,8 +168,8 @@ TEST_CASE("a child that runs as root keeps the capabilities of w8yd") {
 
 TEST_CASE("a program gets its file capabilities unless no_new_privs is set") {
   if (can_not_be_tried()) return;
-  const TempDir folder;
-  const std::string program = cat_with_capability(folder);
+  const TempDir directory;
+  const std::string program = cat_with_capability(directory);
   if (program.empty()) {
     MESSAGE("needs a file system with capabilities: skipped");
     return;

@@ -20,14 +20,14 @@ using namespace std::chrono_literals;
 namespace brief_run_test {
 namespace {
 
-BriefResult sh(const std::string& script, Duration timeout = 20s, std::size_t most = 1 << 20) {
-  return run_briefly({{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "A=b"}, timeout, most});
+CaptureResult sh(const std::string& script, Duration timeout = 20s, std::size_t most = 1 << 20) {
+  return run_and_capture({{"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin", "A=b"}, timeout, most});
 }
 
 }  // namespace
 
 TEST_CASE("what a program prints, all of it, and nothing else") {
-  const BriefResult result = sh("cat; echo \"$A\"; pwd; echo no >&2");
+  const CaptureResult result = sh("cat; echo \"$A\"; pwd; echo no >&2");
   CHECK(result.problem == "");
   CHECK(result.output == "b\n/\n");
   CHECK(sh("head -c 300000 /dev/zero").output.size() == 300000);
@@ -39,13 +39,13 @@ TEST_CASE("why a program gave nothing of use") {
   CHECK(sh("exit 1").problem == "exits with status 1");
   CHECK(sh("kill -TERM $$").problem == "is killed by SIGTERM");
   CHECK(sh("yes", 20s, 100'000).problem == "prints more than 0 MiB");
-  CHECK(run_briefly({{"/nowhere/x"}, {}, 1s}).problem ==
+  CHECK(run_and_capture({{"/nowhere/x"}, {}, 1s}).problem ==
         "can't be started: can't run /nowhere/x: No such file or directory");
 }
 
 TEST_CASE("a program that does not end is killed, with what it has started") {
-  const TempDir folder;
-  const std::string file = folder / "alive";
+  const TempDir directory;
+  const std::string file = directory / "alive";
   CHECK(sh("(sleep 1; touch " + file + ") & sleep 100", 100ms).problem ==
         "does not end within 100ms");
   CHECK(sh("(sleep 1; touch " + file + ") & echo done").output == "done\n");

@@ -26,27 +26,27 @@ constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 struct FakeHost {
   explicit FakeHost(const std::string& controllers = "cpu memory pids") {
     mkdir(base.c_str(), 0755);
-    folder.file("slice/cgroup.controllers", controllers + "\n");
-    folder.file("slice/cgroup.subtree_control", "");
+    directory.file("slice/cgroup.controllers", controllers + "\n");
+    directory.file("slice/cgroup.subtree_control", "");
   }
   [[nodiscard]] process::CgroupPlace place() const {
-    return {folder.file("mountinfo", "24 1 0:22 / /proc rw - proc proc rw\n31 1 0:28 / " +
-                                         folder.path() + " rw - cgroup2 cgroup2 rw\n"),
-            folder.file("cgroup", "4:memory:/other\n0::/slice\n")};
+    return {directory.file("mountinfo", "24 1 0:22 / /proc rw - proc proc rw\n31 1 0:28 / " +
+                                            directory.path() + " rw - cgroup2 cgroup2 rw\n"),
+            directory.file("cgroup", "4:memory:/other\n0::/slice\n")};
   }
   static std::string file(const std::string& path) {
     return process::read_small_file(path).value_or("(none)");
   }
 
-  TempDir folder;
-  std::string base = folder.path() + "/slice";
+  TempDir directory;
+  std::string base = directory.path() + "/slice";
 };
 
 std::string own(const std::string& mountinfo, const std::string& cgroup) {
-  const TempDir folder;
+  const TempDir directory;
   std::string problem;
   const std::string path = process::own_cgroup(
-      {folder.file("mountinfo", mountinfo), folder.file("cgroup", cgroup)}, problem);
+      {directory.file("mountinfo", mountinfo), directory.file("cgroup", cgroup)}, problem);
   return path.empty() ? "no: " + problem : path;
 }
 
@@ -60,7 +60,7 @@ bool skipped(const ControlGroups& groups) {
 RunRecorder::Told run_in(ControlGroups& groups, const std::string& script) {
   Bench bench;
   bench.executor = bench.make_any(&groups);
-  Rule rule = command_rule({"/bin/sh", "-c", script});
+  ListConfig rule = command_rule({"/bin/sh", "-c", script});
   rule.kill_grace = 100ms;
   return bench.run_item("x", rule);
 }
@@ -74,7 +74,7 @@ class Apart {
     std::string problem;
     base = process::own_cgroup({}, problem) + name;
     for (const std::string& line : lines_of(FakeHost::file("/proc/self/cgroup")))
-      if (line.starts_with("0::")) place_.cgroup = folder_.file("cgroup", line + name + "\n");
+      if (line.starts_with("0::")) place_.cgroup = directory_.file("cgroup", line + name + "\n");
     mkdir(base.c_str(), 0755);
   }
   ~Apart() { process::remove_group(base, 1000); }
@@ -85,7 +85,7 @@ class Apart {
   std::string base;
 
  private:
-  TempDir folder_;
+  TempDir directory_;
   process::CgroupPlace place_;
 };
 
@@ -114,8 +114,8 @@ TEST_CASE("our own group is found, also on hybrid hosts and below a mounted part
 }
 
 TEST_CASE("without groups nothing is taken, and there is a reason") {
-  const TempDir folder;
-  ControlGroups groups({folder.path() + "/none", folder.path() + "/none"});
+  const TempDir directory;
+  ControlGroups groups({directory.path() + "/none", directory.path() + "/none"});
   CHECK(groups.problem() == "no cgroup2 is mounted");
   int error = 1;
   CHECK_FALSE(groups.take({mebi, 5}, error));
@@ -139,7 +139,7 @@ TEST_CASE("limits are written once, and taken back when the group serves another
   CHECK(host.file(one + "/memory.max") == "67108864");
   CHECK(host.file(one + "/memory.oom.group") == "1");
   CHECK(host.file(one + "/cpu.weight") == "50");
-  host.folder.file("slice/" + one.substr(host.base.size() + 1) + "/memory.max", "untouched");
+  host.directory.file("slice/" + one.substr(host.base.size() + 1) + "/memory.max", "untouched");
   groups.take({64 * mebi, 50}, error);
   CHECK(host.file(one + "/memory.max") == "untouched");
   groups.take({}, error);
@@ -158,9 +158,9 @@ TEST_CASE("a group reports what its present run used, whatever the runs before i
                        const std::string& kills, bool measured = true) {
     int error = 0;
     auto group = groups.take(limits, error);
-    host.folder.file(one + "cpu.stat", "usage_usec " + cpu + "\nuser_usec 1\n");
-    host.folder.file(one + "memory.peak", peak + "\n");
-    host.folder.file(one + "memory.events", "oom " + kills + "\noom_kill " + kills + "\n");
+    host.directory.file(one + "cpu.stat", "usage_usec " + cpu + "\nuser_usec 1\n");
+    host.directory.file(one + "memory.peak", peak + "\n");
+    host.directory.file(one + "memory.events", "oom " + kills + "\noom_kill " + kills + "\n");
     ResourceUse used{1us, 1};
     const std::string why = measured ? group->measure(used) : "";
     return std::to_string(used.cpu->count()) + " us, " + std::to_string(*used.peak_memory) +
@@ -214,7 +214,7 @@ TEST_CASE("a limit that can't be set is the host's trouble, and no run goes on w
   CHECK(error == EISDIR);
   Bench bench;
   bench.executor = bench.make_any(&groups);
-  Rule rule = command_rule({"/bin/true"});
+  ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().memory_max = mebi;
   const auto told = bench.run_item("x", rule);
   CHECK(told.reason() == "can't make a control group: Is a directory");
@@ -354,11 +354,11 @@ TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
       apart.base + '/' + own_name.substr(0, own_name.find('-', 5)) + "-4000000-5";
   REQUIRE(mkdir(left.c_str(), 0755) == 0);
   REQUIRE(mkdir((left + "/1").c_str(), 0755) == 0);
-  const process::Fd folder(open((left + "/1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const process::Fd directory(open((left + "/1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   process::SpawnRequest request;
   request.program = "/bin/sleep";
   request.argv = {"sleep", "1000"};
-  request.group = folder.get();
+  request.group = directory.get();
   process::Spawned spawned;
   REQUIRE_FALSE(process::spawn(request, spawned));
   CHECK(spawned.group_error == 0);

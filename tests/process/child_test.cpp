@@ -183,7 +183,7 @@ TEST_CASE("in a turn of the loop a flood gets one piece of each output") {
   REQUIRE(turn_until(running.loop, [&] { return running.recorder.bytes > mebi; }));
   for (int i = 0; i < 100; ++i) {
     const std::size_t before = running.recorder.bytes;
-    running.loop.turn(true);
+    running.loop.iterate(true);
     CHECK(running.recorder.bytes - before <= 2 * 64 * 1024);
   }
 }

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("a command gets the item wherever {} stands, as bytes, and never sees a shell") {
   Bench bench;
-  const Rule rule = command_rule({"printf", "%s\\0", "{}", "a{}b", "none", "{"});
+  const ListConfig rule = command_rule({"printf", "%s\\0", "{}", "a{}b", "none", "{"});
   for (const Item& item : difficult_items()) {
     const auto told = bench.run_item(item, rule);
     CHECK(told.reason() == "exit 0");
@@ -91,7 +91,7 @@ TEST_CASE("a command that isn't there, or can't be run, says so from the loop") 
 
 TEST_CASE("long lines of a log are cut, its tail has the last bytes") {
   Bench bench;
-  Rule rule = command_rule({"sh", "-c", "seq 1000 >&2; printf %0100d 7"});
+  ListConfig rule = command_rule({"sh", "-c", "seq 1000 >&2; printf %0100d 7"});
   rule.max_line = 10;
   rule.stderr_tail = 9;
   const auto told = bench.run_item("x", rule);
@@ -116,9 +116,10 @@ TEST_CASE("10 MiB without a newline are one cut line, in bounded memory") {
 
 TEST_CASE("stop and kill end the run they name, and no other") {
   Bench bench;
-  Rule rule = command_rule({"sh", "-c", "echo ready; sleep 1000"});
+  ListConfig rule = command_rule({"sh", "-c", "echo ready; sleep 1000"});
   rule.kill_grace = 100ms;
-  Rule deaf = command_rule({"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"});
+  ListConfig deaf =
+      command_rule({"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"});
   deaf.kill_grace = 100ms;
   bench.start({"A", "x", {}, 1, 1}, rule);
   bench.start({"B", "x", {}, 1, 1}, deaf);
@@ -153,8 +154,8 @@ TEST_CASE("a start is told before anything happens in the run") {
 }
 
 TEST_CASE("after many runs no descriptor, no process and no file is left") {
-  const TempDir folder;
-  setenv("TMPDIR", folder.path().c_str(), 1);
+  const TempDir directory;
+  setenv("TMPDIR", directory.path().c_str(), 1);
   // Those of this process, zombies too. Some of an earlier test may be on their way out.
   const auto children = [] {
     std::istringstream all(read_file("/proc/thread-self/children"));
@@ -169,7 +170,7 @@ TEST_CASE("after many runs no descriptor, no process and no file is left") {
       bench.run_item("x", command_rule({i % 10 == 0 ? "/nonexistent" : "true"}));
     CHECK(bench.wait([&] { return open_descriptors() <= descriptors; }));
     CHECK(bench.wait([&] { return std::ranges::includes(before, children()); }));
-    CHECK(bench.wait([&] { return std::filesystem::is_empty(folder.path()); }));
+    CHECK(bench.wait([&] { return std::filesystem::is_empty(directory.path()); }));
   }
   unsetenv("TMPDIR");
 }

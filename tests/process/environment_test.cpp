@@ -14,7 +14,7 @@ namespace environment_test {
 namespace {
 
 /// The variables a command with this rule sees.
-std::set<std::string> variables(Rule rule, const Item& item = "a:0") {
+std::set<std::string> variables(ListConfig rule, const Item& item = "a:0") {
   if (rule.prefix.empty()) rule.prefix = "work";
   rule.command = {"/usr/bin/env"};
   Bench bench;
@@ -23,7 +23,7 @@ std::set<std::string> variables(Rule rule, const Item& item = "a:0") {
   return {told.log.begin(), told.log.end()};
 }
 
-std::string reason(Rule rule) {
+std::string reason(ListConfig rule) {
   rule.command = {"/bin/true"};
   Bench bench;
   return bench.run_item("x", rule).reason();
@@ -62,7 +62,7 @@ TEST_CASE("the environment is empty but for what the config and the run give") {
   const Variable extra("EXTRA", "e=1");
 
   CHECK(variables({}) == with({}));
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().env_pass = {"EXTRA", "NOT_THERE"};
   CHECK(variables(rule) == with({"EXTRA=e=1"}));
   rule.child.edit().env = {{"EXTRA", "mine"}, {"W8Y_FENCE", "1"}, {"EMPTY", ""}};
@@ -80,7 +80,7 @@ TEST_CASE("the environment is empty but for what the config and the run give") {
 }
 
 TEST_CASE("an item that can't be a variable is left out") {
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().env_var = "ITEM";
   for (const Item& item : {Item("a\0b", 3), Item(200'000, 'x')})
     for (const std::string& variable : variables(rule, item)) {
@@ -90,39 +90,39 @@ TEST_CASE("an item that can't be a variable is left out") {
 }
 
 TEST_CASE("env_file is read for each run, after env_pass and before env") {
-  const TempDir folder;
+  const TempDir directory;
   const Variable extra("EXTRA", "passed");
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().env_pass = {"EXTRA"};
-  rule.child.edit().env_file =
-      folder.file("env", "# comment\n\nEXTRA=file\r\nQUOTED=\"as it = stands\"\nMINE=file\nLAST=1");
+  rule.child.edit().env_file = directory.file(
+      "env", "# comment\n\nEXTRA=file\r\nQUOTED=\"as it = stands\"\nMINE=file\nLAST=1");
   rule.child.edit().env = {{"MINE", "config"}};
   auto seen = variables(rule);
   for (const char* variable : {"EXTRA=file", "QUOTED=\"as it = stands\"", "MINE=config", "LAST=1"})
     CHECK(seen.count(variable) == 1);
-  folder.file("env", "EXTRA=changed\n");
+  directory.file("env", "EXTRA=changed\n");
   seen = variables(rule);
   CHECK(seen.count("EXTRA=changed") == 1);
   CHECK(seen.count("LAST=1") == 0);
 }
 
 TEST_CASE("an env_file that can't be used is why a run isn't started") {
-  const TempDir folder;
-  Rule rule;
+  const TempDir directory;
+  ListConfig rule;
   rule.child.edit().env_file = "/nonexistent";
   CHECK(reason(rule) == "env_file /nonexistent not found");
-  rule.child.edit().env_file = folder.path();
-  CHECK(reason(rule) == "env_file " + folder.path() + " is a directory; must be a file");
-  rule.child.edit().env_file = folder.file("env", "A=1\nnonsense\n");
+  rule.child.edit().env_file = directory.path();
+  CHECK(reason(rule) == "env_file " + directory.path() + " is a directory; must be a file");
+  rule.child.edit().env_file = directory.file("env", "A=1\nnonsense\n");
   CHECK(reason(rule) == "env_file " + rule.child->env_file + ", line 2: not NAME=value");
-  rule.child.edit().env_file = folder.file("env", "A=1\n", 0666);
+  rule.child.edit().env_file = directory.file("env", "A=1\n", 0666);
   if (is_root())
     CHECK(reason(rule).starts_with("env_file " + rule.child->env_file +
                                    " can be written by its group or others"));
 }
 
 TEST_CASE("user, group and limits are the run's") {
-  Rule rule = command_rule({"/bin/sh", "-c", "id -un; id -gn; umask; ulimit -n; pwd"});
+  ListConfig rule = command_rule({"/bin/sh", "-c", "id -un; id -gn; umask; ulimit -n; pwd"});
   rule.child.edit().umask = 0077;
   rule.child.edit().rlimits = {{"nofile", 7, 50}};
   Bench bench;
@@ -145,40 +145,42 @@ TEST_CASE("user, group and limits are the run's") {
 }
 
 TEST_CASE("a temp folder is the run's own, and gone after it, without what links in it point to") {
-  const TempDir folder;
-  folder.file("precious", "keep me");
-  const Variable place("TMPDIR", folder.path().c_str());
-  Rule rule = command_rule({"/bin/sh", "-c",
-                            "pwd; stat -c '%U %a' .; mkdir -p a/b/c; echo x >a/b/c/file; "
-                            "ln -s ../precious link; ln -s .. up; ln -s / a/root; kill -9 $$"});
+  const TempDir directory;
+  directory.file("precious", "keep me");
+  const Variable place("TMPDIR", directory.path().c_str());
+  ListConfig rule =
+      command_rule({"/bin/sh", "-c",
+                    "pwd; stat -c '%U %a' .; mkdir -p a/b/c; echo x >a/b/c/file; "
+                    "ln -s ../precious link; ln -s .. up; ln -s / a/root; kill -9 $$"});
   rule.child.edit().cwd = "temp";
   if (is_root()) rule.child.edit().run_as = {"nobody", {}};
   Bench bench;
   const auto told = bench.run_item("x", rule);
   CHECK(told.reason() == "signal 9 (SIGKILL)");
   REQUIRE(told.log.size() == 2);
-  CHECK(told.log[0].starts_with(folder.path() + "/w8y-"));
+  CHECK(told.log[0].starts_with(directory.path() + "/w8y-"));
   if (is_root()) CHECK(told.log[1] == "nobody 700");
   CHECK(bench.wait([&] { return !std::filesystem::exists(told.log[0]); }));
-  CHECK(folder.read("precious") == "keep me");
+  CHECK(directory.read("precious") == "keep me");
 
   const auto again = bench.run_item("x", rule);
   CHECK(again.log[0] != told.log[0]);
   rule.command = {"/nonexistent"};
   bench.run_item("x", rule);
-  CHECK(bench.wait(
-      [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1; }));
+  CHECK(bench.wait([&] {
+    return std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 1;
+  }));
 }
 
 TEST_CASE("a temp folder that can't be made is why a run isn't started") {
   const Variable place("TMPDIR", "/nonexistent");
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().cwd = "temp";
   CHECK(reason(rule) == "can't make a folder in /nonexistent: No such file or directory");
 }
 
 TEST_CASE("a prefix that no variable can hold is left out, and the command runs") {
-  Rule rule;
+  ListConfig rule;
   rule.prefix = std::string("a\0b", 3);
   const auto seen = variables(rule);
   CHECK(seen.contains("W8Y_ITEM=a:0"));

@@ -38,12 +38,12 @@ struct RunRecorder : RunHandler {
   };
 
   void on_started(const RunId& run, int pid) override { told(run).pid = pid; }
-  void on_process(int pid, const ProcessNews& news) override {
+  void on_process(int pid, const ProcessEvent& news) override {
     if (inside_call) throw std::logic_error("told from inside a call");
-    if (std::holds_alternative<ProcessBegun>(news)) begun.push_back(pid);
+    if (std::holds_alternative<ProcessStarted>(news)) started.push_back(pid);
     if (const auto* line = std::get_if<ProcessLine>(&news)) process_log.emplace_back(line->line);
     if (const auto* bad = std::get_if<ProcessBadLine>(&news)) bad_lines.push_back(bad->reason);
-    if (const auto* end = std::get_if<ProcessOver>(&news)) over.push_back(*end);
+    if (const auto* end = std::get_if<ProcessEnded>(&news)) over.push_back(*end);
   }
   void on_message(const RunId& run, Message&& message) override {
     running(run).messages.push_back(std::move(message));
@@ -60,10 +60,10 @@ struct RunRecorder : RunHandler {
   std::map<RunId, Told> runs;
   std::size_t ended = 0;
   // Of processes that take many runs.
-  std::vector<int> begun;
+  std::vector<int> started;
   std::vector<std::string> process_log;
   std::vector<std::string> bad_lines;
-  std::vector<ProcessOver> over;
+  std::vector<ProcessEnded> over;
   bool inside_call = false;  ///< set by the test around start(), stop() and kill()
 
  private:
@@ -82,9 +82,9 @@ struct RunRecorder : RunHandler {
 struct Bench {
   Bench() : executor(make_any()) {}
 
-  void start(const Claim& claim, const Rule& rule) {
+  void start(const Claim& claim, const ListConfig& rule) {
     recorder.inside_call = true;
-    executor->start(claim, std::make_shared<const Rule>(rule));
+    executor->start(claim, std::make_shared<const ListConfig>(rule));
     recorder.inside_call = false;
   }
   void stop(const RunId& run) {
@@ -94,14 +94,14 @@ struct Bench {
   }
   bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
   /// Runs one to its end.
-  RunRecorder::Told run(const Claim& claim, const Rule& rule) {
+  RunRecorder::Told run(const Claim& claim, const ListConfig& rule) {
     start(claim, rule);
     if (!wait([&] { return recorder.runs[claim.run].end.has_value(); }))
       throw std::runtime_error("the run didn't end");
     return recorder.runs[claim.run];
   }
   /// The same for an item.
-  RunRecorder::Told run_item(const Item& item, const Rule& rule) {
+  RunRecorder::Told run_item(const Item& item, const ListConfig& rule) {
     Claim claim;
     claim.run = "RUN" + std::to_string(++number);
     claim.item = item;
@@ -111,7 +111,7 @@ struct Bench {
   }
 
   std::unique_ptr<Executor> make_any(process::ControlGroups* groups = nullptr) {
-    Rule rule;
+    ListConfig rule;
     rule.command = {"true"};
     return executor::make_executor(loop, {"host-1", groups}, recorder, rule, {});
   }
@@ -122,15 +122,15 @@ struct Bench {
   int number = 0;
 };
 
-inline Rule command_rule(std::vector<std::string> words) {
-  Rule rule;
+inline ListConfig command_rule(std::vector<std::string> words) {
+  ListConfig rule;
   rule.prefix = "work";
   rule.command = std::move(words);
   return rule;
 }
 
-inline Rule single_rule(std::string path) {
-  Rule rule;
+inline ListConfig single_rule(std::string path) {
+  ListConfig rule;
   rule.prefix = "work";
   rule.executor = std::move(path);
   return rule;

@@ -27,24 +27,25 @@ class LimitKept {
 }  // namespace
 
 TEST_CASE("the tightest group above us counts, of both versions") {
-  const TempDir folder;
+  const TempDir directory;
   for (const char* part : {"/two", "/two/a", "/two/a/b", "/one", "/one/c"})
-    mkdir((folder.path() + part).c_str(), 0755);
+    mkdir((directory.path() + part).c_str(), 0755);
   const process::CgroupPlace place = {
-      folder.file("mountinfo", "30 1 0:1 / " + folder.path() +
-                                   "/two rw - cgroup2 cgroup2 rw\n31 1 0:2 / " + folder.path() +
-                                   "/one rw shared:1 - cgroup cgroup rw,pids\n"),
-      folder.file("cgroup", "3:cpu,pids:/c\n0::/a/b\n")};
-  folder.file("two/a/b/pids.max", "max\n");
-  folder.file("one/c/pids.max", "500\n");
+      directory.file("mountinfo", "30 1 0:1 / " + directory.path() +
+                                      "/two rw - cgroup2 cgroup2 rw\n31 1 0:2 / " +
+                                      directory.path() +
+                                      "/one rw shared:1 - cgroup cgroup rw,pids\n"),
+      directory.file("cgroup", "3:cpu,pids:/c\n0::/a/b\n")};
+  directory.file("two/a/b/pids.max", "max\n");
+  directory.file("one/c/pids.max", "500\n");
   auto limits = process::host_limits(place);
   REQUIRE(limits.group);
   CHECK(limits.group->most == 500);
-  CHECK(limits.group->path == folder.path() + "/one/c");
-  folder.file("two/a/pids.max", "70\n");
+  CHECK(limits.group->path == directory.path() + "/one/c");
+  directory.file("two/a/pids.max", "70\n");
   limits = process::host_limits(place);
   CHECK(limits.group->most == 70);
-  CHECK(limits.group->path == folder.path() + "/two/a");
+  CHECK(limits.group->path == directory.path() + "/two/a");
   CHECK(limits.kernel);
 }
 

@@ -25,12 +25,12 @@ using namespace std::chrono_literals;
 namespace needs_test {
 namespace {
 
-using executor::Needs;
-using executor::NeedsStep;
+using executor::Prerequisites;
+using executor::PrerequisiteStep;
 
 /// "" if all is here.
-std::string lacks(const Needs& needs) {
-  std::atomic<NeedsStep> step;
+std::string lacks(const Prerequisites& needs) {
+  std::atomic<PrerequisiteStep> step;
   const auto looked = executor::look_and_try(needs, step);
   return looked.problem ? looked.problem->text : "";
 }
@@ -42,14 +42,14 @@ struct Gate {
   std::set<std::string> shut;  ///< folders that give no answer
   std::multiset<std::string> looked;
 
-  static executor::NeedsLooks::Look look(const std::shared_ptr<Gate>& gate) {
+  static executor::PrerequisiteChecker::Look look(const std::shared_ptr<Gate>& gate) {
     // A thread that waited may be at it for longer than the test.
-    return [gate](const Needs& needs, std::atomic<NeedsStep>& step) {
-      step = NeedsStep::trial;
+    return [gate](const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
+      step = PrerequisiteStep::trial;
       std::unique_lock lock(gate->mutex);
       gate->looked.insert(needs.cwd);
       gate->changed.wait(lock, [&] { return !gate->shut.contains(needs.cwd); });
-      executor::Looked seen;
+      executor::PrerequisiteResult seen;
       if (needs.cwd == "/gone")
         seen.problem =
             process::SpawnError{ENOENT, "gone", false, process::SpawnError::About::settings};
@@ -75,9 +75,9 @@ struct Looking {
   }
 
   void ask(const std::string& cwd, Duration timeout = 20s) {
-    Needs needs;
+    Prerequisites needs;
     needs.cwd = cwd;
-    looks.look(needs, timeout, [this, cwd](const std::optional<Refusal>& refusal) {
+    looks.look(needs, timeout, [this, cwd](const std::optional<Ineligibility>& refusal) {
       answers.push_back(cwd + ": " + (refusal ? refusal->reason : "here"));
     });
   }
@@ -87,31 +87,31 @@ struct Looking {
 
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   loop::Loop loop;
-  executor::NeedsLooks looks{loop, nullptr, Gate::look(gate)};
+  executor::PrerequisiteChecker looks{loop, nullptr, Gate::look(gate)};
   std::vector<std::string> answers;
 };
 
 }  // namespace
 
 TEST_CASE("each thing that a host lacks is named") {
-  const TempDir folder;
-  Needs needs;
+  const TempDir directory;
+  Prerequisites needs;
   CHECK(needs.none());
   CHECK(lacks(needs).empty());
 
-  needs.cwd = folder.path();
+  needs.cwd = directory.path();
   CHECK(lacks(needs).empty());
-  needs.cwd = folder.path() + "/none";
+  needs.cwd = directory.path() + "/none";
   CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
-  needs.cwd = folder.file("plain", "");
+  needs.cwd = directory.file("plain", "");
   CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Not a directory");
 
   needs = {};
-  needs.env_file = folder.path() + "/none";
+  needs.env_file = directory.path() + "/none";
   CHECK(lacks(needs) == "env_file " + needs.env_file + " not found");
-  needs.env_file = folder.file("env", "A=1\n");
+  needs.env_file = directory.file("env", "A=1\n");
   CHECK(lacks(needs).empty());
-  needs.env_file = folder.file("wrong", "A=1\nB\n");
+  needs.env_file = directory.file("wrong", "A=1\nB\n");
   CHECK(lacks(needs) == "env_file " + needs.env_file + ", line 2: not NAME=value");
 
   needs = {};
@@ -137,13 +137,13 @@ TEST_CASE("each thing that a host lacks is named") {
 
 TEST_CASE("a folder counts as its list's user sees it") {
   if (::geteuid() != 0) return;
-  const TempDir folder;
-  Needs needs;
-  needs.cwd = folder.path();
+  const TempDir directory;
+  Prerequisites needs;
+  needs.cwd = directory.path();
   needs.run_as.user = "nobody";
-  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  REQUIRE(::chmod(directory.path().c_str(), 0700) == 0);
   CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
-  REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
+  REQUIRE(::chmod(directory.path().c_str(), 0711) == 0);
   CHECK(lacks(needs).empty());
 }
 
@@ -173,10 +173,10 @@ TEST_CASE("a folder that gives no answer keeps no other look waiting, and refuse
 
 TEST_CASE("more folders that give no answer than looks at once") {
   std::set<std::string> shut;
-  for (std::size_t i = 0; i < executor::NeedsLooks::at_once + 1; ++i)
+  for (std::size_t i = 0; i < executor::PrerequisiteChecker::at_once + 1; ++i)
     shut.insert("/hangs" + std::to_string(i));
   Looking house(shut);
-  for (const auto& folder : shut) house.ask(folder);
+  for (const auto& directory : shut) house.ask(directory);
   house.ask("/here");
   REQUIRE(house.wait_for_answers(1));
   CHECK(house.answers == std::vector<std::string>{"/here: here"});
@@ -185,27 +185,27 @@ TEST_CASE("more folders that give no answer than looks at once") {
 }
 
 TEST_CASE("what is to be tried is tried by a child that shares nothing with us") {
-  const TempDir folder;
+  const TempDir directory;
   loop::Loop loop;
   process::SpawnServiceOptions options;
   options.helper = {DOOMED_PROGRAM, "--spawn-helper"};
   process::SpawnService service(loop, options);
-  executor::NeedsLooks looks(loop, &service);
-  const auto ask = [&](const Needs& needs) {
+  executor::PrerequisiteChecker looks(loop, &service);
+  const auto ask = [&](const Prerequisites& needs) {
     std::optional<std::string> answer;
-    looks.look(needs, 20s, [&](const std::optional<Refusal>& refusal) {
+    looks.look(needs, 20s, [&](const std::optional<Ineligibility>& refusal) {
       answer = refusal ? refusal->reason : "";
     });
     REQUIRE(turn_until(loop, [&] { return answer.has_value(); }));
     return *answer;
   };
-  Needs needs;
-  needs.cwd = folder.path();
+  Prerequisites needs;
+  needs.cwd = directory.path();
   CHECK(ask(needs).empty());
-  needs.cwd = folder.path() + "/none";
+  needs.cwd = directory.path() + "/none";
   CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
-  needs.cwd = folder.path();
-  needs.env_file = folder.path() + "/none";
+  needs.cwd = directory.path();
+  needs.env_file = directory.path() + "/none";
   CHECK(ask(needs) == "env_file " + needs.env_file + " not found");
   needs = {};
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
@@ -216,11 +216,11 @@ TEST_CASE("what is to be tried is tried by a child that shares nothing with us")
   if (::geteuid() != 0) return;
   needs = {};
   needs.run_as.user = "nobody";
-  needs.cwd = folder.path();
-  REQUIRE(::chmod(folder.path().c_str(), 0700) == 0);
+  needs.cwd = directory.path();
+  REQUIRE(::chmod(directory.path().c_str(), 0700) == 0);
   CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
   CHECK(service.helper() != 0);
-  REQUIRE(::chmod(folder.path().c_str(), 0711) == 0);
+  REQUIRE(::chmod(directory.path().c_str(), 0711) == 0);
   CHECK(ask(needs).empty());
 }
 
@@ -229,8 +229,8 @@ TEST_CASE("looks may go while one of them hangs") {
   gate->shut = {"/hangs"};
   {
     loop::Loop loop;
-    executor::NeedsLooks looks(loop, nullptr, Gate::look(gate));
-    Needs needs;
+    executor::PrerequisiteChecker looks(loop, nullptr, Gate::look(gate));
+    Prerequisites needs;
     needs.cwd = "/hangs";
     looks.look(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
     turn_until(loop, [&] {
@@ -243,9 +243,9 @@ TEST_CASE("looks may go while one of them hangs") {
 
 TEST_CASE("root runs no program that another user can write, nor its interpreter") {
   if (!is_root()) return;
-  const TempDir folder;
-  Needs needs;
-  needs.program = folder.script("run", "exit 0");
+  const TempDir directory;
+  Prerequisites needs;
+  needs.program = directory.script("run", "exit 0");
   CHECK(lacks(needs).empty());
   chmod(needs.program.c_str(), 0777);
   CHECK(lacks(needs).find("run can be written by its group or others") != std::string::npos);
@@ -253,20 +253,22 @@ TEST_CASE("root runs no program that another user can write, nor its interpreter
   needs.run_as.user = "nobody";
   CHECK(lacks(needs).empty());
   needs.run_as.user.reset();
-  std::filesystem::create_directories(folder / "theirs");
-  std::filesystem::copy_file("/bin/sh", folder / "theirs/sh");
-  needs.program = folder.file("by-theirs", "#!" + (folder / "theirs/sh") + "\nexit 0\n", 0755);
+  std::filesystem::create_directories(directory / "theirs");
+  std::filesystem::copy_file("/bin/sh", directory / "theirs/sh");
+  needs.program =
+      directory.file("by-theirs", "#!" + (directory / "theirs/sh") + "\nexit 0\n", 0755);
   CHECK(lacks(needs).empty());
-  REQUIRE(chown((folder / "theirs").c_str(), 61234, 61234) == 0);
-  CHECK(lacks(needs).find("theirs/sh is in " + (folder / "theirs")) != std::string::npos);
-  needs.program = folder.file("by-name", "#! sh\nexit 0\n", 0755);
+  REQUIRE(chown((directory / "theirs").c_str(), 61234, 61234) == 0);
+  CHECK(lacks(needs).find("theirs/sh is in " + (directory / "theirs")) != std::string::npos);
+  needs.program = directory.file("by-name", "#! sh\nexit 0\n", 0755);
   CHECK(lacks(needs).find("interpreter without an absolute path: sh") != std::string::npos);
-  needs.program = folder.file("of-no-format", "exit 0\n", 0755);  // its exec fails for every user
+  needs.program =
+      directory.file("of-no-format", "exit 0\n", 0755);  // its exec fails for every user
   CHECK(lacks(needs).empty());
 }
 
 TEST_CASE("as root, the program of an executor is a prerequisite") {
-  Rule rule;
+  ListConfig rule;
   rule.executor = "/opt/run";
   CHECK(executor::needs_of(rule).program == (is_root() ? "/opt/run" : ""));
 }

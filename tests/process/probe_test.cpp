@@ -25,7 +25,7 @@ struct Probing {
                  [&](ProbeResult&& result) { answer = std::move(result); });
     CHECK_FALSE(answer);  // never from inside the call
     REQUIRE(turn_until(loop, [&] { return answer.has_value(); }));
-    const auto* refusal = std::get_if<Refusal>(&*answer);
+    const auto* refusal = std::get_if<Ineligibility>(&*answer);
     return refusal == nullptr ? "caps" : refusal->reason;
   }
 
@@ -38,8 +38,9 @@ const std::string good = R"(echo '{"type":"caps","caps":["single","gpu"]}')";
 }  // namespace
 
 TEST_CASE("an executor is asked with its own arguments, and answers") {
-  const TempDir folder;
-  const std::string path = folder.script("x", "[ \"$*\" = '-a b c --caps' ] && pwd >&2 && " + good);
+  const TempDir directory;
+  const std::string path =
+      directory.script("x", "[ \"$*\" = '-a b c --caps' ] && pwd >&2 && " + good);
   Probing probing;
   std::optional<ProbeResult> answer;
   probing.prober.probe({path, {"-a", "b c"}, {}}, 20s,
@@ -50,9 +51,9 @@ TEST_CASE("an executor is asked with its own arguments, and answers") {
 }
 
 TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
-  const TempDir folder;
+  const TempDir directory;
   setenv("W8Y_TEST_SECRET", "x", 1);
-  const std::string path = folder.script(
+  const std::string path = directory.script(
       "x",
       "env | grep -v -e ^PWD= -e ^SHLVL= -e ^_= -e ^PATH= -e ^LANG= -e ^TZ= && exit 1; " + good);
   CHECK(Probing().ask(path) == "caps");
@@ -60,10 +61,10 @@ TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
 }
 
 TEST_CASE("an executor is asked as the list's user, with that one's home") {
-  const TempDir folder;
+  const TempDir directory;
   const std::string path =
-      folder.script("x", "[ \"$(id -un) $HOME\" = 'nobody /nonexistent' ] || exit 1; " + good);
-  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+      directory.script("x", "[ \"$(id -un) $HOME\" = 'nobody /nonexistent' ] || exit 1; " + good);
+  REQUIRE(::chmod(directory.path().c_str(), 0755) == 0);
   Probing probing;
   std::optional<ProbeResult> answer;
   probing.prober.probe({path, {}, {"nobody", std::nullopt}}, 20s,
@@ -72,67 +73,68 @@ TEST_CASE("an executor is asked as the list's user, with that one's home") {
   if (geteuid() == 0) {
     CHECK(std::holds_alternative<Caps>(*answer));
   } else {
-    REQUIRE(std::holds_alternative<Refusal>(*answer));  // nobody else may become another
+    REQUIRE(std::holds_alternative<Ineligibility>(*answer));  // nobody else may become another
   }
   answer.reset();
   probing.prober.probe({path, {}, {"no such user", std::nullopt}}, 20s,
                        [&](ProbeResult&& result) { answer = std::move(result); });
   REQUIRE(turn_until(probing.loop, [&] { return answer.has_value(); }));
-  REQUIRE(std::holds_alternative<Refusal>(*answer));
-  CHECK(std::get<Refusal>(*answer).reason.find("no such user") != std::string::npos);
+  REQUIRE(std::holds_alternative<Ineligibility>(*answer));
+  CHECK(std::get<Ineligibility>(*answer).reason.find("no such user") != std::string::npos);
 }
 
 TEST_CASE("each refusal has its reason") {
-  const TempDir folder;
+  const TempDir directory;
   Probing probing;
   CHECK(probing.ask("/nonexistent/x") == "not found");
-  CHECK(probing.ask(folder.file("plain", "#!/bin/sh\n")) == "not executable");
-  CHECK(probing.ask(folder.path()) == "not executable");
-  const std::string orphan = folder.file("orphan", "#!/no/such\n", 0755);
+  CHECK(probing.ask(directory.file("plain", "#!/bin/sh\n")) == "not executable");
+  CHECK(probing.ask(directory.path()) == "not executable");
+  const std::string orphan = directory.file("orphan", "#!/no/such\n", 0755);
   CHECK(probing.ask(orphan) ==
         "can't run " + orphan + ": the interpreter that it names is not there");
-  CHECK(probing.ask(folder.script("three", good + "; exit 3")) == "exit 3");
-  CHECK(probing.ask(folder.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
-  CHECK(probing.ask(folder.script("silent", "")) == "it printed nothing for --caps");
-  CHECK(probing.ask(folder.script("usage", "echo 'usage: x'")) ==
+  CHECK(probing.ask(directory.script("three", good + "; exit 3")) == "exit 3");
+  CHECK(probing.ask(directory.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
+  CHECK(probing.ask(directory.script("silent", "")) == "it printed nothing for --caps");
+  CHECK(probing.ask(directory.script("usage", "echo 'usage: x'")) ==
         R"(its answer to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
-  CHECK(probing.ask(folder.script("bad", "echo '{\"type\": \"c'"))
+  CHECK(probing.ask(directory.script("bad", "echo '{\"type\": \"c'"))
             .ends_with("(bad JSON at byte 12)"));
-  CHECK(probing.ask(folder.script("other", "echo '{}'")) ==
+  CHECK(probing.ask(directory.script("other", "echo '{}'")) ==
         R"(its answer to --caps has no "type": "caps")");
-  CHECK(probing.ask(folder.script("flood", "yes")) == "its answer is longer than 64 KiB");
+  CHECK(probing.ask(directory.script("flood", "yes")) == "its answer is longer than 64 KiB");
 }
 
 TEST_CASE("a refusal shows what the program wrote to standard error") {
-  const TempDir folder;
+  const TempDir directory;
   Probing probing;
-  CHECK(probing.ask(folder.script("driver", "echo 'no \"GPU\"' >&2; echo driver >&2; exit 3")) ==
+  CHECK(probing.ask(directory.script("driver", "echo 'no \"GPU\"' >&2; echo driver >&2; exit 3")) ==
         R"(exit 3; its standard error: "no \"GPU\"\ndriver")");
-  CHECK(probing.ask(folder.script("silent", "echo; echo 'what?' >&2; echo >&2")) ==
+  CHECK(probing.ask(directory.script("silent", "echo; echo 'what?' >&2; echo >&2")) ==
         R"(it printed nothing for --caps; its standard error: "what?")");
-  CHECK(probing.ask(folder.script("blank", "echo >&2; exit 1")) == "exit 1");
-  CHECK(probing.ask(folder.script("trace", "seq 1000 >&2; echo it broke >&2; exit 1"))
+  CHECK(probing.ask(directory.script("blank", "echo >&2; exit 1")) == "exit 1");
+  CHECK(probing.ask(directory.script("trace", "seq 1000 >&2; echo it broke >&2; exit 1"))
             .ends_with("\\n1000\\nit broke\""));
   const std::string flood =
-      probing.ask(folder.script("flood", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1"));
+      probing.ask(directory.script("flood", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1"));
   CHECK(flood.starts_with("exit 1; its standard error ends: \"xxx"));
   CHECK(flood.size() < 400);
-  const std::string hangs = folder.script("hangs", "echo waiting for a lock >&2; sleep 1000");
+  const std::string hangs = directory.script("hangs", "echo waiting for a lock >&2; sleep 1000");
   CHECK(probing.ask(hangs, 500ms) == R"(timed out; its standard error: "waiting for a lock")");
 }
 
 TEST_CASE("an executor that hangs is refused in time, whatever it ignores") {
-  const TempDir folder;
+  const TempDir directory;
   Probing probing;
-  const std::string hangs = folder.script("hangs", "trap '' TERM; " + good + "; sleep 1000");
+  const std::string hangs = directory.script("hangs", "trap '' TERM; " + good + "; sleep 1000");
   CHECK(probing.ask(hangs, 100ms) == "timed out");
 }
 
 TEST_CASE("one program is asked once for all who want to know, different ones side by side") {
-  const TempDir folder;
-  const std::string one = folder.script("one", "echo asked >>" + folder.path() + "/log; " + good);
-  const std::string waits = folder.script(
-      "waits", "while ! [ -e " + folder.path() + "/go ]; do sleep 0.01; done; " + good);
+  const TempDir directory;
+  const std::string one =
+      directory.script("one", "echo asked >>" + directory.path() + "/log; " + good);
+  const std::string waits = directory.script(
+      "waits", "while ! [ -e " + directory.path() + "/go ]; do sleep 0.01; done; " + good);
   Probing probing;
   int answers = 0;
   int waited = 0;
@@ -140,19 +142,19 @@ TEST_CASE("one program is asked once for all who want to know, different ones si
   for (int i = 0; i < 100; ++i)
     probing.prober.probe({one, {}, {}}, 20s, [&](ProbeResult&&) { ++answers; });
   REQUIRE(turn_until(probing.loop, [&] { return answers == 100; }));
-  CHECK(folder.read("log") == "asked\n");
+  CHECK(directory.read("log") == "asked\n");
   CHECK(waited == 0);
-  folder.file("go", "");
+  directory.file("go", "");
   CHECK(turn_until(probing.loop, [&] { return waited == 1; }));
   // Once it is answered, it is asked anew: it may have changed.
   CHECK(probing.ask(one) == "caps");
-  CHECK(folder.read("log") == "asked\nasked\n");
+  CHECK(directory.read("log") == "asked\nasked\n");
 }
 
 TEST_CASE("an answer may ask again, and a prober may go while it waits") {
-  const TempDir folder;
-  const std::string path = folder.script("x", good);
-  const std::string hangs = folder.script("hangs", "sleep 1000");
+  const TempDir directory;
+  const std::string path = directory.script("x", good);
+  const std::string hangs = directory.script("hangs", "sleep 1000");
   bool again = false;
   {
     Probing probing;
@@ -166,10 +168,10 @@ TEST_CASE("an answer may ask again, and a prober may go while it waits") {
 }
 
 TEST_CASE("many different programs are asked in turn") {
-  const TempDir folder;
+  const TempDir directory;
   Probing probing;
   int answers = 0;
-  const std::string path = folder.script("x", good);
+  const std::string path = directory.script("x", good);
   for (int i = 0; i < 150; ++i)
     probing.prober.probe({path, {std::to_string(i)}, {}}, 20s, [&](ProbeResult&& result) {
       CHECK(std::holds_alternative<Caps>(result));
@@ -181,13 +183,13 @@ TEST_CASE("many different programs are asked in turn") {
 TEST_CASE("a command's program is only looked for") {
   Probing probing;
   const auto ask = [&](const std::string& program) {
-    Rule rule;
+    ListConfig rule;
     rule.command = {program, "{}"};
     std::optional<ProbeResult> answer;
     probing.prober.look_for(rule, 20s, [&](ProbeResult&& result) { answer = std::move(result); });
     CHECK_FALSE(answer);
     REQUIRE(turn_until(probing.loop, [&] { return answer.has_value(); }));
-    const auto* refusal = std::get_if<Refusal>(&*answer);
+    const auto* refusal = std::get_if<Ineligibility>(&*answer);
     CHECK((refusal == nullptr || !refusal->of_host));
     return refusal == nullptr ? "here" : refusal->reason;
   };
@@ -199,11 +201,11 @@ TEST_CASE("a command's program is only looked for") {
 }
 
 TEST_CASE("what a list names besides is looked for before its program is asked") {
-  const TempDir folder;
+  const TempDir directory;
   Probing probing;
-  Rule rule;
-  rule.executor = folder.script("x", "echo asked >>" + folder.path() + "/log; " + good);
-  rule.child.edit().cwd = folder.path() + "/mnt";
+  ListConfig rule;
+  rule.executor = directory.script("x", "echo asked >>" + directory.path() + "/log; " + good);
+  rule.child.edit().cwd = directory.path() + "/mnt";
   std::optional<ProbeResult> answer;
   const auto ask = [&] {
     answer.reset();
@@ -211,19 +213,19 @@ TEST_CASE("what a list names besides is looked for before its program is asked")
     return turn_until(probing.loop, [&] { return answer.has_value(); });
   };
   REQUIRE(ask());
-  REQUIRE(std::holds_alternative<Refusal>(*answer));
-  CHECK(std::get<Refusal>(*answer).of_host);
-  CHECK(std::get<Refusal>(*answer).reason ==
-        "can't change to folder " + folder.path() + "/mnt: No such file or directory");
-  CHECK(folder.read("log").empty());
-  rule.child.edit().cwd = folder.path();
+  REQUIRE(std::holds_alternative<Ineligibility>(*answer));
+  CHECK(std::get<Ineligibility>(*answer).of_host);
+  CHECK(std::get<Ineligibility>(*answer).reason ==
+        "can't change to folder " + directory.path() + "/mnt: No such file or directory");
+  CHECK(directory.read("log").empty());
+  rule.child.edit().cwd = directory.path();
   REQUIRE(ask());
   REQUIRE(std::holds_alternative<Caps>(*answer));
   CHECK(std::get<Caps>(*answer).has("gpu"));
 }
 
 TEST_CASE("a rule is served by what its program offers") {
-  Rule rule;
+  ListConfig rule;
   rule.executor = "/x";
   Caps caps{{"single", "gpu"}, 1, ""};
   CHECK(executor::why_not(rule, caps).empty());

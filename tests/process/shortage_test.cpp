@@ -45,10 +45,10 @@ TEST_CASE("without descriptors a run says that the host is short, and the next i
 }
 
 TEST_CASE("what can't be read for want of descriptors is no fault of the run's") {
-  const TempDir folder;
+  const TempDir directory;
   Bench bench;
-  Rule rule = command_rule({"/bin/true"});
-  rule.child.edit().env_file = folder.file("env", "A=1\n");
+  ListConfig rule = command_rule({"/bin/true"});
+  rule.child.edit().env_file = directory.file("env", "A=1\n");
   std::optional<RunRecorder::Told> told;
   std::optional<process::SpawnError> look_up;
   {
@@ -65,7 +65,7 @@ TEST_CASE("what can't be read for want of descriptors is no fault of the run's")
 }
 
 TEST_CASE("no place for a temporary folder is trouble of the host") {
-  Rule rule = command_rule({"/bin/true"});
+  ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().cwd = "temp";
   Bench bench;
   {
@@ -78,28 +78,29 @@ TEST_CASE("no place for a temporary folder is trouble of the host") {
 }
 
 TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there is room") {
-  const TempDir folder;
+  const TempDir directory;
   // One inode is the folder's own, and is all there is.
-  if (mount("none", folder.path().c_str(), "tmpfs", 0, "nr_inodes=1") != 0) {
+  if (mount("none", directory.path().c_str(), "tmpfs", 0, "nr_inodes=1") != 0) {
     MESSAGE("skipped: nothing can be mounted here");
     return;
   }
-  Rule rule = command_rule({"/bin/true"});
+  ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().cwd = "temp";
   Bench bench;
-  const TemporaryPlace small(folder.path());
+  const TemporaryPlace small(directory.path());
   const auto told = bench.run_item("x", rule);
-  CHECK(mount("none", folder.path().c_str(), "tmpfs", MS_REMOUNT, "nr_inodes=100") == 0);
+  CHECK(mount("none", directory.path().c_str(), "tmpfs", MS_REMOUNT, "nr_inodes=100") == 0);
   const auto next = bench.run_item("x", rule);
-  umount(folder.path().c_str());
-  CHECK(told.reason() == "can't make a folder in " + folder.path() + ": No space left on device");
+  umount(directory.path().c_str());
+  CHECK(told.reason() ==
+        "can't make a folder in " + directory.path() + ": No space left on device");
   CHECK(short_of_something(told));
   CHECK(next.reason() == "exit 0");
 }
 
 TEST_CASE("a probe waits for a host that is short, and blames the host if that takes too long") {
-  const TempDir folder;
-  const std::string path = folder.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
+  const TempDir directory;
+  const std::string path = directory.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
   CHECK(run(sh("exit 0")).code() == 0);  // has /dev/null open from here on
   loop::Loop loop;
   executor::ProcessProber prober(loop);
@@ -114,7 +115,7 @@ TEST_CASE("a probe waits for a host that is short, and blames the host if that t
     const NoDescriptors none(4);  // as above
     ask(100ms);
     REQUIRE(turn_until(loop, answered));
-    const std::string why = std::get<Refusal>(*answer).reason;
+    const std::string why = std::get<Ineligibility>(*answer).reason;
     CHECK(why.find("Too many open files") != std::string::npos);
     ask(20s);
     turn_until(loop, answered, 300ms);

@@ -12,18 +12,18 @@ namespace {
 
 /// A single executor whose body is sh.
 struct Executable {
-  explicit Executable(const std::string& body) : rule(single_rule(folder.script("x", body))) {}
-  TempDir folder;
-  Rule rule;
+  explicit Executable(const std::string& body) : rule(single_rule(directory.script("x", body))) {}
+  TempDir directory;
+  ListConfig rule;
 };
 
 }  // namespace
 
 TEST_CASE("an executor is called with name, id and length, and reads the item as it is") {
   const Executable executable(R"(printf '%s|' "$@" >&2; echo >&2; cat >"$OUT")");
-  Rule rule = executable.rule;
+  ListConfig rule = executable.rule;
   rule.args = {"-v", "two words"};
-  rule.child.edit().env = {{"OUT", executable.folder.path() + "/out"}};
+  rule.child.edit().env = {{"OUT", executable.directory.path() + "/out"}};
   Bench bench;
   auto items = difficult_items();
   items.emplace_back("a\0b", 3);
@@ -34,7 +34,7 @@ TEST_CASE("an executor is called with name, id and length, and reads the item as
     REQUIRE(told.log.size() == 1);
     CHECK(told.log[0] == "-v|two words|work|RUN" + std::to_string(bench.number) + "|" +
                              std::to_string(item.size()) + "|");
-    CHECK(executable.folder.read("out") == item);
+    CHECK(executable.directory.read("out") == item);
   }
 }
 
@@ -77,7 +77,7 @@ head -c 200 /dev/zero | tr '\0' x; echo
 printf '\377\376\n'
 echo '{"type":"complete","error":"no","cooldown":"soon"}'
 exit 1)");
-  Rule rule = executable.rule;
+  ListConfig rule = executable.rule;
   rule.max_line = 100;
   Bench bench;
   const auto told = bench.run_item("x", rule);
@@ -113,10 +113,10 @@ TEST_CASE("an executor that goes missing between two runs is told, and runs agai
   unlink(executable.rule.executor->c_str());
   CHECK(bench.run_item("x", executable.rule).reason() ==
         "can't run " + *executable.rule.executor + ": No such file or directory");
-  executable.folder.file("x", "#!/bin/sh\n", 0644);
+  executable.directory.file("x", "#!/bin/sh\n", 0644);
   CHECK(bench.run_item("x", executable.rule).reason() ==
         "can't run " + *executable.rule.executor + ": Permission denied");
-  executable.folder.script("x", "exit 6");
+  executable.directory.script("x", "exit 6");
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 6");
 }
 

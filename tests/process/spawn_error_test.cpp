@@ -42,15 +42,16 @@ std::string text_of_program(const std::string& program) {
 }  // namespace
 
 TEST_CASE("a program that can't be run") {
-  const TempDir folder;
+  const TempDir directory;
   CHECK(text_of_program("/nonexistent/x") == "can't run /nonexistent/x: No such file or directory");
-  const std::string plain = folder.file("plain", "#!/bin/sh\n");
+  const std::string plain = directory.file("plain", "#!/bin/sh\n");
   CHECK(text_of_program(plain) == "can't run " + plain + ": Permission denied");
-  CHECK(text_of_program(folder.path()) == "can't run " + folder.path() + ": Permission denied");
-  const std::string orphan = folder.file("orphan", "#!/no/such/interpreter\n", 0755);
+  CHECK(text_of_program(directory.path()) ==
+        "can't run " + directory.path() + ": Permission denied");
+  const std::string orphan = directory.file("orphan", "#!/no/such/interpreter\n", 0755);
   CHECK(text_of_program(orphan) ==
         "can't run " + orphan + ": the interpreter that it names is not there");
-  const std::string text = folder.file("text", "just text\n", 0755);
+  const std::string text = directory.file("text", "just text\n", 0755);
   CHECK(text_of_program(text) ==
         "can't run " + text + ": Exec format error (a script needs a first line with #!)");
   CHECK(text_of_program("") == "can't run a program without a proper name");
@@ -70,10 +71,10 @@ TEST_CASE("arguments and variables that can't be given") {
 }
 
 TEST_CASE("a place, a limit or a user that can't be had") {
-  const TempDir folder;
+  const TempDir directory;
   CHECK(text_of([](auto& request) { request.cwd = "/nonexistent"; }) ==
         "can't change to folder /nonexistent: No such file or directory");
-  const std::string file = folder.file("file", "");
+  const std::string file = directory.file("file", "");
   CHECK(text_of([&](auto& request) { request.cwd = file; }) ==
         "can't change to folder " + file + ": Not a directory");
   rlimit limit{};

@@ -16,11 +16,11 @@ TEST_CASE("a lease on a program holds up only its own start, and that is ended i
   auto options = served.prepared(command({leased.program}));
   process::Child child(served.loop, options, recorder);
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
-  served.begin_to_measure();
+  served.start_to_measure();
   const Instant began = served.loop.now();
   REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
   CHECK(served.loop.now() - began < 30s);
-  CHECK(served.longest_gap < 5s);
+  CHECK(served.max_gap < 5s);
   CHECK(end_text(*recorder.end) ==
         "it did not come to run " + leased.program +
             " within 1s: it was stopped, or a file or folder that it needs does not answer");
@@ -36,7 +36,7 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
   });
   REQUIRE(stopper.acts());
   CHECK(served.run(served.prepared(sh("exit 5"), false)).code() == 5);
-  served.begin_to_measure();
+  served.start_to_measure();
   std::vector<std::unique_ptr<Recorder>> recorders;
   std::vector<std::unique_ptr<process::Child>> children;
   for (int i = 0; i < 50; ++i) {
@@ -51,7 +51,7 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
     });
   };
   CHECK(turn_until(served.loop, is_settled));
-  CHECK(served.longest_gap < 5s);
+  CHECK(served.max_gap < 5s);
   for (const auto& child : children) child->kill();
   CHECK(turn_until(served.loop, [&] {
     return std::all_of(recorders.begin(), recorders.end(),
@@ -61,8 +61,8 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
 
 TEST_CASE("a folder that does not answer holds up only those that name it") {
   if (can_not_be_tried()) return;
-  const TempDir folder;
-  const Hung hung(folder.path() + "/hung");
+  const TempDir directory;
+  const Hung hung(directory.path() + "/hung");
   if (!hung.mounted()) {
     MESSAGE("no FUSE here: skipped");
     return;
@@ -75,15 +75,15 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
     children.push_back(
         std::make_unique<process::Child>(served.loop, std::move(options), *recorders.back()));
   };
-  served.begin_to_measure();
+  served.start_to_measure();
   const Instant began = served.loop.now();
   for (const bool as_stranger : {true, false}) {
     auto in_it = command({"/bin/true"});
-    in_it.spawn.cwd = folder.path() + "/hung/in";
+    in_it.spawn.cwd = directory.path() + "/hung/in";
     start(served.prepared(in_it, as_stranger));
-    start(served.prepared(command({folder.path() + "/hung/program"}), as_stranger));
+    start(served.prepared(command({directory.path() + "/hung/program"}), as_stranger));
     auto by_file = command({"/bin/true"});
-    by_file.spawn.env_file = folder.path() + "/hung/env";
+    by_file.spawn.env_file = directory.path() + "/hung/env";
     start(served.prepared(by_file, as_stranger));
   }
   // The others meanwhile, of both ways.
@@ -97,23 +97,23 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
                        [](const auto& recorder) { return recorder->end.has_value(); });
   }));
   for (const auto& recorder : recorders) CHECK(host_is_short(*recorder->end));
-  CHECK(served.longest_gap < 5s);
+  CHECK(served.max_gap < 5s);
 }
 
 TEST_CASE(
     "a temp folder that something is mounted on holds up neither the loop nor other folders") {
   if (can_not_be_tried()) return;
-  const TempDir folder;
-  setenv("TMPDIR", folder.path().c_str(), 1);
+  const TempDir directory;
+  setenv("TMPDIR", directory.path().c_str(), 1);
   Served served(3s);
-  process::TempFolders folders(served.loop);
+  process::TempDirectories directories(served.loop);
   std::vector<std::string> said;
-  folders.on_stays = [&](const std::string&, const std::string& why) { said.push_back(why); };
+  directories.on_stays = [&](const std::string&, const std::string& why) { said.push_back(why); };
   std::string name;
   std::unique_ptr<Hung> hung;
-  served.begin_to_measure();
+  served.start_to_measure();
   {
-    process::TempFolder temp(served.loop, &folders);
+    process::TempDirectory temp(served.loop, &directories);
     REQUIRE_FALSE(temp.make({}));
     name = temp.path();
     hung = std::make_unique<Hung>(name);
@@ -125,7 +125,7 @@ TEST_CASE(
   }
   std::string other;
   {
-    process::TempFolder temp(served.loop, &folders);
+    process::TempDirectory temp(served.loop, &directories);
     REQUIRE_FALSE(temp.make({}));
     other = temp.path();
     std::filesystem::create_directories(other + "/a/b");
@@ -133,7 +133,7 @@ TEST_CASE(
   unsetenv("TMPDIR");
   CHECK(turn_until(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
   CHECK(said == std::vector<std::string>{"another file system is mounted on it"});
-  CHECK(served.longest_gap < 5s);
+  CHECK(served.max_gap < 5s);
   // Once it is free, it goes after all.
   hung.reset();
   CHECK(turn_until(served.loop, [&] { return said.size() == 2; }));
@@ -142,15 +142,15 @@ TEST_CASE(
 
 TEST_CASE("what can't be killed on its way doesn't pile up") {
   if (can_not_be_tried()) return;
-  const TempDir folder;
-  auto hung = std::make_unique<Hung>(folder.path() + "/hung");
+  const TempDir directory;
+  auto hung = std::make_unique<Hung>(directory.path() + "/hung");
   if (!hung->mounted()) {
     MESSAGE("no FUSE here: skipped");
     return;
   }
   Served served(500ms);
   auto in_it = command({"/bin/true"});
-  in_it.spawn.cwd = folder.path() + "/hung/in";
+  in_it.spawn.cwd = directory.path() + "/hung/in";
   std::vector<std::string> told;
   for (int i = 0; i < 6; ++i) {
     Recorder recorder;

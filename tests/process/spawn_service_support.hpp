@@ -41,7 +41,7 @@ inline process::SpawnServiceOptions by_doomed(Duration limit) {
 /// A loop with a service, and the longest time for which it did nothing else.
 struct Served {
   explicit Served(Duration limit = 10s) : service(loop, by_doomed(limit)), tick(loop.timers()) {
-    beat();
+    heartbeat();
   }
   process::ChildOptions prepared(process::ChildOptions options, bool as_stranger = true) {
     options.service = &service;
@@ -54,23 +54,23 @@ struct Served {
     REQUIRE(turn_until(loop, [&] { return recorder.end.has_value(); }));
     return {recorder.out, recorder.err, *recorder.end};
   }
-  void beat() {
+  void heartbeat() {
     const Instant now = loop.now();
-    longest_gap = std::max(longest_gap, now - last_beat.value_or(now));
-    last_beat = now;
-    tick.set(now + 5ms, [this] { beat(); });
+    max_gap = std::max(max_gap, now - last_heartbeat.value_or(now));
+    last_heartbeat = now;
+    tick.set(now + 5ms, [this] { heartbeat(); });
   }
   /// Forgets what is over: on a busy machine it may have been somebody else's time.
-  void begin_to_measure() {
-    longest_gap = Duration{0};
-    last_beat = loop.now();
+  void start_to_measure() {
+    max_gap = Duration{0};
+    last_heartbeat = loop.now();
   }
 
   loop::Loop loop;
   process::SpawnService service;
   Timer tick;
-  std::optional<Instant> last_beat;
-  Duration longest_gap{0};
+  std::optional<Instant> last_heartbeat;
+  Duration max_gap{0};
 };
 
 inline bool host_is_short(const ProcessEnd& end) {
@@ -112,7 +112,7 @@ class Villain {
 /// A lease on a program of the stranger's: who opens it waits for 45 s, or as the host has it.
 struct Leased {
   Leased() {
-    program = folder.script("leased", "echo ran");
+    program = directory.script("leased", "echo ran");
     REQUIRE(chown(program.c_str(), stranger, stranger) == 0);
     holder.emplace([this](auto&& tell) {
       signal(SIGIO, SIG_IGN);
@@ -121,7 +121,7 @@ struct Leased {
       for (;;) pause();
     });
   }
-  TempDir folder;
+  TempDir directory;
   std::string program;
   std::optional<Villain> holder;
 };
@@ -129,16 +129,16 @@ struct Leased {
 /// A file system that never answers, as long as somebody holds /dev/fuse open.
 class Hung {
  public:
-  explicit Hung(std::string folder)
-      : folder_(std::move(folder)), device_(open("/dev/fuse", O_RDWR | O_NONBLOCK)) {
-    mkdir(folder_.c_str(), 0755);
+  explicit Hung(std::string directory)
+      : directory_(std::move(directory)), device_(open("/dev/fuse", O_RDWR | O_NONBLOCK)) {
+    mkdir(directory_.c_str(), 0755);
     const std::string how =
         "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0,allow_other";
-    mounted_ = device_ && mount("w8y-test", folder_.c_str(), "fuse", 0, how.c_str()) == 0;
+    mounted_ = device_ && mount("w8y-test", directory_.c_str(), "fuse", 0, how.c_str()) == 0;
   }
   ~Hung() {
     device_.reset();
-    if (mounted_) umount2(folder_.c_str(), MNT_DETACH);
+    if (mounted_) umount2(directory_.c_str(), MNT_DETACH);
   }
   Hung(const Hung&) = delete;
   Hung& operator=(const Hung&) = delete;
@@ -169,7 +169,7 @@ class Hung {
     REQUIRE(write(device_.get(), &answer, sizeof answer) == sizeof answer);
   }
 
-  std::string folder_;
+  std::string directory_;
   process::Fd device_;
   bool mounted_ = false;
 };

@@ -40,8 +40,8 @@ TEST_CASE("what only we and root can touch is started directly, and needs no hel
   CHECK(served.run(served.prepared(sh("exit 3"), false)).code() == 3);
   CHECK(served.service.helper() == 0);
   if (!is_root()) return;
-  const TempDir folder;
-  const std::string program = folder.script("theirs", "exit 4");
+  const TempDir directory;
+  const std::string program = directory.script("theirs", "exit 4");
   REQUIRE(chown(program.c_str(), stranger, stranger) == 0);
   CHECK(served.run(served.prepared(command({program}), false)).code() == 4);
   CHECK(served.service.helper() != 0);
@@ -50,15 +50,15 @@ TEST_CASE("what only we and root can touch is started directly, and needs no hel
 TEST_CASE("why a child of the helper doesn't start is told in the same words") {
   if (can_not_be_tried()) return;
   Served served;
-  const TempDir folder;
+  const TempDir directory;
   const auto reason = [&](const std::string& program, const std::string& cwd = "/") {
     auto options = command({program});
     options.spawn.cwd = cwd;
     return served.run(served.prepared(options)).reason();
   };
-  const std::string none = folder.path() + "/none";
+  const std::string none = directory.path() + "/none";
   CHECK(reason(none) == "can't run " + none + ": No such file or directory");
-  const std::string lost = folder.file("lost", "#!/no/such\n", 0755);
+  const std::string lost = directory.file("lost", "#!/no/such\n", 0755);
   CHECK(reason(lost) == "can't run " + lost + ": the interpreter that it names is not there");
   CHECK(reason("/bin/true", none) ==
         "can't change to folder " + none + ": No such file or directory");
@@ -70,10 +70,10 @@ TEST_CASE("why a child of the helper doesn't start is told in the same words") {
 TEST_CASE("an env_file is read by the child, and its mistakes are told") {
   if (can_not_be_tried()) return;
   Served served;
-  const TempDir folder;
+  const TempDir directory;
   auto options = served.prepared(command({"/usr/bin/env"}));
   options.spawn.env = {"A=weak", "B=weak", "C=weak"};
-  options.spawn.env_file = folder.file("env", "A=file\nB=file\n", 0600);
+  options.spawn.env_file = directory.file("env", "A=file\nB=file\n", 0600);
   options.spawn.env_over = {"B=strong"};
   CHECK(served.run(options).out == "A=file\nB=strong\nC=weak\n");
   REQUIRE(chmod(options.spawn.env_file.c_str(), 0666) == 0);
@@ -120,8 +120,8 @@ TEST_CASE("a helper that was killed is started again, and who waited for it is t
   ::kill(served.service.helper(), SIGSTOP);
   Recorder recorder;
   const process::Child child(served.loop, served.prepared(command({"/bin/true"})), recorder);
-  served.loop.turn(false);
-  served.loop.turn(false);
+  served.loop.iterate(false);
+  served.loop.iterate(false);
   ::kill(served.service.helper(), SIGKILL);
   REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
   CHECK(end_text(*recorder.end).starts_with("the process that starts children has ended"));
@@ -137,8 +137,8 @@ TEST_CASE("what takes all descriptors while the helper starts a child doesn't ta
   process::ChildOptions options = served.prepared(sh("read word; echo $word"));
   options.input = "said\n";
   const process::Child child(served.loop, std::move(options), recorder);
-  served.loop.turn(false);
-  served.loop.turn(false);
+  served.loop.iterate(false);
+  served.loop.iterate(false);
   const NoDescriptors none;
   ::kill(served.service.helper(), SIGCONT);
   REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));

@@ -100,10 +100,10 @@ TEST_CASE("a child has no descriptors but 0, 1 and 2") {
 }
 
 TEST_CASE("standard streams may be any descriptors, crossed ones too") {
-  const TempDir folder;
-  const process::Fd out(open(folder.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
-  const process::Fd err(open(folder.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
-  const process::Fd in(open(folder.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
+  const TempDir directory;
+  const process::Fd out(open(directory.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const process::Fd err(open(directory.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
+  const process::Fd in(open(directory.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
   const int saved[3] = {dup(0), dup(1), dup(2)};
   // 0 is to be what 2 is, 1 what 0 is, 2 what 1 is.
   dup3(in.get(), 2, O_CLOEXEC);
@@ -122,8 +122,8 @@ TEST_CASE("standard streams may be any descriptors, crossed ones too") {
   REQUIRE_FALSE(problem);
   waitpid(spawned.pid, nullptr, 0);
   close(spawned.pidfd);
-  CHECK(folder.read("out") == "input");
-  CHECK(folder.read("err") == "error\n");
+  CHECK(directory.read("out") == "input");
+  CHECK(directory.read("err") == "error\n");
 
   // Descriptors that are where they belong, but would be closed by the exec.
   process::SpawnRequest same = sh("exit $(ls /proc/self/fd | wc -l)").spawn;
@@ -139,10 +139,10 @@ TEST_CASE("standard streams may be any descriptors, crossed ones too") {
 }
 
 TEST_CASE("cwd, umask, nice and no_new_privs") {
-  const TempDir folder;
+  const TempDir directory;
   auto options = command({"/bin/pwd"});
-  options.spawn.cwd = folder.path();
-  CHECK(run(options).out == folder.path() + "\n");
+  options.spawn.cwd = directory.path();
+  CHECK(run(options).out == directory.path() + "\n");
 
   CHECK(field(status_with([](auto& spawn) { spawn.umask = 0027; }), "Umask") == "0027");
   CHECK(field(status_with([](auto&) {}), "NoNewPrivs") == "0");
@@ -206,17 +206,17 @@ TEST_CASE("an account is found by name and by number") {
 }
 
 TEST_CASE("a program is found as a shell would find it, but not in relative folders") {
-  const TempDir folder;
-  const std::string tool = folder.script("w8y-test-tool", "exit 0");
-  folder.file("w8y-test-data", "no program");
+  const TempDir directory;
+  const std::string tool = directory.script("w8y-test-tool", "exit 0");
+  directory.file("w8y-test-data", "no program");
   const std::string before = std::getenv("PATH");
-  setenv("PATH", (":.:/nonexistent:" + folder.path()).c_str(), 1);
+  setenv("PATH", (":.:/nonexistent:" + directory.path()).c_str(), 1);
   CHECK(process::find_program("w8y-test-tool").path == tool);
   CHECK(process::find_program("w8y-test-data").problem == "not executable");
   CHECK(process::find_program("w8y-test-none").problem == "not found");
   CHECK(process::find_program("").problem == "not found");
   CHECK(process::find_program(tool).path == tool);
-  CHECK(process::find_program(folder.path()).problem == "not executable");
+  CHECK(process::find_program(directory.path()).problem == "not executable");
   setenv("PATH", ".", 1);
   CHECK(process::find_program("w8y-test-tool").problem == "not found");
   setenv("PATH", before.c_str(), 1);

@@ -19,7 +19,7 @@ TEST_CASE("a run that is cancelled is asked, and its neighbours and its process 
   CHECK(bench.recorder.runs["A"].end->complete->error == "cancelled");
   CHECK(bench.run("C", "release") == "answered");
   CHECK(bench.end_of("B") == "answered");
-  CHECK(bench.recorder.begun.size() == 1);
+  CHECK(bench.recorder.started.size() == 1);
 }
 
 TEST_CASE("while a process is asked to cancel, another item waits; it is ended if it doesn't") {
@@ -92,7 +92,7 @@ TEST_CASE("if the process ends early, its open runs have crashed, and another ta
   ::kill(bench.pid("D"), SIGSEGV);
   CHECK(bench.end_of("D") == "its process ended: signal 11 (SIGSEGV)");
   CHECK(bench.run("F", "x") == "answered");
-  CHECK(bench.recorder.begun.size() == 3);
+  CHECK(bench.recorder.started.size() == 3);
 }
 
 TEST_CASE("the tail of standard error stands with a run that crashed") {
@@ -107,12 +107,12 @@ read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 while [ ! -e "$GO" ]; do sleep 0.01; done
 echo "{\"type\":\"complete\",\"id\":\"$id\"}"
 )");
-  bench.rule.child.edit().env = {{"GO", bench.folder.path() + "/go"}};
+  bench.rule.child.edit().env = {{"GO", bench.directory.path() + "/go"}};
   for (int i = 0; i < 5; ++i) bench.start("R" + std::to_string(i), "x");
   REQUIRE(bench.started("R4"));  // all in one pipe, of which one line is read
-  bench.folder.file("go", "");
+  bench.directory.file("go", "");
   for (int i = 0; i < 5; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
-  CHECK(bench.recorder.begun.size() == 5);
+  CHECK(bench.recorder.started.size() == 5);
   CHECK_FALSE(bench.recorder.over.at(0).early);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("processes that end at once are started ever slower, and items are han
   }
   CHECK(handed_back >= 1);
   CHECK(crashed <= 8);  // 0, 0.1, 0.3, 0.7, 1.5, 3.1 s
-  CHECK(bench.recorder.begun.size() == crashed);
+  CHECK(bench.recorder.started.size() == crashed);
 }
 
 TEST_CASE("after an early end, one item tells whether the program is right again") {
@@ -161,7 +161,7 @@ done
   bench.start("R0", "x");
   bench.start("R1", "x");
   CHECK(bench.end_of("R0") == "its process ended: exit 1");
-  bench.folder.file("x.go", "");
+  bench.directory.file("x.go", "");
   bench.start("R2", "hold");
   bench.start("R3", "hold");
   CHECK(bench.end_of("R1") == "answered");
@@ -180,7 +180,7 @@ TEST_CASE("a program that can't be started is told to each run that waits") {
     CHECK(bench.end_of(run) == "can't run /no/such/program: No such file or directory");
     CHECK(bench.pid(run) == 0);
   }
-  bench.rule.executor = bench.folder.path() + "/x";
+  bench.rule.executor = bench.directory.path() + "/x";
   CHECK(bench.run("C", "x") == "answered");
 }
 

@@ -16,12 +16,12 @@ TEST_CASE("a process that was given max_items finishes them, and is replaced wit
   bench.start("B", "hold");
   bench.start("C", "hold");
   REQUIRE(bench.started("C"));
-  REQUIRE(bench.wait([&] { return bench.recorder.begun.size() == 2; }));  // before it is needed
+  REQUIRE(bench.wait([&] { return bench.recorder.started.size() == 2; }));  // before it is needed
   CHECK(bench.run("D", "x") == "answered");
-  CHECK(bench.pid("D") == bench.recorder.begun[1]);
-  CHECK(bench.pid("C") == bench.recorder.begun[0]);
+  CHECK(bench.pid("D") == bench.recorder.started[1]);
+  CHECK(bench.pid("C") == bench.recorder.started[0]);
   CHECK_FALSE(bench.recorder.runs["A"].end);
-  CHECK(bench.folder.read("eof").empty());
+  CHECK(bench.directory.read("eof").empty());
   for (const char* run : {"A", "B", "C"}) {
     bench.stop(run);
     CHECK(bench.end_of(run) == "answered");
@@ -29,7 +29,7 @@ TEST_CASE("a process that was given max_items finishes them, and is replaced wit
   CHECK(bench.wait([&] { return bench.recorder.over.size() == 1; }));
   CHECK(bench.recorder.over[0].how == "exit 0");
   CHECK_FALSE(bench.recorder.over[0].early);
-  CHECK(bench.folder.read("eof") == "end of file\n");
+  CHECK(bench.directory.read("eof") == "end of file\n");
 }
 
 TEST_CASE("twenty items by processes of one item each") {
@@ -44,14 +44,14 @@ TEST_CASE("twenty items by processes of one item each") {
   }
   CHECK(pids.size() == 20);
   bench.executor->retire();
-  CHECK(bench.wait([&] { return bench.recorder.over.size() == bench.recorder.begun.size(); }));
+  CHECK(bench.wait([&] { return bench.recorder.over.size() == bench.recorder.started.size(); }));
 }
 
 TEST_CASE("a process that is older than max_age is replaced") {
   StreamBench bench;
   bench.rule.max_age = 200ms;
   bench.start("A", "hold");
-  REQUIRE(bench.wait([&] { return bench.recorder.begun.size() == 2; }));
+  REQUIRE(bench.wait([&] { return bench.recorder.started.size() == 2; }));
   CHECK_FALSE(bench.recorder.runs["A"].end);
   bench.start("B", "x");
   CHECK(bench.end_of("B") == "answered");
@@ -94,7 +94,7 @@ TEST_CASE(
 
 TEST_CASE("more than may be kept for a process goes through it as it reads") {
   StreamBench bench;
-  bench.patience = std::chrono::minutes(1);  // on a busy machine, reading takes more than a second
+  bench.timeout = std::chrono::minutes(1);  // on a busy machine, reading takes more than a second
   const Item large = "large " + Item(std::size_t{300} << 10, 'x');
   for (int i = 0; i < 8; ++i) bench.start("R" + std::to_string(i), large);
   for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
@@ -106,7 +106,7 @@ TEST_CASE("hundreds of items of one turn of the loop, more than a pipe holds, al
   const Item item(1000, 'x');
   for (int i = 0; i < 400; ++i) bench.start("R" + std::to_string(i), item);
   for (int i = 0; i < 400; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
-  CHECK(bench.recorder.begun.size() == 1);
+  CHECK(bench.recorder.started.size() == 1);
 }
 
 TEST_CASE("of items that were partly in the pipe when the process ended, none is lost") {
@@ -115,13 +115,13 @@ read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 while [ ! -e "$GO" ]; do sleep 0.01; done
 echo "{\"type\":\"complete\",\"id\":\"$id\"}"
 )");
-  bench.rule.child.edit().env = {{"GO", bench.folder.path() + "/go"}};
+  bench.rule.child.edit().env = {{"GO", bench.directory.path() + "/go"}};
   const Item item(std::size_t{15} << 10, 'x');
   for (int i = 0; i < 8; ++i) bench.start("R" + std::to_string(i), item);
   REQUIRE(bench.started("R7"));
-  bench.folder.file("go", "");
+  bench.directory.file("go", "");
   for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
-  CHECK(bench.recorder.begun.size() == 8);
+  CHECK(bench.recorder.started.size() == 8);
 }
 
 TEST_CASE("a flood of lines from one process holds up no other") {
@@ -133,7 +133,7 @@ TEST_CASE("a flood of lines from one process holds up no other") {
       executor::make_executor(flood.loop, {"host-1"}, recorder, command_rule({"true"}), {});
   for (int i = 0; i < 5; ++i) {
     const RunId run = "B" + std::to_string(i);
-    other->start({run, "x", {}, 1, 1}, std::make_shared<const Rule>(command_rule({"true"})));
+    other->start({run, "x", {}, 1, 1}, std::make_shared<const ListConfig>(command_rule({"true"})));
     CHECK(flood.wait([&] { return recorder.runs[run].end.has_value(); }));
     flood.recorder.bad_lines.clear();
   }
@@ -149,7 +149,7 @@ TEST_CASE("processes of an executor that is gone leave in good order, if somebod
   bench.retiring_streams->when_none([&] { gone = true; });
   REQUIRE(bench.wait([&] { return gone; }));
   CHECK_FALSE(alive(pid));
-  CHECK(bench.folder.read("eof") == "end of file\n");
+  CHECK(bench.directory.read("eof") == "end of file\n");
 }
 
 TEST_CASE("processes that don't leave are killed on demand, and with whoever saw to it") {

@@ -69,7 +69,7 @@ struct StreamBench {
   explicit StreamBench(const std::string& program = obedient, unsigned at_once = 8)
       : concurrency(at_once) {
     rule.prefix = "work";
-    rule.executor = folder.file("x", program, 0755);
+    rule.executor = directory.file("x", program, 0755);
     rule.mode = Mode::stream;
     rule.concurrency = 8;
     rule.kill_grace = std::chrono::milliseconds(300);
@@ -78,7 +78,7 @@ struct StreamBench {
   void start(const RunId& run, const Item& item) {
     if (!executor) make();
     recorder.inside_call = true;
-    executor->start({run, item, {}, 77, 2}, std::make_shared<const Rule>(rule));
+    executor->start({run, item, {}, 77, 2}, std::make_shared<const ListConfig>(rule));
     recorder.inside_call = false;
   }
   void stop(const RunId& run) {
@@ -97,7 +97,7 @@ struct StreamBench {
   }
   executor::ExecutorOptions options() {
     executor::ExecutorOptions made{"host-1", nullptr, retiring_streams.get()};
-    if (patience) made.patience = *patience;
+    if (timeout) made.timeout = *timeout;
     return made;
   }
   bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
@@ -121,10 +121,10 @@ struct StreamBench {
   }
   std::string result(const RunId& run) { return recorder.runs[run].end->complete->result; }
 
-  TempDir folder;
-  Rule rule;
+  TempDir directory;
+  ListConfig rule;
   unsigned concurrency;
-  std::optional<Duration> patience;  ///< of items that wait; without: what it is for users
+  std::optional<Duration> timeout;  ///< of items that wait; without: what it is for users
   loop::Loop loop;
   RunRecorder recorder;
   std::unique_ptr<executor::RetiringStreams> retiring_streams;

@@ -21,8 +21,8 @@ TEST_CASE("one process takes many items, several at a time") {
   CHECK(bench.run("D", "release") == "answered");
   CHECK(bench.end_of("A") == "answered");
   CHECK(bench.end_of("B") == "answered");
-  CHECK(bench.recorder.begun.size() == 1);
-  for (const char* run : {"A", "B", "C", "D"}) CHECK(bench.pid(run) == bench.recorder.begun[0]);
+  CHECK(bench.recorder.started.size() == 1);
+  for (const char* run : {"A", "B", "C", "D"}) CHECK(bench.pid(run) == bench.recorder.started[0]);
 }
 
 TEST_CASE("it is called with --stream and the list's name, and gets each item as it is") {
@@ -50,7 +50,7 @@ TEST_CASE("it is called with --stream and the list's name, and gets each item as
                          : base64_decode(line["item_base64"].get<std::string>()).value();
     CHECK(got == item);
   }
-  CHECK(bench.recorder.begun.size() == 1);
+  CHECK(bench.recorder.started.size() == 1);
 }
 
 TEST_CASE("its environment has the list's variables, but none of a single run") {
@@ -69,17 +69,17 @@ TEST_CASE("a temporary folder belongs to a process, and goes with it") {
   StreamBench bench;
   bench.rule.child.edit().cwd = "temp";
   bench.rule.max_items = 2;
-  std::vector<std::string> folders;
+  std::vector<std::string> directories;
   for (const char* run : {"A", "B", "C"}) {
     REQUIRE(bench.run(run, "x") == "answered");
-    folders.push_back(Json::parse(bench.result(run))["cwd"]);
+    directories.push_back(Json::parse(bench.result(run))["cwd"]);
   }
-  CHECK(folders[0] == folders[1]);
-  CHECK(folders[1] != folders[2]);
-  CHECK(bench.wait([&] { return !std::filesystem::exists(folders[0]); }));
-  CHECK(std::filesystem::exists(folders[2]));
+  CHECK(directories[0] == directories[1]);
+  CHECK(directories[1] != directories[2]);
+  CHECK(bench.wait([&] { return !std::filesystem::exists(directories[0]); }));
+  CHECK(std::filesystem::exists(directories[2]));
   bench.executor.reset();
-  CHECK(bench.wait([&] { return !std::filesystem::exists(folders[2]); }));
+  CHECK(bench.wait([&] { return !std::filesystem::exists(directories[2]); }));
 }
 
 TEST_CASE("lines go to the run that they name, and others are counted") {

@@ -19,7 +19,7 @@
 using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
-using Left = process::FolderRemoval::Result;
+using Left = process::TreeRemoval::Result;
 
 namespace remove_folder_test {
 namespace {
@@ -27,8 +27,8 @@ namespace {
 constexpr int levels = 60'000;
 
 /// A folder in a folder, and so on: longer than any path.
-void make_nest(const std::string& folder, int depth) {
-  process::Fd at(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+void make_nest(const std::string& directory, int depth) {
+  process::Fd at(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int i = 0; i < depth; ++i) {
     REQUIRE(mkdirat(at.get(), "d", 0700) == 0);
     at = process::Fd(openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -49,12 +49,12 @@ struct FewDescriptors {
 };
 
 struct Watched {
-  explicit Watched(loop::Loop& loop) : folders(loop) {
-    folders.on_stays = [this](const std::string& path, const std::string& why) {
+  explicit Watched(loop::Loop& loop) : directories(loop) {
+    directories.on_stays = [this](const std::string& path, const std::string& why) {
       said.push_back(path + ": " + why);
     };
   }
-  process::TempFolders folders;
+  process::TempDirectories directories;
   std::vector<std::string> said;
 };
 
@@ -63,12 +63,12 @@ struct Watched {
 TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded time") {
   // In memory where that can be had: on a disk, so many folders take their time to be made.
   const std::string place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  const TempDir folder(place);
-  const std::string path = folder / "nest";
+  const TempDir directory(place);
+  const std::string path = directory / "nest";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
   make_nest(path, levels);
   const FewDescriptors few;
-  process::FolderRemoval removal(path);
+  process::TreeRemoval removal(path);
   int pieces = 0;
   Left result = Left::more;
   loop::SystemClock clock;
@@ -86,10 +86,10 @@ TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded
 }
 
 TEST_CASE("a wide folder too, and one of everything") {
-  const TempDir folder;
-  const std::string path = folder.path() + "/wide";
+  const TempDir directory;
+  const std::string path = directory.path() + "/wide";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
-  folder.file("precious", "keep me");
+  directory.file("precious", "keep me");
   for (int i = 0; i < 20'000; ++i) {
     const std::string name = path + '/' + std::to_string(i);
     REQUIRE((i % 10 == 0 ? mkdir(name.c_str(), 0700) : mknod(name.c_str(), S_IFREG | 0600, 0)) ==
@@ -98,29 +98,29 @@ TEST_CASE("a wide folder too, and one of everything") {
   std::filesystem::create_directories(path + "/.w8y-1/a/b");
   std::filesystem::create_directories(path + "/x/.w8y-1/y/.w8y-2/z");
   std::filesystem::create_symlink("..", path + "/x/up");
-  std::filesystem::create_directory_symlink(folder.path(), path + "/x/.w8y-1/y/root");
+  std::filesystem::create_directory_symlink(directory.path(), path + "/x/.w8y-1/y/root");
   mkfifo((path + "/x/fifo").c_str(), 0600);
-  process::FolderRemoval removal(path);
+  process::TreeRemoval removal(path);
   Left result = Left::more;
   while (result == Left::more) result = removal.go_on(20ms);
   CHECK(result == Left::gone);
-  CHECK(folder.read("precious") == "keep me");
+  CHECK(directory.read("precious") == "keep me");
 }
 
 TEST_CASE("folders that their owner closed to himself are opened again") {
-  const TempDir folder;
-  const std::string path = folder.path() + "/closed";
+  const TempDir directory;
+  const std::string path = directory.path() + "/closed";
   std::filesystem::create_directories(path + "/a/b/c");
   const bool as_root = is_root();
   if (as_root) {  // who may do everything: so as somebody else
     for (const char* name : {"", "/a", "/a/b", "/a/b/c"})
       REQUIRE(chown((path + name).c_str(), 61234, 61234) == 0);
-    REQUIRE(chmod(folder.path().c_str(), 0777) == 0);
+    REQUIRE(chmod(directory.path().c_str(), 0777) == 0);
     REQUIRE(seteuid(61234) == 0);
   }
   chmod((path + "/a/b").c_str(), 0);
   chmod((path + "/a").c_str(), 0500);
-  process::FolderRemoval removal(path);
+  process::TreeRemoval removal(path);
   CHECK(removal.go_on(10s) == Left::gone);
   if (as_root) REQUIRE(seteuid(0) == 0);
   if (as_root) prctl(PR_SET_DUMPABLE, 1);  // as it was before
@@ -133,8 +133,8 @@ TEST_CASE("a directory of another user that a run moved into its own is left alo
     return;
   }
   constexpr uid_t runs_user = 61234;
-  const TempDir folder;
-  const std::string path = folder.path() + "/run";
+  const TempDir directory;
+  const std::string path = directory.path() + "/run";
   std::filesystem::create_directories(path + "/mine/deep/moved/inner");
   std::filesystem::create_directories(path + "/taken");
   for (const char* name : {"", "/mine", "/mine/deep"})
@@ -142,17 +142,17 @@ TEST_CASE("a directory of another user that a run moved into its own is left alo
   for (const char* name : {"/mine/deep/moved", "/mine/deep/moved/inner", "/taken"})
     REQUIRE(chown((path + name).c_str(), 61235, 61235) == 0);
   // Files and empty directories of others, in directories of its own, the run could remove itself.
-  folder.file("run/mine/file", "x");
-  folder.file("run/mine/deep/moved/precious", "keep me");
-  folder.file("run/taken/precious", "keep me");
-  process::FolderRemoval removal(path, runs_user);
+  directory.file("run/mine/file", "x");
+  directory.file("run/mine/deep/moved/precious", "keep me");
+  directory.file("run/taken/precious", "keep me");
+  process::TreeRemoval removal(path, runs_user);
   Left result = Left::more;
   while (result == Left::more) result = removal.go_on(1s);
   CHECK(result == Left::stays);
   CHECK(removal.problem().find("it belongs to user 61235, not to the user of the run") !=
         std::string::npos);
   CHECK_FALSE(std::filesystem::exists(path + "/mine/file"));
-  CHECK(folder.read("run/taken/precious") == "keep me");
+  CHECK(directory.read("run/taken/precious") == "keep me");
   std::size_t kept = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
     if (entry.path().filename() == "precious") ++kept;
@@ -161,25 +161,25 @@ TEST_CASE("a directory of another user that a run moved into its own is left alo
   REQUIRE(chown(path.c_str(), 61235, 61235) == 0);
   CHECK(removal.go_on(1s) == Left::stays);
   // Root's own runs have no such limit.
-  process::FolderRemoval of_root(path);
+  process::TreeRemoval of_root(path);
   result = Left::more;
   while (result == Left::more) result = of_root.go_on(1s);
   CHECK(result == Left::gone);
 }
 
 TEST_CASE("another folder of the name is not touched") {
-  const TempDir folder;
-  const std::string path = folder.path() + "/one";
+  const TempDir directory;
+  const std::string path = directory.path() + "/one";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
-  process::FolderRemoval removal(path);
-  REQUIRE(rename(path.c_str(), (folder.path() + "/aside").c_str()) == 0);
+  process::TreeRemoval removal(path);
+  REQUIRE(rename(path.c_str(), (directory.path() + "/aside").c_str()) == 0);
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
   CHECK(removal.go_on(1s) == Left::gone);
   CHECK(std::filesystem::exists(path));
   REQUIRE(rmdir(path.c_str()) == 0);
-  REQUIRE(symlink((folder.path() + "/aside").c_str(), path.c_str()) == 0);
+  REQUIRE(symlink((directory.path() + "/aside").c_str(), path.c_str()) == 0);
   CHECK(removal.go_on(1s) == Left::gone);
-  CHECK(std::filesystem::exists(folder.path() + "/aside"));
+  CHECK(std::filesystem::exists(directory.path() + "/aside"));
 }
 
 TEST_CASE("what stays is said once, tried again, and said when it is gone after all") {
@@ -187,25 +187,25 @@ TEST_CASE("what stays is said once, tried again, and said when it is gone after 
     MESSAGE("needs root, to mount something: skipped");
     return;
   }
-  const TempDir folder;
-  const std::string path = folder.path() + "/mounted";
+  const TempDir directory;
+  const std::string path = directory.path() + "/mounted";
   std::filesystem::create_directories(path + "/a/b");
   if (mount("none", (path + "/a/b").c_str(), "tmpfs", 0, nullptr) != 0) return;
   loop::Loop loop;
   Watched watched(loop);
-  watched.folders.remove(path);
+  watched.directories.remove(path);
   CHECK(turn_until(loop, [&] { return watched.said.size() == 1; }));
   CHECK(watched.said.at(0).starts_with(path + ": "));
   // Another's folder is not kept waiting by it.
-  const std::string other = folder.path() + "/other";
+  const std::string other = directory.path() + "/other";
   std::filesystem::create_directories(other + "/x/y");
-  watched.folders.remove(other);
-  CHECK(turn_until(loop, [&] { return watched.folders.left() == 1; }));
+  watched.directories.remove(other);
+  CHECK(turn_until(loop, [&] { return watched.directories.left() == 1; }));
   CHECK_FALSE(std::filesystem::exists(other));
   REQUIRE(umount2((path + "/a/b").c_str(), 0) == 0);
   CHECK(turn_until(loop, [&] { return watched.said.size() == 2; }));
   CHECK(watched.said.back() == path + ": ");
-  CHECK(watched.folders.left() == 0);
+  CHECK(watched.directories.left() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
 }
 

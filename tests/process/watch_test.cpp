@@ -41,19 +41,19 @@ TEST_CASE("a turn in which a timer was due does not wait for more") {
   Timer first(loop.timers());
   Timer next(loop.timers());
   first.set(loop.now(), [&] { next.set(loop.now(), [&] { over = true; }); });
-  while (!over) loop.turn(true);
+  while (!over) loop.iterate(true);
   CHECK_FALSE(late);
 }
 
 TEST_CASE("a turn in which libuv has called back does not wait for more") {
   loop::Loop loop;
   bool woken = false;
-  loop::Wake wake(loop, [&] { woken = true; });
+  loop::AsyncWakeup wake(loop, [&] { woken = true; });
   wake.wake();  // before libuv has had its first turn
   bool late = false;
   Timer far(loop.timers());
   far.set(loop.now() + std::chrono::seconds(20), [&] { late = true; });
-  while (!woken) loop.turn(true);
+  while (!woken) loop.iterate(true);
   CHECK_FALSE(late);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a watch may destroy itself and others that are ready in the same turn
     });
     watches[i]->want(true, false);
   }
-  for (int i = 0; i < 3; ++i) loop.turn(false);
+  for (int i = 0; i < 3; ++i) loop.iterate(false);
   CHECK(called == 1);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("a watch is told what it wants, a hang-up too") {
   char byte = 0;
   CHECK(read(pipe.read.get(), &byte, 1) == 1);
   reads.want(true, false);
-  for (int i = 0; i < 3; ++i) loop.turn(false);
+  for (int i = 0; i < 3; ++i) loop.iterate(false);
   CHECK(readable == 1);
   writes.want(false, false);
   pipe.write.reset();
@@ -104,8 +104,8 @@ TEST_CASE("a watch is told what it wants, a hang-up too") {
 
 TEST_CASE("a file can't be watched, and that is said") {
   loop::Loop loop;
-  const TempDir folder;
-  const process::Fd file(open(folder.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
+  const TempDir directory;
+  const process::Fd file(open(directory.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));
   loop::Watch on_file(loop, file.get(), [](bool, bool) {});
   CHECK_THROWS_AS(on_file.want(true, false), std::system_error);
 }

@@ -37,7 +37,7 @@ TEST_CASE("the password is given in the handshake") {
     const std::string answer = ask(loop, client, {"SET", "k", "w"});
     CHECK(has(answer, "not_sent: " + server.url() + ": "));
     CHECK((has(answer, "WRONGPASS") || has(answer, "NOAUTH")));
-    CHECK(!has(client.trouble(), "wrong@"));
+    CHECK(!has(client.error(), "wrong@"));
     CHECK(ups.ups == 0);
     CHECK(ups.downs.size() == 1);
   }
@@ -97,11 +97,11 @@ TEST_CASE("the password file is read at each connect") {
   Ups ups(client);
   CHECK(has(ask(loop, client, {"PING"}), "password file " + file + ": not found"));
   write(file, "");
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "empty"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "empty"); }));
   write(file, std::string(5000, 'x'));
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "longer"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "longer"); }));
   write(file, "wrong\n");
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "WRONGPASS"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "WRONGPASS"); }));
   write(file, "first\n");
   client.reconnect_now();
   CHECK(turn_until(loop, [&] { return client.connected(); }));

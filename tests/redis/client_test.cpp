@@ -47,7 +47,7 @@ TEST_CASE("calls made before the connection is there wait for it and are answere
     answers.all.back().resize(3);
     CHECK(answers.all == std::vector<std::string>{"OK", "v", "1", "(nil)", "ERR"});
     CHECK(client.connected());
-    CHECK(client.trouble().empty());
+    CHECK(client.error().empty());
     CHECK(client.commands_sent() == 5);
   }
 }
@@ -198,7 +198,7 @@ TEST_CASE("destroying the client answers nobody") {
   CHECK(ask(loop, *client, {"PING"}) == "PONG");
   server.pause();
   client->call({"PING"}, answers.take());
-  loop.turn(false);  // it is written here
+  loop.iterate(false);  // it is written here
   client.reset();
   server.resume();
   turn_for(loop, 20ms);

@@ -46,7 +46,7 @@ TEST_CASE("a cluster that nobody can ask is trouble, not an error") {
   CHECK(answers.all.empty());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
   CHECK(has(answers.all[0], "not_sent: " + url));
-  CHECK(has(client.trouble(), "refused"));
+  CHECK(has(client.error(), "refused"));
   CHECK(has(ask(loop, client, {"GET", "k"}), "not_sent"));
   turn_for(loop, 300ms);
   CHECK(ups.downs.size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("a cluster: every command goes where its key is") {
   CHECK(early.all == std::vector<std::string>{"OK", "OK", "OK"});
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
   CHECK(client.connected());
-  CHECK(client.trouble().empty());
+  CHECK(client.error().empty());
   for (const char* key : {"a", "b", "c"}) {
     CHECK(std::to_string(redis::slot_of(key)) == cluster.slot_of(key));
     CHECK(cluster.nodes[cluster.owner_of(key)]->ask({"GET", key}) == key);
@@ -124,7 +124,7 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
   const std::size_t to = (from + 1) % 3;
   const std::string slot = cluster.slot_of("{m}1");
 
-  cluster.begin_move(slot, from, to);
+  cluster.start_move(slot, from, to);
   CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");
   CHECK(ask(loop, client, {"SET", "{m}new", "n"}) == "OK");  // not here any more: ASK
   CHECK(cluster.nodes[from]->ask({"CLUSTER", "COUNTKEYSINSLOT", slot}) == "2");
@@ -149,7 +149,7 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
   Answers answers;
   std::string expected;
   for (int round = 0; round < 20; ++round) {
-    if (round == 5) cluster.begin_move(slot, to, from);
+    if (round == 5) cluster.start_move(slot, to, from);
     if (round == 10)
       for (const char* key : {"{m}1", "{m}2", "{m}new", "{m}log"}) cluster.move_key(key, to, from);
     if (round == 15) cluster.end_move(slot, to, from);
@@ -158,7 +158,7 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
       client.call({"APPEND", "{m}log", digit}, answers.take());
       expected += digit;
     }
-    loop.turn(false);
+    loop.iterate(false);
   }
   CHECK(turn_until(loop, [&] { return answers.all.size() == 100; }));
   CHECK(ask(loop, client, {"GET", "{m}log"}) == expected);
@@ -175,7 +175,7 @@ TEST_CASE("keys that stay on their way for longer than command_timeout are the c
   CHECK(ask(loop, client, {"MSET", "{m}1", "1", "{m}2", "2"}) == "OK");
   const std::size_t from = cluster.owner_of("{m}1");
   const std::size_t to = (from + 1) % 3;
-  cluster.begin_move(cluster.slot_of("{m}1"), from, to);
+  cluster.start_move(cluster.slot_of("{m}1"), from, to);
   cluster.move_key("{m}1", from, to);
   const Instant asked = loop.now();
   CHECK(has(ask(loop, client, {"MGET", "{m}1", "{m}2"}), "TRYAGAIN"));

@@ -68,7 +68,7 @@ class Peer {
   std::unique_ptr<loop::Watch> watch_;
 };
 
-std::string first_trouble(const std::string& says, bool hang_up = false) {
+std::string first_error(const std::string& says, bool hang_up = false) {
   loop::Loop loop;
   Peer peer(loop, says, hang_up);
   auto options = options_for("unix://" + peer.path());
@@ -83,21 +83,21 @@ std::string first_trouble(const std::string& says, bool hang_up = false) {
 }  // namespace
 
 TEST_CASE("garbage instead of a handshake") {
-  CHECK(has(first_trouble("HTTP/1.1 400 Bad Request\r\n\r\n"), "the answer can't be read"));
-  CHECK(has(first_trouble(std::string(100, '\0')), "the answer can't be read"));
-  CHECK(has(first_trouble("*2147483647\r\n"), "the answer can't be read"));
-  CHECK(has(first_trouble("-ERR max number of clients reached\r\n", true), "max number"));
-  CHECK(has(first_trouble("+PO", true), "connection"));
-  CHECK(has(first_trouble("", true), "unix://"));
-  CHECK(has(first_trouble(""), "no answer in time"));
-  CHECK(has(first_trouble("$100\r\nhalf a reply"), "no answer in time"));
+  CHECK(has(first_error("HTTP/1.1 400 Bad Request\r\n\r\n"), "the answer can't be read"));
+  CHECK(has(first_error(std::string(100, '\0')), "the answer can't be read"));
+  CHECK(has(first_error("*2147483647\r\n"), "the answer can't be read"));
+  CHECK(has(first_error("-ERR max number of clients reached\r\n", true), "max number"));
+  CHECK(has(first_error("+PO", true), "connection"));
+  CHECK(has(first_error("", true), "unix://"));
+  CHECK(has(first_error(""), "no answer in time"));
+  CHECK(has(first_error("$100\r\nhalf a reply"), "no answer in time"));
 }
 
 TEST_CASE("garbage behind a good handshake") {
-  CHECK(has(first_trouble("+PONG\r\n?!\r\n"), "lost: "));
-  CHECK(has(first_trouble("+PONG\r\n$100\r\nhalf a reply"), "no answer within 200 ms"));
-  CHECK(has(first_trouble("+PONG\r\n", true), "unix://"));
-  CHECK(has(first_trouble("+PONG\r\n+one\r\n+two\r\n"), "one"));  // and dropped for the second
+  CHECK(has(first_error("+PONG\r\n?!\r\n"), "lost: "));
+  CHECK(has(first_error("+PONG\r\n$100\r\nhalf a reply"), "no answer within 200 ms"));
+  CHECK(has(first_error("+PONG\r\n", true), "unix://"));
+  CHECK(has(first_error("+PONG\r\n+one\r\n+two\r\n"), "one"));  // and dropped for the second
 }
 
 TEST_CASE("a reply that comes twice is not the next call's, and none behind it is believed") {

@@ -21,10 +21,10 @@ struct StillClock final : Clock {
   [[nodiscard]] WallTime wall() const override { return WallTime(0); }
 };
 
-ClusterLane::Call call(const std::string& word) {
+HashSlotQueue::Call call(const std::string& word) {
   auto made = std::make_shared<ClusterCall>();
   made->parts.push_back({{word}, {}});
-  made->patience = Instant{2h};
+  made->timeout = Instant{2h};
   return made;
 }
 
@@ -37,8 +37,8 @@ struct Lane {
   const ClusterNode& other = *reinterpret_cast<const ClusterNode*>(&timers);
   const ClusterNode* node = &one;
   std::vector<std::string> sent;
-  std::vector<ClusterLane::Call> flying;
-  ClusterLane lane{clock, timers, [this] { pump(); }};
+  std::vector<HashSlotQueue::Call> flying;
+  HashSlotQueue lane{clock, timers, [this] { pump(); }};
 
   void pump() {
     while (lane.next() != nullptr && lane.may_go_to(*node)) {
@@ -50,12 +50,12 @@ struct Lane {
     lane.add(call(word));
     pump();
   }
-  void answer(std::size_t index, SendAgain again) { lane.answered(flying.at(index), again); }
+  void answer(std::size_t index, Resend again) { lane.answered(flying.at(index), again); }
 };
 
 using Words = std::vector<std::string>;
 
-SendAgain again_after(ClusterCall& of, const std::string& error, Instant now = Instant{1h}) {
+Resend again_after(ClusterCall& of, const std::string& error, Instant now = Instant{1h}) {
   Reader reader;
   reader.feed("-" + error + "\r\n");
   const redisReply* reply = reader.next();
@@ -70,9 +70,9 @@ TEST_CASE("lane: calls go out in their order, side by side, and then it is idle"
   l.add("a");
   l.add("b");
   CHECK(l.sent == Words{"a", "b"});
-  l.answer(0, SendAgain::no);
+  l.answer(0, Resend::never);
   CHECK_FALSE(l.lane.idle());
-  l.answer(1, SendAgain::no);
+  l.answer(1, Resend::never);
   CHECK(l.lane.idle());
 }
 
@@ -80,10 +80,10 @@ TEST_CASE("lane: what is sent again goes before what was called later") {
   Lane l;
   l.add("a");
   l.add("b");
-  l.answer(0, SendAgain::now);
+  l.answer(0, Resend::immediately);
   l.add("c");
   CHECK(l.sent == Words{"a", "b"});  // b is still out
-  l.answer(1, SendAgain::now);
+  l.answer(1, Resend::immediately);
   CHECK(l.sent == Words{"a", "b", "a", "b", "c"});
 }
 
@@ -93,14 +93,14 @@ TEST_CASE("lane: another node gets nothing until all have come back from the fir
   l.node = &l.other;
   l.add("b");
   CHECK(l.sent == Words{"a"});
-  l.answer(0, SendAgain::no);
+  l.answer(0, Resend::never);
   CHECK(l.sent == Words{"a", "b"});
 }
 
 TEST_CASE("lane: a pause before what is sent again slowly") {
   Lane l;
   l.add("a");
-  l.answer(0, SendAgain::later);
+  l.answer(0, Resend::delayed);
   l.add("b");
   CHECK(l.sent == Words{"a"});
   CHECK_FALSE(l.lane.idle());
@@ -121,32 +121,32 @@ TEST_CASE("lane: one that can't be sent is taken out") {
 
 TEST_CASE("sent again: after MOVED and ASK five times, the third and later ones slowly") {
   ClusterCall of = *call("GET");
-  CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::now);
+  CHECK(again_after(of, "MOVED 1 there:2") == Resend::immediately);
   CHECK_FALSE(of.asked_for);
-  CHECK(again_after(of, "ASK 1 there:2") == SendAgain::now);
+  CHECK(again_after(of, "ASK 1 there:2") == Resend::immediately);
   REQUIRE(of.asked_for);
   CHECK(of.asked_for->host == "there");
-  for (int i = 0; i < 3; ++i) CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::later);
+  for (int i = 0; i < 3; ++i) CHECK(again_after(of, "MOVED 1 there:2") == Resend::delayed);
   CHECK_FALSE(of.asked_for);  // it was for once
-  CHECK(again_after(of, "MOVED 1 there:2") == SendAgain::no);
+  CHECK(again_after(of, "MOVED 1 there:2") == Resend::never);
 }
 
 TEST_CASE("sent again: after TRYAGAIN, as long as it has patience; never after other errors") {
   ClusterCall of = *call("MGET");
-  for (int i = 0; i < 20; ++i) CHECK(again_after(of, "TRYAGAIN keys") == SendAgain::later);
-  CHECK(again_after(of, "TRYAGAIN keys", Instant{3h}) == SendAgain::no);
-  CHECK(again_after(of, "WRONGTYPE no list") == SendAgain::no);
+  for (int i = 0; i < 20; ++i) CHECK(again_after(of, "TRYAGAIN keys") == Resend::delayed);
+  CHECK(again_after(of, "TRYAGAIN keys", Instant{3h}) == Resend::never);
+  CHECK(again_after(of, "WRONGTYPE no list") == Resend::never);
   CHECK(send_again(of, {"here", 1}, Answer{Failure::lost, Reply(nullptr), "gone"}, {}) ==
-        SendAgain::no);
+        Resend::never);
 }
 
 TEST_CASE("sent again: never what belongs to one connection, or has no key") {
   ClusterCall transaction = *call("MULTI");
   transaction.parts.push_back({{"EXEC"}, {}});
-  CHECK(again_after(transaction, "MOVED 1 there:2") == SendAgain::no);
+  CHECK(again_after(transaction, "MOVED 1 there:2") == Resend::never);
   ClusterCall anywhere = *call("PING");
   anywhere.anywhere = true;
-  CHECK(again_after(anywhere, "MOVED 1 there:2") == SendAgain::no);
+  CHECK(again_after(anywhere, "MOVED 1 there:2") == Resend::never);
 }
 
 }  // namespace cluster_lane_test

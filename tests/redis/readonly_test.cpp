@@ -59,7 +59,7 @@ TEST_CASE("a primary that becomes a replica is left, and taken again when it is 
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(answers.all[0] == "(nil)");
   CHECK(has(answers.all[1], "READONLY"));
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "is a replica"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "is a replica"); }));
   CHECK(ups.ups == 1);
 
   pair.replica.ask({"REPLICAOF", "NO", "ONE"});

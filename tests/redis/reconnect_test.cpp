@@ -22,7 +22,7 @@ TEST_CASE("without a server, calls are answered not_sent, and never from inside 
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
   CHECK(has(answers.all[0], "not_sent: unix://"));
   CHECK(has(answers.all[0], "No such file"));
-  CHECK(has(client.trouble(), "No such file"));
+  CHECK(has(client.error(), "No such file"));
   CHECK(ups.downs.size() == 1);
   client.call({"PING"}, answers.take());
   CHECK(answers.all.size() == 2);
@@ -60,13 +60,13 @@ TEST_CASE("what was sent when the server is killed is lost; then the client come
     Answers answers;
     server.pause();
     client.call({"PING"}, answers.take());
-    loop.turn(false);  // it is written here
+    loop.iterate(false);  // it is written here
     server.kill();
     client.call({"PING"}, answers.take());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
     CHECK(has(answers.all[0], "lost: "));
     CHECK_FALSE(client.connected());
-    CHECK_FALSE(client.trouble().empty());
+    CHECK_FALSE(client.error().empty());
     CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
     CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
 
@@ -75,7 +75,7 @@ TEST_CASE("what was sent when the server is killed is lost; then the client come
     CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
     CHECK(loop.now() - back < 10s);  // the pauses do not grow without end
     CHECK(ask(loop, client, {"GET", "kept"}) == "1");
-    CHECK(client.trouble().empty());
+    CHECK(client.error().empty());
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a call that wasn't sent when the connection broke is known not to be"
   client.call({"SET", "first", "1"}, answers.take());
   client.call({"SET", "big", big}, answers.take());
   client.call({"SET", "last", "1"}, answers.take());
-  loop.turn(false);
+  loop.iterate(false);
   server.kill();
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[0], "lost"));
@@ -108,7 +108,7 @@ TEST_CASE("reconnect_now doesn't wait for the pause") {
   server.start();
   const long long before = server.info("total_connections_received");
   client.reconnect_now();
-  for (int i = 0; i < 3; ++i) loop.turn(false);
+  for (int i = 0; i < 3; ++i) loop.iterate(false);
   CHECK(server.info("total_connections_received") == before + 2);  // ours, and of who asks
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
 }
@@ -158,7 +158,7 @@ TEST_CASE("it was us who slept: the answer is there and counts") {
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   Answers answers;
   client.call({"PING"}, answers.take());
-  loop.turn(false);
+  loop.iterate(false);
   const long long before = server.info("total_commands_processed");
   const Instant late = loop.clock().now() + 2 * options.command_timeout;
   wait_until("the answer to be there, and late", [&] {
@@ -196,7 +196,7 @@ TEST_CASE("a server that reads nothing isn't written to without end") {
   for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.take());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 80; }));
   CHECK(std::ranges::all_of(answers.all, [](const auto& each) { return has(each, "not_sent"); }));
-  CHECK(has(client.trouble(), "doesn't read"));
+  CHECK(has(client.error(), "doesn't read"));
   server.resume();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
   CHECK(ask(loop, client, {"EXISTS", "k"}) == "0");
@@ -238,7 +238,7 @@ TEST_CASE("a server that is loading is waited for") {
   Client client(loop, options_for(server.url()));
   const std::string answer = ask(loop, client, {"DBSIZE"});
   CHECK(has(answer, "LOADING"));
-  CHECK(has(client.trouble(), "LOADING"));
+  CHECK(has(client.error(), "LOADING"));
   CHECK(turn_until(loop, [&] { return client.connected(); }));
   CHECK(ask(loop, client, {"DBSIZE"}) == "2000");
 }
@@ -252,7 +252,7 @@ TEST_CASE("a script that never ends keeps new connections out until it is killed
   Ups ups(client);
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   CHECK(has(ask(loop, client, {"EVAL", "while true do end", "0"}), "lost"));
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "BUSY"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "BUSY"); }));
   CHECK(server.ask({"SCRIPT", "KILL"}) == "OK");
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }

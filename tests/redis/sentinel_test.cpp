@@ -52,7 +52,7 @@ TEST_CASE("sentinels that nobody can ask are troubles, not errors") {
   const std::string answer = ask(loop, client, {"PING"});
   CHECK(has(answer, "not_sent: redis+sentinel://127.0.0.1:" + port));
   CHECK(has(answer, "no sentinel can be asked: redis://localhost:" + port));
-  CHECK(has(client.trouble(), "no sentinel can be asked"));
+  CHECK(has(client.error(), "no sentinel can be asked"));
 
   RedisServer plain({.tcp = true});  // a server that is no sentinel
   Client other(loop,

@@ -91,9 +91,9 @@ TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
   auto third = subscriber.subscribe("c", heard.take("3:"));
   third.reset();
   third = subscriber.subscribe("c", heard.take("3:"));
-  loop.turn(false);
+  loop.iterate(false);
   third.reset();
-  loop.turn(false);
+  loop.iterate(false);
   bool again = false;
   third = subscriber.subscribe("c", heard.take("4:"), [&] { again = true; });
   CHECK(turn_until(loop, [&] { return again; }));
@@ -144,7 +144,7 @@ TEST_CASE("after a kill -9 everything is subscribed again, and that is told") {
     server.kill();
     CHECK(turn_until(loop, [&] { return heard.downs >= 1; }));
     CHECK_FALSE(subscriber.connected());
-    CHECK_FALSE(subscriber.trouble().empty());
+    CHECK_FALSE(subscriber.error().empty());
     dropped.reset();
     const auto added = subscriber.subscribe("added", heard.take(), [&] { ++ready; });
     { const auto brief = subscriber.subscribe("brief", heard.take()); }

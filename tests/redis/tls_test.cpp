@@ -211,7 +211,7 @@ TEST_CASE("TLS: a server that goes and comes back; one that hangs in the handsha
   tls.server.pause();
   CHECK(has(ask(loop, client, {"PING"}), "lost"));
   CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
-  CHECK(turn_until(loop, [&] { return has(client.trouble(), "TLS handshake"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "TLS handshake"); }));
   tls.server.resume();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }

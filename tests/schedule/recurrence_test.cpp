@@ -158,7 +158,7 @@ TEST_CASE("recurrence: the next time of an old rule takes a few steps") {
         Case{"FREQ=YEARLY;BYDAY=-1SU", 20}, Case{"FREQ=SECONDLY;INTERVAL=7;BYMINUTE=5", 400},
         Case{"FREQ=WEEKLY;BYDAY=MO;COUNT=5000", 25000}}) {
     CAPTURE(one.rule);
-    Work work(one.steps);
+    WorkBudget work(one.steps);
     const RuleText text = read_rule(one.rule, [](TimeText time) { return time.wall; });
     const Rule rule(text, start, work);
     const auto found = rule.next(now, work);

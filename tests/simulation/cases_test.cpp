@@ -18,11 +18,11 @@ namespace cases_test {
 namespace {
 
 /// Maximum time from a push to its claim by a host with a free slot, as in scenario_keyspace.cpp.
-constexpr Duration longest_silence = 1s;
+constexpr Duration max_silence = 1s;
 constexpr unsigned idle_commands = 10;
 /// Maximum number of commands of a host in 10 s, as in scenario.cpp: the budget of 10 s, the saved
 /// budget of the second before, and 25 commands that are not for idle lists.
-constexpr std::uint64_t most_idle_commands = idle_commands * 11 + 25;
+constexpr std::uint64_t max_idle_commands = idle_commands * 11 + 25;
 
 /// Hosts h1, h2, … of one configuration on one Redis.
 struct Fleet {
@@ -64,7 +64,7 @@ struct Fleet {
   bool claims_pushed(const std::string& list) {
     const Instant since = world.now();
     redis.ask("user", {"RPUSH", list + ":list", "pushed"});
-    pass(longest_silence);
+    pass(max_silence);
     return promises.visited("redis1", list, "pushed") >= since;
   }
   /// Returns the number of commands of a host while a user sends `words` 300 times in 10 s.
@@ -82,7 +82,7 @@ struct Fleet {
   }
 
   World world{1};
-  Promises promises{world};
+  Invariants promises{world};
   Server redis{world, "redis1"};
   Network network{world};
   Children children{world, promises};
@@ -91,7 +91,7 @@ struct Fleet {
 };
 
 /// Three hosts in the wait queue of each of their lists, whose only item is locked. They poll each
-/// list at intervals of seconds, so that only a message makes them claim within `longest_silence`.
+/// list at intervals of seconds, so that only a message makes them claim within `max_silence`.
 struct WaitingFleet : Fleet {
   static constexpr unsigned lists = 20;
   WaitingFleet() : Fleet(3, lists) {
@@ -153,7 +153,7 @@ TEST_CASE("frequent messages on the wake channel cost no more than idle_commands
   for (int i = 0; i < 1000; ++i) fleet.put_locked("list1", "item" + std::to_string(i));
   fleet.host(1).start();
   fleet.pass(20s);
-  CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= most_idle_commands);
+  CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= max_idle_commands);
 }
 
 // Found by the seed 293325395: keyspace notifications report each change of a list. The host looked
@@ -163,7 +163,7 @@ TEST_CASE("a list that changes without free items costs no more than idle_comman
   fleet.put_locked("list1", "locked");
   fleet.host(1).start();
   fleet.pass(20s);
-  CHECK(fleet.commands_while(1, {"RPUSH", "list1:list", "locked"}) <= most_idle_commands);
+  CHECK(fleet.commands_while(1, {"RPUSH", "list1:list", "locked"}) <= max_idle_commands);
 }
 
 TEST_CASE("a host claims again when an ACL that refused its scripts allows them") {

@@ -9,27 +9,28 @@ namespace {
 
 constexpr Duration birth = std::chrono::milliseconds(1);
 constexpr Duration death = std::chrono::microseconds(500);
-constexpr Duration longest_story = std::chrono::seconds(4);
+constexpr Duration max_story = std::chrono::seconds(4);
 
 }  // namespace
 
 /// Destroyed, it kills its children, as the kernel does when their host dies.
-class StoryExecutor final : public Executor, public std::enable_shared_from_this<StoryExecutor> {
+class ScriptedExecutor final : public Executor,
+                               public std::enable_shared_from_this<ScriptedExecutor> {
  public:
-  StoryExecutor(Children& all, Inbox& host, RunHandler& handler)
+  ScriptedExecutor(Children& all, Inbox& host, RunHandler& handler)
       : all_(all), host_(host), handler_(handler) {}
-  ~StoryExecutor() override {
+  ~ScriptedExecutor() override {
     for (auto& [run, life] : lives_)
       if (life.alive) all_.watcher_.child_dead(life.child);
   }
-  StoryExecutor(const StoryExecutor&) = delete;
-  StoryExecutor& operator=(const StoryExecutor&) = delete;
+  ScriptedExecutor(const ScriptedExecutor&) = delete;
+  ScriptedExecutor& operator=(const ScriptedExecutor&) = delete;
 
-  void start(const Claim& claim, RulePtr rule) override {
+  void start(const Claim& claim, ListConfigPtr rule) override {
     const RunId run = claim.run;
     Life& life = lives_[run];
     life.child = {host_.name(), rule->prefix, claim, rule, all_.tell(*rule, claim.item), 0};
-    if (life.child.story.end == Story::End::is_not_started) {
+    if (life.child.story.end == ChildScript::End::is_not_started) {
       const auto end = std::make_shared<RunEnd>();
       NotStarted why;
       why.reason = "fork: Resource temporarily unavailable";
@@ -53,7 +54,7 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
   void stop(const RunId& run) override {
     const auto found = lives_.find(run);
     if (found == lives_.end() || std::exchange(found->second.told, true)) return;
-    const Story& story = found->second.child.story;
+    const ChildScript& story = found->second.child.story;
     if (!story.ignores) signal(run, birth + story.heeds, SIGTERM);
     // From the host's own timer: one that stands still kills later.
     after(found->second.child.rule->kill_grace, run,
@@ -126,18 +127,18 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
     const auto end = std::make_shared<RunEnd>();
     if (life.child.story.completes) end->complete = said_complete();
     switch (life.child.story.end) {
-      case Story::End::succeeds:
+      case ChildScript::End::succeeds:
         end->process = Exited{0};
         if (life.child.story.cooldown) {
           if (!end->complete) end->complete = Complete{};
           end->complete->cooldown = life.child.story.cooldown;
         }
         break;
-      case Story::End::fails:
+      case ChildScript::End::fails:
         end->process = Exited{3};
         break;
-      case Story::End::crashes:
-      case Story::End::is_not_started:
+      case ChildScript::End::crashes:
+      case ChildScript::End::is_not_started:
         end->process = Signalled{SIGSEGV};
         break;
     }
@@ -159,25 +160,26 @@ class StoryExecutor final : public Executor, public std::enable_shared_from_this
   std::map<RunId, Life> lives_;
 };
 
-std::shared_ptr<Executor> Children::make_executor(Inbox& host, const Rule&, RunHandler& handler) {
-  return std::make_shared<StoryExecutor>(*this, host, handler);
+std::shared_ptr<Executor> Children::make_executor(Inbox& host, const ListConfig&,
+                                                  RunHandler& handler) {
+  return std::make_shared<ScriptedExecutor>(*this, host, handler);
 }
 
-Story Children::tell(const Rule& rule, const Item& item) {
-  const Manners& manner = manners[rule.prefix];
-  Story story;
+ChildScript Children::tell(const ListConfig& rule, const Item& item) {
+  const ItemBehaviour& manner = manners[rule.prefix];
+  ChildScript story;
   story.takes = random_.between(manner.shortest, manner.longest);
   if (manner.long_ones > 0 && random_.chance(manner.long_ones))
-    story.takes = random_.between(Duration{0}, longest_story);
+    story.takes = random_.between(Duration{0}, max_story);
   if (manner.steady) return story;
   story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
   story.ignores = random_.chance(manner.stubborn);
   if (manner.telling > 0 && random_.chance(manner.telling)) story.completes = story.takes / 2;
   const auto dice = random_.below(100);
   if (item.starts_with("bad") || dice < manner.failing) {
-    story.end = dice % 3 == 0 ? Story::End::crashes : Story::End::fails;
+    story.end = dice % 3 == 0 ? ChildScript::End::crashes : ChildScript::End::fails;
   } else if (dice == 99) {
-    story.end = Story::End::is_not_started;
+    story.end = ChildScript::End::is_not_started;
   } else if (dice > 90) {
     story.cooldown = random_.between(Duration{0}, Duration(std::chrono::seconds(5)));
   }

@@ -16,7 +16,7 @@
 namespace w8y::sim {
 
 /// How a child behaves.
-struct Story {
+struct ChildScript {
   enum class End { succeeds, fails, crashes, is_not_started };
   End end = End::succeeds;
   Duration takes{0};
@@ -30,8 +30,8 @@ struct Child {
   std::string host;
   std::string list;
   Claim claim;
-  RulePtr rule;
-  Story story;
+  ListConfigPtr rule;
+  ChildScript story;
   int pid = 0;
 };
 
@@ -50,7 +50,7 @@ class Children {
       : world_(world), watcher_(watcher), random_(world.random.fork(2)) {}
 
   /// How items of a list behave, in percent.
-  struct Manners {
+  struct ItemBehaviour {
     unsigned failing = 15;
     unsigned stubborn = 5;   ///< ignore SIGTERM
     unsigned long_ones = 0;  ///< take a few seconds
@@ -59,13 +59,13 @@ class Children {
     Duration shortest = std::chrono::milliseconds(1);
     Duration longest = std::chrono::seconds(3);
   };
-  std::map<std::string, Manners> manners;  ///< by list
+  std::map<std::string, ItemBehaviour> manners;  ///< by list
 
-  std::shared_ptr<Executor> make_executor(Inbox& host, const Rule& rule, RunHandler& handler);
+  std::shared_ptr<Executor> make_executor(Inbox& host, const ListConfig& rule, RunHandler& handler);
 
  private:
-  friend class StoryExecutor;
-  Story tell(const Rule& rule, const Item& item);
+  friend class ScriptedExecutor;
+  ChildScript tell(const ListConfig& rule, const Item& item);
 
   World& world_;
   ChildWatcher& watcher_;

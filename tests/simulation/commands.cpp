@@ -16,7 +16,7 @@ namespace {
 constexpr const char* wrong_kind =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 /// A hash or set that is no longer than this is kept in one piece, and scanned as one.
-constexpr std::size_t longest_piece = 128;
+constexpr std::size_t max_piece = 128;
 
 std::string in_capitals(std::string_view text) {
   std::string upper(text);
@@ -118,7 +118,7 @@ Value bulk_array(Words words) {
 }
 
 ScanPage scan_page(const CommandCall& call, const std::vector<std::string>& names) {
-  if (names.size() <= longest_piece) return {names, "0"};
+  if (names.size() <= max_piece) return {names, "0"};
   std::int64_t count = 10;
   for (std::size_t i = 3; i + 1 < call.words.size(); ++i)
     if (in_capitals(call.words[i]) == "COUNT") count = integer_word(call.words[i + 1]);

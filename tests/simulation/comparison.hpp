@@ -103,7 +103,7 @@ class Comparison final : private Keys::Listener {
     limit.set(end, [] {});
     while (!until()) {
       if (loop_.now() > end) throw std::runtime_error(what + ": nothing after 60 s");
-      loop_.turn(true);
+      loop_.iterate(true);
     }
   }
 

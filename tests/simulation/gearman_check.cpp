@@ -24,8 +24,8 @@ namespace w8y::sim {
 
 namespace {
 
-constexpr int patience_ms = 60'000;
-constexpr std::size_t most_connections = 6;
+constexpr int timeout_ms = 60'000;
+constexpr std::size_t max_connections = 6;
 /// How a handle of the model begins.
 const std::string model_handles = "H:model:";
 
@@ -51,7 +51,7 @@ class Socket {
     pollfd wait{fd_, POLLIN, 0};
     std::array<char, 4096> bytes{};
     const ssize_t count =
-        poll(&wait, 1, patience_ms) > 0 ? recv(fd_, bytes.data(), bytes.size(), 0) : 0;
+        poll(&wait, 1, timeout_ms) > 0 ? recv(fd_, bytes.data(), bytes.size(), 0) : 0;
     if (count <= 0) throw std::runtime_error("gearmand says nothing");
     into.append(bytes.data(), static_cast<std::size_t>(count));
   }
@@ -231,7 +231,7 @@ class GearmanComparison {
   gearman::test::Gearmand real_;
   Socket admin_;
   std::string real_handles_;
-  std::array<std::unique_ptr<Both>, most_connections> connections_;
+  std::array<std::unique_ptr<Both>, max_connections> connections_;
   std::uint64_t steps_ = 0;
   std::uint64_t questions_ = 0;
   std::string what_;

@@ -14,10 +14,10 @@ using GearmanFault = Fault::Kind;
 
 const std::vector<std::string> gearman_functions{"grind", "sift"};
 /// Clients wait while so many jobs do.
-constexpr std::size_t most_waiting = 40;
+constexpr std::size_t max_waiting = 40;
 constexpr Duration look_pause_of_gearman = 1s;
 /// A job that waits is taken after this time, where a host has had room for it for as long.
-constexpr Duration longest_wait_for_host = 8s;
+constexpr Duration max_wait_for_host = 8s;
 /// After the last fault, connections are as the config says.
 constexpr Duration recovery_of_lines = 20s;
 constexpr Duration window_of_packets = 10s;
@@ -30,7 +30,7 @@ constexpr std::uint64_t packets_of_job = 10;
 
 }  // namespace
 
-GearmanScene::GearmanScene(const GearmanPlace& place, Random random)
+GearmanScene::GearmanScene(const GearmanContext& place, Random random)
     : place_(place),
       random_(random.fork(1)),
       first_(place.world, "gearman1"),
@@ -41,7 +41,7 @@ GearmanScene::GearmanScene(const GearmanPlace& place, Random random)
     const Supervisor* supervisor = host(name).supervisor();
     if (supervisor == nullptr) return 0;
     const auto found = supervisor->lists().find(gearman_name);
-    return found == supervisor->lists().end() ? 0 : found->second->rule().concurrency;
+    return found == supervisor->lists().end() ? 0 : found->second->config().concurrency;
   };
   place_.promises.add(std::move(watch));
   for (Gearmand* each : {&first_, &second_}) {
@@ -86,7 +86,7 @@ void GearmanScene::put_job(Gearmand& at) {
       {Say::submit_job, Say::submit_job, Say::submit_job_high, Say::submit_job_low});
   const Say behind = random_.one_of<Say>(
       {Say::submit_job_bg, Say::submit_job_bg, Say::submit_job_high_bg, Say::submit_job_low_bg});
-  if (!at.accepts() || at.waiting(function) >= most_waiting) return;
+  if (!at.accepts() || at.waiting(function) >= max_waiting) return;
   const auto client = std::make_shared<GearmanClient>(at);
   client->submit(waits ? in_front : behind, function, unique, "grain");
   if (!waits) place_.world.after(100ms, [client] { client->leave(); });
@@ -99,14 +99,14 @@ void GearmanScene::begin(const Fault& fault) {
   Gearmand& at = gearmand_of(fault);
   switch (fault.kind) {
     case GearmanFault::gearman_line:
-      return begin_line(fault, at);
+      return start_line(fault, at);
     case GearmanFault::gearman_break:
-      return begin_break(fault, at);
+      return start_break(fault, at);
     case GearmanFault::gearman_restart:
-      watch_->trouble(at.name(), fault.time);
+      watch_->error(at.name(), fault.time);
       return at.restart(fault.time);
     case GearmanFault::gearman_hang:
-      watch_->trouble(at.name(), fault.time);
+      watch_->error(at.name(), fault.time);
       at.hang(true);
       return place_.world.after(fault.time, [&at] { at.hang(false); });
     case GearmanFault::other_worker: {
@@ -129,8 +129,8 @@ void GearmanScene::begin(const Fault& fault) {
   }
 }
 
-void GearmanScene::begin_line(const Fault& fault, Gearmand& at) {
-  watch_->trouble(fault.host + ' ' + at.name(), fault.time);
+void GearmanScene::start_line(const Fault& fault, Gearmand& at) {
+  watch_->error(fault.host + ' ' + at.name(), fault.time);
   Line& line = place_.network.line(fault.host, at.name());
   const auto over = [this, &fault](std::function<void()> what) {
     place_.world.after(fault.time, std::move(what));
@@ -149,16 +149,16 @@ void GearmanScene::begin_line(const Fault& fault, Gearmand& at) {
   }
 }
 
-void GearmanScene::begin_break(const Fault& fault, Gearmand& at) {
+void GearmanScene::start_break(const Fault& fault, Gearmand& at) {
   static const std::vector<Network::Loss> losses{Network::Loss::now, Network::Loss::request,
                                                  Network::Loss::reply, Network::Loss::part};
-  watch_->trouble(fault.host + ' ' + at.name(), 10s);  // something is said by then
+  watch_->error(fault.host + ' ' + at.name(), 10s);  // something is said by then
   place_.network.lose(fault.host, at.name(), losses[fault.number % losses.size()]);
 }
 
 bool GearmanScene::lost(const std::string& host, const std::string& server) {
   if (server != first_.name() && server != second_.name()) return false;
-  watch_->trouble(host + ' ' + server, Duration{0});
+  watch_->error(host + ' ' + server, Duration{0});
   return true;
 }
 
@@ -171,7 +171,7 @@ void GearmanScene::change_list(const Fault& fault) {
     for (ListSettings& other : settings.others)
       if (other.kind == SourceKind::gearman) other = draw_other(random, other.kind);
     each->write_config(settings.config_of(each->name()));
-    place_.promises.trouble(each->name(), Duration{0});
+    place_.promises.error(each->name(), Duration{0});
     each->reload();
   }
 }
@@ -222,12 +222,12 @@ void GearmanScene::look() {
 
 /// Whatever becomes of Redis.
 void GearmanScene::look_at_queue(Gearmand& at, const std::string& function) {
-  const GearmanJob* job = at.longest_waiting(function);
+  const GearmanJob* job = at.max_waiting(function);
   for (const auto& each : place_.hosts) {
     const Duration room =
         for_how_long(each->name() + ' ' + at.name() + ' ' + function, takes(at, function, *each));
-    if (job != nullptr && room > longest_wait_for_host &&
-        place_.world.now() - job->since > longest_wait_for_host)
+    if (job != nullptr && room > max_wait_for_host &&
+        place_.world.now() - job->since > max_wait_for_host)
       place_.promises.break_promise(
           "what is queued is taken",
           each->name() + " has room, and " + job->id() + " waits at " + at.name(),
@@ -248,7 +248,7 @@ bool GearmanScene::believes_paused(const Host& host) {
 bool GearmanScene::takes(const Gearmand& at, const std::string& function, const Host& host) {
   const auto* supervisor = host.supervisor();
   if (supervisor == nullptr || host.stalled() || believes_paused(host) ||
-      watch_->in_trouble(host.name(), at.name(), place_.world.now()))
+      watch_->in_error(host.name(), at.name(), place_.world.now()))
     return false;
   const auto served = supervisor->lists().find(gearman_name);
   const auto& servers = supervisor->config().gearman.servers;
@@ -258,7 +258,7 @@ bool GearmanScene::takes(const Gearmand& at, const std::string& function, const 
     return false;
   const ServedList& list = *served->second;
   const PollerState state = list.poller()->state();
-  return list.rule().gearman().function == function &&
+  return list.config().gearman().function == function &&
          (state == PollerState::claiming || state == PollerState::resting);
 }
 

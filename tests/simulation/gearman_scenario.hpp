@@ -17,10 +17,10 @@
 namespace w8y::sim {
 
 /// The world that it is a part of.
-struct GearmanPlace {
+struct GearmanContext {
   World& world;
   Network& network;
-  Promises& promises;
+  Invariants& promises;
   Children& children;
   const std::vector<std::unique_ptr<Host>>& hosts;
   std::map<std::string, Settings>& settings_of;  ///< by host
@@ -33,7 +33,7 @@ class OtherWorker;
 
 class GearmanScene {
  public:
-  GearmanScene(const GearmanPlace& place, Random random);
+  GearmanScene(const GearmanContext& place, Random random);
   ~GearmanScene();
   GearmanScene(const GearmanScene&) = delete;
   GearmanScene& operator=(const GearmanScene&) = delete;
@@ -47,8 +47,8 @@ class GearmanScene {
  private:
   void put_jobs();
   void put_job(Gearmand& at);
-  void begin_line(const Fault& fault, Gearmand& at);
-  void begin_break(const Fault& fault, Gearmand& at);
+  void start_line(const Fault& fault, Gearmand& at);
+  void start_break(const Fault& fault, Gearmand& at);
   void change_list(const Fault& fault);
   void pause(const Fault& fault);
   void cancel(Host& whose);
@@ -63,7 +63,7 @@ class GearmanScene {
   Gearmand& gearmand_of(const Fault& fault) { return fault.server == "redis1" ? first_ : second_; }
   Host& host(const std::string& name);
 
-  const GearmanPlace place_;
+  const GearmanContext place_;
   Random random_;
   Gearmand first_;
   Gearmand second_;

@@ -323,7 +323,7 @@ std::size_t Gearmand::waiting(const std::string& function) const {
   return sum;
 }
 
-const GearmanJob* Gearmand::longest_waiting(const std::string& function) const {
+const GearmanJob* Gearmand::max_waiting(const std::string& function) const {
   const GearmanJob* longest = nullptr;
   for (const auto& [handle, job] : jobs_)
     if (job.function == function && job.worker == 0 && !job.dropped &&

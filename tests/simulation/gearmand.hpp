@@ -74,7 +74,7 @@ class Gearmand final : public Service {
   [[nodiscard]] const std::map<std::string, GearmanJob>& jobs() const { return jobs_; }
   [[nodiscard]] std::size_t waiting(const std::string& function) const;
   /// Since when the one that waits longest does; nullptr: none does.
-  [[nodiscard]] const GearmanJob* longest_waiting(const std::string& function) const;
+  [[nodiscard]] const GearmanJob* max_waiting(const std::string& function) const;
   /// Connections of a worker.
   [[nodiscard]] std::size_t sessions_of(const std::string& who) const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }

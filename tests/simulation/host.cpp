@@ -107,7 +107,7 @@ void Host::start() {
     id_ = name_ + '-' + std::to_string(10'000'000 + number % 90'000'000);
   }
   process_ = std::make_unique<Process>(*this, read_ ? read_ : parse(config_));
-  process_->supervisor().share_looks_with(hosts_);
+  process_->supervisor().share_polls_with(hosts_);
   turn({});
 }
 
@@ -154,7 +154,7 @@ void Host::cancel(const RunId& run) {
 void Host::run_item(const std::string& list, const Item& item) {
   deliver([this, list, item] {
     if (process_->supervisor().lists().contains(list))
-      process_->supervisor().run_item(list, item, [](const ItemRun&) {});
+      process_->supervisor().run_item(list, item, [](const RunItemResult&) {});
   });
 }
 

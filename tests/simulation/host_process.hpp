@@ -25,7 +25,7 @@ class NoLog final : public ops::LineLog {
 
 /// One life of w8yd.
 class Process final : private app::ReloadSteps,
-                      private ServedListEvents,
+                      private ServedListObserver,
                       private PollerFactory,
                       private Prober,
                       private app::DrainSteps,
@@ -79,7 +79,7 @@ class Process final : private app::ReloadSteps,
   void drain(std::function<void()> drained) {
     on_over_ = std::move(drained);
     if (fleet_) return fleet_->drain().order("an order");
-    begin_drain();
+    start_drain();
     supervisor_.drain(on_over_);
   }
   [[nodiscard]] bool connected() const { return redis_.status().connected; }
@@ -124,14 +124,14 @@ class Process final : private app::ReloadSteps,
   void discard(ConfigPtr) override {}
 
   void join_fleet(const Config& config) {
-    fleet_.emplace(FleetPart::Parts{loop_, log_, redis_, gearman_, supervisor_, mode_, reload_,
-                                    *this, *this, host_.id_, host_.pid_});
+    fleet_.emplace(SimulatedMembership::Parts{loop_, log_, redis_, gearman_, supervisor_, mode_,
+                                              reload_, *this, *this, host_.id_, host_.pid_});
     fleet_->fleet().start(config);
   }
 
   // of DrainSteps
   [[nodiscard]] std::size_t running() const override { return supervisor_.running(); }
-  void begin_drain() override {
+  void start_drain() override {
     mode_.draining();
     reload_.close();
   }
@@ -143,25 +143,25 @@ class Process final : private app::ReloadSteps,
   void end_loop() override { on_over_ ? on_over_() : host_.on_ended(); }
 
   // of PollerFactory
-  std::unique_ptr<Source> make_source(const RulePtr& rule, IdlePolls& idle,
+  std::unique_ptr<Source> make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                       SourceHandler& handler) override {
     if (rule->kind() == SourceKind::gearman)
       return source::make_gearman(redis_.session(),
                                   {loop_.clock(), loop_.timers(), run_ids_, gearman_}, handler);
     return source::make_source(redis_.session(), *rule, idle, handler);
   }
-  std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls& idle,
-                                      UpkeepHandler& handler) override {
+  std::unique_ptr<ListMaintenance> make_maintenance(const ListConfigPtr& rule, IdlePolls& idle,
+                                                    ListMaintenanceHandler& handler) override {
     return source::make_upkeep(redis_.session(), rule, idle, handler,
                                [](const std::string&, std::int64_t) {});
   }
-  std::shared_ptr<Executor> make_executor(const RulePtr& rule, const Caps&,
+  std::shared_ptr<Executor> make_executor(const ListConfigPtr& rule, const Caps&,
                                           RunHandler& handler) override {
     return host_.children_.make_executor(host_, *rule, handler);
   }
-  std::string why_not(const Rule&, const Caps&) override { return {}; }
+  std::string why_not(const ListConfig&, const Caps&) override { return {}; }
   Prober& prober() override { return *this; }
-  void look_for(const Rule&, Duration, Answer answer) override {
+  void look_for(const ListConfig&, Duration, Answer answer) override {
     host_.world_.after(std::chrono::milliseconds(5),
                        [this, alive = std::weak_ptr<bool>(alive_), answer = std::move(answer)] {
                          if (alive.expired()) return;
@@ -171,7 +171,7 @@ class Process final : private app::ReloadSteps,
                        });
   }
 
-  // of ServedListEvents
+  // of ServedListObserver
   void run_started(const Poller& poller, const ActiveRun& run) override {
     if (fleet_) fleet_->reporter().run_started(poller, run);
     say(about(poller, run.claim), "run " + run.claim.run + " has started");
@@ -193,12 +193,14 @@ class Process final : private app::ReloadSteps,
         "lease of run " + run.claim.run + (lost ? " is lost" : " is back"));
     if (!lost) host_.watcher_.lease_back(run.claim.run);
   }
-  void item_parked(const Poller& poller, const ShownItem& item, const std::string& why) override {
-    if (fleet_) fleet_->reporter().item_parked(poller, item, why);
+  void item_quarantined(const Poller& poller, const DisplayItem& item,
+                        const std::string& why) override {
+    if (fleet_) fleet_->reporter().item_quarantined(poller, item, why);
     say(poller.rule().prefix + ' ' + brief(item.beginning), "parked: " + why);
   }
-  void given_up(const Poller& poller, const RunId& run, const std::string& why) override {
-    if (fleet_) fleet_->reporter().given_up(poller, run, why);
+  void settlement_abandoned(const Poller& poller, const RunId& run,
+                            const std::string& why) override {
+    if (fleet_) fleet_->reporter().settlement_abandoned(poller, run, why);
     say(poller.rule().prefix, "end of run " + run + " given up: " + why);
   }
   void state_changed(Poller& poller) override {
@@ -207,31 +209,31 @@ class Process final : private app::ReloadSteps,
   void shortage_changed(const Poller& poller) override {
     if (fleet_) fleet_->reporter().shortage_changed(poller);
   }
-  void list_refused(const Rule& rule, const Refusal& refusal) override {
+  void list_refused(const ListConfig& rule, const Ineligibility& refusal) override {
     if (fleet_) fleet_->reporter().list_refused(rule, refusal);
     say(rule.prefix, "refused: " + refusal.reason);
   }
-  void list_served(const Rule& rule, const Caps& caps) override {
+  void list_served(const ListConfig& rule, const Caps& caps) override {
     if (fleet_) fleet_->reporter().list_served(rule, caps);
     say(rule.prefix, "served");
   }
-  void upkeep_changed(const Rule& rule, const std::string& why) override {
-    if (fleet_) fleet_->reporter().upkeep_changed(rule, why);
+  void maintenance_changed(const ListConfig& rule, const std::string& why) override {
+    if (fleet_) fleet_->reporter().maintenance_changed(rule, why);
     say(rule.prefix, why.empty() ? "upkeep goes on" : "upkeep: " + why);
   }
   // of EventHandler
   void on_event(const Event& event) override {
     if (fleet_) fleet_->fleet().on_event(event);
     if (const auto* redis = std::get_if<RedisChanged>(&event))
-      say("", redis->connected ? "Redis is back" : "Redis: " + std::string(redis->trouble));
+      say("", redis->connected ? "Redis is back" : "Redis: " + std::string(redis->error));
     if (const auto* reloaded = std::get_if<Reloaded>(&event))
       say("", "reloaded: " + std::string(reloaded->text));
     if (const auto* gearmand = std::get_if<GearmanChanged>(&event))
       say("", std::string(gearmand->server) +
-                  (gearmand->connected ? " is there" : ": " + std::string(gearmand->trouble)));
-    if (const auto* noted = std::get_if<GearmanNoted>(&event))
+                  (gearmand->connected ? " is there" : ": " + std::string(gearmand->error)));
+    if (const auto* noted = std::get_if<GearmanProblem>(&event))
       say("", std::string(noted->server) + ": " + std::string(noted->why));
-    if (const auto* dropped = std::get_if<EndsDropped>(&event))
+    if (const auto* dropped = std::get_if<SettlementsAbandoned>(&event))
       say("", "ends dropped: " + std::to_string(dropped->runs));
   }
 
@@ -240,12 +242,12 @@ class Process final : private app::ReloadSteps,
   NoLog log_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   app::RedisConnection redis_;
-  gearman::Session gearman_;
+  gearman::ServerPool gearman_;
   RunIds run_ids_;
   Supervisor supervisor_;
   app::HostMode mode_;
   app::Reload reload_;
-  std::optional<FleetPart> fleet_;  ///< of those that are seen in one
+  std::optional<SimulatedMembership> fleet_;  ///< of those that are seen in one
   std::function<void()> on_over_;
 };
 

@@ -16,7 +16,7 @@ constexpr Duration aftermath = std::chrono::seconds(8);
 /// A host that goes on has much to do at first.
 constexpr Duration after_stall = std::chrono::milliseconds(20);
 /// What a call carries besides its longest item, twice.
-constexpr std::size_t most_in_call = std::size_t{320} << 10;
+constexpr std::size_t max_in_call = std::size_t{320} << 10;
 /// A child that is killed takes this long to die.
 constexpr Duration tolerance = std::chrono::milliseconds(2);
 
@@ -31,33 +31,33 @@ std::string text_of(Server& server, const std::string& key) {
 
 }  // namespace
 
-void Promises::break_promise(std::string promise, std::string why,
-                             std::vector<std::string> subjects) {
+void Invariants::break_promise(std::string promise, std::string why,
+                               std::vector<std::string> subjects) {
   if (broken_) return;
   world_.log("promises", "", promise + ": " + why);
   broken_ = Broken{std::move(promise), std::move(why), std::move(subjects)};
   world_.stop();
 }
 
-void Promises::trouble(const std::string& whom, Duration time) {
-  Instant& until = trouble_until_[whom];
+void Invariants::error(const std::string& whom, Duration time) {
+  Instant& until = error_until_[whom];
   until = std::max(until, world_.now() + time + aftermath);
 }
 
-bool Promises::in_trouble(const std::string& host, const std::string& server, Instant since) const {
-  return std::any_of(trouble_until_.begin(), trouble_until_.end(), [&](const auto& trouble) {
-    const auto& [whom, until] = trouble;
+bool Invariants::in_error(const std::string& host, const std::string& server, Instant since) const {
+  return std::any_of(error_until_.begin(), error_until_.end(), [&](const auto& error) {
+    const auto& [whom, until] = error;
     return (whom.empty() || whom == host || whom == server) && until >= since;
   });
 }
 
-bool Promises::is_away(const std::string& host, Instant since) const {
+bool Invariants::is_away(const std::string& host, Instant since) const {
   const auto found = away_.find(host);
   return found != away_.end() && found->second + after_stall >= since;
 }
 
 /// Its child was there before the host stood still, which kept it from ending it.
-bool Promises::stood_still(const Run& run) const {
+bool Invariants::stood_still(const Run& run) const {
   const auto found = away_.find(run.host);
   return found != away_.end() && found->second >= run.born &&
          found->second + after_stall >= run.lease_ends - run.life;
@@ -65,19 +65,19 @@ bool Promises::stood_still(const Run& run) const {
 
 // ---- the set of items
 
-std::uint64_t Promises::sum_of(Server& server, const std::string& list) {
+std::uint64_t Invariants::sum_of(Server& server, const std::string& list) {
   std::uint64_t sum = 0;
   if (const List* items = server.keys().find<List>(list))
     for (const std::string& item : *items) sum += hash_of(item);
   return sum;
 }
 
-void Promises::user_changes(Server& server, const std::string& list) {
+void Invariants::user_changes(Server& server, const std::string& list) {
   ++changes_[server.name() + ' ' + list];
   items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
 }
 
-void Promises::check_items(Server& server, const std::string& list, const std::string& who) {
+void Invariants::check_items(Server& server, const std::string& list, const std::string& who) {
   const auto known = items_.find(server.name() + ' ' + list);
   if (known == items_.end()) return;
   // What is lost stays lost: a long list needn't be summed up each time.
@@ -91,7 +91,7 @@ void Promises::check_items(Server& server, const std::string& list, const std::s
 
 // ---- claims
 
-void Promises::before(Server& server, const Server::Command& command) {
+void Invariants::before(Server& server, const Server::Command& command) {
   servers_[server.name()] = &server;
   if (command.script == &store::scripts::claim) ++claims_made_[server.name()];
   if (command.script == &store::scripts::settle) before_settle(server, command);
@@ -100,21 +100,21 @@ void Promises::before(Server& server, const Server::Command& command) {
 }
 
 /// One item may be as long as it likes, and is in a call twice at most.
-void Promises::check_size(const Server::Command& command) {
+void Invariants::check_size(const Server::Command& command) {
   std::size_t size = 0, longest = 0;
   for (const Words* words : {&command.words, &command.key, &command.arg})
     for (const std::string& word : *words) {
       size += word.size();
       longest = std::max(longest, word.size());
     }
-  if (size > most_in_call + 2 * longest && command.who.starts_with('h'))
+  if (size > max_in_call + 2 * longest && command.who.starts_with('h'))
     break_promise("a call is bounded",
                   command.who + " sends " + std::to_string(size) +
                       " bytes, and its longest item has " + std::to_string(longest),
                   {command.who});
 }
 
-void Promises::after(Server& server, const Server::Command& command, const Value& reply) {
+void Invariants::after(Server& server, const Server::Command& command, const Value& reply) {
   for (const auto& watch : watches_) watch->after(server, command, reply);
   if (command.who == "operator") return after_operator(server, command);
   if (command.script == nullptr) return;
@@ -131,7 +131,7 @@ void Promises::after(Server& server, const Server::Command& command, const Value
   }
 }
 
-void Promises::after_claim(Server& server, const Server::Command& command, const Value& reply) {
+void Invariants::after_claim(Server& server, const Server::Command& command, const Value& reply) {
   if (reply.kind != Value::Kind::array) return;
   const auto& told = reply.elements;
   if (command.script == &store::scripts::claim_item) {
@@ -154,7 +154,7 @@ void Promises::after_claim(Server& server, const Server::Command& command, const
                      std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});
 }
 
-void Promises::claimed(Server& server, const ClaimSeen& claim) {
+void Invariants::claimed(Server& server, const ClaimSeen& claim) {
   ++count_.claims;
   ++claims_won_[server.name()];
   visits_[key_of(server.name(), claim.list, claim.item)] = world_.now();
@@ -184,7 +184,7 @@ void Promises::claimed(Server& server, const ClaimSeen& claim) {
   if (const auto waits = at_claim_.extract(claim.who)) waits.mapped()(claim.life);
 }
 
-void Promises::check_rest(const Run& run) {
+void Invariants::check_rest(const Run& run) {
   const auto found = rests_.find(lock_of(run));
   if (found == rests_.end()) return;
   const Rest rest = found->second;
@@ -192,8 +192,8 @@ void Promises::check_rest(const Run& run) {
   const auto freed = freed_.find(run.list);
   const bool by_operator = freed != freed_.end() && freed->second >= rest.claimed;
   const Run& of_rest = runs_[rest.run];
-  const bool excused = by_operator || of_rest.lost_by_store ||
-                       in_trouble(of_rest.host, of_rest.server, rest.claimed);
+  const bool excused =
+      by_operator || of_rest.lost_by_store || in_error(of_rest.host, of_rest.server, rest.claimed);
   if (world_.now() + tolerance < rest.until && !excused)
     break_promise("a failing item rests",
                   "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
@@ -204,7 +204,7 @@ void Promises::check_rest(const Run& run) {
 /// Checks that a list has no more runs on all hosts than fleet_concurrency. The value is that of
 /// the claiming host's config at its claim; other hosts may have a larger one. Runs that have
 /// regained their lease are not counted.
-void Promises::check_fleet(const Run& run) {
+void Invariants::check_fleet(const Run& run) {
   auto& places = places_[run.server + ' ' + run.list];
   places.insert(run.id);
   std::erase_if(places, [this](const std::string& id) {
@@ -229,7 +229,7 @@ void Promises::check_fleet(const Run& run) {
 
 // ---- leases
 
-void Promises::lease_ends_at(Run& run, Instant at) {
+void Invariants::lease_ends_at(Run& run, Instant at) {
   run.lease_ends = at;
   world_.at(at + tolerance, [this, id = run.id, at] {
     if (runs_.contains(id) && runs_[id].lease_ends == at)
@@ -237,7 +237,7 @@ void Promises::lease_ends_at(Run& run, Instant at) {
   });
 }
 
-void Promises::after_renew(const Server::Command& command, const Value& reply) {
+void Invariants::after_renew(const Server::Command& command, const Value& reply) {
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     const auto state = reply.elements[i].number;
     const std::string& value = command.arg[i + 4];
@@ -250,14 +250,14 @@ void Promises::after_renew(const Server::Command& command, const Value& reply) {
   }
 }
 
-void Promises::renewed(const std::string& id, Duration life, bool again) {
+void Invariants::renewed(const std::string& id, Duration life, bool again) {
   const auto run = runs_.find(id);
   if (run == runs_.end()) return;
   if (again) run->second.retaken = ++claims_;
   lease_ends_at(run->second, world_.now() + life);
 }
 
-void Promises::lease_over(const std::string& id, Server* server) {
+void Invariants::lease_over(const std::string& id, Server* server) {
   Run& run = runs_[id];
   if (run.settled || !run.alive) return;
   const bool lock_is_there = text_of(*server, run.lock) == run.value;
@@ -272,13 +272,13 @@ void Promises::lease_over(const std::string& id, Server* server) {
     return break_promise("the child is dead before its lease ends",
                          "run " + id + " of " + run.host + " lives",
                          {run.host, run.list + ' ' + run.item});
-  if (!in_trouble(run.host, run.server, since))
+  if (!in_error(run.host, run.server, since))
     break_promise("a lease is renewed",
                   "that of run " + id + " has ended, and nothing was in the way",
                   {run.host, run.list + ' ' + run.item});
 }
 
-void Promises::lost_writes(Server& server) {
+void Invariants::lost_writes(Server& server) {
   for (auto& [id, run] : runs_)
     if (run.server == server.name()) run.lost_by_store = true;
   std::set<std::string> lists;
@@ -293,7 +293,7 @@ void Promises::lost_writes(Server& server) {
 
 // ---- children
 
-void Promises::child_born(const Child& child) {
+void Invariants::child_born(const Child& child) {
   ++count_.children;
   if (at_birth) at_birth(child);
   if (is_of_watch([&](KindWatch& watch) { return watch.child_born(child); })) return;
@@ -326,14 +326,14 @@ void Promises::child_born(const Child& child) {
 }
 
 /// What the contract says of it.
-bool Promises::may_overlap(const Run& other, const Run& run) const {
+bool Invariants::may_overlap(const Run& other, const Run& run) const {
   return other.lost_by_store || run.lost_by_store ||
          (other.lease_ends <= world_.now() && !other.terminates) ||
          (run.lease_ends <= world_.now() && !run.terminates) ||
          is_away(other.host, other.lease_ends - other.life) || is_away(run.host, run.claimed);
 }
 
-void Promises::child_dead(const Child& child) {
+void Invariants::child_dead(const Child& child) {
   if (is_of_watch([&](KindWatch& watch) { return watch.child_dead(child); })) return;
   Run& run = runs_[child.claim.run];
   run.alive = false;
@@ -346,7 +346,7 @@ void Promises::child_dead(const Child& child) {
 
 // ---- ends
 
-void Promises::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
+void Invariants::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
   if (is_of_watch([&](KindWatch& watch) { return watch.run_over(host, ended); })) return;
   const SourceKind kind = ended.rule->kind();
@@ -367,7 +367,7 @@ void Promises::run_over(const std::string& host, const std::string&, const Ended
 }
 
 /// From now on it is the last that has the item, as far as its host knows.
-void Promises::lease_back(const RunId& id) {
+void Invariants::lease_back(const RunId& id) {
   Run& run = runs_[id];
   if (run.retaken == 0) return;
   run.number = run.retaken;

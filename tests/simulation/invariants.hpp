@@ -45,12 +45,12 @@ class KindWatch {
   virtual bool run_over(const std::string& /*host*/, const EndedRun& /*run*/) { return false; }
 };
 
-class Promises final : public Server::Watcher, public ChildWatcher, public HostWatcher {
+class Invariants final : public Server::Watcher, public ChildWatcher, public HostWatcher {
  public:
-  explicit Promises(World& world) : world_(world) {}
+  explicit Invariants(World& world) : world_(world) {}
 
   /// Something is in the way of a host or a server (nothing: of all) from now on, so long.
-  void trouble(const std::string& whom, Duration time);
+  void error(const std::string& whom, Duration time);
   /// Users change what is in a list: what was there is not compared.
   void user_changes(Server& server, const std::string& list);
   /// How often others than hosts have changed what is in a list.
@@ -157,8 +157,8 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   void run_over(const std::string& host, const std::string& server, const EndedRun& run) override;
   void lease_back(const RunId& run) override;
 
-  [[nodiscard]] bool in_trouble(const std::string& host, const std::string& server,
-                                Instant since) const;
+  [[nodiscard]] bool in_error(const std::string& host, const std::string& server,
+                              Instant since) const;
 
  private:
   struct Run {
@@ -234,7 +234,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   std::map<std::string, Turning> turning_;
   std::map<std::string, std::uint64_t> items_;    ///< a sum over each list's, by server and key
   std::map<std::string, std::uint64_t> changes_;  ///< by server and list
-  std::map<std::string, Instant> trouble_until_;
+  std::map<std::string, Instant> error_until_;
   std::map<std::string, Instant> away_;
   std::map<std::string, Instant> places_unknown_;  ///< until then, by server
   std::map<std::string, std::function<void()>> at_claims_;
@@ -252,7 +252,7 @@ class Promises final : public Server::Watcher, public ChildWatcher, public HostW
   struct ItemState {
     std::string lock;
     std::int64_t failures = 0;
-    bool parked = false;
+    bool quarantined = false;
   };
   /// Of the items that a settlement is about, before it.
   struct Before {

@@ -11,10 +11,10 @@ using namespace std::chrono_literals;
 /// After a fault, a connection is made again; and one that was silent may count as broken later.
 constexpr Duration aftermath_of_line = 12s;
 /// A worker gives up a gearmand that leaves a question unanswered for 30 s.
-constexpr Duration longest_silence = 45s;
+constexpr Duration max_silence = 45s;
 /// What a host has been given is begun, or given back: late answers wait until there is room.
-constexpr Duration longest_unborn = 25s;
-constexpr Duration longest_untold = 5s;
+constexpr Duration max_unborn = 25s;
+constexpr Duration max_untold = 5s;
 
 std::string field_of(const std::string& json, const std::string& name) {
   const std::string begin = '"' + name + "\":\"";
@@ -26,15 +26,15 @@ std::string field_of(const std::string& json, const std::string& name) {
 
 }  // namespace
 
-void GearmanWatch::trouble(const std::string& whom, Duration time) {
-  Instant& until = trouble_until_[whom];
+void GearmanWatch::error(const std::string& whom, Duration time) {
+  Instant& until = error_until_[whom];
   until = std::max(until, promises_.now() + time + aftermath_of_line);
 }
 
-bool GearmanWatch::in_trouble(const std::string& host, const std::string& gearmand,
-                              Instant since) const {
-  return std::any_of(trouble_until_.begin(), trouble_until_.end(), [&](const auto& trouble) {
-    const auto& [whom, until] = trouble;
+bool GearmanWatch::in_error(const std::string& host, const std::string& gearmand,
+                            Instant since) const {
+  return std::any_of(error_until_.begin(), error_until_.end(), [&](const auto& error) {
+    const auto& [whom, until] = error;
     return until >= since && (whom == host || whom == gearmand || whom == host + ' ' + gearmand);
   });
 }
@@ -101,7 +101,7 @@ void GearmanWatch::given_back(Gearmand& at, const GearmanJob& job, const Gearman
   if (asked)
     return promises_.break_promise("CANT_DO comes when no job is left",
                                    by.name + " has had " + job.id(), {about(job.id()), by.name});
-  if (given->alive && !in_trouble(by.name, at.name(), promises_.now() - longest_silence))
+  if (given->alive && !in_error(by.name, at.name(), promises_.now() - max_silence))
     promises_.break_promise("what runs is not given back",
                             job.id() + " runs at " + by.name + ", which has left " + at.name(),
                             {about(job.id()), by.name});
@@ -204,15 +204,15 @@ void GearmanWatch::check_record(const std::string& entry, const std::string& who
 void GearmanWatch::look() {
   const Instant now = promises_.now();
   for (const Given& each : givens_) {
-    if (!each.held || in_trouble(each.host, each.gearmand, now - longest_silence)) continue;
+    if (!each.held || in_error(each.host, each.gearmand, now - max_silence)) continue;
     const auto living = living_.find(each.host);
     // A reload has lowered the limit: it has the next place.
     const bool waits = living != living_.end() && living->second.size() >= limits_[each.host];
-    if (each.run.empty() && !waits && now - each.at > longest_unborn)
+    if (each.run.empty() && !waits && now - each.at > max_unborn)
       return promises_.break_promise("none is taken that could not be begun",
                                      each.host + " has " + each.id + " and does not run it",
                                      {about(each.id), each.host});
-    if (!each.outcome.empty() && !each.goes_back && now - each.over > longest_untold)
+    if (!each.outcome.empty() && !each.goes_back && now - each.over > max_untold)
       return promises_.break_promise("each end is told",
                                      each.gearmand + " has not heard of the end of " + each.id,
                                      {about(each.id), each.host});

@@ -16,13 +16,13 @@ namespace w8y::sim {
 
 class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
  public:
-  GearmanWatch(Promises& promises, std::string list)
+  GearmanWatch(Invariants& promises, std::string list)
       : promises_(promises), list_(std::move(list)) {}
 
   /// Something is in the way of a host, of a gearmand, or of a "host gearmand".
-  void trouble(const std::string& whom, Duration time);
-  [[nodiscard]] bool in_trouble(const std::string& host, const std::string& gearmand,
-                                Instant since) const;
+  void error(const std::string& whom, Duration time);
+  [[nodiscard]] bool in_error(const std::string& host, const std::string& gearmand,
+                              Instant since) const;
   /// Each second.
   void look();
   /// Runs that live, and jobs that hosts hold, when all have left.
@@ -76,13 +76,13 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   Given* held(const Gearmand& at, std::uint64_t session, const std::string& handle);
   void check_record(const std::string& entry, const std::string& who);
 
-  Promises& promises_;
+  Invariants& promises_;
   const std::string list_;
   std::deque<Given> givens_;  ///< the last one was given last
   std::map<RunId, Given*> runs_;
   std::map<std::string, std::set<RunId>> living_;  ///< runs, by host
   std::map<std::string, std::size_t> limits_;      ///< of the last run of a host
-  std::map<std::string, Instant> trouble_until_;
+  std::map<std::string, Instant> error_until_;
   std::map<std::string, std::uint64_t> moves_;
 };
 

@@ -13,13 +13,13 @@ namespace {
 namespace scripts_of = store::scripts;
 
 /// What waits is taken where there is room, after this time.
-constexpr Duration longest_queued = std::chrono::seconds(5);
+constexpr Duration max_queued = std::chrono::seconds(5);
 /// A job whose holder is gone is back so long after its lease was over: recover_pause of each host,
 /// and what it takes to look.
-constexpr Duration longest_gone = std::chrono::seconds(8);
+constexpr Duration max_gone = std::chrono::seconds(8);
 /// Two looks of the maintenance, of which the one that is on its way may have been in vain, and the
 /// pauses of who waits for his turn.
-constexpr Duration longest_looks = 3 * std::chrono::seconds(feed_maintenance_s) + longest_gone;
+constexpr Duration max_looks = 3 * std::chrono::seconds(feed_maintenance_s) + max_gone;
 constexpr std::size_t digits_of_id = 26;
 
 std::string run_named_in(const std::string& value) {
@@ -189,7 +189,7 @@ void JobWatch::look_at_queue(Server& server, bool room) {
   }
   Front& front = fronts_[server.name()];
   if (front.id != ids->back()) front = {ids->back(), promises_.now()};
-  if (promises_.now() - front.since > longest_queued)
+  if (promises_.now() - front.since > max_queued)
     promises_.break_promise("what is queued is taken", front.id + " waits, and there is room",
                             {about(front.id)});
 }
@@ -202,7 +202,7 @@ void JobWatch::look_at_notes(Server& server) {
     const auto note = store::thoonk::read_job_note(text);
     if (!note || server.keys().exists(keys_.lease(id))) continue;
     const std::int64_t over_ms = server.keys().now_ms() - note->until_ms;
-    if (over_ms > longest_gone.count() / 1000)
+    if (over_ms > max_gone.count() / 1000)
       promises_.break_promise(
           "a job comes back whose holder is gone",
           id + " is claimed, and its lease is over for " + std::to_string(over_ms) + " ms",
@@ -224,14 +224,14 @@ void JobWatch::look_at_claims(Server& server) {
     if (score || waits || (stalled != nullptr && stalled->contains(id))) {
       nowhere_.erase(which);
     } else if (promises_.now() - nowhere_.try_emplace(which, promises_.now()).first->second >
-               longest_looks) {
+               max_looks) {
       return promises_.break_promise("no job is ever lost",
                                      id + " was nowhere for several looks of the maintenance",
                                      {about(id)});
     }
     if (!score || has_field(server.keys(), keys_.taken, id)) continue;
     const auto age_ms = static_cast<double>(server.keys().now_ms()) - *score;
-    if (age_ms > 1000.0 * feed_claim_timeout_s + static_cast<double>(longest_looks.count()) / 1000)
+    if (age_ms > 1000.0 * feed_claim_timeout_s + static_cast<double>(max_looks.count()) / 1000)
       return promises_.break_promise(
           "a job comes back whose holder is gone",
           id + " was claimed " + std::to_string(age_ms / 1000) + " s ago without a lease",

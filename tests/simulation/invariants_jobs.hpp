@@ -12,7 +12,7 @@ namespace w8y::sim {
 
 class JobWatch final : public KindWatch {
  public:
-  JobWatch(Promises& promises, const std::string& feed) : promises_(promises), keys_(feed) {}
+  JobWatch(Invariants& promises, const std::string& feed) : promises_(promises), keys_(feed) {}
 
   /// A client that takes a job in two steps, or keeps it as it likes, has it in its hands.
   void taken_by_another(const Server& server, const std::string& id) {
@@ -39,7 +39,7 @@ class JobWatch final : public KindWatch {
   [[nodiscard]] bool is_claimed(Server& server, const std::string& id) const;
   [[nodiscard]] std::string about(const std::string& id) const { return keys_.feed + ' ' + id; }
 
-  Promises& promises_;
+  Invariants& promises_;
   const store::FeedKeys keys_;
   // Before the command that is carried out.
   std::set<std::string> items_;

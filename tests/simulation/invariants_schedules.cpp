@@ -13,10 +13,10 @@ namespace lua_of = store::scripts;
 
 /// What is due is in its queue, and what is in a queue is taken where there is room, after this
 /// time. Hosts look at least so often within their idle budget.
-constexpr Duration longest_delay = std::chrono::seconds(5);
+constexpr Duration max_delay = std::chrono::seconds(5);
 /// A job whose holder is gone is back so long after its lease was over: recover_pause of each host,
 /// and what it takes to look.
-constexpr Duration longest_absence = std::chrono::seconds(8);
+constexpr Duration max_absence = std::chrono::seconds(8);
 constexpr std::size_t digits_of_run = 26;
 
 }  // namespace
@@ -155,7 +155,7 @@ void ScheduleWatch::look_at_timeline(Server& server) {
   if (timeline == nullptr || timeline->order().empty()) return;
   const auto& [due, job] = *timeline->order().begin();
   const auto late_ms = static_cast<double>(server.keys().now_ms()) - due * 1000;
-  if (late_ms > static_cast<double>(longest_delay.count()) / 1000)
+  if (late_ms > static_cast<double>(max_delay.count()) / 1000)
     promises_.break_promise(
         "what is due is dispatched",
         job + " is on the timeline " + std::to_string(late_ms / 1000) + " s after its time",
@@ -172,7 +172,7 @@ void ScheduleWatch::look_at_queues(Server& server, bool room) {
     }
     Front& front = fronts_[where];
     if (front.job != list->back()) front = {list->back(), promises_.now()};
-    if (promises_.now() - front.since > longest_delay)
+    if (promises_.now() - front.since > max_delay)
       promises_.break_promise("what is queued is taken",
                               front.job + " waits in " + queue + ", and there is room",
                               {about(front.job)});
@@ -188,7 +188,7 @@ void ScheduleWatch::look_at_notes(Server& server) {
     const auto at = note.find(mark);
     if (at == std::string::npos || server.keys().exists(keys_.working(job))) continue;
     const std::int64_t over_ms = number(note.substr(at + mark.size()));
-    if (server.keys().now_ms() - over_ms > longest_absence.count() / 1000)
+    if (server.keys().now_ms() - over_ms > max_absence.count() / 1000)
       promises_.break_promise("a job comes back whose holder is gone",
                               job + " is noted as taken, and its lease is over for " +
                                   std::to_string(server.keys().now_ms() - over_ms) + " ms",

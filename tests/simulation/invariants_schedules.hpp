@@ -12,7 +12,7 @@ namespace w8y::sim {
 
 class ScheduleWatch final : public KindWatch {
  public:
-  ScheduleWatch(Promises& promises, const std::string& prefix)
+  ScheduleWatch(Invariants& promises, const std::string& prefix)
       : promises_(promises), prefix_(prefix), keys_(prefix) {}
 
   /// A worker of Redbike has it: where that dies, so does its job, until somebody sets it again.
@@ -38,7 +38,7 @@ class ScheduleWatch final : public KindWatch {
   [[nodiscard]] bool is_worked_on(Server& server, const std::string& job) const;
   [[nodiscard]] std::string about(const std::string& job) const { return prefix_ + ' ' + job; }
 
-  Promises& promises_;
+  Invariants& promises_;
   const std::string prefix_;
   const store::ScheduleKeys keys_;
   std::map<std::string, double> due_before_;  ///< on the timeline, before a dispatch

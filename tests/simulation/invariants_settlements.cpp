@@ -33,7 +33,7 @@ std::size_t first_end(const Words& arg) {
 
 /// What he sets free, or puts there anew, need not rest any more; what he neither adds nor removes
 /// stays.
-void Promises::after_operator(Server& server, const Server::Command& command) {
+void Invariants::after_operator(Server& server, const Server::Command& command) {
   const bool reads = command.script == &scripts_of::items || command.script == &scripts_of::measure;
   if (command.script == nullptr || reads || command.key.empty() ||
       !command.key[0].ends_with(":list"))
@@ -45,26 +45,27 @@ void Promises::after_operator(Server& server, const Server::Command& command) {
   check_items(server, command.key[0], command.who);
 }
 
-void Promises::ended(const std::string& id) {
+void Invariants::ended(const std::string& id) {
   const auto run = runs_.find(id);
   if (run == runs_.end()) return;
   over(run->second);
   ++count_.settled;
 }
 
-void Promises::taken_away(const Server& server, const std::string& list, const std::string& item) {
+void Invariants::taken_away(const Server& server, const std::string& list,
+                            const std::string& item) {
   for (auto& [id, run] : runs_)
     if (run.server == server.name() && run.list == list && run.item == brief(item))
       run.lost_by_store = true;
 }
 
-Promises::ItemState Promises::state_of(Keys& keys, const Server::Command& command,
-                                       const std::string& lock, const std::string& item) {
+Invariants::ItemState Invariants::state_of(Keys& keys, const Server::Command& command,
+                                           const std::string& lock, const std::string& item) {
   return {text_in(keys, lock), failures_of(keys, command.key[0], item),
           has_field(keys, command.key[3], item)};
 }
 
-void Promises::before_settle(Server& server, const Server::Command& command) {
+void Invariants::before_settle(Server& server, const Server::Command& command) {
   before_.clear();
   std::size_t at = first_end(command.arg);
   const std::string list = list_named(list_key_of_settle(command.key));
@@ -88,7 +89,7 @@ void Promises::before_settle(Server& server, const Server::Command& command) {
 
 /// Where an item's old end goes in one call with that of its last run, what the last one makes of
 /// the item is seen on a copy.
-void Promises::without_old_ends(Server& server, const Server::Command& command) {
+void Invariants::without_old_ends(Server& server, const Server::Command& command) {
   Words key = command.key, arg = command.arg;
   std::size_t i = first_lock, at = first_end(arg);
   while (i + 1 < key.size()) {
@@ -112,12 +113,12 @@ void Promises::without_old_ends(Server& server, const Server::Command& command) 
   for (Before& each : before_) each.due = state_of(keys, command, each.lock, each.item);
 }
 
-void Promises::over(Run& run) {
+void Invariants::over(Run& run) {
   run.settled = true;
   std::string().swap(run.lock);
 }
 
-void Promises::after_settle(Server& server, const Server::Command& command) {
+void Invariants::after_settle(Server& server, const Server::Command& command) {
   for (const Before& each : before_) {
     Run& run = runs_[each.run];
     over(run);
@@ -133,7 +134,7 @@ void Promises::after_settle(Server& server, const Server::Command& command) {
     const auto differs = [&](auto ItemState::*part) {
       return now.*part != each.was.*part && now.*part != each.due.*part;
     };
-    const bool changed = differs(&ItemState::failures) || differs(&ItemState::parked) ||
+    const bool changed = differs(&ItemState::failures) || differs(&ItemState::quarantined) ||
                          (held && differs(&ItemState::lock));
     if (changed)
       break_promise(
@@ -143,7 +144,7 @@ void Promises::after_settle(Server& server, const Server::Command& command) {
   }
 }
 
-void Promises::nothing_left(Server& server, const std::vector<std::string>& lists, bool used) {
+void Invariants::nothing_left(Server& server, const std::vector<std::string>& lists, bool used) {
   for (const auto& [key, entry] : server.keys().all()) {
     const auto* text = std::get_if<std::string>(&entry->value);
     if (text == nullptr || !text->starts_with("run:") ||

@@ -10,27 +10,28 @@ namespace w8y::sim {
 namespace {
 
 /// What the buffers of both sides take before it is read.
-constexpr std::size_t most_unread = std::size_t{256} << 10;
+constexpr std::size_t max_unread = std::size_t{256} << 10;
 /// How often what is held up is looked at again.
 constexpr Duration held_pause = std::chrono::milliseconds(10);
 
 }  // namespace
 
 /// One connection. Its own: until both sides have let go of it.
-class Wire final : public Service::Peer, public std::enable_shared_from_this<Wire> {
+class SimulatedConnection final : public Service::Peer,
+                                  public std::enable_shared_from_this<SimulatedConnection> {
  public:
   using Handler = loop::Transport::Handler;
 
-  Wire(Network& network, Service& server, Inbox& inbox, Handler& handler)
+  SimulatedConnection(Network& network, Service& server, Inbox& inbox, Handler& handler)
       : network_(network),
         server_(server),
         inbox_(&inbox),
         host_(inbox.name()),
         handler_(&handler),
         line_(network.line(host_, server.name())) {}
-  ~Wire() override { leave_server(); }
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
+  ~SimulatedConnection() override { leave_server(); }
+  SimulatedConnection(const SimulatedConnection&) = delete;
+  SimulatedConnection& operator=(const SimulatedConnection&) = delete;
 
   void connect() {
     server_.tried(host_);
@@ -48,7 +49,7 @@ class Wire final : public Service::Peer, public std::enable_shared_from_this<Wir
       return bytes.size();
     }
     if (loss_ == Network::Loss::cut) return write_part(bytes);
-    const std::size_t size = std::min(bytes.size(), most_unread - unread_);
+    const std::size_t size = std::min(bytes.size(), max_unread - unread_);
     full_ = size < bytes.size();
     unread_ += size;
     if (size > 0)
@@ -196,7 +197,7 @@ namespace {
 
 class SimulatedTransport final : public loop::Transport {
  public:
-  explicit SimulatedTransport(std::shared_ptr<Wire> wire) : wire_(std::move(wire)) {}
+  explicit SimulatedTransport(std::shared_ptr<SimulatedConnection> wire) : wire_(std::move(wire)) {}
   ~SimulatedTransport() override { close(); }
   SimulatedTransport(const SimulatedTransport&) = delete;
   SimulatedTransport& operator=(const SimulatedTransport&) = delete;
@@ -210,7 +211,7 @@ class SimulatedTransport final : public loop::Transport {
   }
 
  private:
-  std::shared_ptr<Wire> wire_;
+  std::shared_ptr<SimulatedConnection> wire_;
 };
 
 }  // namespace
@@ -238,7 +239,8 @@ void Network::forget_losses() {
 
 std::unique_ptr<loop::Transport> Network::make(loop::Loop& loop, const std::string& server,
                                                loop::Transport::Handler& handler) {
-  auto wire = std::make_shared<Wire>(*this, *servers_.at(server), *inboxes_.at(&loop), handler);
+  auto wire = std::make_shared<SimulatedConnection>(*this, *servers_.at(server),
+                                                    *inboxes_.at(&loop), handler);
   wires_.push_back(wire);
   return std::make_unique<SimulatedTransport>(std::move(wire));
 }

@@ -36,7 +36,7 @@ struct Line {
   bool refused = false;                 ///< connections can't be made
 };
 
-class Wire;
+class SimulatedConnection;
 
 class Network {
  public:
@@ -56,7 +56,7 @@ class Network {
     twice,    ///< nothing is lost: the next reply comes twice
     cut,      ///< of the next request a part comes, then it breaks
   };
-  /// `later`: so many that carry one come before.
+  /// `delayed`: so many that carry one come before.
   void lose(const std::string& host, const std::string& server, Loss loss, std::size_t later = 0);
   /// What has not been lost by now never will be.
   void forget_losses();
@@ -68,14 +68,14 @@ class Network {
                                         loop::Transport::Handler& handler);
 
  private:
-  friend class Wire;
+  friend class SimulatedConnection;
 
   World& world_;
   Random random_;
   std::map<std::string, Service*> servers_;
   std::map<const loop::Loop*, Inbox*> inboxes_;
   std::map<std::pair<std::string, std::string>, Line> lines_;
-  std::vector<std::weak_ptr<Wire>> wires_;
+  std::vector<std::weak_ptr<SimulatedConnection>> wires_;
 };
 
 }  // namespace w8y::sim

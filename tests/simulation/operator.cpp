@@ -17,7 +17,7 @@
 // What the program w8yctl says of itself and of its user.
 void w8y::ctl::complain(const std::string&) {}
 
-std::string w8y::ctl::who_we_are() {
+std::string w8y::ctl::operator_name() {
   return "an operator";
 }
 
@@ -56,10 +56,10 @@ Operator::~Operator() {
 
 void Operator::run(const std::string& server, Errand errand, Over over) {
   begin(server, [this, errand = std::move(errand), over = std::move(over)] {
-    std::string trouble;
-    do_errand(errand, trouble);
+    std::string error;
+    do_errand(errand, error);
     busy_ = false;
-    if (!given_up_) over(trouble);
+    if (!given_up_) over(error);
   });
 }
 
@@ -91,7 +91,7 @@ void Operator::enter() {
   Operator* const self = entering;
   self->work_();
 }
-void Operator::do_errand(const Errand& errand, std::string& trouble) {
+void Operator::do_errand(const Errand& errand, std::string& error) {
   loop::Loop loop(clock_);
   use(loop, [&] {
     redis::ClientOptions options;
@@ -100,8 +100,8 @@ void Operator::do_errand(const Errand& errand, std::string& trouble) {
     client_ = &client;
     try {
       errand(client);
-    } catch (const std::exception& error) {
-      trouble = error.what();
+    } catch (const std::exception& caught) {
+      error = caught.what();
     }
     client_ = nullptr;
   });
@@ -126,7 +126,7 @@ CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   } catch (const ctl::Failure& failure) {
     end.exit = failure.exit();
     end.why = failure.what();
-  } catch (const verbs::Refusal& refusal) {
+  } catch (const verbs::QueryError& refusal) {
     end.exit = ctl::refused;
     end.why = refusal.what();
   } catch (const redis::RedisError& error) {

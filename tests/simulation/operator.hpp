@@ -27,7 +27,7 @@ struct CommandEnd {
 class Operator final : public Inbox {
  public:
   using Errand = std::function<void(redis::SyncClient& client)>;
-  /// `trouble`: what the errand threw; empty: nothing.
+  /// `error`: what the errand threw; empty: nothing.
   using Over = std::function<void(const std::string& trouble)>;
 
   Operator(World& world, Network& network, std::string name);
@@ -61,7 +61,7 @@ class Operator final : public Inbox {
 
   static void enter();
   void begin(const std::string& server, std::function<void()> work);
-  void do_errand(const Errand& errand, std::string& trouble);
+  void do_errand(const Errand& errand, std::string& error);
   CommandEnd do_command(const std::vector<std::string>& words);
   void use(loop::Loop& loop, const std::function<void()>& work);
   void give_way();

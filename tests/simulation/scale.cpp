@@ -24,26 +24,26 @@ constexpr Duration settling = 6s;
 constexpr Duration window = 4s;
 /// All hosts have begun to work at once: what that has set off is over by then, or never.
 constexpr Duration settling_to_work = 20s;
-constexpr Duration longest_settling_to_work = 120s;
+constexpr Duration max_settling_to_work = 120s;
 /// Of the runs that the places of all hosts are for: then it has settled.
 constexpr double settled_part = 0.8;
 /// Lists at rest are looked at. Where more than one in so many is still claimed from within a
 /// while, they are not at rest yet, and are given so long.
 constexpr std::uint64_t pairs_of_claim = 12;
-constexpr Duration longest_unrest = 120s;
+constexpr Duration max_unrest = 120s;
 /// Pushes that are looked for, and the pause between two. Where a host needs ten seconds for a turn
 /// of all lists, no more than are seen within a while.
 constexpr unsigned pushes = 100;
-constexpr unsigned least_pushes = 20;
-constexpr Duration longest_pushing = 100s;
+constexpr unsigned min_pushes = 20;
+constexpr Duration max_pushing = 100s;
 constexpr Duration push_pause = 50ms;
-constexpr Duration longest_wake = 60s;
+constexpr Duration max_wake = 60s;
 constexpr unsigned resting_items = 4;
 /// Lists that have items at work, and how many each.
 constexpr unsigned lists_at_work = 100;
-constexpr unsigned least_items = 10;
+constexpr unsigned min_items = 10;
 /// What is not done by then is told as not done.
-constexpr Duration longest_start = 600s;
+constexpr Duration max_start = 600s;
 constexpr Duration progress_pause = 10s;
 /// All hosts start, and Redis is away, within this.
 constexpr Duration at_once = 1s;
@@ -211,17 +211,17 @@ void Fleet::saw(const std::string& host, const std::string& list) {
 
 /// Until each host has claimed from each list, or looked at it: s, or negative.
 double Fleet::wait_for_all() {
-  const Instant begun = world_.now();
+  const Instant started = world_.now();
   seen_.assign(std::size_t{size_.hosts} * size_.lists, false);
   unseen_ = seen_.size();
-  Instant told = begun;
-  while (unseen_ > 0 && world_.now() - begun < longest_start) {
+  Instant told = started;
+  while (unseen_ > 0 && world_.now() - started < max_start) {
     pass(10ms);
     if (world_.now() - told < progress_pause) continue;
     told = world_.now();
     progress_(std::to_string(unseen_) + " are still to look", world_.age());
   }
-  return std::exchange(unseen_, 0) == 0 ? seconds(world_.now() - begun) : -1;
+  return std::exchange(unseen_, 0) == 0 ? seconds(world_.now() - started) : -1;
 }
 
 void Fleet::start(FleetFigures& into) {
@@ -237,7 +237,7 @@ void Fleet::start(FleetFigures& into) {
 
 /// Until there were hardly any claims within such a while. False: it has never been so calm.
 bool Fleet::comes_to_rest(Duration calm, std::uint64_t claims_before) {
-  const Instant end = world_.now() + longest_unrest;
+  const Instant end = world_.now() + max_unrest;
   while (claims_ - claims_before > seen_.size() / pairs_of_claim) {
     if (world_.now() >= end) return false;
     claims_before = claims_;
@@ -281,7 +281,7 @@ void Fleet::rest_locked(FleetFigures& into) {
           "user",
           {"SET", list(i) + ":lock:" + push.back(), "delay:cooldown", "PX",
            std::to_string(
-               std::chrono::duration_cast<std::chrono::milliseconds>(longest_start * 10).count())});
+               std::chrono::duration_cast<std::chrono::milliseconds>(max_start * 10).count())});
     }
     redis_.ask("user", push);
   }
@@ -299,15 +299,15 @@ void Fleet::rest_locked(FleetFigures& into) {
 /// Items that are pushed now and then, each to another list, until somebody claims it.
 void Fleet::wake(FleetFigures& into, bool told) {
   latencies_.clear();
-  const Instant begun = world_.now();
+  const Instant started = world_.now();
   for (unsigned i = 0; i < pushes; ++i) {
-    if (i >= least_pushes && world_.now() - begun > longest_pushing) break;
+    if (i >= min_pushes && world_.now() - started > max_pushing) break;
     const std::string to = list(1 + static_cast<unsigned>(jitter_.below(size_.lists)));
     const std::string item = "pushed" + std::to_string(i);
     pushed_[item] = world_.now();
     redis_.ask("user", {"RPUSH", to + ":list", item});
     if (told) redis_.ask("user", {"PUBLISH", to + ":wake", "free"});
-    const Instant end = world_.now() + longest_wake;
+    const Instant end = world_.now() + max_wake;
     while (pushed_.contains(item) && world_.now() < end) pass(5ms);
     redis_.ask("user", {"LREM", to + ":list", "0", item});
     pass(push_pause);
@@ -324,14 +324,14 @@ void Fleet::wake(FleetFigures& into, bool told) {
 void Fleet::work(FleetFigures& into) {
   runs_take(std::chrono::milliseconds(static_cast<int>(run_s * 1000)));
   const unsigned lists = std::min(size_.lists, lists_at_work);
-  const unsigned items = std::max(least_items, 2 * places_of_host * size_.hosts / lists);
+  const unsigned items = std::max(min_items, 2 * places_of_host * size_.hosts / lists);
   for (unsigned i = 1; i <= lists; ++i) {
     Words push{"RPUSH", list(i) + ":list"};
     for (unsigned k = 1; k <= items; ++k) push.push_back("item" + std::to_string(k));
     redis_.ask("user", push);
     redis_.ask("user", {"PUBLISH", list(i) + ":wake", "free"});
   }
-  const Instant begun = world_.now();
+  const Instant started = world_.now();
   pass(settling_to_work);
   Counted before = count();
   std::uint64_t elsewhere_before = looks_elsewhere_;
@@ -344,13 +344,13 @@ void Fleet::work(FleetFigures& into) {
   };
   const double expected = size_.hosts * places_of_host * seconds(window) / run_s;
   while (runs_in_window() < settled_part * expected &&
-         world_.now() - begun < longest_settling_to_work) {
+         world_.now() - started < max_settling_to_work) {
     before = count();
     elsewhere_before = looks_elsewhere_;
     runs_before = runs_;
     pass(window);
   }
-  into.settled_s = runs_in_window() < settled_part * expected ? -1 : seconds(before.at - begun);
+  into.settled_s = runs_in_window() < settled_part * expected ? -1 : seconds(before.at - started);
   const Counted after = count();
   std::vector<double> runs;
   for (std::size_t i = 0; i < runs_.size(); ++i)
@@ -366,8 +366,8 @@ void Fleet::work(FleetFigures& into) {
     const double mean = sum / static_cast<double>(runs.size());
     into.commands_per_run =
         (commands - static_cast<double>(looks_elsewhere_ - elsewhere_before)) / sum;
-    into.least_host = *std::min_element(runs.begin(), runs.end()) / mean;
-    into.most_host = *std::max_element(runs.begin(), runs.end()) / mean;
+    into.min_host = *std::min_element(runs.begin(), runs.end()) / mean;
+    into.max_host = *std::max_element(runs.begin(), runs.end()) / mean;
   }
   for (unsigned i = 1; i <= lists; ++i) redis_.ask("user", {"DEL", list(i) + ":list"});
 }
@@ -385,21 +385,21 @@ void Fleet::come_back(FleetFigures& into) {
 }
 
 FleetFigures Fleet::measure() {
-  FleetFigures figures;
-  start(figures);
+  FleetFigures stats;
+  start(stats);
   progress_("started", world_.age());
-  rest_empty(figures);
-  progress_(figures.at_rest ? "at rest" : "not at rest", world_.age());
-  wake(figures, true);
-  wake(figures, false);
+  rest_empty(stats);
+  progress_(stats.at_rest ? "at rest" : "not at rest", world_.age());
+  wake(stats, true);
+  wake(stats, false);
   progress_("woken", world_.age());
-  rest_locked(figures);
-  progress_(figures.locked_at_rest ? "at rest, locked" : "not at rest, locked", world_.age());
-  work(figures);
+  rest_locked(stats);
+  progress_(stats.locked_at_rest ? "at rest, locked" : "not at rest, locked", world_.age());
+  work(stats);
   progress_("at work", world_.age());
-  come_back(figures);
+  come_back(stats);
   progress_("come back", world_.age());
-  return figures;
+  return stats;
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ struct FleetFigures {
   double work_busy = 0;
   double runs_per_s = 0;
   double commands_per_run = 0;  ///< but for looks at lists that have no work
-  double least_host = 0;        ///< its runs, as a part of the mean
-  double most_host = 0;
+  double min_host = 0;          ///< its runs, as a part of the mean
+  double max_host = 0;
 };
 
 /// Places of each host, and how long its runs take on average, at work.

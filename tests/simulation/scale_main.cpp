@@ -44,7 +44,7 @@ void print_times(const MeasuredTimes& times, bool measured) {
 
 struct Row {
   FleetSize size;
-  FleetFigures figures;
+  FleetFigures stats;
 };
 
 std::string time_text(double s, unsigned limit = 600) {
@@ -55,7 +55,7 @@ std::string time_text(double s, unsigned limit = 600) {
 }
 
 void print_rest(const Row& row) {
-  const FleetFigures& f = row.figures;
+  const FleetFigures& f = row.stats;
   const auto mark = [](bool at_rest) { return at_rest ? ' ' : '*'; };
   std::printf("%6u %7u | %10.0f %6.1f%%%c| %10.0f %6.1f%%%c| %9.1f %9.1f | %9.1f %9.1f %6u\n",
               row.size.hosts, row.size.lists, f.rest_per_s, 100 * f.rest_busy, mark(f.at_rest),
@@ -64,14 +64,14 @@ void print_rest(const Row& row) {
 }
 
 void print_work(const Row& row) {
-  const FleetFigures& f = row.figures;
+  const FleetFigures& f = row.stats;
   std::printf("%6u %7u | %8s %10.0f %10.0f %8.0f %6.2f %6.1f%% | %5.2f %5.2f\n", row.size.hosts,
               row.size.lists, time_text(f.settled_s, 120).c_str(), f.work_per_s, f.messages_per_s,
-              f.runs_per_s, f.commands_per_run, 100 * f.work_busy, f.least_host, f.most_host);
+              f.runs_per_s, f.commands_per_run, 100 * f.work_busy, f.min_host, f.max_host);
 }
 
 void print_back(const Row& row) {
-  const FleetFigures& f = row.figures;
+  const FleetFigures& f = row.stats;
   std::printf("%6u %7u | %8s %10.0f | %8s %10.0f %6llu\n", row.size.hosts, row.size.lists,
               time_text(f.start_s).c_str(), f.start_commands, time_text(f.back_s).c_str(),
               f.back_commands, static_cast<unsigned long long>(f.back_lost));
@@ -89,7 +89,7 @@ void print_growth(const std::vector<Row>& rows) {
       const bool lists = more.size.lists == less.size.lists * 10;
       if (hosts == lists) continue;
       if (hosts ? more.size.lists != less.size.lists : more.size.hosts != less.size.hosts) continue;
-      const FleetFigures &a = less.figures, &b = more.figures;
+      const FleetFigures &a = less.stats, &b = more.stats;
       char what[64];
       std::snprintf(what, sizeof what, "%u to %u %s, %u %s",
                     hosts ? less.size.hosts : less.size.lists,
@@ -127,7 +127,7 @@ void print(const std::vector<Row>& rows) {
 
 /// What must be so at each size. Empty: it is.
 std::string wrong_with(const Row& row) {
-  const FleetFigures& f = row.figures;
+  const FleetFigures& f = row.stats;
   const std::string who =
       std::to_string(row.size.hosts) + " hosts, " + std::to_string(row.size.lists) + " lists: ";
   if (f.unseen > 0) return who + "a push is not seen";
@@ -143,7 +143,7 @@ std::string wrong_with(const Row& row) {
   // Each end was told to each host. Some that are short of free items still hear of it.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
     return who + "busy hosts are told of the ends of others";
-  if (f.least_host < 0.5) return who + "a host has less than half of its share";
+  if (f.min_host < 0.5) return who + "a host has less than half of its share";
   return {};
 }
 
@@ -166,7 +166,7 @@ struct Wishes {
 };
 
 int scale(const Wishes& wishes) {
-  const auto begun = std::chrono::steady_clock::now();
+  const auto started = std::chrono::steady_clock::now();
   const MeasuredTimes times = wishes.usual ? usual_times() : measure_times();
   print_times(times, !wishes.usual);
   std::vector<Row> rows;
@@ -181,7 +181,7 @@ int scale(const Wishes& wishes) {
   }
   print(rows);
   std::cout.flush();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   std::printf("%.1f s\n", took.count());
   if (!wishes.check) return 0;
   for (const Row& row : rows) {

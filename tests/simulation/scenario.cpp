@@ -17,12 +17,12 @@ using namespace std::chrono_literals;
 /// When the last fault is over, all is as if there had been none after this time.
 constexpr Duration recovery = 15s;
 /// A free item is not left lying for longer, where a host has room for it.
-constexpr Duration longest_wait = 5s;
+constexpr Duration max_wait = 5s;
 /// What a host owes for passes over long lists is forgiven beyond this.
-constexpr Duration longest_debt = IdlePolls::longest_debt;
+constexpr Duration max_debt = IdlePolls::longest_debt;
 constexpr Duration look_pause = 500ms;
 /// All hosts have left so long after they were told to.
-constexpr Duration longest_drain = 30s;
+constexpr Duration max_drain = 30s;
 /// Commands in a look's window that are for no list at rest: pings, tries of keyspace events,
 /// sweeps.
 constexpr double extra_commands = 25;
@@ -34,13 +34,13 @@ constexpr double commands_of_run = 12;
 constexpr double claims_of_run = 3;
 /// Of items, and of what Redis does not read: 8 MiB of items for each second that a lock lives,
 /// what is sent of them, and one that is as long as items may be.
-constexpr std::size_t most_kept = std::size_t{160} << 20;
+constexpr std::size_t max_kept = std::size_t{160} << 20;
 /// After a reload to another Redis, runs end, and ends that can't be told are given up.
-constexpr Duration longest_move = 50s;
+constexpr Duration max_move = 50s;
 
 }  // namespace
 
-Scene::Scene(const SceneOptions& options)
+Scenario::Scenario(const SceneOptions& options)
     : options_(options),
       world_(options.seed),
       promises_(world_),
@@ -69,9 +69,9 @@ Scene::Scene(const SceneOptions& options)
     Random of_gearman = world_.random.fork(11);
     settings_.others.push_back(draw_other(of_gearman, SourceKind::gearman));
     gearman_ = std::make_unique<GearmanScene>(
-        GearmanPlace{world_, network_, promises_, children_, hosts_, settings_of_,
-                     [this](const std::string& name) -> Server& { return server(name); },
-                     World::beginning + options_.scale.time - Scale::calm},
+        GearmanContext{world_, network_, promises_, children_, hosts_, settings_of_,
+                       [this](const std::string& name) -> Server& { return server(name); },
+                       World::beginning + options_.scale.time - Scale::calm},
         of_gearman);
   }
   for (unsigned i = 1; i <= options_.scale.hosts; ++i) {
@@ -88,13 +88,13 @@ Scene::Scene(const SceneOptions& options)
   if (options_.scale.feed) populate_feed(world_.random.fork(10));
 }
 
-Scene::~Scene() {
+Scenario::~Scenario() {
   for (auto& each : hosts_) each->die();
   operator_.reset();
   world_.clear();
 }
 
-void Scene::run() {
+void Scenario::run() {
   Random random = world_.random.fork(6);
   for (const auto& each : hosts_)
     world_.after(random.between(Duration{0}, Duration(2s)), [host = each.get()] { host->start(); });
@@ -103,18 +103,18 @@ void Scene::run() {
   const Instant end = World::beginning + options_.scale.time;
   // A loss waits for what is to be lost: for an order to the fleet, it may be a minute.
   network_.on_loss = [this](const std::string& host, const std::string& at) {
-    if (!gearman_ || !gearman_->lost(host, at)) promises_.trouble(host, Duration{0});
+    if (!gearman_ || !gearman_->lost(host, at)) promises_.error(host, Duration{0});
   };
   world_.at(end - Scale::calm, [this] { network_.forget_losses(); });
   world_.at(end - Scale::calm + recovery, [this] { watch_calm(); });
   world_.at(end, [this] { leave(); });
   world_.after(10s, [this] { look_at_calls(); });
-  world_.run_until(end + longest_drain + 5s);
+  world_.run_until(end + max_drain + 5s);
 }
 
 // ---- the calm
 
-void Scene::watch_calm() {
+void Scenario::watch_calm() {
   for (const auto& each : hosts_) {
     const bool here = each->alive() && (each->connected() || !has_redis(*each));
     if (!here || each->state() != HostState::running)
@@ -128,7 +128,7 @@ void Scene::watch_calm() {
   if (options_.scale.told) add_and_look(world_.random.fork(12));
 }
 
-void Scene::look(Duration since_calm) {
+void Scenario::look(Duration since_calm) {
   for (const ListSettings& list : settings_.lists) look_at_list(list.name);
   look_at_others();
   if (since_calm + look_pause < Scale::calm - recovery)
@@ -136,16 +136,16 @@ void Scene::look(Duration since_calm) {
 }
 
 /// Whether a host could take items of a list now.
-bool Scene::has_room(const Host& host, const ServedList& list) {
+bool Scenario::has_room(const Host& host, const ServedList& list) {
   const Supervisor& supervisor = *host.supervisor();
-  const Rule& rule = list.rule();
+  const ListConfig& rule = list.config();
   Keys& keys = server(host.server()).keys();
   std::size_t running = 0;
   for (const auto& [prefix, other] : supervisor.lists()) running += other->running();
   const SortedSet* slots = keys.find<SortedSet>(rule.prefix + ":slots");
   const bool full =
       rule.fleet_concurrency > 0 && slots != nullptr && slots->size() >= rule.fleet_concurrency;
-  const std::size_t limit = supervisor.places().limit();
+  const std::size_t limit = supervisor.slots().limit();
   // Some stories are those of a host that lacks processes.
   const bool starved = list.poller() != nullptr && list.poller()->state() == PollerState::starved;
   return !full && !starved && list.poller() != nullptr && list.running() < rule.concurrency &&
@@ -153,7 +153,7 @@ bool Scene::has_room(const Host& host, const ServedList& list) {
 }
 
 /// Since when it is, as far as it was looked at.
-Duration Scene::for_how_long(const std::string& what, bool is) {
+Duration Scenario::for_how_long(const std::string& what, bool is) {
   if (!is) {
     since_.erase(what);
     return Duration{0};
@@ -164,7 +164,7 @@ Duration Scene::for_how_long(const std::string& what, bool is) {
 /// Where an item is free and a host has room for it, the list turns; and who is at it passes no
 /// item over. By each name that hosts give its locks: where they give it several, they wait in one
 /// line all the same, and an item that is locked by one name is somebody's.
-void Scene::look_at_list(const std::string& list) {
+void Scenario::look_at_list(const std::string& list) {
   std::map<std::pair<Server*, std::string>, std::string> idle;  // who has had room for so long
   std::map<Server*, std::set<std::string>> names;
   for (const auto& each : hosts_) {
@@ -175,17 +175,17 @@ void Scene::look_at_list(const std::string& list) {
       return promises_.break_promise("it always comes back by itself",
                                      list + " is not served by " + each->name(), {each->name()});
     const bool room = has_room(*each, *served->second);
-    const std::string locks = list + ':' + served->second->rule().circular().lock_key + ':';
+    const std::string locks = list + ':' + served->second->config().circular().lock_key + ':';
     names[&server(each->server())].insert(locks);
-    if (for_how_long(each->server() + ' ' + each->name() + ' ' + locks, room) > longest_wait)
+    if (for_how_long(each->server() + ' ' + each->name() + ' ' + locks, room) > max_wait)
       idle[{&server(each->server()), locks}] = each->name();
   }
   for (const auto& [where, who] : idle)
     look_at_items(*where.first, list, where.second, names[where.first], who);
 }
 
-void Scene::look_at_items(Server& at, const std::string& list, const std::string& locks,
-                          const std::set<std::string>& names, const std::string& who) {
+void Scenario::look_at_items(Server& at, const std::string& list, const std::string& locks,
+                             const std::set<std::string>& names, const std::string& who) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
@@ -195,11 +195,12 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
   std::map<std::string, Free> was;
   was.swap(free);
   for (const std::string& item : *items) {
-    const bool parked = has_field(at.keys(), list + ":quarantined", item);  // by whichever name
+    const bool quarantined =
+        has_field(at.keys(), list + ":quarantined", item);  // by whichever name
     const bool locked = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return at.keys().exists(name + item);
     });
-    if (parked || locked) continue;
+    if (quarantined || locked) continue;
     const auto known = was.find(item);
     const Free since = known == was.end() ? Free{world_.now(), turning.claims} : known->second;
     if (promises_.visited(at.name(), list, item) > since.at) continue;
@@ -207,7 +208,7 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
     const Duration waits = world_.now() - since.at;
     const bool by_end =
         promises_.set_free(at, locks + item) > promises_.visited(at.name(), list, item);
-    const Duration longest = longest_wait + (by_end || pass == Duration{0} ? pass : longest_debt);
+    const Duration longest = max_wait + (by_end || pass == Duration{0} ? pass : max_debt);
     if (waits > longest && (turning.last < world_.now() - longest ||
                             turning.claims - since.claims > 3 * items->size() + 10))
       return promises_.break_promise(
@@ -222,17 +223,17 @@ void Scene::look_at_items(Server& at, const std::string& list, const std::string
 /// Of a list that is long: half of the idle budget pays for it. What the end of a run sets free is
 /// looked for as soon as one pass is paid; what becomes free otherwise, when all is that the host
 /// owes.
-Duration Scene::time_for_pass(const List& items, const std::string& who) const {
+Duration Scenario::time_for_pass(const List& items, const std::string& who) const {
   constexpr std::size_t cheap = 4;
   const std::size_t calls = items.size() / store::ScriptLocks::most_looked_at;
   return calls <= cheap ? Duration{0} : time_for_calls(calls, who);
 }
 
-Duration Scene::time_for_calls(std::size_t calls, const std::string& who) const {
+Duration Scenario::time_for_calls(std::size_t calls, const std::string& who) const {
   return Duration(1s) * calls / (settings_of_.at(who).idle_commands / 2);
 }
 
-void Scene::look_at_calls() {
+void Scenario::look_at_calls() {
   bool quiet = true;
   double for_nothing = 0;
   for (const auto& each : hosts_) {
@@ -241,7 +242,7 @@ void Scene::look_at_calls() {
     for_nothing += settings_of_[each->name()].idle_commands * 10.0 + extra_commands;
   }
   for (const auto& each : hosts_)
-    if (each->kept() > most_kept)
+    if (each->kept() > max_kept)
       promises_.break_promise("it stays small",
                               each->name() + " keeps " + std::to_string(each->kept()) + " bytes",
                               {each->name()});
@@ -262,11 +263,11 @@ void Scene::look_at_calls() {
 }
 
 /// False: something has been in its way.
-bool Scene::look_at_host(const Host& which) {
+bool Scenario::look_at_host(const Host& which) {
   const std::string& name = which.name();
   const Window now{first_.commands(name) + second_.commands(name), promises_.runs_of(name)};
   const Window was = std::exchange(windows_[name], now);
-  if (!which.alive() || promises_.in_trouble(name, which.server(), world_.now() - Duration(10s)))
+  if (!which.alive() || promises_.in_error(name, which.server(), world_.now() - Duration(10s)))
     return false;
   const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
   const double needed = static_cast<double>(runs) * commands_of_run;
@@ -284,7 +285,7 @@ bool Scene::look_at_host(const Host& which) {
 }
 
 /// Who has moved to another Redis lets go of the one that it was at.
-void Scene::look_where_it_was(const Host& which) {
+void Scenario::look_where_it_was(const Host& which) {
   const std::string& name = which.name();
   const std::string at = which.alive() ? which.server() : std::string();
   Moved& moved = moved_[name];
@@ -297,7 +298,7 @@ void Scene::look_where_it_was(const Host& which) {
   const std::string wanted = has_redis(which) ? settings_of_[name].server : std::string();
   if (moved.to != at || which.started() > moved.at || wanted != at) {
     moved = {at, world_.now(), tries};
-  } else if (world_.now() - moved.at > longest_move && std::exchange(moved.tries, tries) != tries) {
+  } else if (world_.now() - moved.at > max_move && std::exchange(moved.tries, tries) != tries) {
     promises_.break_promise("who has moved lets go of the old Redis",
                             name + " still connects to another than " + (at.empty() ? "none" : at),
                             {name});
@@ -306,7 +307,7 @@ void Scene::look_where_it_was(const Host& which) {
   }
 }
 
-void Scene::leave() {
+void Scenario::leave() {
   std::set<std::string> used;  // servers, by hosts that do more than circular lists
   for (const auto& each : hosts_)
     if (!settings_of_[each->name()].others.empty()) used.insert(each->server());
@@ -318,7 +319,7 @@ void Scene::leave() {
         ++left_;
       });
     });
-  world_.after(longest_drain, [this, used] {
+  world_.after(max_drain, [this, used] {
     if (left_ < hosts_.size())
       promises_.break_promise(
           "a drain ends", std::to_string(hosts_.size() - left_) + " hosts have not left in 30 s",
@@ -333,17 +334,17 @@ void Scene::leave() {
 
 // ---- who is who
 
-Host& Scene::host(const std::string& name) {
+Host& Scenario::host(const std::string& name) {
   return **std::find_if(hosts_.begin(), hosts_.end(),
                         [&](const auto& each) { return each->name() == name; });
 }
 
-std::string Scene::item_of(Server& server, const std::string& list, std::uint64_t number) {
+std::string Scenario::item_of(Server& server, const std::string& list, std::uint64_t number) {
   const List* items = server.keys().find<List>(list + ":list");
   return items == nullptr ? "item1" : (*items)[number % items->size()];
 }
 
-void Scene::user(Server& server, const std::string& list, const Words& words) {
+void Scenario::user(Server& server, const std::string& list, const Words& words) {
   server.ask("user", words);
   promises_.user_changes(server, list);
 }

@@ -26,33 +26,33 @@ struct SceneOptions {
   std::vector<Fault> faults;  ///< as draw_faults() made them, or fewer
 };
 
-class Scene {
+class Scenario {
  public:
-  explicit Scene(const SceneOptions& options);
-  ~Scene();
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
+  explicit Scenario(const SceneOptions& options);
+  ~Scenario();
+  Scenario(const Scenario&) = delete;
+  Scenario& operator=(const Scenario&) = delete;
 
   void run();
 
   [[nodiscard]] const World& world() const { return world_; }
-  [[nodiscard]] const Promises& promises() const { return promises_; }
+  [[nodiscard]] const Invariants& promises() const { return promises_; }
 
  private:
   void populate();
   void lock_most(Server& at, const std::string& list, Random& random);
   void begin(const Fault& fault);
-  void begin_network(const Fault& fault);
-  void begin_cut(const Fault& fault);
-  void begin_server(const Fault& fault);
-  void begin_host(const Fault& fault);
-  void begin_order(const Fault& fault);
-  void begin_change(const Fault& fault);
+  void start_network(const Fault& fault);
+  void start_cut(const Fault& fault);
+  void start_server(const Fault& fault);
+  void start_host(const Fault& fault);
+  void start_order(const Fault& fault);
+  void start_change(const Fault& fault);
 
   // scenario_schedules.cpp
   void populate_schedule(Random random);
   void set_schedule(Server& at, const std::string& job, Random& random);
-  void begin_schedule(const Fault& fault);
+  void start_schedule(const Fault& fault);
   /// An ACL forbids it to hosts for a while, in their scripts too.
   void forbid_step(const Fault& fault, const std::string& step);
   void redbike_enqueues(Server& at, const std::string& job);
@@ -65,16 +65,16 @@ class Scene {
   void populate_feed(Random random);
   void put_jobs(Random random);
   void put_job(Server& at, Random& random);
-  void begin_job(const Fault& fault);
+  void start_job(const Fault& fault);
   void thoonk_works(Server& at, const Fault& fault);
   void thoonk_ends(Server& at, const std::string& id, std::uint64_t dice);
 
   // scenario_network_partitions.cpp
-  void begin_lapse(const Fault& fault);
+  void start_lapse(const Fault& fault);
   void cut_off(const Fault& fault, Duration life);
 
   // scenario_operator.cpp
-  void begin_operator(const Fault& fault);
+  void start_operator(const Fault& fault);
   void look_at_all_items(const Fault& fault);
   void with_query(redis::SyncClient& client, const std::string& server,
                   const std::function<void(verbs::QueryContext& query)>& look);
@@ -84,7 +84,7 @@ class Scene {
   void expect_end(std::uint64_t errand);
 
   // scenario_commands.cpp
-  void begin_command(const Fault& fault);
+  void start_command(const Fault& fault);
   void command(const std::string& at, const std::vector<std::string>& words,
                std::function<void(const CommandEnd& end)> told = {});
   void insist(const std::string& at, const std::vector<std::string>& words);
@@ -94,10 +94,10 @@ class Scene {
 
   // scenario_fleet.cpp
   void populate_fleet();
-  void begin_fleet(const Fault& fault);
+  void start_fleet(const Fault& fault);
   void order_fleet(const std::string& at, const std::vector<std::string>& words);
-  [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant begun);
-  void obeyed(const std::string& order, const std::string& id, Instant begun);
+  [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant started);
+  void obeyed(const std::string& order, const std::string& id, Instant started);
   void look_at_quiet(const Child& child);
   void resume_fleet(const std::string& at);
   void left_by_order(Host& which);
@@ -105,11 +105,11 @@ class Scene {
 
   // scenario_redisless.cpp
   void populate_redisless(Random random);
-  void begin_redisless(const Fault& fault);
+  void start_redisless(const Fault& fault);
   [[nodiscard]] bool has_redis(const Host& host) const;
 
   // scenario_keyspace.cpp
-  void begin_told(const Fault& fault);
+  void start_told(const Fault& fault);
   /// In the calm: what a user adds is heard of at once.
   void add_and_look(Random random);
   void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
@@ -145,7 +145,7 @@ class Scene {
 
   const SceneOptions options_;
   World world_;
-  Promises promises_;
+  Invariants promises_;
   Server first_;
   Server second_;
   Network network_;

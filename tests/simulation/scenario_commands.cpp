@@ -70,24 +70,24 @@ std::vector<std::string> words_about_feed(Random& random, const std::string& id)
 
 }  // namespace
 
-void Scene::begin_command(const Fault& fault) {
+void Scenario::start_command(const Fault& fault) {
   if (operator_->busy()) return;
   fault.kind == Fault::Kind::command_of_schedule ? command_schedule(fault) : command_feed(fault);
 }
 
-/// `told`: of what came to an end, and nothing was in its way.
-void Scene::command(const std::string& at, const std::vector<std::string>& words,
-                    std::function<void(const CommandEnd& end)> told) {
-  const Instant begun = world_.now();
+/// `on_measured`: of what came to an end, and nothing was in its way.
+void Scenario::command(const std::string& at, const std::vector<std::string>& words,
+                       std::function<void(const CommandEnd& end)> told) {
+  const Instant started = world_.now();
   const auto number = ++errands_;
   world_.log("operator", "", shown(words));
-  operator_->command(at, words, [this, at, begun, words, told](const CommandEnd& end) {
+  operator_->command(at, words, [this, at, started, words, told](const CommandEnd& end) {
     world_.log("operator", "",
                "exit status " + std::to_string(end.exit) + (end.why.empty() ? "" : ": " + end.why));
     if (end.why.find("the simulation has no model") != std::string::npos)
       return promises_.break_promise("an operator is answered", end.why, {"operator"});
     const bool answered = !end.unanswered && end.exit != ctl::wrong_usage;
-    if (!answered && !promises_.in_trouble("operator", at, begun))
+    if (!answered && !promises_.in_error("operator", at, started))
       return promises_.break_promise("an operator is answered", shown(words) + ": " + end.why,
                                      {"operator"});
     if (told) told(end);
@@ -96,7 +96,7 @@ void Scene::command(const std::string& at, const std::vector<std::string>& words
 }
 
 /// Until it is done.
-void Scene::insist(const std::string& at, const std::vector<std::string>& words) {
+void Scenario::insist(const std::string& at, const std::vector<std::string>& words) {
   const auto again = [this, at, words] {
     world_.after(again_after, [this, at, words] { insist(at, words); });
   };
@@ -106,7 +106,7 @@ void Scene::insist(const std::string& at, const std::vector<std::string>& words)
   });
 }
 
-void Scene::command_schedule(const Fault& fault) {
+void Scenario::command_schedule(const Fault& fault) {
   Random random(fault.number);
   Server& at = server(fault.server);
   const std::string job =
@@ -121,7 +121,7 @@ void Scene::command_schedule(const Fault& fault) {
   world_.after(fault.time, [this, at = fault.server, resume] { insist(at, resume); });
 }
 
-void Scene::command_feed(const Fault& fault) {
+void Scenario::command_feed(const Fault& fault) {
   Random random(fault.number);
   const store::FeedKeys keys(feed_name);
   const Hash* items = server(fault.server).keys().find<Hash>(keys.items);
@@ -138,7 +138,7 @@ void Scene::command_feed(const Fault& fault) {
 
 /// It was claimed by `job get`, which has no lease: what becomes of it is told a little later, or
 /// never.
-void Scene::operator_has(const Fault& fault, const std::string& id) {
+void Scenario::operator_has(const Fault& fault, const std::string& id) {
   static const std::vector<std::string> ends{"finish", "finish", "cancel", "stall", "retract"};
   world_.log("operator", std::string(feed_name) + ' ' + id, "has claimed it");
   if (fault.number % 6 == 0) return;

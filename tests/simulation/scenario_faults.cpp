@@ -13,27 +13,27 @@ using Kind = Fault::Kind;
 
 }  // namespace
 
-void Scene::begin(const Fault& fault) {
+void Scenario::begin(const Fault& fault) {
   world_.log("fault", "", to_text(fault));
-  if (fault.kind <= Kind::twice_answered) return begin_network(fault);
-  if (fault.kind <= Kind::slow_server) return begin_server(fault);
-  if (fault.kind <= Kind::date) return begin_host(fault);
-  if (fault.kind <= Kind::release) return begin_order(fault);
-  if (fault.kind <= Kind::last_of_lists) return begin_change(fault);
-  if (fault.kind <= Kind::last_of_schedules) return begin_schedule(fault);
-  if (fault.kind <= Kind::last_of_feeds) return begin_job(fault);
-  if (fault.kind <= Kind::last_of_cuts) return begin_cut(fault);
-  if (fault.kind <= Kind::last_of_told) return begin_told(fault);
-  if (fault.kind > Kind::last_of_commands) return begin_fleet(fault);
-  if (fault.kind > Kind::last_of_redisless) return begin_command(fault);
-  if (fault.kind > Kind::last_of_operators) return begin_redisless(fault);
-  if (fault.kind > Kind::last_of_lapses) return begin_operator(fault);
-  if (fault.kind > Kind::last_of_gearman) return begin_lapse(fault);
+  if (fault.kind <= Kind::twice_answered) return start_network(fault);
+  if (fault.kind <= Kind::slow_server) return start_server(fault);
+  if (fault.kind <= Kind::date) return start_host(fault);
+  if (fault.kind <= Kind::release) return start_order(fault);
+  if (fault.kind <= Kind::last_of_lists) return start_change(fault);
+  if (fault.kind <= Kind::last_of_schedules) return start_schedule(fault);
+  if (fault.kind <= Kind::last_of_feeds) return start_job(fault);
+  if (fault.kind <= Kind::last_of_cuts) return start_cut(fault);
+  if (fault.kind <= Kind::last_of_told) return start_told(fault);
+  if (fault.kind > Kind::last_of_commands) return start_fleet(fault);
+  if (fault.kind > Kind::last_of_redisless) return start_command(fault);
+  if (fault.kind > Kind::last_of_operators) return start_redisless(fault);
+  if (fault.kind > Kind::last_of_lapses) return start_operator(fault);
+  if (fault.kind > Kind::last_of_gearman) return start_lapse(fault);
   if (gearman_) gearman_->begin(fault);
 }
 
-void Scene::begin_network(const Fault& fault) {
-  promises_.trouble(fault.host, fault.time);
+void Scenario::start_network(const Fault& fault) {
+  promises_.error(fault.host, fault.time);
   Line& line = network_.line(fault.host, fault.server);
   switch (fault.kind) {
     case Kind::slow_line:
@@ -72,17 +72,17 @@ void Scene::begin_network(const Fault& fault) {
   }
 }
 
-void Scene::begin_cut(const Fault& fault) {
-  promises_.trouble(fault.host, fault.time);
+void Scenario::start_cut(const Fault& fault) {
+  promises_.error(fault.host, fault.time);
   if (fault.kind == Kind::cut_request)
     network_.lose(fault.host, fault.server, Network::Loss::cut);
   else if (fault.kind == Kind::late_loss)
     network_.lose(fault.host, fault.server, Network::Loss::reply, 1 + fault.number % 20);
 }
 
-void Scene::begin_server(const Fault& fault) {
+void Scenario::start_server(const Fault& fault) {
   Server& at = server(fault.server);
-  promises_.trouble(fault.server, fault.time);
+  promises_.error(fault.server, fault.time);
   switch (fault.kind) {
     case Kind::restart:
       at.restart(fault.time, false);
@@ -101,7 +101,7 @@ void Scene::begin_server(const Fault& fault) {
       at.save();
       world_.after(Duration(static_cast<std::int64_t>(fault.number % 1'000'000)),
                    [this, &at, &fault] {
-                     promises_.trouble(fault.server, fault.time);
+                     promises_.error(fault.server, fault.time);
                      at.restart(fault.time, true);
                    });
       break;
@@ -123,16 +123,16 @@ void Scene::begin_server(const Fault& fault) {
   }
 }
 
-void Scene::stall(Host& whose, Duration time) {
+void Scenario::stall(Host& whose, Duration time) {
   if (world_.age() + time > options_.scale.time - Scale::calm) return;
-  promises_.trouble(whose.name(), time);
+  promises_.error(whose.name(), time);
   promises_.away(whose.name(), world_.now() + time);
   whose.stall(time);
 }
 
-void Scene::begin_host(const Fault& fault) {
+void Scenario::start_host(const Fault& fault) {
   Host& whose = host(fault.host);
-  promises_.trouble(fault.host, fault.time);
+  promises_.error(fault.host, fault.time);
   switch (fault.kind) {
     case Kind::stall:
       if (fault.number % 2 == 0) {
@@ -154,21 +154,21 @@ void Scene::begin_host(const Fault& fault) {
   }
 }
 
-void Scene::reload(Host& whose, Random random) {
+void Scenario::reload(Host& whose, Random random) {
   change_config(whose, random);
   whose.reload();
 }
 
-void Scene::change_config(Host& whose, Random random) {
+void Scenario::change_config(Host& whose, Random random) {
   Settings& settings = settings_of_[whose.name()];
   change(settings, random);
-  promises_.trouble(whose.name(), Duration{0});
+  promises_.error(whose.name(), Duration{0});
   whose.write_config(settings.config_of(whose.name()));
   moved_[whose.name()].at = world_.now();  // it may try another Redis
 }
 
 /// By an operator.
-void Scene::begin_order(const Fault& fault) {
+void Scenario::start_order(const Fault& fault) {
   Host& whose = host(fault.host);
   Server& at = server(fault.server);
   switch (fault.kind) {
@@ -208,8 +208,8 @@ void Scene::begin_order(const Fault& fault) {
   }
 }
 
-void Scene::order(Server& at, const std::string& list, const redis::Script& script,
-                  const Fault& fault) {
+void Scenario::order(Server& at, const std::string& list, const redis::Script& script,
+                     const Fault& fault) {
   const std::string item = item_of(at, list, fault.number);
   const std::string own = list + ":lock:" + item;
   promises_.operator_frees(list);
@@ -227,7 +227,7 @@ void Scene::order(Server& at, const std::string& list, const redis::Script& scri
 }
 
 /// It comes and goes: most are of some 100 KiB, few are as long as an item may be.
-void Scene::large_item(const Fault& fault) {
+void Scenario::large_item(const Fault& fault) {
   Server& at = server(fault.server);
   const std::uint64_t dice = fault.number % 20;
   const std::size_t size = dice == 0  ? std::size_t{16} << 20
@@ -241,23 +241,23 @@ void Scene::large_item(const Fault& fault) {
 }
 
 /// Redis has moved: all hosts are told so, and where it was nothing answers until the calm.
-void Scene::move_all(const Fault& fault) {
+void Scenario::move_all(const Fault& fault) {
   const std::string to = fault.server == "redis1" ? "redis2" : "redis1";
   const Duration away = options_.scale.time - Scale::calm - world_.age();
-  promises_.trouble(fault.server, away);
+  promises_.error(fault.server, away);
   server(fault.server).restart(away, false);
   for (const auto& each : hosts_) {
     Settings& settings = settings_of_[each->name()];
     settings.server = to;
     each->write_config(settings.config_of(each->name()));
-    promises_.trouble(each->name(), Duration{0});
+    promises_.error(each->name(), Duration{0});
     moved_[each->name()].at = world_.now();
     each->reload();
   }
 }
 
 /// By users and other programs.
-void Scene::begin_change(const Fault& fault) {
+void Scenario::start_change(const Fault& fault) {
   Server& at = server(fault.server);
   const std::string key = fault.list + ":list";
   const std::string number = std::to_string(fault.number % 1000);
@@ -295,7 +295,7 @@ void Scene::begin_change(const Fault& fault) {
 }
 
 /// A w8y of earlier days, which knows of no scripts: it turns the list, and has what it could lock.
-void Scene::foreign(const Fault& fault) {
+void Scenario::foreign(const Fault& fault) {
   Server& at = server(fault.server);
   at.ask("go-w8y", {"LMOVE", fault.list + ":list", fault.list + ":list", "LEFT", "RIGHT"});
   const List* items = at.keys().find<List>(fault.list + ":list");

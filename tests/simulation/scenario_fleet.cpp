@@ -17,10 +17,10 @@ constexpr Duration until_seen = 12s;
 /// Who was refused its beats beats again after a minute.
 constexpr Duration after_refusal = 75s;
 /// drain_timeout, kill_grace, and what it takes to tell of ends.
-constexpr Duration longest_leave = 30s;
+constexpr Duration max_leave = 30s;
 constexpr Duration resume_pause = 1s;
 /// A run that was begun before is on its way to its program.
-constexpr Duration longest_fleet_start = 10ms;
+constexpr Duration max_fleet_start = 10ms;
 /// Into the calm.
 constexpr Duration reload_all = 1s;
 /// The same: when all is back, and what was forbidden is so no more.
@@ -35,7 +35,7 @@ std::vector<view::JsonFields> hosts_in(const std::string& text) {
 
 }  // namespace
 
-void Scene::populate_fleet() {
+void Scenario::populate_fleet() {
   for (const auto& each : hosts_) {
     each->joins_fleet();
     each->on_ended = [this, host = each.get()] { left_by_order(*host); };
@@ -55,7 +55,7 @@ void Scene::populate_fleet() {
   });
 }
 
-void Scene::begin_fleet(const Fault& fault) {
+void Scenario::start_fleet(const Fault& fault) {
   if (operator_->busy()) return;
   const auto dice = fault.number % 16;
   const bool all = fault.number / 16 % 3 != 0;
@@ -72,7 +72,7 @@ void Scene::begin_fleet(const Fault& fault) {
     for (const auto& each : hosts_)
       if (all || each->name() == fault.host) change_config(*each, Random(fault.number));
     order_fleet(fault.server, to("reload"));
-  } else if (dice < 12 && world_.age() + longest_leave < options_.scale.time - Scale::calm) {
+  } else if (dice < 12 && world_.age() + max_leave < options_.scale.time - Scale::calm) {
     absence_ = fault.time;
     order_fleet(fault.server, to("drain"));
   } else if (dice < 14) {
@@ -83,24 +83,24 @@ void Scene::begin_fleet(const Fault& fault) {
 }
 
 /// Hosts that nothing is in the way of answer, and do as they say.
-void Scene::order_fleet(const std::string& at, const std::vector<std::string>& words) {
-  const Instant begun = world_.now();
+void Scenario::order_fleet(const std::string& at, const std::vector<std::string>& words) {
+  const Instant started = world_.now();
   const bool all = std::find(words.begin(), words.end(), "--all") != words.end();
   if (words.front() == "resume") quiet_.clear();
   // Jobs whose runs have failed go back at once.
   if (words.front() == "drain") promises_.operator_frees(feed_name);
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
-  command(at, words, [this, at, words, begun, all](const CommandEnd& end) {
+  command(at, words, [this, at, words, started, all](const CommandEnd& end) {
     std::set<std::string> answered;
     for (const view::JsonFields& host : hosts_in(end.out)) {
       const std::string id = host.text("host_id"), result = host.text("result");
       answered.insert(id);
       world_.log("operator", "", id + " says " + result);
-      if (result == "done" || result == "accepted") obeyed(words.front(), id, begun);
+      if (result == "done" || result == "accepted") obeyed(words.front(), id, started);
     }
-    if (!all || promises_.in_trouble("operator", at, begun - until_seen)) return;
+    if (!all || promises_.in_error("operator", at, started - until_seen)) return;
     for (const auto& each : hosts_)
-      if (hears_orders(*each, at, begun) && !answered.contains(each->id()))
+      if (hears_orders(*each, at, started) && !answered.contains(each->id()))
         return promises_.break_promise("orders to the fleet are answered",
                                        each->name() + " has not answered " + words.front(),
                                        {"operator", each->name()});
@@ -108,25 +108,25 @@ void Scene::order_fleet(const std::string& at, const std::vector<std::string>& w
 }
 
 /// Since before the order was given, and until now.
-bool Scene::hears_orders(const Host& which, const std::string& at, Instant begun) {
+bool Scenario::hears_orders(const Host& which, const std::string& at, Instant started) {
   const std::string& name = which.name();
   return which.alive() && !which.stalled() && which.server() == at && which.connected() &&
-         which.started() + until_seen < begun && ids_[name] == which.id() &&
-         !promises_.in_trouble(name, at, begun - until_seen) &&
+         which.started() + until_seen < started && ids_[name] == which.id() &&
+         !promises_.in_error(name, at, started - until_seen) &&
          world_.now() > refused_[at] + after_refusal;
 }
 
-void Scene::obeyed(const std::string& order, const std::string& id, Instant begun) {
+void Scenario::obeyed(const std::string& order, const std::string& id, Instant started) {
   const auto found = std::find_if(hosts_.begin(), hosts_.end(),
                                   [&](const auto& each) { return each->id() == id; });
   if (found == hosts_.end() || !(*found)->alive()) return;
   const Host& which = **found;
   const auto told = told_directly_.find(which.name());
-  const bool as_ordered = told == told_directly_.end() || told->second < begun;
+  const bool as_ordered = told == told_directly_.end() || told->second < started;
   if (order == "quiet" && as_ordered) {
     quiet_[which.name()] = {id, world_.now()};
   } else if (order == "drain") {
-    world_.after(longest_leave, [this, &which, id] {
+    world_.after(max_leave, [this, &which, id] {
       if (which.id() == id && which.alive() && !drained_.contains(id))
         promises_.break_promise("a drain ends", id + " has not left 30 s after the order",
                                 {which.name()});
@@ -138,10 +138,10 @@ void Scene::obeyed(const std::string& order, const std::string& id, Instant begu
 }
 
 /// Who has said that it is quiet begins nothing.
-void Scene::look_at_quiet(const Child& child) {
+void Scenario::look_at_quiet(const Child& child) {
   const auto found = quiet_.find(child.host);
   if (found == quiet_.end() || host(child.host).id() != found->second.id ||
-      world_.now() - found->second.since < longest_fleet_start)
+      world_.now() - found->second.since < max_fleet_start)
     return;
   promises_.break_promise(
       "a quiet host begins nothing",
@@ -151,7 +151,7 @@ void Scene::look_at_quiet(const Child& child) {
 
 /// All of them at that server, then each that is still quiet where it is by now. Who has no Redis
 /// is told on its own socket.
-void Scene::resume_fleet(const std::string& at) {
+void Scenario::resume_fleet(const std::string& at) {
   const auto again = [this](Duration pause, const std::string& where) {
     world_.after(pause, [this, where] { resume_fleet(where); });
   };
@@ -174,18 +174,18 @@ void Scene::resume_fleet(const std::string& at) {
 }
 
 /// It is gone from its fleet, and has no lock any more.
-void Scene::left_by_order(Host& which) {
+void Scenario::left_by_order(Host& which) {
   const std::string id = which.id(), name = which.name(), at = which.server();
   world_.log(name, "", "has drained by an order");
   drained_.insert(id);
   promises_.operator_frees(feed_name);
   if (!at.empty() && which.connected() &&
-      !promises_.in_trouble(name, at, world_.now() - until_seen)) {
+      !promises_.in_error(name, at, world_.now() - until_seen)) {
     const SortedSet* hosts = server(at).keys().find<SortedSet>(store::FleetKeys("w8y-fleet").hosts);
     if (hosts != nullptr && hosts->score(id))
       promises_.break_promise("who has drained leaves its fleet", id + " is still in it", {name});
   }
-  promises_.trouble(name, absence_);
+  promises_.error(name, absence_);
   world_.after(Duration{1}, [this, &which, id] {
     if (which.id() != id) return;
     which.die();
@@ -194,16 +194,16 @@ void Scene::left_by_order(Host& which) {
 }
 
 /// In the calm: each host is seen, and at work.
-void Scene::look_at_fleet() {
+void Scenario::look_at_fleet() {
   if (operator_->busy()) return;
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
-  const Instant begun = world_.now();
-  command("redis1", {"fleet", "--json"}, [this, begun](const CommandEnd& end) {
+  const Instant started = world_.now();
+  command("redis1", {"fleet", "--json"}, [this, started](const CommandEnd& end) {
     std::set<std::string> seen;
     for (const view::JsonFields& host : hosts_in(end.out))
       if (host.text("state") == "running") seen.insert(host.text("host_id"));
     for (const auto& each : hosts_)
-      if (hears_orders(*each, "redis1", begun) && !seen.contains(each->id()))
+      if (hears_orders(*each, "redis1", started) && !seen.contains(each->id()))
         promises_.break_promise("hosts are seen in their fleet", each->name() + " is not",
                                 {each->name()});
   });

@@ -7,7 +7,7 @@ namespace w8y::sim {
 
 using namespace std::chrono_literals;
 
-void Scene::populate() {
+void Scenario::populate() {
   Random random = world_.random.fork(5);
   for (const ListSettings& list : settings_.lists) {
     auto& manner = children_.manners[list.name];
@@ -57,7 +57,7 @@ void Scene::populate() {
 }
 
 /// By another program, for longer than the world lasts.
-void Scene::lock_most(Server& at, const std::string& list, Random& random) {
+void Scenario::lock_most(Server& at, const std::string& list, Random& random) {
   const List items = *at.keys().find<List>(list + ":list");
   const auto free = random.between(1, 3);
   std::set<std::size_t> kept;

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using JobFault = Fault::Kind;
 
 /// Who puts jobs there waits while so many do.
-constexpr std::int64_t most_waiting = 40;
+constexpr std::int64_t max_waiting = 40;
 
 const store::FeedKeys& inbox() {
   static const store::FeedKeys keys(feed_name);
@@ -22,7 +22,7 @@ const store::FeedKeys& inbox() {
 
 }  // namespace
 
-void Scene::populate_feed(Random random) {
+void Scenario::populate_feed(Random random) {
   auto& manner = children_.manners[feed_name];
   manner.failing = static_cast<unsigned>(random.one_of<int>({0, 5, 30}));
   manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
@@ -36,18 +36,18 @@ void Scene::populate_feed(Random random) {
 }
 
 /// Until the calm: then all are to be done.
-void Scene::put_jobs(Random random) {
+void Scenario::put_jobs(Random random) {
   if (world_.age() > options_.scale.time - Scale::calm) return;
   Server& at = random.chance(85) ? first_ : second_;
   const Value waiting = at.ask("user", {"LLEN", inbox().ids});
-  if (waiting.kind == Value::Kind::integer && waiting.number < most_waiting)
+  if (waiting.kind == Value::Kind::integer && waiting.number < max_waiting)
     for (auto left = random.between(1, 4); left > 0; --left) put_job(at, random);
   world_.after(random.between(put_pause_ / 4, put_pause_ * 2),
                [this, random] { put_jobs(random.fork(1)); });
 }
 
 /// By us, or step by step as another client does it in one transaction.
-void Scene::put_job(Server& at, Random& random) {
+void Scenario::put_job(Server& at, Random& random) {
   const auto& keys = inbox();
   const std::string id = "job" + std::to_string(++jobs_put_);
   const std::string payload(random.chance(95) ? 10 : 200'000, 'x');
@@ -66,7 +66,7 @@ void Scene::put_job(Server& at, Random& random) {
   at.ask("thoonk", {"ZADD", keys.published, now_ms, id});
 }
 
-void Scene::begin_job(const Fault& fault) {
+void Scenario::start_job(const Fault& fault) {
   const auto& keys = inbox();
   Server& at = server(fault.server);
   switch (fault.kind) {
@@ -100,13 +100,13 @@ void Scene::begin_job(const Fault& fault) {
       Fault cancel = fault;
       cancel.kind = JobFault::cancel;
       cancel.list = feed_name;
-      return begin_order(cancel);
+      return start_order(cancel);
     }
   }
 }
 
 /// It takes a job, and dies between the two steps, or with it in its hands, or is done with it.
-void Scene::thoonk_works(Server& at, const Fault& fault) {
+void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const auto& keys = inbox();
   const Value taken = at.ask("thoonk", {"RPOP", keys.ids});
   if (taken.kind != Value::Kind::bulk) return;
@@ -125,7 +125,7 @@ void Scene::thoonk_works(Server& at, const Fault& fault) {
 }
 
 /// Each in one transaction.
-void Scene::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
+void Scenario::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
   const auto& keys = inbox();
   if (at.ask("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
   // A claim that was taken back and given to one of us is not its own any more. By the contract it

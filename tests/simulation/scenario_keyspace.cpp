@@ -13,12 +13,12 @@ using namespace std::chrono_literals;
 
 /// From the command that adds an item to its claim, where there is room. In a long list, others may
 /// be taken first and come behind it at the right end: then it is found by the next pass.
-constexpr Duration longest_silence = 1s;
+constexpr Duration max_silence = 1s;
 constexpr Duration add_pause = 3s;
 
 }  // namespace
 
-void Scene::begin_told(const Fault& fault) {
+void Scenario::start_told(const Fault& fault) {
   Server& at = server(fault.server);
   if (fault.kind == Fault::Kind::untold) {
     // By an operator, with CONFIG SET. Hosts find out by themselves.
@@ -34,7 +34,7 @@ void Scene::begin_told(const Fault& fault) {
 }
 
 /// Each host that serves it has room for it, and is where users add.
-bool Scene::all_hear(const std::string& list) {
+bool Scenario::all_hear(const std::string& list) {
   bool somebody = false;
   for (const auto& each : hosts_) {
     if (!has_redis(*each)) continue;
@@ -48,12 +48,12 @@ bool Scene::all_hear(const std::string& list) {
 }
 
 /// All of its items are locked, by each name that hosts give its locks: what is added is next.
-bool Scene::is_at_rest(Server& at, const std::string& list) {
+bool Scenario::is_at_rest(Server& at, const std::string& list) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return true;
   for (const auto& each : hosts_) {
     if (!has_redis(*each)) continue;
-    const auto& rule = each->supervisor()->lists().at(list)->rule();
+    const auto& rule = each->supervisor()->lists().at(list)->config();
     const std::string locks = list + ':' + rule.circular().lock_key + ':';
     for (const std::string& item : *items)
       if (!at.keys().exists(locks + item)) return false;
@@ -61,8 +61,8 @@ bool Scene::is_at_rest(Server& at, const std::string& list) {
   return true;
 }
 
-void Scene::add_and_look(Random random) {
-  if (world_.age() > options_.scale.time - add_pause - longest_silence) return;
+void Scenario::add_and_look(Random random) {
+  if (world_.age() > options_.scale.time - add_pause - max_silence) return;
   const std::string list = settings_.lists[random.below(settings_.lists.size())].name;
   const std::string item = "heard" + std::to_string(random.below(1'000'000));
   if (all_hear(list) && is_at_rest(first_, list)) {
@@ -73,15 +73,15 @@ void Scene::add_and_look(Random random) {
       pass = std::max(
           {pass, time_for_pass(*items, each->name()),
            time_for_calls(items->size() / store::ScriptLocks::most_looked_at, each->name())});
-    world_.after(longest_silence + pass, [this, list, item, since = world_.now()] {
+    world_.after(max_silence + pass, [this, list, item, since = world_.now()] {
       look_for_added(first_, list, item, since);
     });
   }
   world_.after(add_pause, [this, random] { add_and_look(random.fork(1)); });
 }
 
-void Scene::look_for_added(Server& at, const std::string& list, const std::string& item,
-                           Instant since) {
+void Scenario::look_for_added(Server& at, const std::string& list, const std::string& item,
+                              Instant since) {
   const Duration waits = world_.now() - since;
   if (promises_.visited(at.name(), list, item) < since && all_hear(list))
     promises_.break_promise("what is added is heard of at once",

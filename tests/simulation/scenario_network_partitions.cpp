@@ -11,11 +11,11 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Before a connection that does not answer is given up, and what waits on it with it.
-constexpr Duration longest_wait_of_call = 4900ms;
+constexpr Duration max_wait_of_call = 4900ms;
 
 }  // namespace
 
-void Scene::begin_lapse(const Fault& fault) {
+void Scenario::start_lapse(const Fault& fault) {
   const auto cut = [this, &fault](Duration life) { cut_off(fault, life); };
   if (fault.kind == Fault::Kind::lapse) return promises_.at_next_claim(fault.host, cut);
   promises_.at_next_gone(fault.host, cut);
@@ -23,13 +23,13 @@ void Scene::begin_lapse(const Fault& fault) {
 
 /// For longer than a lease lives: others take what it has. All that it sends meanwhile comes in the
 /// end, unless its connection has been given up by then.
-void Scene::cut_off(const Fault& fault, Duration life) {
+void Scenario::cut_off(const Fault& fault, Duration life) {
   Duration time = life + life * static_cast<std::int64_t>(fault.number % 100) / 100;
-  if (fault.kind == Fault::Kind::late_retake) time = std::min(time, longest_wait_of_call);
+  if (fault.kind == Fault::Kind::late_retake) time = std::min(time, max_wait_of_call);
   if (world_.age() + time > options_.scale.time - Scale::calm) return;
   world_.log("fault", "",
              fault.host + " is cut off for " + std::to_string(time.count() / 1000) + " ms");
-  promises_.trouble(fault.host, time);
+  promises_.error(fault.host, time);
   Line& line = network_.line(fault.host, fault.server);
   line.held = true;
   world_.after(time, [&line] { line.held = false; });

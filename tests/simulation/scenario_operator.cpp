@@ -22,7 +22,7 @@ using verbs::PageRequest;
 using verbs::QueryContext;
 
 /// A program with a few calls, each of which waits for as long as command_timeout says.
-constexpr Duration longest_errand = 60s;
+constexpr Duration max_errand = 60s;
 
 /// By GET /api/v1/lists/…/items, page by page.
 std::set<std::string> all_items(QueryContext& query, const std::string& list, std::size_t at_once) {
@@ -51,7 +51,7 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
     case 0:
       try {
         static_cast<void>(show_item(query, list, item));
-      } catch (const verbs::Refusal&) {  // it is not there any more
+      } catch (const verbs::QueryError&) {  // it is not there any more
       }
       break;
     case 1:
@@ -118,7 +118,7 @@ void change_items(QueryContext& query, const std::string& list, const std::strin
 
 }  // namespace
 
-void Scene::begin_operator(const Fault& fault) {
+void Scenario::start_operator(const Fault& fault) {
   if (fault.kind == Fault::Kind::operator_line) return break_operator(fault);
   if (operator_->busy()) return;
   if (fault.kind == Fault::Kind::look_at_items) return look_at_all_items(fault);
@@ -138,8 +138,8 @@ void Scene::begin_operator(const Fault& fault) {
   });
 }
 
-void Scene::with_query(redis::SyncClient& client, const std::string& server,
-                       const std::function<void(QueryContext& query)>& look) {
+void Scenario::with_query(redis::SyncClient& client, const std::string& server,
+                          const std::function<void(QueryContext& query)>& look) {
   Settings settings = settings_;
   settings.server = server;
   const ConfigPtr config = parse(settings.config_of("operator"));
@@ -152,7 +152,7 @@ void Scene::with_query(redis::SyncClient& client, const std::string& server,
 
 /// What stays in the list while it is looked at is told of, however the list turns. Where hosts may
 /// not run scripts, items change places, and a look may miss some.
-void Scene::look_at_all_items(const Fault& fault) {
+void Scenario::look_at_all_items(const Fault& fault) {
   Server& at = server(fault.server);
   const auto told = std::make_shared<std::set<std::string>>();
   const std::string key = fault.list + ":list";
@@ -177,22 +177,24 @@ void Scene::look_at_all_items(const Fault& fault) {
   });
 }
 
-void Scene::send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done) {
-  const Instant begun = world_.now();
+void Scenario::send_operator(const Fault& fault, Operator::Errand errand,
+                             std::function<void()> done) {
+  const Instant started = world_.now();
   const auto number = ++errands_;
-  operator_->run(fault.server, std::move(errand),
-                 [this, begun, at = fault.server, done = std::move(done)](const std::string& why) {
-                   world_.log("operator", "", why.empty() ? "is done" : "gets no answer: " + why);
-                   if (promises_.in_trouble("operator", at, begun)) return;
-                   if (!why.empty())
-                     return promises_.break_promise("an operator is answered", why, {"operator"});
-                   if (done) done();
-                 });
+  operator_->run(
+      fault.server, std::move(errand),
+      [this, started, at = fault.server, done = std::move(done)](const std::string& why) {
+        world_.log("operator", "", why.empty() ? "is done" : "gets no answer: " + why);
+        if (promises_.in_error("operator", at, started)) return;
+        if (!why.empty())
+          return promises_.break_promise("an operator is answered", why, {"operator"});
+        if (done) done();
+      });
   expect_end(number);
 }
 
-void Scene::expect_end(std::uint64_t number) {
-  world_.after(longest_errand, [this, number] {
+void Scenario::expect_end(std::uint64_t number) {
+  world_.after(max_errand, [this, number] {
     if (operator_->busy() && errands_ == number)
       promises_.break_promise("an operator is answered", "a command has not come to its end",
                               {"operator"});
@@ -200,8 +202,8 @@ void Scene::expect_end(std::uint64_t number) {
 }
 
 /// While something is on its way there.
-void Scene::break_operator(const Fault& fault) {
-  promises_.trouble("operator", fault.time);
+void Scenario::break_operator(const Fault& fault) {
+  promises_.error("operator", fault.time);
   if (fault.number % 4 == 0) {
     Line& line = network_.line("operator", fault.server);
     line.held = true;
@@ -212,7 +214,7 @@ void Scene::break_operator(const Fault& fault) {
                                                  Network::Loss::cut};
   Fault change = fault;
   change.kind = Fault::Kind::change_items;
-  begin_operator(change);
+  start_operator(change);
   world_.after(Duration(static_cast<std::int64_t>(fault.number / 8 % 3000)), [this, &fault] {
     network_.lose("operator", fault.server, losses[fault.number % losses.size()]);
   });

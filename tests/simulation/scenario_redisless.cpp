@@ -11,11 +11,11 @@ constexpr Duration reload_pause = std::chrono::seconds(5);
 
 }  // namespace
 
-bool Scene::has_redis(const Host& which) const {
+bool Scenario::has_redis(const Host& which) const {
   return settings_of_.at(which.name()).has_redis();
 }
 
-void Scene::populate_redisless(Random random) {
+void Scenario::populate_redisless(Random random) {
   const auto dice = random.below(3);
   redisless_always_ = dice == 0;
   for (const auto& each : hosts_) {
@@ -33,12 +33,12 @@ void Scene::populate_redisless(Random random) {
 }
 
 /// One host, or all.
-void Scene::begin_redisless(const Fault& fault) {
+void Scenario::start_redisless(const Fault& fault) {
   for (const auto& each : hosts_) {
     if (each->name() != fault.host && fault.number % 4 != 0) continue;
     Settings& settings = settings_of_[each->name()];
     settings.redis = !redisless_always_ && !settings.redis;
-    promises_.trouble(each->name(), Duration{0});
+    promises_.error(each->name(), Duration{0});
     each->write_config(settings.config_of(each->name()));
     moved_[each->name()].at = world_.now();
     each->reload();

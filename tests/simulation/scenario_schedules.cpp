@@ -48,7 +48,7 @@ struct EffectWordsOf {
 
 }  // namespace
 
-void Scene::populate_schedule(Random random) {
+void Scenario::populate_schedule(Random random) {
   auto& manner = children_.manners[schedule_name];
   manner.failing = static_cast<unsigned>(random.one_of<int>({0, 5, 30}));
   manner.stubborn = static_cast<unsigned>(random.one_of<int>({0, 10}));
@@ -59,7 +59,7 @@ void Scene::populate_schedule(Random random) {
       set_schedule(*each, job_named(random.next()), random);
 }
 
-void Scene::set_schedule(Server& at, const std::string& job, Random& random) {
+void Scenario::set_schedule(Server& at, const std::string& job, Random& random) {
   const auto& keys = plan_keys();
   const std::int64_t now_s = at.keys().now_ms() / 1000;
   const source::Decision decision = source::decide(draw_schedule(random, now_s), now_s);
@@ -69,7 +69,7 @@ void Scene::set_schedule(Server& at, const std::string& job, Random& random) {
          {keys.work_prefix, keys.wake, job, decision.schedule, what.word, what.time});
 }
 
-void Scene::begin_schedule(const Fault& fault) {
+void Scenario::start_schedule(const Fault& fault) {
   const auto& keys = plan_keys();
   Server& at = server(fault.server);
   const std::string job = job_named(fault.number), queue = keys.queue(code_of(job));
@@ -110,15 +110,15 @@ void Scene::begin_schedule(const Fault& fault) {
       Fault cancel = fault;
       cancel.kind = FaultKind::cancel;
       cancel.list = schedule_name;
-      return begin_order(cancel);
+      return start_order(cancel);
     }
   }
 }
 
-void Scene::forbid_step(const Fault& fault, const std::string& step) {
+void Scenario::forbid_step(const Fault& fault, const std::string& step) {
   Server& at = server(fault.server);
   world_.log("fault", "", at.name() + " forbids " + step);
-  promises_.trouble(at.name(), fault.time);
+  promises_.error(at.name(), fault.time);
   refused_[at.name()] = world_.now() + fault.time;
   // A place is taken by ZADD. A lost claim gives its place back, and then may not use HDEL: its
   // place is free, and the reply does not say so.
@@ -130,7 +130,7 @@ void Scene::forbid_step(const Fault& fault, const std::string& step) {
 // ---- Redbike, step by step as its Python program does it
 
 /// One script of Redbike's.
-void Scene::redbike_enqueues(Server& at, const std::string& job) {
+void Scenario::redbike_enqueues(Server& at, const std::string& job) {
   const auto& keys = plan_keys();
   const std::string code(code_of(job)), now_s = std::to_string(at.keys().now_ms() / 1000);
   if (at.ask("redbike", {"SISMEMBER", keys.members(code), job}).number == 1) return;
@@ -140,7 +140,7 @@ void Scene::redbike_enqueues(Server& at, const std::string& job) {
   at.ask("redbike", {"HSET", keys.statuses, job, "ENQ:" + now_s});
 }
 
-void Scene::redbike_dispatches(Server& at) {
+void Scenario::redbike_dispatches(Server& at) {
   const auto& keys = plan_keys();
   const std::string now_s = std::to_string(at.keys().now_ms() / 1000);
   const Value due = at.ask("redbike", {"ZRANGEBYSCORE", keys.timeline, "-inf", now_s});
@@ -151,7 +151,7 @@ void Scene::redbike_dispatches(Server& at) {
   }
 }
 
-void Scene::redbike_works(Server& at, const Fault& fault) {
+void Scenario::redbike_works(Server& at, const Fault& fault) {
   const auto& keys = plan_keys();
   const char* code = fault.number % 2 == 0 ? "A" : "B";
   if (at.ask("redbike", {"GET", keys.control}).text == "HALT") return;
@@ -170,7 +170,7 @@ void Scene::redbike_works(Server& at, const Fault& fault) {
 }
 
 /// The schedule says what becomes of the job, as it stands by then.
-void Scene::redbike_ends(Server& at, const std::string& job, const std::string& tag) {
+void Scenario::redbike_ends(Server& at, const std::string& job, const std::string& tag) {
   const auto& keys = plan_keys();
   if (at.forbidden() == "LPUSH") return;  // it dies
   if (at.ask("redbike", {"GET", keys.working(job)}).text != tag) return;
@@ -197,7 +197,7 @@ void Scene::redbike_ends(Server& at, const std::string& job, const std::string& 
 // ---- the calm
 
 /// Lists of other kinds than circular, where a host is.
-void Scene::look_at_others() {
+void Scenario::look_at_others() {
   for (std::size_t i = 0; i < settings_.others.size(); ++i) {
     const std::string& list = settings_.others[i].name;
     std::map<std::string, bool> room;  // by server

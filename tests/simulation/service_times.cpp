@@ -316,7 +316,7 @@ void Measuring::connections() {
   std::vector<redis::Subscription> subscriptions;
   int confirmed = 0, heard = 0;
   const auto wait = [this](const int& count, int until) {
-    while (count < until) loop_.turn(true);
+    while (count < until) loop_.iterate(true);
   };
   for (int i = 0; i < listeners; ++i) {
     all.push_back(std::make_unique<redis::Subscriber>(loop_, options_of(server_)));

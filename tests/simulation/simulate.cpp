@@ -18,12 +18,12 @@ namespace {
 struct Summary {
   std::uint64_t log = 0;  ///< a digest of each line
   std::size_t lines = 0;
-  Promises::Count count;
+  Invariants::Count count;
   std::optional<Broken> broken;
   std::vector<std::string> story;
 };
 
-constexpr std::size_t longest_story = 120;
+constexpr std::size_t max_story = 120;
 
 bool tells_of(const World::Line& line, const std::vector<std::string>& subjects) {
   if (line.who == "fault" || line.who == "promises") return true;
@@ -35,7 +35,7 @@ bool tells_of(const World::Line& line, const std::vector<std::string>& subjects)
 }
 
 Summary run(const SceneOptions& options, std::ostream* log) {
-  Scene scene(options);
+  Scenario scene(options);
   scene.run();
   Summary summary;
   summary.count = scene.promises().count();
@@ -81,8 +81,7 @@ void tell_broken(std::ostream& out, SceneOptions options, const Summary& first, 
       << " faults: " << summary.broken->why << '\n';
   for (const Fault& fault : options.faults) out << "    " << to_text(fault) << '\n';
   out << "  its story:\n";
-  const std::size_t from =
-      summary.story.size() > longest_story ? summary.story.size() - longest_story : 0;
+  const std::size_t from = summary.story.size() > max_story ? summary.story.size() - max_story : 0;
   for (std::size_t i = from; i < summary.story.size(); ++i)
     out << "    " << summary.story[i] << '\n';
 }
@@ -144,10 +143,10 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
 
 /// What a process tells of a seed: its figures on a line, then what is to be printed.
 std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
-  std::ostringstream out, figures;
+  std::ostringstream out, stats;
   const SceneOptions options = options_of(wishes, seed);
   const Summary summary = run(options, wishes.log ? &out : nullptr);
-  const Promises::Count& count = summary.count;
+  const Invariants::Count& count = summary.count;
   if (wishes.seeds == 1 || wishes.log) {
     char digest[17];
     std::snprintf(digest, sizeof digest, "%016llx", static_cast<unsigned long long>(summary.log));
@@ -164,10 +163,10 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << digest << '\n';
   }
   if (summary.broken) tell_broken(out, options, summary, !wishes.whole);
-  figures << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
-          << count.settled << ' ' << count.lapses << ' ' << count.overlaps << ' '
-          << (summary.broken ? 1 : 0) << '\n';
-  return figures.str() + out.str();
+  stats << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
+        << count.settled << ' ' << count.lapses << ' ' << count.overlaps << ' '
+        << (summary.broken ? 1 : 0) << '\n';
+  return stats.str() + out.str();
 }
 
 struct Sum {
@@ -191,7 +190,7 @@ bool add(Sum& sum, const std::string& record) {
 }
 
 int simulate(const Wishes& wishes) {
-  const auto begun = std::chrono::steady_clock::now();
+  const auto started = std::chrono::steady_clock::now();
   Sum sum;
   for_each_seed(
       {wishes.first, wishes.seeds, wishes.jobs},
@@ -209,7 +208,7 @@ int simulate(const Wishes& wishes) {
       << sum.faults << " faults, " << sum.runs << " runs, " << sum.ends << " ends, " << sum.lapses
       << " leases that ended under a run, " << sum.overlaps << " overlaps that are allowed, "
       << sum.broken << " broken\n";
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   out << took.count() << " s\n";
   std::cout << out.str() << std::flush;
   return sum.broken == 0 ? 0 : 1;

@@ -17,13 +17,13 @@ namespace w8y::sim {
 /// The processors that a host says it has: the same on each machine.
 inline constexpr unsigned told_processors = 4;
 
-class FleetPart final {
+class SimulatedMembership final {
  public:
   struct Parts {
     loop::Loop& loop;
     ops::LineLog& log;
     app::RedisConnection& redis;
-    const gearman::Session& gearman;
+    const gearman::ServerPool& gearman;
     Supervisor& supervisor;
     app::HostMode& mode;
     app::Reload& reload;
@@ -32,39 +32,39 @@ class FleetPart final {
     std::string id;
     int pid;
   };
-  explicit FleetPart(const Parts& parts)
+  explicit SimulatedMembership(const Parts& parts)
       : drain_(parts.drain_steps, parts.events),
-        figures_(parts.loop.clock()),
+        stats_(parts.loop.clock()),
         control_(
             {parts.loop, parts.supervisor, parts.redis, parts.gearman, parts.mode, parts.reload,
              drain_, parts.events,
              [&supervisor = parts.supervisor]() -> const Config& { return supervisor.config(); },
-             figures_, parts.id, parts.pid}),
+             stats_, parts.id, parts.pid}),
         queries_(parts.loop, {}),
         fleet_({parts.loop, parts.log, parts.redis, parts.supervisor, control_, hour_, parts.events,
-                figures_, queries_,
+                stats_, queries_,
                 [&supervisor = parts.supervisor](std::size_t hosts) {
-                  supervisor.share_looks_with(hosts);
+                  supervisor.share_polls_with(hosts);
                 },
                 parts.id, [] { return told_processors; },
                 [&mode = parts.mode](const std::optional<std::string>& conflict) {
                   mode.formats_compared(conflict);
                 }}),
         reporter_(fleet_) {}
-  ~FleetPart() { fleet_.stop(); }
-  FleetPart(const FleetPart&) = delete;
-  FleetPart& operator=(const FleetPart&) = delete;
+  ~SimulatedMembership() { fleet_.stop(); }
+  SimulatedMembership(const SimulatedMembership&) = delete;
+  SimulatedMembership& operator=(const SimulatedMembership&) = delete;
 
   [[nodiscard]] app::Fleet& fleet() { return fleet_; }
   [[nodiscard]] app::Drain& drain() { return drain_; }
   /// What lists tell becomes events for the fleet.
-  [[nodiscard]] ServedListEvents& reporter() { return reporter_; }
+  [[nodiscard]] ServedListObserver& reporter() { return reporter_; }
 
  private:
   app::Drain drain_;
-  app::KnownFigures figures_;
+  app::ListStatsCache stats_;
   app::HostControl control_;
-  Hour hour_;
+  RunsPerMinute hour_;
   api::QueryRunner queries_;  ///< never used: no operator views the fleet in a world
   app::Fleet fleet_;
   EventReporter reporter_;

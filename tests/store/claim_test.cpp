@@ -82,7 +82,7 @@ TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   CHECK(items_of(host.claim(4)) == std::vector<Item>{"c", "d"});
-  Rule older = list_rule();
+  ListConfig older = list_rule();
   older.circular().lock_key = "proc";
   Host old(loop, server.url(), older);
   CHECK(old.claim(4).claims.empty());
@@ -101,10 +101,10 @@ TEST_CASE("a host respects locks of both names while hosts use both") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
-  Rule changed = list_rule();
+  ListConfig changed = list_rule();
   changed.circular().lock_key = "proc";
   changed.key_expiry = 60s;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 60s;
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), changed, "two");
@@ -243,7 +243,7 @@ TEST_CASE("the fence grows even if its key is lost") {
 TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.fleet_concurrency = 3;
   rule.key_expiry = 1s;
   rule.supervised = false;  // none of them waits in a line
@@ -349,7 +349,7 @@ TEST_CASE("a claim of one item: the fleet's limit counts, and has one holder") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.fleet_concurrency = 1;
   Host alpha(loop, server.url(), rule, "alpha");
   Host beta(loop, server.url(), rule, "beta");

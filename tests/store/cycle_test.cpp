@@ -13,14 +13,14 @@ using namespace w8y::test;
 namespace visits_test {
 namespace {
 
-std::vector<store::Measured> measured(Host& host, const std::vector<std::string>& prefixes) {
-  store::MeasureCall call;
+std::vector<store::ListCounts> measured(Host& host, const std::vector<std::string>& prefixes) {
+  store::ListStatsCall call;
   for (const std::string& prefix : prefixes)
     call.lists.emplace_back(prefix.empty() ? "" : prefix + ":");
-  std::vector<store::Measured> lists;
+  std::vector<store::ListCounts> lists;
   bool answered = false;
   host.session->circular.locks.measure(
-      call, [&](const store::MeasureResult* result, const store::StoreError&) {
+      call, [&](const store::ListStatsResult* result, const store::StoreError&) {
         answered = true;
         if (result != nullptr) lists = result->lists;
       });
@@ -28,7 +28,7 @@ std::vector<store::Measured> measured(Host& host, const std::vector<std::string>
   return lists;
 }
 
-store::Measured measured(Host& host) {
+store::ListCounts measured(Host& host) {
   const auto lists = measured(host, {"work"});
   REQUIRE(lists.size() == 1);
   return lists.front();
@@ -52,7 +52,7 @@ TEST_CASE("items by what they are doing") {
   server.ask({"SET", "work:lock:item-3", "delay:backoff", "PX", "60000"});
   server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
   server.ask({"HSET", "work:quarantined", "item-4", "{}"});
-  const store::Measured found = measured(host);
+  const store::ListCounts found = measured(host);
   CHECK(found.length == 10);
   CHECK(found.quarantined == 1);
   CHECK(found.running == 2);
@@ -77,7 +77,7 @@ TEST_CASE("a lap is the median time between two visits of an item") {
   CHECK_FALSE(measured(host).lap);
   turn_for(loop, 30ms);
   claim_all();
-  const store::Measured found = measured(host);
+  const store::ListCounts found = measured(host);
   REQUIRE(found.lap);
   CHECK(*found.lap >= 30ms);
   REQUIRE(found.oldest);
@@ -99,7 +99,7 @@ TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the
   note("item-4", "no note of ours");
   server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
   server.ask({"SET", "work:lock:item-2", "delay:cooldown", "PX", "60000"});
-  store::Measured found = measured(host);
+  store::ListCounts found = measured(host);
   REQUIRE(found.oldest);
   CHECK(*found.oldest > 24h);
   found = measured(host);
@@ -123,7 +123,7 @@ TEST_CASE("a long list costs what a short one does, and its figures are estimate
               "0"});
   server.ask({"HSET", "work:quarantined", "item-1", "{}"});
   server.ask({"SET", "work:lock:item-50000", "run:h:1:r"});
-  const store::Measured found = measured(host);
+  const store::ListCounts found = measured(host);
   CHECK(found.estimated);
   CHECK(found.length == 50'000);
   CHECK(found.quarantined == 1);

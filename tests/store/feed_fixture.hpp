@@ -22,8 +22,8 @@ namespace w8y::test {
 
 using Words = std::vector<std::string>;
 
-struct FeedPlace {
-  FeedPlace() : client(loop, options_for(server.url())), feeds(at()) {}
+struct FeedFixture {
+  FeedFixture() : client(loop, options_for(server.url())), feeds(at()) {}
 
   verbs::FeedServer at() { return {client, false}; }
   std::string ask(const Words& words) const { return server.ask(words); }
@@ -61,9 +61,9 @@ struct FeedPlace {
 };
 
 /// All messages from now on, as "channel payload", with '|' for NUL.
-class FeedNews {
+class FeedMessages {
  public:
-  explicit FeedNews(FeedPlace& at) : at_(at), messages_(at.server) {}
+  explicit FeedMessages(FeedFixture& at) : at_(at), messages_(at.server) {}
   /// What came since the last time.
   Words lines() {
     at_.ask({"PUBLISH", "test", "end"});
@@ -77,7 +77,7 @@ class FeedNews {
   }
 
  private:
-  FeedPlace& at_;
+  FeedFixture& at_;
   PublishedMessages messages_;
 };
 

@@ -12,9 +12,9 @@ using namespace w8y::verbs;
 namespace feed_job_test {
 
 TEST_CASE("queues: items are taken once, in the order in which they came, high ones first") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   QueueFeed queue(at.at(), "q");
   queue.put({{"a", "1"}, {"b", "2"}}, false);
   queue.put({{"c", "3"}, {"d", "4"}}, true);
@@ -33,7 +33,7 @@ TEST_CASE("queues: items are taken once, in the order in which they came, high o
 }
 
 TEST_CASE("queues: many items at once are all there, in their order") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("q", FeedKind::job, std::nullopt);
   std::vector<FeedItem> items;
   for (int i = 0; i < 2345; ++i) items.emplace_back("id" + std::to_string(i), std::to_string(i));
@@ -49,7 +49,7 @@ TEST_CASE("queues: many items at once are all there, in their order") {
 }
 
 TEST_CASE("jobs: ids of many are read in parts, each once, and none that is there is missed") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.ask(
       {"EVAL",
@@ -76,9 +76,9 @@ TEST_CASE("jobs: ids of many are read in parts, each once, and none that is ther
 }
 
 TEST_CASE("jobs: put, claimed, finished with a result and without") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   JobFeed jobs(at.at(), "j");
   jobs.put({{"a", "1"}, {"b", "2"}}, false);
   jobs.put({{"c", "3"}}, true);
@@ -105,9 +105,9 @@ TEST_CASE("jobs: put, claimed, finished with a result and without") {
 }
 
 TEST_CASE("jobs: cancelled, stalled, retried, retracted") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   JobFeed jobs(at.at(), "j");
   const auto done = [&](JobChange what, const std::string& id) {
     return jobs.change(what, {id}).at(0).done;
@@ -143,7 +143,7 @@ TEST_CASE("jobs: cancelled, stalled, retried, retracted") {
 }
 
 TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it away") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
   jobs.put({{"a", "1"}}, false);
@@ -161,7 +161,7 @@ TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it
 }
 
 TEST_CASE("jobs: an id whose job was retracted between another's two steps goes") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
   for (const JobChange what : {JobChange::cancel, JobChange::stall}) {
@@ -174,7 +174,7 @@ TEST_CASE("jobs: an id whose job was retracted between another's two steps goes"
 }
 
 TEST_CASE("jobs: a count that is none, of another client, loses and repeats nothing") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
   jobs.put({{"a", "1"}}, false);
@@ -191,7 +191,7 @@ TEST_CASE("jobs: a count that is none, of another client, loses and repeats noth
 
 TEST_CASE(
     "jobs: one whose id is in the queue twice, or which is stalled, is not given to a second") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
   jobs.put({{"a", "1"}, {"b", "2"}}, false);
@@ -204,7 +204,7 @@ TEST_CASE(
 }
 
 TEST_CASE("queues: a right that is missing to take an item loses none") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
   QueueFeed(at.at(), "q").put({{"a", "1"}}, false);
   for (const char* missing : {"-rpop", "-hdel"}) {
@@ -222,7 +222,7 @@ TEST_CASE("queues: a right that is missing to take an item loses none") {
 }
 
 TEST_CASE("jobs: a right that is missing to retry a job, or to bring it forward, loses none") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
   jobs.put({{"b", "2"}, {"a", "1"}}, false);

@@ -16,8 +16,8 @@ using Where = FeedPosition::Where;
 }  // namespace
 
 TEST_CASE("feeds: a feed has its kind, a name among all names, and is told of") {
-  FeedPlace at;
-  FeedNews heard(at);
+  FeedFixture at;
+  FeedMessages heard(at);
   CHECK(at.feeds.create("news", FeedKind::feed, 5));
   CHECK(!at.feeds.create("news", FeedKind::job, std::nullopt));
   CHECK(at.ask({"SMEMBERS", "feeds"}) == "news");
@@ -41,7 +41,7 @@ TEST_CASE("feeds: a feed has its kind, a name among all names, and is told of") 
 }
 
 TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
   for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims"})
@@ -54,7 +54,7 @@ TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease
   at.ask({"SADD", "feed.stalled:j", "c"});
   for (const char* lease : {"feed.lease:j:a", "feed.lease:j:b", "feed.lease:other:a"})
     at.ask({"SET", lease, "x"});
-  FeedNews heard(at);
+  FeedMessages heard(at);
   at.feeds.remove("j");
   CHECK(at.keys() == "feed.config:other feed.lease:other:a feeds");
   const Words told = heard.lines();
@@ -69,14 +69,14 @@ namespace {
 
 /// A feed of jobs, and in one step as many claims with their leases; those of higher numbers are
 /// newer.
-void claim_many(FeedPlace& at, int count) {
+void claim_many(FeedFixture& at, int count) {
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.ask({"EVAL",
           "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i) "
           "redis.call('SET', 'feed.lease:j:' .. i, 'x') end",
           "1", "feed.claimed:j", std::to_string(count)});
 }
-redis::ClientOptions options_without(const FeedPlace& at, const Words& rights) {
+redis::ClientOptions options_without(const FeedFixture& at, const Words& rights) {
   Words words = {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"};
   words.insert(words.end(), rights.begin(), rights.end());
   at.ask(words);
@@ -89,9 +89,9 @@ redis::ClientOptions options_without(const FeedPlace& at, const Words& rights) {
 }  // namespace
 
 TEST_CASE("feeds: the leases of many claims go in steps beside the feed, which goes in one") {
-  FeedPlace at;
+  FeedFixture at;
   claim_many(at, 2500);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   at.feeds.remove("j");
   CHECK(heard.lines().size() == 1);
   CHECK(at.keys().empty());
@@ -111,10 +111,10 @@ TEST_CASE("feeds: the leases of many claims go in steps beside the feed, which g
 }
 
 TEST_CASE("feeds: a value of a config is there when others are told, and not if nobody may be") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("news", FeedKind::feed, 5);
   at.ask({"CONFIG", "SET", "notify-keyspace-events", "Kh"});
-  FeedNews heard(at);
+  FeedMessages heard(at);
   at.feeds.set_config("news", "max_length", "7");
   const Words lines = heard.lines();
   REQUIRE(lines.size() == 2);
@@ -129,7 +129,7 @@ TEST_CASE("feeds: a value of a config is there when others are told, and not if 
 }
 
 TEST_CASE("feeds: ids of a long feed are told once each, also while older ones go") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
   at.ask(
       {"EVAL", "for i = 1, 25000 do redis.call('ZADD', KEYS[1], i, i) end", "1", "feed.ids:news"});
@@ -146,9 +146,9 @@ TEST_CASE("feeds: ids of a long feed are told once each, also while older ones g
 }
 
 TEST_CASE("feeds: items are published, edited and retracted as others are told") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   Feed feed(at.at(), "news");
   feed.publish({{"1", "one"}, {"2", "two"}});
   CHECK(heard.lines() == Words{"feed.publish:news 1|one", "feed.publish:news 2|two"});
@@ -173,11 +173,11 @@ TEST_CASE("feeds: items are published, edited and retracted as others are told")
 }
 
 TEST_CASE("feeds: the newest max_length items stay, and an edited one counts once") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("news", FeedKind::feed, 3);
   Feed feed(at.at(), "news");
   feed.publish({{"c", "1"}, {"b", "2"}, {"a", "3"}});  // within a millisecond, most likely
-  FeedNews heard(at);
+  FeedMessages heard(at);
   feed.publish({{"c", "again"}});
   CHECK(heard.lines() == Words{"feed.edit:news c|again"});
   CHECK(at.ids_of(feed) == Words{"b", "a", "c"});
@@ -194,7 +194,7 @@ TEST_CASE("feeds: the newest max_length items stay, and an edited one counts onc
 }
 
 TEST_CASE("feeds: many that are over max_length go in steps, and what is published is the newest") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
   Feed feed(at.at(), "news");
   std::vector<FeedItem> items;
@@ -208,7 +208,7 @@ TEST_CASE("feeds: many that are over max_length go in steps, and what is publish
 }
 
 TEST_CASE("feeds: times are in the unit that the feed has, and both units are told of") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("old", FeedKind::feed, 10);
   at.ask({"ZADD", "feed.ids:old", "1700000000.25", "a"});
   at.ask({"HSET", "feed.items:old", "a", "x"});
@@ -234,7 +234,7 @@ TEST_CASE("feeds: times are in the unit that the feed has, and both units are to
 TEST_CASE("feeds: a max_length that is no number is named, and nothing is published") {
   for (const char* wrong : {"", "-1", "abc", "1.5", "None", "0x10"}) {
     CAPTURE(wrong);
-    FeedPlace at;
+    FeedFixture at;
     at.feeds.create("news", FeedKind::feed, std::nullopt);
     at.ask({"HSET", "feed.config:news", "max_length", wrong});
     const std::string error = error_of([&] { at.publish("news", "1", "x"); });
@@ -244,9 +244,9 @@ TEST_CASE("feeds: a max_length that is no number is named, and nothing is publis
 }
 
 TEST_CASE("sorted feeds: items are where they were put, and others are told where") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
-  FeedNews heard(at);
+  FeedMessages heard(at);
   SortedFeed feed(at.at(), "top");
   CHECK(feed.insert({Where::end, {}}, {"one", "two"}) == Words{"1", "2"});
   CHECK(heard.lines() == Words{"feed.publish:top 1|one", "feed.position:top 1|:end",
@@ -279,7 +279,7 @@ TEST_CASE("sorted feeds: items are where they were put, and others are told wher
 }
 
 TEST_CASE("sorted feeds: a position that is gone, or the item itself, changes nothing") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
   feed.insert({Where::end, {}}, {"one", "two"});
@@ -302,7 +302,7 @@ TEST_CASE("sorted feeds: a position that is gone, or the item itself, changes no
 }
 
 TEST_CASE("sorted feeds: where the numbers begin again, no item is written over") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
   feed.insert({Where::end, {}}, {"one", "two"});
@@ -312,7 +312,7 @@ TEST_CASE("sorted feeds: where the numbers begin again, no item is written over"
 }
 
 TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found in a few steps") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
   at.ask({"EVAL",
@@ -345,7 +345,7 @@ TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found 
 }
 
 TEST_CASE("feeds: what a server without writes refuses is told to nobody") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);
   int heard = 0;
   auto options = options_for(at.server.url());

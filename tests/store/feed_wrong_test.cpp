@@ -10,7 +10,7 @@ using namespace w8y::verbs;
 namespace feed_wrong_test {
 
 TEST_CASE("feeds: a command of another kind is refused with both kinds, and changes nothing") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);
   at.feeds.create("j", FeedKind::job, std::nullopt);
   const std::string before = at.keys();
@@ -40,7 +40,7 @@ TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
                                 "feed.published:j", "feed.claimed:j", "feed.cancelled:j",
                                 "feed.stalled:j", "feed.finishes:j", "feed.publishes:j"}) {
     CAPTURE(key);
-    FeedPlace at;
+    FeedFixture at;
     at.feeds.create("j", FeedKind::job, std::nullopt);
     JobFeed jobs(at.at(), "j");
     jobs.put({{"a", "1"}}, false);
@@ -68,7 +68,7 @@ TEST_CASE("sorted feeds: keys of a wrong type are named, and nothing is changed"
   for (const std::string key :
        {"feed.config:s", "feed.ids:s", "feed.items:s", "feed.publishes:s", "feed.idincr:s"}) {
     CAPTURE(key);
-    FeedPlace at;
+    FeedFixture at;
     at.feeds.create("s", FeedKind::sorted_feed, std::nullopt);
     SortedFeed feed(at.at(), "s");
     feed.insert({}, {"one", "two"});
@@ -92,7 +92,7 @@ TEST_CASE("sorted feeds: keys of a wrong type are named, and nothing is changed"
 }
 
 TEST_CASE("feeds: names, ids and items are bytes of any length") {
-  FeedPlace at;
+  FeedFixture at;
   const Words names = {" ",         ":",        "with space", std::string("nul\0x", 5),
                        "new\nline", "\xff\xfe", "a:b:c",      "{tag}"};
   const std::string long_item(std::size_t{16} << 20, 'x');
@@ -123,7 +123,7 @@ TEST_CASE("feeds: names, ids and items are bytes of any length") {
 }
 
 TEST_CASE("feeds: an item that is longer than can be read is not taken and not lost") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
   at.ask({"EVAL", "redis.call('HSET', KEYS[1], 'long', string.rep('x', 100000001))", "1",
           "feed.items:q"});
@@ -135,7 +135,7 @@ TEST_CASE("feeds: an item that is longer than can be read is not taken and not l
 }
 
 TEST_CASE("feeds: who may do only what the contract has may do all of it, and nothing in part") {
-  FeedPlace at;
+  FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("f", FeedKind::feed, 1);
   at.ask({"ACL", "SETUSER", "only", "on", "nopass", "resetchannels", "~feeds", "~feed.*",

@@ -33,7 +33,7 @@ ListStatus list_of(const std::string& prefix, ListState state = ListState::idle)
 }
 
 /// A host that is nothing but its beats.
-struct BeatingHost final : private FleetMember::Handler {
+struct BeatingHost final : private FleetMembership::Handler {
   BeatingHost(loop::Loop& shared, const std::string& url, const std::string& name,
               const std::string& fleet = "fleet", const std::string& random = "00000000")
       : loop(shared),
@@ -44,17 +44,17 @@ struct BeatingHost final : private FleetMember::Handler {
     shown.config_hash = "abc";
     shown.generation = 1;
   }
-  HostBeat beat(const RedisTime& time) override {
-    HostBeat now = shown;
+  HostHeartbeat heartbeat(const RedisClock& time) override {
+    HostHeartbeat now = shown;
     now.started = time.at(started);
     now.applied = time.at(loop.now());
     return now;
   }
-  std::vector<ToldLists::Change> changes(std::size_t most, bool lively) override {
+  std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) override {
     return told.take(most, lively);
   }
-  std::vector<Minute> minutes(const RedisTime&) override { return std::exchange(counted, {}); }
-  void retell() override {
+  std::vector<Minute> minutes(const RedisClock&) override { return std::exchange(counted, {}); }
+  void republish() override {
     told.forget();
     for (const auto& list : lists) told.note(list);
   }
@@ -62,8 +62,8 @@ struct BeatingHost final : private FleetMember::Handler {
     seen_hosts = hosts;
     seen_most = std::max(seen_most, hosts);
   }
-  void on_beat(const std::string& why) override {
-    ++beats;
+  void on_heartbeat_sent(const std::string& why) override {
+    ++heartbeats;
     refused = why;
   }
   void show(std::vector<ListStatus> all) {
@@ -74,28 +74,28 @@ struct BeatingHost final : private FleetMember::Handler {
     soon();
   }
   void soon() {
-    seen = beats;
-    member.beat_soon();
+    seen = heartbeats;
+    member.heartbeat_soon();
   }
   /// Since the last call, or what was shown.
   bool has_beaten() {
-    const bool beaten = turn_until(loop, [&] { return beats > seen; });
-    seen = beats;
+    const bool beaten = turn_until(loop, [&] { return heartbeats > seen; });
+    seen = heartbeats;
     return beaten;
   }
 
   loop::Loop& loop;
   const Instant started;  ///< long before each beat, so that no beat of another is older than it
-  HostBeat shown;
+  HostHeartbeat shown;
   std::vector<ListStatus> lists;
-  ToldLists told;
+  ListReportTracker told;
   std::vector<Minute> counted;
-  int beats = 0;
+  int heartbeats = 0;
   std::size_t seen_hosts = 0;
   std::size_t seen_most = 0;
   int seen = 0;
   std::string refused;
-  FleetMember member;
+  FleetMembership member;
 };
 
 struct Watcher {
@@ -111,13 +111,14 @@ struct Watcher {
     REQUIRE(turn_until(loop, [&] { return seen != nullptr; }));
     return *seen;
   }
-  FleetOutcome give(OrderKind kind, const std::string& host = {}) {
-    FleetOrder order;
+  FleetCommandResult give(FleetCommandKind kind, const std::string& host = {}) {
+    FleetCommand order;
     order.kind = kind;
     order.host = host;
-    std::unique_ptr<FleetOutcome> outcome;
-    orders.give(
-        order, [&](FleetOutcome&& of) { outcome = std::make_unique<FleetOutcome>(std::move(of)); });
+    std::unique_ptr<FleetCommandResult> outcome;
+    orders.send(order, [&](FleetCommandResult&& of) {
+      outcome = std::make_unique<FleetCommandResult>(std::move(of));
+    });
     REQUIRE(turn_until(loop, [&] { return outcome != nullptr; }));
     return std::move(*outcome);
   }
@@ -126,12 +127,12 @@ struct Watcher {
   redis::Client client;
   redis::Subscriber subscriber;
   FleetReader reader;
-  FleetOrders orders;
+  FleetCommands orders;
 };
 
 const FleetHost* find(const FleetView& view, const std::string& name) {
   for (const auto& host : view.hosts)
-    if (host.beat.host == name) return &host;
+    if (host.heartbeat.host == name) return &host;
   return nullptr;
 }
 
@@ -145,9 +146,9 @@ long long commands(const RedisServer& server) {
 }
 
 /// As a host of long ago, or of now, would have left it.
-void put_host(const RedisServer& server, const std::string& id, long long beat_ms,
+void put_host(const RedisServer& server, const std::string& id, long long heartbeat_ms,
               const std::string& text) {
-  server.ask({"ZADD", "fleet:hosts", std::to_string(beat_ms), id});
+  server.ask({"ZADD", "fleet:hosts", std::to_string(heartbeat_ms), id});
   if (!text.empty()) server.ask({"SET", "fleet:host:" + id, text, "PX", "60000"});
 }
 
@@ -177,10 +178,10 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
   const long long score = std::stoll(server.ask({"ZSCORE", "fleet:hosts", "alpha-00000000"}));
   CHECK(std::abs(score - ms_now(server)) < 60'000);
-  const auto beat = parse_beat(server.ask({"GET", "fleet:host:alpha-00000000"}));
-  REQUIRE(beat.has_value());
-  CHECK(beat->host == "alpha");
-  CHECK(std::abs(beat->applied.count() - score) < 60'000);
+  const auto heartbeat = parse_heartbeat(server.ask({"GET", "fleet:host:alpha-00000000"}));
+  REQUIRE(heartbeat.has_value());
+  CHECK(heartbeat->host == "alpha");
+  CHECK(std::abs(heartbeat->applied.count() - score) < 60'000);
   const auto life = [&](const std::string& key) { return std::stoll(server.ask({"PTTL", key})); };
   CHECK(life("fleet:host:alpha-00000000") <= 60'000);
   CHECK(life("fleet:host:alpha-00000000") > 0);
@@ -189,7 +190,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
 
   // What has changed, and no more.
   const long long written = server.calls("hset");
-  host.show({list_of("a"), list_of("b\xff", ListState::refused)});
+  host.show({list_of("a"), list_of("b\xff", ListState::ineligible)});
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
   CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("ineligible") !=
@@ -204,7 +205,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   // Somebody has deleted it: all is told again.
   server.ask({"DEL", "fleet:lists:alpha-00000000"});
   CHECK(turn_until(loop, [&] {
-    host.member.beat_soon();
+    host.member.heartbeat_soon();
     return server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1";
   }));
 
@@ -212,7 +213,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   host.member.leave([&] { left = true; });
   CHECK(turn_until(loop, [&] { return left; }));
   CHECK(server.ask({"DBSIZE"}) == "0");
-  host.member.beat_soon();
+  host.member.heartbeat_soon();
   turn_for(loop, 100ms);
   CHECK(server.ask({"DBSIZE"}) == "0");
 }
@@ -223,13 +224,13 @@ TEST_CASE("who leaves while a beat asks for the time says nothing behind that") 
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
   // One beat of three asks.
-  while (host.beats % 3 != 0) {
+  while (host.heartbeats % 3 != 0) {
     host.soon();
     REQUIRE(host.has_beaten());
   }
   const auto asked = server.calls("time");
   server.ask({"CLIENT", "PAUSE", "900"});
-  host.member.beat_soon();
+  host.member.heartbeat_soon();
   turn_for(loop, 600ms);
   bool left = false;
   host.member.leave([&] { left = true; });
@@ -248,7 +249,7 @@ TEST_CASE("who beats takes those out who are long gone, some at a time") {
   REQUIRE(host.has_beaten());
   CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "52");
   CHECK(turn_until(loop, [&] {
-    host.member.beat_soon();
+    host.member.heartbeat_soon();
     return server.ask({"ZCARD", "fleet:hosts"}) == "2";
   }));
   CHECK(server.ask({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
@@ -262,7 +263,7 @@ TEST_CASE("a host hears how many hosts there are, a few or hundreds") {
   BeatingHost host(loop, server.url(), "alpha");
   const auto hears_of = [&](std::size_t hosts) {
     return turn_until(loop, [&] {
-      host.member.beat_soon();
+      host.member.heartbeat_soon();
       return host.seen_hosts == hosts;
     });
   };
@@ -281,15 +282,15 @@ TEST_CASE("beats while Redis is away are none; there is one as soon as it is bac
   BeatingHost host(loop, server.url(), "alpha");
   host.lists = {list_of("a")};
   REQUIRE(host.has_beaten());
-  const int before = host.beats;
+  const int before = host.heartbeats;
   server.kill();
   for (int i = 0; i < 50; ++i) {
-    host.member.beat_soon();
+    host.member.heartbeat_soon();
     turn_for(loop, 2ms);
   }
-  CHECK(host.beats == before);
+  CHECK(host.heartbeats == before);
   server.start();
-  CHECK(turn_until(loop, [&] { return host.beats > before; }));
+  CHECK(turn_until(loop, [&] { return host.heartbeats > before; }));
   CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1");  // an empty server: told again
   CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
   bool left = false;
@@ -322,26 +323,26 @@ TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of a
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
   BeatingHost again(loop, server.url(), "alpha", "fleet", "11111111");
-  alpha.lists = {list_of("b", ListState::refused), list_of("a")};
+  alpha.lists = {list_of("b", ListState::ineligible), list_of("a")};
   REQUIRE(alpha.has_beaten());
   REQUIRE(again.has_beaten());
   const long long now = ms_now(server);
-  HostBeat beat;
-  beat.host = "beta";
-  beat.state = "running";
-  put_host(server, "beta-00000000", now - 40'000, to_text(beat));
-  beat.host = "gone";
-  put_host(server, "gone-00000000", now - 61'000, to_text(beat));
+  HostHeartbeat heartbeat;
+  heartbeat.host = "beta";
+  heartbeat.state = "running";
+  put_host(server, "beta-00000000", now - 40'000, to_text(heartbeat));
+  heartbeat.host = "gone";
+  put_host(server, "gone-00000000", now - 61'000, to_text(heartbeat));
 
   Watcher watcher(loop, server.url());
   const FleetView view = watcher.view();
-  CHECK(view.trouble.empty());
+  CHECK(view.error.empty());
   REQUIRE(view.hosts.size() == 3);
-  CHECK(view.hosts[0].beat.host == "alpha");
+  CHECK(view.hosts[0].heartbeat.host == "alpha");
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);
-  CHECK(view.hosts[2].beat.host == "beta");
-  CHECK(view.hosts[2].silent);
+  CHECK(view.hosts[2].heartbeat.host == "beta");
+  CHECK(view.hosts[2].unresponsive);
   CHECK(view.hosts[0].lists.empty());
 }
 
@@ -361,7 +362,7 @@ TEST_CASE("the fleet is seen through others' garbage") {
   put_host(server, "past", -5, "");
   put_host(server, "future", now + 3'600'000, "");
   server.ask({"ZADD", "fleet:hosts", "inf", "endless"});
-  HostBeat odd;
+  HostHeartbeat odd;
   odd.host = "odd\x1b[31m";
   odd.state = "running";
   put_host(server, "odd-00000000", now, to_text(odd));
@@ -370,7 +371,7 @@ TEST_CASE("the fleet is seen through others' garbage") {
   const long long sent = server.info("total_net_output_bytes");
   const FleetView view = watcher.view();
   CHECK(server.info("total_net_output_bytes") - sent < 100'000);  // not the whole of what is huge
-  CHECK(view.trouble.empty());
+  CHECK(view.error.empty());
   CHECK(view.hosts.size() == 6);
   for (const char* name : {"text", "huge", "none", "list"}) {
     CAPTURE(name);
@@ -378,15 +379,15 @@ TEST_CASE("the fleet is seen through others' garbage") {
     CHECK(find(view, name)->state() == "unknown"s);
   }
   REQUIRE(find(view, "alpha") != nullptr);
-  CHECK(find(view, "alpha")->trouble.empty());
-  CHECK(find(view, "huge")->trouble == "its heartbeat has more than 4096 bytes");
-  CHECK(find(view, "list")->trouble.find("WRONGTYPE") != std::string::npos);
+  CHECK(find(view, "alpha")->error.empty());
+  CHECK(find(view, "huge")->error == "its heartbeat has more than 4096 bytes");
+  CHECK(find(view, "list")->error.find("WRONGTYPE") != std::string::npos);
   CHECK(find(view, "odd\x1b[31m") != nullptr);
 
   server.ask({"DEL", "fleet:hosts"});
   server.ask({"HSET", "fleet:hosts", "a", "b"});
   const FleetView wrong = watcher.view();
-  CHECK(wrong.trouble.find("fleet:hosts: WRONGTYPE") == 0);
+  CHECK(wrong.error.find("fleet:hosts: WRONGTYPE") == 0);
   CHECK_FALSE(wrong.unreachable);
 }
 
@@ -399,13 +400,13 @@ TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to othe
   for (int i = 0; i < 10'001; ++i) {
     const std::string id =
         "same-" + std::to_string(10'000'000 + i);  // one name, as forged ones have
-    HostBeat beat;
-    beat.host = "same";
-    beat.state = "running";
-    beat.config_hash = std::string(64, 'a');
+    HostHeartbeat heartbeat;
+    heartbeat.host = "same";
+    heartbeat.state = "running";
+    heartbeat.config_hash = std::string(64, 'a');
     client.call({"ZADD", "fleet:hosts", now, id});
     ++missing;
-    client.call({"SET", "fleet:host:" + id, to_text(beat), "PX", "60000"},
+    client.call({"SET", "fleet:host:" + id, to_text(heartbeat), "PX", "60000"},
                 [&](const redis::Answer&) { --missing; });
   }
   REQUIRE(turn_until(loop, [&] { return missing == 0; }));
@@ -418,8 +419,8 @@ TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to othe
     return seen != nullptr;
   }));
   CHECK(seen->hosts.size() == 10'000);
-  CHECK(seen->cut);
-  CHECK(std::ranges::all_of(seen->hosts, [](const auto& host) { return host.trouble.empty(); }));
+  CHECK(seen->truncated);
+  CHECK(std::ranges::all_of(seen->hosts, [](const auto& host) { return host.error.empty(); }));
   CHECK(turns > 200);
   // Who asks at the same time shares the answer.
   const long long before = server.calls("getrange");
@@ -437,9 +438,9 @@ TEST_CASE("a host costs Redis so little that a hundred stay under 50 commands a 
   // Six beats in a row, each with something new to tell, as in a minute at the usual pace.
   const long long before = commands(server);
   const long long asked = server.calls("info");
-  const int beats = host.beats;
-  while (host.beats < beats + 6) {
-    host.show({list_of("a", host.beats % 2 == 0 ? ListState::idle : ListState::refused)});
+  const int heartbeats = host.heartbeats;
+  while (host.heartbeats < heartbeats + 6) {
+    host.show({list_of("a", host.heartbeats % 2 == 0 ? ListState::idle : ListState::ineligible)});
     REQUIRE(host.has_beaten());
   }
   const long long spent = commands(server) - before - (server.calls("info") - asked);
@@ -455,7 +456,7 @@ TEST_CASE("an order: who has done it, and who did not answer") {
   BeatingHost beta(loop, server.url(), "beta");
   REQUIRE(alpha.has_beaten());
   REQUIRE(beta.has_beaten());
-  HostBeat silent = beta.shown;
+  HostHeartbeat silent = beta.shown;
   silent.host = "gamma";
   put_host(server, "gamma-00000000", ms_now(server) - 40'000, to_text(silent));
   Watcher watcher(loop, server.url());
@@ -464,8 +465,8 @@ TEST_CASE("an order: who has done it, and who did not answer") {
   const auto subscription =
       other.subscriber.subscribe("fleet:control", [&](std::string_view, std::string_view payload) {
         heard = payload;
-        const FleetOrder order = std::get<FleetOrder>(parse_order(payload));
-        FleetAnswer answer;
+        const FleetCommand order = std::get<FleetCommand>(parse_command(payload));
+        FleetReply answer;
         answer.host = "alpha";
         answer.host_id = "alpha-00000000";
         answer.result = "done";
@@ -475,24 +476,24 @@ TEST_CASE("an order: who has done it, and who did not answer") {
           other.client.call({"PUBLISH", "fleet:reply:" + order.id, text});
       });
   REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
-  const FleetOutcome one = watcher.give(OrderKind::quiet, "alpha");
-  CHECK(one.trouble.empty());
+  const FleetCommandResult one = watcher.give(FleetCommandKind::quiet, "alpha");
+  CHECK(one.error.empty());
   CHECK(one.complete());
-  REQUIRE(one.answers.size() == 1);
-  CHECK(one.answers.front().text == "quiet now");
-  CHECK(std::get<FleetOrder>(parse_order(heard)).until > one.now);
+  REQUIRE(one.replies.size() == 1);
+  CHECK(one.replies.front().text == "quiet now");
+  CHECK(std::get<FleetCommand>(parse_command(heard)).until > one.now);
 
-  const FleetOutcome all = watcher.give(OrderKind::quiet);
+  const FleetCommandResult all = watcher.give(FleetCommandKind::quiet);
   CHECK_FALSE(all.complete());
-  CHECK(all.answers.size() == 1);
-  REQUIRE(all.missing.size() == 2);
-  CHECK(all.missing[0].host == "beta");
-  CHECK_FALSE(all.missing[0].silent);
-  CHECK(all.missing[1].silent);
+  CHECK(all.replies.size() == 1);
+  REQUIRE(all.no_reply.size() == 2);
+  CHECK(all.no_reply[0].host == "beta");
+  CHECK_FALSE(all.no_reply[0].unresponsive);
+  CHECK(all.no_reply[1].unresponsive);
 
-  const FleetOutcome nobody = watcher.give(OrderKind::quiet, "delta");
+  const FleetCommandResult nobody = watcher.give(FleetCommandKind::quiet, "delta");
   CHECK(nobody.not_found);
-  CHECK(nobody.trouble == "there is no host delta in the fleet fleet");
+  CHECK(nobody.error == "there is no host delta in the fleet fleet");
 }
 
 TEST_CASE("an order that can't be given, or whose answers can't be heard") {
@@ -502,13 +503,14 @@ TEST_CASE("an order that can't be given, or whose answers can't be heard") {
   REQUIRE(alpha.has_beaten());
   server.ask({"ACL", "SETUSER", "default", "resetchannels"});
   Watcher watcher(loop, server.url());
-  CHECK(watcher.give(OrderKind::quiet).trouble ==
+  CHECK(watcher.give(FleetCommandKind::quiet).error ==
         "Redis does not permit a subscription to the channels fleet:reply:*");
   server.ask({"ACL", "SETUSER", "default", "&fleet:reply:*"});
-  CHECK(watcher.give(OrderKind::quiet).trouble.find("fleet:control: NOPERM") != std::string::npos);
+  CHECK(watcher.give(FleetCommandKind::quiet).error.find("fleet:control: NOPERM") !=
+        std::string::npos);
   server.kill();
   CHECK(turn_until(loop, [&] { return !watcher.client.connected(); }));
-  const FleetOutcome away = watcher.give(OrderKind::quiet);
+  const FleetCommandResult away = watcher.give(FleetCommandKind::quiet);
   CHECK(away.unreachable);
   CHECK(watcher.view().unreachable);
 }
@@ -525,23 +527,23 @@ TEST_CASE("a fleet in a cluster, whose keys and channels are on any node") {
   }
   Watcher watcher(loop, cluster.url());
   const FleetView view = watcher.view();
-  CHECK(view.trouble.empty());
+  CHECK(view.error.empty());
   REQUIRE(view.hosts.size() == 4);
-  CHECK(std::ranges::all_of(view.hosts, [](const auto& host) { return host.trouble.empty(); }));
+  CHECK(std::ranges::all_of(view.hosts, [](const auto& host) { return host.error.empty(); }));
 
   Watcher other(loop, cluster.url());
   const auto subscription =
       other.subscriber.subscribe("fleet:control", [&](std::string_view, std::string_view payload) {
-        FleetAnswer answer;
+        FleetReply answer;
         answer.host = "alpha";
         answer.host_id = "alpha-00000000";
         answer.result = "done";
-        const std::string to = "fleet:reply:" + std::get<FleetOrder>(parse_order(payload)).id;
+        const std::string to = "fleet:reply:" + std::get<FleetCommand>(parse_command(payload)).id;
         const std::string text = to_text(answer);
         other.client.call({"PUBLISH", to, text});
       });
   REQUIRE(turn_until(loop, [&] { return other.subscriber.connected(); }));
-  CHECK(watcher.give(OrderKind::quiet, "alpha").complete());
+  CHECK(watcher.give(FleetCommandKind::quiet, "alpha").complete());
   bool left = false;
   hosts[1]->member.leave([&] { left = true; });
   CHECK(turn_until(loop, [&] { return left; }));

@@ -19,14 +19,14 @@ struct Counted : store::GearmanRecordsHandler {
 /// The records of the list `mill`, once they are there.
 struct Mill {
   Mill(loop::Loop& loop, const RedisServer& server) : session(open_link(loop, server.url())) {
-    Rule settings;
+    ListConfig settings;
     settings.prefix = "mill";
-    rule = std::make_shared<const Rule>(settings);
+    rule = std::make_shared<const ListConfig>(settings);
     records.use(rule);
     CHECK(turn_until(loop, [&] { return records.ready(); }));
   }
   const std::shared_ptr<store::RedisSession> session;
-  RulePtr rule;
+  ListConfigPtr rule;
   Counted handler;
   store::RedisGearmanRecords records{session, handler};
 };

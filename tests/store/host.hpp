@@ -53,7 +53,7 @@ class Told : public store::CircularListHandler {
 
 inline std::shared_ptr<store::RedisSession> open_link(loop::Loop& loop, const std::string& url,
                                                       const std::string& host = "here",
-                                                      Duration command_timeout = patience) {
+                                                      Duration command_timeout = timeout) {
   redis::ClientOptions options;
   options.command_timeout = command_timeout;
   options.url = redis::parse_url(url);
@@ -64,14 +64,15 @@ inline std::shared_ptr<store::RedisSession> open_link(loop::Loop& loop, const st
 
 /// One host with one source, on a loop that hosts share.
 struct Host {
-  Host(loop::Loop& shared, const std::string& url, Rule settings, const std::string& name = "here")
+  Host(loop::Loop& shared, const std::string& url, ListConfig settings,
+       const std::string& name = "here")
       : Host(shared, open_link(shared, url, name), std::move(settings)) {}
-  Host(loop::Loop& shared, std::shared_ptr<store::RedisSession> over, Rule settings)
+  Host(loop::Loop& shared, std::shared_ptr<store::RedisSession> over, ListConfig settings)
       : loop(shared), session(std::move(over)), source(session, told) {
     use(std::move(settings));
   }
-  void use(Rule settings) {
-    rule = std::make_shared<const Rule>(std::move(settings));
+  void use(ListConfig settings) {
+    rule = std::make_shared<const ListConfig>(std::move(settings));
     source.use(rule);
   }
   /// Claims, and waits for the answer.
@@ -99,12 +100,12 @@ struct Host {
   loop::Loop& loop;
   Told told;
   std::shared_ptr<store::RedisSession> session;
-  RulePtr rule;
+  ListConfigPtr rule;
   store::RedisCircularList source;
 };
 
-inline Rule list_rule(const std::string& prefix = "work") {
-  Rule rule;
+inline ListConfig list_rule(const std::string& prefix = "work") {
+  ListConfig rule;
   rule.prefix = prefix;
   rule.command = {"true"};
   return rule;

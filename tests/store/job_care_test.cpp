@@ -14,9 +14,9 @@ namespace job_care_test {
 
 TEST_CASE(
     "what a host that is gone has claimed is taken back when its lease is over, never before") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.max_failures = 2;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   feed.put("live");
   feed.put("gone");
   feed.put("last");
@@ -58,9 +58,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a claim that its host never renewed goes back, and nothing is counted") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.max_failures = 1;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   feed.put("unheard");
   feed.put("begun");
   REQUIRE(feed.host.take(2).claims.size() == 2);
@@ -85,7 +85,7 @@ TEST_CASE("a claim that its host never renewed goes back, and nothing is counted
 }
 
 TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
@@ -106,9 +106,9 @@ TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
 }
 
 TEST_CASE("a job that can't be put back keeps its place in the fleet until it can") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.fleet_concurrency = 1;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), rule, "gone");
@@ -139,7 +139,7 @@ namespace {
 
 /// A host whose commands time out soon, and which has lost the answer to a take of the feed f.
 struct LosingJobHost : JobHost {
-  explicit LosingJobHost(JobPlace& feed)
+  explicit LosingJobHost(JobFixture& feed)
       : JobHost(feed.loop, feed.server.url(), job_rule(), "here", 400ms) {
     turn_until(loop, [&] { return session->client.connected(); });
     feed.server.pause();
@@ -156,12 +156,12 @@ struct LosingJobHost : JobHost {
 
 TEST_CASE(
     "a take that was lost is undone where it was made, also if its list has another feed now") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   LosingJobHost host(feed);
-  Rule other = job_rule();
+  ListConfig other = job_rule();
   other.prefix = "g";
-  host.rule = std::make_shared<const Rule>(other);
+  host.rule = std::make_shared<const ListConfig>(other);
   host.queue->use(host.rule);
   CHECK(host.settled());
   CHECK(host.told.all_settled > 0);
@@ -170,7 +170,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a take that was lost is looked for again where Redis has refused that") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   LosingJobHost host(feed);
   feed.ask({"SET", "feed.stalled:f", "of a wrong type"});
@@ -185,7 +185,7 @@ TEST_CASE("a take that was lost is looked for again where Redis has refused that
 }
 
 TEST_CASE("a job that goes back to its queue by a command is heard of at once") {
-  JobPlace feed;
+  JobFixture feed;
   redis::ClientOptions options;
   options.url = redis::parse_url(feed.server.url());
   redis::SyncClient client(feed.loop, options);

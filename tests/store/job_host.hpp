@@ -21,8 +21,8 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId&) override {}
-  void on_parked(const ShownItem& job, const std::string& why) override {
-    parked.push_back(job.beginning + ": " + why);
+  void on_quarantined(const DisplayItem& job, const std::string& why) override {
+    quarantined.push_back(job.beginning + ": " + why);
   }
   void on_unwritten(const std::string& why) override {
     if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
@@ -33,26 +33,26 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   std::vector<store::TakeReply> takes;
   std::vector<RunId> lost;
   std::vector<RunId> back;
-  std::vector<std::string> parked;
+  std::vector<std::string> quarantined;
   int news = 0;
   int backs = 0;
   int all_settled = 0;
 };
 
-inline Rule job_rule(Duration expiry = 60s) {
-  Rule rule = list_rule("f");
+inline ListConfig job_rule(Duration expiry = 60s) {
+  ListConfig rule = list_rule("f");
   rule.source = JobSettings{};
   rule.key_expiry = expiry;
   return rule;
 }
 
 struct JobHost {
-  JobHost(loop::Loop& shared, const std::string& url, Rule settings,
-          const std::string& name = "here", Duration command_timeout = patience)
+  JobHost(loop::Loop& shared, const std::string& url, ListConfig settings,
+          const std::string& name = "here", Duration command_timeout = timeout)
       : loop(shared),
         session(open_link(shared, url, name, command_timeout)),
         queue(std::make_unique<store::thoonk::RedisJobQueue>(session, told)),
-        rule(std::make_shared<const Rule>(std::move(settings))) {
+        rule(std::make_shared<const ListConfig>(std::move(settings))) {
     queue->use(rule);
   }
   store::TakeReply take(std::size_t wanted = 1) {
@@ -98,11 +98,11 @@ struct JobHost {
   JobsTold told;
   std::shared_ptr<store::RedisSession> session;
   std::unique_ptr<store::thoonk::RedisJobQueue> queue;
-  RulePtr rule;
+  ListConfigPtr rule;
 };
 
-struct JobPlace {
-  explicit JobPlace(Rule rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
+struct JobFixture {
+  explicit JobFixture(ListConfig rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
   std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
   /// As a client puts it that follows the contract.
   void put(const std::string& id, const std::string& payload = "p", bool high = false) const {

@@ -18,14 +18,14 @@ namespace {
 
 /// A host that maintains the feed.
 struct Carer : JobCareHandler {
-  Carer(loop::Loop& shared, const std::string& url, const Rule& rule, const std::string& name)
+  Carer(loop::Loop& shared, const std::string& url, const ListConfig& rule, const std::string& name)
       : loop(shared), care(open_link(shared, url, name), *this) {
-    care.use(std::make_shared<const Rule>(rule));
+    care.use(std::make_shared<const ListConfig>(rule));
   }
   void on_recovered(std::optional<Duration>) override {}
   void on_maintained(const MaintenanceResult& result, const std::string& why) override {
     results.push_back(result);
-    trouble = why;
+    error = why;
   }
   void on_back() override {}
   MaintenanceResult maintain() {
@@ -37,12 +37,12 @@ struct Carer : JobCareHandler {
 
   loop::Loop& loop;
   std::vector<MaintenanceResult> results;
-  std::string trouble;
+  std::string error;
   RedisJobCare care;
 };
 
 /// Numbers as ids, in one command.
-void put_many(const JobPlace& feed, int first, int last) {
+void put_many(const JobFixture& feed, int first, int last) {
   std::vector<std::string> ids{"LPUSH", "feed.ids:f"};
   std::vector<std::string> items{"HSET", "feed.items:f"};
   for (int i = first; i < last; ++i) {
@@ -57,7 +57,7 @@ void put_many(const JobPlace& feed, int first, int last) {
 }  // namespace
 
 TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
-  JobPlace feed;
+  JobFixture feed;
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   put_many(feed, 0, 3000);
   feed.put("claimed");
@@ -82,7 +82,7 @@ TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
 }
 
 TEST_CASE("a job that is nowhere is found also where the counts agree by chance") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("lost");
   feed.ask({"DEL", "feed.ids:f"});
   feed.ask({"SADD", "feed.stalled:f", "ghost"});
@@ -93,7 +93,7 @@ TEST_CASE("a job that is nowhere is found also where the counts agree by chance"
 }
 
 TEST_CASE("one host at a time maintains a feed, and a feed of another kind is told") {
-  JobPlace feed;
+  JobFixture feed;
   Carer here(feed.loop, feed.server.url(), job_rule(), "here");
   Carer there(feed.loop, feed.server.url(), job_rule(), "there");
   put_many(feed, 0, 10);
@@ -107,14 +107,14 @@ TEST_CASE("one host at a time maintains a feed, and a feed of another kind is to
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "10");
   feed.ask({"HSET", "feed.config:f", "type", "queue"});
   here.maintain();
-  CHECK(here.trouble.find("the feed f is of the kind queue") == 0);
+  CHECK(here.error.find("the feed f is of the kind queue") == 0);
 }
 
 TEST_CASE("a claim without a lease is taken back after claim_timeout, whatever unit its time has") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.max_failures = 2;
   rule.job().claim_timeout = 1h;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   for (const char* id : {"live", "old", "seconds", "fresh", "last", "retracted"}) feed.put(id);
   const Claim live = feed.host.take_one();
   REQUIRE(live.item == "live");
@@ -146,7 +146,7 @@ TEST_CASE("a claim without a lease is taken back after claim_timeout, whatever u
 }
 
 TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of others stays") {
-  JobPlace feed;
+  JobFixture feed;
   put_many(feed, 0, 600);
   feed.ask({"EVAL",
             "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i - 1) "
@@ -168,7 +168,7 @@ TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of 
     CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "598");
   };
   const MaintenanceResult result = carer.maintain();
-  CHECK(carer.trouble.empty());
+  CHECK(carer.error.empty());
   CHECK(result.claimed == 1);
   CHECK(result.stalled == 600);
   CHECK(result.cancelled == 600);
@@ -182,7 +182,7 @@ TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of 
 }
 
 TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is over") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
@@ -208,10 +208,10 @@ TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is o
 }
 
 TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked on") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.fleet_concurrency = 10;
   rule.max_failures = 2;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   feed.ask({"ACL",
             "SETUSER",
             "some",
@@ -304,7 +304,7 @@ TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked
   feed.ask({"LREM", "feed.ids:f", "1", "1"});
   Carer carer(feed.loop, url, rule, "here");
   carer.maintain();
-  CHECK(carer.trouble.empty());
+  CHECK(carer.error.empty());
   CHECK(carer.maintain().put_back == 1);
   CHECK(host.told.unwritten.empty());
 }

@@ -13,7 +13,7 @@ using namespace w8y::store::thoonk;
 namespace job_test {
 
 TEST_CASE("a job is popped and claimed in one step, and finished with its result") {
-  JobPlace feed;
+  JobFixture feed;
   std::vector<std::string> heard;
   bool ready = false;
   const auto hears = feed.host.session->subscriber.subscribe(
@@ -52,7 +52,7 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
 }
 
 TEST_CASE("ids and payloads are any bytes, and long ones come a few at a time") {
-  JobPlace feed;
+  JobFixture feed;
   const std::string id = "a b\n\r\"\xff";
   feed.put(id, std::string("\0\n\xff", 3));
   feed.put("empty", "");
@@ -79,9 +79,9 @@ TEST_CASE("ids and payloads are any bytes, and long ones come a few at a time") 
 }
 
 TEST_CASE("a feed has any name, and two whose leases have the same name are kept apart") {
-  JobPlace feed;
+  JobFixture feed;
   const auto host_of = [&feed](const std::string& name, Duration expiry = 60s) {
-    Rule rule = job_rule(expiry);
+    ListConfig rule = job_rule(expiry);
     rule.prefix = name;
     return std::make_unique<JobHost>(feed.loop, feed.server.url(), rule);
   };
@@ -118,7 +118,7 @@ TEST_CASE("a feed has any name, and two whose leases have the same name are kept
 }
 
 TEST_CASE("more jobs than one call takes") {
-  JobPlace feed;
+  JobFixture feed;
   for (int i = 0; i < 130; ++i) feed.put(std::to_string(i));
   CHECK(feed.host.take(200).claims.size() == 128);
   const TakeReply rest = feed.host.take(200);
@@ -129,7 +129,7 @@ TEST_CASE("more jobs than one call takes") {
 
 TEST_CASE(
     "what is no job, is claimed, is stalled or is there twice leaves the queue without a run") {
-  JobPlace feed;
+  JobFixture feed;
   for (const char* id : {"retracted", "claimed", "stalled", "twice", "good"}) feed.put(id);
   feed.ask({"HDEL", "feed.items:f", "retracted"});
   feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
@@ -145,7 +145,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a feed that is not there is waited for, one without a kind is taken, others are refused") {
-  JobPlace feed;
+  JobFixture feed;
   CHECK(feed.host.take().end == ClaimEnd::empty);
   feed.put("a");
   for (const char* kind : {"queue", "feed", "sorted_feed", "odd\nkind"}) {
@@ -171,9 +171,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a pause and the fleet's limit keep jobs in their queue") {
-  Rule rule = job_rule();
+  ListConfig rule = job_rule();
   rule.fleet_concurrency = 1;
-  JobPlace feed(rule);
+  JobFixture feed(rule);
   feed.put("a");
   feed.put("b");
   feed.ask({"SET", "f:paused", "new disks", "EX", "60"});
@@ -192,7 +192,7 @@ TEST_CASE("a pause and the fleet's limit keep jobs in their queue") {
 }
 
 TEST_CASE("a run that failed holds its job back, with claim and lease, and then cancels it") {
-  JobPlace feed(job_rule(1s));
+  JobFixture feed(job_rule(1s));
   feed.put("a");
   feed.put("b");
   const Claim claim = feed.host.take_one();
@@ -218,7 +218,7 @@ TEST_CASE("a run that failed holds its job back, with claim and lease, and then 
 }
 
 TEST_CASE("what is held back is cancelled when the list goes, and beyond its bound at once") {
-  JobPlace feed;
+  JobFixture feed;
   const std::size_t jobs = JobQueue::most_held_back + 3;
   std::vector<std::string> ids{"LPUSH", "feed.ids:f"};
   std::vector<std::string> items{"HSET", "feed.items:f"};
@@ -247,7 +247,7 @@ TEST_CASE("what is held back is cancelled when the list goes, and beyond its bou
 }
 
 TEST_CASE("stalled, put back, and back in line: what counts as a failure, and what doesn't") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   feed.put("b");
   feed.ask({"HSET", "feed.cancelled:f", "a", "2", "b", "2"});
@@ -270,7 +270,8 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
   CHECK(feed.ask({"HEXISTS", "feed.cancelled:f", "b"}) == "0");
   CHECK(feed.ask({"ZSCORE", "feed.published:f", "b"}) == "(nil)");
   CHECK(feed.ask({"HGET", "feed.items:f", "b"}) == "p");
-  CHECK(feed.host.told.parked == std::vector<std::string>{"b: 3 failed in a row, the last: no"});
+  CHECK(feed.host.told.quarantined ==
+        std::vector<std::string>{"b: 3 failed in a row, the last: no"});
   CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 failed in a row") !=
         std::string::npos);
 
@@ -284,7 +285,7 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
 }
 
 TEST_CASE("a lost lease changes nothing, and a claim that was given to another is not ended") {
-  JobPlace feed;
+  JobFixture feed;
   JobHost other(feed.loop, feed.server.url(), job_rule(), "there");
   feed.put("a");
   const Claim ours = feed.host.take_one();
@@ -312,7 +313,7 @@ TEST_CASE("a lost lease changes nothing, and a claim that was given to another i
 }
 
 TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease is lost, cleanly") {
-  JobPlace feed(job_rule(1s));
+  JobFixture feed(job_rule(1s));
   feed.put("cancelled");
   feed.put("kept");
   feed.put("expired");
@@ -336,7 +337,7 @@ TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease i
 }
 
 TEST_CASE("an ACL that forbids a step of a claim loses no job") {
-  JobPlace feed;
+  JobFixture feed;
   feed.put("a");
   for (const char* command : {"-zadd", "-hset", "-rpop", "-set", "-hmget", "-zmscore"}) {
     CAPTURE(command);
@@ -355,7 +356,7 @@ TEST_CASE(
     "an ACL that forbids a step of a finish leaves the job claimed until it is finished once") {
   for (const char* command : {"hdel", "zrem"}) {
     CAPTURE(command);
-    JobPlace feed;
+    JobFixture feed;
     feed.put("a");
     feed.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"});
     std::string url = feed.server.url();

@@ -46,15 +46,15 @@ inline std::size_t claim_all(Host& host, std::size_t wanted) {
     const store::PassReply reply = host.claim(wanted - host.told.claims.size());
     std::size_t bytes = 0;
     for (const Claim& claim : reply.claims) bytes += claim.item.size();
-    CHECK(bytes <= store::ScriptLocks::most_bytes_looked_at + longest_item);
+    CHECK(bytes <= store::ScriptLocks::most_bytes_looked_at + max_item);
     if (reply.end == ClaimEnd::unavailable && ++too_late <= 10) continue;
     if (reply.claims.empty()) break;
   }
   return host.told.claims.size();
 }
 
-inline Rule long_rule() {
-  Rule rule = list_rule();
+inline ListConfig long_rule() {
+  ListConfig rule = list_rule();
   rule.key_expiry = 60s;
   return rule;
 }

@@ -74,7 +74,7 @@ TEST_CASE("lists share the room for long items") {
                   list, std::to_string(i)});
   loop::Loop loop;
   auto session = open_link(loop, server.url());
-  Rule rule = long_rule();
+  ListConfig rule = long_rule();
   rule.prefix = "a";
   Host first(loop, session, rule);
   rule.prefix = "b";
@@ -83,7 +83,7 @@ TEST_CASE("lists share the room for long items") {
   CHECK(held == 16);
   // Of the first it is not known how long it is.
   CHECK(claim_all(second, 2) == 1);
-  CHECK(session->item_room.held() <= store::ItemRoom::most + longest_item);
+  CHECK(session->item_room.held() <= store::ItemRoom::most + max_item);
   const int turns = second.told.turns;
   for (std::size_t i = 0; i < 3 && i < first.told.claims.size(); ++i)
     first.settle(first.told.claims[i]);
@@ -104,7 +104,7 @@ TEST_CASE("another's lock may be of any length: no more of it is read than whose
     make_long("theirs" + std::to_string(i), i % 2 == 0 ? "run:" : "");
   }
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 2s;  // so renewals come soon
   Host host(loop, server.url(), rule);
   Drops drops(*host.session);

@@ -124,7 +124,7 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
   RedisServer server;
   fill(server, 1, 23 * mebibyte);
   server.ask({"RPUSH", "work:list", "a"});
-  fill(server, 1, longest_item - 2, "y");
+  fill(server, 1, max_item - 2, "y");
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
   turn_until(loop, [&] { return host.session->client.connected(); });
@@ -145,7 +145,7 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
   // Just as long as may be: an item like any other. What is quarantined is told once.
   reply = host.claim(2);
   REQUIRE(reply.claims.size() == 1);
-  CHECK(reply.claims[0].item.size() == longest_item);
+  CHECK(reply.claims[0].item.size() == max_item);
   CHECK(reply.parked.empty());
   host.settle(reply.claims[0]);
   CHECK(host.settled());
@@ -155,9 +155,9 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
 
 TEST_CASE("a list holds no more of long items than their locks can be renewed") {
   RedisServer server;
-  fill(server, 7, longest_item - 2);
+  fill(server, 7, max_item - 2);
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 10s;  // the bound grows with it: 80 MiB
   Host host(loop, server.url(), rule);
   REQUIRE(claim_all(host, 7) == 5);

@@ -10,8 +10,8 @@ using namespace w8y::test;
 namespace lease_test {
 namespace {
 
-Rule short_leases() {
-  Rule rule = list_rule();
+ListConfig short_leases() {
+  ListConfig rule = list_rule();
   rule.key_expiry = 2s;
   return rule;
 }
@@ -57,7 +57,7 @@ TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = short_leases();
+  ListConfig rule = short_leases();
   rule.on_lease_loss = OnLeaseLoss::terminate;
   Host host(loop, server.url(), rule);
   CHECK(host.claim(1).claims.size() == 1);
@@ -155,7 +155,7 @@ TEST_CASE("a reload between a claim and its answer: the lease is of what was loc
   Host host(loop, server.url(), short_leases());
   turn_until(loop, [&] { return host.session->client.connected(); });
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
-  Rule changed = list_rule();
+  ListConfig changed = list_rule();
   changed.key_expiry = 60s;
   changed.circular().lock_key = "proc";
   host.use(changed);

@@ -27,7 +27,7 @@ store::PassReply stand_in_line(Host& host, std::size_t wanted = 5) {
 
 /// Three hosts on one list: the first has its items, the others wait.
 struct Waiting {
-  explicit Waiting(const std::vector<std::string>& items, Rule rule = list_rule()) {
+  explicit Waiting(const std::vector<std::string>& items, ListConfig rule = list_rule()) {
     std::vector<std::string> push{"RPUSH", "work:list"};
     push.insert(push.end(), items.begin(), items.end());
     server.ask(push);
@@ -174,7 +174,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
   SUBCASE("a passer-by") {
     three.hosts[0]->settle(three.held[0]);
     CHECK(three.hosts[0]->settled());
-    Rule of_one_item = list_rule();
+    ListConfig of_one_item = list_rule();
     of_one_item.supervised = false;
     Host passer(three.loop, three.server.url(), of_one_item, "passer");
     CHECK(items_of(passer.claim(1)) == std::vector<Item>{"a"});
@@ -200,7 +200,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
 }
 
 TEST_CASE("a place of the fleet that becomes free is the next one's too") {
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.fleet_concurrency = 1;
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});

@@ -13,10 +13,10 @@ namespace {
 struct LosingHost {
   explicit LosingHost(RedisServer& redis, loop::Loop& on)
       : server(redis), loop(on), session(open()), source(session, told) {
-    Rule settings = list_rule();
+    ListConfig settings = list_rule();
     settings.key_expiry = 60s;
     settings.fleet_concurrency = 10;
-    source.use(std::make_shared<const Rule>(settings));
+    source.use(std::make_shared<const ListConfig>(settings));
     turn_until(loop, [&] { return session->client.connected(); });
   }
 
@@ -101,9 +101,9 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   LosingHost host(server, loop);
-  Rule settings = list_rule();
+  ListConfig settings = list_rule();
   settings.key_expiry = 1s;
-  host.source.use(std::make_shared<const Rule>(settings));
+  host.source.use(std::make_shared<const ListConfig>(settings));
   server.pause();
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });

@@ -19,7 +19,7 @@ namespace {
 
 /// A server with some items, a host and an operator.
 struct Place {
-  explicit Place(const Rule& rule = list_rule()) {
+  explicit Place(const ListConfig& rule = list_rule()) {
     server.ask({"RPUSH", "work:list", "a", "b", "c"});
     host = std::make_unique<Host>(loop, server.url(), rule);
     redis::ClientOptions options;
@@ -129,7 +129,7 @@ TEST_CASE("an order holds also if the host of the run dies, and under another lo
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"b", "c"});
   CHECK(place.lock_of("a") == "quarantine:manual");
 
-  Rule older = list_rule();
+  ListConfig older = list_rule();
   older.circular().lock_key = "proc";
   place.server.ask({"DEL", "work:lock"});  // as when no host uses that name any more
   Host proc(place.loop, place.server.url(), older, "older");
@@ -210,7 +210,7 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 60s;
   Host host(loop, server.url(), rule);
   for (int i = 1; i <= 5; ++i) {
@@ -222,7 +222,7 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
     }));
     REQUIRE(reply.claims.size() == 1);
     host.settle(reply.claims[0], store::SetFree{}, store::FailureCount::increment, Crashed{"x"});
-    for (int turn = 0; turn < i; ++turn) loop.turn(false);
+    for (int turn = 0; turn < i; ++turn) loop.iterate(false);
     server.kill();
     turn_for(loop, 20ms);
     server.start();
@@ -233,7 +233,7 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
 }
 
 TEST_CASE("keys of a wrong type keep no other lock from being renewed") {
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 1s;
   rule.fleet_concurrency = 5;
   Place place(rule);
@@ -280,7 +280,7 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
     const std::string list = "l" + std::to_string(i);
     told.push_back(std::make_unique<Told>());
     sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
-    sources.back()->use(std::make_shared<const Rule>(list_rule(list)));
+    sources.back()->use(std::make_shared<const ListConfig>(list_rule(list)));
     server.ask({"RPUSH", list + ":list", "there"});
     server.ask({"HSET", list + ":failures", "gone", "1"});
   }

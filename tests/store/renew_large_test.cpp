@@ -43,7 +43,7 @@ class SlowStore : public LeaseStore {
       open += lease->key.size();
     }
     kept.answer = std::move(answer);
-    most_open = std::max(most_open, open);
+    max_open = std::max(max_open, open);
   }
   void let_go(const LeaseTerms&) override {}
   void answer_one() {
@@ -57,7 +57,7 @@ class SlowStore : public LeaseStore {
 
   std::deque<Call> calls;
   std::size_t open = 0;
-  std::size_t most_open = 0;
+  std::size_t max_open = 0;
   std::size_t renewed = 0;
 };
 
@@ -115,7 +115,7 @@ TEST_CASE("renewals of long items wait for each other, and nobody waits for them
     timers.run_due(clock.now());
   }
   CHECK(store.renewed == 141);
-  CHECK(store.most_open <= 5 * mebibyte);
+  CHECK(store.max_open <= 5 * mebibyte);
   CHECK(losses.lost == 0);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
   for (int i = 0; i < 3; ++i) {
     LeaseTerms terms;
     terms.run = "run" + std::to_string(i);
-    terms.key = keys->lock(std::string(longest_item, static_cast<char>('a' + i)));
+    terms.key = keys->lock(std::string(max_item, static_cast<char>('a' + i)));
     terms.store = place.store;
     terms.expiry = 5s;
     terms.claimed = clock.now();
@@ -150,8 +150,8 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
 TEST_CASE("a host that renews leases sends no TIME to Redis") {
   Place place;
   place.server_clock.note(WallTime{1'000'000}, place.clock.now(), place.clock.now());
-  const Instant begun = place.clock.now();
-  CHECK(place.timers.next() == begun + ServerClock::interval);
+  const Instant started = place.clock.now();
+  CHECK(place.timers.next() == started + ServerClock::interval);
   place.clock.advance(1700ms);
   place.server_clock.note(WallTime{1'001'700}, place.clock.now(), place.clock.now());
   CHECK(place.timers.next() == place.clock.now() + ServerClock::interval);

@@ -16,7 +16,7 @@ struct Lists {
     for (std::size_t i = 0; i < count; ++i) {
       told.push_back(std::make_unique<Told>());
       sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
-      sources.back()->use(std::make_shared<const Rule>(list_rule("l" + std::to_string(i))));
+      sources.back()->use(std::make_shared<const ListConfig>(list_rule("l" + std::to_string(i))));
     }
   }
   /// Each claims once.

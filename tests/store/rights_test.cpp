@@ -57,7 +57,7 @@ TEST_CASE("a claim is refused whole if the user lacks a command that its run wou
     CAPTURE(lacking);
     Place place;
     place.set_rights(lacking);
-    Rule rule = list_rule();
+    ListConfig rule = list_rule();
     rule.fleet_concurrency = 3;
     Host host(place.loop, url_of_user(place.server, "some"), rule);
     for (int i = 0; i < 3; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("a right that is taken away between claims: the list stays what it is"
     CAPTURE(lacking);
     Place place;
     place.set_rights("");
-    Rule rule = list_rule();
+    ListConfig rule = list_rule();
     rule.key_expiry = 1s;
     Host host(place.loop, url_of_user(place.server, "some"), rule);
     host.settle(host.claim(1).claims.at(0));

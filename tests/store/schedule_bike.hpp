@@ -13,7 +13,7 @@ using namespace w8y::store;
 using namespace w8y::verbs;
 
 struct Bike {
-  explicit Bike(Rule rule = schedule_rule(), std::vector<std::string> codes = {"A"})
+  explicit Bike(ListConfig rule = schedule_rule(), std::vector<std::string> codes = {"A"})
       : host(loop, server.url(), std::move(rule), std::move(codes)) {}
 
   std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
@@ -50,8 +50,8 @@ struct Bike {
   ScheduleHost host;
 };
 
-inline Rule with_expiry(Duration expiry) {
-  Rule rule = schedule_rule();
+inline ListConfig with_expiry(Duration expiry) {
+  ListConfig rule = schedule_rule();
   rule.key_expiry = expiry;
   return rule;
 }

@@ -63,9 +63,9 @@ TEST_CASE("what names a queue is what follows the last ':' of a job, or all of i
 
 TEST_CASE("codes whose keys would be those of others are refused") {
   for (const char* code : {"members", "A-members", "-members", "A-A", "-", "a-b-a-b"})
-    CHECK(!code_trouble(code).empty());
+    CHECK(!code_error(code).empty());
   for (const char* code : {"", "A", "members-A", "A-B", "xmembers", "aa-a", "A-AA"})
-    CHECK(code_trouble(code) == "");
+    CHECK(code_error(code) == "");
 }
 
 TEST_CASE("statuses are read as they are written") {

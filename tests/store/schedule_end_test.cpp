@@ -41,7 +41,7 @@ TEST_CASE("end of a run: a rule, a bad one, one that has run out") {
   CHECK(bike.due("x:A") % 86400 == 16 * 3600 + 45 * 60 + 10);
   bike.run("y:A", "DTSTART:20131009T164510\nR:FREQ=Secondly");
   CHECK(bike.event("y:A") == "BAD");
-  CHECK(bike.host.told.parked.size() == 1);
+  CHECK(bike.host.told.quarantined.size() == 1);
   bike.run("z:A", "DTSTART:20131009T164510\nRRULE:FREQ=DAILY;COUNT=2");
   CHECK(bike.event("z:A") == "STP");
   CHECK(bike.ask({"ZCARD", "bike-timeline"}) == "1");

@@ -24,8 +24,8 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
-  void on_parked(const ShownItem& job, const std::string& why) override {
-    parked.push_back(job.beginning + ": " + why);
+  void on_quarantined(const DisplayItem& job, const std::string& why) override {
+    quarantined.push_back(job.beginning + ": " + why);
   }
   void on_unwritten(const std::string& why) override {
     if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
@@ -41,7 +41,7 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
-  std::vector<std::string> parked;
+  std::vector<std::string> quarantined;
   std::vector<std::string> unwritten;  ///< each that is another than the one before
   int backs = 0;
   int all_settled = 0;
@@ -57,15 +57,15 @@ bool ask_until(loop::Loop& loop, Fact fact) {
   return false;
 }
 
-inline Rule schedule_rule() {
-  Rule rule = list_rule("bike");
+inline ListConfig schedule_rule() {
+  ListConfig rule = list_rule("bike");
   rule.key_expiry = 60s;
   return rule;
 }
 
 /// One host on one list of schedules.
 struct ScheduleHost {
-  ScheduleHost(loop::Loop& shared, const std::string& url, Rule settings = schedule_rule(),
+  ScheduleHost(loop::Loop& shared, const std::string& url, ListConfig settings = schedule_rule(),
                std::vector<std::string> codes = {"A"}, const std::string& name = "here",
                Duration command_timeout = 5s)
       : loop(shared),
@@ -73,9 +73,9 @@ struct ScheduleHost {
         queue(std::make_unique<store::RedisScheduleQueue>(session, source::decide_next, told)) {
     use(std::move(settings), std::move(codes));
   }
-  void use(Rule settings, std::vector<std::string> codes) {
+  void use(ListConfig settings, std::vector<std::string> codes) {
     settings.source = ScheduleSettings{std::move(codes), true, OnFailure::die, {}};
-    rule = std::make_shared<const Rule>(std::move(settings));
+    rule = std::make_shared<const ListConfig>(std::move(settings));
     queue->use(rule);
   }
   store::TakeReply take(std::size_t wanted = 1) {
@@ -113,7 +113,7 @@ struct ScheduleHost {
   loop::Loop& loop;
   ScheduleTold told;
   std::shared_ptr<store::RedisSession> session;
-  RulePtr rule;
+  ListConfigPtr rule;
   std::unique_ptr<store::RedisScheduleQueue> queue;
 };
 

@@ -77,7 +77,7 @@ TEST_CASE("HALT and a pause keep jobs in their queues, and say whose they are") 
 }
 
 TEST_CASE("the fleet has so many places, and they come back") {
-  Rule rule = schedule_rule();
+  ListConfig rule = schedule_rule();
   rule.fleet_concurrency = 2;
   Bike bike(rule);
   for (int i = 0; i < 4; ++i) bike.enter(std::to_string(i) + ":A", "STOP");
@@ -95,7 +95,7 @@ TEST_CASE("the fleet has so many places, and they come back") {
 TEST_CASE("who may not take a place in the fleet takes no job") {
   RedisServer server({.config = {"user plain on nopass ~* &* +@all -zadd"}});
   loop::Loop loop;
-  Rule rule = schedule_rule();
+  ListConfig rule = schedule_rule();
   rule.fleet_concurrency = 2;
   ScheduleHost host(loop, url_of_plain(server), rule);
   server.ask({"RPUSH", "bike-work-A", "x:A"});

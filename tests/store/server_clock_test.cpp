@@ -40,7 +40,7 @@ TEST_CASE("a clock that differs by less than two seconds from reply to reply has
 TEST_CASE("delays that were set while the clock was a day ahead are shortened by a day") {
   RedisServer server;
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.circular().cooldown = 60s;
   Host host(loop, server.url(), rule);
   server.ask({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",

@@ -43,7 +43,7 @@ TEST_CASE("history and news: fields, bound, and none where none are wanted") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   Host host(loop, server.url(), rule);
 
   redis::Subscriber ears(loop, [&] {
@@ -97,7 +97,7 @@ TEST_CASE("a large record leaves small ones in the history while they fit in his
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.history = {100, 200'000};
   Host host(loop, server.url(), rule);
   const auto run_once = [&](std::size_t reason) {
@@ -118,7 +118,7 @@ TEST_CASE("the history deletes its oldest records when it exceeds history_bytes"
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.history = {1000, 4000};
   Host host(loop, server.url(), rule);
   const auto run_once = [&](std::size_t reason) {
@@ -156,7 +156,7 @@ TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
     RedisServer server;
     server.ask({"RPUSH", "work:list", "a"});
     loop::Loop loop;
-    Rule rule = list_rule();
+    ListConfig rule = list_rule();
     rule.keep_output = wanted;
     Host host(loop, server.url(), rule);
     host.settle(host.claim(1).claims.at(0));
@@ -242,7 +242,7 @@ TEST_CASE("a claim that is handed back leaves nothing but the fence") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.fleet_concurrency = 5;
   Host host(loop, server.url(), rule);
   host.source.hand_back(host.claim(1).claims.at(0));
@@ -256,7 +256,7 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 60s;
   Host host(loop, server.url(), rule);
   const store::PassReply reply = host.claim(2);
@@ -277,7 +277,7 @@ TEST_CASE("a server that is no longer configured is told for a key_expiry more, 
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.key_expiry = 1s;
   Host host(loop, server.url(), rule);
   const store::PassReply reply = host.claim(2);

@@ -160,13 +160,13 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
   RedisServer server;
   fill(server, 80);
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   Host host(loop, server.url(), rule);
   const auto settle_in_turns = [&](const store::PassReply& reply) {
     const auto before = scripts_run(server);
     for (std::size_t i = 0; i + 1 < reply.claims.size(); ++i) {
       host.settle(reply.claims[i]);
-      loop.turn(false);
+      loop.iterate(false);
     }
     host.settled();
     host.settle(reply.claims.back());
@@ -213,7 +213,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   RedisServer server;
   fill(server, 120);
   loop::Loop loop;
-  Rule rule = list_rule();
+  ListConfig rule = list_rule();
   rule.history.runs = 7;
   Host host(loop, server.url(), rule);
   const store::PassReply reply = host.claim(104);
@@ -251,7 +251,7 @@ TEST_CASE("news come in order, also those that were gathered") {
     host.settle(claim);
     said.push_back("sta " + claim.run);
     said.push_back("end " + claim.run);
-    loop.turn(false);
+    loop.iterate(false);
   }
   CHECK(turn_until(loop, [&] { return heard.size() == said.size(); }));
   for (const Claim& claim : reply.claims) {

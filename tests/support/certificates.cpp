@@ -34,7 +34,7 @@ cat client.pem client.key >both.pem
 openssl ec -in client.key -aes256 -passout pass:secret -out locked.key
 )";
 
-const TempDir& folder() {
+const TempDir& directory() {
   static const TempDir dir;
   static const bool made = [] {
     const std::string command = "cd '" + dir.path() + "' && (" + make_them + ") >openssl.log 2>&1";
@@ -49,35 +49,35 @@ const TempDir& folder() {
 }  // namespace
 
 Certificates::Certificates() {
-  folder();
+  directory();
 }
 
 std::string Certificates::ca() const {
-  return folder() / "ca.pem";
+  return directory() / "ca.pem";
 }
 std::string Certificates::other_ca() const {
-  return folder() / "other.pem";
+  return directory() / "other.pem";
 }
 std::string Certificates::server_cert() const {
-  return folder() / "server.pem";
+  return directory() / "server.pem";
 }
 std::string Certificates::server_key() const {
-  return folder() / "server.key";
+  return directory() / "server.key";
 }
 std::string Certificates::expired_cert() const {
-  return folder() / "expired.pem";
+  return directory() / "expired.pem";
 }
 std::string Certificates::client_cert() const {
-  return folder() / "client.pem";
+  return directory() / "client.pem";
 }
 std::string Certificates::client_key() const {
-  return folder() / "client.key";
+  return directory() / "client.key";
 }
 std::string Certificates::client_both() const {
-  return folder() / "both.pem";
+  return directory() / "both.pem";
 }
 std::string Certificates::locked_key() const {
-  return folder() / "locked.key";
+  return directory() / "locked.key";
 }
 
 }  // namespace w8y::test

@@ -104,7 +104,7 @@ std::size_t Cluster::owner_of(const std::string& key) const {
   throw std::runtime_error("nobody serves " + key);
 }
 
-void Cluster::begin_move(const std::string& slot, std::size_t from, std::size_t to) const {
+void Cluster::start_move(const std::string& slot, std::size_t from, std::size_t to) const {
   nodes[to]->ask({"CLUSTER", "SETSLOT", slot, "IMPORTING", id(from)});
   nodes[from]->ask({"CLUSTER", "SETSLOT", slot, "MIGRATING", id(to)});
 }

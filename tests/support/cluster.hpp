@@ -31,7 +31,7 @@ class Cluster {
   [[nodiscard]] std::string id(std::size_t node) const;
 
   // The steps of moving a slot.
-  void begin_move(const std::string& slot, std::size_t from, std::size_t to) const;
+  void start_move(const std::string& slot, std::size_t from, std::size_t to) const;
   void move_key(const std::string& key, std::size_t from, std::size_t to) const;
   void end_move(const std::string& slot, std::size_t from, std::size_t to) const;
 

@@ -18,7 +18,7 @@ namespace w8y::test {
 class NotifySocket {
  public:
   NotifySocket() {
-    const std::string path = folder_ / "notify";
+    const std::string path = directory_ / "notify";
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strcpy(address.sun_path, path.c_str());
@@ -40,7 +40,7 @@ class NotifySocket {
   }
 
  private:
-  const TempDir folder_;
+  const TempDir directory_;
   const int fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 };
 

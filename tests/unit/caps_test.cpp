@@ -12,7 +12,7 @@ namespace {
 
 std::string refusal(const std::string& output) {
   const ProbeResult result = parse_caps(output);
-  const auto* refused = std::get_if<Refusal>(&result);
+  const auto* refused = std::get_if<Ineligibility>(&result);
   return refused == nullptr ? "(caps)" : refused->reason;
 }
 

@@ -13,12 +13,12 @@ using Lines = std::vector<std::string>;
 namespace config_files_test {
 namespace {
 
-Lines mistakes_in_files(FakeHost& host) {
+Lines errors_in_files(FakeHost& host) {
   Lines lines;
   try {
     load_config("/c", host);
   } catch (const ConfigError& error) {
-    for (const ConfigMistake& mistake : error.mistakes()) lines.push_back(mistake.to_string());
+    for (const ConfigDiagnostic& mistake : error.errors()) lines.push_back(mistake.to_string());
   }
   return lines;
 }
@@ -50,7 +50,7 @@ TEST_CASE("mistakes in all files are reported at once, file after file") {
   host.files["/d/3"].problem = "is a directory";
   host.files["/d/4"].text = "include = []\n[lists.\"a:\"]\nexecutor = \"/x\"\nnise = 1\n";
   host.globs["/d/*"] = {"/d/1", "/d/2", "/d/3", "/d/4"};
-  const Lines lines = mistakes_in_files(host);
+  const Lines lines = errors_in_files(host);
   REQUIRE(lines.size() == 11);
   CHECK(lines[0].starts_with("/c:1:20: include[1]: is \"relative\"; must be an absolute path"));
   CHECK(lines[1].starts_with("/c:1:32: include[2]: \"/missing\" is not there"));
@@ -74,7 +74,7 @@ TEST_CASE("standard input is called so") {
 
 TEST_CASE("a file that is not there is one mistake") {
   FakeHost host;
-  CHECK(mistakes_in_files(host) == Lines{"/c: not found"});
+  CHECK(errors_in_files(host) == Lines{"/c: not found"});
 }
 
 TEST_CASE("as root, files that others can write are refused") {
@@ -82,11 +82,11 @@ TEST_CASE("as root, files that others can write are refused") {
   host.distrusted["/e"] = "can be written by others";
   const std::string text =
       "[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n";
-  CHECK(mistakes_in(text, host) ==
+  CHECK(errors_in(text, host) ==
         Lines{"c:2:17: redis.password_file: \"/e\" can be written by others",
               "c:5:12: lists.w.env_file: \"/e\" can be written by others"});
   host.root = false;
-  CHECK(mistakes_in(text, host).empty());
+  CHECK(errors_in(text, host).empty());
 }
 
 TEST_CASE("as root, files in directories of other users are not written") {
@@ -95,11 +95,11 @@ TEST_CASE("as root, files in directories of other users are not written") {
   const std::string text =
       "[supervisor]\nlog_file = \"/l\"\n[lists.w]\nsource = \"schedule\"\nexecutor = \"/x\"\n"
       "timefile = \"/l\"\nqueues = \"A\"\n";
-  CHECK(mistakes_in(text, host) ==
+  CHECK(errors_in(text, host) ==
         Lines{"c:2:12: supervisor.log_file: \"/l\" is in /, which belongs to user 5",
               "c:6:12: lists.w.timefile: \"/l\" is in /, which belongs to user 5"});
   host.root = false;
-  CHECK(mistakes_in(text, host).empty());
+  CHECK(errors_in(text, host).empty());
 }
 
 TEST_CASE("a secret that every user can read is a warning with the mode of its file") {
@@ -130,11 +130,11 @@ TEST_CASE("a secret that every user can read is a warning with the mode of its f
 TEST_CASE("a file that only runs need may be missing here: the config is every host's") {
   FakeHost host;
   host.absent = {"/e"};
-  CHECK(mistakes_in("[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\n"
-                    "env_file = \"/e\"\n",
-                    host) == Lines{"c:2:17: redis.password_file: \"/e\" not found"});
+  CHECK(errors_in("[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\n"
+                  "env_file = \"/e\"\n",
+                  host) == Lines{"c:2:17: redis.password_file: \"/e\" not found"});
   host.distrusted["/e"] = "is in /tmp/open, which can be written by its group or others";
-  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n", host).size() == 1);
+  CHECK(errors_in("[lists.w]\nexecutor = \"/x\"\nenv_file = \"/e\"\n", host).size() == 1);
 }
 
 }  // namespace config_files_test

@@ -27,8 +27,8 @@ const std::string servers =
     "[gearman]\nservers = [\"a\", \"b:4731\", \"[::1]\", \"[fe80::2]:1\"]\n";
 const std::string one_list = "[lists.\"img::resize\"]\nsource = \"gearman\"\nexecutor = \"/x\"\n";
 
-std::string only_mistake(const std::string& text) {
-  const Lines lines = mistakes_in(text);
+std::string only_error(const std::string& text) {
+  const Lines lines = errors_in(text);
   REQUIRE(lines.size() == 1);
   return lines.front();
 }
@@ -64,31 +64,31 @@ TEST_CASE("gearman: keys of what it has not are mistakes, with the reason") {
            {"fleet_concurrency = 2", "Gearman has no limit over hosts"},
            {"queues = \"A\"", "source = \"schedule\""},
            {"claim_timeout = 1", "source = \"job\""}}) {
-    const std::string line = only_mistake(servers + one_list + key + "\n");
+    const std::string line = only_error(servers + one_list + key + "\n");
     CAPTURE(line);
     CHECK(line.starts_with("c:6:1: "));
     CHECK(line.find("this list has source = \"gearman\"") != std::string::npos);
     CHECK(line.find(reason) != std::string::npos);
     // As a default it counts for the lists that it is for.
-    CHECK(mistakes_in("[defaults]\n" + key + "\n" + servers + one_list) == Lines{});
+    CHECK(errors_in("[defaults]\n" + key + "\n" + servers + one_list) == Lines{});
   }
-  CHECK(only_mistake("[lists.w]\nexecutor = \"/x\"\nfunction = \"f\"\n")
+  CHECK(only_error("[lists.w]\nexecutor = \"/x\"\nfunction = \"f\"\n")
             .find("is for source = \"gearman\"; this list has source = \"circular\"") !=
         std::string::npos);
 }
 
 TEST_CASE("gearman: a list needs a server and a name that can be a function's") {
-  CHECK(only_mistake(one_list).find("there are no servers to take jobs from") != std::string::npos);
-  CHECK(only_mistake(servers + "[lists.\"\"]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
+  CHECK(only_error(one_list).find("there are no servers to take jobs from") != std::string::npos);
+  CHECK(only_error(servers + "[lists.\"\"]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("can't be the name of a function") != std::string::npos);
-  CHECK(mistakes_in(servers +
-                    "[lists.\"\"]\nsource = \"gearman\"\nfunction = \"f\"\ncommand = [\"x\"]\n") ==
+  CHECK(errors_in(servers +
+                  "[lists.\"\"]\nsource = \"gearman\"\nfunction = \"f\"\ncommand = [\"x\"]\n") ==
         Lines{});
-  CHECK(only_mistake(servers + "[lists." + std::string(513, 'x') +
-                     "]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
+  CHECK(only_error(servers + "[lists." + std::string(513, 'x') +
+                   "]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("1 to 512 bytes") != std::string::npos);
   // A hash tag is for Redis.
-  CHECK(mistakes_in("[redis]\nurl = \"redis+cluster://h\"\n" + servers + one_list) == Lines{});
+  CHECK(errors_in("[redis]\nurl = \"redis+cluster://h\"\n" + servers + one_list) == Lines{});
 }
 
 TEST_CASE("gearman: Redis is needed where it is configured, or where another list is") {

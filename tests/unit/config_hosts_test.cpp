@@ -7,8 +7,8 @@
 #include "unit/fake_host.hpp"
 
 using namespace w8y;
+using w8y::test::errors_in;
 using w8y::test::FakeHost;
-using w8y::test::mistakes_in;
 using Lines = std::vector<std::string>;
 using namespace std::chrono_literals;
 
@@ -53,7 +53,7 @@ progress_timeout = "1m"
 processes = 2
 )";
   const Config gpu = on("gpu-1", text);
-  const Rule& films = *gpu.lists.at("films");
+  const ListConfig& films = *gpu.lists.at("films");
   CHECK(gpu.supervisor.host_concurrency == 30);
   CHECK(films.concurrency == 9);
   CHECK(films.weight == 3);
@@ -140,7 +140,7 @@ TEST_CASE("a hash that a reload takes over is that of the file, not of this host
 
 TEST_CASE("mistakes in [hosts] are told on every host, with their place") {
   CHECK(
-      mistakes_in(lists + R"([hosts.x]
+      errors_in(lists + R"([hosts.x]
 host = "a"
 nothing = 1
 host_concurrency = -1
@@ -167,12 +167,12 @@ weight = 1
           "per item",
           "c:17:16: hosts.x.lists.film: is no list of this configuration; must be the prefix "
           "of one in [lists]"});
-  CHECK(mistakes_in(lists + "[hosts.here.lists.films]\nweight = 0\n").size() == 1);
-  CHECK(mistakes_in("hosts = 1\n") == Lines{"c:1:9: hosts: is 1; must be a table"});
-  CHECK(mistakes_in("[hosts]\nx = 1\n") == Lines{"c:2:5: hosts.x: is 1; must be a table"});
-  CHECK(mistakes_in("[hosts.x]\nlists = 1\n") ==
+  CHECK(errors_in(lists + "[hosts.here.lists.films]\nweight = 0\n").size() == 1);
+  CHECK(errors_in("hosts = 1\n") == Lines{"c:1:9: hosts: is 1; must be a table"});
+  CHECK(errors_in("[hosts]\nx = 1\n") == Lines{"c:2:5: hosts.x: is 1; must be a table"});
+  CHECK(errors_in("[hosts.x]\nlists = 1\n") ==
         Lines{"c:2:9: hosts.x.lists: is 1; must be a table"});
-  CHECK(mistakes_in(lists + "[hosts.x.lists]\nfilms = 1\n") ==
+  CHECK(errors_in(lists + "[hosts.x.lists]\nfilms = 1\n") ==
         Lines{"c:8:9: hosts.x.lists.films: is 1; must be a table"});
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("[hosts] stands in the main file, and is about lists of any file") {
   const std::string text = "include = [\"/more\"]\n[hosts.a.lists.more]\nconcurrency = 4\n";
   CHECK(parse_config(text, "c", host).lists.at("more")->concurrency == 4);
   host.files["/more"].text += "[hosts.a]\nhost_concurrency = 1\n";
-  CHECK(mistakes_in(text, host) ==
+  CHECK(errors_in(text, host) ==
         Lines{"/more:3:2: hosts: stands in an included file, which may hold only [lists]"});
 }
 
@@ -214,8 +214,8 @@ TEST_CASE("a limit may be a share of the processors") {
   CHECK(eight.hash == two.hash);
   for (const char* wrong : {"", "cpu", "cpus+1", "cpus*0", "cpus*-1", "cpus*", "cpus * 2", "4"}) {
     CAPTURE(wrong);
-    const Lines told = mistakes_in("[lists.a]\ncommand = [\"x\", \"{}\"]\nconcurrency = \"" +
-                                   std::string(wrong) + "\"\n");
+    const Lines told = errors_in("[lists.a]\ncommand = [\"x\", \"{}\"]\nconcurrency = \"" +
+                                 std::string(wrong) + "\"\n");
     REQUIRE(told.size() == 1);
     CHECK(
         told[0].ends_with("; must be a number without quotes, or a share of this host's "

@@ -245,9 +245,9 @@ TEST_CASE("each key takes what is right") {
     for (const std::string& value : values.right) {
       const Written written = write(values.section, values.key, value);
       CAPTURE(written.text);
-      CHECK(mistakes_in(written.text) == Lines{});
+      CHECK(errors_in(written.text) == Lines{});
       if (values.section == "lists") {
-        CHECK(mistakes_in("[defaults]\n" + values.key + " = " + value + "\n") == Lines{});
+        CHECK(errors_in("[defaults]\n" + values.key + " = " + value + "\n") == Lines{});
       }
     }
   }
@@ -258,7 +258,7 @@ TEST_CASE("each key refuses what is wrong, by its name and place, and says what 
     for (const std::string& value : values.wrong) {
       const Written written = write(values.section, values.key, value);
       CAPTURE(written.text);
-      const Lines lines = mistakes_in(written.text);
+      const Lines lines = errors_in(written.text);
       REQUIRE(lines.size() == 1);
       CAPTURE(lines[0]);
       const std::string line = values.section == "lists" ? "c:3:" : "c:2:";
@@ -278,21 +278,21 @@ TEST_CASE("each key refuses what is wrong, by its name and place, and says what 
 }
 
 TEST_CASE("executor and command") {
-  const auto mistakes = [](const std::string& line) {
-    return mistakes_in("[lists.w]\n" + line + "\n").size();
+  const auto errors = [](const std::string& line) {
+    return errors_in("[lists.w]\n" + line + "\n").size();
   };
   for (const char* value : {"\"x\"", "\"./x\"", "\"\"", "1", "[\"/x\"]", "true", "\"/a\\u0000\""}) {
     CAPTURE(value);
-    CHECK(mistakes(std::string("executor = ") + value) == 1);
+    CHECK(errors(std::string("executor = ") + value) == 1);
   }
   for (const char* value :
        {"\"x\"", "[]", "[\"\"]", "[1]", "[\"./x\"]", "[\"a/b\"]", "{}", "[\"x\", \"\\u0000\"]"}) {
     CAPTURE(value);
-    CHECK(mistakes(std::string("command = ") + value) == 1);
+    CHECK(errors(std::string("command = ") + value) == 1);
   }
   for (const char* value : {"[\"x\"]", "[\"/a/b\", \"\"]", "[\"{}\"]"}) {
     CAPTURE(value);
-    CHECK(mistakes(std::string("command = ") + value) == 0);
+    CHECK(errors(std::string("command = ") + value) == 0);
   }
 }
 

@@ -34,7 +34,7 @@ const std::string from = "[[lists_from]]\ncommand = [\"/opt/lists\", \"--all\"]\
 Lines wrong(const std::string& printed, const std::string& config = from) {
   ProgramHost host;
   host.printed.text = printed;
-  return mistakes_in(config, host);
+  return errors_in(config, host);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ TEST_CASE("lists_from: what a program prints has its lists, in TOML or JSON") {
   host.runs = true;
   host.printed.text = "[lists.b]\nexecutor = \"/x\"\n";
   const std::string twice = from + from + "[lists.a]\nexecutor = \"/x\"\n";
-  CHECK(mistakes_in(twice, host) ==
+  CHECK(errors_in(twice, host) ==
         Lines{"the output of /opt/lists:1:8: lists.b: is there twice: first at the output of "
               "/opt/lists:1:8; must be there once (a final ':' makes no difference)"});
 }
@@ -113,11 +113,11 @@ TEST_CASE("lists_from: what is no TOML and no JSON, or nothing that fits") {
 TEST_CASE("lists_from: a program that gives nothing, and mistakes in the section itself") {
   ProgramHost host;
   host.printed.problem = "exits with status 3: no database";
-  CHECK(mistakes_in(from, host) ==
+  CHECK(errors_in(from, host) ==
         Lines{"c:1:1: lists_from[0]: \"/opt/lists\" exits with status 3: no database"});
   host.distrusted["/opt/lists"] = "can be written by others";
-  CHECK(mistakes_in(from, host).size() == 1);
-  CHECK(mistakes_in(from, host).front().find("can be written by others") != std::string::npos);
+  CHECK(errors_in(from, host).size() == 1);
+  CHECK(errors_in(from, host).front().find("can be written by others") != std::string::npos);
   CHECK(wrong("", "lists_from = 3\n").front().starts_with("c:1:14: lists_from: is 3; must be "));
   CHECK(wrong("", "[[lists_from]]\n").front().find("has no command") != std::string::npos);
   CHECK(wrong("", "[[lists_from]]\ncommand = [\"lists\"]\n").front().find("absolute path") !=

@@ -11,34 +11,34 @@ TEST_CASE("in a cluster, a prefix needs a hash tag") {
   const std::string cluster = "[redis]\nurl = \"redis+cluster://a,b\"\n";
   for (const char* prefix : {"work", "{}", "{work", "}work{", "{}{work}", ""}) {
     CAPTURE(prefix);
-    const Lines lines = mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n");
+    const Lines lines = errors_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n");
     REQUIRE_FALSE(lines.empty());
     CHECK(has(lines[0], "has no hash tag"));
   }
   for (const char* prefix : {"{work}", "a{b}c", "{a}{}"}) {
     CAPTURE(prefix);
-    CHECK(mistakes_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n").empty());
+    CHECK(errors_in(cluster + "[lists.\"" + prefix + "\"]\ncommand = [\"true\"]\n").empty());
   }
   const std::string schedule = "]\nsource = \"schedule\"\nqueues = \"A\"\ncommand = [\"true\"]\n";
-  CHECK(mistakes_in(cluster + "[lists.mix" + schedule) ==
+  CHECK(errors_in(cluster + "[lists.mix" + schedule) ==
         Lines{"c:3:8: lists.mix: has no hash tag, and in a cluster all keys of a list must share a "
               "hash slot; must be such as [lists.\"{mix}\"] (the keys are then \"{mix}-timeline\" "
               "and so "
               "on)"});
-  CHECK(mistakes_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
+  CHECK(errors_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
 }
 
 TEST_CASE("a list has an executor or a command") {
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
-  CHECK(mistakes_in("[lists.w]\n") ==
+  CHECK(errors_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
+  CHECK(errors_in("[lists.w]\n") ==
         Lines{"c:1:8: lists.w: has neither executor nor command; must have executor = "
               "\"/absolute/path\", or command = [\"program\", \"{}\"]"});
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
   // A wrong one is there all the same: one mistake, not two.
-  CHECK(mistakes_in("[lists.w]\nexecutor = 3\n").size() == 1);
-  CHECK(mistakes_in("[lists.w]\ncommand = []\n").size() == 1);
+  CHECK(errors_in("[lists.w]\nexecutor = 3\n").size() == 1);
+  CHECK(errors_in("[lists.w]\ncommand = []\n").size() == 1);
   for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {
-    const Lines lines = mistakes_in(std::string("[defaults]\n") + key + "\n");
+    const Lines lines = errors_in(std::string("[defaults]\n") + key + "\n");
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "may not stand in [defaults]"));
   }
@@ -48,18 +48,18 @@ TEST_CASE("a list's key that is not for such a list is a mistake") {
   const std::string command = "command = [\"x\"]\n";
   const std::string single = "executor = \"/x\"\nmode = \"single\"\n";
   const std::string stream = "executor = \"/x\"\nmode = \"stream\"\n";
-  const auto mistake = [](const std::string& list, const std::string& line) {
-    const Lines lines = mistakes_in("[lists.w]\n" + list + line);
+  const auto error = [](const std::string& list, const std::string& line) {
+    const Lines lines = errors_in("[lists.w]\n" + list + line);
     return lines.size() == 1 ? lines[0] : std::string();
   };
   for (const char* line : {"args = [\"-v\"]\n", "args = []\n", "requires = [\"gpu\"]\n",
                            "mode = \"single\"\n", "processes = 1\n", "max_age = \"1h\"\n"}) {
     CAPTURE(line);
-    CHECK(has(mistake(command, line), "is for a"));
+    CHECK(has(error(command, line), "is for a"));
   }
-  CHECK(has(mistake(single, "max_items = 2\n"), "c:4:1: lists.w.max_items: is for mode = "));
-  CHECK(has(mistake(stream, "env_var = \"A\"\n"), "is about a process per item"));
-  CHECK(has(mistake(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
+  CHECK(has(error(single, "max_items = 2\n"), "c:4:1: lists.w.max_items: is for mode = "));
+  CHECK(has(error(stream, "env_var = \"A\"\n"), "is about a process per item"));
+  CHECK(has(error(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
 }
 
 TEST_CASE("a default counts for the lists that it is for") {
@@ -68,16 +68,16 @@ TEST_CASE("a default counts for the lists that it is for") {
       "[lists.a]\ncommand = [\"x\", \"{}\"]\n"
       "[lists.b]\nexecutor = \"/x\"\nmode = \"stream\"\n"
       "[lists.c]\nexecutor = \"/x\"\n");
-  const Rule& command = *config.lists.at("a");
+  const ListConfig& command = *config.lists.at("a");
   CHECK(command.args->empty());
   CHECK(command.requires_caps->empty());
   CHECK(command.processes == 1);
   CHECK(command.child->env_var == "A");
-  const Rule& stream = *config.lists.at("b");
+  const ListConfig& stream = *config.lists.at("b");
   CHECK(stream.args == Lines{"-v"});
   CHECK(stream.processes == 3);
   CHECK(stream.child->env_var.empty());
-  const Rule& either = *config.lists.at("c");
+  const ListConfig& either = *config.lists.at("c");
   CHECK(either.processes == 3);
   CHECK(either.child->env_var == "A");
   CHECK(
@@ -116,7 +116,7 @@ TEST_CASE("prefixes are any string; a final colon makes no difference") {
   CHECK(empty.lists.at("")->key_prefix().empty());
   REQUIRE(empty.warnings.size() == 1);
   CHECK(empty.warnings[0].starts_with("c:1:8: lists.\"\": has the empty prefix"));
-  CHECK(mistakes_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
+  CHECK(errors_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
 }
 
 TEST_CASE("two lists whose keys would be the same are refused") {
@@ -124,36 +124,37 @@ TEST_CASE("two lists whose keys would be the same are refused") {
       "shares keys with another list: keys of \"a:lock\" would be locks of \"a\"; must have "
       "another "
       "name";
-  CHECK(mistakes_in("[lists.a]\ncommand = [\"x\"]\n[lists.\"a:lock\"]\ncommand = [\"x\"]\n") ==
+  CHECK(errors_in("[lists.a]\ncommand = [\"x\"]\n[lists.\"a:lock\"]\ncommand = [\"x\"]\n") ==
         Lines{"c:3:8: lists.\"a:lock\": " + why});
-  CHECK(mistakes_in("[lists.\"a:lock\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n") ==
+  CHECK(errors_in("[lists.\"a:lock\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n") ==
         Lines{"c:1:8: lists.\"a:lock\": " + why});
-  CHECK(mistakes_in("[lists.\"a:proc:b\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
+  CHECK(
+      errors_in("[lists.\"a:proc:b\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n").size() ==
+      1);
+  CHECK(errors_in("[lists.\"a:lock-x\"]\ncommand = [\"x\"]\n[lists.\"a:lock:b\"]\ncommand = "
+                  "[\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
             .size() == 1);
-  CHECK(mistakes_in("[lists.\"a:lock-x\"]\ncommand = [\"x\"]\n[lists.\"a:lock:b\"]\ncommand = "
-                    "[\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
-            .size() == 1);
-  CHECK(mistakes_in("[lists.\"a:locks\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n")
-            .empty());
+  CHECK(
+      errors_in("[lists.\"a:locks\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n").empty());
 }
 
 TEST_CASE("a prefix that is there twice names both places") {
   CHECK(
-      mistakes_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
+      errors_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
       Lines{"c:3:8: lists.\"w:\": is there twice: first at c:1:8; must be there once (a final ':' "
             "makes no difference)"});
 }
 
 TEST_CASE("an executor's prefix must be an argument; a command's need not") {
   CHECK(
-      mistakes_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
+      errors_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
       Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
             "as an argument, which can't hold one; must be a prefix without NUL, or a command"});
-  CHECK(mistakes_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
+  CHECK(errors_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
   const std::string longest((std::size_t{128} << 10) - 1, 'a');
-  CHECK(mistakes_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());
-  CHECK(mistakes_in("[lists." + longest + "a]\nexecutor = \"/x\"\n").size() == 1);
-  CHECK(mistakes_in("[lists." + longest + "a]\ncommand = [\"x\", \"{}\"]\n").empty());
+  CHECK(errors_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());
+  CHECK(errors_in("[lists." + longest + "a]\nexecutor = \"/x\"\n").size() == 1);
+  CHECK(errors_in("[lists." + longest + "a]\ncommand = [\"x\", \"{}\"]\n").empty());
 }
 
 TEST_CASE("a command that is called alike for every item is warned about") {

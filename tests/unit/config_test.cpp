@@ -15,7 +15,7 @@ TEST_CASE("the smallest file") {
   CHECK(config.supervisor.status == Lines{"unix:/run/w8y/w8yd.sock"});
   CHECK(config.warnings.empty());
   REQUIRE(config.lists.size() == 1);
-  Rule expected;
+  ListConfig expected;
   expected.prefix = "work";
   expected.executor = "/opt/acme/bin/resize";
   expected.concurrency = 4;
@@ -23,7 +23,7 @@ TEST_CASE("the smallest file") {
 }
 
 TEST_CASE("every mistake is reported at once, where it is, in the order of the file") {
-  const Lines lines = mistakes_in(
+  const Lines lines = errors_in(
       "[redis]\n"
       "url = \"http://x\"\n"
       "conect_timeout = \"5s\"\n"
@@ -55,7 +55,7 @@ TEST_CASE("every mistake is reported at once, where it is, in the order of the f
 }
 
 TEST_CASE("an error for a key of an earlier name says what the key is called now") {
-  const Lines lines = mistakes_in(
+  const Lines lines = errors_in(
       "[supervisor]\n"
       "max_processes = 4\n"
       "status_names = [\"a\"]\n"
@@ -76,9 +76,9 @@ TEST_CASE("what() holds every mistake, a line each") {
     parse_config("a = 1\nb = 2\n", "c", host);
     FAIL("no error");
   } catch (const ConfigError& error) {
-    CHECK(error.mistakes().size() == 2);
+    CHECK(error.errors().size() == 2);
     CHECK(std::string(error.what()) ==
-          error.mistakes()[0].to_string() + "\n" + error.mistakes()[1].to_string());
+          error.errors()[0].to_string() + "\n" + error.errors()[1].to_string());
   }
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("what is no TOML in UTF-8 is one mistake with its place") {
     const auto& text = one.first;
     const auto& start = one.second;
     CAPTURE(text);
-    const Lines lines = mistakes_in(text);
+    const Lines lines = errors_in(text);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].starts_with(start));
     CHECK_FALSE(has(lines[0], "\n"));
@@ -124,17 +124,17 @@ TEST_CASE("a file that nests without end is refused before it fills the stack") 
        {dots + " = 1", "[" + dots + "]", "x = { " + dots + " = 1 }",
         "y = [\n1.0, {" + dots + "=1}]", "x = [\"\"\"a\"\"\"\"\", {" + dots + " = 1 }]",
         "x = ['''''',{" + dots + "=1}]"}) {
-    const Lines lines = mistakes_in(text);
+    const Lines lines = errors_in(text);
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "too many parts"));
   }
-  const Lines lines = mistakes_in("a = " + std::string(100'000, '['));
+  const Lines lines = errors_in("a = " + std::string(100'000, '['));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].starts_with("c:1:"));
   // Dots in texts and comments are no keys.
   const std::string many(1000, '.');
-  CHECK(mistakes_in("# " + many + "\n" +
-                    list_with("args = [\"" + many + "\\\"" + many + "\", '" + many + "']"))
+  CHECK(errors_in("# " + many + "\n" +
+                  list_with("args = [\"" + many + "\\\"" + many + "\", '" + many + "']"))
             .empty());
 }
 
@@ -147,27 +147,27 @@ TEST_CASE("an empty file is fine, with a warning") {
 }
 
 TEST_CASE("sections and lists of the wrong type") {
-  CHECK(mistakes_in("redis = 1\nsupervisor = []\ndefaults = \"x\"\nlists = true\n") ==
+  CHECK(errors_in("redis = 1\nsupervisor = []\ndefaults = \"x\"\nlists = true\n") ==
         Lines{"c:1:9: redis: is 1; must be a table",
               "c:2:14: supervisor: is an array; must be a table",
               "c:3:12: defaults: is \"x\"; must be a table",
               "c:4:9: lists: is true; must be a table"});
-  CHECK(mistakes_in("[[lists]]\n").size() == 1);
-  CHECK(mistakes_in("[[lists.w]]\nexecutor = \"/x\"\n") ==
+  CHECK(errors_in("[[lists]]\n").size() == 1);
+  CHECK(errors_in("[[lists.w]]\nexecutor = \"/x\"\n") ==
         Lines{"c:1:1: lists.w: is an array; must be a table"});
-  CHECK(mistakes_in("[lists]\nw = \"/bin/x\"\n") ==
+  CHECK(errors_in("[lists]\nw = \"/bin/x\"\n") ==
         Lines{"c:2:5: lists.w: is \"/bin/x\"; must be a table"});
 }
 
 TEST_CASE("a key in the wrong place is told its place") {
-  CHECK(mistakes_in("concurrency = 4\n") ==
+  CHECK(errors_in("concurrency = 4\n") ==
         Lines{"c:1:1: concurrency: stands in the wrong place; it is a key of [lists.PREFIX] and "
               "[defaults]"});
-  CHECK(mistakes_in("[supervisor]\nurl = \"redis://x\"\n") ==
+  CHECK(errors_in("[supervisor]\nurl = \"redis://x\"\n") ==
         Lines{"c:2:1: supervisor.url: stands in the wrong place; it is a key of [redis]"});
-  CHECK(mistakes_in("[redis]\ninclude = []\n") ==
+  CHECK(errors_in("[redis]\ninclude = []\n") ==
         Lines{"c:2:1: redis.include: stands in the wrong place; it is a key of the top level"});
-  CHECK(mistakes_in("[list.work]\nexecutor = \"/x\"\n") ==
+  CHECK(errors_in("[list.work]\nexecutor = \"/x\"\n") ==
         Lines{"c:1:2: list: is not a known key; did you mean \"lists\"?"});
 }
 
@@ -180,14 +180,14 @@ TEST_CASE("a duration or a size without quotes is told as that") {
   };
   for (const auto& each : cases) {
     CAPTURE(each.first);
-    const Lines lines = mistakes_in(list_with(each.first));
+    const Lines lines = errors_in(list_with(each.first));
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "c:3:"));
     CHECK(has(lines[0], each.second));
   }
   for (const char* line : {"timeout = 10x", "timeout = s10", "timeout = 10 s"}) {
     CAPTURE(line);
-    const Lines lines = mistakes_in(list_with(line));
+    const Lines lines = errors_in(list_with(line));
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "is not valid TOML"));
   }
@@ -206,16 +206,16 @@ TEST_CASE("an unknown key names the nearest one") {
       {"executer", "executor"},
   };
   for (const auto& [wrong, right] : cases) {
-    const Lines lines = mistakes_in(list_with(std::string(wrong) + " = 1"));
+    const Lines lines = errors_in(list_with(std::string(wrong) + " = 1"));
     REQUIRE(lines.size() == 1);
     CHECK(lines[0] == std::string("c:3:1: lists.w.") + wrong +
                           ": is not a known key; did you mean \"" + right + "\"?");
   }
   for (const char* far : {"retries", "colour", "x", "max_speed_of_light"})
-    CHECK(mistakes_in(list_with(std::string(far) + " = 1")) ==
+    CHECK(errors_in(list_with(std::string(far) + " = 1")) ==
           Lines{std::string("c:3:1: lists.w.") + far +
                 ": is not a known key; w8y.toml(5) names all"});
-  const Lines lines = mistakes_in(list_with(std::string(100'000, 'k') + " = 1"));
+  const Lines lines = errors_in(list_with(std::string(100'000, 'k') + " = 1"));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].size() < 200);
 }
@@ -238,29 +238,29 @@ TEST_CASE("a status address that is none says what would be right") {
   for (const auto& [address, right] : rows) {
     const std::string text = address;
     CAPTURE(text);
-    const Lines lines = mistakes_in("[supervisor]\nstatus = [\"" + text + "\"]\n");
+    const Lines lines = errors_in("[supervisor]\nstatus = [\"" + text + "\"]\n");
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], right));
   }
   const Lines twice =
-      mistakes_in("[supervisor]\nstatus = [\"127.0.0.1:9158\", \"127.0.0.1:9158\"]\n");
+      errors_in("[supervisor]\nstatus = [\"127.0.0.1:9158\", \"127.0.0.1:9158\"]\n");
   REQUIRE(twice.size() == 1);
   CHECK(has(twice[0], "status[1]: stands there twice"));
 }
 
 TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them") {
   for (const char* key : {"tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
-    const Lines lines = mistakes_in("[redis]\n" + std::string(key) + " = \"/x\"\n");
+    const Lines lines = errors_in("[redis]\n" + std::string(key) + " = \"/x\"\n");
     REQUIRE(lines.size() == 1);
     CHECK(has(lines[0], "must stand with a rediss:// URL"));
   }
-  CHECK(has(mistakes_in("[redis]\nsentinel_password_file = \"/x\"\n").at(0),
+  CHECK(has(errors_in("[redis]\nsentinel_password_file = \"/x\"\n").at(0),
             "must stand with a redis+sentinel:// URL"));
-  CHECK(has(mistakes_in("[redis]\nurl = \"rediss://h\"\ntls_key = \"/x\"\n").at(0),
+  CHECK(has(errors_in("[redis]\nurl = \"rediss://h\"\ntls_key = \"/x\"\n").at(0),
             "must stand with tls_cert"));
-  CHECK(mistakes_in("[redis]\nurl = \"rediss+sentinel://h/s\"\ntls_ca = \"/x\"\n"
-                    "tls_cert = \"/x\"\ntls_key = \"/x\"\ntls_server_name = \"h\"\n"
-                    "sentinel_password_file = \"/x\"\n")
+  CHECK(errors_in("[redis]\nurl = \"rediss+sentinel://h/s\"\ntls_ca = \"/x\"\n"
+                  "tls_cert = \"/x\"\ntls_key = \"/x\"\ntls_server_name = \"h\"\n"
+                  "sentinel_password_file = \"/x\"\n")
             .empty());
 }
 

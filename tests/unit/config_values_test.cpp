@@ -37,7 +37,7 @@ TEST_CASE("values arrive in the rule") {
   CHECK(config.supervisor.host == "h");
   CHECK(config.supervisor.log_format == LogFormat::json);
   CHECK(config.supervisor.probe_interval == 0s);
-  Rule expected;
+  ListConfig expected;
   expected.prefix = "w";
   expected.executor = "/x";
   expected.requires_caps = {"gpu"};
@@ -68,19 +68,19 @@ TEST_CASE("values arrive in the rule") {
 
 TEST_CASE("a key for another kind of work is a mistake in a list, and counts from [defaults]") {
   const std::string schedule = "source = \"schedule\"\nqueues = \"A:A:B\"\n";
-  const Lines lines = mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nqueues = \"A\"\n");
+  const Lines lines = errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nqueues = \"A\"\n");
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] ==
         "c:3:1: lists.w.queues: is for source = \"schedule\"; this list has source = \"circular\"");
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\ncooldown = 1\nlock_key = \"lock\"\n" +
-                    schedule)
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\ncooldown = 1\nlock_key = \"lock\"\n" +
+                  schedule)
             .size() == 2);
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nsource = \"schedule\"\n").size() == 1);
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nsource = \"schedule\"\n").size() == 1);
   // How long a failed job rests is only for those that rest.
   const std::string rests = "backoff = false\nmax_failures = 3\n";
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\n" + schedule + rests).size() == 2);
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\", \"{}\"]\non_failure = \"backoff\"\n" + schedule +
-                    rests) == Lines{});
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\n" + schedule + rests).size() == 2);
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\non_failure = \"backoff\"\n" + schedule +
+                  rests) == Lines{});
 
   FakeHost host;
   const Config config = parse_config(
@@ -89,13 +89,13 @@ TEST_CASE("a key for another kind of work is a mistake in a list, and counts fro
       "[lists.jobs]\ncommand = [\"x\", \"{}\"]\ndispatch = false\n"
       "[lists.ring]\ncommand = [\"x\", \"{}\"]\nsource = \"circular\"\n",
       "c", host);
-  const Rule& jobs = *config.lists.at("jobs");
+  const ListConfig& jobs = *config.lists.at("jobs");
   REQUIRE(jobs.kind() == SourceKind::schedule);
   CHECK(jobs.schedule().queues == Lines{"A", "A", "B"});
   CHECK(jobs.schedule().on_failure == OnFailure::reschedule);
   CHECK_FALSE(jobs.schedule().dispatch);
   CHECK(jobs.key_expiry == 9s);
-  const Rule& ring = *config.lists.at("ring");
+  const ListConfig& ring = *config.lists.at("ring");
   REQUIRE(ring.kind() == SourceKind::circular);
   CHECK(ring.circular().cooldown == 7s);
   CHECK(ring.key_expiry == 9s);
@@ -110,7 +110,7 @@ TEST_CASE("overdue_after is for circular lists, and longer than their cooldown")
   const Config config = parse_config(list, "c", host);
   CHECK(config.lists.at("w")->circular().overdue_after == 10min);
   CHECK(config.warnings.empty());
-  CHECK(mistakes_in(list + "source = \"job\"\n") ==
+  CHECK(errors_in(list + "source = \"job\"\n") ==
         Lines{"c:3:1: lists.w.overdue_after: is for source = \"circular\"; this list has source = "
               "\"job\""});
   CHECK(
@@ -128,13 +128,13 @@ TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its
       "maintenance_interval = \"2s\"\n[lists.ring]\ncommand = [\"x\", \"{}\"]\n",
       "c", host);
   CHECK(config.warnings.empty());
-  const Rule& thumbs = *config.lists.at("thumbs");
+  const ListConfig& thumbs = *config.lists.at("thumbs");
   REQUIRE(thumbs.kind() == SourceKind::job);
   CHECK(thumbs.job() == JobSettings{1h, 2s});
   CHECK(thumbs.max_failures == 3);
   CHECK_FALSE(describe(*config.lists.at("ring")).contains("claim_timeout"));
-  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nsource = \"job\"\nqueues = \"A\"\n"
-                    "cooldown = 1\nlock_key = \"lock\"\n") ==
+  CHECK(errors_in("[lists.w]\nexecutor = \"/x\"\nsource = \"job\"\nqueues = \"A\"\n"
+                  "cooldown = 1\nlock_key = \"lock\"\n") ==
         Lines{"c:4:1: lists.w.queues: is for source = \"schedule\"; this list has source = \"job\"",
               "c:5:1: lists.w.cooldown: is for source = \"circular\"; this list has source = "
               "\"job\"",
@@ -144,18 +144,17 @@ TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its
 
 TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {
   const std::string keys = "processes = 2\nmax_items = 3\nmax_age = \"4m\"\n";
-  CHECK(mistakes_in("[lists.w]\ncommand = [\"x\"]\n" + keys).size() == 3);
-  const Lines lines = mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"single\"\n" + keys);
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\"]\n" + keys).size() == 3);
+  const Lines lines = errors_in("[lists.w]\nexecutor = \"/x\"\nmode = \"single\"\n" + keys);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] ==
         "c:4:1: lists.w.processes: is for mode = \"stream\" (or \"auto\"); this list is "
         "\"single\"");
-  CHECK(
-      mistakes_in("[defaults]\nmode = \"single\"\n[lists.w]\nexecutor = \"/x\"\n" + keys).size() ==
-      3);
+  CHECK(errors_in("[defaults]\nmode = \"single\"\n[lists.w]\nexecutor = \"/x\"\n" + keys).size() ==
+        3);
 
-  CHECK(mistakes_in("[lists.w]\nexecutor = \"/x\"\nmode = \"stream\"\nenv_var = \"X\"\n"
-                    "success_exit_codes = [0, 3]\n")
+  CHECK(errors_in("[lists.w]\nexecutor = \"/x\"\nmode = \"stream\"\nenv_var = \"X\"\n"
+                  "success_exit_codes = [0, 3]\n")
             .size() == 2);
 
   FakeHost host;
@@ -180,13 +179,13 @@ TEST_CASE("keys that mean nothing without stream processes are mistakes, but not
 TEST_CASE("secrets are never shown") {
   FakeHost host;
   host.bad_url = "redis://u:hunter2@h:x";
-  CHECK(mistakes_in("[redis]\nurl = \"redis://u:hunter2@h:x\"\n", host) ==
+  CHECK(errors_in("[redis]\nurl = \"redis://u:hunter2@h:x\"\n", host) ==
         Lines{"c:2:7: redis.url: has a bad port"});
   for (const char* text :
        {"[redis]\nurl = \"htp://u:hunter2@h\"\n", "[redis]\nurl = \"redis+ring://u:hunter2@h\"\n",
         "[lists.w]\nexecutor = \"/x\"\nenv = { A = \"hunter2\\u0000\" }\n",
         "[lists.w]\nexecutor = \"/x\"\nenv = { W8Y_A = \"hunter2\" }\n"}) {
-    const Lines lines = mistakes_in(text);
+    const Lines lines = errors_in(text);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].find("hunter2") == std::string::npos);
   }

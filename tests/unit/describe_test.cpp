@@ -20,95 +20,95 @@ namespace describe_test {
 namespace {
 
 /// One change to each setting of a rule.
-const std::vector<std::function<void(Rule&)>>& rule_changes() {
-  static const std::vector<std::function<void(Rule&)>> changes = {
-      [](Rule& rule) { rule.executor = "/x"; },
-      [](Rule& rule) { rule.command = {"x"}; },
-      [](Rule& rule) {
+const std::vector<std::function<void(ListConfig&)>>& rule_changes() {
+  static const std::vector<std::function<void(ListConfig&)>> changes = {
+      [](ListConfig& rule) { rule.executor = "/x"; },
+      [](ListConfig& rule) { rule.command = {"x"}; },
+      [](ListConfig& rule) {
         rule.command = {"x", ""};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.args = {"a", "b"};
       },
-      [](Rule& rule) { rule.args = {"a\", \"b"}; },
-      [](Rule& rule) { rule.mode = Mode::single; },
-      [](Rule& rule) { rule.mode = Mode::stream; },
-      [](Rule& rule) { rule.requires_caps = {"gpu"}; },
-      [](Rule& rule) { rule.concurrency = 2; },
-      [](Rule& rule) { rule.fleet_concurrency = 1; },
-      [](Rule& rule) { rule.weight = 2; },
-      [](Rule& rule) { rule.enabled = false; },
-      [](Rule& rule) { rule.key_expiry = 6s; },
-      [](Rule& rule) { rule.circular().lock_key = "proc"; },
-      [](Rule& rule) { rule.on_lease_loss = OnLeaseLoss::terminate; },
-      [](Rule& rule) { rule.timeout = 1us; },
-      [](Rule& rule) { rule.progress_timeout = 1s; },
-      [](Rule& rule) { rule.kill_grace = 11s; },
-      [](Rule& rule) { rule.circular().cooldown = 1s; },
-      [](Rule& rule) { rule.circular().overdue_after = 1s; },
-      [](Rule& rule) { rule.backoff.reset(); },
-      [](Rule& rule) { rule.backoff->min = 2s; },
-      [](Rule& rule) { rule.backoff->max = 2s; },
-      [](Rule& rule) { rule.backoff->factor = 2.0000001; },
-      [](Rule& rule) { rule.max_failures = 1; },
-      [](Rule& rule) {
+      [](ListConfig& rule) { rule.args = {"a\", \"b"}; },
+      [](ListConfig& rule) { rule.mode = Mode::single; },
+      [](ListConfig& rule) { rule.mode = Mode::stream; },
+      [](ListConfig& rule) { rule.requires_caps = {"gpu"}; },
+      [](ListConfig& rule) { rule.concurrency = 2; },
+      [](ListConfig& rule) { rule.fleet_concurrency = 1; },
+      [](ListConfig& rule) { rule.weight = 2; },
+      [](ListConfig& rule) { rule.enabled = false; },
+      [](ListConfig& rule) { rule.key_expiry = 6s; },
+      [](ListConfig& rule) { rule.circular().lock_key = "proc"; },
+      [](ListConfig& rule) { rule.on_lease_loss = OnLeaseLoss::terminate; },
+      [](ListConfig& rule) { rule.timeout = 1us; },
+      [](ListConfig& rule) { rule.progress_timeout = 1s; },
+      [](ListConfig& rule) { rule.kill_grace = 11s; },
+      [](ListConfig& rule) { rule.circular().cooldown = 1s; },
+      [](ListConfig& rule) { rule.circular().overdue_after = 1s; },
+      [](ListConfig& rule) { rule.backoff.reset(); },
+      [](ListConfig& rule) { rule.backoff->min = 2s; },
+      [](ListConfig& rule) { rule.backoff->max = 2s; },
+      [](ListConfig& rule) { rule.backoff->factor = 2.0000001; },
+      [](ListConfig& rule) { rule.max_failures = 1; },
+      [](ListConfig& rule) {
         rule.child.edit().success_exit_codes = {0, 1};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.child.edit().env = {{"A", "1"}};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.child.edit().env = {{"A", "2"}};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.child.edit().env = {{"B", "1"}};
       },
-      [](Rule& rule) { rule.child.edit().env_pass = {"*"}; },
-      [](Rule& rule) { rule.child.edit().env_file = "/x"; },
-      [](Rule& rule) { rule.child.edit().env_var = "X"; },
-      [](Rule& rule) { rule.child.edit().cwd = "temp"; },
-      [](Rule& rule) { rule.child.edit().run_as.user = "u"; },
-      [](Rule& rule) { rule.child.edit().run_as.group = "u"; },
-      [](Rule& rule) { rule.child.edit().umask = 0; },
-      [](Rule& rule) { rule.child.edit().nice = 0; },
-      [](Rule& rule) {
+      [](ListConfig& rule) { rule.child.edit().env_pass = {"*"}; },
+      [](ListConfig& rule) { rule.child.edit().env_file = "/x"; },
+      [](ListConfig& rule) { rule.child.edit().env_var = "X"; },
+      [](ListConfig& rule) { rule.child.edit().cwd = "temp"; },
+      [](ListConfig& rule) { rule.child.edit().run_as.user = "u"; },
+      [](ListConfig& rule) { rule.child.edit().run_as.group = "u"; },
+      [](ListConfig& rule) { rule.child.edit().umask = 0; },
+      [](ListConfig& rule) { rule.child.edit().nice = 0; },
+      [](ListConfig& rule) {
         rule.child.edit().rlimits = {{"as", RLIMIT_AS, 1}};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.child.edit().rlimits = {{"as", RLIMIT_AS, std::nullopt}};
       },
-      [](Rule& rule) { rule.child.edit().memory_max = 1 << 20; },
-      [](Rule& rule) { rule.child.edit().cpu_weight = 100; },
-      [](Rule& rule) { rule.child.edit().no_new_privs = false; },
-      [](Rule& rule) { rule.max_line = 1; },
-      [](Rule& rule) { rule.stderr_tail = 1; },
-      [](Rule& rule) { rule.keep_output = true; },
-      [](Rule& rule) { rule.history.runs = 1; },
-      [](Rule& rule) { rule.history.bytes = 1; },
-      [](Rule& rule) { rule.processes = 2; },
-      [](Rule& rule) { rule.max_items = 1; },
-      [](Rule& rule) { rule.max_age = 1s; },
-      [](Rule& rule) { rule.source = ScheduleSettings{}; },
-      [](Rule& rule) {
+      [](ListConfig& rule) { rule.child.edit().memory_max = 1 << 20; },
+      [](ListConfig& rule) { rule.child.edit().cpu_weight = 100; },
+      [](ListConfig& rule) { rule.child.edit().no_new_privs = false; },
+      [](ListConfig& rule) { rule.max_line = 1; },
+      [](ListConfig& rule) { rule.stderr_tail = 1; },
+      [](ListConfig& rule) { rule.keep_output = true; },
+      [](ListConfig& rule) { rule.history.runs = 1; },
+      [](ListConfig& rule) { rule.history.bytes = 1; },
+      [](ListConfig& rule) { rule.processes = 2; },
+      [](ListConfig& rule) { rule.max_items = 1; },
+      [](ListConfig& rule) { rule.max_age = 1s; },
+      [](ListConfig& rule) { rule.source = ScheduleSettings{}; },
+      [](ListConfig& rule) {
         rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, ""};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.source = ScheduleSettings{{"A", "A"}, true, OnFailure::die, ""};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.source = ScheduleSettings{{}, false, OnFailure::die, ""};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.source = ScheduleSettings{{}, true, OnFailure::backoff, ""};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.source = ScheduleSettings{{}, true, OnFailure::die, "/t"};
       },
-      [](Rule& rule) { rule.source = JobSettings{}; },
-      [](Rule& rule) {
+      [](ListConfig& rule) { rule.source = JobSettings{}; },
+      [](ListConfig& rule) {
         rule.source = JobSettings{1s, 60s};
       },
-      [](Rule& rule) {
+      [](ListConfig& rule) {
         rule.source = JobSettings{0s, 61s};
       },
   };
@@ -133,8 +133,8 @@ const std::vector<std::function<void(Config&)>>& config_changes() {
       [](Config& config) { config.supervisor.probe_timeout = 1s; },
       [](Config& config) { config.supervisor.probe_interval = 1s; },
       [](Config& config) { config.supervisor.host_concurrency = 1; },
-      [](Config& config) { config.lists["a"] = std::make_shared<Rule>(); },
-      [](Config& config) { config.lists["b"] = std::make_shared<Rule>(); },
+      [](Config& config) { config.lists["a"] = std::make_shared<ListConfig>(); },
+      [](Config& config) { config.lists["b"] = std::make_shared<ListConfig>(); },
   };
   return changes;
 }
@@ -162,21 +162,21 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   GearmanServers servers;
   servers.servers = {{"h", 1}};
   CHECK(names(describe(servers)) == std::set<std::string>{"servers", "connect_timeout"});
-  Rule schedule;
+  ListConfig schedule;
   schedule.source = ScheduleSettings{};
-  std::set<std::string> all = names(describe(Rule{}));
+  std::set<std::string> all = names(describe(ListConfig{}));
   all.merge(names(describe(schedule)));
-  Rule jobs;
+  ListConfig jobs;
   jobs.source = JobSettings{};
   all.merge(names(describe(jobs)));
-  Rule gearman;
+  ListConfig gearman;
   gearman.source = GearmanSettings{};
   all.merge(names(describe(gearman)));
   CHECK(all == list);
 }
 
 TEST_CASE("two rules have the same settings exactly if they are the same") {
-  std::vector<Rule> rules(1);
+  std::vector<ListConfig> rules(1);
   for (const auto& change : rule_changes()) change(rules.emplace_back());
   for (std::size_t i = 0; i < rules.size(); ++i) {
     for (std::size_t j = 0; j < rules.size(); ++j) {
@@ -194,7 +194,7 @@ TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
   std::vector<Config> configs(1);
   for (const auto& change : config_changes()) change(configs.emplace_back());
   for (const auto& change : rule_changes()) {
-    auto rule = std::make_shared<Rule>();
+    auto rule = std::make_shared<ListConfig>();
     change(*rule);
     configs.emplace_back().lists["a"] = rule;
   }
@@ -216,10 +216,10 @@ TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
 
 TEST_CASE("hashes of lists that stay are taken over, those of others are made") {
   const auto rule = [](const char* prefix, unsigned concurrency) {
-    Rule made;
+    ListConfig made;
     made.prefix = prefix;
     made.concurrency = concurrency;
-    return std::make_shared<const Rule>(made);
+    return std::make_shared<const ListConfig>(made);
   };
   Config before;
   for (const char* prefix : {"a", "c", "d", "e"}) before.lists[prefix] = rule(prefix, 1);
@@ -245,7 +245,7 @@ TEST_CASE("hashes of lists that stay are taken over, those of others are made") 
 }
 
 TEST_CASE("settings are written in the terms of the configuration") {
-  Rule rule;
+  ListConfig rule;
   rule.command = {"convert", "{}", "a\"b\n"};
   rule.timeout = 90min;
   rule.child.edit().umask = 022;
@@ -270,7 +270,7 @@ TEST_CASE("settings are written in the terms of the configuration") {
 }
 
 TEST_CASE("secrets are not shown, nor hashes of them") {
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().env = {{"TOKEN", "hunter2"}, {"USER", "x"}};
   CHECK(describe(rule)["env"] == "{ TOKEN = (hidden), USER = (hidden) }");
   CHECK(secrets_of(rule) == Secrets{{"env.TOKEN", "hunter2"}, {"env.USER", "x"}});
@@ -305,7 +305,7 @@ Config with_secrets(const std::string& url, const std::string& token) {
   Config config;
   config.redis.url = url;
   for (const char* prefix : {"a", "b"}) {
-    auto rule = std::make_shared<Rule>();
+    auto rule = std::make_shared<ListConfig>();
     rule->prefix = prefix;
     rule->child.edit().env = {{"SAME", "s"}, {"TOKEN", prefix + token}};
     config.lists[prefix] = rule;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace dispatcher_test {
 namespace {
 
-struct Bench : World, UpkeepHandler {
+struct Bench : World, ListMaintenanceHandler {
   Bench() {
     rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, "/t"};
     make();
@@ -35,13 +35,13 @@ struct Bench : World, UpkeepHandler {
         share(rule));
     settle_down();
   }
-  void on_upkeep_trouble(const std::string& why) override { troubles.push_back(why); }
+  void on_maintenance_error(const std::string& why) override { errors.push_back(why); }
 
-  Rule rule = rule_for("mix");
+  ListConfig rule = rule_for("mix");
   IdlePolls idle{timers, clock, 100, 7};
   FakeSchedule* timeline = nullptr;
   std::vector<store::UnixSeconds> noted;
-  std::vector<std::string> troubles;
+  std::vector<std::string> errors;
   std::unique_ptr<source::Dispatcher> dispatcher;
 };
 
@@ -60,13 +60,13 @@ TEST_CASE("a due job is dispatched in its millisecond, however far away it was")
 TEST_CASE("a thousand timelines at once: few first looks are out at a time") {
   World world;
   IdlePolls idle{world.timers, world.clock, 100, 7};
-  struct : UpkeepHandler {
-    void on_upkeep_trouble(const std::string&) override {}
+  struct : ListMaintenanceHandler {
+    void on_maintenance_error(const std::string&) override {}
   } handler;
   std::size_t most = 0;
   FakeSchedule::Out out{0, &most};
   std::vector<std::unique_ptr<source::Dispatcher>> all;
-  Rule rule = rule_for("mix");
+  ListConfig rule = rule_for("mix");
   rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
   for (int i = 0; i < 1000; ++i) {
     all.push_back(std::make_unique<source::Dispatcher>(
@@ -197,18 +197,18 @@ TEST_CASE("the timefile has each second at most once") {
 
 TEST_CASE("a key of a wrong type is told once, asked again each second, and told when it is over") {
   Bench bench;
-  bench.timeline->trouble = "WRONGTYPE";
+  bench.timeline->error = "WRONGTYPE";
   bench.run_for(10s);
-  CHECK(bench.troubles == std::vector<std::string>{"WRONGTYPE"});
+  CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE"});
   const std::size_t looks = bench.timeline->looks + bench.timeline->recovers;
   for (int i = 0; i < 100; ++i) {
     bench.timeline->handler.on_news(store::ScheduleNews::timeline);
     bench.run_for(10ms);
   }
   CHECK(bench.timeline->looks + bench.timeline->recovers <= looks + 3);
-  bench.timeline->trouble.clear();
+  bench.timeline->error.clear();
   bench.run_for(3s);
-  CHECK(bench.troubles == std::vector<std::string>{"WRONGTYPE", ""});
+  CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE", ""});
 }
 
 }  // namespace dispatcher_test

@@ -12,11 +12,11 @@ using namespace std::chrono_literals;
 namespace disposition_test {
 namespace {
 
-Disposition dispose(const Rule& rule, const RunEnd& end, unsigned attempt,
+Disposition dispose(const ListConfig& rule, const RunEnd& end, unsigned attempt,
                     std::optional<StopReason> stopped = std::nullopt) {
   EndedRun run;
   run.claim.attempt = attempt;
-  run.rule = std::make_shared<const Rule>(rule);
+  run.rule = std::make_shared<const ListConfig>(rule);
   run.outcome = outcome_of(rule, end, stopped);
   run.end = end;
   return dispose_of(run);
@@ -25,7 +25,7 @@ Disposition dispose(const Rule& rule, const RunEnd& end, unsigned attempt,
 }  // namespace
 
 TEST_CASE("what becomes of the item") {
-  Rule rule;
+  ListConfig rule;
   rule.circular().cooldown = 10min;
   RunEnd end;
   end.process = Exited{0};
@@ -65,7 +65,7 @@ TEST_CASE("what becomes of the item") {
 }
 
 TEST_CASE("what could not be started rests, whatever the config says about backoff") {
-  Rule rule;
+  ListConfig rule;
   rule.backoff.reset();
   RunEnd end;
   end.process = NotStarted{"no such file", false, false};

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 namespace ended_run_test {
 namespace {
 
-std::string ended(const Rule& rule, ProcessEnd process,
+std::string ended(const ListConfig& rule, ProcessEnd process,
                   std::optional<std::string> error = std::nullopt, bool complete = true,
                   std::optional<StopReason> stopped = std::nullopt) {
   RunEnd end;
@@ -20,7 +20,7 @@ std::string ended(const Rule& rule, ProcessEnd process,
 }  // namespace
 
 TEST_CASE("the table of w8y-executor(7), line by line") {
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().success_exit_codes = {0, 7};
   CHECK(ended(rule, Exited{0}) == "succeeded");
   CHECK(ended(rule, Exited{0}, {}, false) == "succeeded");
@@ -40,7 +40,7 @@ TEST_CASE("the table of w8y-executor(7), line by line") {
 }
 
 TEST_CASE("a plain command fails by its exit status, and crashes by a signal") {
-  Rule rule;
+  ListConfig rule;
   rule.command = {"false"};
   CHECK(ended(rule, Exited{0}, {}, false) == "succeeded");
   CHECK(ended(rule, Signalled{9}, {}, false) == "crashed");
@@ -53,7 +53,7 @@ TEST_CASE("a plain command fails by its exit status, and crashes by a signal") {
 }
 
 TEST_CASE("the runs of a stream process") {
-  Rule rule;
+  ListConfig rule;
   rule.child.edit().success_exit_codes = {7};  // there is no exit code to compare
   CHECK(ended(rule, Answered{}) == "succeeded");
   CHECK(ended(rule, Answered{}, "no disk") == "failed");

@@ -15,15 +15,15 @@ namespace gathered_test {
 namespace {
 
 struct Told : World {
-  Gathered gathered{clock, timers};
-  Troubles troubles{gathered, "short",
-                    [this](const std::string& reason, const Group& group) {
-                      log.push_back("begun " + reason + ": " + group.names());
-                    },
-                    [this](const std::string& reason, const Troubles::Over& over) {
-                      log.push_back("over " + reason + ": " + over.group.names() + ", " +
-                                    std::to_string(over.attempts));
-                    }};
+  EventCoalescer gathered{clock, timers};
+  ProblemTracker errors{gathered, "short",
+                        [this](const std::string& reason, const Group& group) {
+                          log.push_back("begun " + reason + ": " + group.names());
+                        },
+                        [this](const std::string& reason, const ProblemTracker::Over& over) {
+                          log.push_back("over " + reason + ": " + over.group.names() + ", " +
+                                        std::to_string(over.attempts));
+                        }};
   void add(const std::string& key, const std::string& list) {
     gathered.add(key, list, [this, key](const Group& group) {
       log.push_back(key + ": " + std::to_string(group.count) + " of " + group.names());
@@ -64,34 +64,34 @@ TEST_CASE("a trouble of many lists has one beginning and one end") {
   Told told;
   std::vector<int> who(300);
   for (std::size_t i = 0; i < who.size(); ++i)
-    told.troubles.begin(&who[i], std::to_string(1000 + i), "no processes");
+    told.errors.begin(&who[i], std::to_string(1000 + i), "no processes");
   told.run_for(1s);
   CHECK(told.log == Lines{"begun no processes: 1000, 1001, 1002 and 297 more"});
   int late = 0;
-  told.troubles.begin(&late, "late", "no processes");
+  told.errors.begin(&late, "late", "no processes");
   told.run_for(1h);
-  for (const int& each : who) told.troubles.end(&each, 2);
+  for (const int& each : who) told.errors.end(&each, 2);
   CHECK(told.log.size() == 1);
-  told.troubles.end(&late, 1);
+  told.errors.end(&late, 1);
   CHECK(told.log.back() == "over no processes: 1000, 1001, 1002 and 298 more, 601");
   told.run_for(1h);
   CHECK(told.log.size() == 2);
-  CHECK_FALSE(told.troubles.any());
+  CHECK_FALSE(told.errors.any());
 }
 
 TEST_CASE("a short trouble is told too, and one that goes with its list has no end") {
   Told told;
   int a = 0;
   int b = 0;
-  told.troubles.begin(&a, "a", "no disk");
-  told.troubles.end(&a, 1);
+  told.errors.begin(&a, "a", "no disk");
+  told.errors.end(&a, 1);
   CHECK(told.log == Lines{"begun no disk: a", "over no disk: a, 1"});
-  told.troubles.begin(&b, "b", "no disk");
+  told.errors.begin(&b, "b", "no disk");
   told.run_for(1s);
-  told.troubles.forget(&b);
-  told.troubles.end(&b);
+  told.errors.forget(&b);
+  told.errors.end(&b);
   CHECK(told.log.size() == 3);
-  CHECK_FALSE(told.troubles.any());
+  CHECK_FALSE(told.errors.any());
 }
 
 }  // namespace gathered_test

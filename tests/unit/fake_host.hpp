@@ -49,19 +49,19 @@ class FakeHost : public ConfigHost {
 };
 
 /// The mistakes in a text, each as the user sees it; none if it is right.
-inline std::vector<std::string> mistakes_in(const std::string& text, ConfigHost& host) {
+inline std::vector<std::string> errors_in(const std::string& text, ConfigHost& host) {
   std::vector<std::string> lines;
   try {
     parse_config(text, "c", host);
   } catch (const ConfigError& error) {
-    for (const ConfigMistake& mistake : error.mistakes()) lines.push_back(mistake.to_string());
+    for (const ConfigDiagnostic& mistake : error.errors()) lines.push_back(mistake.to_string());
   }
   return lines;
 }
 
-inline std::vector<std::string> mistakes_in(const std::string& text) {
+inline std::vector<std::string> errors_in(const std::string& text) {
   FakeHost host;
-  return mistakes_in(text, host);
+  return errors_in(text, host);
 }
 
 }  // namespace w8y::test

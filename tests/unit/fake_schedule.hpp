@@ -16,7 +16,7 @@ class FakeSchedule : public store::ScheduleQueue {
   FakeSchedule(FakeClock& clock, TimerQueue& timers, store::ScheduleQueueHandler& told)
       : handler(told), clock_(clock), answer_(timers) {}
 
-  void use(RulePtr) override {}
+  void use(ListConfigPtr) override {}
   void take(std::size_t wanted) override {
     ++takes;
     store::TakeReply reply;
@@ -39,9 +39,9 @@ class FakeSchedule : public store::ScheduleQueue {
     ++looks;
     if (out != nullptr) *out->most = std::max(*out->most, ++out->now);
     store::DispatchAnswer answer;
-    answer.why = trouble;
-    answer.trouble = trouble.empty() ? ClaimEnd::more : ClaimEnd::refused;
-    if (trouble.empty()) answer.reply = dispatched();
+    answer.why = error;
+    answer.trouble = error.empty() ? ClaimEnd::more : ClaimEnd::refused;
+    if (error.empty()) answer.reply = dispatched();
     answer_.set(clock_.now() + takes_time, [this, answer]() mutable {
       if (out != nullptr) {
         --out->now;
@@ -80,7 +80,7 @@ class FakeSchedule : public store::ScheduleQueue {
   bool halted = false;
   bool listening = false;
   int subscribed = 0;  ///< how often
-  std::string trouble;
+  std::string error;
   // queues
   std::deque<Item> jobs;
   std::vector<store::JobSettlement> ends;

@@ -44,8 +44,8 @@ struct FakeRedis {
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
-  std::size_t claims_out = 0;       ///< not answered yet
-  std::size_t most_claims_out = 0;  ///< at any time
+  std::size_t claims_out = 0;      ///< not answered yet
+  std::size_t max_claims_out = 0;  ///< at any time
   std::size_t looks = 0;
   std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
   std::size_t pass_calls = 1;  ///< calls of a full scan
@@ -68,12 +68,12 @@ class FakeList : public store::CircularList {
         settled_(timers),
         handler(told) {}
 
-  void use(RulePtr rule) override { rule_ = std::move(rule); }
+  void use(ListConfigPtr rule) override { rule_ = std::move(rule); }
 
   void claim(std::size_t wanted, store::Scan scan, store::Manner manner) override {
     manners.push_back(manner);
     ++redis_.claims;
-    redis_.most_claims_out = std::max(redis_.most_claims_out, ++redis_.claims_out);
+    redis_.max_claims_out = std::max(redis_.max_claims_out, ++redis_.claims_out);
     scans.push_back(scan);
     store::PassReply reply;
     auto& items = redis_.lists[rule_->prefix];
@@ -159,7 +159,7 @@ class FakeList : public store::CircularList {
       lock = {"rest", clock_.now() + rest->time};
     } else {
       lock = {"quarantine", std::nullopt};
-      parked_.push_back(settlement.claim.item);
+      quarantined_.push_back(settlement.claim.item);
     }
     auto& failures = redis_.failures[rule_->prefix + settlement.claim.item];
     if (settlement.failures == store::FailureCount::reset) failures = 0;
@@ -209,16 +209,17 @@ class FakeList : public store::CircularList {
     settled_.set(clock_.now(), [this] {
       unsettled_ = 0;
       handler.on_unwritten(redis_.no_records);
-      for (const Item& item : std::exchange(parked_, {})) handler.on_parked(item, "failed");
+      for (const Item& item : std::exchange(quarantined_, {}))
+        handler.on_quarantined(item, "failed");
       handler.on_all_settled();
     });
   }
 
   FakeRedis& redis_;
   FakeClock& clock_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::size_t unsettled_ = 0;
-  std::vector<Item> parked_;
+  std::vector<Item> quarantined_;
   Timer answer_;
   Timer item_answer_;
   Timer settled_;
@@ -239,7 +240,7 @@ class FakeExecutor : public Executor {
     if (in_callback_) std::abort();
   }
 
-  void start(const Claim& claim, RulePtr rule) override {
+  void start(const Claim& claim, ListConfigPtr rule) override {
     started.push_back(claim);
     rules[claim.run] = std::move(rule);
     auto& timer = ends_[claim.run] = std::make_unique<Timer>(timers_);
@@ -289,7 +290,7 @@ class FakeExecutor : public Executor {
   std::vector<Claim> started;
   std::vector<RunId> stopped;
   std::vector<RunId> killed;
-  std::map<RunId, RulePtr> rules;
+  std::map<RunId, ListConfigPtr> rules;
 
  private:
   [[nodiscard]] std::size_t started_now() const { return running_.size(); }
@@ -305,7 +306,7 @@ class FakeExecutor : public Executor {
 class FakeProber : public Prober {
  public:
   explicit FakeProber(FakeClock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
-  void look_for(const Rule& rule, Duration, Answer answer) override {
+  void look_for(const ListConfig& rule, Duration, Answer answer) override {
     const std::string& path = rule.is_command() ? rule.command->front() : *rule.executor;
     probed.push_back(path);
     const ProbeResult result =
@@ -324,29 +325,29 @@ class FakeProber : public Prober {
 };
 
 /// Looks after lists for as long as it is kept.
-class FakeUpkeep : public Upkeep {
+class FakeUpkeep : public ListMaintenance {
  public:
   struct Told {
     std::set<FakeUpkeep*> all;
     std::size_t made = 0;
   };
-  FakeUpkeep(Told& told, RulePtr first, UpkeepHandler& by)
+  FakeUpkeep(Told& told, ListConfigPtr first, ListMaintenanceHandler& by)
       : rule(std::move(first)), handler(by), told_(told) {
     told_.all.insert(this);
     ++told_.made;
   }
   ~FakeUpkeep() override { told_.all.erase(this); }
-  void use(RulePtr changed) override { rule = std::move(changed); }
+  void use(ListConfigPtr changed) override { rule = std::move(changed); }
 
-  RulePtr rule;
-  UpkeepHandler& handler;
+  ListConfigPtr rule;
+  ListMaintenanceHandler& handler;
 
  private:
   Told& told_;
 };
 
 /// Everything a Poller or a Supervisor needs, and time to move.
-class World : public ServedListEvents, public PollerFactory {
+class World : public ServedListObserver, public PollerFactory {
  public:
   FakeClock clock;
   TimerQueue timers;
@@ -356,7 +357,7 @@ class World : public ServedListEvents, public PollerFactory {
   std::vector<FakeExecutor*> executors;
   std::vector<FakeList*> sources;
   std::vector<std::string> log;
-  FakeUpkeep::Told upkeep;
+  FakeUpkeep::Told maintenance;
   std::size_t ended = 0;
   std::size_t rests = 0;  ///< times that a poller came to rest
   bool executors_busy = false;
@@ -375,7 +376,7 @@ class World : public ServedListEvents, public PollerFactory {
   }
   void settle_down() { run_for(Duration{0}); }
 
-  std::unique_ptr<Source> make_source(const RulePtr&, IdlePolls& shared,
+  std::unique_ptr<Source> make_source(const ListConfigPtr&, IdlePolls& shared,
                                       SourceHandler& handler) override {
     return std::make_unique<source::CircularSource>(
         clock, shared, handler, [this](store::CircularListHandler& told) {
@@ -384,7 +385,7 @@ class World : public ServedListEvents, public PollerFactory {
           return made;
         });
   }
-  std::shared_ptr<Executor> make_executor(const RulePtr&, const Caps&,
+  std::shared_ptr<Executor> make_executor(const ListConfigPtr&, const Caps&,
                                           RunHandler& handler) override {
     auto made = std::make_shared<FakeExecutor>(clock, timers, handler, runs_take);
     made->busy = executors_busy;
@@ -392,12 +393,12 @@ class World : public ServedListEvents, public PollerFactory {
     if (keep_executors) kept_.push_back(made);
     return made;
   }
-  std::unique_ptr<Upkeep> make_upkeep(const RulePtr& rule, IdlePolls&,
-                                      UpkeepHandler& handler) override {
+  std::unique_ptr<ListMaintenance> make_maintenance(const ListConfigPtr& rule, IdlePolls&,
+                                                    ListMaintenanceHandler& handler) override {
     if (rule->kind() == SourceKind::circular) return nullptr;
-    return std::make_unique<FakeUpkeep>(upkeep, rule, handler);
+    return std::make_unique<FakeUpkeep>(maintenance, rule, handler);
   }
-  std::string why_not(const Rule& rule, const Caps& caps) override {
+  std::string why_not(const ListConfig& rule, const Caps& caps) override {
     for (const auto& cap : *rule.requires_caps)
       if (!caps.has(cap)) return "lacks \"" + cap + '"';
     return {};
@@ -413,10 +414,10 @@ class World : public ServedListEvents, public PollerFactory {
     ++ended;
     log.push_back(std::string(outcome_name(run.outcome)) + " " + run.claim.item);
   }
-  void item_parked(const Poller&, const ShownItem& item, const std::string&) override {
+  void item_quarantined(const Poller&, const DisplayItem& item, const std::string&) override {
     log.push_back("parked " + item.beginning);
   }
-  void process_news(const Poller&, int pid, const ProcessNews&) override {
+  void process_changed(const Poller&, int pid, const ProcessEvent&) override {
     log.push_back("process " + std::to_string(pid));
   }
   void lease_changed(const Poller&, const ActiveRun& run, bool lost) override {
@@ -428,13 +429,13 @@ class World : public ServedListEvents, public PollerFactory {
   void shortage_changed(const Poller& poller) override {
     log.push_back(poller.shortage().any() ? "short: " + poller.shortage().reason() : "not short");
   }
-  void list_refused(const Rule& rule, const Refusal& refusal) override {
+  void list_refused(const ListConfig& rule, const Ineligibility& refusal) override {
     log.push_back("refused " + rule.prefix + ": " + refusal.reason);
   }
-  void upkeep_changed(const Rule& rule, const std::string& why) override {
+  void maintenance_changed(const ListConfig& rule, const std::string& why) override {
     log.push_back("upkeep " + rule.prefix + ": " + why);
   }
-  void list_served(const Rule& rule, const Caps&) override {
+  void list_served(const ListConfig& rule, const Caps&) override {
     log.push_back("served " + rule.prefix);
   }
 
@@ -442,16 +443,16 @@ class World : public ServedListEvents, public PollerFactory {
   std::vector<std::shared_ptr<Executor>> kept_;
 };
 
-inline Rule rule_for(const std::string& prefix, unsigned concurrency = 1) {
-  Rule rule;
+inline ListConfig rule_for(const std::string& prefix, unsigned concurrency = 1) {
+  ListConfig rule;
   rule.prefix = prefix;
   rule.executor = "/bin/" + prefix;
   rule.concurrency = concurrency;
   return rule;
 }
 
-inline RulePtr share(Rule rule) {
-  return std::make_shared<const Rule>(std::move(rule));
+inline ListConfigPtr share(ListConfig rule) {
+  return std::make_shared<const ListConfig>(std::move(rule));
 }
 
 inline std::size_t count(const std::vector<std::string>& log, const std::string& line) {

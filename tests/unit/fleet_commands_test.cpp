@@ -15,53 +15,53 @@ namespace fleet_orders_test {
 namespace {
 
 std::string why_bad(std::string_view text) {
-  const auto order = parse_order(text);
-  const auto* bad = std::get_if<BadOrder>(&order);
+  const auto order = parse_command(text);
+  const auto* bad = std::get_if<InvalidFleetCommand>(&order);
   return bad == nullptr ? "" : bad->why;
 }
 
 }  // namespace
 
 TEST_CASE("fleet: an order is read as it was written") {
-  FleetOrder order;
+  FleetCommand order;
   order.id = "0123abcd";
-  order.kind = OrderKind::cancel;
+  order.kind = FleetCommandKind::cancel;
   order.host = "alpha";
   order.by = "root on beta";
   order.until = 77ms;
   order.run = "01HV";
-  const auto read = parse_order(to_text(order));
-  REQUIRE(std::holds_alternative<FleetOrder>(read));
-  CHECK(std::get<FleetOrder>(read) == order);
+  const auto read = parse_command(to_text(order));
+  REQUIRE(std::holds_alternative<FleetCommand>(read));
+  CHECK(std::get<FleetCommand>(read) == order);
   CHECK(order.is_for("alpha", "alpha-1"));
   CHECK_FALSE(order.is_for("alphas", "alphas-1"));
   order.host = "alpha-1";
   CHECK(order.is_for("alpha", "alpha-1"));
 
-  FleetOrder run;
+  FleetCommand run;
   run.id = "1";
-  run.kind = OrderKind::run;
+  run.kind = FleetCommandKind::run;
   run.list = "a\xff";
   run.item = "b\xfe";
-  CHECK(std::get<FleetOrder>(parse_order(to_text(run))) == run);
+  CHECK(std::get<FleetCommand>(parse_command(to_text(run))) == run);
   CHECK(run.is_for("anybody", "x"));
 
-  FleetOrder runs;
+  FleetCommand runs;
   runs.id = "2";
   runs.list = "";  // a list may have that name
-  CHECK(std::get<FleetOrder>(parse_order(to_text(runs))) == runs);
-  FleetOrder logs = runs;
-  logs.kind = OrderKind::logs;
+  CHECK(std::get<FleetCommand>(parse_command(to_text(runs))) == runs);
+  FleetCommand logs = runs;
+  logs.kind = FleetCommandKind::logs;
   logs.list.reset();
   logs.run = "01";
   logs.listener = "77";
-  CHECK(std::get<FleetOrder>(parse_order(to_text(logs))) == logs);
+  CHECK(std::get<FleetCommand>(parse_command(to_text(logs))) == logs);
 }
 
 TEST_CASE("fleet: bad orders, and what is wrong with them") {
   CHECK(why_bad("hello") == "it is no JSON object");
   CHECK(why_bad("[]") == "it is no JSON object");
-  CHECK(why_bad(std::string(max_order + 1, 'x')).starts_with("it has 65537 bytes"));
+  CHECK(why_bad(std::string(max_command + 1, 'x')).starts_with("it has 65537 bytes"));
   CHECK(why_bad(R"({"command":"quiet","all":true})") ==
         "its id is not 1 to 64 letters, digits and '-'");
   CHECK(why_bad(R"({"id":"a:b","command":"quiet","all":true})").starts_with("its id"));
@@ -79,7 +79,7 @@ TEST_CASE("fleet: bad orders, and what is wrong with them") {
 }
 
 TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
-  FleetAnswer answer;
+  FleetReply answer;
   answer.host = "alpha";
   answer.host_id = "alpha-1";
   answer.result = "refused";
@@ -98,7 +98,7 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   list.concurrency = 4;
   answer.list = HostList{list, "quiet", 2, 8};
   answer.run = "01";
-  const auto read = parse_answer(to_text(answer));
+  const auto read = parse_reply(to_text(answer));
   REQUIRE(read.has_value());
   CHECK(read->host == "alpha");
   CHECK(read->host_id == "alpha-1");
@@ -114,10 +114,10 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   CHECK(read->list->slots_limit == 8);
   CHECK(read->run == "01");
   for (const char* text : {"", "x", "{}", R"({"host":"a"})", R"({"host":"a","host_id":"b"})"})
-    CHECK_FALSE(parse_answer(text).has_value());
+    CHECK_FALSE(parse_reply(text).has_value());
   // A run without an ID is none.
-  CHECK(parse_answer(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")
-            ->runs.empty());
+  CHECK(
+      parse_reply(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")->runs.empty());
 }
 
 /// JsonFields finds members in a tree. A comparison with all others would take 12 s.
@@ -125,19 +125,19 @@ TEST_CASE("fleet: a reply with as many members as fit is read" * doctest::timeou
   std::string text = R"({"host":"a","host_id":"b","result":"done")";
   for (int i = 0; text.size() < max_answer - 20; ++i) text += ",\"m" + std::to_string(i) + "\":1";
   text += "}";
-  CHECK(parse_answer(text).has_value());
+  CHECK(parse_reply(text).has_value());
 }
 
 TEST_CASE("fleet: an order is done when all have done it") {
-  FleetOutcome outcome;
-  FleetAnswer done;
+  FleetCommandResult outcome;
+  FleetReply done;
   done.result = "accepted";
-  outcome.answers = {done};
+  outcome.replies = {done};
   CHECK(outcome.complete());
-  outcome.missing.push_back({"beta", "beta-1", false, 0ms});
+  outcome.no_reply.push_back({"beta", "beta-1", false, 0ms});
   CHECK_FALSE(outcome.complete());
-  outcome.missing.clear();
-  outcome.answers.front().result = "refused";
+  outcome.no_reply.clear();
+  outcome.replies.front().result = "refused";
   CHECK_FALSE(outcome.complete());
 }
 

@@ -7,18 +7,18 @@ using namespace std::chrono_literals;
 
 namespace fleet_logs_test {
 
-FleetOrder wish(const std::string& listener, const std::string& run,
-                std::optional<std::string> list = std::nullopt) {
-  FleetOrder order;
+FleetCommand wish(const std::string& listener, const std::string& run,
+                  std::optional<std::string> list = std::nullopt) {
+  FleetCommand order;
   order.id = "1";
-  order.kind = OrderKind::logs;
+  order.kind = FleetCommandKind::logs;
   order.listener = listener;
   order.run = run;
   order.list = std::move(list);
   return order;
 }
 
-RunSaid said(std::string_view prefix, std::string_view run, std::string_view line) {
+RunLogged said(std::string_view prefix, std::string_view run, std::string_view line) {
   return {{prefix, run, "a"}, line, false};
 }
 
@@ -103,22 +103,22 @@ TEST_CASE("logs: updates are told, and of progress the newest") {
   REQUIRE(due.size() == 1);
   const auto read = parse_log_message(R"({"host":"x",)" + to_text(due[0].message).substr(11));
   REQUIRE(read.has_value());
-  REQUIRE(read->news.size() == 3);
-  CHECK(read->news[0].progress->numerator == 2.5);
-  CHECK(read->news[0].run == "01AX");
-  CHECK(read->news[1].update == R"({"frame":7})");
-  CHECK_FALSE(read->news[1].progress.has_value());
-  CHECK(read->news[2].run == "01AY");
+  REQUIRE(read->updates.size() == 3);
+  CHECK(read->updates[0].progress->numerator == 2.5);
+  CHECK(read->updates[0].run == "01AX");
+  CHECK(read->updates[1].update == R"({"frame":7})");
+  CHECK_FALSE(read->updates[1].progress.has_value());
+  CHECK(read->updates[2].run == "01AY");
   CHECK(read->left_out == 1);
   for (std::size_t i = 0; i < max_log_lines + 7; ++i) followers.updated({of, "1"}, now + 5s);
   const auto many = followers.take(now + 6s);
-  CHECK(many.at(0).message.news.size() == max_log_lines);
+  CHECK(many.at(0).message.updates.size() == max_log_lines);
   CHECK(many.at(0).message.left_out == 7);
   const auto odd = parse_log_message(
       R"({"host":"a","updates":[1,{},{"numerator":"x","denominator":2},{"numerator":1}]})");
   REQUIRE(odd.has_value());
-  CHECK(odd->news.size() == 3);
-  for (const LogNews& news : odd->news) CHECK_FALSE(news.progress.has_value());
+  CHECK(odd->updates.size() == 3);
+  for (const LogProgress& news : odd->updates) CHECK_FALSE(news.progress.has_value());
 }
 
 TEST_CASE("logs: a message is read as it was written, and garbage is none") {

@@ -15,11 +15,11 @@ namespace {
 
 FleetHost planned_host(const std::string& name, const std::string& hash) {
   FleetHost host;
-  host.beat.host = name;
-  host.beat.id = name + "-00000000";
-  host.beat.state = "running";
-  host.beat.generation = 1;
-  host.beat.config_hash = hash;
+  host.heartbeat.host = name;
+  host.heartbeat.id = name + "-00000000";
+  host.heartbeat.state = "running";
+  host.heartbeat.generation = 1;
+  host.heartbeat.config_hash = hash;
   return host;
 }
 
@@ -27,7 +27,7 @@ ListStatus told_list(const std::string& prefix, const std::string& program,
                      std::vector<std::string> caps = {}, const std::string& refused = {}) {
   ListStatus list;
   list.prefix = prefix;
-  list.state = refused.empty() ? ListState::idle : ListState::refused;
+  list.state = refused.empty() ? ListState::idle : ListState::ineligible;
   list.why = refused;
   list.probed = program;
   list.caps = std::move(caps);
@@ -35,24 +35,24 @@ ListStatus told_list(const std::string& prefix, const std::string& program,
   return list;
 }
 
-Rule planned_rule(const std::string& prefix, const std::string& executor) {
-  Rule rule;
+ListConfig planned_rule(const std::string& prefix, const std::string& executor) {
+  ListConfig rule;
   rule.prefix = prefix;
   rule.executor = executor;
   return rule;
 }
 
-Config planned(std::vector<Rule> rules) {
+Config planned(std::vector<ListConfig> rules) {
   Config config;
   config.hash = "new";
-  for (Rule& rule : rules) {
+  for (ListConfig& rule : rules) {
     const std::string prefix = rule.prefix;
-    config.lists[prefix] = std::make_shared<const Rule>(std::move(rule));
+    config.lists[prefix] = std::make_shared<const ListConfig>(std::move(rule));
   }
   return config;
 }
 
-std::string lacks(const Rule& rule, const Caps& caps) {
+std::string lacks(const ListConfig& rule, const Caps& caps) {
   for (const auto& cap : *rule.requires_caps)
     if (!caps.has(cap)) return "lacks " + cap;
   return {};
@@ -64,17 +64,17 @@ using Strings = std::vector<std::string>;
 
 TEST_CASE("fleet plan: limits, what comes and goes, and a host that has it already") {
   FleetHost host = planned_host("alpha", "old");
-  host.beat.slots_limit = 4;
+  host.heartbeat.slots_limit = 4;
   host.lists = {told_list("films", "/opt/films", {"gpu", "single"}),
                 told_list("old", "/opt/films", {"single"})};
-  Rule films = planned_rule("films", "/opt/films");
+  ListConfig films = planned_rule("films", "/opt/films");
   films.concurrency = 8;
   Config config = planned({films, planned_rule("new", "/opt/films")});
   config.supervisor.host_concurrency = 9;
   CHECK(plan_host(host, config, lacks).lines() ==
         Strings{"supervisor: host_concurrency: 4 -> 9", "lists.films: concurrency: 1 -> 8",
                 "lists.old: removed, its runs finish", "lists.new: added", "lists.new: would run"});
-  host.beat.config_hash = "new";
+  host.heartbeat.config_hash = "new";
   CHECK(plan_host(host, config, lacks).same);
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs"
                 told_list("none", "/opt/none", {}, "not found"), told_list("sh", "sh"),
                 told_list("asked", "/opt/asked")};
   host.lists.back().state = ListState::probing;
-  Rule films = planned_rule("films", "/opt/films");
+  ListConfig films = planned_rule("films", "/opt/films");
   films.requires_caps = {"gpu"};
-  Rule off = planned_rule("sh", "");
+  ListConfig off = planned_rule("sh", "");
   off.command = {"sh", "-c", "true"};
   off.enabled = false;
   const HostPlan plan = plan_host(
@@ -111,7 +111,7 @@ TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs"
 TEST_CASE("fleet plan: a program that another list has there is known by that") {
   FleetHost host = planned_host("alpha", "old");
   host.lists = {told_list("a", "/opt/a", {"single"}), told_list("b", "/opt/b", {"single", "gpu"})};
-  Rule moved = planned_rule("a", "/opt/b");
+  ListConfig moved = planned_rule("a", "/opt/b");
   moved.requires_caps = {"gpu"};
   CHECK(plan_host(host, planned({moved, planned_rule("b", "/opt/b")}), lacks).lines() ==
         Strings{"lists.a: program: /opt/a -> /opt/b"});

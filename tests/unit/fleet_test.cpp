@@ -16,23 +16,23 @@ using namespace std::string_literals;
 namespace fleet_test {
 namespace {
 
-HostBeat some_beat() {
-  HostBeat beat;
-  beat.format = 3;
-  beat.host = "alpha";
-  beat.pid = 17;
-  beat.version = "1.2";
-  beat.state = "running";
-  beat.started = 1000ms;
-  beat.config_hash = "0123456789abcdef";
-  beat.generation = 3;
-  beat.applied = 2000ms;
-  beat.processors = 8;
-  beat.slots_used = 2;
-  beat.slots_limit = 10;
-  beat.lease_margin = -5ms;
-  beat.lists_version = 9;
-  return beat;
+HostHeartbeat some_heartbeat() {
+  HostHeartbeat heartbeat;
+  heartbeat.format = 3;
+  heartbeat.host = "alpha";
+  heartbeat.pid = 17;
+  heartbeat.version = "1.2";
+  heartbeat.state = "running";
+  heartbeat.started = 1000ms;
+  heartbeat.config_hash = "0123456789abcdef";
+  heartbeat.generation = 3;
+  heartbeat.applied = 2000ms;
+  heartbeat.processors = 8;
+  heartbeat.slots_used = 2;
+  heartbeat.slots_limit = 10;
+  heartbeat.lease_margin = -5ms;
+  heartbeat.lists_version = 9;
+  return heartbeat;
 }
 
 ListStatus some_list(const std::string& prefix = "work") {
@@ -50,17 +50,17 @@ ListStatus some_list(const std::string& prefix = "work") {
 FleetHost host_at(const std::string& name, WallTime last, const std::string& hash = "a",
                   WallTime applied = 1ms) {
   FleetHost host;
-  host.beat.host = name;
-  host.beat.id = name + "-00000000";
-  host.beat.state = "running";
-  host.beat.generation = 1;
-  host.beat.config_hash = hash;
-  host.beat.applied = applied;
-  host.last_beat = last;
+  host.heartbeat.host = name;
+  host.heartbeat.id = name + "-00000000";
+  host.heartbeat.state = "running";
+  host.heartbeat.generation = 1;
+  host.heartbeat.config_hash = hash;
+  host.heartbeat.applied = applied;
+  host.last_heartbeat = last;
   return host;
 }
 
-std::set<std::string> told(ToldLists& lists, std::size_t most = 100, bool lively = false) {
+std::set<std::string> told(ListReportTracker& lists, std::size_t most = 100, bool lively = false) {
   std::set<std::string> prefixes;
   for (const auto& change : lists.take(most, lively))
     prefixes.insert(change.text.empty() ? "-" + change.prefix : change.prefix);
@@ -72,23 +72,23 @@ const std::set<std::string> nothing;
 }  // namespace
 
 TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB") {
-  HostBeat beat = some_beat();
-  CHECK(parse_beat(to_text(beat)) == beat);
-  beat.lease_margin.reset();
-  beat.min_lease_margin = 12ms;
-  CHECK(parse_beat(to_text(beat)) == beat);
+  HostHeartbeat heartbeat = some_heartbeat();
+  CHECK(parse_heartbeat(to_text(heartbeat)) == heartbeat);
+  heartbeat.lease_margin.reset();
+  heartbeat.min_lease_margin = 12ms;
+  CHECK(parse_heartbeat(to_text(heartbeat)) == heartbeat);
 
   for (const std::string& name : {std::string(100'000, 'x'), std::string(100'000, '\x01'),
                                   std::string(100'000, '"'), std::string(100'000, '\xff')}) {
-    beat.host = beat.version = beat.config_hash = name;
-    const std::string text = to_text(beat);
-    CHECK(text.size() <= max_beat);
-    CHECK(parse_beat(text).has_value());
+    heartbeat.host = heartbeat.version = heartbeat.config_hash = name;
+    const std::string text = to_text(heartbeat);
+    CHECK(text.size() <= max_heartbeat);
+    CHECK(parse_heartbeat(text).has_value());
     ListStatus list = some_list();
     list.why = list.probed = list.executor_version = name;
     list.caps.assign(1000, name);
     const std::string report = view::to_json(list, view::report);
-    CHECK(report.size() <= max_beat);
+    CHECK(report.size() <= max_heartbeat);
     CHECK(view::read_report("work", report).has_value());
   }
 }
@@ -101,9 +101,9 @@ TEST_CASE("fleet: what others have written is no beat, or has what can be had of
         R"({"host":"a","state":"running","x":")" + std::string(5000, 'x') + "\"}",
         std::string(2000, '[') + std::string(2000, ']')}) {
     CAPTURE(escape(text.substr(0, 100)));
-    CHECK_FALSE(parse_beat(text).has_value());
+    CHECK_FALSE(parse_heartbeat(text).has_value());
   }
-  const auto odd = parse_beat(
+  const auto odd = parse_heartbeat(
       R"({"host":"a","state":"dancing","pid":-1,"generation":1e99,"processors":99999999999,)"
       R"("applied_ms":-5,"slots_used":"3","lease_margin_ms":1.5,"started_ms":18446744073709551615})");
   REQUIRE(odd.has_value());
@@ -127,22 +127,22 @@ TEST_CASE(
   for (const char* number : {"9223372036854775807", "1152921504606846976", "1e300", "-1",
                              "-9223372036854775808", "253402300800000"}) {
     CAPTURE(number);
-    const auto beat =
-        parse_beat(R"({"host":"a","state":"running","generation":1,"config_hash":"x",)"
-                   R"("applied_ms":)"s +
-                   number + R"(,"started_ms":)" + number + R"(,"processors":)" + number + "}");
-    REQUIRE(beat.has_value());
-    CHECK(beat->applied == 0ms);
-    CHECK(beat->started == 0ms);
+    const auto heartbeat =
+        parse_heartbeat(R"({"host":"a","state":"running","generation":1,"config_hash":"x",)"
+                        R"("applied_ms":)"s +
+                        number + R"(,"started_ms":)" + number + R"(,"processors":)" + number + "}");
+    REQUIRE(heartbeat.has_value());
+    CHECK(heartbeat->applied == 0ms);
+    CHECK(heartbeat->started == 0ms);
     view.hosts.push_back(host_at("a", view.now));
-    view.hosts.back().beat = *beat;
+    view.hosts.back().heartbeat = *heartbeat;
   }
   view.hosts.push_back(host_at("b", view.now, "y", view.now - 2min));
-  const auto last =
-      parse_beat(R"({"host":"c","state":"running","generation":1,"applied_ms":253402300799999})");
+  const auto last = parse_heartbeat(
+      R"({"host":"c","state":"running","generation":1,"applied_ms":253402300799999})");
   view.hosts.push_back(host_at("c", view.now));
-  view.hosts.back().beat = *last;
-  judge(view);
+  view.hosts.back().heartbeat = *last;
+  classify(view);
   CHECK(view.latest_config_hash == "y");
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("fleet: what is told of a list is read again") {
 }
 
 TEST_CASE("fleet: only lists that have changed are told") {
-  ToldLists lists;
+  ListReportTracker lists;
   lists.begin();
   lists.note(some_list("a"));
   lists.note(some_list("b"));
@@ -168,7 +168,7 @@ TEST_CASE("fleet: only lists that have changed are told") {
   lists.begin();
   lists.note(some_list("a"));
   ListStatus refused = some_list("b");
-  refused.state = ListState::refused;
+  refused.state = ListState::ineligible;
   refused.why = "not found";
   lists.note(refused);
   lists.end();
@@ -191,7 +191,7 @@ TEST_CASE("fleet: only lists that have changed are told") {
 }
 
 TEST_CASE("fleet: that runs come and go is told with what else there is to do, not by itself") {
-  ToldLists lists;
+  ListReportTracker lists;
   lists.note(some_list());
   told(lists);
   ListStatus busy = some_list();
@@ -216,7 +216,7 @@ TEST_CASE("fleet: that runs come and go is told with what else there is to do, n
 }
 
 TEST_CASE("fleet: many lists are told some at a time, and each once") {
-  ToldLists lists;
+  ListReportTracker lists;
   lists.begin();
   for (int i = 0; i < 250; ++i) lists.note(some_list("l" + std::to_string(i)));
   lists.end();
@@ -233,13 +233,13 @@ TEST_CASE("fleet: many lists are told some at a time, and each once") {
 
 TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a time") {
   const Instant start{1000s};
-  BeatTimes times;
+  HeartbeatTimer times;
   CHECK_FALSE(times.due().has_value());
   times.asked(start);
   CHECK_FALSE(times.due().has_value());
   times.connected(start);
   CHECK(times.due() == start);
-  times.begun(start);
+  times.started(start);
   CHECK_FALSE(times.due().has_value());
   times.answered(false);
   CHECK(times.due() == start + 10s);
@@ -248,18 +248,18 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   times.asked(start + 3s);
   times.asked(start + 3s + 10ms);
   CHECK(times.due() == start + 3s + 50ms);
-  times.begun(start + 3s + 50ms);
+  times.started(start + 3s + 50ms);
   times.asked(start + 3s + 60ms);  // while it is under way
   CHECK_FALSE(times.due().has_value());
   times.answered(false);
   CHECK(times.due() == start + 3s + 550ms);
-  times.begun(start + 3s + 550ms);
+  times.started(start + 3s + 550ms);
   times.answered(false);
   times.asked(start + 3s + 600ms);  // not at once again
   CHECK(times.due() == start + 4s + 50ms);
 
   // Redis goes away under way, and is back.
-  times.begun(start + 5s);
+  times.started(start + 5s);
   times.disconnected();
   times.asked(start + 6s);
   CHECK_FALSE(times.due().has_value());
@@ -267,22 +267,22 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   CHECK(times.due() == start + 100s);
 
   // Refused: once more soon, and then not before rights may have changed.
-  times.begun(start + 100s);
+  times.started(start + 100s);
   times.answered(true);
   CHECK(times.due() == start + 103s);
-  times.begun(start + 103s);
+  times.started(start + 103s);
   times.answered(true);
   CHECK(times.due() == start + 163s);
-  times.begun(start + 163s);
+  times.started(start + 163s);
   times.answered(false);
   CHECK(times.due() == start + 173s);
-  times.begun(start + 173s);
+  times.started(start + 173s);
   times.answered(true);
   CHECK(times.due() == start + 176s);
 }
 
 TEST_CASE("fleet: Redis's time is told by our clock that does not jump") {
-  RedisTime time;
+  RedisClock time;
   CHECK_FALSE(time.known());
   const Instant start{500s};
   time.note(1'000'000ms, start, start + 20ms);
@@ -298,12 +298,12 @@ TEST_CASE("fleet: who is silent, and since when") {
   FleetView view;
   view.now = 1'000'000ms;
   view.hosts = {host_at("beta", view.now - 24s), host_at("alpha", view.now - 25s)};
-  judge(view);
+  classify(view);
   REQUIRE(view.hosts.size() == 2);
-  CHECK(view.hosts[0].beat.host == "alpha");
-  CHECK(view.hosts[0].silent);
+  CHECK(view.hosts[0].heartbeat.host == "alpha");
+  CHECK(view.hosts[0].unresponsive);
   CHECK(view.hosts[0].state() == "unresponsive"s);
-  CHECK_FALSE(view.hosts[1].silent);
+  CHECK_FALSE(view.hosts[1].unresponsive);
   CHECK(view.hosts[1].state() == "running"s);
 }
 
@@ -313,10 +313,10 @@ TEST_CASE("fleet: who is behind") {
     FleetView view;
     view.now = now;
     view.hosts = std::move(hosts);
-    judge(view);
+    classify(view);
     std::set<std::string> names;
     for (const auto& host : view.hosts)
-      if (host.behind) names.insert(host.beat.host);
+      if (host.config_outdated) names.insert(host.heartbeat.host);
     return names;
   };
   // Another applied a different one later, more than a minute ago.
@@ -331,9 +331,9 @@ TEST_CASE("fleet: who is behind") {
         std::set<std::string>{"beta"});
   // Not in force yet; in the future, by somebody's garbage; not readable.
   FleetHost starting = host_at("gamma", now, "", 0ms);
-  starting.beat.generation = 0;
+  starting.heartbeat.generation = 0;
   FleetHost unread = host_at("delta", now, "z", now - 5min);
-  unread.trouble = "none";
+  unread.error = "none";
   CHECK(behind({host_at("alpha", now, "old", now - 1h), starting, unread,
                 host_at("beta", now, "new", now + 1h)}) == nothing);
 }
@@ -342,13 +342,13 @@ TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
   FleetView view;
   view.now = 1'000'000ms;
   FleetHost second = host_at("alpha", view.now);
-  second.beat.id = "alpha-11111111";
+  second.heartbeat.id = "alpha-11111111";
   FleetHost gone = host_at("alpha", view.now - 40s);
-  gone.beat.id = "alpha-22222222";
+  gone.heartbeat.id = "alpha-22222222";
   FleetHost unread = host_at("beta", view.now);
-  unread.trouble = "what stands for its beat is none";
+  unread.error = "what stands for its beat is none";
   view.hosts = {host_at("alpha", view.now), second, gone, unread, host_at("gamma", view.now)};
-  judge(view);
+  classify(view);
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);
   CHECK_FALSE(view.hosts[2].duplicate_name);  // it is only the one before
@@ -361,48 +361,48 @@ TEST_CASE(
   FleetView view;
   view.now = 1'000'000ms;
   FleetHost killed = host_at("alpha", view.now - 9s);
-  killed.beat.started = view.now - 1h;
+  killed.heartbeat.started = view.now - 1h;
   FleetHost again = host_at("alpha", view.now);
-  again.beat.id = "alpha-11111111";
-  again.beat.started = view.now - 2s;
+  again.heartbeat.id = "alpha-11111111";
+  again.heartbeat.started = view.now - 2s;
   view.hosts = {killed, again};
-  judge(view);
+  classify(view);
   CHECK(view.hosts[0].state() == "unresponsive"s);
   CHECK(view.hosts[1].state() == "running"s);
   CHECK_FALSE(view.hosts[1].duplicate_name);
 
   view.hosts = {killed, again};
-  view.hosts[0].last_beat = view.now - 1s;  // it is still there
-  judge(view);
+  view.hosts[0].last_heartbeat = view.now - 1s;  // it is still there
+  classify(view);
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);
 
   // Three of one name, two of which started at the same time.
   FleetHost twin = again;
-  twin.beat.id = "alpha-22222222";
-  again.last_beat = view.now - 5s;
+  twin.heartbeat.id = "alpha-22222222";
+  again.last_heartbeat = view.now - 5s;
   view.hosts = {killed, again, twin};
-  judge(view);
-  CHECK(view.hosts[0].silent);
-  CHECK(view.hosts[1].silent);  // it has not beaten since its twin started
-  CHECK_FALSE(view.hosts[2].silent);
+  classify(view);
+  CHECK(view.hosts[0].unresponsive);
+  CHECK(view.hosts[1].unresponsive);  // it has not beaten since its twin started
+  CHECK_FALSE(view.hosts[2].unresponsive);
 }
 
 TEST_CASE("fleet: a host gives way to a live host of another format that started earlier") {
   const WallTime now = 1'000'000ms;
-  HostBeat own;
+  HostHeartbeat own;
   own.id = "beta-00000002";
   own.started = now - 1min;
-  const auto conflict = [&](unsigned format, WallTime started, WallTime last_beat,
+  const auto conflict = [&](unsigned format, WallTime started, WallTime last_heartbeat,
                             const std::string& id = "alpha-00000001") {
     FleetView view;
     view.now = now;
-    FleetHost other = host_at("alpha", last_beat);
-    other.beat.id = id;
-    other.beat.format = format;
-    other.beat.started = started;
+    FleetHost other = host_at("alpha", last_heartbeat);
+    other.heartbeat.id = id;
+    other.heartbeat.format = format;
+    other.heartbeat.started = started;
     view.hosts = {other};
-    judge(view);
+    classify(view);
     return format_conflict(view, &own);
   };
   const std::string earlier = "host alpha uses format 0; stop or upgrade it";
@@ -417,10 +417,10 @@ TEST_CASE("fleet: a host gives way to a live host of another format that started
   FleetView view;
   view.now = now;
   view.hosts = {host_at("late", now), host_at("unread", now)};
-  view.hosts[0].beat.started = now;
-  view.hosts[1].trouble = "it is no JSON";
+  view.hosts[0].heartbeat.started = now;
+  view.hosts[1].error = "it is no JSON";
   CHECK(format_conflict(view, nullptr) == "host late uses format 0; stop or upgrade it");
-  view.hosts.front().beat.format = fleet_format;
+  view.hosts.front().heartbeat.format = fleet_format;
   CHECK(format_conflict(view, nullptr).empty());
 }
 

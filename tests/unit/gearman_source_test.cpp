@@ -27,7 +27,7 @@ class FakeWorker final : public gearman::Worker {
 
   [[nodiscard]] State state() const override { return state_; }
   [[nodiscard]] const GearmanServer& server() const override { return server_; }
-  [[nodiscard]] const std::string& trouble() const override { return trouble_; }
+  [[nodiscard]] const std::string& error() const override { return error_; }
   [[nodiscard]] std::uint64_t connection() const override { return connection_; }
   [[nodiscard]] std::size_t asked() const override { return asked_; }
   [[nodiscard]] bool asleep() const override { return asleep_; }
@@ -48,12 +48,12 @@ class FakeWorker final : public gearman::Worker {
   void up() {
     state_ = State::up;
     ++connection_;
-    trouble_.clear();
+    error_.clear();
     told_.on_up(*this);
   }
   void down(const std::string& why = "gone") {
     state_ = State::down;
-    trouble_ = why;
+    error_ = why;
     asked_ = 0;
     asleep_ = false;
     told_.on_down(*this, why);
@@ -84,7 +84,7 @@ class FakeWorker final : public gearman::Worker {
   WorkerHandler& told_;
   const GearmanServer server_;
   State state_ = State::connecting;
-  std::string trouble_;
+  std::string error_;
   std::uint64_t connection_ = 0;
   std::size_t asked_ = 0;
   bool asleep_ = false;
@@ -118,7 +118,7 @@ class FakeServers final : public gearman::Servers {
 class FakeRecords final : public store::GearmanRecords {
  public:
   explicit FakeRecords(store::GearmanRecordsHandler& handler) : told(handler) {}
-  void use(RulePtr) override {}
+  void use(ListConfigPtr) override {}
   [[nodiscard]] bool ready() const override { return known; }
   [[nodiscard]] const std::optional<std::string>& pause() const override { return paused; }
   void announce(const RunEvent&) override { ++news; }
@@ -148,10 +148,10 @@ struct Bench final : SourceHandler {
                                                records = made.get();
                                                return made;
                                              });
-    Rule made;
+    ListConfig made;
     made.prefix = "work";
     made.source = GearmanSettings{"resize"};
-    rule = std::make_shared<const Rule>(made);
+    rule = std::make_shared<const ListConfig>(made);
     source->use(rule);
   }
 
@@ -185,7 +185,7 @@ struct Bench final : SourceHandler {
   FakeServers servers;
   std::unique_ptr<GearmanSource> source;
   FakeRecords* records = nullptr;
-  RulePtr rule;
+  ListConfigPtr rule;
   std::vector<ClaimReply> replies;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
@@ -443,9 +443,9 @@ TEST_CASE("gearman source: another function: who has jobs of the old one is left
   bench.worker(0).job("u");
   bench.worker(1).no_job();
   bench.worker(0).no_job();
-  Rule other = *bench.rule;
+  ListConfig other = *bench.rule;
   other.gearman().function = "other";
-  bench.source->use(std::make_shared<const Rule>(other));
+  bench.source->use(std::make_shared<const ListConfig>(other));
   bench.source->claim(1);
   CHECK(bench.worker(0).offered == "resize");
   CHECK(bench.worker(1).offered == "other");
@@ -463,9 +463,9 @@ TEST_CASE("gearman source: another function is offered before the next grab, not
   bench.worker(0).job("u");
   bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
   bench.worker(0).confirm();
-  Rule other = *bench.rule;
+  ListConfig other = *bench.rule;
   other.gearman().function = "other";
-  bench.source->use(std::make_shared<const Rule>(other));
+  bench.source->use(std::make_shared<const ListConfig>(other));
   CHECK(bench.worker(0).asked() == 0);
   CHECK(bench.worker(0).offered == "other");
 }

@@ -20,8 +20,8 @@ inline constexpr auto ends = Scan::ends;
 inline constexpr auto whole = Scan::whole;
 
 /// One poller, and a list of so many items: "0", "1", …
-struct RestingPoller : World {
-  RestingPoller(Rule rule, std::size_t items) {
+struct IdlePollerBench : World {
+  IdlePollerBench(ListConfig rule, std::size_t items) {
     poller =
         std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
     poller->allow_ahead(false);
@@ -46,7 +46,7 @@ struct RestingPoller : World {
   }
   std::vector<Scan> scans() { return std::exchange(sources.back()->scans, {}); }
 
-  Places places{clock, 0};
+  SlotPool places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };

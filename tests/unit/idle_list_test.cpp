@@ -10,7 +10,7 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("a list in which all is locked is looked at, and claimed from when something is free") {
-  RestingPoller bench(rule_for("work"), 20);
+  IdlePollerBench bench(rule_for("work"), 20);
   bench.lock(0, 20);
   bench.begin();
   CHECK(bench.scans() == Scans{whole});
@@ -24,7 +24,7 @@ TEST_CASE("a list in which all is locked is looked at, and claimed from when som
 }
 
 TEST_CASE("what is free in the middle of a long list is found by a second, whole pass") {
-  RestingPoller bench(rule_for("work"), 20);
+  IdlePollerBench bench(rule_for("work"), 20);
   bench.redis.ends = 4;
   bench.lock(0, 20);
   bench.begin();
@@ -36,9 +36,9 @@ TEST_CASE("what is free in the middle of a long list is found by a second, whole
 }
 
 TEST_CASE("where items rest, the next one is awaited by its hint and found at the end") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.circular().cooldown = 10s;
-  RestingPoller bench(rule, 20);
+  IdlePollerBench bench(rule, 20);
   bench.redis.ends = 4;
   bench.lock(4, 20, 1h);
   bench.begin();
@@ -59,7 +59,7 @@ TEST_CASE("where items rest, the next one is awaited by its hint and found at th
 }
 
 TEST_CASE("who hears of what is added looks at an empty list less often") {
-  RestingPoller bench(rule_for("work"), 0);
+  IdlePollerBench bench(rule_for("work"), 0);
   bench.redis.hears = true;
   bench.begin();
   bench.run_for(20s);
@@ -72,9 +72,9 @@ TEST_CASE("who hears of what is added looks at an empty list less often") {
 }
 
 TEST_CASE("hints that find work are no idle polls: they cost no budget") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.circular().cooldown = 5ms;
-  RestingPoller bench(rule, 1);
+  IdlePollerBench bench(rule, 1);
   bench.begin();
   for (int run = 1; run <= 500; ++run) {
     bench.end("run" + std::to_string(run));
@@ -84,7 +84,7 @@ TEST_CASE("hints that find work are no idle polls: they cost no budget") {
 }
 
 TEST_CASE("a changed weight while a claim is out sends no second one, though Redis is just back") {
-  RestingPoller bench(rule_for("work"), 3);
+  IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
   bench.redis.claim_takes = 100ms;
@@ -93,7 +93,7 @@ TEST_CASE("a changed weight while a claim is out sends no second one, though Red
   handler.on_back();  // asks to be let in, from the loop
   handler.on_wake();  // claims at once
   CHECK(bench.redis.claims == before + 1);
-  Rule heavier = rule_for("work");
+  ListConfig heavier = rule_for("work");
   heavier.weight = 3;
   bench.poller->use(share(std::move(heavier)),
                     bench.make_executor(nullptr, {}, bench.poller->run_handler()));
@@ -102,9 +102,9 @@ TEST_CASE("a changed weight while a claim is out sends no second one, though Red
 }
 
 TEST_CASE("a pass that is owed is made in its turn, however often hints come before it") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.circular().cooldown = 20ms;
-  RestingPoller bench(rule, 1000);
+  IdlePollerBench bench(rule, 1000);
   bench.redis.ends = 4;
   bench.lock(1, 1000);
   bench.begin();
@@ -123,7 +123,7 @@ TEST_CASE("a pass that is owed is made in its turn, however often hints come bef
 }
 
 TEST_CASE("in a long list, what own runs set free is looked for at the ends first") {
-  RestingPoller bench(rule_for("work", 5), 1000);
+  IdlePollerBench bench(rule_for("work", 5), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 100;
   bench.lock(3, 1000);
@@ -140,7 +140,7 @@ TEST_CASE("in a long list, what own runs set free is looked for at the ends firs
 }
 
 TEST_CASE("where it is our own runs that hold the list, what they set free is found at once") {
-  RestingPoller bench(rule_for("work", 1000), 800);
+  IdlePollerBench bench(rule_for("work", 1000), 800);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 5;
   bench.begin();
@@ -150,7 +150,7 @@ TEST_CASE("where it is our own runs that hold the list, what they set free is fo
 }
 
 TEST_CASE("ends that always have something don't hide the rest, nor cost a pass for each run") {
-  RestingPoller bench(rule_for("work"), 1000);
+  IdlePollerBench bench(rule_for("work"), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 8;
   bench.lock(0, 990);
@@ -169,7 +169,7 @@ TEST_CASE("ends that always have something don't hide the rest, nor cost a pass 
 }
 
 TEST_CASE("a single free item among very many costs one pass, and then looks at the ends") {
-  RestingPoller bench(rule_for("work"), 1000);
+  IdlePollerBench bench(rule_for("work"), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 391;
   bench.lock(1, 1000);
@@ -185,9 +185,9 @@ TEST_CASE("a single free item among very many costs one pass, and then looks at 
 }
 
 TEST_CASE("an item whose lock runs out is seen, however often another one's rest ends") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.circular().cooldown = 20ms;
-  RestingPoller bench(rule, 1000);
+  IdlePollerBench bench(rule, 1000);
   bench.redis.ends = 4;
   bench.lock(1, 1000);
   bench.begin();
@@ -206,9 +206,9 @@ TEST_CASE("an item whose lock runs out is seen, however often another one's rest
 namespace {
 
 /// It makes its executor itself.
-struct LeanPoller : RestingPoller {
-  using RestingPoller::RestingPoller;
-  std::shared_ptr<Executor> executor_for(Poller& of, const RulePtr& rule) override {
+struct LeanPoller : IdlePollerBench {
+  using IdlePollerBench::IdlePollerBench;
+  std::shared_ptr<Executor> executor_for(Poller& of, const ListConfigPtr& rule) override {
     keep_executors = false;
     auto executor = make_executor(rule, {}, of.run_handler());
     executors.back()->may_go = true;
@@ -263,7 +263,7 @@ TEST_CASE("a quiet list at rest has no executor made for another rule") {
 // ---- what wakes it
 
 TEST_CASE("what is fruitful is followed without a pause") {
-  RestingPoller bench(rule_for("work"), 3);
+  IdlePollerBench bench(rule_for("work"), 3);
   bench.runs_take = 1ms;
   bench.lock(0, 3);
   bench.begin();

@@ -31,7 +31,7 @@ struct ManyLists : World {
     settle_down();
   }
 
-  Places places{clock, 0};
+  SlotPool places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::vector<std::unique_ptr<Poller>> pollers;
 };
@@ -39,7 +39,7 @@ struct ManyLists : World {
 }  // namespace
 
 TEST_CASE("a wake-up while a look is out comes first; the look's answer changes nothing") {
-  RestingPoller bench(rule_for("work"), 1);
+  IdlePollerBench bench(rule_for("work"), 1);
   bench.lock(0, 1);
   bench.begin();
   bench.scans();
@@ -52,7 +52,7 @@ TEST_CASE("a wake-up while a look is out comes first; the look's answer changes 
 }
 
 TEST_CASE("what is heard while a claim is out is followed before the list comes to rest") {
-  RestingPoller bench(rule_for("work"), 3);
+  IdlePollerBench bench(rule_for("work"), 3);
   bench.redis.claim_takes = 10ms;
   bench.lock(0, 3);
   bench.begin();
@@ -66,7 +66,7 @@ TEST_CASE("what is heard while a claim is out is followed before the list comes 
 }
 
 TEST_CASE("what a run sets free while a claim is out is claimed next") {
-  RestingPoller bench(rule_for("work", 2), 3);
+  IdlePollerBench bench(rule_for("work", 2), 3);
   bench.lock(0, 3);
   bench.begin();
   bench.unlock(1);
@@ -86,7 +86,7 @@ TEST_CASE("what a run sets free while a claim is out is claimed next") {
 }
 
 TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
-  RestingPoller bench(rule_for("work"), 20);
+  IdlePollerBench bench(rule_for("work"), 20);
   bench.redis.ends = 4;
   bench.redis.claim_takes = 100ms;
   bench.lock(0, 20);
@@ -99,7 +99,7 @@ TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
 }
 
 TEST_CASE("a flood of messages makes it claim no more often than a poll would, and not for long") {
-  RestingPoller bench(rule_for("work"), 3);
+  IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
   const std::size_t before = bench.redis.claims;
@@ -119,7 +119,7 @@ TEST_CASE("a flood of messages makes it claim no more often than a poll would, a
 
 TEST_CASE(
     "a message that comes while a claim is out is not lost, nor is a flood of them followed") {
-  RestingPoller bench(rule_for("work"), 3);
+  IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
   bench.redis.claim_takes = 1ms;
@@ -174,7 +174,7 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
 }
 
 TEST_CASE("after a reconnect what was empty is looked at, and claimed from if it is no longer") {
-  RestingPoller bench(rule_for("work"), 0);
+  IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   const std::size_t claims = bench.redis.claims;
   const std::size_t looks = bench.redis.looks;
@@ -203,7 +203,7 @@ struct Guest : IdlePolls::Sleeper {
 }  // namespace
 
 TEST_CASE("what is heard before the first claim is sent asks for no second one") {
-  RestingPoller bench(rule_for("work"), 0);
+  IdlePollerBench bench(rule_for("work"), 0);
   std::vector<std::unique_ptr<Guest>> guests;
   for (std::size_t i = 0; i < IdlePolls::least_back; ++i) {
     guests.push_back(std::make_unique<Guest>(bench.idle));
@@ -220,7 +220,7 @@ TEST_CASE("what is heard before the first claim is sent asks for no second one")
 }
 
 TEST_CASE("who is stopped while it looks after a reconnect leaves its place to others") {
-  RestingPoller bench(rule_for("work"), 0);
+  IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   bench.sources.back()->handler.on_back();
   const std::size_t looks = bench.redis.looks;
@@ -235,7 +235,7 @@ TEST_CASE("who is stopped while it looks after a reconnect leaves its place to o
 }
 
 TEST_CASE("in a crowded line what a run of its own sets free is another's, until it is told") {
-  RestingPoller bench(rule_for("work", 2), 1);
+  IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.begin();
   const std::size_t before = bench.redis.claims;
@@ -250,9 +250,9 @@ TEST_CASE("in a crowded line what a run of its own sets free is another's, until
 }
 
 TEST_CASE("an end that leaves its item to rest sets a place in the fleet free all the same") {
-  Rule rule = rule_for("work", 2);
+  ListConfig rule = rule_for("work", 2);
   rule.circular().cooldown = 10s;
-  RestingPoller bench(rule, 2);
+  IdlePollerBench bench(rule, 2);
   bench.lock(1, 2);
   SUBCASE("where the fleet was full, it claims at once") {
     bench.redis.too_few = ClaimEnd::fleet_full;
@@ -270,7 +270,7 @@ TEST_CASE("an end that leaves its item to rest sets a place in the fleet free al
 }
 
 TEST_CASE("the more wait in the line, the less often each looks at what nobody tells of") {
-  RestingPoller bench(rule_for("work", 2), 1);
+  IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
   const auto looks_with = [&](std::size_t others) {
@@ -305,7 +305,7 @@ TEST_CASE("the more wait in the line, the less often each looks at what nobody t
 }
 
 TEST_CASE("who waits in the line claims now and then, the less often the more they are") {
-  RestingPoller bench(rule_for("work", 2), 1);
+  IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
   const auto claims_with = [&](std::size_t others) {
@@ -320,9 +320,9 @@ TEST_CASE("who waits in the line claims now and then, the less often the more th
     bench.run_for(40s);
     const std::size_t soon = bench.redis.claims - before;
     bench.run_for(20s);
-    const std::size_t begun = bench.redis.claims;
+    const std::size_t started = bench.redis.claims;
     bench.run_for(3min);
-    return std::pair(soon, bench.redis.claims - begun);
+    return std::pair(soon, bench.redis.claims - started);
   };
   bench.begin();
   const auto with_two = claims_with(2), with_many = claims_with(999);
@@ -350,7 +350,7 @@ TEST_CASE("thousands of lists that wait in their lines claim by what is spare, a
 }
 
 TEST_CASE("whose turn comes while the host has no place passes it on") {
-  RestingPoller bench(rule_for("work"), 2);
+  IdlePollerBench bench(rule_for("work"), 2);
   bench.begin();
   bench.run_for(1s);
   CHECK(bench.poller->state() == PollerState::full);

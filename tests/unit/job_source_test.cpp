@@ -22,7 +22,7 @@ class FakeJobs : public JobQueue {
   FakeJobs(FakeClock& clock, TimerQueue& timers, JobQueueHandler& told)
       : handler(told), clock_(clock), answer_(timers) {}
 
-  void use(RulePtr) override {}
+  void use(ListConfigPtr) override {}
   void take(std::size_t wanted) override {
     ++takes;
     store::TakeReply reply;
@@ -65,7 +65,7 @@ class FakeJobs : public JobQueue {
 
 struct Bench : World {
   Bench() {
-    Rule rule = rule_for("thumbs", 1);
+    ListConfig rule = rule_for("thumbs", 1);
     rule.source = JobSettings{};
     poller = std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(rule));
     auto made = std::make_unique<source::JobSource>(
@@ -83,7 +83,7 @@ struct Bench : World {
     run_for(5ms);
   }
 
-  Places places{clock, 0};
+  SlotPool places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   FakeJobs* queue = nullptr;
   std::unique_ptr<Poller> poller;
@@ -144,7 +144,7 @@ TEST_CASE("a feed whose list goes cancels what is held back") {
 namespace {
 
 struct Ended {
-  Rule rule;
+  ListConfig rule;
   RunEnd end;
   std::optional<StopReason> stopped;
   unsigned attempt = 1;
@@ -158,7 +158,7 @@ struct Ended {
   [[nodiscard]] JobDisposition disposed() const {
     EndedRun run;
     run.claim.attempt = attempt;
-    run.rule = std::make_shared<const Rule>(rule);
+    run.rule = std::make_shared<const ListConfig>(rule);
     run.outcome = outcome_of(rule, end, stopped);
     run.end = end;
     return source::dispose_of_feed_job(run);
@@ -228,14 +228,14 @@ namespace {
 struct FakeCare : JobCare {
   FakeCare(FakeClock& time, TimerQueue& timers, JobCareHandler& told)
       : handler(told), clock(time), answer(timers) {}
-  void use(RulePtr) override {}
+  void use(ListConfigPtr) override {}
   void recover() override {
     ++recovers;
     answer.set(clock.now() + 1ms, [this] { handler.on_recovered(next_over); });
   }
   void maintain() override {
     maintained_at.push_back(clock.now());
-    answer.set(clock.now() + 1ms, [this] { handler.on_maintained(result, trouble); });
+    answer.set(clock.now() + 1ms, [this] { handler.on_maintained(result, error); });
   }
 
   JobCareHandler& handler;
@@ -243,16 +243,16 @@ struct FakeCare : JobCare {
   Timer answer;
   std::optional<Duration> next_over;
   MaintenanceResult result;
-  std::string trouble;
+  std::string error;
   std::size_t recovers = 0;
   std::vector<Instant> maintained_at;
 };
 
-struct CareBench : World, UpkeepHandler {
+struct CareBench : World, ListMaintenanceHandler {
   CareBench() {
-    Rule rule = rule_for("thumbs");
+    ListConfig rule = rule_for("thumbs");
     rule.source = JobSettings{0s, 60s};
-    upkeep = std::make_unique<source::JobUpkeep>(
+    maintenance = std::make_unique<source::JobUpkeep>(
         clock, idle, *this,
         [this](JobCareHandler& told) {
           auto fake = std::make_unique<FakeCare>(clock, timers, told);
@@ -262,12 +262,12 @@ struct CareBench : World, UpkeepHandler {
         share(rule));
     run_for(5ms);
   }
-  void on_upkeep_trouble(const std::string& why) override { troubles.push_back(why); }
+  void on_maintenance_error(const std::string& why) override { errors.push_back(why); }
 
   IdlePolls idle{timers, clock, 100, 7};
   FakeCare* care = nullptr;
-  std::vector<std::string> troubles;
-  std::unique_ptr<source::JobUpkeep> upkeep;
+  std::vector<std::string> errors;
+  std::unique_ptr<source::JobUpkeep> maintenance;
 };
 
 }  // namespace
@@ -300,12 +300,12 @@ TEST_CASE("a feed is maintained once in its interval, and when another host has 
   bench.care->maintained_at.clear();
   bench.run_for(60s);
   CHECK(bench.care->maintained_at.size() >= 5);
-  bench.care->trouble = "it is a queue";
+  bench.care->error = "it is a queue";
   bench.run_for(30s);
-  CHECK(bench.troubles == std::vector<std::string>{"it is a queue"});
-  bench.care->trouble.clear();
+  CHECK(bench.errors == std::vector<std::string>{"it is a queue"});
+  bench.care->error.clear();
   bench.run_for(30s);
-  CHECK(bench.troubles == std::vector<std::string>{"it is a queue", ""});
+  CHECK(bench.errors == std::vector<std::string>{"it is a queue", ""});
 }
 
 }  // namespace job_source_test

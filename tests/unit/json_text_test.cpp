@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using w8y::json_text::mistake;
+using w8y::json_text::error;
 
 namespace json_text_test {
 namespace {
@@ -54,8 +54,8 @@ const std::vector<std::string> json_pieces = {"{",
 
 void like_the_library(const std::string& text) {
   CAPTURE(text);
-  CHECK(!mistake(text).has_value() == nlohmann::json::accept(text));
-  if (mistake(text)) return;
+  CHECK(!error(text).has_value() == nlohmann::json::accept(text));
+  if (error(text)) return;
   const std::string line = w8y::json_text::one_line(text);
   CAPTURE(line);
   CHECK(nlohmann::json::parse(line) == nlohmann::json::parse(text));

@@ -19,8 +19,8 @@ SupervisorSettings supervisor(unsigned host_concurrency = 0) {
   return settings;
 }
 
-RulePtr as_user(const std::string& prefix, unsigned concurrency, const std::string& user) {
-  Rule rule = rule_for(prefix, concurrency);
+ListConfigPtr as_user(const std::string& prefix, unsigned concurrency, const std::string& user) {
+  ListConfig rule = rule_for(prefix, concurrency);
   rule.child.edit().run_as.user = user;
   return share(rule);
 }
@@ -30,7 +30,7 @@ RulePtr as_user(const std::string& prefix, unsigned concurrency, const std::stri
 TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
   HostLimits limits;
   limits.descriptors = 1024;
-  const std::vector<RulePtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
+  const std::vector<ListConfigPtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
   CHECK(shortfalls(lists, supervisor(), limits) ==
         Lines{"descriptors: 150 runs at once take 1029 (6 each, 129 for w8yd itself), but it may "
               "have 1024 (ulimit -Hn, LimitNOFILE=)"});
@@ -39,7 +39,7 @@ TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
   CHECK(shortfalls(lists, supervisor(), limits).empty());
   CHECK(shortfalls(lists, supervisor(), {}).empty());
 
-  Rule rule = rule_for("c", 2);
+  ListConfig rule = rule_for("c", 2);
   rule.child.edit().memory_max = 1 << 20;
   limits.descriptors = 142;
   CHECK(shortfalls({share(rule)}, supervisor(), limits) ==
@@ -48,7 +48,7 @@ TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
 }
 
 TEST_CASE("a list that is off takes nothing") {
-  Rule off = rule_for("off", 1000);
+  ListConfig off = rule_for("off", 1000);
   off.enabled = false;
   HostLimits limits;
   limits.descriptors = 1024;
@@ -58,8 +58,9 @@ TEST_CASE("a list that is off takes nothing") {
 TEST_CASE("processes are counted by user; root itself has no limit") {
   HostLimits limits;
   limits.processes = 100;
-  const std::vector<RulePtr> lists = {share(rule_for("ours", 100)), as_user("a", 60, "nobody"),
-                                      as_user("b", 40, "nobody"), as_user("c", 99, "www")};
+  const std::vector<ListConfigPtr> lists = {share(rule_for("ours", 100)),
+                                            as_user("a", 60, "nobody"), as_user("b", 40, "nobody"),
+                                            as_user("c", 99, "www")};
   const std::string end =
       ", a process each at least, but that user may have 100 (ulimit -u, LimitNPROC=, "
       "rlimits.nproc)";
@@ -76,7 +77,7 @@ TEST_CASE("a list's own nproc takes the place of the host's") {
   HostLimits limits;
   limits.processes = 10;
   limits.exempt = true;
-  Rule rule = *as_user("a", 20, "nobody");
+  ListConfig rule = *as_user("a", 20, "nobody");
   rule.child.edit().rlimits = {{"nproc", 6, 50}};
   CHECK(shortfalls({share(rule)}, supervisor(), limits).empty());
   rule.child.edit().rlimits = {{"nproc", 6, std::nullopt}};

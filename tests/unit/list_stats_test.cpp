@@ -13,58 +13,59 @@ using namespace std::chrono_literals;
 namespace figures_test {
 
 TEST_CASE("figures are read as they were written") {
-  ListFigures figures;
-  figures.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
-  figures.at = WallTime(1'700'000'000'123);
-  CHECK(parse_figures(to_text(figures)) == figures);
-  figures.items = {{"queued", 1}, {"due", 2}, {"bad", 3}, {"died", 4}};
-  CHECK(parse_figures(to_text(figures)) == figures);
-  figures.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
-  figures.estimated = true;
-  figures.lap = 5s;
-  figures.oldest = 0s;
-  figures.places = 8;
-  figures.slots_needed = 12;
-  CHECK(to_text(figures) ==
+  ListStats stats;
+  stats.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
+  stats.at = WallTime(1'700'000'000'123);
+  CHECK(parse_list_stats(to_text(stats)) == stats);
+  stats.items = {{"queued", 1}, {"due", 2}, {"bad", 3}, {"died", 4}};
+  CHECK(parse_list_stats(to_text(stats)) == stats);
+  stats.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
+  stats.estimated = true;
+  stats.cycle = 5s;
+  stats.longest_wait = 0s;
+  stats.slots = 8;
+  stats.slots_needed = 12;
+  CHECK(to_text(stats) ==
         R"({"at_ms":1700000000123,"items":{"length":12,"free":3,"quarantined":9},)"
         R"("estimated":true,"cycle_ms":5000,"longest_wait_ms":0,"slots":8,"slots_needed":12})");
-  CHECK(parse_figures(to_text(figures)) == figures);
+  CHECK(parse_list_stats(to_text(stats)) == stats);
 }
 
 TEST_CASE("cycles are kept for six hours, one for each quarter, whoever asks next") {
   const WallTime quarter = 15min;
   const WallTime begin = 2'000'000 * quarter;
-  std::vector<LapAt> cycles = cycles_with({}, begin, std::nullopt);
+  std::vector<CycleAt> cycles = cycles_with({}, begin, std::nullopt);
   CHECK(cycles.empty());
   cycles = cycles_with(cycles, begin + 1min, 5s);
   cycles = cycles_with(cycles, begin + 14min, 6s);
-  CHECK(cycles == std::vector<LapAt>{{2'000'000, 6s}});
+  CHECK(cycles == std::vector<CycleAt>{{2'000'000, 6s}});
   cycles = cycles_with(cycles, begin + quarter, std::nullopt);
   cycles = cycles_with(cycles, begin + 2 * quarter, 7s);
-  CHECK(cycles == std::vector<LapAt>{{2'000'000, 6s}, {2'000'002, 7s}});
-  ListFigures figures;
-  figures.at = begin;
-  figures.cycles = cycles;
-  CHECK(to_text(figures) == R"({"at_ms":1800000000000,"items":{},"cycles":[2000000,6000,0,7000]})");
-  CHECK(parse_figures(to_text(figures)) == figures);
+  CHECK(cycles == std::vector<CycleAt>{{2'000'000, 6s}, {2'000'002, 7s}});
+  ListStats stats;
+  stats.at = begin;
+  stats.cycles = cycles;
+  CHECK(to_text(stats) == R"({"at_ms":1800000000000,"items":{},"cycles":[2000000,6000,0,7000]})");
+  CHECK(parse_list_stats(to_text(stats)) == stats);
   CHECK(cycles_with(cycles, begin + cycles_kept * quarter, std::nullopt) ==
-        std::vector<LapAt>{{2'000'002, 7s}});
+        std::vector<CycleAt>{{2'000'002, 7s}});
   // A clock that was set back.
-  CHECK(cycles_with(cycles, begin, 1s) == std::vector<LapAt>{{2'000'000, 1s}});
+  CHECK(cycles_with(cycles, begin, 1s) == std::vector<CycleAt>{{2'000'000, 1s}});
   for (std::int64_t i = 0; i < 100; ++i)
     cycles = cycles_with(cycles, begin + i * quarter, WallTime(999'999'999));
   CHECK(cycles.size() == static_cast<std::size_t>(cycles_kept));
-  figures.cycles = cycles;
-  CHECK(parse_figures(to_text(figures)) == figures);
+  stats.cycles = cycles;
+  CHECK(parse_list_stats(to_text(stats)) == stats);
   for (const char* bad : {"7", "{}", "[]", "[1]", R"(["x",5])", "[1,-5]", "[1,[2]]", "[1e300,5]"}) {
     CAPTURE(bad);
-    const auto odd = parse_figures(R"({"at_ms":1,"items":{},"cycles":)" + std::string(bad) + "}");
+    const auto odd =
+        parse_list_stats(R"({"at_ms":1,"items":{},"cycles":)" + std::string(bad) + "}");
     REQUIRE(odd);
     CHECK(odd->cycles.empty());
   }
   std::string many = "[1";
   for (int i = 0; i < 200; ++i) many += ",1";
-  const auto cut = parse_figures(R"({"at_ms":1,"items":{},"cycles":)" + many + "]}");
+  const auto cut = parse_list_stats(R"({"at_ms":1,"items":{},"cycles":)" + many + "]}");
   REQUIRE(cut);
   CHECK(cut->cycles.size() == static_cast<std::size_t>(cycles_kept));
 }
@@ -74,38 +75,38 @@ TEST_CASE("what others write in the place of figures is none, or harmless") {
                            R"({"at_ms":-1,"items":{}})", R"({"at_ms":"1","items":{}})",
                            R"({"at_ms":1e300,"items":{}})", R"({"at_ms":1,"items":[]})"}) {
     CAPTURE(text);
-    CHECK_FALSE(parse_figures(text));
+    CHECK_FALSE(parse_list_stats(text));
   }
-  CHECK_FALSE(parse_figures(R"({"at_ms":1,"items":{},"x":")" + std::string(2000, 'x') + "\"}"));
-  const auto odd = parse_figures(
+  CHECK_FALSE(parse_list_stats(R"({"at_ms":1,"items":{},"x":")" + std::string(2000, 'x') + "\"}"));
+  const auto odd = parse_list_stats(
       R"({"at_ms":1,"items":{"evil\n":5,"free":-1,"running":2,"resting":"3"},"cycle_ms":[]})");
   REQUIRE(odd);
-  CHECK(odd->items == std::vector<ListFigures::Count>{{"running", 2}});
-  CHECK_FALSE(odd->lap);
+  CHECK(odd->items == std::vector<ListStats::Count>{{"running", 2}});
+  CHECK_FALSE(odd->cycle);
 }
 
 TEST_CASE("hosts are counted that are there") {
   FleetView view;
   view.now = 5s;
   view.hosts.resize(4);
-  view.hosts[1].silent = true;
-  view.hosts[2].behind = true;
-  view.hosts[3].trouble = "it has no beat";
+  view.hosts[1].unresponsive = true;
+  view.hosts[2].config_outdated = true;
+  view.hosts[3].error = "it has no beat";
   const auto counts = parse_fleet_counts(to_text(count(view)));
   REQUIRE(counts);
   CHECK(counts->hosts == 2);
-  CHECK(counts->behind == 1);
+  CHECK(counts->outdated == 1);
   CHECK(counts->at == 5s);
   CHECK_FALSE(parse_fleet_counts("{}"));
 }
 
 TEST_CASE("long lists are asked about more rarely") {
-  ListFigures figures;
-  CHECK(period_of(figures) == figures_period);
-  figures.items = {{"length", long_list}};
-  CHECK(period_of(figures) == figures_period);
-  figures.items[0].items += 1;
-  CHECK(period_of(figures) == long_list_period);
+  ListStats stats;
+  CHECK(period_of(stats) == stats_period);
+  stats.items = {{"length", long_list}};
+  CHECK(period_of(stats) == stats_period);
+  stats.items[0].items += 1;
+  CHECK(period_of(stats) == long_list_period);
 }
 
 TEST_CASE("as many places as it takes for all items to begin in time") {

@@ -17,10 +17,10 @@ TEST_CASE("what is written into a lock is read from it") {
     CHECK(is_resting(rest));
     CHECK(std::get<RestingLock>(read_lock_value(rest)).why == (failed ? "backoff" : "cooldown"));
   }
-  const std::string parked = quarantined_lock("manual");
-  CHECK(is_quarantined(parked));
-  CHECK(is_quarantined(parked.substr(0, lock_kind_bytes)));
-  CHECK(std::get<QuarantinedLock>(read_lock_value(parked)).by == "manual");
+  const std::string quarantined = quarantined_lock("manual");
+  CHECK(is_quarantined(quarantined));
+  CHECK(is_quarantined(quarantined.substr(0, lock_kind_bytes)));
+  CHECK(std::get<QuarantinedLock>(read_lock_value(quarantined)).by == "manual");
 }
 
 TEST_CASE("what others write is read as far as it goes") {

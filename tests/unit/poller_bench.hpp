@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 /// One poller on a fake host.
 struct Bench : World {
-  explicit Bench(Rule rule, std::size_t places_limit = 0) : places(clock, places_limit) {
+  explicit Bench(ListConfig rule, std::size_t places_limit = 0) : places(clock, places_limit) {
     poller =
         std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
   }
@@ -28,7 +28,7 @@ struct Bench : World {
     settle_down();
   }
 
-  Places places;
+  SlotPool places;
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };

@@ -11,12 +11,12 @@ namespace poller_items_test {
 /// What came of the order; nullopt: nothing yet.
 struct Order {
   explicit Order(Bench& bench, const Item& item) {
-    bench.poller->run_item(item, [this](const ItemRun& run) { reply = run; });
+    bench.poller->run_item(item, [this](const RunItemResult& run) { reply = run; });
   }
-  std::optional<ItemRun> reply;
+  std::optional<RunItemResult> reply;
 };
 
-using Result = ItemRun::Result;
+using Result = RunItemResult::Result;
 
 TEST_CASE("run item: one that rests begins at once, and its rest is as ever at its end") {
   Bench bench(rule_for("work", 2));
@@ -28,7 +28,7 @@ TEST_CASE("run item: one that rests begins at once, and its rest is as ever at i
   CHECK_FALSE(order.reply.has_value());
   bench.settle_down();
   REQUIRE(order.reply.has_value());
-  CHECK(order.reply->result == Result::begun);
+  CHECK(order.reply->result == Result::started);
   CHECK(bench.poller->runs().find(order.reply->run) != nullptr);
   CHECK(bench.places.used() == 1);
   bench.end(order.reply->run, Exited{0});
@@ -62,14 +62,14 @@ TEST_CASE("run item: no place is an answer, and another host may have one") {
   REQUIRE(bench.poller->runs().size() == 2);
   Order full(bench, "c");
   REQUIRE(full.reply.has_value());
-  CHECK(full.reply->result == Result::not_here);
+  CHECK(full.reply->result == Result::not_on_this_host);
   CHECK(full.reply->why == "no free slot: 2 of 2 runs of the list (concurrency)");
 
-  Rule rule = rule_for("other", 2);
+  ListConfig rule = rule_for("other", 2);
   Bench crowded(rule, 1);
-  struct Holder final : Places::User {
-    explicit Holder(Places& places) : Places::User(places, 1) { take(1); }
-    void place_free() override {}
+  struct Holder final : SlotPool::User {
+    explicit Holder(SlotPool& places) : SlotPool::User(places, 1) { acquire(1); }
+    void on_slot_free() override {}
   } holder(crowded.places);
   crowded.redis.lists["other"] = {"a"};
   crowded.begin();
@@ -98,7 +98,7 @@ TEST_CASE("run item: it waits for the claim that has all places, and takes what 
   CHECK_FALSE(order.reply.has_value());
   bench.settle_down();
   REQUIRE(order.reply.has_value());
-  CHECK(order.reply->result == Result::begun);
+  CHECK(order.reply->result == Result::started);
   CHECK(bench.poller->runs().size() == 2);  // never more than its limit
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("run item: claimed after the order to be quiet, it is handed back") {
   bench.poller->set_quiet(true);
   bench.settle_down();
   REQUIRE(order.reply.has_value());
-  CHECK(order.reply->result == Result::not_here);
+  CHECK(order.reply->result == Result::not_on_this_host);
   CHECK(bench.source().handed_back == 1);
   CHECK(bench.places.used() == 0);
 }
@@ -127,7 +127,7 @@ TEST_CASE("run item: claimed after a reload took its place away, it is handed ba
                     bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.settle_down();
   REQUIRE(order.reply.has_value());
-  CHECK(order.reply->result == Result::not_here);
+  CHECK(order.reply->result == Result::not_on_this_host);
   CHECK(order.reply->why == "no free slot: 1 of 1 runs of the list (concurrency)");
   CHECK(bench.source().handed_back == 1);
   CHECK(bench.poller->runs().size() == 1);

@@ -90,7 +90,7 @@ TEST_CASE("several claims ahead that lose their leases at once are all handed ba
 }
 
 TEST_CASE("a claim ahead whose lease is about to end is handed back, never started") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.on_lease_loss = OnLeaseLoss::terminate;
   Bench bench(rule);
   bench.runs_take = 1ms;
@@ -120,7 +120,7 @@ TEST_CASE("a claim ahead whose lease is about to end is handed back, never start
 }
 
 TEST_CASE("a run that times out before any process has taken it is no failure of its item") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.timeout = 10s;
   rule.progress_timeout = 3s;
   Bench bench(rule);
@@ -141,7 +141,7 @@ TEST_CASE("a run that times out before any process has taken it is no failure of
 }
 
 TEST_CASE("the time that a run waits for a process is not taken from its timeout") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.timeout = 10s;
   Bench bench(rule);
   bench.redis.lists["work"] = {"a"};

@@ -64,7 +64,7 @@ TEST_CASE("a wake-up makes it claim at once, also one that comes while a claim i
 }
 
 TEST_CASE("a failing item rests longer each time, then is quarantined; its neighbours go on") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.backoff = Backoff{1s, 5min, 2.0};
   rule.max_failures = 3;
   Bench bench(rule);
@@ -84,7 +84,7 @@ TEST_CASE("a failing item rests longer each time, then is quarantined; its neigh
 }
 
 TEST_CASE("timeout and silence end a run; the first reason stands") {
-  Rule rule = rule_for("work", 2);
+  ListConfig rule = rule_for("work", 2);
   rule.timeout = 10s;
   rule.progress_timeout = 3s;
   Bench bench(rule);
@@ -101,7 +101,7 @@ TEST_CASE("timeout and silence end a run; the first reason stands") {
 }
 
 TEST_CASE("garbage is no sign of life, and is counted") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.progress_timeout = 3s;
   Bench bench(rule);
   bench.redis.lists["work"] = {"a"};
@@ -179,7 +179,7 @@ namespace {
 /// Whose server has nothing back before all that it gave is over.
 struct SlowlyFreed final : Source {
   explicit SlowlyFreed(SourceHandler& handler) : told(handler) {}
-  void use(RulePtr) override {}
+  void use(ListConfigPtr) override {}
   [[nodiscard]] bool may_claim() const override { return true; }
   void claim(std::size_t number) override { wanted = number; }
   void stop_waiting() override {}
@@ -243,7 +243,7 @@ TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   bench.redis.lists["work"] = {"a", "b", "c"};
   bench.begin();
   FakeExecutor& before = bench.executor();
-  Rule rule = rule_for("work", 2);
+  ListConfig rule = rule_for("work", 2);
   rule.timeout = 1s;
   bench.poller->use(share(rule), bench.make_executor(nullptr, {}, bench.poller->run_handler()));
   bench.run_for(500ms);
@@ -281,13 +281,13 @@ TEST_CASE("what a process says besides its runs is passed on, and bad lines are 
   Bench bench(rule_for("work"));
   bench.begin();
   bench.poller->run_handler().on_process(7, ProcessBadLine{"no id", 1});
-  bench.poller->run_handler().on_process(7, ProcessOver{"exit 0", false, 1});
+  bench.poller->run_handler().on_process(7, ProcessEnded{"exit 0", false, 1});
   CHECK(bench.poller->counters().bad_lines == 1);
   CHECK(count(bench.log, "process 7") == 2);
 }
 
 TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   SUBCASE("continue") {
     Bench bench(rule);
     bench.redis.lists["work"] = {"a"};
@@ -327,13 +327,13 @@ TEST_CASE("the wrapper's budget: one run in its whole life") {
 TEST_CASE("places of the host are shared by weight, and nobody starves") {
   World world;
   world.runs_take = 10ms;
-  Places places(world.clock, 4);
+  SlotPool places(world.clock, 4);
   IdlePolls idle{world.timers, world.clock, 100, 7};
-  Rule heavy = rule_for("heavy", 10);
+  ListConfig heavy = rule_for("heavy", 10);
   heavy.weight = 3;
   std::vector<std::unique_ptr<Poller>> pollers;
   std::map<std::string, std::size_t> most;
-  for (const Rule& rule : {heavy, rule_for("light", 10)}) {
+  for (const ListConfig& rule : {heavy, rule_for("light", 10)}) {
     for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
     pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
                                                share(rule)));
@@ -354,10 +354,10 @@ TEST_CASE("a weight that changes while claims are out counts from then on, and c
   World world;
   world.runs_take = 10ms;
   world.redis.claim_takes = 20ms;  // longer than the runs: a claim is out nearly always
-  Places places(world.clock, 4);
+  SlotPool places(world.clock, 4);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   std::vector<std::unique_ptr<Poller>> pollers;
-  for (const Rule& rule : {rule_for("one", 10), rule_for("other", 10)}) {
+  for (const ListConfig& rule : {rule_for("one", 10), rule_for("other", 10)}) {
     for (int i = 0; i < 50; ++i) world.redis.lists[rule.prefix].push_back(std::to_string(i));
     pollers.push_back(std::make_unique<Poller>(PollerHost{world.clock, world.timers, places, world},
                                                share(rule)));
@@ -379,7 +379,7 @@ TEST_CASE("a weight that changes while claims are out counts from then on, and c
   CHECK(before < 0.6);
   for (int i = 0; i < 1000 && world.redis.claims_out == 0; ++i) world.run_for(1ms);
   REQUIRE(world.redis.claims_out > 0);
-  Rule heavy = rule_for("one", 10);
+  ListConfig heavy = rule_for("one", 10);
   heavy.weight = 3;
   pollers[0]->use(share(heavy), world.make_executor(nullptr, {}, pollers[0]->run_handler()));
   const double after = share_of_one();

@@ -47,10 +47,10 @@ TEST_CASE("where nothing is wrong, nothing is told") {
 
 TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, are problems") {
   ListStatus mix = list_of("mix");
-  mix.figures.emplace();
-  mix.figures->items = {{"queued", 3}, {"due", 0}, {"bad", 0}, {"died", 0}};
+  mix.stats.emplace();
+  mix.stats->items = {{"queued", 3}, {"due", 0}, {"bad", 0}, {"died", 0}};
   CHECK(told(good_host(), {mix}).empty());
-  mix.figures->items = {{"queued", 3}, {"due", 0}, {"bad", 1}, {"died", 2}};
+  mix.stats->items = {{"queued", 3}, {"due", 0}, {"bad", 1}, {"died", 2}};
   CHECK(told(good_host(), {mix}) ==
         Texts{"invalid|1 job has an invalid schedule (status BAD) in mix; set a valid one with "
               "\"w8yctl schedule set\"",
@@ -58,7 +58,7 @@ TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, 
               "\"w8yctl schedule set\""});
   ListStatus cron = mix;
   cron.prefix = "cron";
-  cron.figures->items = {{"bad", 4}};
+  cron.stats->items = {{"bad", 4}};
   CHECK(told(good_host(), {mix, cron})[0] ==
         "invalid|5 jobs have an invalid schedule (status BAD): 1 in mix and 4 in cron; set a valid "
         "one with \"w8yctl schedule set\"");
@@ -68,22 +68,22 @@ TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
   ListStatus list = list_of("a", ListState::running);
   list.overdue_after = 10min;
   CHECK(told(good_host(), {list}).empty());  // nothing is known
-  list.figures.emplace();
-  list.figures->lap = 10min;
-  list.figures->oldest = 10min;
-  list.figures->places = 8;
-  list.figures->slots_needed = 12;
+  list.stats.emplace();
+  list.stats->cycle = 10min;
+  list.stats->longest_wait = 10min;
+  list.stats->slots = 8;
+  list.stats->slots_needed = 12;
   CHECK(told(good_host(), {list}).empty());
-  list.figures->lap = 12min;
+  list.stats->cycle = 12min;
   CHECK(told(good_host(), {list}) ==
         Texts{"overdue|items of a are overdue: a cycle takes 12m; overdue_after "
               "is 10m; needs 12 slots, has 8"});
-  list.figures->oldest = 1h;
-  list.figures->places.reset();
+  list.stats->longest_wait = 1h;
+  list.stats->slots.reset();
   CHECK(told(good_host(), {list}) ==
         Texts{"overdue|items of a are overdue: a cycle takes 12m, and an item has "
               "waited for 1h; overdue_after is 10m"});
-  list.figures->lap.reset();
+  list.stats->cycle.reset();
   CHECK(told(good_host(), {list}) ==
         Texts{"overdue|items of a are overdue: an item has waited for 1h; "
               "overdue_after is 10m"});
@@ -94,7 +94,7 @@ TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
 TEST_CASE("a Redis that is away is one problem, however many lists wait for it") {
   HostStatus host = good_host();
   host.redis.connected = false;
-  host.redis.trouble = "can't connect: Connection refused";
+  host.redis.error = "can't connect: Connection refused";
   std::vector<ListStatus> lists;
   for (int i = 0; i < 300; ++i)
     lists.push_back(list_of("l" + std::to_string(i),
@@ -109,8 +109,8 @@ TEST_CASE("a Redis that is away is one problem, however many lists wait for it")
 TEST_CASE("lists with one cause are told together") {
   std::vector<ListStatus> lists;
   for (const char* name : {"a", "b", "c", "d e"})
-    lists.push_back(list_of(name, ListState::refused, "/opt/x: not found"));
-  lists.push_back(list_of("f", ListState::refused, "lacks \"gpu\""));
+    lists.push_back(list_of(name, ListState::ineligible, "/opt/x: not found"));
+  lists.push_back(list_of("f", ListState::ineligible, "lacks \"gpu\""));
   CHECK(told(good_host(), lists) ==
         Texts{"ineligible|host is ineligible for a, b, c and 1 more: /opt/x: not found",
               "ineligible|host is ineligible for f: lacks \"gpu\""});
@@ -172,9 +172,9 @@ TEST_CASE("what is worst comes first, and the host's own state is told") {
   host.state = HostState::quiet;
   host.last_reload_failed = true;
   host.last_reload = "failed: the config has mistakes; nothing was changed";
-  ListStatus parked = list_of("parked");
-  parked.quarantined = 2;
-  CHECK(told(host, {list_of("x", ListState::refused, "not found"), parked,
+  ListStatus quarantined = list_of("parked");
+  quarantined.quarantined = 2;
+  CHECK(told(host, {list_of("x", ListState::ineligible, "not found"), quarantined,
                     list_of("y", ListState::unavailable, "NOPERM no"),
                     list_of("z", ListState::starved, "no more processes")}) ==
         Texts{"unavailable|Redis refuses y: NOPERM no",
@@ -190,9 +190,9 @@ TEST_CASE("what is worst comes first, and the host's own state is told") {
 TEST_CASE("ten thousand causes are not ten thousand lines") {
   Problems problems(good_host());
   for (int i = 0; i < 10'000; ++i)
-    problems.add(list_of("l" + std::to_string(i), ListState::refused, std::to_string(i)));
+    problems.add(list_of("l" + std::to_string(i), ListState::ineligible, std::to_string(i)));
   const auto all = problems.take();
-  REQUIRE(all.size() == Problems::most_causes + 1);
+  REQUIRE(all.size() == Problems::max_causes + 1);
   CHECK(all.back().text == "9980 more lists are ineligible, for 9980 other reasons");
   CHECK(all.back().lists == 9980);
 }

@@ -31,7 +31,7 @@ Config config_of(std::initializer_list<std::pair<const char*, unsigned>> lists) 
   Config config;
   config.supervisor.host = "here";
   for (const auto& [prefix, concurrency] : lists) {
-    auto rule = std::make_shared<Rule>();
+    auto rule = std::make_shared<ListConfig>();
     rule->prefix = prefix;
     rule->concurrency = concurrency;
     config.lists.emplace(prefix, std::move(rule));
@@ -63,24 +63,24 @@ TEST_CASE("of a config that was read again, what is as it was keeps its rules") 
 }
 
 TEST_CASE("settings that are shared are one's own as soon as they change") {
-  Rule first;
-  Rule second = first;
+  ListConfig first;
+  ListConfig second = first;
   CHECK(&*first.child == &*second.child);
   second.child.edit().cwd = "/tmp";
   CHECK(first.child->cwd == "/");
-  CHECK(Rule().child->cwd == "/");
+  CHECK(ListConfig().child->cwd == "/");
   CHECK(first != second);
-  const Rule third = second;
+  const ListConfig third = second;
   second.child.edit().cwd = "/";
   CHECK(third.child->cwd == "/tmp");
   CHECK(first == second);
 }
 
 TEST_CASE("what rules say alike is in memory once, and each is its own all the same") {
-  Rule first;
+  ListConfig first;
   first.command = {"/bin/convert", "{}"};
   first.child.edit().cwd = "/srv";
-  Rule second;
+  ListConfig second;
   second.command = {"/bin/convert", "{}"};
   second.child.edit().cwd = "/tmp";
   CHECK(&*first.command != &*second.command);
@@ -90,11 +90,11 @@ TEST_CASE("what rules say alike is in memory once, and each is its own all the s
   second.command.edit().emplace_back("-v");
   CHECK(first.command->size() == 2);
   CHECK(second.command->size() == 3);
-  Shared<std::string> text = "a";
-  const Shared<std::string> same = text;
+  CopyOnWrite<std::string> text = "a";
+  const CopyOnWrite<std::string> same = text;
   text = "";
   CHECK(*same == "a");
-  CHECK(text == Shared<std::string>());
+  CHECK(text == CopyOnWrite<std::string>());
 }
 
 TEST_CASE("lists of a file that are alike share what they say") {
@@ -106,7 +106,7 @@ TEST_CASE("lists of a file that are alike share what they say") {
 }
 
 TEST_CASE("ten thousand lists at rest are small") {
-  CHECK(sizeof(Rule) <= 248);
+  CHECK(sizeof(ListConfig) <= 248);
   CHECK(sizeof(Poller) <= 232);
   CHECK(sizeof(ServedList) <= 152);
   CHECK(sizeof(source::CircularSource) <= 240);

@@ -20,26 +20,26 @@ constexpr std::int64_t first = 29'000'000;
 }  // namespace
 
 TEST_CASE("an hour counts runs and failures by the minute, of each list and of all") {
-  Hour hour;
+  RunsPerMinute hour;
   CHECK(hour.total(at_minute(first)).empty());
   hour.add("a", false, at_minute(first, 1));
   hour.add("a", true, at_minute(first, 59));
   hour.add("b", false, at_minute(first + 2));
-  using Figures = std::vector<MinuteFigures>;
+  using Figures = std::vector<MinuteCount>;
   CHECK(hour.total(at_minute(first + 2)) == Figures{{first, 2, 1}, {first + 2, 1, 0}});
   CHECK(hour.of("a", at_minute(first + 2)) == Figures{{first, 2, 1}});
   CHECK(hour.of("b", at_minute(first + 2), 2) == Figures{{first + 2, 1, 0}});
   CHECK(hour.of("c", at_minute(first + 2)).empty());
   CHECK(to_json_text(hour.total(at_minute(first + 2))) == "[[29000000,2,1],[29000002,1,0]]");
   std::string seen;
-  hour.each(first, [&seen](const std::string& prefix, const MinuteFigures& figures) {
-    seen += prefix + std::to_string(figures.runs);
+  hour.each(first, [&seen](const std::string& prefix, const MinuteCount& stats) {
+    seen += prefix + std::to_string(stats.runs);
   });
   CHECK(seen == "a2");
 }
 
 TEST_CASE("an hour forgets what is over, and lists that had no run in it") {
-  Hour hour;
+  RunsPerMinute hour;
   for (int i = 0; i < 1000; ++i) hour.add("list" + std::to_string(i), false, at_minute(first));
   hour.add("busy", false, at_minute(first + 30));
   CHECK(hour.lists() == 1001);
@@ -49,18 +49,18 @@ TEST_CASE("an hour forgets what is over, and lists that had no run in it") {
   hour.add("busy", true, at_minute(first + 60));
   CHECK(hour.lists() == 1);
   CHECK(hour.of("busy", at_minute(first + 60)) ==
-        std::vector<MinuteFigures>{{first + 30, 1, 0}, {first + 60, 1, 1}});
+        std::vector<MinuteCount>{{first + 30, 1, 0}, {first + 60, 1, 1}});
 }
 
 TEST_CASE("an hour after a break has no figures of the one before") {
-  Hour hour;
+  RunsPerMinute hour;
   hour.add("a", true, at_minute(first));
-  hour.add("a", false, at_minute(first + Hour::length));  // the same bucket
-  CHECK(hour.of("a", at_minute(first + Hour::length)) ==
-        std::vector<MinuteFigures>{{first + Hour::length, 1, 0}});
+  hour.add("a", false, at_minute(first + RunsPerMinute::length));  // the same bucket
+  CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
+        std::vector<MinuteCount>{{first + RunsPerMinute::length, 1, 0}});
   hour.add("a", false, at_minute(first));  // a clock that was set back
-  CHECK(hour.of("a", at_minute(first + Hour::length)) ==
-        std::vector<MinuteFigures>{{first + Hour::length, 2, 0}});
+  CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
+        std::vector<MinuteCount>{{first + RunsPerMinute::length, 2, 0}});
 }
 
 }  // namespace hour_test

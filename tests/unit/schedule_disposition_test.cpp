@@ -12,7 +12,7 @@ namespace schedule_disposition_test {
 namespace {
 
 struct Ended {
-  Rule rule;
+  ListConfig rule;
   RunEnd end;
   std::optional<StopReason> stopped;
   unsigned attempt = 1;
@@ -24,7 +24,7 @@ struct Ended {
   [[nodiscard]] ScheduleDisposition disposed() const {
     EndedRun run;
     run.claim.attempt = attempt;
-    run.rule = std::make_shared<const Rule>(rule);
+    run.rule = std::make_shared<const ListConfig>(rule);
     run.outcome = outcome_of(rule, end, stopped);
     run.end = end;
     return dispose_of_scheduled(run);

@@ -14,7 +14,7 @@ namespace {
 
 struct Bench : World {
   explicit Bench(unsigned concurrency = 1) {
-    Rule rule = rule_for("mix", concurrency);
+    ListConfig rule = rule_for("mix", concurrency);
     rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
     poller = std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(rule));
     auto made = std::make_unique<source::ScheduleSource>(
@@ -32,7 +32,7 @@ struct Bench : World {
     run_for(5ms);
   }
 
-  Places places{clock, 0};
+  SlotPool places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   FakeSchedule* queues = nullptr;
   std::unique_ptr<Poller> poller;

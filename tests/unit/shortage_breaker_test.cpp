@@ -14,7 +14,7 @@ namespace {
 
 /// One poller on a host that can start `most` runs at a time.
 struct Bench : World {
-  explicit Bench(Rule rule, std::optional<std::size_t> most) {
+  explicit Bench(ListConfig rule, std::optional<std::size_t> most) {
     const bool once = !rule.supervised;
     poller =
         std::make_unique<Poller>(PollerHost{clock, timers, places, *this}, share(std::move(rule)));
@@ -33,7 +33,7 @@ struct Bench : World {
                       [](const auto& lock) { return !lock.second.value.empty(); }));
   }
 
-  Places places{clock, 0};
+  SlotPool places{clock, 0};
   IdlePolls idle{timers, clock, 100, 7};
   std::unique_ptr<Poller> poller;
 };
@@ -43,7 +43,7 @@ using Log = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("what a host lacks is no failure of the item, and leaves no lock") {
-  Rule rule = rule_for("work", 4);
+  ListConfig rule = rule_for("work", 4);
   rule.max_failures = 1;
   Bench bench(rule, 0);
   CHECK(bench.poller->state() == PollerState::starved);
@@ -137,7 +137,7 @@ TEST_CASE("a draining poller hands back what it can't start, and drains") {
 
 TEST_CASE(
     "the one-item wrapper does not wait: it ends with the reason, and leaves nothing behind") {
-  Rule rule = rule_for("work");
+  ListConfig rule = rule_for("work");
   rule.supervised = false;
   Bench bench(rule, 0);
   CHECK(bench.ended > 0);

@@ -17,10 +17,10 @@ namespace places_test {
 namespace {
 
 /// Wants so many places at once; each run takes as long.
-class List : Places::User {
+class List : SlotPool::User {
  public:
-  List(World& world, Places& places, unsigned weight, std::size_t concurrency, Duration takes)
-      : Places::User(places, weight), world_(world), most_(concurrency), takes_(takes) {}
+  List(World& world, SlotPool& places, unsigned weight, std::size_t concurrency, Duration takes)
+      : SlotPool::User(places, weight), world_(world), most_(concurrency), takes_(takes) {}
 
   void begin() {
     going_ = true;
@@ -28,21 +28,21 @@ class List : Places::User {
   }
   void pause() {
     going_ = false;
-    want_nothing();
+    leave_queue();
   }
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(had_).count(); }
   using User::held;
 
  private:
-  void place_free() override { fill(); }
+  void on_slot_free() override { fill(); }
 
   void fill() {
-    if (!going_ || held() >= most_) return want_nothing();
-    for (std::size_t places = take(most_ - held()); places > 0; --places) {
+    if (!going_ || held() >= most_) return leave_queue();
+    for (std::size_t places = acquire(most_ - held()); places > 0; --places) {
       runs_.push_back(std::make_unique<Timer>(world_.timers));
       runs_.back()->set(world_.clock.now() + takes_, [this] {
         had_ += takes_;
-        give_back(1);
+        release(1);
         fill();
       });
     }
@@ -74,7 +74,7 @@ struct Lists : World {
     for (auto& list : lists) list->begin();
   }
 
-  Places places;
+  SlotPool places;
   std::vector<std::unique_ptr<List>> lists;
 };
 

@@ -18,12 +18,12 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-struct Said : DialogueHandler {
+struct Said : StreamSessionHandler {
   Lines told;
-  StreamDialogue dialogue{share(rule()), *this};
+  StreamSession dialogue{share(rule()), *this};
 
-  static Rule rule() {
-    Rule made = rule_for("work");
+  static ListConfig rule() {
+    ListConfig made = rule_for("work");
     made.max_line = 200;
     made.stderr_tail = 8;
     return made;
@@ -43,7 +43,7 @@ struct Said : DialogueHandler {
   void on_log(const RunId& run, std::string_view line, bool cut) override {
     told.push_back(run + " log: " + std::string(line) + (cut ? " (cut)" : ""));
   }
-  void on_news(const ProcessNews& news) override {
+  void on_news(const ProcessEvent& news) override {
     if (const auto* line = std::get_if<ProcessLine>(&news))
       told.push_back("log: " + std::string(line->line));
     if (const auto* bad = std::get_if<ProcessBadLine>(&news))
@@ -98,7 +98,7 @@ TEST_CASE("late lines of a run that is over are known as such, others are not") 
 
 TEST_CASE("only so many runs that are over are remembered") {
   Said s;
-  for (std::size_t i = 0; i <= StreamDialogue::most_past; ++i) {
+  for (std::size_t i = 0; i <= StreamSession::max_past; ++i) {
     const RunId run = "run" + std::to_string(i);
     s.begin(run);
     s.complete(run);

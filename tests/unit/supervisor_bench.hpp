@@ -10,12 +10,12 @@ namespace w8y::test {
 
 using namespace std::chrono_literals;
 
-struct House : World {
+struct SupervisorBench : World {
   Supervisor supervisor{SupervisorHost{clock, timers, *this, *this, 7}};
   ReloadPlan plan;
   unsigned applied = 0;
 
-  void apply(std::vector<Rule> rules, bool new_sources = false) {
+  void apply(std::vector<ListConfig> rules, bool new_sources = false) {
     Config config;
     config.supervisor.host = "here";
     for (auto& rule : rules) {

@@ -9,13 +9,13 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("reload: what runs is not disturbed, a list that is gone drains, a new one begins") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"a1"};
   house.redis.lists["b"] = {"b1"};
   house.redis.lists["c"] = {"c1"};
   house.apply({rule_for("a"), rule_for("b")});
   CHECK(house.supervisor.running() == 2);
-  Rule changed = rule_for("a", 5);
+  ListConfig changed = rule_for("a", 5);
   house.apply({changed, rule_for("c")});
   CHECK(house.supervisor.generation() == 2);
   CHECK(house.plan.lists.size() == 3);
@@ -31,8 +31,8 @@ TEST_CASE("reload: what runs is not disturbed, a list that is gone drains, a new
 }
 
 TEST_CASE("an unchanged config changes nothing and probes only what was refused") {
-  House house;
-  house.fake_prober.answers["/bin/no"] = Refusal{"not executable"};
+  SupervisorBench house;
+  house.fake_prober.answers["/bin/no"] = Ineligibility{"not executable"};
   house.apply({rule_for("a"), rule_for("no")});
   house.fake_prober.probed.clear();
   const std::string hash = house.supervisor.config_hash();
@@ -43,7 +43,7 @@ TEST_CASE("an unchanged config changes nothing and probes only what was refused"
 }
 
 TEST_CASE("until the probes have answered the running configuration stays whole") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"a1", "a2"};
   house.apply({rule_for("a")});
   house.fake_prober.held = true;
@@ -57,7 +57,7 @@ TEST_CASE("until the probes have answered the running configuration stays whole"
 }
 
 TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2", "3", "4"};
   house.apply({rule_for("a", 2)});
   CHECK(house.supervisor.running() == 2);
@@ -71,11 +71,11 @@ TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
 }
 
 TEST_CASE("a rule that needs something else is not held to what the old one lacked") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a")});
   const RunId run = house.executors[0]->started[0].run;
-  Rule changed = rule_for("a");
+  ListConfig changed = rule_for("a");
   changed.child.edit().cwd = "/srv";
   house.fake_prober.probed.clear();
   house.apply({changed});
@@ -87,7 +87,7 @@ TEST_CASE("a rule that needs something else is not held to what the old one lack
 }
 
 TEST_CASE("a list that was taken out and put in again counts what still runs") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
   house.apply({});
@@ -101,10 +101,10 @@ TEST_CASE("a list that was taken out and put in again counts what still runs") {
 }
 
 TEST_CASE("a list with another lock_key is served at once, beside runs under the old one") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
-  Rule changed = rule_for("a");
+  ListConfig changed = rule_for("a");
   changed.circular().lock_key = "proc";
   house.apply({changed});
   REQUIRE(house.list("a").poller() != nullptr);
@@ -114,7 +114,7 @@ TEST_CASE("a list with another lock_key is served at once, beside runs under the
 }
 
 TEST_CASE("answers to the probes of an earlier reload don't count for a later one") {
-  House house;
+  SupervisorBench house;
   house.fake_prober.held = true;
   house.apply({rule_for("a"), rule_for("b")});
   const auto first = std::exchange(house.fake_prober.waiting, {});
@@ -126,12 +126,12 @@ TEST_CASE("answers to the probes of an earlier reload don't count for a later on
 }
 
 TEST_CASE("many new lists begin some at a time, and all of them") {
-  House house;
-  std::vector<Rule> rules;
+  SupervisorBench house;
+  std::vector<ListConfig> rules;
   for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
   Config config;
   config.supervisor.host = "here";
-  for (const auto& rule : rules) config.lists[rule.prefix] = share(Rule(rule));
+  for (const auto& rule : rules) config.lists[rule.prefix] = share(ListConfig(rule));
   const auto claiming = [&] {
     return std::count_if(
         house.supervisor.lists().begin(), house.supervisor.lists().end(),

@@ -10,9 +10,9 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("a host serves what its executors can, and says once why not the others") {
-  House house;
-  house.fake_prober.answers["/bin/gone"] = Refusal{"not found"};
-  Rule needy = rule_for("needy");
+  SupervisorBench house;
+  house.fake_prober.answers["/bin/gone"] = Ineligibility{"not found"};
+  ListConfig needy = rule_for("needy");
   needy.requires_caps = {"gpu"};
   house.redis.lists["work"] = {"a"};
   house.redis.lists["needy"] = {"b"};
@@ -33,9 +33,9 @@ TEST_CASE("a host serves what its executors can, and says once why not the other
 }
 
 TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused and comes back") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
-  Rule rule = rule_for("a", 2);
+  ListConfig rule = rule_for("a", 2);
   rule.max_failures = 1;
   house.apply({rule});
   REQUIRE(house.executors[0]->started.size() == 2);
@@ -44,7 +44,7 @@ TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused
   for (const Claim& claim : house.executors[0]->started)
     house.executors[0]->end_at(claim.run, 0s, lack);
   house.settle_down();
-  CHECK(house.list("a").state() == ServingState::refused);
+  CHECK(house.list("a").state() == ServingState::ineligible);
   CHECK(house.list("a").refusal() == lack.reason);
   CHECK(count(house.log, "refused a: " + lack.reason) == 1);
   CHECK(house.redis.history.empty());
@@ -56,7 +56,7 @@ TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused
   CHECK(house.executors[0]->started.size() == 2);
   CHECK(house.list("a").counters().claimed == 0);
 
-  house.fake_prober.answers["/bin/a"] = Refusal{lack.reason, true};
+  house.fake_prober.answers["/bin/a"] = Ineligibility{lack.reason, true};
   house.run_for(10min);
   CHECK(count(house.log, "refused a: " + lack.reason) == 1);
   house.fake_prober.answers.clear();
@@ -66,7 +66,7 @@ TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused
 }
 
 TEST_CASE("what only runs meet is tried once per probe_interval, not in a circle") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2", "3"};
   std::size_t tries = 0;
   house.apply({rule_for("a")});
@@ -82,7 +82,7 @@ TEST_CASE("what only runs meet is tried once per probe_interval, not in a circle
 }
 
 TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is drained once") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
   int drained = 0;
@@ -107,62 +107,62 @@ TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is 
 }
 
 TEST_CASE("a list is looked after by every host that has it, until it is gone") {
-  House house;
-  house.fake_prober.answers["/bin/mix"] = Refusal{"not found"};
-  Rule rule = rule_for("mix");
+  SupervisorBench house;
+  house.fake_prober.answers["/bin/mix"] = Ineligibility{"not found"};
+  ListConfig rule = rule_for("mix");
   rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
   house.apply({rule, rule_for("work")});
-  CHECK(house.list("mix").state() == ServingState::refused);
-  REQUIRE(house.upkeep.all.size() == 1);
-  FakeUpkeep* const first = *house.upkeep.all.begin();
+  CHECK(house.list("mix").state() == ServingState::ineligible);
+  REQUIRE(house.maintenance.all.size() == 1);
+  FakeUpkeep* const first = *house.maintenance.all.begin();
 
   SUBCASE("what goes wrong is told") {
-    first->handler.on_upkeep_trouble("mix-timeline is a string");
+    first->handler.on_maintenance_error("mix-timeline is a string");
     CHECK(count(house.log, "upkeep mix: mix-timeline is a string") == 1);
   }
   SUBCASE("a changed rule is used, by the same") {
     rule.weight = 7;
     house.apply({rule});
-    CHECK(*house.upkeep.all.begin() == first);
+    CHECK(*house.maintenance.all.begin() == first);
     CHECK(first->rule->weight == 7);
-    CHECK(house.upkeep.made == 1);
+    CHECK(house.maintenance.made == 1);
   }
   SUBCASE("another connection: another one") {
     house.apply({rule}, true);
-    CHECK(house.upkeep.all.size() == 1);
-    CHECK(house.upkeep.made == 2);
+    CHECK(house.maintenance.all.size() == 1);
+    CHECK(house.maintenance.made == 2);
   }
   SUBCASE("not enabled, and enabled again") {
     rule.enabled = false;
     house.apply({rule});
-    CHECK(house.upkeep.all.empty());
+    CHECK(house.maintenance.all.empty());
     rule.enabled = true;
     house.apply({rule});
-    CHECK(house.upkeep.all.size() == 1);
+    CHECK(house.maintenance.all.size() == 1);
   }
   SUBCASE("gone from the config") {
     house.apply({rule_for("work")});
-    CHECK(house.upkeep.all.empty());
+    CHECK(house.maintenance.all.empty());
   }
   SUBCASE("a drain") {
     house.supervisor.drain({});
     house.settle_down();
-    CHECK(house.upkeep.all.empty());
+    CHECK(house.maintenance.all.empty());
   }
   SUBCASE("a hold, until it ends") {
     house.supervisor.set_hold("host old uses format 0");
-    CHECK(house.upkeep.all.empty());
+    CHECK(house.maintenance.all.empty());
     rule.weight = 7;
     house.apply({rule});
-    CHECK(house.upkeep.all.empty());
+    CHECK(house.maintenance.all.empty());
     house.supervisor.set_hold("");
-    REQUIRE(house.upkeep.all.size() == 1);
-    CHECK((*house.upkeep.all.begin())->rule->weight == 7);
+    REQUIRE(house.maintenance.all.size() == 1);
+    CHECK((*house.maintenance.all.begin())->rule->weight == 7);
   }
 }
 
 TEST_CASE("quiet holds every list, new ones too, until it ends") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.redis.lists["b"] = {"1"};
   house.supervisor.set_quiet(true);
@@ -176,11 +176,11 @@ TEST_CASE("quiet holds every list, new ones too, until it ends") {
 }
 
 TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and ends beside quiet") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.redis.lists["g"] = {"1"};
   house.supervisor.set_hold("host old uses format 0");
-  Rule jobs = rule_for("g");
+  ListConfig jobs = rule_for("g");
   jobs.source = GearmanSettings{};
   house.apply({rule_for("a"), jobs});
   CHECK(house.supervisor.hold(rule_for("a")) == "host old uses format 0");
@@ -205,7 +205,7 @@ TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and e
 }
 
 TEST_CASE("cancel finds a run wherever it is") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a")});
   const RunId run = house.executors[0]->started[0].run;
@@ -218,12 +218,12 @@ TEST_CASE("cancel finds a run wherever it is") {
 }
 
 TEST_CASE("a whole day of a host with many lists in milliseconds") {
-  House house;
+  SupervisorBench house;
   house.runs_take = 5s;
   house.idle_commands = 1;  // what takes time here is polling
-  std::vector<Rule> rules;
+  std::vector<ListConfig> rules;
   for (int i = 0; i < 20; ++i) {
-    Rule rule = rule_for("list" + std::to_string(i), 2);
+    ListConfig rule = rule_for("list" + std::to_string(i), 2);
     rule.circular().cooldown = 10min;
     rules.push_back(rule);
     for (int j = 0; j < 5; ++j) house.redis.lists[rule.prefix].push_back(std::to_string(j));
@@ -236,48 +236,48 @@ TEST_CASE("a whole day of a host with many lists in milliseconds") {
 }
 
 TEST_CASE("claims that nothing answers are told from those of a slow list, and of lists at rest") {
-  House house;
+  SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a"), rule_for("b")});
   house.run_for(10min);  // all rest
-  CHECK(house.supervisor.claims_silent_for() < 1s);
+  CHECK(house.supervisor.claims_unanswered_for() < 1s);
   house.redis.claim_takes = 1h;
   house.redis.lists["b"] = {"2"};
   const Instant asked = house.clock.now();
   house.run_for(10min);
-  CHECK(house.supervisor.claims_silent_for() > 9min);
-  CHECK(house.supervisor.claims_silent_for() <= house.clock.now() - asked);
+  CHECK(house.supervisor.claims_unanswered_for() > 9min);
+  CHECK(house.supervisor.claims_unanswered_for() <= house.clock.now() - asked);
 
   house.redis.claim_takes = 0s;
   house.apply({rule_for("a"), rule_for("b"), rule_for("new")});
-  CHECK(house.supervisor.claims_silent_for() < 1s);  // that one was answered
+  CHECK(house.supervisor.claims_unanswered_for() < 1s);  // that one was answered
   house.run_for(1h);
-  CHECK(house.supervisor.claims_silent_for() < 1s);
+  CHECK(house.supervisor.claims_unanswered_for() < 1s);
 }
 
 TEST_CASE("what makes all lists claim is paced by the answers") {
-  House house;
-  std::vector<Rule> rules;
+  SupervisorBench house;
+  std::vector<ListConfig> rules;
   for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
   house.redis.claim_takes = 100ms;
   house.apply(rules);
   SUBCASE("their start") {}
   SUBCASE("another connection") {
     house.run_for(1s);
-    house.redis.claims = house.redis.most_claims_out = 0;
+    house.redis.claims = house.redis.max_claims_out = 0;
     house.apply(rules, true);
   }
   SUBCASE("another rule for each") {
     house.run_for(1s);
-    house.redis.claims = house.redis.most_claims_out = 0;
-    for (Rule& rule : rules) rule.concurrency = 2;
+    house.redis.claims = house.redis.max_claims_out = 0;
+    for (ListConfig& rule : rules) rule.concurrency = 2;
     house.apply(rules);
   }
   SUBCASE("the end of quiet") {
     house.run_for(1s);
     house.supervisor.set_quiet(true);
     house.run_for(1s);
-    house.redis.claims = house.redis.most_claims_out = 0;
+    house.redis.claims = house.redis.max_claims_out = 0;
     house.supervisor.set_quiet(false);
   }
   SUBCASE("a Redis that is back, with lists in which nothing is free") {
@@ -287,7 +287,7 @@ TEST_CASE("what makes all lists claim is paced by the answers") {
       house.redis.locks[list + "a"] = {"rest", std::nullopt};
     }
     house.run_for(10s);
-    house.redis.claims = house.redis.most_claims_out = 0;
+    house.redis.claims = house.redis.max_claims_out = 0;
     for (std::size_t i = 0; i < 1000; ++i) house.sources[i]->handler.on_back();
   }
   // A few take their turn of the idle budget meanwhile.
@@ -296,6 +296,6 @@ TEST_CASE("what makes all lists claim is paced by the answers") {
   CHECK(house.redis.claims <= IdlePolls::least_back + 50);
   house.run_for(900ms);
   CHECK(house.redis.claims >= 1000);
-  CHECK(house.redis.most_claims_out >= IdlePolls::most_back);
-  CHECK(house.redis.most_claims_out <= IdlePolls::most_back + 50);
+  CHECK(house.redis.max_claims_out >= IdlePolls::most_back);
+  CHECK(house.redis.max_claims_out <= IdlePolls::most_back + 50);
 }

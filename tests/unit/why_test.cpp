@@ -11,8 +11,8 @@ constexpr WallTime now{1769862896000};  // 2026-01-31T12:34:56Z
 
 FleetHost host(const std::string& name, ListState state = ListState::idle) {
   FleetHost host;
-  host.beat.host = name;
-  host.beat.state = "running";
+  host.heartbeat.host = name;
+  host.heartbeat.state = "running";
   ListStatus& list = host.lists.emplace_back();
   list.state = state;
   list.concurrency = 8;
@@ -20,7 +20,7 @@ FleetHost host(const std::string& name, ListState state = ListState::idle) {
 }
 
 FleetHost refusing(const std::string& name, const std::string& why) {
-  FleetHost told = host(name, ListState::refused);
+  FleetHost told = host(name, ListState::ineligible);
   told.lists.front().why = why;
   return told;
 }
@@ -101,7 +101,7 @@ TEST_CASE("why: an item runs, and how far it is") {
   CHECK(why.sentences[0].hosts == std::vector<std::string>{"beta"});
   CHECK(why.sentences[0].texts.at("run") == "01KF");
 
-  run.stopping = run.parked_at_end = true;
+  run.stopping = run.quarantined_at_end = true;
   run.listed = false;
   CHECK(kinds(why_item(list({}), run)) == "running stopping quarantined_at_end not_listed");
 }
@@ -147,13 +147,13 @@ TEST_CASE("why: an item rests after failures, or by its cooldown") {
 }
 
 TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
-  WhyItem parked = item("quarantined");
-  parked.run = "01KFRUN";
-  parked.by = "w8yd on alpha";
-  parked.why = "3 runs failed in a row";
-  parked.since = now - 1h;
-  parked.last_failure = failed_run();
-  const Why why = why_item(list({host("alpha")}), parked);
+  WhyItem quarantined = item("quarantined");
+  quarantined.run = "01KFRUN";
+  quarantined.by = "w8yd on alpha";
+  quarantined.why = "3 runs failed in a row";
+  quarantined.since = now - 1h;
+  quarantined.last_failure = failed_run();
+  const Why why = why_item(list({host("alpha")}), quarantined);
   CHECK(first(why) ==
         "The item m1 of work is quarantined by w8yd on alpha after run 01KFRUN since "
         "2026-01-31T11:34:56Z, for 1h: 3 runs failed in a row.");
@@ -199,13 +199,13 @@ TEST_CASE("why: hosts refuse it, grouped by the reason") {
 TEST_CASE("why: each way in which a host does not serve it") {
   const auto only = [](const FleetHost& it) { return first(why_item(list({it}), item("free"))); };
   FleetHost it = host("alpha");
-  it.beat.state = "quiet";
+  it.heartbeat.state = "quiet";
   CHECK(only(it) ==
         "The host alpha is quiet and starts no new runs; to end that: w8yctl resume --host alpha");
-  it.beat.state = "draining";
+  it.heartbeat.state = "draining";
   CHECK(only(it) == "The host alpha is draining.");
-  it.silent = true;
-  it.last_beat = now - 40s;
+  it.unresponsive = true;
+  it.last_heartbeat = now - 40s;
   CHECK(only(it) ==
         "The host alpha is unresponsive since 2026-01-31T12:34:16Z, for 40s: it was killed, or "
         "cannot reach Redis.");
@@ -217,7 +217,7 @@ TEST_CASE("why: each way in which a host does not serve it") {
   it.lists.front().why = "NOPERM";
   CHECK(only(it) == "The host alpha cannot reach Redis: NOPERM.");
   it = host("alpha");
-  it.trouble = "it is no JSON";
+  it.error = "it is no JSON";
   CHECK(only(it) == "The heartbeat of alpha cannot be read: it is no JSON.");
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("why: nobody has it in the config, or nobody is there") {
   CHECK(first(why_item(list({}), item("free"))) ==
         "No host can run it: the fleet w8y-fleet has no host.");
   WhyList unseen = list({});
-  unseen.fleet_trouble = "NOPERM no right to the key w8y-fleet:hosts";
+  unseen.fleet_error = "NOPERM no right to the key w8y-fleet:hosts";
   CHECK(first(why_item(unseen, item("free"))) ==
         "The state of the hosts is not known, because the fleet cannot be read: NOPERM no right to "
         "the key w8y-fleet:hosts.");
@@ -242,7 +242,7 @@ TEST_CASE("why: who serves it is at a limit") {
         "The host alpha, the only one that serves it, is at its limit for the list: 8 of 8 runs "
         "(concurrency).");
   FleetHost crowded = host("beta");
-  crowded.beat.slots_used = crowded.beat.slots_limit = 16;
+  crowded.heartbeat.slots_used = crowded.heartbeat.slots_limit = 16;
   const Why why = why_item(list({full, crowded}), item("free"));
   CHECK(kinds(why) == "limit host_limit");
   CHECK(why.sentences[1].text ==
@@ -303,7 +303,7 @@ TEST_CASE("why: a job of a schedule") {
 
   job = item("queued");
   job.queue = "audio";
-  job.place = 4;
+  job.queue_position = 4;
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work is queued behind 3 others in the queue audio.");
   FleetHost video = host("alpha");
@@ -338,7 +338,7 @@ TEST_CASE("why: a job of a schedule") {
 TEST_CASE("why: a job of a feed") {
   const WhyList feed = list({host("alpha")}, SourceKind::job);
   WhyItem job = item("queued");
-  job.place = 3;
+  job.queue_position = 3;
   job.failures = 1;
   job.max_failures = 5;
   const Why why = why_item(feed, job);

@@ -20,7 +20,7 @@ constexpr std::size_t most_of_all = 1024;
 
 }  // namespace
 
-std::size_t CircularSource::claims_ahead(const Pace& pace) const {
+std::size_t CircularSource::claims_ahead(const RunRate& pace) const {
   if (rule_->fleet_concurrency > 0) return 0;
   if (pace.mean_run >= std::clamp(pace.claim_took * 4, worth_it, worth_it * 4)) return 0;
   const auto mean = std::max<Duration::rep>(pace.mean_run.count(), 1);

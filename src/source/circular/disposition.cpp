@@ -20,7 +20,7 @@ std::optional<Duration> own_cooldown(const EndedRun& run) {
 }
 
 Disposition after_failure(const EndedRun& run) {
-  const Rule& rule = *run.rule;
+  const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
   if (rule.max_failures > 0 && failures >= rule.max_failures)
     return {store::Quarantine{}, store::FailureCount::increment};

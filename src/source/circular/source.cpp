@@ -14,7 +14,7 @@ CircularSource::CircularSource(const Clock& clock, IdlePolls& idle, SourceHandle
 
 CircularSource::~CircularSource() = default;
 
-void CircularSource::use(RulePtr rule) {
+void CircularSource::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
   list_->use(rule_);
   let_in_ = false;
@@ -60,7 +60,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   // Before the reply is told: what woke it meanwhile makes its "nothing" old.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
   been_back();
-  for (const ShownItem& item : reply.parked) handler_.on_parked(item, too_long_text());
+  for (const DisplayItem& item : reply.parked) handler_.on_quarantined(item, too_long_text());
   handler_.on_claimed({std::move(reply.claims), reply.end, std::move(reply.detail)});
   if (again) end_wake();
 }

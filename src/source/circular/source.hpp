@@ -27,11 +27,11 @@ class CircularSource final : public Source,
   CircularSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler, const MakeList& make);
   ~CircularSource() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   [[nodiscard]] bool may_claim() const override { return !resting_; }
   void claim(std::size_t wanted) override;
   bool claim_item(const Item& item, ItemClaimed then) override;
-  [[nodiscard]] std::size_t claims_ahead(const Pace& pace) const override;
+  [[nodiscard]] std::size_t claims_ahead(const RunRate& pace) const override;
   void stop_waiting() override;
   void retire() override;
   void settle(EndedRun&& run) override;
@@ -107,7 +107,7 @@ class CircularSource final : public Source,
 
   const Clock& clock_;
   std::unique_ptr<store::CircularList> list_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::size_t held_ = 0;              ///< claims that are neither settled nor handed back
   std::uint32_t pass_calls_ = 0;      ///< of the last whole pass
   std::uint32_t others_in_line_ = 0;  ///< as that had it

@@ -24,7 +24,7 @@ GearmanSource::~GearmanSource() {
   for (const auto& line : lines_) host_.servers.forget(*line->worker);
 }
 
-void GearmanSource::use(RulePtr rule) {
+void GearmanSource::use(ListConfigPtr rule) {
   const bool other = rule_ && rule_->gearman().function != rule->gearman().function;
   rule_ = std::move(rule);
   if (records_) records_->use(rule_);
@@ -184,7 +184,7 @@ ClaimReply GearmanSource::reply() {
       reply.detail.clear();
       break;
     }
-    const std::string& trouble = line->worker->trouble();
+    const std::string& trouble = line->worker->error();
     reply.detail += (reply.detail.empty() ? "" : "; ") + name + ": " +
                     (line->slow        ? "it does not answer"
                      : trouble.empty() ? "not connected yet"

@@ -45,7 +45,7 @@ class GearmanSource final : public Source,
   GearmanSource(const GearmanHost& host, SourceHandler& handler, const MakeRecords& make);
   ~GearmanSource() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   [[nodiscard]] bool may_claim() const override { return !resting_ || !late_.empty(); }
   void claim(std::size_t wanted) override;
   void stop_waiting() override;
@@ -136,7 +136,7 @@ class GearmanSource final : public Source,
 
   const GearmanHost host_;
   SourceHandler& told_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::unique_ptr<store::GearmanRecords> records_;
   std::vector<std::unique_ptr<Line>> lines_;
   std::size_t turn_ = 0;       ///< of lines_: whose grab is next

@@ -12,7 +12,7 @@ using namespace store::thoonk;
 
 /// The failure that brings the cancels to `max_failures` stalls.
 JobDisposition after_failed_job(const EndedRun& run) {
-  const Rule& rule = *run.rule;
+  const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
   if (rule.max_failures > 0 && failures >= rule.max_failures) {
     const std::string reason = outcome_reason(run.outcome);

@@ -12,7 +12,7 @@ JobSource::JobSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler
 
 JobSource::~JobSource() = default;
 
-void JobSource::use(RulePtr rule) {
+void JobSource::use(ListConfigPtr rule) {
   queue_->use(std::move(rule));
   renewed();
 }

@@ -18,7 +18,7 @@ class JobSource final : public QueueSource, private ClaimRelay<store::thoonk::Jo
   JobSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler, const MakeQueue& make);
   ~JobSource() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   void retire() override;
   void settle(EndedRun&& run) override;
 

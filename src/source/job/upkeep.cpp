@@ -7,8 +7,8 @@
 
 namespace w8y::source {
 
-JobUpkeep::JobUpkeep(const Clock& clock, IdlePolls& idle, UpkeepHandler& handler,
-                     const MakeCare& make, RulePtr rule)
+JobUpkeep::JobUpkeep(const Clock& clock, IdlePolls& idle, ListMaintenanceHandler& handler,
+                     const MakeCare& make, ListConfigPtr rule)
     : IdlePolls::Sleeper(idle),
       clock_(clock),
       handler_(handler),
@@ -22,7 +22,7 @@ JobUpkeep::JobUpkeep(const Clock& clock, IdlePolls& idle, UpkeepHandler& handler
 
 JobUpkeep::~JobUpkeep() = default;
 
-void JobUpkeep::use(RulePtr rule) {
+void JobUpkeep::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
   care_->use(rule_);
   maintain_at_ = std::min(maintain_at_, clock_.now() + rule_->job().maintenance_interval);
@@ -55,7 +55,7 @@ void JobUpkeep::on_maintained(const store::thoonk::MaintenanceResult& result,
                               const std::string& trouble) {
   const Duration interval = rule_->job().maintenance_interval;
   maintain_at_ = clock_.now() + std::min(result.next.value_or(interval), interval);
-  if (trouble != std::exchange(trouble_, trouble)) handler_.on_upkeep_trouble(trouble);
+  if (trouble != std::exchange(trouble_, trouble)) handler_.on_maintenance_error(trouble);
   wait();
 }
 

@@ -14,17 +14,17 @@
 
 namespace w8y::source {
 
-class JobUpkeep final : public Upkeep,
+class JobUpkeep final : public ListMaintenance,
                         private store::thoonk::JobCareHandler,
                         private IdlePolls::Sleeper {
  public:
   using MakeCare =
       std::function<std::unique_ptr<store::thoonk::JobCare>(store::thoonk::JobCareHandler&)>;
-  JobUpkeep(const Clock& clock, IdlePolls& idle, UpkeepHandler& handler, const MakeCare& make,
-            RulePtr rule);
+  JobUpkeep(const Clock& clock, IdlePolls& idle, ListMaintenanceHandler& handler,
+            const MakeCare& make, ListConfigPtr rule);
   ~JobUpkeep() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
 
  private:
   enum class State {
@@ -52,8 +52,8 @@ class JobUpkeep final : public Upkeep,
   void wait();
 
   const Clock& clock_;
-  UpkeepHandler& handler_;
-  RulePtr rule_;
+  ListMaintenanceHandler& handler_;
+  ListConfigPtr rule_;
   State state_ = State::entering;
   bool again_ = false;  ///< Redis came back while a call was out
   Instant recover_at_{};

@@ -9,7 +9,8 @@
 namespace w8y::source {
 
 Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
-                       UpkeepHandler& handler, const MakeQueue& make, Note note, RulePtr rule)
+                       ListMaintenanceHandler& handler, const MakeQueue& make, Note note,
+                       ListConfigPtr rule)
     : IdlePolls::Sleeper(idle),
       clock_(clock),
       handler_(handler),
@@ -24,7 +25,7 @@ Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
 
 Dispatcher::~Dispatcher() = default;
 
-void Dispatcher::use(RulePtr rule) {
+void Dispatcher::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
   queue_->use(rule_);
 }
@@ -65,7 +66,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
   const std::optional<Instant> before = std::exchange(due_at_, std::nullopt);
   if (reply.next_due) due_at_ = now + *reply.next_due;
   if (reply.more) due_at_ = now;
-  for (const auto late : reply.late) handler_.on_entered(late);
+  for (const auto late : reply.late) handler_.on_enqueued(late);
   if (for_change_) note_fruit(reply.taken_off > 0 || (due_at_ && (!before || *due_at_ < *before)));
   tell(reply.refused == 0 ? std::string()
                           : "the job " + std::string(shown_part(reply.first_refused)) +
@@ -164,7 +165,7 @@ void Dispatcher::on_back() {
 
 void Dispatcher::tell(const std::string& why) {
   if (why == std::exchange(trouble_, why)) return;
-  handler_.on_upkeep_trouble(why);
+  handler_.on_maintenance_error(why);
 }
 
 }  // namespace w8y::source

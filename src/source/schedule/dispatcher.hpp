@@ -18,7 +18,7 @@
 
 namespace w8y::source {
 
-class Dispatcher final : public Upkeep,
+class Dispatcher final : public ListMaintenance,
                          private store::ScheduleQueueHandler,
                          private IdlePolls::Sleeper {
  public:
@@ -27,11 +27,11 @@ class Dispatcher final : public Upkeep,
   /// Told of each second, at most once, up to which all that was due is in its queue.
   using Note = std::function<void(const std::string& timefile, store::UnixSeconds time)>;
 
-  Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle, UpkeepHandler& handler,
-             const MakeQueue& make, Note note, RulePtr rule);
+  Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
+             ListMaintenanceHandler& handler, const MakeQueue& make, Note note, ListConfigPtr rule);
   ~Dispatcher() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
 
  private:
   enum class State {
@@ -75,9 +75,9 @@ class Dispatcher final : public Upkeep,
   void note_fruit(bool found);
 
   const Clock& clock_;
-  UpkeepHandler& handler_;
+  ListMaintenanceHandler& handler_;
   const Note note_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   State state_ = State::entering;
   bool again_ = false;       ///< something was heard while a call was out
   bool looked_ = false;      ///< what was heard has been looked for since

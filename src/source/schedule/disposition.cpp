@@ -25,7 +25,7 @@ store::JobEnd as_scheduled(const EndedRun& run) {
 }
 
 ScheduleDisposition after_failure(const EndedRun& run) {
-  const Rule& rule = *run.rule;
+  const ListConfig& rule = *run.rule;
   switch (rule.schedule().on_failure) {
     case OnFailure::die:
       break;

@@ -22,7 +22,7 @@ ScheduleSource::ScheduleSource(const Clock& clock, IdlePolls& idle, SourceHandle
 
 ScheduleSource::~ScheduleSource() = default;
 
-void ScheduleSource::use(RulePtr rule) {
+void ScheduleSource::use(ListConfigPtr rule) {
   queue_->use(std::move(rule));
   renewed();
 }

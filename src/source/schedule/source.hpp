@@ -18,7 +18,7 @@ class ScheduleSource final : public QueueSource, private ClaimRelay<store::Sched
                  const MakeQueue& make);
   ~ScheduleSource() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   void retire() override;
   void settle(EndedRun&& run) override;
 

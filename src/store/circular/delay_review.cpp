@@ -11,7 +11,7 @@ namespace w8y::store {
 
 namespace {
 
-Duration longest_delay(const Rule& rule) {
+Duration longest_delay(const ListConfig& rule) {
   const Duration backoff = rule.backoff ? rule.backoff->max : Duration{0};
   return std::max(rule.circular().cooldown, backoff);
 }
@@ -45,7 +45,7 @@ void DelayReview::on_clock_jump(const ServerClock::Jump& jump) {
 
 void DelayReview::step() {
   if (rules_.empty()) return;
-  const Rule& rule = *rules_.front();
+  const ListConfig& rule = *rules_.front();
   const CircularKeys keys(rule);
   const ListPass::Part part = *pass_.next();
   const auto ms = [](Duration time) {

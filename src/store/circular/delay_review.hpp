@@ -33,10 +33,10 @@ class DelayReview final : private ServerClock::Listener {
   const Clock& clock_;
   const Sweep& lists_;
   Duration jump_{0};
-  Instant before_{};          ///< last reply before the jump
-  std::list<RulePtr> rules_;  ///< lists still to review
-  ListPass pass_;             ///< pass over the first of `rules_`
-  unsigned round_ = 0;        ///< number of the review; replies to earlier reviews are ignored
+  Instant before_{};                ///< last reply before the jump
+  std::list<ListConfigPtr> rules_;  ///< lists still to review
+  ListPass pass_;                   ///< pass over the first of `rules_`
+  unsigned round_ = 0;  ///< number of the review; replies to earlier reviews are ignored
   Timer timer_;
   std::shared_ptr<bool> alive_;
 };

@@ -184,9 +184,9 @@ std::vector<ReleasedAs> ItemChanges::release(const std::vector<Item>& items) {
                          Locks::both, {keys_.wake}, items);
 }
 
-std::vector<ShownItem> ItemChanges::change_long(const char* what, const std::string& which,
-                                                const std::string& note) {
-  std::vector<ShownItem> changed;
+std::vector<DisplayItem> ItemChanges::change_long(const char* what, const std::string& which,
+                                                  const std::string& note) {
+  std::vector<DisplayItem> changed;
   const std::string shown = std::to_string(item_shown);
   pass(
       scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
@@ -201,14 +201,15 @@ std::vector<ShownItem> ItemChanges::change_long(const char* what, const std::str
   return changed;
 }
 
-std::vector<ShownItem> ItemChanges::change_long(LongChange what,
-                                                const std::vector<std::string>& states) {
+std::vector<DisplayItem> ItemChanges::change_long(LongChange what,
+                                                  const std::vector<std::string>& states) {
   std::string which = " ";
   for (const std::string& state : states) which += state + " ";
   return change_long(what == LongChange::remove ? "remove" : "release", which, {});
 }
 
-std::vector<ShownItem> ItemChanges::quarantine_long(const RunId& run, const QuarantineNote& note) {
+std::vector<DisplayItem> ItemChanges::quarantine_long(const RunId& run,
+                                                      const QuarantineNote& note) {
   return change_long("quarantine", run.str(), to_text(note));
 }
 

@@ -61,8 +61,8 @@ class ItemChanges {
   enum class LongChange { remove, release };
   /// The same for items that are longer than what is shown of them, where they stand in the list:
   /// of all in some of these states, or of the one that a run holds. Which were changed.
-  std::vector<ShownItem> change_long(LongChange what, const std::vector<std::string>& states);
-  std::vector<ShownItem> quarantine_long(const RunId& run, const QuarantineNote& note);
+  std::vector<DisplayItem> change_long(LongChange what, const std::vector<std::string>& states);
+  std::vector<DisplayItem> quarantine_long(const RunId& run, const QuarantineNote& note);
 
   struct Quarantined {
     Item item;
@@ -88,8 +88,8 @@ class ItemChanges {
   void pass(const redis::Script& script, const redis::Command& keys,
             const std::function<void(redis::Command&)>& add_args,
             const std::function<void(std::span<const redis::ReplyCopy>)>& each);
-  std::vector<ShownItem> change_long(const char* what, const std::string& which,
-                                     const std::string& note);
+  std::vector<DisplayItem> change_long(const char* what, const std::string& which,
+                                       const std::string& note);
 
   redis::SyncClient& client_;
   CircularKeys keys_;

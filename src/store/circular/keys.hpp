@@ -25,20 +25,20 @@ struct CircularKeys {
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
         samples(key_prefix + "samples") {}
-  explicit CircularKeys(const Rule& rule)
+  explicit CircularKeys(const ListConfig& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
   static constexpr std::string_view end_of_list = "list";
   /// Without making all the others.
-  [[nodiscard]] static std::string list_of(const Rule& rule) {
+  [[nodiscard]] static std::string list_of(const ListConfig& rule) {
     return rule.key_prefix().append(end_of_list);
   }
-  static void add_list_of(const Rule& rule, std::string& to) {
+  static void add_list_of(const ListConfig& rule, std::string& to) {
     to += rule.prefix;
     if (!rule.prefix.empty()) to += ':';
     to += end_of_list;
   }
-  [[nodiscard]] static std::string lock_prefix_of(const Rule& rule) {
+  [[nodiscard]] static std::string lock_prefix_of(const ListConfig& rule) {
     return rule.key_prefix() + rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }

@@ -26,9 +26,9 @@ struct PassReply {
   ClaimEnd end = ClaimEnd::more;
   /// When an item that is not free now may become free, if the Source saw one: a hint.
   std::optional<Duration> next_free;
-  std::string detail;             ///< why it is paused, unavailable or refused; for people
-  std::size_t calls = 1;          ///< that the pass took
-  std::vector<ShownItem> parked;  ///< by this pass: longer than longest_item
+  std::string detail;               ///< why it is paused, unavailable or refused; for people
+  std::size_t calls = 1;            ///< that the pass took
+  std::vector<DisplayItem> parked;  ///< by this pass: longer than max_item
   /// nothing_free: the whole list was looked at, not only its ends.
   bool whole = true;
   Line line = Line::none;
@@ -79,7 +79,7 @@ class CircularList {
  public:
   virtual ~CircularList() = default;
   /// Before the first claim; and again with a changed rule.
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
   virtual void claim(std::size_t wanted, Scan scan, Manner manner) = 0;
   /// Of one item, whatever its rest and whose turn it is. `then` is called once, from the loop;

@@ -55,7 +55,7 @@ struct ClaimResult {
   std::string detail;
   std::string refused;       ///< by Redis, of what is noted beside the locks
   std::vector<Taken> taken;  ///< taken[i] is locked with runs[i]
-  std::vector<ShownItem> parked;
+  std::vector<DisplayItem> parked;
   std::size_t longest = 0;  ///< bytes of the longest item that was read
   std::size_t bytes = 0;    ///< of all items that were read
 };
@@ -151,7 +151,7 @@ struct SweepResult {
 };
 
 /// How lists stand.
-struct MeasureCall {
+struct ListStatsCall {
   std::vector<CircularKeys> lists;
   /// Items that are looked at in one call: as many as are claimed from by one.
   static constexpr std::size_t most_items = 512;
@@ -161,7 +161,7 @@ struct MeasureCall {
   static constexpr Duration life = std::chrono::hours(24);
 };
 
-struct Measured {
+struct ListCounts {
   std::uint64_t length = 0;
   std::uint64_t free = 0;
   std::uint64_t running = 0;
@@ -172,9 +172,9 @@ struct Measured {
   std::optional<WallTime> oldest;
 };
 
-struct MeasureResult {
-  WallTime now{0};              ///< by Redis's clock
-  std::vector<Measured> lists;  ///< that were looked at: the first one at least
+struct ListStatsResult {
+  WallTime now{0};                ///< by Redis's clock
+  std::vector<ListCounts> lists;  ///< that were looked at: the first one at least
 };
 
 }  // namespace w8y::store

@@ -58,7 +58,7 @@ bool RedisCircularList::Work::over() const {
          news.empty() && !scan_later.pending() && !look_again.pending() && !turn;
 }
 
-void RedisCircularList::use(RulePtr rule) {
+void RedisCircularList::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
   if (work_) work_->keys.reset();
 }
@@ -148,7 +148,7 @@ void RedisCircularList::listen(bool on) {
 }
 
 /// Names of these channels never end alike.
-void RedisCircularList::on_heard(std::string_view channel, std::string_view message) {
+void RedisCircularList::on_message(std::string_view channel, std::string_view message) {
   if (channel.ends_with(':')) return heard_of_turn(message);
   if (!channel.ends_with(CircularKeys::end_of_list)) {
     if (work_ && work_->tires.pending() && ++work_->in_vain == most_in_vain)

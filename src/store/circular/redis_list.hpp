@@ -24,12 +24,12 @@ class RedisCircularList final : public CircularList,
                                 private redis::Client::Listener,
                                 private Sweep::Swept,
                                 private LookBatcher::Empty,
-                                private redis::Hearer {
+                                private redis::MessageHandler {
  public:
   RedisCircularList(std::shared_ptr<RedisSession> session, CircularListHandler& handler);
   ~RedisCircularList() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   void claim(std::size_t wanted, Scan scan, Manner manner) override;
   void claim_item(const Item& item, Source::ItemClaimed then) override;
   void leave_line() override;
@@ -49,7 +49,8 @@ class RedisCircularList final : public CircularList,
  private:
   /// A claim that is out, call by call until something was found or the pass is over.
   struct Pass {
-    RulePtr rule;  ///< a reload may come before the answer: what is locked is locked by this one
+    ListConfigPtr
+        rule;  ///< a reload may come before the answer: what is locked is locked by this one
     std::shared_ptr<const CircularKeys> keys;
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
@@ -57,7 +58,7 @@ class RedisCircularList final : public CircularList,
     std::optional<Duration> next_free;  ///< the soonest that a call has seen
     std::int64_t length = 0;            ///< of the list, at the first call
     bool overdue = false;
-    std::vector<ShownItem> parked;
+    std::vector<DisplayItem> parked;
   };
   /// What a run holds in Redis.
   struct Held {
@@ -100,7 +101,7 @@ class RedisCircularList final : public CircularList,
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
   /// The one-item wrapper is not here for long enough.
-  [[nodiscard]] RulePtr swept_rule() const override {
+  [[nodiscard]] ListConfigPtr swept_rule() const override {
     return rule_ && rule_->supervised ? rule_ : nullptr;
   }
   // of redis::Client::Listener
@@ -121,7 +122,7 @@ class RedisCircularList final : public CircularList,
   void note_length(const ClaimResult& result);
   void look_for(const std::vector<RunId>& runs);
   void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
-  Claim hold(const RunId& run, const Taken& taken, Instant sent, const RulePtr& rule,
+  Claim hold(const RunId& run, const Taken& taken, Instant sent, const ListConfigPtr& rule,
              const std::shared_ptr<const CircularKeys>& keys);
   Claim hold(const RunId& run, const Taken& taken, Instant sent) {
     return hold(run, taken, sent, work_->pass->rule, work_->pass->keys);
@@ -130,7 +131,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
   // of redis::Hearer
-  void on_heard(std::string_view channel, std::string_view message) override;
+  void on_message(std::string_view channel, std::string_view message) override;
   void on_confirmed(std::string_view channel) override;
   // of LookBatcher::Empty
   void add_key_of_list(std::string& to) const override { CircularKeys::add_list_of(*rule_, to); }
@@ -142,7 +143,7 @@ class RedisCircularList final : public CircularList,
   /// Or will hear of it as soon as it has to wait. One that would not keeps the others waiting, for
   /// whoever is called has its time to come.
   [[nodiscard]] bool hears_of_turn() const {
-    if (!session_->subscriber.trouble().empty()) return false;
+    if (!session_->subscriber.error().empty()) return false;
     return work_ && work_->turn ? work_->turn_heard : rule_->supervised;
   }
   void stop_listening();
@@ -158,7 +159,7 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] std::string lock_value(const RunId& run) const;
 
   CircularListHandler& handler_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   bool all_taken_ = true;  ///< the last claim left no free item
   bool empty_ = true;      ///< and there was none at all
   bool in_line_ = false;   ///< as the last claim had it

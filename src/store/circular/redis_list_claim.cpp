@@ -46,8 +46,7 @@ void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
 }
 
 void RedisCircularList::scan() {
-  if (!work_->room.admit(std::min(longest_.value_or(0), longest_item), may_hold()))
-    return hold_back();
+  if (!work_->room.admit(std::min(longest_.value_or(0), max_item), may_hold())) return hold_back();
   if (longest_ && *longest_ >= RedisSession::large && !session_->may_call_large()) {
     work_->scan_later.set(session_->large_after(), [this] { scan(); });
     return;
@@ -247,7 +246,7 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
 }
 
 Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent,
-                              const RulePtr& rule,
+                              const ListConfigPtr& rule,
                               const std::shared_ptr<const CircularKeys>& keys) {
   Leases::Lease lease = session_->leases.hold(
       {run, keys->lock(taken.item), lock_value(run), keys, rule->fleet_concurrency > 0,

@@ -42,15 +42,15 @@ bool RedisCircularList::may_start(const Claim& claim) const {
 }
 
 void RedisCircularList::settle(Settlement&& settlement) {
-  const Rule& rule = *settlement.rule;
+  const ListConfig& rule = *settlement.rule;
   SettleCall call;
   call.item = settlement.claim.item;
   call.run = settlement.claim.run;
   std::string parked;
   std::visit(NewLock{call, settlement, session_->holder.host, parked}, settlement.rest);
   if (!parked.empty())
-    tell_later([this, item = ShownItem(settlement.claim.item), parked] {
-      handler_.on_parked(item, parked);
+    tell_later([this, item = DisplayItem(settlement.claim.item), parked] {
+      handler_.on_quarantined(item, parked);
     });
   call.failures = "keep";
   if (rule.keeps_records) {

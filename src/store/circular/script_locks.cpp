@@ -64,8 +64,8 @@ ClaimResult read_claim(const redis::Reply& reply) {
   return result;
 }
 
-MeasureResult read_measures(const redis::Reply& reply) {
-  MeasureResult result;
+ListStatsResult read_measures(const redis::Reply& reply) {
+  ListStatsResult result;
   result.now = read_ms(reply[0].integer()).value_or(WallTime{0});
   const auto number = [](const redis::Reply& of) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.integer()));
@@ -185,7 +185,7 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string held = call.overdue ? "-1" : std::to_string(call.held);
   const std::string bytes = std::to_string(most_bytes_looked_at);
   const std::string first = std::to_string(at_once(call.longest));
-  const std::string longest = std::to_string(longest_item);
+  const std::string longest = std::to_string(max_item);
   const std::string told = std::to_string(item_shown + 1);  // one more tells that it was cut
   const std::string fence = std::to_string(call.newest_fence);
   redis::Command args{call.keys.lock_prefix,
@@ -324,10 +324,10 @@ void ScriptLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
               });
 }
 
-void ScriptLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer) {
-  const std::string most = std::to_string(MeasureCall::most_items);
-  const std::string life = ms_text(MeasureCall::life);
-  const std::string longest = std::to_string(MeasureCall::longest_noted);
+void ScriptLocks::measure(const ListStatsCall& call, Answer<ListStatsResult> answer) {
+  const std::string most = std::to_string(ListStatsCall::most_items);
+  const std::string life = ms_text(ListStatsCall::life);
+  const std::string longest = std::to_string(ListStatsCall::longest_noted);
   redis::Command keys;
   redis::Command args{most, life, longest};
   for (const CircularKeys& list : call.lists) {
@@ -340,7 +340,7 @@ void ScriptLocks::measure(const MeasureCall& call, Answer<MeasureResult> answer)
                   note_refusal(got);
                   return answer(nullptr, *trouble);
                 }
-                const MeasureResult result = read_measures(got.reply);
+                const ListStatsResult result = read_measures(got.reply);
                 answer(&result, {});
               });
 }

@@ -36,7 +36,7 @@ class ScriptLocks final {
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer);
   void sweep(const SweepCall& call, Answer<SweepResult> answer);
-  void measure(const MeasureCall& call, Answer<MeasureResult> answer);
+  void measure(const ListStatsCall& call, Answer<ListStatsResult> answer);
   /// It may be another user's: what was forbidden may be allowed, and the other way round.
   void new_connection() { proven_ = false; }
 

@@ -39,10 +39,10 @@ Sweep::Swept& Sweep::next_in_turn() {
   return **next_++;
 }
 
-std::list<RulePtr> Sweep::rules() const {
-  std::list<RulePtr> rules;
+std::list<ListConfigPtr> Sweep::rules() const {
+  std::list<ListConfigPtr> rules;
   for (const Swept* list : lists_)
-    if (RulePtr rule = list->swept_rule()) rules.push_back(std::move(rule));
+    if (ListConfigPtr rule = list->swept_rule()) rules.push_back(std::move(rule));
   return rules;
 }
 
@@ -58,7 +58,7 @@ void Sweep::step() {
   if (asking_) return;
   SweepCall call;
   for (std::size_t seen = 0; seen < lists_.size() && call.lists.size() < most_; ++seen) {
-    if (const RulePtr rule = next_in_turn().swept_rule()) call.lists.emplace_back(*rule);
+    if (const ListConfigPtr rule = next_in_turn().swept_rule()) call.lists.emplace_back(*rule);
   }
   if (call.lists.empty()) return;
   asking_ = true;

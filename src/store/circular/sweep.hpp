@@ -40,7 +40,7 @@ class Sweep {
    private:
     friend class Sweep;
     /// Returns nullptr if the list is not swept at present.
-    [[nodiscard]] virtual RulePtr swept_rule() const = 0;
+    [[nodiscard]] virtual ListConfigPtr swept_rule() const = 0;
 
     Sweep& sweep_;
     std::list<Swept*>::iterator place_;
@@ -49,7 +49,7 @@ class Sweep {
   /// Number of circular lists.
   [[nodiscard]] std::size_t lists() const { return lists_.size(); }
   /// Rules of the lists that are swept at present.
-  [[nodiscard]] std::list<RulePtr> rules() const;
+  [[nodiscard]] std::list<ListConfigPtr> rules() const;
   /// The next call, now.
   void step();
 

@@ -14,27 +14,27 @@
 
 namespace w8y::store {
 
-class FleetOrders {
+class FleetCommands {
  public:
-  using Then = std::function<void(FleetOutcome&&)>;
+  using Then = std::function<void(FleetCommandResult&&)>;
 
-  FleetOrders(loop::Loop& loop, redis::Client& client, redis::Subscriber& subscriber,
-              FleetReader& reader, const std::string& fleet, std::uint64_t seed);
-  ~FleetOrders();
-  FleetOrders(const FleetOrders&) = delete;
-  FleetOrders& operator=(const FleetOrders&) = delete;
+  FleetCommands(loop::Loop& loop, redis::Client& client, redis::Subscriber& subscriber,
+                FleetReader& reader, const std::string& fleet, std::uint64_t seed);
+  ~FleetCommands();
+  FleetCommands(const FleetCommands&) = delete;
+  FleetCommands& operator=(const FleetCommands&) = delete;
 
   /// `order.id` and `order.until` are filled in. `then` is called once, from the loop, when all
-  /// hosts that beat have answered, or after order_patience; dropped with this object.
-  void give(FleetOrder order, Then then);
+  /// hosts that beat have answered, or after order_timeout; dropped with this object.
+  void send(FleetCommand order, Then then);
 
  private:
-  struct Given;
-  using GivenPtr = std::shared_ptr<Given>;
+  struct Pending;
+  using GivenPtr = std::shared_ptr<Pending>;
 
-  void take_view(const GivenPtr& given, const FleetView& view);
+  void handle_view(const GivenPtr& given, const FleetView& view);
   void publish(const GivenPtr& given);
-  void take_answer(const GivenPtr& given, std::string_view payload);
+  void handle_reply(const GivenPtr& given, std::string_view payload);
   void finish_at(const GivenPtr& given, Instant when);
   void finish(const GivenPtr& given);
   void fail(const GivenPtr& given, std::string why);
@@ -46,7 +46,7 @@ class FleetOrders {
   FleetReader& reader_;
   const FleetKeys keys_;
   std::uint64_t seed_;
-  std::vector<GivenPtr> given_;
+  std::vector<GivenPtr> pending_;
 };
 
 }  // namespace w8y::store

@@ -10,12 +10,12 @@ namespace w8y::store {
 namespace {
 
 /// What a run said last may come after the answers: by another connection.
-constexpr Duration end_patience = std::chrono::seconds(1);
+constexpr Duration end_timeout = std::chrono::seconds(1);
 
 }  // namespace
 
-LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetOrders& orders,
-                         const std::string& fleet, const std::string& id, Wish wish,
+LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetCommands& orders,
+                         const std::string& fleet, const std::string& id, Filter wish,
                          Handler& handler)
     : loop_(loop),
       orders_(orders),
@@ -29,11 +29,11 @@ LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetO
           [this](std::string_view, std::string_view payload) { heard(payload); },
           // Nothing is said before it is heard.
           [this] {
-            if (!std::exchange(begun_, true)) ask();
+            if (!std::exchange(started_, true)) ask();
           })) {
   // Where the channel is refused, the order tells why: nobody answers it.
-  again_.set(loop.now() + order_patience, [this] {
-    if (!std::exchange(begun_, true)) ask();
+  again_.set(loop.now() + order_timeout, [this] {
+    if (!std::exchange(started_, true)) ask();
   });
 }
 
@@ -41,22 +41,23 @@ LogFollower::~LogFollower() = default;
 
 void LogFollower::ask() {
   again_.set(loop_.now() + log_renewal, [this] { ask(); });
-  FleetOrder order;
-  order.kind = OrderKind::logs;
+  FleetCommand order;
+  order.kind = FleetCommandKind::logs;
   order.by = wish_.by;
   order.run = wish_.run;
   order.list = wish_.list;
   order.listener = id_;
-  orders_.give(std::move(order), [this, alive = std::weak_ptr<bool>(alive_)](FleetOutcome&& told) {
-    if (!alive.expired()) answered(told);
-  });
+  orders_.send(std::move(order),
+               [this, alive = std::weak_ptr<bool>(alive_)](FleetCommandResult&& told) {
+                 if (!alive.expired()) answered(told);
+               });
 }
 
-void LogFollower::answered(const FleetOutcome& outcome) {
+void LogFollower::answered(const FleetCommandResult& outcome) {
   if (!std::exchange(followed_, true)) return handler_.on_followed(outcome);
   if (!outcome.no_run() || wish_.list) return vanished_.cancel();
   if (!vanished_.pending())
-    vanished_.set(loop_.now() + end_patience, [this] { handler_.on_vanished(); });
+    vanished_.set(loop_.now() + end_timeout, [this] { handler_.on_vanished(); });
 }
 
 void LogFollower::heard(std::string_view payload) {

@@ -13,7 +13,7 @@ namespace {
 
 /// Fields that are written in one command, and in one beat.
 constexpr std::size_t changes_at_once = 256;
-constexpr std::size_t fields_of_beat = 1024;
+constexpr std::size_t fields_of_heartbeat = 1024;
 /// Every so many beats: Redis's time, who is long gone, what runs have changed in lists.
 constexpr std::size_t tidy_every = 3;
 /// Every so many beats, since they live six times as long as the time between two.
@@ -23,7 +23,7 @@ constexpr std::size_t oldest_looked_at = 100;
 /// What a minute had is looked at for an hour, and a minute later its key is another's.
 constexpr Duration minute_life = std::chrono::minutes(60);
 /// A server that is asked to forget us has so long.
-constexpr Duration leave_patience = std::chrono::seconds(1);
+constexpr Duration leave_timeout = std::chrono::seconds(1);
 
 redis::ClientOptions named(redis::ClientOptions options) {
   if (!options.name.empty()) options.name += "-fleet";
@@ -32,8 +32,8 @@ redis::ClientOptions named(redis::ClientOptions options) {
 
 }  // namespace
 
-FleetMember::FleetMember(loop::Loop& loop, const redis::ClientOptions& options,
-                         const std::string& fleet, std::string id, Handler& handler)
+FleetMembership::FleetMembership(loop::Loop& loop, const redis::ClientOptions& options,
+                                 const std::string& fleet, std::string id, Handler& handler)
     : detail::FleetClientOwner{redis::Client(loop, named(options))},
       redis::Client::Listener(owned_client),
       loop_(loop),
@@ -43,51 +43,51 @@ FleetMember::FleetMember(loop::Loop& loop, const redis::ClientOptions& options,
       next_(loop.timers()),
       leave_(loop.timers()) {}
 
-FleetMember::~FleetMember() = default;
+FleetMembership::~FleetMembership() = default;
 
-void FleetMember::on_up() {
-  beats_ = 0;
+void FleetMembership::on_up() {
+  heartbeats_ = 0;
   time_.forget();
   times_.connected(loop_.now());
   // What was told may be on another server, or have expired.
   told_lists_ = false;
-  handler_.retell();
+  handler_.republish();
   arm();
 }
 
-void FleetMember::on_down(const std::string&) {
+void FleetMembership::on_down(const std::string&) {
   times_.disconnected();
   missing_ = 0;
   arm();
 }
 
-void FleetMember::beat_soon() {
+void FleetMembership::heartbeat_soon() {
   times_.asked(loop_.now());
   arm();
 }
 
-void FleetMember::arm() {
+void FleetMembership::arm() {
   const auto due = leaving_ ? std::nullopt : times_.due();
   if (!due) return next_.cancel();
   next_.set(*due, [this] { begin(); });
 }
 
-void FleetMember::begin() {
-  times_.begun(loop_.now());
+void FleetMembership::begin() {
+  times_.started(loop_.now());
   refused_.clear();
-  if (beats_++ % tidy_every != 0) return send();
+  if (heartbeats_++ % tidy_every != 0) return send();
   tidy();
 }
 
 /// The key goes before: in a cluster, TIME is asked where it is.
-void FleetMember::tidy() {
+void FleetMembership::tidy() {
   call({"ZRANGE", keys_.hosts, "0", std::to_string(oldest_looked_at - 1), "WITHSCORES"},
        [this](const redis::Answer& answer) { look_at_oldest(answer); });
   call({"TIME"},
        [this, asked = loop_.now()](const redis::Answer& answer) { note_time(answer, asked); });
 }
 
-void FleetMember::look_at_oldest(const redis::Answer& answer) {
+void FleetMembership::look_at_oldest(const redis::Answer& answer) {
   oldest_.clear();
   for (std::size_t i = 0; i + 1 < answer.reply.size(); i += 2) {
     const std::string_view score = answer.reply[i + 1].text();
@@ -96,7 +96,7 @@ void FleetMember::look_at_oldest(const redis::Answer& answer) {
 }
 
 /// Of the oldest, so many have beaten no more. Where all of them have, nobody knows how many more.
-void FleetMember::count_hosts(std::size_t gone) {
+void FleetMembership::count_hosts(std::size_t gone) {
   if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size() - gone);
   if (gone == oldest_.size()) return;
   call({"ZCARD", keys_.hosts}, [this, gone](const redis::Answer& count) {
@@ -106,12 +106,12 @@ void FleetMember::count_hosts(std::size_t gone) {
   });
 }
 
-void FleetMember::note_time(const redis::Answer& answer, Instant asked) {
+void FleetMembership::note_time(const redis::Answer& answer, Instant asked) {
   // What would be said now would come behind what takes all of it away.
   if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
   time_.note(redis::server_time(answer.reply), asked, loop_.now());
   const auto last = static_cast<double>(
-      (time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(beat_life)).count());
+      (time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(heartbeat_life)).count());
   redis::Command forget{"ZREM", keys_.hosts};
   for (const auto& [id, score] : oldest_)
     if (score < last && id != id_) forget.push_back(id);
@@ -120,27 +120,27 @@ void FleetMember::note_time(const redis::Answer& answer, Instant asked) {
   send();
 }
 
-void FleetMember::send() {
+void FleetMembership::send() {
   send_lists();
-  HostBeat beat = handler_.beat(time_);
-  beat.lists_version = version_;
+  HostHeartbeat heartbeat = handler_.heartbeat(time_);
+  heartbeat.lists_version = version_;
   const std::string now = std::to_string(time_.at(loop_.now()).count());
   call({"ZADD", keys_.hosts, now, id_});
-  const std::string text = to_text(beat);
-  call({"SET", keys_.host(id_), text, "PX", ms_of(beat_life)});
+  const std::string text = to_text(heartbeat);
+  call({"SET", keys_.host(id_), text, "PX", ms_of(heartbeat_life)});
   for (const Handler::Minute& minute : handler_.minutes(time_))
     call({"SET", keys_.minute(id_, minute.minute), minute.text, "PX", ms_of(minute_life)});
-  if (!told_lists_ || beats_ % prolong_every == 0) return;
-  call({"PEXPIRE", keys_.lists(id_), ms_of(beat_life)}, [this](const redis::Answer& answer) {
+  if (!told_lists_ || heartbeats_ % prolong_every == 0) return;
+  call({"PEXPIRE", keys_.lists(id_), ms_of(heartbeat_life)}, [this](const redis::Answer& answer) {
     if (!answer.ok() || answer.reply.integer() != 0) return;
-    handler_.retell();  // somebody has deleted it
+    handler_.republish();  // somebody has deleted it
     told_lists_ = false;
   });
 }
 
-void FleetMember::send_lists() {
-  const bool lively = beats_ % tidy_every == 1;
-  const auto changes = handler_.changes(fields_of_beat, lively);
+void FleetMembership::send_lists() {
+  const bool lively = heartbeats_ % tidy_every == 1;
+  const auto changes = handler_.changes(fields_of_heartbeat, lively);
   if (changes.empty()) return;
   ++version_;
   const std::string key = keys_.lists(id_);
@@ -158,12 +158,12 @@ void FleetMember::send_lists() {
     if (remove.size() > 2) call(remove);
     if (set.size() > 2) call(set);
   }
-  if (!std::exchange(told_lists_, true)) call({"PEXPIRE", key, ms_of(beat_life)});
-  if (changes.size() == fields_of_beat) times_.asked(loop_.now());
+  if (!std::exchange(told_lists_, true)) call({"PEXPIRE", key, ms_of(heartbeat_life)});
+  if (changes.size() == fields_of_heartbeat) times_.asked(loop_.now());
 }
 
-void FleetMember::call(const redis::Command& command,
-                       std::function<void(const redis::Answer&)> look) {
+void FleetMembership::call(const redis::Command& command,
+                           std::function<void(const redis::Answer&)> look) {
   ++missing_;
   client().call(command, [this, alive = std::weak_ptr<bool>(alive_),
                           look = std::move(look)](const redis::Answer& answer) {
@@ -177,19 +177,19 @@ void FleetMember::call(const redis::Command& command,
   });
 }
 
-void FleetMember::answered() {
+void FleetMembership::answered() {
   if (leaving_) return;
   times_.answered(!refused_.empty());
-  handler_.on_beat(refused_);
+  handler_.on_heartbeat_sent(refused_);
   arm();
 }
 
-void FleetMember::leave(std::function<void()> then) {
+void FleetMembership::leave(std::function<void()> then) {
   leaving_ = true;
   next_.cancel();
   left_ = std::move(then);
   const bool there = client().connected();
-  leave_.set(loop_.now() + (there ? leave_patience : Duration{0}),
+  leave_.set(loop_.now() + (there ? leave_timeout : Duration{0}),
              [this] { std::exchange(left_, {})(); });
   if (!there) return;
   // All in one write; the answer to the last one comes last.

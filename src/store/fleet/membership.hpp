@@ -23,44 +23,44 @@ struct FleetClientOwner {
 /// On a connection of its own, so that nothing of the fleet is in the way of renewals: what others
 /// have put into its keys may be large, and in a cluster its keys may be where no list is.
 /// A beat that Redis does not take is not kept: the next one says it all.
-class FleetMember final : private detail::FleetClientOwner, private redis::Client::Listener {
+class FleetMembership final : private detail::FleetClientOwner, private redis::Client::Listener {
  public:
   class Handler {
    public:
     virtual ~Handler() = default;
     /// Of now. `lists_version` is filled in here.
-    virtual HostBeat beat(const RedisTime& time) = 0;
+    virtual HostHeartbeat heartbeat(const RedisClock& time) = 0;
     /// What is to be told of lists: `most` at a time, if there are so many. `lively`: also what
     /// runs have changed.
-    virtual std::vector<ToldLists::Change> changes(std::size_t most, bool lively) = 0;
+    virtual std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) = 0;
     struct Minute {
       std::int64_t minute = 0;  ///< since 1970, by Redis's clock
       std::string text;         ///< at most max_minute bytes
     };
     /// What has changed of the last minutes' figures.
-    virtual std::vector<Minute> minutes(const RedisTime& time) = 0;
+    virtual std::vector<Minute> minutes(const RedisClock& time) = 0;
     /// What was told may be lost: all is to be told again.
-    virtual void retell() = 0;
+    virtual void republish() = 0;
     /// How many hosts the fleet's keys name, without those that have stopped to beat. 0: this host
     /// is the first, and has not beaten yet.
     virtual void on_counted(std::size_t hosts) = 0;
-    /// A beat was answered. `refused`: why Redis does not take it; empty: it does.
-    virtual void on_beat(const std::string& refused) = 0;
+    /// A beat was answered. `ineligible`: why Redis does not take it; empty: it does.
+    virtual void on_heartbeat_sent(const std::string& refused) = 0;
   };
 
-  FleetMember(loop::Loop& loop, const redis::ClientOptions& options, const std::string& fleet,
-              std::string id, Handler& handler);
-  ~FleetMember() override;
+  FleetMembership(loop::Loop& loop, const redis::ClientOptions& options, const std::string& fleet,
+                  std::string id, Handler& handler);
+  ~FleetMembership() override;
 
   /// Something is new.
-  void beat_soon();
+  void heartbeat_soon();
   /// Takes this host out of the fleet; `then`, once and from the loop, soon, whatever came of it.
   /// There are no more beats.
   void leave(std::function<void()> then);
 
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] redis::Client& client() { return owned_client; }
-  [[nodiscard]] const RedisTime& time() const { return time_; }
+  [[nodiscard]] const RedisClock& time() const { return time_; }
 
  private:
   void on_up() override;
@@ -80,10 +80,10 @@ class FleetMember final : private detail::FleetClientOwner, private redis::Clien
   const FleetKeys keys_;
   const std::string id_;
   Handler& handler_;
-  BeatTimes times_;
-  RedisTime time_;
+  HeartbeatTimer times_;
+  RedisClock time_;
   std::vector<std::pair<std::string, double>> oldest_;  ///< with their scores
-  std::size_t beats_ = 0;                               ///< on this connection
+  std::size_t heartbeats_ = 0;                          ///< on this connection
   std::size_t missing_ = 0;                             ///< answers
   bool told_lists_ = false;                             ///< there is a hash of them
   std::uint64_t version_ = 0;                           ///< of what is told of lists

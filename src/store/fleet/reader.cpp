@@ -10,11 +10,11 @@ namespace w8y::store {
 
 namespace {
 
-constexpr std::size_t most_hosts = 10'000;
+constexpr std::size_t max_hosts = 10'000;
 /// Heartbeats that one turn of the loop parses: 50 of 4 KiB take about 5 ms.
-constexpr std::size_t beats_at_once = 50;
+constexpr std::size_t heartbeats_at_once = 50;
 /// Nobody has a longer id: names are shorter.
-constexpr std::size_t longest_id = 512;
+constexpr std::size_t max_id = 512;
 
 std::string score_text(WallTime time) {
   return std::to_string(time.count());
@@ -74,10 +74,10 @@ void FleetReader::ask_time(const RoundPtr& round) {
 /// Scores that no heartbeat can have are not read, however many there are. One command reads all
 /// IDs: between two, a host that beats would move past the second one.
 void FleetReader::ask_hosts(const RoundPtr& round) {
-  const WallTime life = std::chrono::duration_cast<WallTime>(beat_life);
+  const WallTime life = std::chrono::duration_cast<WallTime>(heartbeat_life);
   const std::string newest = score_text(round->view->now + life);
   const std::string oldest = "(" + score_text(round->view->now - life);
-  const std::string count = std::to_string(most_hosts + 1);
+  const std::string count = std::to_string(max_hosts + 1);
   call(round, {"ZREVRANGEBYSCORE", keys_.hosts, newest, oldest, "WITHSCORES", "LIMIT", "0", count},
        keys_.hosts, [this](const redis::Answer& answer) {
          if (!answer.ok()) return fail(round_, answer, keys_.hosts);
@@ -87,57 +87,57 @@ void FleetReader::ask_hosts(const RoundPtr& round) {
 
 void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer) {
   FleetView& view = *round->view;
-  view.cut = answer.reply.size() / 2 > most_hosts;
-  const std::size_t found = std::min(answer.reply.size() / 2, most_hosts);
+  view.truncated = answer.reply.size() / 2 > max_hosts;
+  const std::size_t found = std::min(answer.reply.size() / 2, max_hosts);
   view.hosts.reserve(found);
   for (std::size_t i = 0; i < found; ++i) {
     const std::string_view id = answer.reply[2 * i].text();
-    if (id.empty() || id.size() > longest_id) continue;
+    if (id.empty() || id.size() > max_id) continue;
     FleetHost& host = view.hosts.emplace_back();
-    host.beat.id = id;
-    host.beat.host = name_in_host_id(id);
+    host.heartbeat.id = id;
+    host.heartbeat.host = name_in_host_id(id);
     const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
-    host.last_beat = read_ms(score).value_or(WallTime{0});
-    host.trouble = "it has no beat";
+    host.last_heartbeat = read_ms(score).value_or(WallTime{0});
+    host.error = "it has no beat";
   }
-  ask_beats(round);
+  ask_heartbeats(round);
 }
 
 /// GETRANGE in place of MGET: a value that is longer than a heartbeat is read no further than that.
-void FleetReader::ask_beats(const RoundPtr& round) {
+void FleetReader::ask_heartbeats(const RoundPtr& round) {
   const std::size_t first = round->asked;
-  const std::size_t end = std::min(round->view->hosts.size(), first + beats_at_once);
+  const std::size_t end = std::min(round->view->hosts.size(), first + heartbeats_at_once);
   if (first == end) return finish(round);
   round->asked = end;
   round->missing = end - first;
-  const std::string last = std::to_string(max_beat);
+  const std::string last = std::to_string(max_heartbeat);
   for (std::size_t i = first; i < end; ++i) {
-    const std::string key = keys_.host(round->view->hosts[i].beat.id);
+    const std::string key = keys_.host(round->view->hosts[i].heartbeat.id);
     call(round, {"GETRANGE", key, "0", last}, key,
-         [this, i](const redis::Answer& answer) { take_beat(round_, i, answer.reply); });
+         [this, i](const redis::Answer& answer) { take_heartbeat(round_, i, answer.reply); });
   }
 }
 
-void FleetReader::take_beat(const RoundPtr& round, std::size_t at, const redis::Reply& reply) {
+void FleetReader::take_heartbeat(const RoundPtr& round, std::size_t at, const redis::Reply& reply) {
   FleetHost& host = round->view->hosts[at];
   if (reply.is_error()) {
-    host.trouble = "its beat can't be read: " + std::string(reply.text().substr(0, 200));
+    host.error = "its beat can't be read: " + std::string(reply.text().substr(0, 200));
   } else if (!reply.is_string() || reply.text().empty()) {
-    host.trouble = "it has no beat";
-  } else if (reply.text().size() > max_beat) {
-    host.trouble = "its heartbeat has more than " + std::to_string(max_beat) + " bytes";
-  } else if (auto beat = parse_beat(reply.text())) {
-    beat->id = std::move(host.beat.id);
-    host.beat = std::move(*beat);
-    host.trouble.clear();
+    host.error = "it has no beat";
+  } else if (reply.text().size() > max_heartbeat) {
+    host.error = "its heartbeat has more than " + std::to_string(max_heartbeat) + " bytes";
+  } else if (auto heartbeat = parse_heartbeat(reply.text())) {
+    heartbeat->id = std::move(host.heartbeat.id);
+    host.heartbeat = std::move(*heartbeat);
+    host.error.clear();
   } else {
-    host.trouble = "what stands for its beat is none";
+    host.error = "what stands for its beat is none";
   }
-  if (--round->missing == 0) ask_beats(round);
+  if (--round->missing == 0) ask_heartbeats(round);
 }
 
 void FleetReader::finish(const RoundPtr& round) {
-  judge(*round->view);
+  classify(*round->view);
   round->over = true;
   const RoundPtr done = std::exchange(round_, nullptr);
   if (!later_.empty()) begin_.set(loop_.now(), [this] { begin(); });
@@ -150,7 +150,7 @@ void FleetReader::fail(const RoundPtr& round, const redis::Answer& answer, const
   view.unreachable =
       answer.failure != redis::Failure::none || redis::is_about_server(answer.error());
   view.hosts.clear();
-  view.trouble = (view.unreachable ? "" : key + ": ") + answer.problem();
+  view.error = (view.unreachable ? "" : key + ": ") + answer.problem();
   finish(round);
 }
 

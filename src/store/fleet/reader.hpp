@@ -36,8 +36,8 @@ class FleetReader {
   void ask_time(const RoundPtr& round);
   void ask_hosts(const RoundPtr& round);
   void take_hosts(const RoundPtr& round, const redis::Answer& answer);
-  void ask_beats(const RoundPtr& round);
-  void take_beat(const RoundPtr& round, std::size_t host, const redis::Reply& reply);
+  void ask_heartbeats(const RoundPtr& round);
+  void take_heartbeat(const RoundPtr& round, std::size_t host, const redis::Reply& reply);
   void finish(const RoundPtr& round);
   void fail(const RoundPtr& round, const redis::Answer& answer, const std::string& key);
   void call(const RoundPtr& round, const redis::Command& command, const std::string& key,

@@ -14,35 +14,35 @@ namespace {
 constexpr const char* read_at_once = "1000";
 constexpr std::size_t written_at_once = 256;
 /// More are not read: others have put them there.
-constexpr std::size_t most_fields = 100'000;
+constexpr std::size_t max_fields = 100'000;
 /// Of them all, when nobody asks any more.
 constexpr Duration life = std::chrono::minutes(5);
 
 }  // namespace
 
-struct FleetFigures::Reading {
+struct FleetStats::Reading {
   Read then;
   Fields fields;
   std::size_t commands = 0;
 };
 
-FleetFigures::FleetFigures(redis::Client& client, redis::Subscriber& subscriber,
-                           const std::string& fleet, std::string id, Heard heard)
+FleetStats::FleetStats(redis::Client& client, redis::Subscriber& subscriber,
+                       const std::string& fleet, std::string id, Heard heard)
     : client_(client),
       subscriber_(subscriber),
       keys_(fleet),
       id_(std::move(id)),
       heard_(std::move(heard)) {}
 
-void FleetFigures::listen() {
+void FleetStats::listen() {
   if (std::exchange(listens_, true)) return;
   news_ = subscriber_.subscribe(
-      keys_.stats, [this](std::string_view, std::string_view message) { hear(message); });
+      keys_.stats, [this](std::string_view, std::string_view message) { subscribe(message); });
 }
 
 /// For each field "NAME'S-LENGTH TEXT'S-LENGTH\n", its name and its text. Others may write
 /// anything.
-void FleetFigures::hear(std::string_view message) const {
+void FleetStats::subscribe(std::string_view message) const {
   const auto number = [&message](char end) -> std::optional<std::size_t> {
     std::size_t value = 0;
     const auto [at, error] =
@@ -61,13 +61,13 @@ void FleetFigures::hear(std::string_view message) const {
   }
 }
 
-void FleetFigures::read(Read then) {
+void FleetStats::read(Read then) {
   const auto reading = std::make_shared<Reading>();
   reading->then = std::move(then);
   scan(reading, "0");
 }
 
-void FleetFigures::scan(const std::shared_ptr<Reading>& reading, const std::string& cursor) {
+void FleetStats::scan(const std::shared_ptr<Reading>& reading, const std::string& cursor) {
   ++reading->commands;
   client_.call({"HSCAN", keys_.stats, cursor, "COUNT", read_at_once},
                [this, alive = std::weak_ptr<bool>(alive_), reading](const redis::Answer& answer) {
@@ -78,13 +78,12 @@ void FleetFigures::scan(const std::shared_ptr<Reading>& reading, const std::stri
                  for (std::size_t i = 0; i + 1 < found.size(); i += 2)
                    reading->fields.emplace_back(found[i].text(), found[i + 1].text());
                  const std::string next(answer.reply[0].text());
-                 if (next != "0" && reading->fields.size() < most_fields)
-                   return scan(reading, next);
+                 if (next != "0" && reading->fields.size() < max_fields) return scan(reading, next);
                  reading->then(true, std::move(reading->fields), reading->commands);
                });
 }
 
-void FleetFigures::take_right(std::function<void(bool taken)> then) {
+void FleetStats::acquire_lock(std::function<void(bool taken)> then) {
   client_.call(
       {"SET", keys_.collector, id_, "PX", ms_of(right_life), "NX"},
       [alive = std::weak_ptr<bool>(alive_), then = std::move(then)](const redis::Answer& answer) {
@@ -92,15 +91,15 @@ void FleetFigures::take_right(std::function<void(bool taken)> then) {
       });
 }
 
-void FleetFigures::prolong_right() {
+void FleetStats::renew_lock() {
   client_.call({"PEXPIRE", keys_.collector, ms_of(right_life)});
 }
 
-void FleetFigures::give_right_back() {
+void FleetStats::release_lock() {
   client_.call({"DEL", keys_.collector});
 }
 
-void FleetFigures::write(const Fields& fields) {
+void FleetStats::write(const Fields& fields) {
   for (std::size_t first = 0; first < fields.size(); first += written_at_once) {
     redis::Command set{"HSET", keys_.stats};
     std::string news;
@@ -117,7 +116,7 @@ void FleetFigures::write(const Fields& fields) {
   if (!fields.empty()) client_.call({"PEXPIRE", keys_.stats, expires});
 }
 
-void FleetFigures::remove(const std::vector<std::string>& names) {
+void FleetStats::remove(const std::vector<std::string>& names) {
   for (std::size_t first = 0; first < names.size(); first += written_at_once) {
     redis::Command remove{"HDEL", keys_.stats};
     const std::size_t end = std::min(names.size(), first + written_at_once);

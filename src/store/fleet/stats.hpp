@@ -16,7 +16,7 @@
 namespace w8y::store {
 
 /// Answers come from the loop; they are dropped with this.
-class FleetFigures {
+class FleetStats {
  public:
   /// A name and a text: of a list, "list:" and its prefix; "fleet".
   using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -27,9 +27,9 @@ class FleetFigures {
 
   using Heard = std::function<void(const std::string& name, const std::string& text)>;
 
-  /// `heard`: what another host has just written.
-  FleetFigures(redis::Client& client, redis::Subscriber& subscriber, const std::string& fleet,
-               std::string id, Heard heard);
+  /// `on_published`: what another host has just written.
+  FleetStats(redis::Client& client, redis::Subscriber& subscriber, const std::string& fleet,
+             std::string id, Heard heard);
 
   /// From now on. Not for who may not: it would be refused on each connection.
   void listen();
@@ -37,17 +37,17 @@ class FleetFigures {
   using Read = std::function<void(bool ok, Fields&& fields, std::size_t commands)>;
   void read(Read then);
   /// The right to ask: one host of the fleet has it at a time.
-  void take_right(std::function<void(bool taken)> then);
+  void acquire_lock(std::function<void(bool taken)> then);
   /// It is still ours: prolonged.
-  void prolong_right();
-  void give_right_back();
+  void renew_lock();
+  void release_lock();
   /// And tells all who listen.
   void write(const Fields& fields);
   void remove(const std::vector<std::string>& names);
 
  private:
   struct Reading;
-  void hear(std::string_view message) const;
+  void subscribe(std::string_view message) const;
   void scan(const std::shared_ptr<Reading>& reading, const std::string& cursor);
 
   redis::Client& client_;

@@ -27,7 +27,7 @@ class GearmanRecordsHandler {
 class GearmanRecords {
  public:
   virtual ~GearmanRecords() = default;
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   /// Redis has said whether the list is paused, or can't be asked.
   [[nodiscard]] virtual bool ready() const = 0;
   /// The pause as far as is known: the reason, which may be empty. While Redis is away, what was

@@ -39,7 +39,7 @@ RedisGearmanRecords::~RedisGearmanRecords() {
   *alive_ = false;
 }
 
-void RedisGearmanRecords::use(RulePtr rule) {
+void RedisGearmanRecords::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
   if (keys_) return;  // a list keeps its prefix
   keys_.emplace(rule_->key_prefix());

@@ -23,7 +23,7 @@ class RedisGearmanRecords final : public GearmanRecords,
   RedisGearmanRecords(std::shared_ptr<RedisSession> session, GearmanRecordsHandler& handler);
   ~RedisGearmanRecords() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   [[nodiscard]] bool ready() const override { return ready_; }
   [[nodiscard]] const std::optional<std::string>& pause() const override { return pause_; }
   void announce(const RunEvent& event) override;
@@ -50,7 +50,7 @@ class RedisGearmanRecords final : public GearmanRecords,
   void note_refused(const std::string& why);
 
   GearmanRecordsHandler& handler_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::optional<CircularKeys> keys_;
   bool ready_ = false;
   std::optional<std::string> pause_;

@@ -30,7 +30,7 @@ class JobEnds {
     /// more. From the loop.
     std::function<void(const std::string& refused)> unwritten;
     /// The schedule of a job is none: why. From the loop.
-    std::function<void(const ShownItem& job, const std::string& why)> bad;
+    std::function<void(const DisplayItem& job, const std::string& why)> bad;
   };
   JobEnds(RedisSession& session, DecideNextStep decide, Handler handler);
   ~JobEnds();

@@ -13,7 +13,7 @@ ScheduleNewsChannels::ScheduleNewsChannels(RedisSession& session, Handler handle
 
 ScheduleNewsChannels::~ScheduleNewsChannels() = default;
 
-void ScheduleNewsChannels::listen(About about, const Rule& rule) {
+void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
   const std::vector<std::string>& queues = rule.schedule().queues;
   if (about != about_ || rule.prefix != prefix_ || queues != queues_) {
     about_ = about;

@@ -33,7 +33,7 @@ class ScheduleNewsChannels {
   ScheduleNewsChannels& operator=(const ScheduleNewsChannels&) = delete;
 
   /// Of the schedule with this rule. To be said again when that has changed.
-  void listen(About about, const Rule& rule);
+  void listen(About about, const ListConfig& rule);
   /// It would be told of whatever others do to those keys.
   [[nodiscard]] bool hears_changes() const;
 

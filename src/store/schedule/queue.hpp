@@ -45,7 +45,7 @@ class ScheduleQueueHandler : public WorkQueueHandler {
 class ScheduleQueue : public WorkQueue {
  public:
   /// Before anything else; and again with a changed rule.
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   /// What is due goes to its queues; answered by one on_dispatched().
   virtual void dispatch() = 0;
   /// Jobs whose holder is gone go back to their queues; answered by one on_recovered(). One at a

@@ -80,8 +80,8 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
                                handler_.on_given_up(run, why);
                              },
                              [this](const std::string& refused) { refusals_.of_ends(refused); },
-                             [this](const ShownItem& job, const std::string& why) {
-                               handler_.on_parked(job, why);
+                             [this](const DisplayItem& job, const std::string& why) {
+                               handler_.on_quarantined(job, why);
                              }}),
       recovery_(*session_),
       lost_takes_(*session_,
@@ -98,7 +98,7 @@ RedisScheduleQueue::~RedisScheduleQueue() {
   *alive_ = false;
 }
 
-void RedisScheduleQueue::use(RulePtr rule) {
+void RedisScheduleQueue::use(ListConfigPtr rule) {
   const bool same = rule_ && rule_->prefix == rule->prefix;
   rule_ = std::move(rule);
   if (!same)
@@ -166,7 +166,8 @@ void RedisScheduleQueue::taken(const redis::Answer& answer) {
   TakeResult result = read_take(answer.reply);
   note_time(result.now);
   place_ = result.place;
-  for (ShownItem& job : result.too_long) take_.parked.push_back({std::move(job), too_long_text()});
+  for (DisplayItem& job : result.too_long)
+    take_.parked.push_back({std::move(job), too_long_text()});
   refusals_.of_take(result);
   const bool nothing = result.taken.empty() && result.refused.empty();
   if (result.status == TakeStatus::more && nothing) return send_take();
@@ -226,7 +227,7 @@ bool RedisScheduleQueue::may_start(const Claim& claim) const {
 // ---- ends
 
 void RedisScheduleQueue::settle(JobSettlement&& settlement) {
-  const Rule& rule = *settlement.rule;
+  const ListConfig& rule = *settlement.rule;
   JobEnds::End end;
   std::visit(EndWordsOf{end}, settlement.what);
   if (rule.keeps_records) {

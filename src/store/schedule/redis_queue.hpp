@@ -32,7 +32,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
                      ScheduleQueueHandler& handler);
   ~RedisScheduleQueue() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   void take(std::size_t wanted) override;
   void dispatch() override;
   void recover() override;
@@ -56,7 +56,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
  private:
   /// A take that is out, call by call until something was found or there is no more.
   struct Take {
-    RulePtr rule;
+    ListConfigPtr rule;
     std::shared_ptr<ScheduleLeaseStore> store;
     std::vector<std::string> queues;
     std::size_t wanted = 0;
@@ -90,7 +90,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void note_time(std::chrono::milliseconds redis_time);
 
   ScheduleQueueHandler& handler_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::shared_ptr<ScheduleLeaseStore> store_;
   std::vector<std::string> queues_;
   std::size_t place_ = 0;  ///< of the next visit

@@ -25,7 +25,7 @@ TakeWords::TakeWords(const TakeCall& call)
     : numbers_{ms_text(call.life),
                std::to_string(call.fleet_limit),
                std::to_string(call.place),
-               std::to_string(longest_item),
+               std::to_string(max_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
                std::to_string(item_shown + 1),  // one more tells that it was cut
                std::to_string(call.newest_fence),

@@ -65,7 +65,7 @@ struct TakeResult {
   std::optional<std::chrono::milliseconds> next_free;
   std::string detail;
   std::string refused;
-  std::vector<ShownItem> too_long;
+  std::vector<DisplayItem> too_long;
   std::vector<TakenJob> taken;  ///< taken[i] has the i-th ticket
 };
 TakeResult read_take(const redis::Reply& reply);

@@ -27,7 +27,7 @@ class TimelineReview final : private ServerClock::Listener {
   ~TimelineReview();
 
   /// Selects the list whose timeline is reviewed; nullptr: none.
-  void use(RulePtr rule) { rule_ = std::move(rule); }
+  void use(ListConfigPtr rule) { rule_ = std::move(rule); }
 
  private:
   struct Entry {
@@ -48,7 +48,7 @@ class TimelineReview final : private ServerClock::Listener {
 
   RedisSession& session_;
   const DecideNextStep decide_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   ServerClock::Jump jump_;
   unsigned round_ = 0;  ///< number of the review; replies to earlier reviews are ignored
   Timer timer_;

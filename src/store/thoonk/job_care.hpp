@@ -15,7 +15,7 @@ class JobCareHandler {
   virtual ~JobCareHandler() = default;
   /// `next`: when another lease may be over; none: no host holds a job, or it could not be asked.
   virtual void on_recovered(std::optional<Duration> next) = 0;
-  /// `trouble`: why it could not be done, where that is about this feed; else empty.
+  /// `error`: why it could not be done, where that is about this feed; else empty.
   virtual void on_maintained(const MaintenanceResult& result, const std::string& trouble) = 0;
   /// Redis is back.
   virtual void on_back() = 0;
@@ -26,7 +26,7 @@ class JobCareHandler {
 class JobCare {
  public:
   virtual ~JobCare() = default;
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   /// Claims of hosts that are gone are taken back; answered by one on_recovered().
   virtual void recover() = 0;
   /// The same and all the rest, as long as no other host does it; answered by one on_maintained().

@@ -36,7 +36,7 @@ std::uint64_t fingerprint(const std::string& id) {
 
 }  // namespace
 
-MaintenanceTerms maintenance_terms(const Rule& rule, std::string who) {
+MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who) {
   return {std::move(who),
           rule.max_failures,
           rule.history,

@@ -31,7 +31,7 @@ struct MaintenanceTerms {
   Duration interval{0};       ///< for so long nobody else looks
   bool always = false;        ///< also if somebody else does, and the whole of it
 };
-MaintenanceTerms maintenance_terms(const Rule& rule, std::string who);
+MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who);
 
 struct MaintenanceResult {
   std::size_t taken_back = 0;

@@ -47,7 +47,7 @@ class JobQueue : public WorkQueue {
   static constexpr std::size_t most_held_back = 1024;
 
   /// Before anything else; and again with a changed rule.
-  virtual void use(RulePtr rule) = 0;
+  virtual void use(ListConfigPtr rule) = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
   /// There will be no take any more: what is held back is cancelled now.
   virtual void retire() = 0;

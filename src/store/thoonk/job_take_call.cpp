@@ -29,7 +29,7 @@ TakeWords::TakeWords(const TakeCall& call)
     : numbers_{ms_text(call.life),
                std::to_string(call.fleet_limit),
                most_looked_at,
-               std::to_string(longest_item),
+               std::to_string(max_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
                std::to_string(item_shown + 1),  // one more tells that it was cut
                std::to_string(call.newest_fence)},
@@ -51,8 +51,8 @@ TakeResult read_take(const redis::Reply& reply) {
   std::size_t i = head;
   for (auto count = reply[5].integer(); count > 0; --count, i += 3) {
     const auto length = static_cast<std::size_t>(reply[i + 1].integer());
-    const bool payload = static_cast<std::size_t>(reply[i + 2].integer()) > longest_item;
-    result.parked.push_back({ShownItem(reply[i].text(), length),
+    const bool payload = static_cast<std::size_t>(reply[i + 2].integer()) > max_item;
+    result.parked.push_back({DisplayItem(reply[i].text(), length),
                              payload ? "its payload is " + too_long_text() : too_long_text()});
   }
   for (; i + 3 < reply.size(); i += 4) {

@@ -17,7 +17,7 @@ class RedisJobCare final : public JobCare, private SessionUser, private redis::C
   RedisJobCare(std::shared_ptr<RedisSession> session, JobCareHandler& handler);
   ~RedisJobCare() override;
 
-  void use(RulePtr rule) override { rule_ = std::move(rule); }
+  void use(ListConfigPtr rule) override { rule_ = std::move(rule); }
   void recover() override;
   void maintain() override;
 
@@ -29,7 +29,7 @@ class RedisJobCare final : public JobCare, private SessionUser, private redis::C
   void end(const std::string& trouble);
 
   JobCareHandler& handler_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   Recovery recovery_;
   std::optional<JobMaintenance> maintenance_;
   Timer pause_;  ///< between two steps

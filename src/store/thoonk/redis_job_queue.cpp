@@ -37,7 +37,7 @@ struct Effect {
 
 }  // namespace
 
-RecoverCall recover_call(const FeedKeys& keys, const Rule& rule) {
+RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule) {
   return {scripts::job_recover,
           {keys.ids, keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken,
            keys.slots, keys.runs},
@@ -75,7 +75,7 @@ RedisJobQueue::Ends::Handler RedisJobQueue::told_of_ends() {
           }};
 }
 
-void RedisJobQueue::use(RulePtr rule) {
+void RedisJobQueue::use(ListConfigPtr rule) {
   const bool same = rule_ && rule_->prefix == rule->prefix;
   rule_ = std::move(rule);
   if (!same) store_ = std::make_shared<JobLeaseStore>(session_->client, FeedKeys(rule_->prefix));
@@ -94,7 +94,7 @@ void RedisJobQueue::take(std::size_t wanted) {
 
 /// Memory for their payloads; a list whose jobs are short never waits for it.
 bool RedisJobQueue::has_room() {
-  return room_.admit(std::min(longest_, 2 * longest_item), most_held);
+  return room_.admit(std::min(longest_, 2 * max_item), most_held);
 }
 
 void RedisJobQueue::send_take() {
@@ -218,7 +218,7 @@ void RedisJobQueue::lease_expiring(RunId run) {
 // ---- ends
 
 void RedisJobQueue::settle(JobSettlement&& settlement) {
-  const Rule& rule = *settlement.rule;
+  const ListConfig& rule = *settlement.rule;
   const auto* stall = std::get_if<Stall>(&settlement.what);
   EndCall end;
   end.id = settlement.claim.item;
@@ -229,8 +229,8 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
   }
   std::visit(Effect{end}, settlement.what);
   if (stall) {
-    tell_later([this, id = ShownItem(settlement.claim.item), why = stall->why] {
-      handler_.on_parked(id, why);
+    tell_later([this, id = DisplayItem(settlement.claim.item), why = stall->why] {
+      handler_.on_quarantined(id, why);
     });
   }
   const RunId run = settlement.claim.run;

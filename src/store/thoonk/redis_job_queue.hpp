@@ -20,8 +20,8 @@
 
 namespace w8y::store::thoonk {
 
-/// What takes back the claims of hosts that are gone. `rule`: of such a list.
-RecoverCall recover_call(const FeedKeys& keys, const Rule& rule);
+/// What takes back the claims of hosts that are gone. `config`: of such a list.
+RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule);
 
 class RedisJobQueue final : public JobQueue,
                             private SessionUser,
@@ -31,7 +31,7 @@ class RedisJobQueue final : public JobQueue,
   RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler);
   ~RedisJobQueue() override;
 
-  void use(RulePtr rule) override;
+  void use(ListConfigPtr rule) override;
   void take(std::size_t wanted) override;
   void listen(bool on) override;
   [[nodiscard]] bool hears() const override;
@@ -48,7 +48,7 @@ class RedisJobQueue final : public JobQueue,
   using Ends = Settlements<JobEnds>;
   /// A take that is out, call by call until something was found or there is no more.
   struct Take {
-    RulePtr rule;
+    ListConfigPtr rule;
     std::shared_ptr<JobLeaseStore> store;
     std::size_t wanted = 0;
     std::vector<RunId> runs;
@@ -99,7 +99,7 @@ class RedisJobQueue final : public JobQueue,
   [[nodiscard]] std::string holder() const;
 
   JobQueueHandler& handler_;
-  RulePtr rule_;
+  ListConfigPtr rule_;
   std::shared_ptr<JobLeaseStore> store_;
   Timer room_timer_;
   ItemRoom::Member room_;
