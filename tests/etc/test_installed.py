@@ -42,6 +42,12 @@ OTHERS = {
     "share/fish/vendor_completions.d/w8yctl.fish",
     "share/fish/vendor_completions.d/w8yd.fish",
     "share/man/man1/w8y.1",
+    "share/man/man1/w8yctl-feed.1",
+    "share/man/man1/w8yctl-fleet.1",
+    "share/man/man1/w8yctl-items.1",
+    "share/man/man1/w8yctl-lists.1",
+    "share/man/man1/w8yctl-runs.1",
+    "share/man/man1/w8yctl-schedule.1",
     "share/man/man1/w8yctl.1",
     "share/man/man5/w8y.toml.5",
     "share/man/man7/w8y-api.7",
@@ -60,6 +66,7 @@ OTHERS = {
     "share/zsh/site-functions/_w8y",
     "share/zsh/site-functions/_w8yctl",
     "share/zsh/site-functions/_w8yd",
+    *(f"share/doc/w8y/{name}.md" for name in ("concepts", "quickstart", "tour")),
 }
 
 
