@@ -65,7 +65,7 @@ TEST_CASE("each field of a run record is documented") {
   const Names shown = view::record_names(view::api);
   CHECK(not_in_both("FinishedRun", shown, {"item_length"}) == "");
   CHECK(not_in_both("FinishedRunFound", shown, {"item_length", "state"}) == "");
-  CHECK(not_in_page(text_of("man/w8yctl.1"), shown) == "");
+  CHECK(not_in_page(text_of("man/w8yctl-runs.1"), shown) == "");
   CHECK(not_in_page(text_of("man/w8y-keys.7"), view::record_names(view::event | view::history)) ==
         "");
 }

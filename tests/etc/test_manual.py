@@ -46,8 +46,22 @@ def known_keys():
     return keys
 
 
-def page_of(program):
+def main_page_of(program):
     return place.page(f"{program.name}.{8 if program.name == 'w8yd' else 1}").read_text()
+
+
+def group_pages_of(program):
+    """Pages of groups of subcommands, such as w8yctl-items.1."""
+    return sorted(path for path in place.manual if re.fullmatch(rf"{program.name}-[a-z]+\.[18]", path.name))
+
+
+def page_of(program):
+    """All pages of a program as one text."""
+    return "\n".join([main_page_of(program), *(path.read_text() for path in group_pages_of(program))])
+
+
+def commands_of_page(text):
+    return set(re.findall(r"(?m)^\.It Cm ([a-z-]+)", text))
 
 
 def options_of_page(text):
@@ -89,12 +103,18 @@ class Options(unittest.TestCase):
     def test_commands(self):
         for program in place.programs:
             if commands := place.commands_of(place.says(program, "--help")):
-                described = set(re.findall(r"(?m)^\.It Cm ([a-z-]+)", page_of(program)))
-                self.assertEqual(described, commands)
+                pages = [path.read_text() for path in group_pages_of(program)]
+                self.assertEqual(commands_of_page(main_page_of(program)), commands)
+                self.assertEqual(set().union(*map(commands_of_page, pages)), commands)
+
+    def test_main_page_refers_to_group_pages(self):
+        for program in place.programs:
+            for path in group_pages_of(program):
+                self.assertIn(f"\n.Xr {path.stem} {path.suffix[1:]} ,\n", main_page_of(program))
 
     def test_options_of_commands(self):
         for program in place.programs:
-            text = page_of(program)
+            text = "\n".join(path.read_text() for path in group_pages_of(program))
             for command, help_text in place.help_texts(program).items():
                 if not command:
                     continue
@@ -102,6 +122,7 @@ class Options(unittest.TestCase):
                 own = rf"(?! (?:{'|'.join(group)})\b)" if group else ""
                 lines = re.findall(rf"(?m)^\.It Cm {command}\b{own}.*$", text)
                 with self.subTest(program.name, command=command):
+                    self.assertTrue(lines)
                     self.assertEqual(options_of_page("\n".join(lines)),
                                      place.long_options(help_text) - {"help"})
 
