@@ -1,4 +1,4 @@
-# Sourced by the other scripts: where we are, and what has to be installed.
+# Functions for the other scripts: the root of the checkout, required packages, and builds.
 # shellcheck shell=bash
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -24,7 +24,7 @@ test_packages=(
   shellcheck systemd util-linux zsh
 )
 
-# Installs those of the packages that are missing, as root or by sudo.
+# Installs the missing packages, as root or with sudo.
 need() {
   local missing=() package
   for package in "$@"; do
@@ -35,24 +35,25 @@ need() {
   say "installing ${missing[*]}"
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "needs these packages, and root to install them: ${missing[*]}"
+    command -v sudo >/dev/null || die "these packages are missing: ${missing[*]}; install them as root"
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update -qq
-  # The packaged redis-server and gearmand would start on their ports; nothing here uses them.
+  # RUNLEVEL=1 keeps the packages from starting redis-server and gearmand on their ports, because nothing here
+  # uses these servers.
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The sanitizers' runtime comes in a package that is named after clang's version.
+# Installs the runtime of the sanitizers. The name of its package has the version of clang.
 need_clang_runtime() {
   local version
   version=$(clang --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p' | head -n 1)
   need "libclang-rt-$version-dev"
 }
 
-# A browser for the test of the page, and what drives it, by npm. Where npm can't be asked, that test
-# says that it is left out.
+# Installs a browser for the test of the page, and its driver with npm. If npm fails, that test reports
+# that it is skipped.
 need_browser() {
   local modules=$root/build/page-modules
   need chromium
@@ -63,11 +64,11 @@ need_browser() {
   if npm ci --prefix "$modules" --ignore-scripts --no-audit --no-fund >"$modules.log" 2>&1; then
     cp "$modules/package-lock.json" "$modules/installed"
   else
-    say "npm can't install what drives the browser; see $modules.log"
+    say "npm cannot install the driver of the browser; see $modules.log"
   fi
 }
 
-# A build folder, configured once: FOLDER, then options of meson setup.
+# configure DIRECTORY [OPTION...]: configures a build directory once, with these options of meson setup.
 configure() {
   local folder=$1
   shift
@@ -76,14 +77,15 @@ configure() {
     { cat "$folder.log" >&2; die "meson setup failed"; }
 }
 
-# The first of the seeds that belong to the newest commit: nobody chooses them. Outside of a checkout, of now.
+# Prints the first seed of the newest commit, so that no person chooses the seeds. Outside of a checkout, the
+# present time replaces that of the commit.
 new_seed() {
   local time
   time=$(git -C "$root" log -1 --format=%ct 2>/dev/null) || time=$(date +%s)
   printf '%s\n' "${time}00000"
 }
 
-# Builds these targets as they are released, with gcc; installs what that needs.
+# Builds these targets with the options of a release, with gcc. Installs the packages that this needs.
 build_release() {
   need "${build_packages[@]}"
   mkdir -p "$root/build"

@@ -3,7 +3,7 @@ _w8y() {
     local cur prev words cword split
     _init_completion -s -n : || return
 
-    # The executable, and all that follows, is a command line of its own.
+    # The executable and all words after it are a separate command line.
     local i
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
@@ -20,7 +20,7 @@ _w8y() {
         esac
     done
     if ((i < cword)) || [[ ${words[i - 1]} == -- ]]; then
-        # Bash parts words at colons too: what is the i-th here may stand further on there.
+        # Bash also splits words at colons, so the i-th word here may have a higher index there.
         local word offset=0
         for word in "${words[@]:0:i}"; do
             local part=

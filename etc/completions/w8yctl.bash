@@ -1,23 +1,23 @@
 # bash completion for w8yctl
 
-# The lists of this host; what would need quotes is left out.
+# Lists of this host. Omits names that need quotes.
 _w8yctl_lists() {
     "$1" lists --json 2>/dev/null | sed -n 's/[{},]/\n/gp' |
         sed -n 's/^ *"list": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p' |
         awk '!seen[$0]++'
 }
 
-# All feeds; the same.
+# All feeds. Omits names that need quotes.
 _w8yctl_feeds() {
     "$1" feed list 2>/dev/null | sed -n '/^[A-Za-z0-9._/@-]*$/p'
 }
 
-# The hosts of the fleet.
+# Hosts of the fleet.
 _w8yctl_hosts() {
     "$1" fleet --no-lists 2>/dev/null | sed -n 's/^\([A-Za-z0-9._@-]*\)  .*/\1/p' | sed '/^HOST$/d'
 }
 
-# Ids of runs that go on, on all hosts; with "all", of those that have ended lately, too.
+# IDs of active runs on all hosts; with "all", also of the last 50 finished runs.
 _w8yctl_runs() {
     {
         "$1" fleet --no-lists --runs --json
@@ -26,7 +26,7 @@ _w8yctl_runs() {
         awk '!seen[$0]++'
 }
 
-# Items of a list, some hundreds at most; what would need quotes is left out.
+# Items of a list, at most 500. Omits items that need quotes.
 _w8yctl_items() {
     "$1" items --limit=500 --json -- "$2" 2>/dev/null | sed -n 's/[{},]/\n/gp' |
         sed -n 's/^ *"item": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p' | awk '!seen[$0]++'
@@ -71,7 +71,7 @@ _w8yctl() {
             ;;
     esac
 
-    # The command, and how many of its own words there are before this one.
+    # The subcommand, and the number of its own words before this one.
     local i command= given=0 list=
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in

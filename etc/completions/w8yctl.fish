@@ -1,12 +1,12 @@
 # fish completion for w8yctl
 
-# The lists of this host; what would need quotes is left out.
+# Lists of this host. Omits names that need quotes.
 function __w8yctl_lists
     w8yctl lists --json 2>/dev/null | string match -ra '"list": *"[A-Za-z0-9._/@-]*"' |
         string replace -r '"list": *"(.*)"' '$1' | sort -u
 end
 
-# Items of the list that stands behind the command, some hundreds at most; the same.
+# Items of the list after the subcommand, at most 500. Omits items that need quotes.
 function __w8yctl_items
     set --local words (commandline -opc | string match -v -- '-*')
     test (count $words) -ge 3; or return
@@ -15,13 +15,13 @@ function __w8yctl_items
         string replace -r '"item": *"(.*)"' '$1' | sort -u
 end
 
-# The hosts of the fleet.
+# Hosts of the fleet.
 function __w8yctl_hosts
     w8yctl fleet --no-lists 2>/dev/null | string replace -rf '^([A-Za-z0-9._@-]+)  .*' '$1' |
         string match -v HOST
 end
 
-# Ids of runs that go on, on all hosts; and of those that have ended lately.
+# IDs of active runs on all hosts, and of the last 50 finished runs.
 function __w8yctl_run_ids
     string match -ra '"run": *"[0-9A-Z]*"' | string replace -r '"run": *"(.*)"' '$1' | sort -u
 end
@@ -35,13 +35,13 @@ end
 complete -c w8yctl -f
 complete -c w8yctl -s h -l help -d 'Print a summary'
 complete -c w8yctl -n __fish_use_subcommand -l version -d 'Print the version'
-complete -c w8yctl -l socket -r -F -d 'Status socket of w8yd'
-complete -c w8yctl -l config -r -F -d 'Config file'
-complete -c w8yctl -l redis-url -x -d Redis
-complete -c w8yctl -l lock-key -x -a 'lock proc' -d 'Name in lock keys'
-complete -c w8yctl -l fleet -x -d 'Name of the fleet'
-complete -c w8yctl -l json -d 'For programs'
-complete -c w8yctl -l wide -d 'Tables are not cut'
+complete -c w8yctl -l socket -r -F -d 'Use this status socket of w8yd'
+complete -c w8yctl -l config -r -F -d 'Use this config file'
+complete -c w8yctl -l redis-url -x -d 'Use this Redis'
+complete -c w8yctl -l lock-key -x -a 'lock proc' -d 'Use this name in lock keys'
+complete -c w8yctl -l fleet -x -d 'Use the fleet of this name'
+complete -c w8yctl -l json -d 'Print JSON, for programs'
+complete -c w8yctl -l wide -d 'Do not truncate tables'
 
 complete -c w8yctl -n __fish_use_subcommand -a status -d 'Show the state of this host, problems first'
 complete -c w8yctl -n __fish_use_subcommand -a top -d 'Monitor this host in the terminal'
@@ -73,37 +73,37 @@ complete -c w8yctl -n __fish_use_subcommand -a job -d 'Jobs: claimed, then finis
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from why run remove quarantine release' -a '(__w8yctl_items)' -d Item
-complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled stopped bad died orphaned claimed stalled' -d 'Only these jobs'
-complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only these'
-complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'delayed quarantined' -d 'Only these'
-complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that rest or are quarantined'
-complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only these'
+complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'delayed quarantined' -d 'Only in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that are delayed or quarantined'
+complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
-complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Keep its item from being run'
-complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'What another config would change'
+complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'Show what another config would change'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F
-complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'What each host runs'
-complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Only a line for each host'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'Show the runs of each host'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Show one line per host'
 complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l host -x -a '(__w8yctl_hosts)' -d 'Another host'
 complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l all -d 'All hosts'
 complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Return when w8yd has ended'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -l null -d 'A NUL byte ends each item of standard input'
-complete -c w8yctl -n '__fish_seen_subcommand_from add' -l allow-duplicates -d 'Add items that are in the list already, too'
+complete -c w8yctl -n '__fish_seen_subcommand_from add' -l allow-duplicates -d 'Also add items that are in the list already'
 complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run' -l base64 -d 'Items are given in base64'
-complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel' -l reason -x -d 'Why: shown with who and when'
+complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel' -l reason -x -d 'Reason, shown with operator and time'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'End the pause after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l failed -d 'Only runs that did not succeed'
-complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l since -x -d 'Only runs that have ended since then'
-complete -c w8yctl -n '__fish_seen_subcommand_from cancel show logs' -a '(__w8yctl_going)' -d 'Run that goes on'
-complete -c w8yctl -n '__fish_seen_subcommand_from show logs' -a '(__w8yctl_ended)' -d 'Run that has ended'
-complete -c w8yctl -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'Go on with what is written'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l since -x -d 'Only runs that ended since then'
+complete -c w8yctl -n '__fish_seen_subcommand_from cancel show logs' -a '(__w8yctl_going)' -d 'Active run'
+complete -c w8yctl -n '__fish_seen_subcommand_from show logs' -a '(__w8yctl_ended)' -d 'Finished run'
+complete -c w8yctl -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'Follow new output'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -a '(__w8yctl_hosts)' -d 'Only runs of this host'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs watch items' -l limit -x -d 'Show at most N'
-complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Look only in this list'
+complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Search only this list'
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F
-complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'The item that it is tried with'
-complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l timeout -x -d 'How long the run may take'
+complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'Run it with this item'
+complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l timeout -x -d 'Time limit of the run'
 
 function __w8yctl_schedule
     __fish_seen_subcommand_from schedule
@@ -116,7 +116,7 @@ function __w8yctl_schedule_alone
     __w8yctl_schedule
     and not __fish_seen_subcommand_from set unset tell statuses schedules next list control dispatch
 end
-complete -c w8yctl -n __w8yctl_schedule -s k -l key-prefix -x -d 'What stands before the names of keys'
+complete -c w8yctl -n __w8yctl_schedule -s k -l key-prefix -x -d 'Prefix of the keys'
 complete -c w8yctl -n __w8yctl_schedule -l raw -d 'Print bytes unescaped, even to a terminal'
 complete -c w8yctl -n __w8yctl_schedule_alone -a set -d 'Set the schedule of a job, or of all in a file'
 complete -c w8yctl -n __w8yctl_schedule_alone -a unset -d 'Delete a job'
@@ -128,18 +128,18 @@ complete -c w8yctl -n __w8yctl_schedule_alone -a list -d 'List jobs, schedules i
 complete -c w8yctl -n __w8yctl_schedule_alone -a control -d 'HALT dispatch and work on all hosts, or RESUME'
 complete -c w8yctl -n __w8yctl_schedule_alone -a dispatch -d 'Enqueue due jobs, without w8yd'
 complete -c w8yctl -n '__w8yctl_schedule set unset tell next' -l base64 -d 'The job is given in base64'
-complete -c w8yctl -n '__w8yctl_schedule set next dispatch' -l after -x -d 'Times after this one'
-complete -c w8yctl -n '__w8yctl_schedule set' -l file -r -F -d 'All jobs of this file'
+complete -c w8yctl -n '__w8yctl_schedule set next dispatch' -l after -x -d 'Only times after this one'
+complete -c w8yctl -n '__w8yctl_schedule set' -l file -r -F -d 'Set all jobs of this file'
 complete -c w8yctl -n '__w8yctl_schedule set' -l force -d 'Replace a valid schedule even if the new one is invalid'
-complete -c w8yctl -n '__w8yctl_schedule statuses' -l before -x -d 'Only those not later'
-complete -c w8yctl -n '__w8yctl_schedule next' -l rule -x -d 'Of this rule'
-complete -c w8yctl -n '__w8yctl_schedule next' -s n -x -d 'So many times'
+complete -c w8yctl -n '__w8yctl_schedule statuses' -l before -x -d 'Only those of this time or before it'
+complete -c w8yctl -n '__w8yctl_schedule next' -l rule -x -d 'Use this rule'
+complete -c w8yctl -n '__w8yctl_schedule next' -s n -x -d 'Number of times to show'
 complete -c w8yctl -n '__w8yctl_schedule control' -a 'HALT RESUME'
 complete -c w8yctl -n '__w8yctl_schedule dispatch' -l schedules -r -F -d 'Set the jobs of this file first'
-complete -c w8yctl -n '__w8yctl_schedule dispatch' -l timefile -r -F -d 'The time of the last look'
-complete -c w8yctl -n '__w8yctl_schedule dispatch' -l once -d 'Look once'
+complete -c w8yctl -n '__w8yctl_schedule dispatch' -l timefile -r -F -d 'Keep the time of the last dispatch in this file'
+complete -c w8yctl -n '__w8yctl_schedule dispatch' -l once -d 'Dispatch once'
 
-# The group GROUP, and one of the commands behind it; or none yet.
+# Whether the command line has this group and, if given, one of these subcommands of it.
 function __w8yctl_of
     set --local words (commandline -opc)
     test (count $words) -ge 2; and contains -- $argv[1] $words
@@ -153,7 +153,7 @@ function __w8yctl_feeds
 end
 for group in feed sorted queue job
     complete -c w8yctl -n "__w8yctl_of $group" -a '(__w8yctl_feeds)' -d Feed
-    complete -c w8yctl -n "__w8yctl_of $group" -l base64 -d 'Ids and items are given in base64'
+    complete -c w8yctl -n "__w8yctl_of $group" -l base64 -d 'IDs and items are given in base64'
     complete -c w8yctl -n "__w8yctl_of $group" -l feed-base64 -d 'The feed is given in base64'
     complete -c w8yctl -n "__w8yctl_of $group" -l raw -d 'Print bytes unescaped, even to a terminal'
     complete -c w8yctl -n "__w8yctl_of $group" -s 0 -l null -d 'A NUL byte ends each item and ID'
@@ -163,16 +163,16 @@ complete -c w8yctl -n '__w8yctl_of feed' -a 'create delete list config publish r
 complete -c w8yctl -n '__w8yctl_of sorted' -a 'append prepend before after edit move retract ids get all watch'
 complete -c w8yctl -n '__w8yctl_of queue' -a 'put get ids watch'
 complete -c w8yctl -n '__w8yctl_of job' -a 'put get finish cancel stall retry retract ids failures maintain watch'
-complete -c w8yctl -n '__w8yctl_of feed create' -l kind -x -a 'feed sorted_feed queue job' -d 'Of this kind'
-complete -c w8yctl -n '__w8yctl_of feed create' -l max-length -x -d 'So many items stay'
-complete -c w8yctl -n '__w8yctl_of feed create' -l exists-ok -d 'Be content with one that is there'
-complete -c w8yctl -n '__w8yctl_of feed publish' -l id -x -d 'Its id'
-complete -c w8yctl -n '__w8yctl_of feed publish' -l file -r -F -d 'All of a file instead'
-complete -c w8yctl -n '__w8yctl_of sorted append prepend before after edit' -l file -r -F -d 'All of a file instead'
-complete -c w8yctl -n '__w8yctl_of queue put' -l file -r -F -d 'All of a file instead'
-complete -c w8yctl -n '__w8yctl_of job put finish' -l file -r -F -d 'All of a file instead'
-complete -c w8yctl -n '__w8yctl_of queue put' -l high -d 'Before all that waits'
-complete -c w8yctl -n '__w8yctl_of job put' -l high -d 'Before all that waits'
-complete -c w8yctl -n '__w8yctl_of job put' -l wait -d 'Print its result'
-complete -c w8yctl -n '__w8yctl_of job put get' -l timeout -x -d 'Wait no longer'
-complete -c w8yctl -n '__w8yctl_of queue get' -l timeout -x -d 'Wait no longer'
+complete -c w8yctl -n '__w8yctl_of feed create' -l kind -x -a 'feed sorted_feed queue job' -d 'Kind of the feed'
+complete -c w8yctl -n '__w8yctl_of feed create' -l max-length -x -d 'Maximum number of items'
+complete -c w8yctl -n '__w8yctl_of feed create' -l exists-ok -d 'Accept an existing feed'
+complete -c w8yctl -n '__w8yctl_of feed publish' -l id -x -d 'ID of the item'
+complete -c w8yctl -n '__w8yctl_of feed publish' -l file -r -F -d 'Read all from this file'
+complete -c w8yctl -n '__w8yctl_of sorted append prepend before after edit' -l file -r -F -d 'Read all from this file'
+complete -c w8yctl -n '__w8yctl_of queue put' -l file -r -F -d 'Read all from this file'
+complete -c w8yctl -n '__w8yctl_of job put finish' -l file -r -F -d 'Read all from this file'
+complete -c w8yctl -n '__w8yctl_of queue put' -l high -d 'Put before all that are queued'
+complete -c w8yctl -n '__w8yctl_of job put' -l high -d 'Put before all that are queued'
+complete -c w8yctl -n '__w8yctl_of job put' -l wait -d 'Wait, and print the result'
+complete -c w8yctl -n '__w8yctl_of job put get' -l timeout -x -d 'Wait for at most this time'
+complete -c w8yctl -n '__w8yctl_of queue get' -l timeout -x -d 'Wait for at most this time'

@@ -9,7 +9,7 @@ _w8yd() {
             return
             ;;
         --embedded)
-            # The folder may be left out.
+            # The directory is optional.
             if $split || [[ $cur == [!-]* ]]; then
                 _filedir -d
                 return

@@ -8,10 +8,10 @@
 //
 // The item is the path of the file. w8yd calls
 //
-//   checksum --caps              and wants one JSON object that says what this can do;
-//   checksum NAME ID LENGTH      with an item of LENGTH bytes on standard input.
+//   checksum --caps              to read the capabilities, one JSON object;
+//   checksum NAME ID LENGTH      to run one item of LENGTH bytes on standard input.
 //
-// What main() and its helpers up to the line do is the same for every executor; the work is below.
+// The code above the line "the work" is the same for every executor.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -28,26 +28,26 @@
 
 namespace {
 
-/// The item is at fault: the run has failed, and this is why.
+/// The run has failed because of its item. The text is the reason.
 struct ItemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// We were told to end.
+/// The run was told to stop.
 struct Stopped {};
 
 volatile std::sig_atomic_t told_to_end = 0;
 
 std::string work(const std::string& item);
 
-/// A line of standard output is a message. It leaves at once (`flush`): what stays in a buffer is
-/// no sign of life. Nothing here needs quotes or escapes; if you have text from outside to put into
-/// JSON, take a library that does it.
+/// Sends a message: one line of standard output. It flushes the line at once, because progress in a
+/// buffer does not count as progress. The texts here need no escapes. To put other text into JSON,
+/// use a JSON library.
 void say(const std::string& json) {
   std::cout << json << std::endl;
 }
 
-/// Call it as often as you like: it says so four times a second at most. Also where a run that was
-/// told to end leaves its work.
+/// Reports progress, at most four times per second; you can call it more often. Throws if the run
+/// was told to stop.
 void progress(std::uintmax_t numerator, std::uintmax_t denominator) {
   using clock = std::chrono::steady_clock;
   static clock::time_point last;
@@ -62,18 +62,18 @@ void progress(std::uintmax_t numerator, std::uintmax_t denominator) {
 std::string read_item(std::size_t length) {
   std::string item;
   std::array<char, 4096> part;
-  // In parts: LENGTH is what we are told, not yet what is there.
+  // Read in parts: the memory grows with the bytes received, not with LENGTH.
   while (item.size() < length) {
     const std::size_t wanted = std::min(part.size(), length - item.size());
     const std::size_t got = std::fread(part.data(), 1, wanted, stdin);
-    if (got == 0) throw ItemError("the item is cut short");
+    if (got == 0) throw ItemError("the item is shorter than LENGTH");
     item.append(part.data(), got);
   }
   return item;
 }
 
-/// Timeout, shutdown and cancel come as SIGTERM, and `kill_grace` later as SIGKILL. Without
-/// SA_RESTART, so that a read that waits is interrupted.
+/// Catches SIGTERM. w8yd sends it at a timeout, a shutdown or a cancel, and SIGKILL after
+/// `kill_grace`. Without SA_RESTART, the signal also interrupts a blocked read.
 void watch_sigterm() {
   struct sigaction action {};
   action.sa_handler = [](int) { told_to_end = 1; };
@@ -87,14 +87,14 @@ int run(const char* length_text) {
   if (parsed.ec != std::errc() || parsed.ptr != end) return 2;
   watch_sigterm();
   try {
-    // All but "type" is kept as the run's result.
+    // w8yd stores all members except "type" as the result of the run.
     say("{\"type\":\"complete\"," + work(read_item(length)) + "}");
   } catch (const ItemError& error) {
-    if (told_to_end != 0) return 128 + SIGTERM;  // it was interrupted, that is all
-    // Exit status 0 and an "error": failed. Any other exit status, or a signal: crashed.
+    if (told_to_end != 0) return 128 + SIGTERM;  // the signal interrupted the read
+    // Exit status 0 and an "error" mean failed. Any other exit status, or a signal, means crashed.
     say(std::string("{\"type\":\"complete\",\"error\":\"") + error.what() + "\"}");
   } catch (const Stopped&) {
-    // w8yd knows why the run ended: this status makes no difference.
+    // w8yd knows why it stopped the run, and ignores this status.
     return 128 + SIGTERM;
   }
   return 0;
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   if (argc == 4) {
     if (const int status = run(argv[3]); status != 2) return status;
   }
-  // Standard error is the log; its end is kept with a run that failed.
+  // w8yd logs standard error, and stores its end in the record of a failed run.
   std::cerr << "usage: checksum --caps | NAME ID LENGTH\n";
   return 2;
 }
@@ -149,7 +149,7 @@ class Crc32 {
   std::uint32_t state_ = 0xffffffffU;
 };
 
-/// Members of the JSON object that is the result.
+/// Returns the members of the result, without braces.
 std::string work(const std::string& item) {
   if (item.empty() || item.front() != '/' || item.find('\0') != std::string::npos)
     throw ItemError("the item is not an absolute path");
@@ -170,7 +170,7 @@ std::string work(const std::string& item) {
     crc.add(part.data(), got);
     done += got;
   }
-  if (done < size) throw ItemError("the file can't be read to its end");
+  if (done < size) throw ItemError("cannot read the whole file");
   return "\"crc32\":\"" + crc.hex() + "\",\"bytes\":" + std::to_string(done);
 }
 

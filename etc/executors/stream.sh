@@ -1,5 +1,5 @@
 #!/bin/sh
-# An executor for w8yd in plain sh that takes many items, four at a time: the SHA-256 of a file.
+# An executor for w8yd in plain sh that runs many items, four at a time: the SHA-256 of a file.
 #
 #   [lists.files]
 #   executor = "/opt/acme/bin/stream.sh"
@@ -8,15 +8,17 @@
 #
 # The item is the path of the file. w8yd calls
 #
-#   stream.sh --caps              and wants one JSON object that says what this can do;
-#   stream.sh --stream NAME       once, and then sends a line per item on standard input.
+#   stream.sh --caps              to read the capabilities, one JSON object;
+#   stream.sh --stream NAME       once, and then sends one line per item on standard input.
 #
-# What a shell can't do well: it reads JSON only as w8yd writes it, without blanks. Items with a NUL,
-# with bytes that are not UTF-8 (those come in base64) or with control characters but tab and newline
-# are answered with an error. Lines of answers must be shorter than 4096 bytes: so long, what
-# several processes write to one pipe does not mix. Each run leaves a variable behind: let
-# `max_items` replace the process now and then. For more than that, there are kits for Python,
-# Node and C++: see w8y-executor(7).
+# A shell has these limits:
+#   - It reads JSON only as w8yd writes it, without blanks.
+#   - It returns an error for items with a NUL, with bytes that are not UTF-8 (these come in base64),
+#     or with control characters other than tab and newline.
+#   - A line of output must be shorter than 4096 bytes. Longer lines of several processes can mix in
+#     one pipe.
+#   - Each run leaves a variable behind. Set `max_items`, so that w8yd replaces the process.
+# For more, use the kits for Python, Node and C++: see w8y-executor(7).
 set -u
 LC_ALL=C
 export LC_ALL
@@ -36,12 +38,12 @@ case $#:${1-} in
     ;;
 esac
 
-# member NAME LINE: the text between the quotes, into $value. Quotes inside of a string have a
-# backslash before them, so "NAME":" is not found there.
+# member NAME LINE: sets $value to the text of a member. Quotes inside a string have a backslash
+# before them, so "NAME":" does not match there.
 member() {
   value=${2#*"\"$1\":\""}
   [ "$value" != "$2" ] || return 1
-  # Up to the first quote without a backslash before it, or with a pair of them.
+  # Read up to the closing quote, and decode escapes.
   rest=$value value=
   while :; do
     part=${rest%%[\"\\]*}
@@ -59,46 +61,46 @@ member() {
   done
 }
 
-# One line each, by one write; what is put into it needs no quotes.
+# Each prints one line with one write. The values need no escapes.
 progress() { printf '{"type":"progress","id":"%s","numerator":%s,"denominator":%s}\n' "$1" "$2" "$3"; }
 failed() { printf '{"type":"complete","id":"%s","error":"%s"}\n' "$1" "$2"; }
 
-# work ID ITEM: in a process of its own, so that several run at once and one can be cancelled.
+# work ID ITEM: runs one item, in a separate process so that it can be cancelled.
 work() {
   child=
   cancelled=
-  # A trap has to wait for what is in the foreground: nothing is. It may come before we know $child.
-  # A shell that is on its way to become the child can miss a TERM, and then we would wait for it.
+  # A trap waits for a foreground command, so there is none. It may run before $child is set.
+  # A shell that is about to become the child can miss SIGTERM, so the trap sends SIGKILL.
   trap 'cancelled=cancelled; [ -z "$child" ] || kill -KILL "$child" 2>/dev/null' TERM
   [ -f "$2" ] || { failed "$1" "there is no such file"; return; }
   progress "$1" 0 1
-  # Standard input is the items, and standard output the protocol: not for what we start.
+  # Standard input has the items, and standard output the protocol, so the child gets neither.
   out=$folder/$1
   sha256sum <"$2" >"$out" &
   child=$!
   [ -z "$cancelled" ] || kill -KILL "$child" 2>/dev/null
-  # Where it was killed before we wait for it, a shell may say so on standard error. Which status a
-  # wait has that a trap came into is not the same in all shells.
-  wait "$child" 2>/dev/null || cancelled=${cancelled:-"the file can't be read"}
-  # Some say 0 for a wait that a signal has ended: then there is no sum yet.
+  # If the child was killed before the wait, a shell may print a message on standard error. If a trap
+  # interrupts the wait, the status differs between shells.
+  wait "$child" 2>/dev/null || cancelled=${cancelled:-"cannot read the file"}
+  # Some shells return 0 for a wait that a signal interrupted. Then there is no sum yet.
   sum=
   [ -n "$cancelled" ] || read -r sum _ <"$out" || cancelled=cancelled
   if [ -n "$cancelled" ]; then
-    # What is not over yet would find its folder gone.
+    # End the child before its output file is removed.
     kill -KILL "$child" 2>/dev/null
     wait "$child" 2>/dev/null
     rm -f "$out"
     failed "$1" "$cancelled"
     return
   fi
-  child= # it is done
+  child= # it has exited
   rm -f "$out"
   printf '{"type":"complete","id":"%s","sha256":"%s"}\n' "$1" "$sum"
 }
 
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-# The whole process group gets it, and so each item answers for itself.
+# The whole process group gets SIGTERM, so each item sends its own message.
 trap 'wait; exit 143' TERM
 
 while IFS= read -r line; do
@@ -111,16 +113,16 @@ while IFS= read -r line; do
         work "$id" "$value" </dev/null &
         eval "pid_$id=$!"
       else
-        failed "$id" "the item has bytes that this can't read"
+        failed "$id" "the item has bytes that stream.sh cannot read"
       fi
       ;;
     '{"type":"cancel",'*)
-      # One that has ended has no process any more, and has answered.
+      # An item that has ended has no process, and has already sent its message.
       eval "pid=\${pid_$id-}"
       [ -z "$pid" ] || kill "$pid" 2>/dev/null
       ;;
   esac
 done
-# End of file: what is open is finished.
+# End of file: finish the open items.
 wait
 exit 0

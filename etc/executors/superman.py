@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""An executor by superman's conventions, which w8yd runs as it is: sorts an array of JSON.
+"""An executor with superman's conventions, which w8yd runs unchanged: sorts a JSON array.
 
     [lists.sort]
     executor = "/opt/acme/bin/superman.py"
-    cwd = "temp"                # a fresh folder for each run, as superman gave it
+    cwd = "temp"                # a new directory for each run, as with superman
 
-Its rules: three arguments, the function's name, the job's id and the length of the workload on
-standard input, which may be missing or zero; standard output is one compact JSON object per line;
-a job ends with "complete" and either "data" or "error"; and the exit status is 0 once that is said.
-Whatever only w8yd has (the W8Y_ variables, "cooldown") is left alone here.
+The conventions:
+  - It has three arguments: name of the function, ID of the job, and length of the workload on standard
+    input. The length may be missing or zero.
+  - Standard output is one compact JSON object per line.
+  - A job ends with "complete" and either "data" or "error". The exit status is then 0.
+  - It uses nothing that only w8yd has, such as the W8Y_ variables and "cooldown".
 
-With w8yd the name is the list's prefix, the id is the run's, and the workload is the item.
+With w8yd, the name is the name of the list, the ID is that of the run, and the workload is the item.
 """
 import json
 import sys
@@ -40,7 +42,7 @@ def main(args):
     try:
         say(type="complete", data=perform(workload))
     except (ValueError, TypeError, RecursionError) as error:
-        # No JSON, or values that have no order.
+        # The workload is not JSON, or its values have no order.
         say(type="complete", error=str(error))
 
 

@@ -7,11 +7,11 @@
 
 The item is the path of the file. w8yd calls
 
-    textstats.py --caps              and wants one JSON object that says what this can do;
-    textstats.py NAME ID LENGTH      with an item of LENGTH bytes on standard input.
+    textstats.py --caps              to read the capabilities, one JSON object;
+    textstats.py NAME ID LENGTH      to run one item of LENGTH bytes on standard input.
 
-The part above the line knows w8yd, the part below it knows the work: to write an executor of your
-own, replace what is below.
+The code above the line "the work" is the same for every executor. To write an executor of your own,
+replace the code below it.
 """
 import json
 import os
@@ -23,35 +23,35 @@ CAPS = {"type": "caps", "caps": ["single"], "version": "1.0"}
 
 
 class ItemError(Exception):
-    """The item is at fault: the run has failed, and its text is the reason."""
+    """The run has failed because of its item. The text is the reason."""
 
 
 class Run:
-    """One run for one item, and what it has to say."""
+    """One run of one item, and its messages."""
 
     def __init__(self, name, run_id, item):
-        self.name = name  # the list's prefix
+        self.name = name  # of the list
         self.id = run_id  # new for each run
         self.item = item  # bytes
-        # A number that only grows. Whoever remembers the highest one seen for an item can turn
-        # away a writer that was cut off and came back late.
+        # Fencing token: it grows with each claim. A store that keeps the highest token of an item can
+        # refuse a writer whose run was replaced by a newer one.
         self.fence = int(os.environ.get("W8Y_FENCE", "0"))
         self._last_progress = 0.0
 
     @staticmethod
     def say(kind, **members):
-        # One line, and at once: what stays in a buffer is no sign of life.
+        # One line, flushed at once: progress in a buffer does not count as progress.
         print(json.dumps({"type": kind, **members}), flush=True)
 
     def progress(self, numerator, denominator):
-        """Call it as often as you like: it says so four times a second at most."""
+        """Reports progress, at most four times per second; you can call it more often."""
         now = time.monotonic()
         if now - self._last_progress >= 0.25:
             self._last_progress = now
             self.say("progress", numerator=numerator, denominator=denominator)
 
     def update(self, data):
-        """Any JSON, for whoever listens to the list's events."""
+        """Sends any JSON to the subscribers of the list's events."""
         self.say("update", data=data)
 
 
@@ -69,18 +69,17 @@ def main(args):
     if len(args) != 3 or not args[2].isdecimal():
         print("usage: textstats.py --caps | NAME ID LENGTH", file=sys.stderr)
         return 2
-    # Timeout, shutdown, cancel: SIGTERM comes first, SIGKILL after `kill_grace`. Like this, every
-    # `finally` and `with` on the way out is carried out. w8yd knows why the run ended, so the exit
-    # status makes no difference.
+    # w8yd sends SIGTERM at a timeout, a shutdown or a cancel, and SIGKILL after `kill_grace`. With
+    # sys.exit(), Python executes every `finally` and `with`. w8yd ignores the exit status then.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     name, run_id, length = args
     try:
         run = Run(name, run_id, read_item(int(length)))
-        # All but "type" is kept as the run's result.
+        # w8yd stores all members except "type" as the result of the run.
         Run.say("complete", **work(run))
     except ItemError as error:
-        # Exit status 0 and an "error": failed. What is not caught here ends in a traceback on
-        # standard error, which is the log, and exit status 1: crashed.
+        # Exit status 0 and an "error" mean failed. Any other exception means crashed: it prints a
+        # traceback to standard error, which w8yd logs, and the exit status is 1.
         Run.say("complete", error=str(error))
     return 0
 

@@ -1,4 +1,4 @@
-/* What the bare loops share: a start without anything around it, and a clock. */
+/* Common code of the bare loops: a plain start of a program, and a clock. */
 #ifndef W8Y_BENCH_BARE_H
 #define W8Y_BENCH_BARE_H
 

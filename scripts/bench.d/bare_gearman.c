@@ -1,10 +1,10 @@
 /* bare_gearman PORT FUNCTION put COUNT
  * bare_gearman PORT FUNCTION work SECONDS PLACES
  *
- * A client that puts COUNT background jobs in a gearmand's queue, a unique id each; and a worker that
- * completes jobs at once, PLACES of them asked for at a time on one connection, and does nothing else.
- * Prints how many jobs it has put or done, and in how many seconds: fewer than SECONDS where no job was
- * left.
+ * With "put": a client that puts COUNT background jobs in the queue of a gearmand, each with a unique ID.
+ * With "work": a worker that completes jobs at once, and requests PLACES of them at a time on one
+ * connection. Prints the number of jobs that it has put or completed, and the seconds: fewer than SECONDS if
+ * no job was left.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

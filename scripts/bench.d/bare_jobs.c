@@ -1,8 +1,8 @@
 /* bare_jobs SOCKET TAKE.lua END.lua FEED BATCH HISTORY
  *
- * Claims BATCH jobs and finishes them at once, until it is ended, by the scripts that w8yd uses and
- * with as many jobs to a call at most. The ends and the next claim travel together. HISTORY above 0:
- * with history and news as w8yd writes them.
+ * Claims BATCH jobs and finishes them at once, until it is killed. It uses the scripts of w8yd, with at most
+ * as many jobs per call. The ends and the next claim are in one batch. HISTORY above 0: writes history and
+ * events as w8yd does.
  */
 #include "records.h"
 

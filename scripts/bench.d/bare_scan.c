@@ -1,5 +1,5 @@
 /* bare_scan SOCKET PREFIX TIMES: LRANGE of the whole list, then EXISTS of the lock of each item, in
- * calls of 1,000; prints how long each time took, in ns. */
+ * calls of 1,000. Prints the duration of each of TIMES repetitions, in ns. */
 #include "resp.h"
 
 enum { asked_at_once = 1000 };

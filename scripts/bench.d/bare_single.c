@@ -1,8 +1,8 @@
 /* bare_single CONCURRENCY SECONDS ITEM PROGRAM
  *
- * Keeps CONCURRENCY runs of an executor going for so long: three pipes each, the item written to
- * the first, the others read to their end, then waited for; nothing else. Prints how many ended, and
- * in how many seconds.
+ * Keeps CONCURRENCY runs of an executor active for SECONDS. Each run has three pipes: the item is written to
+ * the first, and the others are read to their end. Then it waits for the process. Prints the number of runs
+ * that ended, and the seconds.
  */
 #include "piped.h"
 

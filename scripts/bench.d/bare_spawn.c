@@ -1,7 +1,7 @@
 /* bare_spawn CONCURRENCY SECONDS PROGRAM [ARG…]
  *
- * Keeps CONCURRENCY runs of the program going for so long, by posix_spawn and wait and nothing
- * else; prints how many ended, and in how many seconds.
+ * Keeps CONCURRENCY runs of the program active for SECONDS, only with posix_spawn and wait. Prints the number
+ * of runs that ended, and the seconds.
  */
 #include "bare.h"
 

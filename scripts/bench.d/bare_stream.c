@@ -1,9 +1,8 @@
 /* bare_stream SOCKET CLAIM.lua SETTLE.lua PREFIX BATCH LANES SECONDS HISTORY
  *
- * Claims BATCH items at a time and settles them at once, by the scripts that w8yd uses and in calls
- * as large as its own, over LANES claims at a time on one connection, so that Redis never waits.
- * HISTORY above 0: with history and news as w8yd writes them. Prints how many items were settled,
- * and in how many seconds.
+ * Claims BATCH items at a time and settles them at once, by the scripts of w8yd and in calls of the same size.
+ * LANES claims are in flight on one connection, so that Redis never waits. HISTORY above 0: writes history
+ * and events as w8yd does. Prints the number of items that were settled, and the seconds.
  */
 #include "circular.h"
 

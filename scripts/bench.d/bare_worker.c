@@ -1,10 +1,9 @@
 /* bare_worker SOCKET CLAIM.lua SETTLE.lua PREFIX HISTORY CONCURRENCY SECONDS KIND PROGRAM
  *
- * Keeps CONCURRENCY runs going for so long, each of an item that was claimed for it and is settled
- * behind it, by the scripts that w8yd uses: what any supervisor has to do, and nothing else. KIND:
- * "spawn", children without pipes; or "single", an executor with three, which are read to their end.
- * As many items as there are places are claimed ahead, so that none waits for Redis. Prints how many
- * runs ended, and in how many seconds.
+ * Keeps CONCURRENCY runs active for SECONDS. It claims the item of each run before it and settles it after
+ * it, by the scripts of w8yd. This is the necessary work of any supervisor. KIND: "spawn", children without
+ * pipes; or "single", an executor with three pipes, which are read to their end. It prefetches as many items
+ * as there are slots, so that no run waits for Redis. Prints the number of runs that ended, and the seconds.
  */
 #include "circular.h"
 #include "piped.h"

@@ -1,4 +1,4 @@
-/* A circular list as w8yd has it in Redis: claims and settlements by the same scripts. */
+/* A circular list in Redis, with claims and settlements by the scripts of w8yd. */
 #ifndef W8Y_BENCH_CIRCULAR_H
 #define W8Y_BENCH_CIRCULAR_H
 

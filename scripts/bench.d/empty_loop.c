@@ -1,4 +1,4 @@
-/* empty_loop WAKES: a libuv loop that wakes so many times a second and has nothing to do. */
+/* empty_loop WAKES: a libuv loop that wakes WAKES times per second and has nothing to do. */
 #include "bare.h"
 
 #include <uv.h>

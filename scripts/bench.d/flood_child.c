@@ -1,5 +1,5 @@
-/* flood_child garbage|stderr|progress|compute: an executor that writes lines as fast as they are
- * taken, or keeps a processor busy and writes nothing; it lives until it is killed. */
+/* flood_child garbage|stderr|progress|compute: an executor that lives until it is killed. It writes lines as
+ * fast as they are read, or ("compute") keeps a processor busy and writes nothing. */
 #include "bare.h"
 
 static char lines[1 << 16];

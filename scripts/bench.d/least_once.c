@@ -1,8 +1,8 @@
 /* least_once SOCKET-OR-PORT PROGRAM [ARG…]
  *
- * The least that a program which runs another one for an item can do: connects to Redis, makes one
- * round trip, starts the program, waits for it, and makes one round trip more. Linked static, as
- * w8y is. It decides nothing and holds nothing.
+ * The minimum for a program that runs another one for an item: it connects to Redis, makes one round trip,
+ * starts the program, waits for it, and makes one more round trip. It is static, as w8y is. It makes no
+ * decisions and holds no lock.
  */
 #include "bare.h"
 

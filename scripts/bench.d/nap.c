@@ -1,4 +1,4 @@
-/* nap MS: a run that takes so long and needs nothing. */
+/* nap MS: a run that sleeps for MS milliseconds. */
 #include "bare.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* A run of an executor: three pipes, the item written to the first, the others read to their end. */
+/* A run of an executor with three pipes: the item is written to the first, the others are read to their end. */
 #ifndef W8Y_BENCH_PIPED_H
 #define W8Y_BENCH_PIPED_H
 

@@ -1,10 +1,9 @@
 /* put_jobs SOCKET PUT.lua FEED WAITING SETTLE SECONDS
  *
- * Puts WAITING jobs in a feed and keeps them at that while others work on them: as many as were
- * finished come after. Looks for SECONDS how many are finished, from SETTLE seconds after all are put
- * and the first is finished. Then it puts no more, and waits until all are finished. Prints how many
- * were finished in that time, how many seconds it was, how many were put, and how few there were
- * besides those finished.
+ * Puts WAITING jobs in a feed and keeps this number while others run them: it puts a new job for each
+ * finished job. For SECONDS, it counts finished jobs. This starts SETTLE seconds after all are put and the
+ * first is finished. Then it puts no more, and waits until all are finished. Prints the number of finished
+ * jobs in that time, the seconds, the number of jobs put, and the smallest number of unfinished jobs.
  */
 #include "resp.h"
 

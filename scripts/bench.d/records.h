@@ -1,4 +1,4 @@
-/* What w8yd notes of a run besides its end: news and history, in length. */
+/* The events and history that w8yd writes of a run, with the same length. */
 #ifndef W8Y_BENCH_RECORDS_H
 #define W8Y_BENCH_RECORDS_H
 

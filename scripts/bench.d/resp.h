@@ -1,5 +1,5 @@
-/* Enough of Redis's protocol for the bare clients: calls are gathered and sent in one write, and
- * replies are taken as they come. */
+/* The part of the protocol of Redis that the bare clients need. Calls are sent in one write, and replies are
+ * read as they arrive. */
 #ifndef W8Y_BENCH_RESP_H
 #define W8Y_BENCH_RESP_H
 

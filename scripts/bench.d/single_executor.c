@@ -1,4 +1,4 @@
-/* single_executor: reads its input to the end and says that it is complete. */
+/* single_executor: reads its input to the end and prints a complete message. */
 #include "bare.h"
 
 int main(int argc, char **argv) {

@@ -1,7 +1,8 @@
 /* start_in_turn COUNT PROGRAM [ARG…] [--next PROGRAM [ARG…]]…
  *
- * Runs the programs in turn, COUNT times each, and prints a line per program: how long each of its
- * runs took from before the start to after the end, in ns. On standard error: the other is theirs.
+ * Runs the programs in turn, COUNT times each, and prints a line per program: the duration of each of its
+ * runs, from before the start to after the end, in ns. It prints to standard error, because standard output
+ * belongs to the programs.
  */
 #include "bare.h"
 

@@ -1,4 +1,4 @@
-/* started_at FIFO ITEM: tells when it has started, in ns of the monotonic clock. */
+/* started_at FIFO ITEM: writes the time of its start, in ns of the monotonic clock. */
 #include "bare.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* stream_executor CONCURRENCY answer|keep
  *
- * An executor for streams: completes each item at once, or keeps it for good. One read, one write:
- * what it costs itself is as little as can be.
+ * An executor for streams: completes each item at once ("answer"), or never ("keep"). It makes one read and
+ * one write for each batch, so that its own cost is minimal.
  */
 #include "bare.h"
 

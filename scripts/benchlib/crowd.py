@@ -1,7 +1,8 @@
-"""crowd.py PORT COUNT SECONDS: that many TCP clients at a time that mean no good, on this machine.
+"""Runs hostile TCP clients on this machine: crowd.py PORT COUNT SECONDS, with COUNT clients at a time.
 
-They ask nothing, send a head or a body byte by byte, send a head without end or garbage, or ask for
-something long and read nothing. Who is cut off comes again at once. Says how many came.
+The clients send nothing, send headers or a body byte by byte, send headers without end or garbage, or
+request a long response and do not read it. A client that is disconnected connects again at once. The
+program prints the number of connections.
 """
 import errno
 import os

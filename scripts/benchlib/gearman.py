@@ -1,4 +1,4 @@
-"""gearmand with a queue of jobs, and the workers of gearman's own command line."""
+"""gearmand with a queue of jobs, and the workers of the command line of gearman."""
 import pathlib
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""The machine, in a line, and what it needs."""
+"""Description of the machine in one line, and the packages that the bench needs."""
 import os
 import pathlib
 import platform

@@ -1,11 +1,11 @@
-"""Jobs put, run and finished per second, with a w8yd of its own and with a bare client.
+"""Jobs put, run and finished per second, with a private w8yd and with a bare client.
 
-A client keeps so many jobs in a feed, a hundred or more put at a time, and counts how many are
-finished. w8yd works on them through the stream executor of `stream`. The reference drives the
-scripts that w8yd uses, take and end, with as many jobs in flight, and does nothing else; a second one
-writes history and news too. In the end each job that was put must be finished, and nothing of it
-left; once for each w8yd, the results are listened for. What Redis's processor needs for a job,
-putting included, tells more than the rate where the machine is busy.
+A client keeps a constant number of jobs in a feed, puts at least 100 at a time, and counts finished jobs.
+w8yd runs the jobs with the stream executor of `stream`. The reference only runs the scripts that w8yd
+uses, for claims and ends, with the same number of jobs in flight. A second reference also writes history
+and events. At the end, each job that was put must be finished, and none of its keys left. Once for each
+w8yd, a client subscribes to the results. On a busy machine, the processor time of Redis per job,
+including the puts, says more than the rate.
 """
 import contextlib
 import socket

@@ -55,17 +55,17 @@ def parse(words: List[str]) -> argparse.Namespace:
     there = known()
     parser = argparse.ArgumentParser(
         prog="bench", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures w8y on this machine. A ratio is taken round by round against a\n"
-        "reference in the same run, in turn; shown are the median and (lowest–highest).",
+        description="Measures w8y on this machine, and prints ratios to a reference. The bench measures both\n"
+        "in the same run, in turn, round by round. It prints the median and (lowest–highest).",
         epilog="scenarios:\n" + "\n".join(f"  {name:<11}{text}" for name, text in there.items()))
-    parser.add_argument("scenario", nargs="*", help="default: all of them")
+    parser.add_argument("scenario", nargs="*", help="scenario (default: all)")
     parser.add_argument("--rounds", type=int, help="rounds per case (default: 7; --quick: 3)")
-    parser.add_argument("--quick", action="store_true", help="short rounds: to see that it works")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--quick", action="store_true", help="use short rounds, to see that the bench works")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--build", type=pathlib.Path,
-                        help="a build folder to measure (default: build/gcc, which is built first)")
+                        help="build directory to measure (default: build/gcc, which is built first)")
     parser.add_argument("--before", metavar="REV",
-                        help="also build that revision, and measure both in turn (default: "
+                        help="also build this revision, and measure both in turn (default: "
                         f"{before.ROUNDS} rounds of {', '.join(before.SCENARIOS)})")
     parser.add_argument("--setup", action="store_true", help="install the references (Debian)")
     options = parser.parse_args(words)

@@ -1,4 +1,4 @@
-"""Configurations with many lists."""
+"""Configs with many lists."""
 from typing import Iterable
 
 

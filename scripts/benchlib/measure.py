@@ -1,4 +1,4 @@
-"""Figures: taken in turn, reduced to a median and its spread."""
+"""Measurements in turn, reduced to a median and its spread."""
 import statistics
 from dataclasses import dataclass, field
 from typing import Callable, Dict, Iterable, List, Optional, Tuple

@@ -1,4 +1,4 @@
-"""What the system knows of a process: time on a processor, memory, descriptors."""
+"""Facts of the system about a process: time on a processor, memory, descriptors."""
 import os
 import pathlib
 import time

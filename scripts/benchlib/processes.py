@@ -1,4 +1,4 @@
-"""Programs that run beside a measurement: started in a group of their own, ended with it."""
+"""Programs that run beside a measurement, in their own process group, and end with it."""
 import os
 import signal
 import subprocess

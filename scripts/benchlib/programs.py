@@ -1,4 +1,4 @@
-"""What is measured and what it is measured with: found, or built."""
+"""The measured programs and the references: found, or built."""
 import pathlib
 import shutil
 import subprocess

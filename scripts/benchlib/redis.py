@@ -1,4 +1,4 @@
-"""A Redis of our own, in a folder of our own, and enough of its protocol to fill and ask it."""
+"""A private Redis in its own directory, and the part of its protocol that the bench needs."""
 import contextlib
 import itertools
 import pathlib

@@ -1,4 +1,4 @@
-"""A schedule's timeline: filled at once, and when its jobs enter their queue."""
+"""The timeline of a schedule: filled at once, and the times at which its jobs enter their queue."""
 import contextlib
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""How long from an RPUSH until the program of the item has started."""
+"""Time from an RPUSH until the program of the item has started."""
 import contextlib
 import os
 import pathlib

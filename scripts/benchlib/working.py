@@ -1,4 +1,4 @@
-"""A w8yd that stands by and works only while its rate is taken."""
+"""A w8yd that is ready, and works only while its rate is measured."""
 import os
 import subprocess
 import time

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the changelog of a Debian package from ours.
+"""Writes the changelog of a Debian package from CHANGELOG.md.
 
     changelog.py VERSION MAINTAINER SECONDS <CHANGELOG.md >changelog
 
-Our newest part must be that of VERSION. SECONDS since 1970 is the date of a part that has none. A heading of a group
-("### NAME") becomes Debian's "[ NAME ]".
+The newest part of CHANGELOG.md must be the part of VERSION. SECONDS since 1970 is the date of a part without a date.
+The heading of a group ("### NAME") becomes "[ NAME ]".
 """
 import datetime
 import email.utils
@@ -16,7 +16,7 @@ HEADING = re.compile(r"## (\S+), (not released yet|\d{4}-\d\d-\d\d)")
 
 
 def parts(text):
-    """(version, date or None, entries) of each, the newest first."""
+    """Yields (version, date or None, entries) of each part, the newest first."""
     for part in re.split(r"(?m)^(?=## )", text)[1:]:
         heading, _, body = part.partition("\n")
         found = HEADING.fullmatch(heading)
@@ -35,7 +35,7 @@ def main():
     now = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc)
     all_parts = list(parts(sys.stdin.read()))
     if not all_parts or all_parts[0][0] != version:
-        sys.exit(f"CHANGELOG.md: its first part is to be that of {version}, the version of meson.build")
+        sys.exit(f"CHANGELOG.md: the first part must be the part of {version}, the version in meson.build")
     for number, date, entries in all_parts:
         print(f"w8y ({number}) {'unstable' if date else 'UNRELEASED'}; urgency=medium\n")
         for at, entry in enumerate(entries):

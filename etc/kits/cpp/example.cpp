@@ -1,4 +1,4 @@
-// An executor for w8yd by the kit for C++: counts lines and bytes of a file.
+// An executor for w8yd with the kit for C++: counts lines and bytes of a file.
 //
 //   c++ -std=c++17 -O2 -pthread -o example example.cpp
 //
@@ -37,7 +37,7 @@ kit::Object work(kit::Item& item) {
     file.read(part.data(), part.size());
     lines += std::count(part.data(), part.data() + file.gcount(), '\n');
     done += file.gcount();
-    // Leaves here if it is cancelled.
+    // Throws if the item is cancelled.
     item.progress(static_cast<double>(done), static_cast<double>(std::max(size, done)));
   }
   return kit::Object().add("lines", lines).add("bytes", done);

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * An executor for w8yd by the kit for Node: counts lines and bytes of a file.
+ * An executor for w8yd with the kit for Node: counts lines and bytes of a file.
  *
  *   [lists.texts]
  *   executor = "/opt/acme/bin/example.js"
  *   concurrency = 4
  *
- * w8y-executor.js is beside it. The item is the path of the file.
+ * The item is the path of the file. w8y-executor.js is in the same directory.
  */
 "use strict";
 
@@ -20,7 +20,7 @@ async function work(item) {
   let bytes = 0;
   try {
     const { size } = await fs.promises.stat(path);
-    // With the signal, a read that waits is given up at once when the item is cancelled.
+    // The signal aborts a pending read at once when the item is cancelled.
     for await (const part of fs.createReadStream(path, { signal: item.signal })) {
       for (const byte of part) lines += byte === 10 ? 1 : 0;
       bytes += part.length;

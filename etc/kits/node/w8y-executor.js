@@ -1,36 +1,38 @@
 /**
- * Executors for w8yd in Node: a function of one item. w8y-executor(7) describes the protocol.
+ * Kit for executors of w8yd in Node: you write a function of one item. w8y-executor(7) describes the
+ * protocol.
  *
  *   const { serve } = require("./w8y-executor.js");   // or: import { serve } from …
  *
  *   serve(async (item) => ({ length: item.bytes.length }), { concurrency: 4, version: "1.0" });
  *
- * serve() answers --caps, runs one item (`single`), or many in one process, as many promises at once
- * as `concurrency` says (`stream`). It has no dependencies: install this file beside your program.
+ * serve() replies to --caps, runs one item (`single`), or runs many items in one process (`stream`),
+ * at most `concurrency` promises at once. It has no dependencies. Install this file in the directory
+ * of your program.
  *
- * While it serves, console.log and process.stdout.write go to standard error. A child process that
- * is started with `stdio: "inherit"`, and fs.writeSync(1, …), still reach standard output, which is
- * the protocol: leave them.
+ * While serve() runs, console.log and process.stdout.write go to standard error. Standard output is
+ * the protocol. Do not write to it with fs.writeSync(1, …), and do not start a child process with
+ * `stdio: "inherit"`.
  */
 "use strict";
 
 const SIGPIPE = 13;
 const SIGTERM = 15;
-const GONE = 128 + SIGPIPE; // nobody reads any more
+const GONE = 128 + SIGPIPE; // w8yd has closed the pipe
 const STOPPED = 128 + SIGTERM;
 
-/** The item is at fault, and this is why: the run has failed. Any other error says the same, and
- * leaves its stack in the log. */
+/** The run has failed because of its item. The text is the reason. Any other error has the same
+ * effect, and leaves its stack in the log. */
 class Failed extends Error {}
 
-/** The item is to be given up. Also the reason of `item.signal`. */
+/** The item was cancelled. It is also the reason of `item.signal`. */
 class Cancelled extends Error {
   constructor() {
     super("cancelled");
   }
 }
 
-/** One run for one item, and what it has to say. */
+/** One run of one item, and its messages. */
 class Item {
   #send;
   #controller = new AbortController();
@@ -38,15 +40,15 @@ class Item {
 
   constructor(send, members) {
     this.#send = send;
-    this.name = members.name; // the list's prefix
+    this.name = members.name; // of the list
     this.id = members.id; // new for each run
     this.bytes = members.bytes; // a Buffer
-    this.payload = members.payload; // a Buffer, with a job
-    this.fence = members.fence ?? 0; // only grows: hand it to what you write to
-    this.attempt = members.attempt ?? 1; // failures in a row, and 1
+    this.payload = members.payload; // a Buffer, the payload of a job
+    this.fence = members.fence ?? 0; // fencing token: pass it to the store you write to
+    this.attempt = members.attempt ?? 1; // consecutive failures, plus 1
   }
 
-  /** The item as a string; fails where it is no UTF-8. */
+  /** The item as a string. Throws Failed if it is not UTF-8. */
   get text() {
     try {
       return decode(this.bytes);
@@ -55,19 +57,19 @@ class Item {
     }
   }
 
-  /** An AbortSignal, for fetch() and all else that takes one. */
+  /** An AbortSignal, for fetch() and other functions that accept one. */
   get signal() {
     return this.#controller.signal;
   }
   get cancelled() {
     return this.signal.aborted;
   }
-  /** Where a run that was told to end leaves its work. */
+  /** Throws Cancelled if the run was told to stop. */
   check() {
     if (this.cancelled) throw this.signal.reason;
   }
 
-  /** Call it as often as you like: it says so four times a second at most. Also a check(). */
+  /** Calls check(), and reports progress at most four times per second. */
   progress(numerator, denominator) {
     this.check();
     const now = performance.now();
@@ -75,23 +77,23 @@ class Item {
     this.#lastProgress = now;
     this.#send({ type: "progress", numerator, denominator });
   }
-  /** Any JSON, for whoever listens to the list's events. */
+  /** Sends any JSON to the subscribers of the list's events. */
   update(data) {
     this.#send({ type: "update", data: data ?? null });
   }
-  /** A line of the log that knows its item. */
+  /** Writes a line to the log, with its item. */
   print(text) {
     this.#send({ type: "print", content: String(text) });
   }
 
-  // For serve() only: the members of the last message; never rejects.
+  // For serve() only. Resolves to the members of the last message, and never rejects.
   static async outcome(work, item) {
     try {
       item.check();
       const result = (await work(item)) ?? {};
       if (typeof result !== "object" || Array.isArray(result))
         throw new TypeError("the result is not an object");
-      JSON.stringify(result); // or it throws
+      JSON.stringify(result); // throws if the result cannot be JSON
       return result;
     } catch (error) {
       if (item.cancelled && (error === item.signal.reason || error?.name === "AbortError"))
@@ -108,11 +110,14 @@ class Item {
 const wasCancelled = Symbol("was cancelled");
 
 /**
- * Does what w8yd asks for, and ends the process.
+ * Executes the request of w8yd, and ends the process.
  *
- * work(item) returns an object, which is the run's result, or nothing, or a promise of these; or it
- * throws. options: `caps`, what this can do besides, for `requires`; `concurrency`, items at once in
- * one process; `version`; `args`, the command line, of which only the last arguments are looked at.
+ * work(item) returns the result of the run as an object, or nothing, or a promise of these, or throws.
+ * The options are:
+ *   caps         further capabilities, for `requires`
+ *   concurrency  number of items at once in one process
+ *   version      version of the executor
+ *   args         command line; serve() reads only the last arguments
  */
 function serve(work, options = {}) {
   const { caps = [], concurrency = 1, version, args = process.argv.slice(2) } = options;
@@ -131,7 +136,7 @@ function serve(work, options = {}) {
   }
 }
 
-/** Lines of JSON. To a pipe, Node writes each whole and at once. */
+/** Writes lines of JSON. Node writes each line to a pipe completely and at once. */
 class Output {
   #write = process.stdout.write.bind(process.stdout);
 
@@ -140,13 +145,13 @@ class Output {
     process.stdout.write = (...args) => process.stderr.write(...args);
   }
   send(message) {
-    // JSON.stringify leaves halves of surrogate pairs as escapes, which are no Unicode.
+    // JSON.stringify writes a lone surrogate as an escape, which is not valid Unicode.
     const text = JSON.stringify(message).replace(/\\(?:u(d[89a-f]..)|.)/g, (escape, half) =>
       half ? "\ufffd" : escape,
     );
     this.#write(text + "\n");
   }
-  /** After all that was sent. */
+  /** Exits after all output was written. */
   exit(status) {
     this.#write("", (error) => process.exit(error ? GONE : status));
   }
@@ -199,7 +204,7 @@ class Stream {
   #open = new Map(); // by id
   #waiting = [];
   #running = 0;
-  #line = []; // parts of it
+  #line = []; // parts of an incomplete line
   #ended = false;
   #status = 0;
 
@@ -221,7 +226,7 @@ class Stream {
     process.stdin.on("error", () => this.#end());
   }
 
-  /** What is open is finished. */
+  /** Ends the input. The process exits when the open items are finished. */
   #end() {
     this.#ended = true;
     process.stdin.pause();
@@ -247,7 +252,7 @@ class Stream {
       return;
     }
     const id = message?.id;
-    if (typeof id !== "string") return; // of a newer w8yd
+    if (typeof id !== "string") return; // a message of a newer w8yd
     const known = this.#open.get(id);
     if (message.type === "cancel" && known) Item.cancel(known);
     if (message.type === "item" && !known) this.#begin(id, message);
@@ -258,7 +263,7 @@ class Stream {
     const bytes = bytesOf(message, "item");
     const payload = bytesOf(message, "payload");
     if (!bytes || payload === null) {
-      send({ type: "complete", error: "the item can't be read: it has none, or no right base64" });
+      send({ type: "complete", error: "the item can't be read: it is missing, or is not valid base64" });
       return;
     }
     const { name = this.#name, fence, attempt } = message;
@@ -281,12 +286,12 @@ class Stream {
   }
 }
 
-/** Bytes stand as a string where they are UTF-8, else in base64. undefined: there are none. */
+/** Returns the bytes of a member, a string or base64. undefined: the member is absent. */
 function bytesOf(message, key) {
   if (typeof message[key] === "string") return Buffer.from(message[key]);
   const encoded = message[`${key}_base64`];
   if (encoded === undefined) return undefined;
-  const bytes = Buffer.from(String(encoded), "base64"); // passes over whatever is none
+  const bytes = Buffer.from(String(encoded), "base64"); // ignores characters that are not base64
   return bytes.toString("base64") === encoded ? bytes : null;
 }
 

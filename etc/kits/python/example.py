@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""An executor for w8yd by the kit for Python: counts lines and bytes of a file.
+"""An executor for w8yd with the kit for Python: counts lines and bytes of a file.
 
     [lists.texts]
     executor = "/opt/acme/bin/example.py"
     concurrency = 4
 
-w8y_executor.py is beside it. The item is the path of the file.
+The item is the path of the file. w8y_executor.py is in the same directory.
 """
 import os
 
@@ -23,7 +23,7 @@ def work(item):
             for line in file:
                 lines += 1
                 done += len(line)
-                item.progress(done, max(size, done))  # leaves here if it is cancelled
+                item.progress(done, max(size, done))  # raises Cancelled if the item is cancelled
     except OSError as error:
         raise w8y_executor.Failed(error.strerror) from error
     return {"lines": lines, "bytes": done}

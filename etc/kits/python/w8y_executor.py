@@ -1,4 +1,5 @@
-"""Executors for w8yd in Python: a function of one item. w8y-executor(7) describes the protocol.
+"""Kit for executors of w8yd in Python: you write a function of one item. w8y-executor(7) describes
+the protocol.
 
     import w8y_executor
 
@@ -7,11 +8,12 @@
 
     w8y_executor.serve(work, concurrency=4, version="1.0")
 
-serve() answers --caps, runs one item (`single`), or many in one process, each in a thread of its
-own (`stream`). The standard library is all that is needed: install this file beside your program.
+serve() replies to --caps, runs one item (`single`), or runs many items in one process, each in a
+separate thread (`stream`). It needs only the standard library. Install this file in the directory of
+your program.
 
-While it serves, standard output is standard error, for prints, C libraries and child processes
-alike, and standard input is empty: the protocol has descriptors that nobody else knows of.
+While serve() runs, standard output goes to standard error, also for C libraries and child processes,
+and standard input is empty. The protocol uses private descriptors.
 """
 import base64
 import json
@@ -27,38 +29,38 @@ import traceback
 
 __all__ = ["Cancelled", "Failed", "Item", "serve"]
 
-GONE = 128 + signal.SIGPIPE  # nobody reads any more
+GONE = 128 + signal.SIGPIPE  # w8yd has closed the pipe
 STOPPED = 128 + signal.SIGTERM
 
 
 class Failed(Exception):
-    """The item is at fault, and this is why: the run has failed. Any other exception says the same,
-    and leaves a traceback in the log."""
+    """The run has failed because of its item. The text is the reason. Any other exception has the same
+    effect, and leaves a traceback in the log."""
 
 
 class Cancelled(BaseException):
-    """The item is to be given up. No Exception, so that `except Exception` lets it pass."""
+    """The item was cancelled. It is not an Exception, so that `except Exception` does not catch it."""
 
 
 class Item:
-    """One run for one item, and what it has to say. Any thread may use it."""
+    """One run of one item, and its messages. Any thread may use it."""
 
     def __init__(self, output, name, run_id, *, fence=0, attempt=1, in_stream=False):
-        self.name = name  # the list's prefix
+        self.name = name  # of the list
         self.id = run_id  # new for each run
         self.bytes = b""
-        self.payload = None  # bytes, with a job
-        self.fence = fence  # only grows: hand it to what you write to
-        self.attempt = attempt  # failures in a row, and 1
+        self.payload = None  # bytes of the payload of a job
+        self.fence = fence  # fencing token: pass it to the store you write to
+        self.attempt = attempt  # consecutive failures, plus 1
         self._output = output
         self._in_stream = in_stream
         self._cancel = threading.Event()
-        self._told_to_end = False  # no Event: a signal's handler can't take locks
+        self._told_to_end = False  # not an Event: a signal handler cannot acquire locks
         self._last_progress = None
 
     @property
     def text(self):
-        """The item as a string; fails where it is no UTF-8."""
+        """The item as a string. Raises Failed if it is not UTF-8."""
         try:
             return self.bytes.decode()
         except UnicodeDecodeError:
@@ -69,16 +71,16 @@ class Item:
         return self._told_to_end or self._cancel.is_set()
 
     def check(self):
-        """Where a run that was told to end leaves its work."""
+        """Raises Cancelled if the run was told to stop."""
         if self.cancelled:
             raise Cancelled
 
     def wait(self, seconds=None):
-        """Sleeps, but not longer than until the item is cancelled. Returns whether it is."""
+        """Sleeps until the time is over or the item is cancelled. Returns whether it is cancelled."""
         return self.cancelled or self._cancel.wait(seconds) or self.cancelled
 
     def progress(self, numerator, denominator):
-        """Call it as often as you like: it says so four times a second at most. Also a check()."""
+        """Calls check(), and reports progress at most four times per second."""
         self.check()
         now = time.monotonic()
         if self._last_progress is None or now - self._last_progress >= 0.25:
@@ -86,11 +88,11 @@ class Item:
             self._say({"type": "progress", "numerator": numerator, "denominator": denominator})
 
     def update(self, data):
-        """Any JSON, for whoever listens to the list's events."""
+        """Sends any JSON to the subscribers of the list's events."""
         self._say({"type": "update", "data": data})
 
     def print(self, text):
-        """A line of the log that knows its item."""
+        """Writes a line to the log, with its item."""
         self._say({"type": "print", "content": str(text)})
 
     def _say(self, message):
@@ -104,15 +106,16 @@ class Item:
             self._say({"type": "complete", **rest})
         except (TypeError, ValueError, RecursionError) as error:
             traceback.print_exc()
-            self._say({"type": "complete", "error": f"the result is no JSON: {error}"})
+            self._say({"type": "complete", "error": f"the result is not JSON: {error}"})
 
 
 def serve(function, *, caps=(), concurrency=1, version=None, args=None):
-    """Does what w8yd asks for, and exits.
+    """Executes the request of w8yd, and exits.
 
-    function(item) returns a dict, which is the run's result, or None; or it raises.
-    caps: what this can do besides, for `requires`. concurrency: items at once in one process, each
-    in a thread. args: the command line, of which only the last arguments are looked at.
+    function(item): returns the result of the run as a dict, or None, or raises an exception.
+    caps: further capabilities, for `requires`.
+    concurrency: number of items at once in one process, each in a thread.
+    args: command line; serve() reads only the last arguments.
     """
     args = sys.argv[1:] if args is None else list(args)
     if args[-1:] == ["--caps"]:
@@ -132,7 +135,7 @@ def serve(function, *, caps=(), concurrency=1, version=None, args=None):
 
 
 def _claim_streams():
-    """Keeps the protocol's descriptors for ourselves; no child process inherits them."""
+    """Moves the protocol to private descriptors, which child processes do not inherit."""
     try:
         source, output = os.dup(0), os.dup(1)
     except OSError:
@@ -146,7 +149,7 @@ def _claim_streams():
 
 
 class _Output:
-    """Lines of JSON, each whole and at once: what stays in a buffer is no sign of life."""
+    """Writes lines of JSON, each complete and at once: a buffer would delay progress."""
 
     def __init__(self, fd):
         self._fd = fd
@@ -155,7 +158,7 @@ class _Output:
 
     def send(self, message):
         text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # Halves of surrogate pairs, such as os.fsdecode() makes of odd file names, are no Unicode.
+        # A lone surrogate is not valid Unicode. os.fsdecode() creates it for a byte that is not UTF-8.
         line = re.sub("[\ud800-\udfff]", "\ufffd", text).encode() + b"\n"
         main = threading.current_thread() is threading.main_thread()
         try:
@@ -164,14 +167,14 @@ class _Output:
                 while line:
                     line = line[os.write(self._fd, line):]
         except OSError:
-            os._exit(GONE)  # also from a thread, and whatever the others do
+            os._exit(GONE)  # works in any thread, and ends the others
         finally:
             if main:
                 self.in_main = False
 
 
 def _answer(function, item):
-    """What the function has made of the item, as members of the last message."""
+    """Calls the function. Returns the members of the last message."""
     try:
         result = function(item)
         if result is not None and not isinstance(result, dict):
@@ -192,8 +195,8 @@ def _single(function, source, output, name, run_id, length):
                 attempt=int(os.environ.get("W8Y_ATTEMPT") or 1))
 
     def stop(*_):
-        # Ends what waits, and carries out every `finally` and `with`; once is enough. A line that
-        # is being written is not cut off.
+        # Interrupts a blocked call, and executes every `finally` and `with`. It does this once only, and
+        # not while a line is being written.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         item._told_to_end = True
         if not output.in_main:
@@ -218,7 +221,7 @@ def _single(function, source, output, name, run_id, length):
 
 
 def _bytes_of(message, key):
-    """Bytes stand as a string where they are UTF-8, else in base64."""
+    """Returns the bytes of a member, a string or base64. None: the member is absent."""
     if key in message:
         return message[key].encode()
     encoded = message.get(key + "_base64")
@@ -226,8 +229,8 @@ def _bytes_of(message, key):
 
 
 class _Stream:
-    """The main thread reads and owns all of this; workers get items by one queue, and say by
-    another that they are done. A pipe wakes the main thread for that, and for signals."""
+    """The main thread reads the input and owns all members. Workers receive items through one queue,
+    and report the end through another. A pipe wakes the main thread for reports and signals."""
 
     def __init__(self, function, source, output, name, concurrency):
         self._function = function
@@ -282,7 +285,7 @@ class _Stream:
             print(f"w8y_executor: not a message: {line[:80]!r}", file=sys.stderr)
             return
         if not isinstance(run_id, str):
-            return  # of a newer w8yd
+            return  # a message of a newer w8yd
         if kind == "cancel" and run_id in self._open:
             self._open[run_id]._cancel.set()
         elif kind == "item" and run_id not in self._open:
@@ -302,7 +305,7 @@ class _Stream:
         self._open[run_id] = item
         self._to_do.put(item)
         if self._workers < min(len(self._open), self._concurrency):
-            # Daemons: at the end, none of them has anything to do.
+            # Daemon threads: when the process exits, none of them has an item.
             threading.Thread(target=self._work, daemon=True).start()
             self._workers += 1
 
@@ -314,20 +317,20 @@ class _Stream:
             try:
                 os.write(self._wake, b"\0")
             except BlockingIOError:
-                pass  # it is full of reasons to wake up
+                pass  # the pipe is full, so the main thread wakes up anyway
 
     def _outcome(self, item):
         try:
             return _answer(self._function, item)
         except Cancelled:
             return {"error": "cancelled"}
-        except BaseException as error:  # such as SystemExit: it ends the run, not its neighbours
+        except BaseException as error:  # such as SystemExit: it ends this run, not the other runs
             traceback.print_exc()
             return {"error": type(error).__name__}
 
 
 class _Lines:
-    """Makes lines of what comes in; no byte is searched twice."""
+    """Splits input into lines, and examines each byte once."""
 
     def __init__(self):
         self._parts = []

@@ -1,6 +1,6 @@
-"""Answers of the status API about 10,000 lists at rest: time until the last byte, processor of w8yd.
+"""Responses of the status API about 10,000 idle lists: time until the last byte, processor of w8yd.
 
-A round is some requests in a row on one connection. Two builds are compared by --build.
+A round is several requests in sequence on one connection. --build compares two builds.
 """
 import contextlib
 import time

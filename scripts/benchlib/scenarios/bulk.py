@@ -1,9 +1,8 @@
-"""Commands of w8yctl for 640 items of a list of a million: the longest call, and leases beside it.
+"""Subcommands of w8yctl for 640 items of a list of a million: the longest call, and leases beside it.
 
-The names are at equal distances in the list. Redis logs how long it was held by each call (SLOWLOG). Two w8yd
-have 100 runs each on another list of the same Redis, with `key_expiry = "2s"`: the bench fails if a lease is
-lost. The reference is one LREM of an item that is not
-in the list, which compares all items.
+The names are at equal distances in the list. Redis logs how long each call blocks it (SLOWLOG). Two w8yd
+have 100 runs each on another list of the same Redis, with `key_expiry = "2s"`. The bench fails if a lease
+is lost. The reference is one LREM of an item that is not in the list, which compares all items.
 """
 import contextlib
 import subprocess

@@ -1,9 +1,9 @@
 """1 to 100 w8yd that wait for 3 items: scripts per run, and the share of each host.
 
-Each host has more places than there are items, and runs take 50 ms, so that a hundred hosts are
-no work for the machine. Scripts are those that Redis has run, by its own commandstats; the calls of
-clients are what each w8yd says it has sent, the news of a run's start included. The share is that
-of the host that had the fewest runs, of the mean.
+Each host has more slots than there are items. Runs take 50 ms, so that 100 hosts are little work for the
+machine. commandstats of Redis counts the scripts. Each w8yd reports the calls that it has sent, including
+the event of the start of a run. The share is the number of runs of the host with the fewest runs, divided
+by the mean.
 """
 import contextlib
 import time

@@ -1,10 +1,13 @@
-"""What each list gets of `host_concurrency`, by its weight: no list starves.
+"""Share of `host_concurrency` of each list, by its weight: no list starves.
 
-The figure of a round is that of the list that got least: its runs over a span, divided by what its
-weight gives it of all runs that were counted. Runs are naps of 10 ms, so that places are short, not
-the processor. The cases: lists of different weight; one list whose child floods (garbage, standard
-error, progress) for as long as it lives, beside lists of short runs, with a child that is silent as
-the reference; one list of 100,000 items among 99 of 10, with 100 of 10 as the reference.
+The result of a round belongs to the list with the smallest part of its share. It is the number of its runs
+over a span, divided by the share of its weight in all counted runs. Runs sleep for 10 ms, so that slots are
+scarce and not the processor. The cases are:
+
+- lists with different weights
+- one list whose child floods (garbage, standard error, progress) for its whole life, beside lists of short
+  runs; the reference is the same with a silent child
+- one list of 100,000 items and 99 lists of 10; the reference is 100 lists of 10
 """
 import time
 from dataclasses import dataclass

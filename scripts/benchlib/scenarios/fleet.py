@@ -1,10 +1,10 @@
 """Redis commands per run, and the share of each host, of 1 to 100 w8yd on one Redis.
 
-100 lists that all of them serve, 1,000 items each, runs of a second that need nothing, and
-`host_concurrency` 4, so that a hundred hosts fit on one machine. Measured over a span, not until each
-item has run. Commands are those that Redis has carried out, what scripts call included, and the
-calls of clients, by what each w8yd says it has sent. The share is that of the host that had the
-fewest runs, of the mean. With one item in each list, most hosts wait for what others hold.
+All hosts serve 100 lists of 1,000 items each. Runs sleep for 1 s, and `host_concurrency` is 4, so that 100
+hosts fit on one machine. The bench measures over a span, not until each item has run. It counts the
+commands that Redis has executed, including the commands in scripts. It also counts the calls that each w8yd
+reports as sent. The share is the number of runs of the host with the fewest runs, divided by the mean. With
+one item in each list, most hosts wait for items of others.
 """
 import contextlib
 import time

@@ -1,9 +1,9 @@
-"""The fleet as the status API shows it: 500 hosts with 1,000 lists each, and forged heartbeats.
+"""The fleet view of the status API: 500 hosts with 1,000 lists each, and forged heartbeats.
 
 Redis has the heartbeats and list reports as w8yd writes them. One w8yd has 1,000 runs whose leases it
-renews. A client reads all parts of GET /api/v1/fleet over the unix socket, as w8yctl does. The longest
-stall of the loop is measured from outside, as `reload` does it. Beside it is the time that the thread of
-the loop was on a processor during the longest of such waits, which a busy machine does not change. Memory
+renews. A client reads all pages of GET /api/v1/fleet over the unix socket, as w8yctl does. The longest
+stall of the loop is measured from outside, as in `reload`. Another row has the time that the thread of the
+loop was on a processor during the longest of these waits, because a busy machine does not change it. Memory
 is the peak of the resident set (VmHWM, reset before each round) less the resident set before the first
 round. The forged case has list reports of almost 4 KiB.
 """

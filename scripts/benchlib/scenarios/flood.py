@@ -1,9 +1,8 @@
 """A list beside another whose child writes as fast as it can, against that list alone.
 
-The child writes lines of garbage to its standard output, or to its standard error, or progress; the
-other list runs /bin/true. A child that only computes stands beside them: what the list loses to
-that is the machine's, not ours. The flood's list is resumed by another start of w8yd for each
-round, so that the rounds of all kinds are taken in turn.
+The child writes lines of garbage to its standard output or standard error, or progress. The other list runs
+/bin/true. In one more case, the child only computes: this loss is due to the machine and not to w8yd. For
+each round, the list of the flood is resumed and starts again, so that the rounds of all kinds run in turn.
 """
 import contextlib
 import time

@@ -1,9 +1,9 @@
 """Jobs per second from a gearmand: /bin/true beside gearman -w, stream beside a bare worker.
 
-All take background jobs, which were put before, off one gearmand, in turn; w8yd with and without a
-Redis. The bare worker has one connection and completes each job at once: no executor, nothing is noted.
-It asks for as many jobs at a time as w8yd has places, which no library for workers does; so there is
-one, too, that takes one job at a time, as theirs do.
+All workers take background jobs, which were put before, from one gearmand, in turn. w8yd runs with and
+without a Redis. The bare worker has one connection and completes each job at once, without an executor and
+without records. It requests as many jobs at a time as w8yd has slots. No library for workers does this, so
+there is also a bare worker that takes one job at a time, as these libraries do.
 """
 import contextlib
 import subprocess

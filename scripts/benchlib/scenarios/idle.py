@@ -1,9 +1,9 @@
-"""Lists with nothing to do, 10 to 10,000: processor, memory, Redis commands, wake-up.
+"""Idle lists, 10 to 10,000: processor, memory, Redis commands, wake-up.
 
-The reference for the processor is a libuv loop that wakes `idle_commands` times a second and does
-nothing. Commands are counted twice: calls of clients, by what w8yd says it has sent, and everything
-Redis has carried out, by its own commandstats, what a script calls included. Wake-up is the time
-from before an RPUSH to a random list until the command's process runs, at random moments, with
+The reference for the processor is a libuv loop that wakes `idle_commands` times per second and does
+nothing. Commands are counted in two ways: the calls that w8yd reports as sent, and all commands that Redis
+has executed, by its commandstats, including those in scripts. Wake-up is the time from before an RPUSH to a
+random list until the process of the command runs. It is measured at random times, with
 `notify-keyspace-events KEA` and without.
 """
 import contextlib

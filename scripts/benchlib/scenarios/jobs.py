@@ -1,16 +1,16 @@
-"""Feeds, queues and jobs: items put and published, jobs put, run and finished, and looked after.
+"""Feeds, queues and jobs: items put and published, jobs put, run and finished, and maintenance.
 
-Put: `w8yctl queue put -` of many lines, as a whole process; beside it redis-cli --pipe with commands
-of the contract that were made before. Publish: `w8yctl feed publish -` into a feed with max_length,
-so that each item drops one; beside it the contract's steps, with WATCH and EXEC, in Python.
+Put: `w8yctl queue put -` of many lines, as a whole process. The reference is redis-cli --pipe with prepared
+commands of the contract. Publish: `w8yctl feed publish -` into a feed with max_length, so that each item
+drops one. The reference is the steps of the contract, with WATCH and EXEC, in Python.
 
 Put, run, finished: see benchlib/job_work.py.
 
-Maintenance: `w8yctl job maintain` of a feed with that many jobs, of which a thousand are nowhere and
-a thousand are claimed by a client that writes no lease: the longest call by Redis's own SLOWLOG, of
-the look that notes those that are nowhere, and of the next one, which puts them back. SLOWLOG counts
-the time that Redis had to wait for a processor too: hence, beside it, what this machine does to a
-loop that does nothing, and the longest where each call counts as in the look that took it least.
+Maintenance: `w8yctl job maintain` of a feed with that many jobs. Of these, 1,000 are orphaned, and 1,000 are
+claimed by a client that writes no lease. The result is the longest call by SLOWLOG of Redis, in the pass
+that records the orphaned jobs and in the next pass, which recovers them. SLOWLOG also counts the time that
+Redis waits for a processor. Therefore there are two more rows: the delay of an empty loop on this machine,
+and the longest call if each call counts as in its fastest pass.
 """
 import contextlib
 import pathlib

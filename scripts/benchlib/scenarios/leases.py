@@ -1,9 +1,9 @@
-"""Locks of runs in flight in stream mode that never finish: renewed in time, and at what cost.
+"""Locks of active runs in stream mode that never finish: renewals in time, and their cost.
 
-Every lock is looked at every 100 ms with PTTL, in Redis, by a script that returns the least of 500;
-the least of all rounds counts. `w8yd` says its least margin as well. The processor is measured in
-spans without those looks. The reference is the same number of renewals by Redis alone: renew.lua on
-the same locks, in calls as large as w8yd's, as Redis counts its own time for them.
+Every 100 ms, a script in Redis reads every lock with PTTL and returns the minimum of 500. The minimum of all
+rounds counts. `w8yd` also reports its smallest lease margin. The processor is measured in spans without these
+reads. The reference is the same number of renewals by Redis alone: renew.lua on the same locks, in calls as
+large as those of w8yd, with the time that Redis counts for them.
 """
 import contextlib
 import pathlib

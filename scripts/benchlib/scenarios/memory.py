@@ -1,8 +1,8 @@
 """Memory of w8yd: after its start, per idle list, per running child.
 
-RSS and PSS of the process, by /proc/PID/smaps_rollup, at rest; a new process for each round. Per
-list is what 10,000 have more than 10, divided by their number; per child is what it has more when
-the children run that live until they are killed, divided by theirs.
+RSS and PSS of the idle process, from /proc/PID/smaps_rollup, with a new process for each round. The memory
+per list is the difference between 10,000 and 10 lists, divided by the difference of their numbers. The
+memory per child is the increase with children that live until they are killed, divided by their number.
 """
 import pathlib
 import time

@@ -1,4 +1,4 @@
-"""w8y for one item, as a whole process, against the least program that does something like it."""
+"""w8y for one item, as a whole process, against a minimal program with similar work."""
 import statistics
 import subprocess
 from typing import Dict, List

@@ -1,7 +1,7 @@
-"""What ten open pages cost w8yd: 10,000 lists at rest, and items at full speed through one process.
+"""Cost of ten open pages for w8yd: 10,000 idle lists, and items at full speed through one process.
 
-A page is a client of /api/v1/live that reads what it is sent. At rest, the reference is the same w8yd
-without a page, right before. At full speed, it is w8yd's processor time for each item without a page.
+A page is a client of /api/v1/live that reads all data that it receives. For idle lists, the reference is the
+same w8yd without a page, just before. At full speed, it is the processor time of w8yd per item without a page.
 """
 import contextlib
 import socket

@@ -1,10 +1,10 @@
 """A reload with one list changed, among 10 to 10,000.
 
-From SIGUSR2 to "reloaded" in the log, against parsing the file alone: `w8yd --check` of the
-same file less `w8yd --check` of one with a single list. The longest stall of the loop is measured
-from outside: a client asks the status socket, every millisecond, for a page that there is not,
-which needs no work; the longest wait for that answer while the reload goes on is the stall, and the
-longest in as long a time before it stands beside it.
+The time is from SIGUSR2 to "reloaded" in the log. The reference is parsing the file alone: `w8yd --check` of
+the same file less `w8yd --check` of a file with one list. The longest stall of the loop is measured from
+outside: every millisecond, a client requests a page that does not exist, which needs no work. The stall is
+the longest wait for that response during the reload. Another row has the longest wait in a span of the same
+length before the reload.
 """
 import contextlib
 import os

@@ -1,9 +1,9 @@
 """Next run of rules that began in 1990 and fire every second or minute.
 
-Ours is the time to read the text and to find the next time after today's date. The reference is
-python-dateutil, which workers of Redbike use. It walks from DTSTART on, for some twenty minutes
-where a rule fires every second, so its time is that for a walk of 20,000 occurrences, times as many
-as there are.
+The result of w8y is the time to read the text and to find the next time after the present date. The
+reference is python-dateutil, which workers of Redbike use. It walks from DTSTART, for about 20 minutes if a
+rule fires every second. Therefore its time is the time for a walk of 20,000 occurrences, multiplied to all
+occurrences.
 """
 import datetime
 import subprocess

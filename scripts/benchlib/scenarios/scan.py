@@ -1,11 +1,11 @@
 """Time to find the one free item of a list whose others are locked, 10 to 1,000,000 items.
 
-The reference reads the list with LRANGE and asks for each lock with EXISTS, 1,000 at once, from one
-connection. `w8y` is measured as a whole process, less the same on a list of one free item. `w8yd`
-serves the list with a stream executor that completes the item at once; it rests then. The list is
-paused, the item set free behind all others, the pause ended, and the time is that until the run
-has started, less the same for the list of one item. (Without the pause `w8yd` would not look at
-all of the list: see `w8yd, next`, where the item that its own run has set free is found again.)
+The reference reads the list with LRANGE and queries each lock with EXISTS, 1,000 at once, from one
+connection. `w8y` is measured as a whole process, less the same on a list of one free item. `w8yd` serves the
+list with a stream executor that completes the item at once, and its cooldown delays the item. The bench
+pauses the list, makes the item behind all others free, and resumes the list. The time is that until the run
+has started, less the same for the list of one item. Without the pause, `w8yd` would not scan the whole list:
+see `w8yd, next`, where `w8yd` finds the item that its own run has made free.
 """
 import contextlib
 import socket

@@ -1,9 +1,9 @@
-"""Jobs of a schedule: many that are due at once, and how late each is over a minute.
+"""Jobs of a schedule: many that are due at once, and the lateness of each within one minute.
 
-Due at once: the time from their second until all are in their queue. Over a minute: what lies
-between the second at which each is due and the news of Redis that it has entered its queue. The
-hosts take no work. The reference does what a dispatcher of Redbike does: it looks every 10 ms, takes
-jobs off the timeline one by one, and enters each by a script.
+Due at once: the time from the second at which they are due until all are in their queue. Within one minute:
+the time from the second at which a job is due until the notification of Redis that it is in its queue. The
+hosts claim no jobs. The reference does the same as a dispatcher of Redbike: every 10 ms, it takes due jobs off
+the timeline one by one, and enqueues each by a script.
 """
 import contextlib
 import pathlib

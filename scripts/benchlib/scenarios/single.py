@@ -1,8 +1,8 @@
 """Runs per second of a C executor that reads its item and prints `complete`.
 
-The reference spawns the same program with three pipes, writes it the item, reads both outputs to
-their end and waits for it, as many at once, and does nothing else. The bare worker does the same with
-items that it claims and settles, by the scripts that w8yd uses.
+The reference spawns the same program with three pipes, writes the item to it, reads both outputs to their end
+and waits for it, with the same number at once, and does nothing else. The bare worker does the same with items
+that it claims and settles, by the scripts that w8yd uses.
 """
 import contextlib
 import subprocess

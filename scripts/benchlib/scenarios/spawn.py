@@ -1,7 +1,9 @@
 """Runs per second of /bin/true over a circular list, against bare loops and other tools.
 
-The bare loop starts and waits. The bare worker does so with items that it claims and settles, by the
-scripts that w8yd uses: what is left between it and w8yd is w8yd's own."""
+The bare loop starts programs and waits for them. The bare worker does the same with items that it claims and
+settles, by the scripts that w8yd uses. The difference between the bare worker and w8yd is the cost of w8yd
+itself.
+"""
 import contextlib
 import subprocess
 import time

@@ -1,10 +1,10 @@
 """Items per second through a stream executor that completes each at once, 1,000 in the list.
 
-The reference drives the scripts that w8yd uses, claim and settle, from one connection with claims
-as large and settlements as large, and does nothing else: no executor, no history, no news. A second
-bare client writes history and news as w8yd does by default: what is between the two is Redis's.
-w8yd runs with what a user has without asking (history 1000, events), without history, and with
-somebody who listens to `P:events`. All stand by on one Redis, each on a list of its own.
+The reference only runs the scripts that w8yd uses, for claims and settlements, from one connection, in calls of
+the same size: no executor, no history, no events. A second bare client writes history and events as w8yd does
+by default. The difference between the two clients is the cost of Redis. w8yd runs with the defaults (history
+1000, events), without history, and with a subscriber of `P:events`. All of them are ready on one Redis, each
+with its own list.
 """
 import contextlib
 import subprocess

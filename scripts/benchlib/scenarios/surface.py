@@ -1,9 +1,9 @@
-"""10,000 TCP clients that mean no good beside 1,000 leases: renewals, memory, an honest client.
+"""10,000 hostile TCP clients beside 1,000 leases: renewals, memory, a normal client.
 
-The clients (benchlib/crowd.py) ask nothing, are slow, send heads without end, or ask for the whole
-status and read nothing; who is cut off comes again. The runs are in stream mode and never finish.
-Every lock is looked at every 100 ms with PTTL, in Redis; the least of all rounds counts. A client on
-the unix socket and one over TCP ask for /healthz meanwhile.
+The clients (benchlib/crowd.py) send nothing, are slow, send headers without end, or request the whole status and
+do not read it. A client that is disconnected connects again at once. The runs are in stream mode and never
+finish. Every 100 ms, every lock is read with PTTL, in Redis. The minimum of all rounds counts. At the same time,
+a client on the unix socket and a client over TCP request /healthz.
 """
 import contextlib
 import http.client
