@@ -10,12 +10,11 @@
 //     });
 //   }
 //
-// serve() answers --caps, runs one item (`single`), or many in one process, each in a thread of its
-// own (`stream`). C++17 and POSIX are all that is needed: c++ -std=c++17 -pthread.
+// serve() replies to --caps, runs one item (`single`), or runs many items in one process, each in
+// its own thread (`stream`). It needs only C++17 and POSIX: c++ -std=c++17 -pthread.
 //
-// While it serves, standard output is standard error, for std::cout, C libraries and child
-// processes alike, and standard input is empty: the protocol has descriptors that nobody else knows
-// of.
+// While serve() runs, writes to standard output go to standard error, for std::cout, C libraries
+// and child processes. Standard input is empty. The protocol uses private descriptors.
 #pragma once
 
 #include <fcntl.h>
@@ -52,8 +51,8 @@
 namespace w8y::kit {
 
 struct Options {
-  std::vector<std::string> caps;  ///< what this can do besides, for `requires`
-  unsigned concurrency = 1;       ///< items at once in one process, each in a thread of its own
+  std::vector<std::string> caps;  ///< further capabilities, for `requires`
+  unsigned concurrency = 1;       ///< items at once in one process, each in its own thread
   std::string version;            ///< shown to operators
 };
 
@@ -61,7 +60,7 @@ namespace detail {
 
 using Function = std::function<Object(Item&)>;
 
-/// Cancelled goes through; any other exception is the run's error.
+/// Runs `function` on `item`. Cancelled is passed on. Any other exception is the error of the run.
 inline Object outcome(const Function& function, Item& item) {
   try {
     return function(item);
@@ -81,7 +80,7 @@ inline std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-inline int wake = -1;  // for the handler of SIGTERM
+inline int wake = -1;  // descriptor to which the handler of SIGTERM writes
 
 inline void watch_sigterm(int flags) {
   struct sigaction action {};
@@ -103,7 +102,7 @@ class Single {
       : function_(function), source_(source), output_(output), item_(output_, false) {}
 
   int run(const char* name, const char* id, std::uint64_t length) {
-    // Without SA_RESTART, so that what waits is interrupted.
+    // Without SA_RESTART, so that a blocking call is interrupted.
     watch_sigterm(0);
     item_.name = name;
     item_.id = id;
@@ -128,7 +127,7 @@ class Single {
     const char* text = std::getenv(name);
     return text == nullptr ? otherwise : number(text).value_or(otherwise);
   }
-  /// In parts: the length is what we are told, not yet what is there.
+  /// In parts: the length is announced, but the bytes may not arrive.
   bool read(std::uint64_t length) {
     std::vector<char> part(65536);
     while (item_.bytes.size() < length && !told_to_end) {
@@ -148,8 +147,8 @@ class Single {
 
 // ---- stream
 
-/// The thread of run() reads; workers take items out of a queue. A pipe wakes the reader when an
-/// item is done, and for SIGTERM.
+/// Server of `stream`. The thread of run() reads lines; workers take items from a queue. A pipe
+/// wakes the reader when an item is done, and for SIGTERM.
 class Stream {
  public:
   Stream(const Function& function, int source, int output, std::string name, unsigned concurrency)
@@ -188,7 +187,7 @@ class Stream {
     return open_.empty();
   }
 
-  /// False: end of file.
+  /// Reads and handles some lines. False at end of file.
   bool take_some() {
     std::vector<char> part(65536);
     const ssize_t got = ::read(source_, part.data(), part.size());
@@ -212,7 +211,7 @@ class Stream {
     }
     const json::Value type = (*members)["type"];
     const json::Value id = (*members)["id"];
-    if (!id.is_string) return;  // of a newer w8yd
+    if (!id.is_string) return;  // from a newer w8yd
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = open_.find(id.text);
     if (type.text == "cancel" && found != open_.end()) found->second->cancelled_ = true;
@@ -240,11 +239,11 @@ class Stream {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-      if (workers_.empty()) throw;  // else those that are there do it all
+      if (workers_.empty()) throw;  // otherwise the existing workers run all items
     }
   }
 
-  /// Bytes stand as a string where they are UTF-8, else in base64.
+  /// Bytes of a member: a string if they are UTF-8, else base64.
   static std::optional<std::string> bytes_of(json::Members& members, const std::string& key) {
     if (const auto found = members.find(key); found != members.end() && found->second.is_string)
       return std::move(found->second.text);
@@ -269,7 +268,7 @@ class Stream {
       }
       lock.lock();
       open_.erase(item->id);
-      // If the pipe is full, the reader wakes up anyway.
+      // If the pipe is full, the reader wakes up nevertheless.
       if (::write(pipe_[1], "", 1) < 0) continue;
     }
   }
@@ -289,10 +288,10 @@ class Stream {
   std::string name_;
   unsigned concurrency_;
   std::array<int, 2> pipe_{-1, -1};
-  std::string line_;  // as much of it as is here
+  std::string line_;  // the part of it received so far
   std::vector<std::thread> workers_;
 
-  std::mutex mutex_;  // for all below
+  std::mutex mutex_;  // for all members below
   std::condition_variable changed_;
   std::map<std::string, ItemPtr> open_;
   std::deque<ItemPtr> to_do_;
@@ -301,7 +300,7 @@ class Stream {
 
 // ---- the command line
 
-/// Keeps the protocol's descriptors for ourselves; no child process inherits them.
+/// Moves the streams of the protocol to private descriptors, which no child process inherits.
 inline bool claim_streams(int& source, int& output) {
   source = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -337,8 +336,8 @@ inline int serve(int argc, char** argv, const Options& options, const Function& 
 
 }  // namespace detail
 
-/// Does what w8yd asks for, and returns main()'s exit status. The function takes an Item& and
-/// returns an Object, which is the run's result, or nothing; or it throws.
+/// Executes the request of w8yd and returns the exit status for main(). `work` takes an Item& and
+/// returns an Object, which is the result of the run, or nothing. It may throw.
 template <typename Work>
 int serve(int argc, char** argv, const Options& options, Work work) {
   if constexpr (std::is_void_v<std::invoke_result_t<Work&, Item&>>) {

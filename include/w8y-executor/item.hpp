@@ -1,4 +1,5 @@
-// One run for one item, as its function sees it. Part of w8y-executor/executor.hpp; C++17.
+// One run for one item, for the function that processes it. Part of w8y-executor/executor.hpp;
+// C++17.
 #pragma once
 
 #include <unistd.h>
@@ -18,21 +19,22 @@
 
 namespace w8y::kit {
 
-/// The item is at fault, and this is why: the run has failed. Any other exception says the same.
+/// Error of the item, with the reason: the run has failed. Any other exception has the same effect.
 struct Failed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// The item is to be given up. No std::exception, so that handlers for those let it pass.
+/// Exception that ends a cancelled run. Not a std::exception, so that handlers of std::exception
+/// let it pass.
 struct Cancelled {};
 
 namespace detail {
 
-constexpr int gone = 128 + SIGPIPE;  // nobody reads any more
+constexpr int gone = 128 + SIGPIPE;  // the reader has closed its end
 constexpr int stopped = 128 + SIGTERM;
 
 inline std::atomic<bool> told_to_end{false};
 
-/// Lines of JSON, each whole and at once: what stays in a buffer is no sign of life.
+/// Writer of lines of JSON, each as a whole and at once: a line in a buffer shows no progress.
 class Output {
  public:
   explicit Output(int fd) : fd_(fd) {}
@@ -44,7 +46,7 @@ class Output {
       if (count >= 0) {
         sent += static_cast<std::size_t>(count);
       } else if (errno != EINTR) {
-        ::_exit(gone);  // also from a thread, and whatever the others do
+        ::_exit(gone);  // also from a thread, regardless of the others
       }
     }
   }
@@ -59,29 +61,29 @@ class Single;
 
 }  // namespace detail
 
-/// One run for one item, and what it has to say. Any thread may use it.
+/// One run for one item, with its messages. Usable from any thread.
 class Item {
  public:
-  std::string name;                    ///< the list's prefix
+  std::string name;                    ///< name of the list
   std::string id;                      ///< new for each run
   std::string bytes;                   ///< the item
-  std::optional<std::string> payload;  ///< with a job
-  std::uint64_t fence = 0;             ///< only grows: hand it to what you write to
-  std::uint64_t attempt = 1;           ///< failures in a row, and 1
+  std::optional<std::string> payload;  ///< of a job
+  std::uint64_t fence = 0;             ///< only grows: pass it to systems that you write to
+  std::uint64_t attempt = 1;           ///< consecutive failures, plus 1
 
-  /// The item, which fails where it is no UTF-8.
+  /// The item as text. Throws Failed if it is not UTF-8.
   [[nodiscard]] const std::string& text() const {
     if (!json::is_utf8(bytes)) throw Failed("the item is not UTF-8");
     return bytes;
   }
 
   [[nodiscard]] bool cancelled() const { return cancelled_ || detail::told_to_end; }
-  /// Where a run that was told to end leaves its work.
+  /// Throws Cancelled if the run was cancelled.
   void check() const {
     if (cancelled()) throw Cancelled{};
   }
 
-  /// Call it as often as you like: it says so four times a second at most. Also a check().
+  /// Reports progress, at most four times per second: call it at any rate. Includes check().
   void progress(double numerator, double denominator) {
     check();
     using Clock = std::chrono::steady_clock;
@@ -93,12 +95,13 @@ class Item {
     }
     say(message("progress").add("numerator", numerator).add("denominator", denominator));
   }
-  /// Whatever Object::add() takes, for whoever listens to the list's events.
+  /// Publishes an update for subscribers of the events of the list. Accepts any type that
+  /// Object::add() accepts.
   template <typename T>
   void update(const T& data) {
     say(message("update").add("data", data));
   }
-  /// A line of the log that knows its item.
+  /// Writes a line to the log, with the item as a field.
   void print(std::string_view text) { say(message("print").add("content", text)); }
 
  private:
@@ -116,7 +119,7 @@ class Item {
   void say(const Object& object) { output_.send(object.text()); }
   void complete(const Object& result) {
     Object last = message("complete");
-    // Its own type and id would come second, and be a mistake.
+    // A second type or id would be an error.
     if (const auto members = json::Reader(result.text()).object()) {
       for (const auto& [key, value] : *members) {
         if (key == "type" || key == "id") continue;

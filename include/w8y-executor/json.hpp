@@ -1,5 +1,5 @@
-// As much JSON as an executor needs: a strict reader for the lines of `stream`, and a writer whose
-// text is always one line of valid UTF-8. Part of w8y-executor/executor.hpp; C++17.
+// JSON for executors: a strict reader for the lines of `stream`, and a writer whose text is always
+// one line of valid UTF-8. Part of w8y-executor/executor.hpp; C++17.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ namespace w8y::kit {
 
 namespace json {
 
-/// How many bytes the UTF-8 sequence at `at` has; 0: there is none.
+/// Length in bytes of the UTF-8 sequence at `at`; 0 if there is none.
 inline std::size_t sequence(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(at);
@@ -36,7 +36,7 @@ inline std::size_t sequence(std::string_view text, std::size_t at) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xc0U) != 0x80) return 0;
   }
-  // Overlong, halves of surrogate pairs, and beyond U+10FFFF.
+  // Overlong sequences, halves of surrogate pairs, and code points beyond U+10FFFF.
   const unsigned second = byte(at + 1);
   if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
   if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
@@ -52,7 +52,7 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
-/// With quotes; what is no UTF-8 becomes U+FFFD.
+/// Returns the text as a JSON string, with quotes. Bytes that are not valid UTF-8 become U+FFFD.
 inline std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
@@ -75,26 +75,26 @@ inline std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-/// A member's value: a string without its escapes, or else the text as it stands.
+/// Value of a member: a string without its escapes, or else the JSON text.
 struct Value {
   bool is_string = false;
   std::string text;
 };
 using Members = std::map<std::string, Value, std::less<>>;
 
-/// RFC 8259, to the letter.
+/// Reader of exactly the JSON of RFC 8259.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  /// The members of an object, which is all of the text; a name that comes twice: the last one.
+  /// Members of the object that is the whole text. If a name occurs twice, the last one counts.
   std::optional<Members> object() {
     Members members;
     if (!is_utf8(text_)) return std::nullopt;
     if (!object(&members) || !at_end()) return std::nullopt;
     return members;
   }
-  /// Whether the text is any one value.
+  /// Whether the text is one JSON value.
   bool valid() { return is_utf8(text_) && value(nullptr) && at_end(); }
 
  private:
@@ -211,7 +211,7 @@ class Reader {
     std::uint32_t low = 0;
     if (!unit(code)) return false;
     if (code >= 0xd800 && code < 0xe000) {
-      // The first half of a pair, or nothing at all.
+      // The code is a high surrogate, and a low surrogate must follow.
       if (code >= 0xdc00 || !next('\\') || !unit(low) || low < 0xdc00 || low > 0xdfff) return false;
       code = 0x10000 + ((code - 0xd800) << 10U) + (low - 0xdc00);
     }
@@ -255,7 +255,7 @@ class Reader {
   int depth_ = 0;
 };
 
-/// RFC 4648, with padding and nothing else between.
+/// Decodes base64 of RFC 4648 with padding and without other characters.
 inline std::optional<std::string> from_base64(std::string_view text) {
   constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -278,12 +278,12 @@ inline std::optional<std::string> from_base64(std::string_view text) {
 
 }  // namespace json
 
-/// JSON from elsewhere, to be used as a value. Throws std::invalid_argument if it is none.
+/// JSON text to use as a value. Throws std::invalid_argument if it is not JSON.
 class Raw {
  public:
   explicit Raw(std::string text) : text_(std::move(text)) {
     if (!json::Reader(text_).valid()) throw std::invalid_argument("not JSON");
-    // Between values only, or it would not be JSON; a message is one line.
+    // Line ends occur only between values in valid JSON. A message is one line.
     for (char& c : text_) {
       if (c == '\n' || c == '\r') c = ' ';
     }
@@ -294,8 +294,8 @@ class Raw {
   std::string text_;
 };
 
-/// A JSON object, built member by member. Values: strings, numbers, bool, nullptr, Object, Raw, and
-/// vectors of these.
+/// JSON object, built member by member. Values are strings, numbers, bool, nullptr, Object, Raw,
+/// and vectors of these.
 class Object {
  public:
   template <typename T>

@@ -77,7 +77,7 @@ struct EventFields {
     object.put("connected", event.connected);
     object.put("error", event.error);
   }
-  /// The API does not tell it.
+  /// The API does not report other events.
   template <typename Other>
   void operator()(const Other&) const {}
 };
@@ -99,7 +99,7 @@ std::string to_json(const ConfigText& config) {
   json.put_json("redis", settings_json(config.redis));
   json.put_json("gearman", settings_json(config.gearman));
   json.put_json("supervisor", settings_json(config.supervisor));
-  // An array: a prefix may be bytes that no name of a member can hold.
+  // An array, because the name of a member cannot hold all bytes that a prefix can.
   json.put_json("lists", core::json_array(config.lists, [](const auto& list) {
                   core::AsciiObject one;
                   one.put_bytes("list", list.first);

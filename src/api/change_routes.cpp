@@ -16,8 +16,8 @@ namespace {
 
 using verbs::QueryContext;
 
-/// Returns the JSON of a change. Throws verbs::Refusal if the item was not changed. `all` has one
-/// item.
+/// Returns the JSON of a change. Throws verbs::QueryError if the item was not changed. `all` has
+/// one item.
 std::string change_json(const std::string& list, const std::vector<verbs::ChangedItem>& all) {
   const verbs::ChangedItem& changed = all.front();
   if (!changed.done)
@@ -37,7 +37,7 @@ void add_list_changes(const Routes& routes) {
     const auto period = duration_in(body, "for");
     if (period) pause.until = pause.since + std::chrono::duration_cast<WallTime>(*period);
     return [list = request.path[3], pause, period](QueryContext& query) {
-      verbs::kind_of(query, list);  // throws where there is none
+      verbs::kind_of(query, list);  // throws if there is no such list
       verbs::pause_list(query, list, pause, period);
       return view::pause_json(list, pause);
     };

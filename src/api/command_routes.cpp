@@ -1,4 +1,4 @@
-// The status API: orders to this host and to the fleet, and what its hosts answer.
+// Status API: commands for this host and for the fleet.
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@ namespace w8y::api {
 
 namespace {
 
-/// On this host, or on the one that is named.
+/// Runs an item on this host, or on the host that the request names.
 void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& request,
               const http::HttpReplyPtr& reply) {
   const auto body = view::JsonFields::parse(request.body);
@@ -42,7 +42,8 @@ std::optional<std::string> list_named(const http::HttpRequest& request) {
   return found == request.query.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// nullopt: the request is for this host alone. `mistake`: it is for nobody.
+/// Returns the command for the fleet; nullopt if the request is for this host alone. `error`: why
+/// the request is invalid.
 std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std::string& error) {
   const auto host = request.query.find("host");
   const auto all = request.query.find("all");
@@ -56,7 +57,7 @@ std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std
   return order;
 }
 
-/// True: the request is for the fleet, and is being answered.
+/// Sends a command to the fleet and responds. Returns false if the request is for this host alone.
 bool ask_fleet(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
                const http::HttpReplyPtr& reply, const RunId& run = {}) {
   std::string error;
@@ -86,7 +87,8 @@ void cancel(Control& control, FleetControl& fleet, const http::HttpRequest& requ
   reply->send(result_response(control.cancel(*run)));
 }
 
-/// What all hosts run, or one, or what has an id that starts so; `logs`: what these have written.
+/// Shows the active runs of all hosts or of one host, optionally only runs whose ID starts with a
+/// text. With the kind `logs`: the output of these runs.
 void show_fleet_runs(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
                      const http::HttpReplyPtr& reply) {
   FleetCommand order;

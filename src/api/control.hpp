@@ -1,4 +1,5 @@
-// The port from the API to the supervisor: what an operator can see and do. Implemented by app.
+// Interface from the API to the supervisor: reads the state of the host and executes commands.
+// Implemented by app.
 #pragma once
 
 #include <functional>
@@ -13,43 +14,43 @@
 
 namespace w8y::api {
 
-/// What came of an order.
+/// Result of a command.
 struct CommandResult {
   enum class Kind {
     done,
-    accepted,     ///< begun; it takes its time (drain)
-    not_found,    ///< no such run or list
-    refused,      ///< not in this state
-    invalid,      ///< the config that was to be loaded has mistakes
-    unavailable,  ///< Redis can't be asked now
+    accepted,     ///< started, and still in progress (drain)
+    not_found,    ///< there is no such run or list
+    refused,      ///< not possible in the current state
+    invalid,      ///< the config to load has errors
+    unavailable,  ///< Redis is unavailable
   };
   Kind kind = Kind::done;
-  std::string text;                ///< one line: what was done, or why not
-  std::vector<std::string> lines;  ///< each mistake, each change
-  RunId run;                       ///< run_item(): the run that began
+  std::string text;                ///< one line: the effect, or the reason for the refusal
+  std::vector<std::string> lines;  ///< config errors or changes, one per line
+  RunId run;                       ///< run_item(): ID of the started run
 };
 
-/// Nothing here throws or blocks. An Answer is called exactly once, at once or later; it may
-/// outlive the client that asked, and even the server.
+/// Interface to one host. No function throws or blocks. An Answer is called exactly once, at once
+/// or later. It may outlive the client, and even the server.
 class Control {
  public:
   using Answer = std::function<void(const CommandResult&)>;
 
   virtual ~Control() = default;
-  /// Asks Redis for what only it knows of the lists, and calls `then`, at once or soon, whatever
-  /// came of it. Unlike an Answer, `then` may be dropped with the Control.
+  /// Queries the list state that only Redis holds, then calls `then`, at once or soon, even if the
+  /// query fails. Unlike an Answer, `then` may be dropped when the Control is destroyed.
   virtual void refresh(std::function<void()> then) = 0;
   [[nodiscard]] virtual HostStatus status() const = 0;
-  /// What makes no progress though it should, for a person; empty: all does. A Redis that is away
-  /// is no such thing.
+  /// Returns which part of w8yd makes no progress although it should, as a text for the operator.
+  /// Empty: all parts do. An outage of Redis does not count.
   [[nodiscard]] virtual std::string stuck() const = 0;
-  /// Calls `look` for each of its lists, by prefix, and then `then`: at once, or some in a turn of
-  /// the loop. Both may be dropped with the Control.
+  /// Calls `look` for each list, by prefix, and then `then`: at once, or some lists per loop
+  /// iteration. Both may be dropped when the Control is destroyed.
   virtual void each_list(std::function<void(const ListStatus&)> look,
                          std::function<void()> then) = 0;
   /// nullopt: there is no such list.
   [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
-  /// `list`: of the lists only this one, and none if there is no such.
+  /// `list`: only this list, and no list if there is none of this name. nullptr: all lists.
   [[nodiscard]] virtual ConfigText config_text(const std::string* list) const = 0;
   [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
                                                     const std::string& salt) const = 0;
@@ -59,9 +60,9 @@ class Control {
   virtual CommandResult drain() = 0;
   virtual void reload(Answer answer) = 0;
   virtual CommandResult cancel(const RunId& run) = 0;
-  /// The end of what a run of this host has written to standard error so far.
+  /// Returns the end of the standard error of a run of this host so far.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
-  /// Runs an item of a list now: claims it unless it runs or is quarantined.
+  /// Starts a run of an item at once. Claims the item unless it is running or quarantined.
   virtual void run_item(const std::string& prefix, const Item& item, Answer answer) = 0;
 };
 

@@ -1,5 +1,5 @@
-// All endpoints of the status API (w8y-api(7)): the routes of w8yd serve them, and the client of
-// w8yctl requests them. An endpoint is one row here, and one operation in etc/openapi.json.
+// All endpoints of the status API (w8y-api(7)). w8yd serves them, and the client of w8yctl requests
+// them. An endpoint is one row here and one operation in etc/openapi.json.
 #pragma once
 
 #include "http/endpoint.hpp"
@@ -14,7 +14,7 @@ inline constexpr Endpoint health{"GET", "/healthz", {}, Endpoint::Others::ignore
 inline constexpr Endpoint ready{"GET", "/readyz", {}, Endpoint::Others::ignored};
 inline constexpr Endpoint metrics{"GET", "/metrics", {}, Endpoint::Others::ignored};
 inline constexpr Endpoint status{"GET", "/api/v1/status", {"lists"}};
-/// Without the lists.
+/// Returns the target of a status without lists.
 inline http::Target status_of_host() {
   return status.target({}, {{"lists", "no"}});
 }
@@ -29,7 +29,7 @@ inline constexpr Endpoint page{"GET", "/", {}, Endpoint::Others::ignored};
 inline constexpr Endpoint page_file{"GET", "/page/*", {}, Endpoint::Others::ignored};
 inline constexpr Endpoint live{"GET", "/api/v1/live", {"after"}};
 
-// What is in Redis.
+// Data in Redis.
 inline constexpr Endpoint runs{
     "GET", "/api/v1/runs", {"list", "item", "outcome", "failed", "host", "limit", "after"}};
 inline constexpr Endpoint items{
@@ -50,7 +50,7 @@ inline constexpr Endpoint run{"GET", "/api/v1/runs/*", {"list"}};
 inline constexpr Endpoint run_logs{"GET", "/api/v1/runs/*/logs"};
 inline constexpr Endpoint cancel_run{"POST", "/api/v1/runs/*/cancel"};
 
-// Commands: to this host, to another one, to all.
+// Commands: for this host, for another host, or for all hosts.
 inline constexpr Endpoint quiet{"POST", "/api/v1/quiet", {"host", "all"}};
 inline constexpr Endpoint resume{"POST", "/api/v1/resume", {"host", "all"}};
 inline constexpr Endpoint drain{"POST", "/api/v1/drain", {"host", "all"}};
@@ -58,7 +58,7 @@ inline constexpr Endpoint reload{"POST", "/api/v1/reload", {"host", "all"}};
 inline constexpr Endpoint cancel{"POST", "/api/v1/cancel", {"host", "all"}};
 inline constexpr Endpoint start_run{"POST", "/api/v1/run", {"host"}};
 
-/// Where a host takes this command, for itself and for others.
+/// Returns the endpoint for this command, whether it is for this host or for others.
 constexpr const Endpoint& of(FleetCommandKind kind) {
   switch (kind) {
     case FleetCommandKind::quiet:

@@ -11,7 +11,8 @@ namespace w8y::api {
 
 namespace {
 
-/// Each takes one of the server's connections, and the others are for everybody else.
+/// Maximum number of subscribers. Each takes one connection of the server; the other connections
+/// are for other requests.
 constexpr std::size_t max_subscribers = 16;
 constexpr Duration heartbeat_interval = std::chrono::seconds(15);
 constexpr const char* last_words = ": dropped, this client reads too slowly\n\n";
@@ -77,7 +78,7 @@ std::string EventHub::id_line(std::uint64_t number) const {
   return "id: " + name_ + "." + std::to_string(number) + "\n";
 }
 
-/// nullopt: of another w8yd, or of none.
+/// Returns the number in an event ID; nullopt if the ID is invalid or comes from another w8yd.
 std::optional<std::uint64_t> EventHub::number_of(std::string_view id) const {
   if (!id.starts_with(name_ + ".")) return std::nullopt;
   id.remove_prefix(name_.size() + 1);
@@ -87,7 +88,7 @@ std::optional<std::uint64_t> EventHub::number_of(std::string_view id) const {
   return number;
 }
 
-// ---- what came before
+// ---- earlier events
 
 void EventHub::keep(Kept&& event) {
   kept_bytes_ += event.text.size();
@@ -99,7 +100,8 @@ void EventHub::keep(Kept&& event) {
   }
 }
 
-/// What happens from now on is not counted, so a number is left out: nobody can have seen all.
+/// Drops all kept events. Later events get no numbers, so that one number is skipped: no client can
+/// have received it.
 void EventHub::forget() {
   keeps_ = false;
   gone_ = ++sequence_;
@@ -125,7 +127,8 @@ void EventHub::subscribe(http::HttpReply& reply, EventFilter filter, std::string
     return;
   }
   auto stream = reply.stream("text/event-stream", last_words);
-  // So that the client sees its headers at once, and can come back before the first event.
+  // So that the client receives the header fields at once, and can reconnect before the first
+  // event.
   stream->push(": w8y events\n" + (last.empty() ? id_line(sequence_) : std::string()) + "\n");
   if (!last.empty()) catch_up(*stream, filter, last);
   subscribers_.push_back({std::move(stream), std::move(filter), pool_.hold(reply.trusted())});

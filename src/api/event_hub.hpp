@@ -1,4 +1,4 @@
-// Events to whoever listens to the API's event stream.
+// Event stream of the API.
 #pragma once
 
 #include <cstddef>
@@ -21,34 +21,34 @@ class Loop;
 
 namespace w8y::api {
 
-/// What a client wants to hear. Events that are about no list go to everybody.
+/// Events that a client requests. Events that concern no list are sent to all clients.
 struct EventFilter {
-  std::optional<std::string> prefix;  ///< those of one list only
-  std::optional<std::string> run;     ///< those of one run only
+  std::optional<std::string> prefix;  ///< only events of this list
+  std::optional<std::string> run;     ///< only events of this run
 };
 
-/// Sends each event as a server-sent event: `event` is its name, `data` its JSON on one line, `id`
-/// who is asked and a number that grows. A comment now and then finds clients that are gone. A
-/// client that doesn't keep up is dropped, with a comment that says so; events are never waited
-/// for.
+/// Sends each event as a server-sent event. `event` is its name, `data` its JSON on one line, `id`
+/// the name of this w8yd with an increasing number. A comment every 15 seconds detects clients that
+/// have disconnected. A client that reads too slowly is dropped, with a comment that states the
+/// reason. Events never wait for a client.
 ///
-/// The last events are kept while somebody listens, and a little longer: who comes back with the id
-/// of the last one that he has seen gets what came since, or is told by an event `reset` that some
-/// of it is gone. While nobody listens, events cost nothing.
+/// Keeps recent events while there are subscribers, and for one minute after. A client that
+/// reconnects with the ID of its last event receives the events since. If some are no longer kept,
+/// a `reset` event says so. Without subscribers, events cost nothing.
 class EventHub : public EventHandler {
  public:
-  /// Bytes that are kept: as much as a slow reader may owe (http::HttpLimits::stream), with room to
-  /// spare.
+  /// Maximum number of bytes of kept events: half of the bytes that a slow reader may leave unread
+  /// (http::HttpLimits::stream).
   static constexpr std::size_t max_kept = std::size_t{128} << 10;
 
-  /// `name`: of who is asked, new at each start. Letters, digits, '-' and the like. `timeout`: how
-  /// long events are kept for nobody.
+  /// `name`: name of this w8yd, new at each start, of letters, digits, '-' and similar characters.
+  /// `timeout`: time for which events are kept without subscribers.
   EventHub(loop::Loop& loop, std::string name, Duration timeout = std::chrono::minutes(1));
 
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override { return !subscribers_.empty() || keeps_; }
-  /// `last`: the id of the last event that the client has seen; empty: it is new. 503 beyond the
-  /// limit.
+  /// Adds a subscriber. `last`: ID of the last event that the client received; empty for a new
+  /// client. Responds with 503 beyond the limit.
   void subscribe(http::HttpReply& reply, EventFilter filter, std::string_view last = {});
   [[nodiscard]] std::size_t subscribers() const { return subscribers_.size(); }
 
@@ -58,7 +58,7 @@ class EventHub : public EventHandler {
     EventFilter filter;
     http::ClientPool::Hold hold;
   };
-  /// What a filter looks at. Events without a list have none.
+  /// List and run of an event, for filters. An event that concerns no list has neither.
   struct About {
     std::optional<std::string> prefix;
     std::optional<std::string> run;
@@ -86,7 +86,7 @@ class EventHub : public EventHandler {
   std::vector<Subscriber> subscribers_;
   std::uint64_t sequence_ = 0;
   bool keeps_ = false;
-  Instant needed_{};  ///< since then nobody has listened
+  Instant needed_{};  ///< last time with a subscriber
   std::deque<Kept> kept_;
   std::size_t kept_bytes_ = 0;
   std::uint64_t gone_ = 0;  ///< events up to this number are not kept

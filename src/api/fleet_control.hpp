@@ -1,4 +1,4 @@
-// The port from the API to the fleet. Implemented by app.
+// Interface from the API to the fleet. Implemented by app.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,33 @@ struct FleetGlance {
     std::uint64_t lists_version = 0;
     std::size_t slots_used = 0;
     bool silent = false;
-    bool readable = true;  ///< its heartbeat
+    bool readable = true;  ///< whether its heartbeat is valid
   };
-  std::string error;        ///< why the fleet can't be read; empty: it can
+  std::string error;        ///< why the fleet cannot be read; empty: it can
   std::string text;         ///< JSON object, without the time
-  std::vector<Host> hosts;  ///< those in `text`
+  std::vector<Host> hosts;  ///< hosts in `text`
 };
 
-/// Nothing here throws or blocks.
+/// Interface to the fleet. No function throws or blocks.
 class FleetControl {
  public:
   using Seen = std::function<void(FleetGlance&&)>;
 
   virtual ~FleetControl() = default;
-  /// `then` is called once, from the loop; it may be dropped with the port.
+  /// Reads the fleet. `then` is called once, from the loop. It may be dropped when the FleetControl
+  /// is destroyed.
   virtual void read(Seen then) = 0;
   using Detailed = std::function<void(std::vector<view::HostDetails>&&)>;
-  /// Replies for the first of these hosts, at least one; none if Redis can't be read. `then` as
-  /// with look().
+  /// Reads the details of the first of these hosts, at least one; of none if Redis cannot be read.
+  /// `then` as with read().
   virtual void details(std::vector<view::HostWish> wishes, Detailed then) = 0;
   using Sent = std::function<void(const FleetCommandResult&)>;
-  /// Hosts carry it out and answer; its `id` and `until` are filled in. `then` as with look().
+  /// Sends a command. Hosts execute it and reply. Its `id` and `until` are filled in. `then` as
+  /// with read().
   virtual void send(FleetCommand order, Sent then) = 0;
-  /// Server-sent events of what a run writes, wherever it is: its id, or a start of it.
+  /// Sends the output of a run on any host as server-sent events. `run`: ID, or start of an ID.
   virtual void follow(const std::string& run, http::HttpReplyPtr reply) = 0;
-  /// `then`, whenever an operator has changed a list in Redis: paused it, or ended that.
+  /// Sets the function that is called each time an operator pauses or resumes a list in Redis.
   virtual void when_changed(std::function<void()> then) = 0;
 };
 

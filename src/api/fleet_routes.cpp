@@ -1,4 +1,4 @@
-// The fleet, in parts.
+// The fleet, in pages.
 #include "api/parameters.hpp"
 #include "api/query_at.hpp"
 #include "api/query_json.hpp"
@@ -12,7 +12,7 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   const std::string lists = text_of(request, "lists");
   if (request.query.contains("lists") && lists != "yes" && lists != "no")
     throw verbs::QueryError(bad_request, "?lists= is yes or no");
-  // Over TCP any user may ask, and lists are most of the work.
+  // Any user may send requests over TCP, and lists cause most of the work.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
   if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
   wish.part = part_of(request);

@@ -1,4 +1,4 @@
-// The status API (w8y-api(7)): which path does what.
+// Routes of the status API (w8y-api(7)) that need no query of Redis.
 #pragma once
 
 #include "api/control.hpp"
@@ -8,7 +8,7 @@
 
 namespace w8y::api {
 
-/// Adds to `router`:
+/// Adds these routes to `router`:
 ///   GET  /healthz  /readyz  /api/v1/status[?lists=no|count]  /api/v1/lists  /api/v1/lists/{prefix}
 ///   GET  /api/v1/config
 ///   GET  /api/v1/fleet/runs[?host=HOST][&run=START]
@@ -17,8 +17,8 @@ namespace w8y::api {
 ///   POST /api/v1/cancel  {"run": ID}
 ///        each also with ?host=HOST or ?all=yes, for other hosts of the fleet
 ///   POST /api/v1/run     {"list": PREFIX, "item": ITEM}, each also as NAME_base64
-/// An error is {"error": text}; a reload that found mistakes has them in "lines". `control`,
-/// `fleet` and `events` outlive the router.
+/// An error is {"error": text}; config errors of a reload are in "lines". `control`, `fleet` and
+/// `events` must outlive the router.
 void add_api(http::Router& router, Control& control, FleetControl& fleet, EventHub& events);
 
 }  // namespace w8y::api

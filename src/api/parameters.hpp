@@ -1,4 +1,5 @@
-// What a request to the status API says. All throw verbs::Refusal with 400 and a sentence.
+// Parameters and body of a request to the status API. All functions throw verbs::QueryError with
+// 400 and a sentence.
 #pragma once
 
 #include <optional>
@@ -13,34 +14,35 @@
 
 namespace w8y::api {
 
-// Of HTTP.
+// Status codes of HTTP.
 inline constexpr unsigned bad_request = 400;
 inline constexpr unsigned conflict = 409;
 
-/// Empty: it is not there.
+/// Returns the value of a parameter; empty if the request does not have it.
 std::string text_of(const http::HttpRequest& request, const char* name);
-/// ?list=; nullopt: it is not there, or empty.
+/// Returns the value of ?list=; nullopt if the request does not have it, or it is empty.
 std::optional<std::string> list_of(const http::HttpRequest& request);
-/// "yes"; anything else is refused.
+/// Returns whether the value is "yes". Refuses any other value.
 bool yes_of(const http::HttpRequest& request, const char* name);
-/// ?limit= and ?after=
+/// Returns the page of ?limit= and ?after=.
 verbs::PageRequest part_of(const http::HttpRequest& request);
-/// ?outcome=
+/// Returns the outcomes of ?outcome=.
 std::vector<std::string> outcomes_of(const http::HttpRequest& request);
 
-/// An object, or nothing at all; with no other members than these. A name may also have _base64.
+/// Parses the body: an object without members other than `known`, or nothing. A name may also have
+/// the suffix _base64.
 view::JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> known);
 std::string text_in(const view::JsonFields& body, const char* name);
 bool flag_in(const view::JsonFields& body, const char* name);
-/// Who asks for a change: as he says, else this host's status API.
+/// Returns the operator of a change: the member "by", otherwise the status API of this host.
 std::string by_in(const view::JsonFields& body, const Routes& routes);
-/// "10m"
+/// Parses a duration such as "10m".
 std::optional<Duration> duration_in(const view::JsonFields& body, const char* name);
 
-/// The sentence of an answer that is an error.
+/// Returns the sentence of an error response.
 std::string error_in(const http::HttpResponse& answer);
 
-/// By this host's clock; from any thread.
+/// Returns the time by the clock of this host. Any thread may call it.
 WallTime wall_time();
 
 }  // namespace w8y::api

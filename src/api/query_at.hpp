@@ -1,4 +1,4 @@
-// How a path gets its answer from the queries.
+// Endpoints whose responses come from queries.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace w8y::api {
 
-/// Runs on the thread of the QueryRunner and returns a JSON object. May throw verbs::Refusal.
+/// Runs on the thread of the QueryRunner and returns a JSON object. May throw verbs::QueryError.
 using Query = std::function<std::string(verbs::QueryContext&)>;
-/// Reads the request on the loop and returns the Query to run. May throw verbs::Refusal.
+/// Reads the request on the loop and returns the Query to run. May throw verbs::QueryError.
 using Question = std::function<Query(const http::HttpRequest&)>;
-/// While a live host uses another format, an endpoint with POST refuses.
+/// Adds an endpoint. While a live host uses another format, an endpoint with POST refuses requests.
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question);
-/// Throws verbs::Refusal while a live host uses another format: its lists, locks and jobs may not
-/// be changed from here.
+/// Throws verbs::QueryError while a live host uses another format: this build must not change its
+/// lists, locks and jobs.
 void refuse_in_conflict(const Routes& routes);
 
 }  // namespace w8y::api

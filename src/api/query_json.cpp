@@ -14,11 +14,13 @@ namespace {
 
 using view::ItemView;
 
-/// About what one answer has, in bytes: each run may have the tail of a standard error.
+/// Approximate number of bytes of the runs in one response. Each run may have the end of a standard
+/// error.
 constexpr std::size_t max_run_bytes = std::size_t{8} << 20;
 /// Bytes reserved for the end of a response, behind its runs.
 constexpr std::size_t room_for_end = 4096;
-/// Items that are named one by one, all of a short list, or of any those that are not free.
+/// Number of items whose names are in the response: all items of a short list, and the items of any
+/// list that are not free.
 constexpr std::size_t max_names = 400;
 constexpr std::size_t max_held = 500;
 
@@ -45,7 +47,7 @@ char letter_of(const ItemView& item) {
   return item.state == "delayed" ? 'd' : item.state.front();
 }
 
-/// What runs first, then what waits for somebody, then what rests.
+/// Order of items: running items first, then quarantined items, then all others.
 int rank_of(const ItemView& item) {
   const char letter = letter_of(item);
   return letter == 'r' ? 0 : letter == 'q' ? 1 : 2;
@@ -131,7 +133,7 @@ std::string runs_json(verbs::QueryContext& query, const std::optional<std::strin
   const std::string next = verbs::list_runs(query, list, filter, part, [&](view::RunRecord&& run) {
     const std::string shown = view::to_json(run);
     run = {};
-    // A run may be large: there is room for the end of the answer, which is not copied for it.
+    // A run may be large. The reserved bytes keep the response from being copied for its end.
     if (shown.size() > text.capacity() - text.size())
       text.reserve(text.size() + shown.size() + room_for_end);
     text.append(std::exchange(first, false) ? "" : ",").append(shown);
@@ -145,7 +147,7 @@ std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish&
   core::AsciiObject head(256);
   view::put_fleet(head, walk.fleet());
   std::string text = head.take();
-  text.pop_back();  // its }
+  text.pop_back();  // the final }
   text += ",\"hosts\":[";
   bool first = true;
   while (text.size() < max_fleet_bytes / 2) {

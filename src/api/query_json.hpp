@@ -1,4 +1,4 @@
-// Answers of queries (src/operator) as JSON.
+// Results of queries (src/operator) as JSON.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace w8y::api {
 
-/// Bytes of one answer about the fleet. It ends with the host that exceeds half of them; the lists
-/// of one host have the other half.
+/// Maximum number of bytes of one response about the fleet. It ends with the host that exceeds half
+/// of them; the lists of one host have the other half.
 inline constexpr std::size_t max_fleet_bytes = 2 * verbs::max_host_bytes;
 
 std::string items_json(const std::string& list, const verbs::ItemsPage& page);
@@ -21,15 +21,15 @@ std::string item_json(const std::string& list, const verbs::ItemDetail& found);
 std::string schedules_json(const verbs::ListsPage<view::ScheduleView>& page);
 std::string feeds_json(const verbs::ListsPage<view::FeedView>& page);
 std::string schedule_json(const verbs::ScheduleDetail& found);
-/// Without its last brace.
+/// Returns the JSON without its last brace.
 std::string ring_json(const std::string& list, const verbs::Ring& ring);
 
-// These write what they read piece by piece.
+// These functions encode data while they read it.
 
-/// Runs of verbs::list_runs(). An answer has about 8 MiB at most.
+/// Returns the runs of verbs::list_runs(), about 8 MiB at most.
 std::string runs_json(verbs::QueryContext& query, const std::optional<std::string>& list,
                       const verbs::RunFilter& filter, const verbs::PageRequest& part);
-/// A part of the hosts, and where the next part begins.
+/// Returns one page of the hosts, and the cursor of the next page.
 std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish& wish);
 
 }  // namespace w8y::api

@@ -23,8 +23,8 @@ http::HttpResponse no_answer(const std::string& why) {
 
 }  // namespace
 
-/// The other thread's side. The loop is made and destroyed by the host's thread, which can say that
-/// there are no descriptors for it.
+/// Part of the QueryRunner that runs on the query thread. The thread of the host creates and
+/// destroys the loop, because it can report that no descriptors are left.
 class QueryRunner::Worker {
  public:
   struct Question {
@@ -44,7 +44,7 @@ class QueryRunner::Worker {
   Worker(const QueryLimits& limits, loop::AsyncWakeup& answered)
       : limits_(limits), answered_(answered), wake_(loop_, [this] { on_word(); }) {}
 
-  // From the host's thread.
+  // Called by the thread of the host.
   void put(Question question) {
     const std::lock_guard lock(mutex_);
     (question.trusted ? trusted_questions_ : questions_).push_back(std::move(question));
@@ -62,7 +62,7 @@ class QueryRunner::Worker {
     return std::exchange(answers_, {});
   }
 
-  // The thread.
+  // Main function of the query thread.
   void run() {
     {
       Timer unused(loop_.timers());
@@ -81,7 +81,7 @@ class QueryRunner::Worker {
   }
 
  private:
-  /// Perhaps in the middle of a query.
+  /// Called on the query thread, possibly during a query.
   void on_word() {
     const std::lock_guard lock(mutex_);
     told_to_stop_ = stopping_;
@@ -99,7 +99,7 @@ class QueryRunner::Worker {
   }
 
   void work(const Question& question) {
-    if (loop_.now() >= question.end) return;  // it has been answered already
+    if (loop_.now() >= question.end) return;  // the timeout has already sent a response
     if (client_ && (reach_ != question.reach || !client_->client().connected())) client_.reset();
     bool broken = false;
     http::HttpResponse response = answer(question, broken);
@@ -134,12 +134,12 @@ class QueryRunner::Worker {
       broken = true;
       return http::error_response(503, "there is not enough memory for this answer");
     } catch (const std::exception& error) {
-      broken = true;  // who knows what is still to come
+      broken = true;  // unread replies may follow
       return http::error_response(500, error.what());
     }
   }
 
-  /// Also gives back what large answers have taken.
+  /// Closes the connection and returns the memory of large responses to the system.
   void close() {
     client_.reset();
     malloc_trim(0);
@@ -150,15 +150,15 @@ class QueryRunner::Worker {
   std::mutex mutex_;
   std::deque<Question> questions_;
   std::deque<Question> trusted_questions_;
-  bool took_trusted_ = false;  ///< the last one was of these
+  bool took_trusted_ = false;  ///< whether the last query came from a trusted client
   std::vector<Answered> answers_;
   bool stopping_ = false;
 
-  // of the thread
+  // Used by the query thread only.
   loop::Loop loop_;
   loop::AsyncWakeup wake_;
   std::unique_ptr<redis::SyncClient> client_;
-  std::shared_ptr<const redis::ClientOptions> reach_;  ///< that the client has
+  std::shared_ptr<const redis::ClientOptions> reach_;  ///< options of client_
   bool told_to_stop_ = false;
 };
 
@@ -175,7 +175,7 @@ bool QueryRunner::start_worker() {
     answered_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { take_answers(); });
     answered_->keep_loop_alive(false);
     auto worker = std::make_unique<Worker>(limits_, *answered_);
-    const process::SignalsBlocked blocked;  // for the thread of the host's loop
+    const process::SignalsBlocked blocked;  // the thread of the host's loop handles signals
     thread_ = std::thread([made = worker.get()] { made->run(); });
     worker_ = std::move(worker);
     return true;
@@ -195,7 +195,8 @@ void QueryRunner::run(Query query, Then then, bool trusted) {
   const Instant end = loop_.now() + limits_.timeout;
   Asked& asked =
       asked_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
-  // The thread gives up by itself, unless it computes, or is busy with what others have asked.
+  // The query thread stops a query in time by itself, unless the query computes or waits for other
+  // queries.
   asked.timeout.set(end + std::chrono::milliseconds(100), [this, id] {
     answer(id, no_answer("not within " + format_duration(limits_.timeout)));
   });

@@ -1,5 +1,5 @@
-// Looks at Redis for the status API, beside the loop: large replies and their JSON never delay a
-// renewal.
+// Runs the Redis queries of the status API on a separate thread, so that large replies and JSON
+// encoding never delay lease renewals.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@
 
 namespace w8y::api {
 
-/// How much of it.
+/// Limits of queries.
 struct QueryLimits {
-  std::size_t waiting = 32;  ///< queries that are not answered yet, in a http::ClientPool
-  std::size_t answer = std::size_t{64} << 20;   ///< bytes
-  Duration timeout = std::chrono::seconds(10);  ///< for one query, from the request on
-  Duration unused = std::chrono::seconds(30);   ///< until the connection is closed
+  std::size_t waiting = 32;                     ///< unfinished queries, in an http::ClientPool
+  std::size_t answer = std::size_t{64} << 20;   ///< bytes of one response
+  Duration timeout = std::chrono::seconds(10);  ///< for one query, from its request on
+  Duration unused = std::chrono::seconds(30);   ///< until an unused connection is closed
 };
 
-/// One thread with a loop and a connection of its own, made with the first question. The connection
-/// is made when a query needs it, and made again when the config names another Redis.
+/// Thread with a loop and a Redis connection of its own. The first query starts the thread. The
+/// connection is made when a query needs it, and again when the config names another Redis.
 class QueryRunner final : public Subsystem {
  public:
   using Query = std::function<http::HttpResponse(verbs::QueryContext&)>;
   using Then = std::function<void(http::HttpResponse)>;
-  /// How Redis is reached, and the config: in force, or about to be.
+  /// Options of the Redis connection, and the config: in force, or about to be.
   struct Ground {
     std::function<redis::ClientOptions()> reach;
     std::function<ConfigPtr()> config;
@@ -43,9 +43,9 @@ class QueryRunner final : public Subsystem {
   ~QueryRunner() override;
 
   /// Runs `query` on the query thread, one query at a time. `query` may use its captures and its
-  /// QueryContext. It returns a response or throws verbs::Refusal or redis::RedisError. `then` is
-  /// called on the loop with the response, or dropped with the QueryRunner. The response is 503 if
-  /// the queue is full, or if Redis is unavailable or too slow. While both wait, queries for
+  /// QueryContext. It returns a response or throws verbs::QueryError or redis::RedisError. `then`
+  /// is called on the loop with the response, or dropped with the QueryRunner. The response is 503
+  /// if the queue is full, or if Redis is unavailable or too slow. While both wait, queries for
   /// trusted clients (http::HttpReply::trusted) and for other clients alternate.
   void run(Query query, Then then, bool trusted);
   /// Aborts the active query and joins the thread. Waits only while the query computes.

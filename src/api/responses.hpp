@@ -1,4 +1,4 @@
-// What the files of the status API share.
+// Responses that the files of the status API share.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace w8y::api {
 
 /// `json`: a JSON object.
 http::HttpResponse json_response(unsigned status, std::string json);
-/// What came of an order, with the status of HTTP that stands for it.
+/// Returns the result of a command with its HTTP status.
 http::HttpResponse result_response(const CommandResult& result);
-/// The same of one to other hosts.
+/// Returns the result of a command to other hosts.
 http::HttpResponse outcome_response(const FleetCommandResult& outcome);
 
 void add_status_queries(http::Router& router, Control& control, EventHub& events);

@@ -11,10 +11,10 @@ namespace w8y::api {
 
 namespace {
 
-/// Lists whose turning is remembered, and answers with them.
+/// Number of lists whose rotation and response are kept.
 constexpr std::size_t max_rings = 16;
-/// A look is made again after a pause that is so many times as long as it took, so that it costs
-/// Redis and us a twentieth at most, and not more often than that.
+/// Factor by which the pause after a query is longer than the query, so that queries use at most
+/// 1/20 of the time of Redis and w8yd. The pause is at least `min_pause`.
 constexpr int pause_factor = 20;
 constexpr Duration min_pause = std::chrono::milliseconds(900);
 

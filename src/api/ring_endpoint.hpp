@@ -1,5 +1,5 @@
-// GET /api/v1/lists/{prefix}/ring: one look for all who ask, and none again before it has been paid
-// for by a pause.
+// GET /api/v1/lists/{prefix}/ring: one query for all clients, repeated after a pause that depends
+// on the cost of the query.
 #pragma once
 
 #include <map>
@@ -14,15 +14,16 @@
 
 namespace w8y::api {
 
+/// Cache of the responses for the ring of the page.
 class RingEndpoint {
  public:
   RingEndpoint(loop::Loop& loop, QueryRunner& queries) : loop_(loop), queries_(queries) {}
-  /// Adds it to `router`, which this outlives.
+  /// Adds the endpoint to `router`. This object must outlive `router`.
   void add_to(http::Router& router);
 
  private:
   struct Ring {
-    verbs::RingRotation turn;  ///< while a look is out, it belongs to that
+    verbs::RingRotation turn;  ///< used by the query thread while a query is in flight
     http::HttpResponse answer;
     Instant good_until{};
     Instant asked{};
@@ -38,7 +39,7 @@ class RingEndpoint {
 
   loop::Loop& loop_;
   QueryRunner& queries_;
-  std::map<std::string, RingPtr> rings_;  ///< by prefix and how many items
+  std::map<std::string, RingPtr> rings_;  ///< by prefix and number of items
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

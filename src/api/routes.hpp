@@ -1,5 +1,5 @@
-// Paths of the status API that look at Redis, or change what is there (w8y-api(7)); the others are
-// in host_routes.hpp.
+// Routes of the status API (w8y-api(7)) that query or change data in Redis. The other routes are in
+// host_routes.hpp.
 #pragma once
 
 #include "api/control.hpp"
@@ -9,7 +9,7 @@
 
 namespace w8y::api {
 
-/// What the paths have: all outlives the router's last answer.
+/// Objects that the routes use. All must outlive the last response of the router.
 struct Routes {
   http::Router& router;
   QueryRunner& queries;
@@ -18,7 +18,7 @@ struct Routes {
 };
 
 void add_routes(const Routes& routes);
-/// Its parts.
+/// Parts of add_routes().
 void add_queries(const Routes& routes);
 void add_fleet_view(const Routes& routes);
 void add_run_routes(const Routes& routes);

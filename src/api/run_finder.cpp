@@ -80,7 +80,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   }
 
   const Routes routes_;
-  /// Also of the query, which may outlive this.
+  /// Shared with the query, which may outlive this object.
   const std::shared_ptr<verbs::RunMatches> matches_;
   const bool trusted_;
   const Found found_;

@@ -1,4 +1,4 @@
-// Finds a run by its id, or by what that starts with: on this host, on others, in the history.
+// Finds a run by its ID, or by the start of its ID: on this host, on other hosts, in the history.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct SoughtRun {
 };
 
 /// Finds a run. Calls one of the two functions once, on the loop: `found` with the run and its ID,
-/// or `ineligible` with the reason and an HTTP status.
+/// or `refused` with the reason and an HTTP status.
 void find_run(const Routes& routes, const SoughtRun& run,
               std::function<void(const verbs::FoundRun&, const std::string& id)> found,
               std::function<void(const verbs::QueryError&)> refused);

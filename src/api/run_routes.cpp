@@ -1,4 +1,4 @@
-// One run: shown, and ended.
+// Endpoints of one run: show it, cancel it.
 #include <string>
 #include <utility>
 
@@ -30,7 +30,7 @@ void show_run(const Routes& routes, const http::HttpRequest& request,
       [reply](const verbs::QueryError& refusal) { reply->send(refusal_response(refusal)); });
 }
 
-/// What has to be known to end a run.
+/// Settings of a cancellation.
 struct Ending {
   bool quarantine = false;
   std::string reason;
@@ -51,7 +51,7 @@ void end_run(const Routes& routes, const view::RunView& run, const Ending& endin
   });
 }
 
-/// Before the run is ended, so that nobody takes the item up in between.
+/// Quarantines the item before the run is cancelled, so that no host claims the item in between.
 void quarantine_then_end(const Routes& routes, const view::RunView& run, const Ending& ending,
                          const http::HttpReplyPtr& reply) {
   routes.queries.run(

@@ -50,7 +50,7 @@ std::optional<SecretQuestions> read_secret_questions(std::string_view text) {
     if (!question) return std::nullopt;
     questions.secrets.push_back(std::move(*question));
   }
-  // objects() leaves out elements that are not objects. These are invalid, too.
+  // objects() omits elements that are not objects. Such an array is invalid.
   if (questions.secrets.size() != json->count("secrets")) return std::nullopt;
   return questions;
 }

@@ -1,4 +1,4 @@
-// The question whether a running w8yd has the same secrets as a file, as JSON.
+// Comparison of the secrets of a running w8yd with those of a file, as JSON.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct SecretQuestions {
 };
 
 std::string to_json(const SecretQuestions& questions);
-/// nullopt: it has another shape.
+/// nullopt: the JSON has another form.
 std::optional<SecretQuestions> read_secret_questions(std::string_view json);
 
-/// As many as there were questions, in their order.
+/// One answer per question, in the same order.
 std::string to_json(const std::vector<SecretAnswer>& answers);
 std::optional<std::vector<SecretAnswer>> read_secret_answers(std::string_view json);
 

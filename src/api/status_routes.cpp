@@ -1,4 +1,4 @@
-// The status API: what this host is and does, its lists, its config, its events.
+// Status API: state of this host, its lists, its config and its events.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@ namespace w8y::api {
 
 namespace {
 
-/// What isn't ready yet, for a person; empty: it is.
+/// Returns which part is not ready, as a text for the operator; empty if the host is ready.
 std::string why_not_ready(const HostStatus& host) {
   if (host.state == HostState::starting) return "starting";
   if (host.state == HostState::draining) return "draining";
@@ -47,13 +47,13 @@ http::HttpResponse ready_response(const Control& host) {
   return state_response("ready", why);
 }
 
-/// All lists in figures.
+/// Statistics of all lists.
 struct Totals {
   std::map<std::string, std::size_t> states;
   std::size_t lists = 0;
   std::size_t running = 0;
   std::uint64_t leases_lost = 0;  ///< since the start
-  std::size_t lost_now = 0;       ///< of runs that go on
+  std::size_t lost_now = 0;       ///< of active runs
 
   void add(const ListStatus& list) {
     ++lists;
@@ -75,8 +75,8 @@ struct Totals {
   }
 };
 
-/// An answer about all lists, while they are looked at. They are put into text one by one: as JSON,
-/// ten thousand take many times what their text does.
+/// Response about all lists, while they are iterated. The lists are encoded one by one: a JSON tree
+/// of 10,000 lists takes many times the memory of its text.
 struct Lists {
   explicit Lists(HostStatus host) : problems(std::move(host)) {}
   Problems problems;
@@ -95,8 +95,8 @@ http::HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown sh
   json.put_json("totals", lists.totals.json());
   std::string head = json.take();
   if (shown == Shown::totals) return json_response(200, std::move(head));
-  head.pop_back();  // its }
-  // The text of ten thousand lists has some MB: it is moved in its place, not copied.
+  head.pop_back();  // the final }
+  // The text of 10,000 lists has several MB. It is moved in its memory, not copied.
   lists.text.insert(0, head.append(",\"lists\":[")).append("]}");
   return json_response(200, std::move(lists.text));
 }
@@ -117,8 +117,8 @@ void send_lists(Control& control, const http::HttpReplyPtr& reply, bool with_hos
       });
 }
 
-/// With `lists=no` only the host itself: nothing that Redis or ten thousand lists would be asked
-/// for. With `lists=count` all but each list.
+/// With `lists=no`, shows only the host, without a query of Redis and without an iteration over the
+/// lists. With `lists=count`, shows all except the individual lists.
 void show_status(Control& control, const http::HttpRequest& request,
                  const http::HttpReplyPtr& reply) {
   const auto found = request.query.find("lists");

@@ -1,4 +1,4 @@
-// Why an item does not run, or a list not faster.
+// Why an item does not run, or what limits a list.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,7 +18,8 @@ using verbs::QueryContext;
 
 constexpr unsigned no_such = 404;
 
-/// The question is filled in on the thread of the QueryRunner, too; the reply stays with the loop.
+/// A question and its reply. The thread of the QueryRunner also fills in the question; the reply
+/// stays with the loop.
 struct AskedWhy {
   std::shared_ptr<verbs::WhyQuestion> question;
   http::HttpReplyPtr reply;
@@ -38,7 +39,7 @@ void explain_now(const Routes& routes, const AskedWhy& asked) {
       asked.reply->trusted());
 }
 
-/// What this host knows itself while Redis is unavailable. False: it is available.
+/// Responds with the facts that this host has without Redis. Returns false if Redis is available.
 bool answer_without_redis(const Routes& routes, const AskedWhy& asked, const std::string& error) {
   const HostStatus host = routes.control.status();
   if (!host.has_redis) {
@@ -53,19 +54,19 @@ bool answer_without_redis(const Routes& routes, const AskedWhy& asked, const std
   return true;
 }
 
-/// What the hosts run of the list, then Redis.
+/// Queries the runs of the list on all hosts, then Redis.
 void ask_hosts(const Routes& routes, const AskedWhy& asked) {
   FleetCommand order;
   order.kind = FleetCommandKind::runs;
   order.list = asked.question->list;
   routes.fleet.send(std::move(order), [routes, asked](const FleetCommandResult& outcome) {
-    // Hosts that can't be asked still have their heartbeats.
+    // Hosts that cannot be queried still have their heartbeats.
     if (outcome.error.empty()) asked.question->replies = outcome;
     explain_now(routes, asked);
   });
 }
 
-/// The hosts of the fleet first.
+/// Starts with the hosts of the fleet.
 void ask_why(const Routes& routes, const AskedWhy& asked) {
   routes.queries.run(
       [question = asked.question](QueryContext& query) {

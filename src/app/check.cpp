@@ -22,9 +22,10 @@ namespace {
 constexpr int lists_refused = 1;
 
 /// Returns why Redis refuses the scripts that every list in Redis needs; empty: it does not refuse
-/// them. Prints what can give an item two holders. Throws RedisError if Redis does not reply.
+/// them. Prints which risks of Redis can give an item two holders. Throws RedisError if Redis does
+/// not reply.
 std::string script_refusal(const RedisSettings& settings) {
-  // SHA-1 of the script: EVAL loads the script, so that EVALSHA finds it.
+  // SHA-1 of the script. EVAL loads the script, so that EVALSHA finds it.
   constexpr const char* script = "return 1";
   constexpr const char* digest = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
   redis::ClientOptions options = config::client_options(settings, "w8yd-check");
@@ -42,8 +43,8 @@ std::string script_refusal(const RedisSettings& settings) {
   return {};
 }
 
-/// The same, for all lists of a config. Prints a warning if Redis does not reply, because the host
-/// may be set up before its Redis.
+/// Returns the same for all lists of a config. Prints a warning if Redis does not reply, because
+/// the host may be set up before its Redis.
 std::string script_refusal(const Config& config) {
   const bool used = std::any_of(config.lists.begin(), config.lists.end(), [](const auto& list) {
     return list.second->enabled && list.second->kind() != SourceKind::gearman;

@@ -20,7 +20,8 @@ void ChildProcesses::start(const Config& config) {
   say_groups();
   watch_directories();
   commit(config);
-  // libuv makes its threads at first use, and aborts if it can't: not when processes are short.
+  // libuv creates its threads at first use, and aborts if that fails. Creates them now, before
+  // processes can be short.
   loop::in_background(loop_, [] {});
 }
 

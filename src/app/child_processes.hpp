@@ -1,4 +1,4 @@
-// What runs are started with on this host, and what is left of them.
+// Child processes of this host: how they are started, and how orphan processes are killed.
 #pragma once
 
 #include <functional>
@@ -22,19 +22,19 @@ class ChildProcesses final : public Subsystem {
  public:
   ChildProcesses(loop::Loop& loop, ops::LineLog& log);
 
-  /// Says what this host has for its runs.
+  /// Logs which limits for runs this host supports.
   void start(const Config& config) override;
-  /// Limits of control groups are there before a run that is to have them.
+  /// Creates the limits of control groups before the first run that needs them.
   void commit(const Config& wanted) override;
 
-  /// `host`: what children are told as W8Y_HOST.
+  /// `host`: value of W8Y_HOST for children.
   std::shared_ptr<Executor> make_executor(const std::string& host, const ListConfig& rule,
                                           const Caps& caps, RunHandler& handler);
   [[nodiscard]] Prober& prober() { return prober_; }
   [[nodiscard]] process::ControlGroups& groups() { return groups_; }
-  /// Stream processes whose executor is gone.
+  /// Stream processes without an executor.
   [[nodiscard]] executor::RetiringStreams& retiring_streams() { return retiring_streams_; }
-  /// Kills what runs have left behind.
+  /// Kills orphan processes of runs.
   void kill_orphans();
 
  private:
@@ -47,7 +47,7 @@ class ChildProcesses final : public Subsystem {
   process::ControlGroups groups_;
   process::SpawnService spawns_;
   process::TempDirectories directories_;
-  std::string limits_problem_;  ///< said already
+  std::string limits_problem_;  ///< already logged
   executor::ProcessProber prober_;
   executor::RetiringStreams retiring_streams_;
 };

@@ -17,7 +17,8 @@ namespace w8y::app {
 
 namespace {
 
-/// Readable, and never the same twice: a name that is used again is not mistaken for the old one.
+/// Makes a readable ID that is never used twice, so that a new host with an old name differs from
+/// the old host.
 std::string make_host_id(const std::string& host, std::uint64_t seed) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string id = host + "-";
@@ -73,8 +74,8 @@ Daemon::Daemon(DaemonOptions options, Config config)
       limits_(log_, supervisor_),
       systemd_(loop_.clock(), loop_.timers(), [this] { return control_.stuck().empty(); }),
       tidy_(loop_.timers()),
-      // Status addresses before anything that another w8yd would mind: it may have them. Nobody is
-      // answered before the loop.
+      // Status addresses come before the parts that affect another w8yd, which may have these
+      // addresses. Requests wait until the loop runs.
       subsystems_{&log_settings_, &processes_, &signals_, &servers_, &embedded_, &redis_,
                   &gearman_,      &queries_,   &fleet_,   &limits_,  &systemd_} {
   listen();
@@ -103,7 +104,7 @@ void Daemon::listen() {
 
 void Daemon::start(Config config) {
   for (Subsystem* part : subsystems_) part->start(config);
-  config.warnings = {};  // told; ten thousand lists may have as many
+  config.warnings = {};  // already logged; 10,000 lists may have as many
   set_hashes(config);
   first_config_ = std::make_shared<const Config>(std::move(config));
   supervisor_.apply(first_config_, false, [this](const ReloadPlan&) {
@@ -122,16 +123,17 @@ int Daemon::run() {
   return 0;
 }
 
-/// Gives back the memory that the first claims of all lists have taken. Each is claimed from twice,
-/// the second time when its channel is confirmed, which takes less than a second for each 5,000.
+/// Returns the memory of the first claims of all lists to the system. Each list is claimed from
+/// twice, the second time when its channel is confirmed, which takes less than 1 s for each 5,000
+/// lists.
 void Daemon::tidy_later() {
   const auto claims = std::chrono::milliseconds(supervisor_.lists().size() / 2);
   tidy_.set(loop_.now() + std::chrono::seconds(1) + claims, [] { config::discard(nullptr); });
 }
 
-// ---- a reload
+// ---- reload
 
-/// A file of ten thousand lists takes long to read: not on the loop.
+/// Reads the file on a thread, because a file of 10,000 lists takes long.
 void Daemon::read(ConfigPtr running, Read then) {
   const auto result = std::make_shared<config::LoadResult>();
   const auto read = [result, path = options_.config_path, running = std::move(running)] {
@@ -139,8 +141,8 @@ void Daemon::read(ConfigPtr running, Read then) {
   };
   const auto done = [alive = std::weak_ptr<bool>(alive_), result, then = std::move(then)] {
     if (alive.expired()) return;
-    // Into the memory of this thread: what the other one took for the config is between what it
-    // took for reading, and is all given back when this is gone.
+    // Copies the config into the memory of this thread. The memory of the other thread is a mix of
+    // config and temporary data, and is freed as a whole with the original.
     if (ConfigPtr original = std::move(result->config)) {
       result->config = std::make_shared<const Config>(*original);
       config::discard(std::move(original));
@@ -188,7 +190,7 @@ void Daemon::discard(ConfigPtr config) {
                       [gone = std::move(config)]() mutable { config::discard(std::move(gone)); });
 }
 
-// ---- the end
+// ---- drain
 
 void Daemon::start_drain() {
   mode_.draining();
@@ -202,7 +204,7 @@ void Daemon::when_no_streams(std::function<void()> then) {
 void Daemon::end_redis(std::function<void()> then) {
   fleet_.leave([this, then = std::move(then)] {
     if (!embedded_.exists()) return then();
-    redis_.stop_watching();  // its end is no trouble now
+    redis_.stop_watching();  // its end is not an error now
     embedded_.end(then);
   });
 }

@@ -1,4 +1,4 @@
-// `w8yd` at work: what a host is made of, and in which order that starts, reloads and ends.
+// `w8yd` as a daemon: the parts of a host, and the order in which they start, reload and end.
 #pragma once
 
 #include <cstdint>
@@ -39,21 +39,21 @@ namespace w8y::app {
 
 struct DaemonOptions {
   std::string config_path;
-  std::optional<std::string> embedded;  ///< the folder of the embedded Redis, if there is one
+  std::optional<std::string> embedded;  ///< directory of the embedded Redis; nullopt: there is none
 };
 
 class Daemon final : private ReloadSteps, private DrainSteps {
  public:
-  /// The config has been loaded once already. Throws std::runtime_error for what can't be had at
-  /// start (a status address in use, no redis-server to embed).
+  /// `config`: the loaded config. Throws std::runtime_error if a requirement of the start is not
+  /// met, for example if a status address is in use or there is no redis-server to embed.
   Daemon(DaemonOptions options, Config config);
   ~Daemon() override;
 
-  /// Until it is told to end and has drained. Returns the exit status.
+  /// Runs until w8yd has drained. Returns the exit status.
   int run();
 
  private:
-  // of ReloadSteps
+  // ReloadSteps
   [[nodiscard]] ConfigPtr in_force() const override { return supervisor_.shared_config(); }
   [[nodiscard]] std::uint64_t generation() const override { return supervisor_.generation(); }
   void read(ConfigPtr running, Read then) override;
@@ -66,7 +66,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   void abandon() override;
   void tidy_later();
   void discard(ConfigPtr config) override;
-  // of DrainSteps
+  // DrainSteps
   [[nodiscard]] std::size_t running() const override { return supervisor_.running(); }
   void start_drain() override;
   void drain_lists(std::function<void()> then) override { supervisor_.drain(std::move(then)); }
@@ -83,12 +83,12 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   const std::string id_;  ///< of this start
   loop::Loop loop_;
   ops::Log log_;
-  // who is told what happens
+  // Receivers of events.
   api::EventHub event_hub_;
   ops::EventLog event_log_;
   EventFanOut events_;
   EventReporter reporter_;
-  // what lists are made with
+  // Parts from which lists are made.
   ChildProcesses processes_;
   EmbeddedServer embedded_;
   RedisConnection redis_;
@@ -97,7 +97,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   ListFactory factory_;
   Supervisor supervisor_;
   ConfigPtr first_config_;  ///< until it is in force
-  // who decides
+  // Parts that control the host.
   HostMode mode_;
   Reload reload_;
   Drain drain_;
@@ -110,7 +110,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Metrics metrics_;
   http::Router router_;
   api::RingEndpoint ring_;
-  // the other parts that the config decides about
+  // Other parts that depend on the config.
   LogSettings log_settings_;
   StatusServers servers_;
   Signals signals_;
@@ -120,7 +120,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
 
   /// In the order in which they start.
   const std::vector<Subsystem*> subsystems_;
-  /// Gone when what is read in the background must not be told any more.
+  /// Destroyed first, so that results of background work are then ignored.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

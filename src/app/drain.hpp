@@ -1,13 +1,12 @@
-// The end of w8yd.
+// End of w8yd. States:
 //
-//   working   it has not been ordered
-//   draining  nothing new begins, and what runs has `drain_timeout`; a second order asks all runs
-//   to
-//             end by SIGTERM, a third one kills them
-//   leaving   no runs are left; stream processes that had none are exiting, and have `kill_grace`;
-//             another order kills them
-//   ending    what runs left behind is killed, and the host's own Redis ends
-//   over      the loop ends
+//   not_started       no drain was requested
+//   draining          no run starts, and active runs have `drain_timeout`; a second request
+//                     stops all runs by SIGTERM, a third one kills them
+//   stopping_streams  no runs are left; idle stream processes exit within `kill_grace`; another
+//                     request kills them
+//   cleaning_up       orphan processes are killed, and the embedded Redis ends
+//   done              the loop ends
 #pragma once
 
 #include <cstddef>
@@ -20,19 +19,19 @@ namespace w8y::app {
 
 enum class DrainState { not_started, draining, stopping_streams, cleaning_up, done };
 
-/// What a drain does, and to what. Each `then` is called once, from the loop.
+/// Actions of a drain. Each `then` is called once, from the loop.
 class DrainSteps {
  public:
   virtual ~DrainSteps() = default;
   [[nodiscard]] virtual std::size_t running() const = 0;
-  /// Once: no other config, no orders to pause.
+  /// Called once. Prevents reloads and changes of the quiet state.
   virtual void start_drain() = 0;
-  /// With each order, as Supervisor::drain(): `then` counts the first time.
+  /// Called with each request, as Supervisor::drain(). Only the first `then` counts.
   virtual void drain_lists(std::function<void()> then) = 0;
   virtual void when_no_streams(std::function<void()> then) = 0;
   virtual void kill_streams() = 0;
   virtual void kill_orphans() = 0;
-  /// At once too, if there is none.
+  /// Calls `then` at once if there is no embedded Redis.
   virtual void end_redis(std::function<void()> then) = 0;
   virtual void end_loop() = 0;
 };
@@ -41,7 +40,7 @@ class Drain {
  public:
   Drain(DrainSteps& steps, EventHandler& events) : steps_(steps), events_(events) {}
 
-  /// `why`: the signal, or "an order".
+  /// Requests a drain. `why`: the signal, or "an order".
   void order(const std::string& why);
   [[nodiscard]] DrainState state() const { return state_; }
   [[nodiscard]] bool started() const { return state_ != DrainState::not_started; }

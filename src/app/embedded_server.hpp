@@ -1,4 +1,4 @@
-// The private Redis of `w8yd --embedded`, if there is one.
+// Private Redis of `w8yd --embedded`, if there is one.
 #pragma once
 
 #include <functional>
@@ -15,19 +15,19 @@ namespace w8y::app {
 
 class EmbeddedServer final : public Subsystem, private ops::EmbeddedRedisHandler {
  public:
-  /// `directory`: nullopt, if there is none; then each call does nothing.
+  /// `directory`: nullopt if there is no embedded Redis; then each call does nothing.
   EmbeddedServer(loop::Loop& loop, ops::LineLog& log, process::ControlGroups& groups,
                  std::optional<std::string> directory)
       : loop_(loop), log_(log), groups_(groups), directory_(std::move(directory)) {}
 
-  /// It accepts connections, for the first time or again.
+  /// Called when Redis accepts connections, for the first time or again.
   std::function<void()> on_up;
 
   void start(const Config& config) override;
   void stop() override { redis_.reset(); }
   [[nodiscard]] bool exists() const { return redis_ != nullptr; }
   [[nodiscard]] const std::string& url() const { return redis_->url(); }
-  /// Nobody needs it any more: `then`, from the loop, when it has written all and is gone.
+  /// Stops Redis. Calls `then` from the loop when Redis has written all data and has exited.
   void end(std::function<void()> then);
 
  private:

@@ -18,7 +18,8 @@ namespace w8y::app {
 
 namespace {
 
-/// Each takes one of the server's connections, and the others are for everybody else.
+/// Maximum number of streams. Each takes one connection of the server; the other connections are
+/// for other requests.
 constexpr std::size_t max_log_streams = 16;
 
 /// A comparison of formats reads the heartbeats of all hosts. Each host causes at most one such
@@ -56,12 +57,12 @@ struct Fleet::Link {
   bool accepted = false;
   FleetStatsCollector stats;
   std::unique_ptr<FleetCommandHandler> command_handler;
-  unsigned refusals = 0;  ///< in a row
-  bool refused = false;   ///< told
+  unsigned refusals = 0;  ///< consecutive
+  bool refused = false;   ///< already logged
 };
 
-/// A client of the API that follows a run. Until hosts have answered it has no answer; then a
-/// stream, as long as the run and the client are there.
+/// Client of the API that follows a run. It receives no response until hosts have replied, then a
+/// stream until the run ends or the client disconnects.
 class Fleet::LogStream final : private store::LogFollower::Handler {
  public:
   LogStream(const FleetHostParts& parts, Link& link, std::string run, http::HttpReplyPtr reply,
@@ -123,7 +124,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
       over_ = true;
   }
 
-  /// Finds a client that is gone.
+  /// Detects a client that has disconnected.
   void heartbeat() {
     beat_.set(loop_.now() + std::chrono::seconds(15), [this] {
       if (!over_ && !stream_->push(":\n\n")) over_ = true;
@@ -162,7 +163,7 @@ void Fleet::start(const Config& config) {
   join(config);
 }
 
-/// Before lists are served with another Redis or another fleet.
+/// Called before lists are served with another Redis or another fleet.
 void Fleet::commit(const Config& wanted) {
   fleet_ = wanted.supervisor.fleet;
   if (link_ && is_current(*link_)) return;
@@ -172,7 +173,8 @@ void Fleet::commit(const Config& wanted) {
   parts_.formats(conflict_);
 }
 
-/// False between commit() and applied(), if the connection or the fleet is another one.
+/// Returns whether the link is that of the config. False between commit() and applied() if the
+/// connection or the fleet has changed.
 bool Fleet::is_current(const Link& link) const {
   return link.session == parts_.redis.session() && link.fleet == fleet_;
 }
@@ -191,7 +193,7 @@ void Fleet::applied(const Config& config) {
     lists_.check_all();
     return link_->member.heartbeat_soon();
   }
-  logs_.clear();  // they are of that one; clients come again
+  logs_.clear();  // they use the old link; clients reconnect
   left_ = std::move(link_);
   left_->member.leave([this] { sweep_.set(parts_.loop.now(), [this] { left_.reset(); }); });
   join(config);
@@ -242,13 +244,15 @@ HostHeartbeat Fleet::heartbeat(const RedisClock& time) {
   return heartbeat;
 }
 
-/// A host that joins may be one that started earlier and found Redis later.
+/// Compares formats after hosts have joined. A new host may have started earlier and found Redis
+/// later.
 void Fleet::on_counted(std::size_t hosts) {
   if (hosts > std::exchange(hosts_, hosts)) compare_soon();
   parts_.counted(hosts);
 }
 
-/// All hosts of a large fleet notice the same change: each waits for a random time.
+/// Schedules a comparison after a random delay, because all hosts of a large fleet notice the same
+/// change.
 void Fleet::compare_soon() {
   const Duration spread = hosts_ * conflict_cost;
   const auto share = static_cast<Duration::rep>(redis::random_number() %
@@ -256,7 +260,8 @@ void Fleet::compare_soon() {
   compare_at_ = std::min(compare_at_, parts_.loop.now() + Duration(share));
 }
 
-/// This host has sent its heartbeat: of two that start at the same time, one sees the other.
+/// Compares formats after a heartbeat of this host, so that one of two hosts that start at the same
+/// time detects the other.
 void Fleet::compare_formats() {
   if (!parts_.redis.exists() || !is_current(*link_) || parts_.loop.now() < compare_at_) return;
   link_->reader.read([this, link = link_.get()](const store::FleetReader::ViewPtr& view) {
@@ -289,7 +294,8 @@ void Fleet::republish() {
   if (link_ && link_->accepted) lists_.set_wanted(true);
 }
 
-/// Which of its keys or commands it is refused first depends on the beat: told once.
+/// Logs a change between accepted and refused. The first refused key or command depends on the
+/// heartbeat, so that only the change is logged.
 void Fleet::on_heartbeat_sent(const std::string& refused) {
   compare_formats();
   const bool accepted = refused.empty();
@@ -297,7 +303,7 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
     link_->accepted = accepted;
     lists_.set_wanted(accepted);
   }
-  // Who may not be seen is not spoken to either: it would be refused for each channel.
+  // A host without a heartbeat does not receive commands, because Redis would refuse each channel.
   if (accepted && !link_->command_handler)
     link_->command_handler = std::make_unique<FleetCommandHandler>(
         FleetCommandHandler::Parts{parts_.loop, parts_.log, parts_.control, link_->member,
@@ -306,7 +312,8 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
                                      if (changed_) changed_();
                                    }},
         link_->fleet);
-  // Told when it is refused again: rights may be missing for a moment, while somebody changes them.
+  // Logged at the second refusal: permissions may be missing for a moment, while an operator
+  // changes them.
   link_->refusals = accepted ? 0 : link_->refusals + 1;
   if (link_->refusals == 1) return;
   if (accepted != std::exchange(link_->refused, !accepted)) return;
@@ -322,7 +329,7 @@ void Fleet::read(Seen then) {
         return http::HttpResponse{};
       },
       [glance, then = std::move(then)](const http::HttpResponse& response) {
-        // The query may still be at work if its time is over.
+        // The query may still run if its time has expired.
         if (response.status == 200) return then(std::move(*glance));
         FleetView none;
         none.error = api::error_in(response);

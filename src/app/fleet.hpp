@@ -1,4 +1,5 @@
-// This host's place in the fleet: it tells how it is (w8y-keys(7)), and looks at the others.
+// This host as a member of its fleet: publishes its state (w8y-keys(7)) and reads the state of
+// other hosts.
 #pragma once
 
 #include <functional>
@@ -32,9 +33,9 @@ struct FleetHostParts {
   EventHandler& events;
   ListStatsCache& stats;
   api::QueryRunner& queries;
-  std::function<void(std::size_t hosts)> counted;  ///< so many are in the fleet
+  std::function<void(std::size_t hosts)> counted;  ///< called with the number of hosts in the fleet
   std::string id;                                  ///< new at each start
-  std::function<unsigned()> processors;            ///< that w8yd may use now
+  std::function<unsigned()> processors;            ///< processors that w8yd may use now
   /// HostMode::formats_compared()
   std::function<void(const std::optional<std::string>& conflict)> formats;
 };
@@ -51,13 +52,13 @@ class Fleet final : public Subsystem,
   void commit(const Config& wanted) override;
   void applied(const Config& config) override;
   void stop() override;
-  /// This host has drained: takes it out of the fleet. `then`, once and from the loop, soon.
+  /// Removes this host from the fleet after its drain. Calls `then` once, soon, from the loop.
   void leave(std::function<void()> then);
 
-  // of EventHandler
+  // EventHandler
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override;
-  // of api::FleetControl
+  // api::FleetControl
   void read(Seen then) override;
   void details(std::vector<view::HostWish> wishes, Detailed then) override;
   void send(FleetCommand order, Sent then) override;
@@ -65,11 +66,11 @@ class Fleet final : public Subsystem,
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }
 
  private:
-  /// One Redis, and one fleet there.
+  /// One Redis, and one fleet on it.
   struct Link;
   class LogStream;
 
-  // of store::FleetMembership::Handler
+  // store::FleetMembership::Handler
   HostHeartbeat heartbeat(const RedisClock& time) override;
   std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) override {
     return lists_.take(most, lively);
@@ -88,17 +89,17 @@ class Fleet final : public Subsystem,
 
   const FleetHostParts parts_;
   const Instant started_;
-  unsigned processors_;  ///< that w8yd may use; looked at again with each config
-  std::string hash_;     ///< in force, and since when
+  unsigned processors_;  ///< processors that w8yd may use; updated with each config
+  std::string hash_;     ///< of the config in force; applied_ is its time
   Instant applied_{};
   ListReportPublisher lists_;
   RunCountsPublisher minutes_;
   std::unique_ptr<Link> link_;
-  std::unique_ptr<Link> left_;           ///< until it has forgotten us
+  std::unique_ptr<Link> left_;           ///< until it has removed this host from the fleet
   std::string fleet_;                    ///< of the config that is being applied or in force
   std::optional<std::string> conflict_;  ///< format_conflict(); nullopt: not compared yet
   Instant compare_at_{};                 ///< time of the next comparison of formats
-  std::size_t hosts_ = 1;                ///< at the last count
+  std::size_t hosts_ = 1;                ///< number of hosts at the last count
   Timer sweep_;
   http::ClientPool log_pool_;
   std::vector<std::unique_ptr<LogStream>> logs_;

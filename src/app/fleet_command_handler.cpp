@@ -13,32 +13,32 @@ namespace {
 
 using Kind = api::CommandResult::Kind;
 
-/// Whoever waits for an answer has it in time.
+/// Time until a reply, which is shorter than the timeout of the sender.
 constexpr Duration max_wait = std::chrono::milliseconds(1500);
-/// Reloads that go on while others are ordered.
+/// Maximum number of reloads in progress by fleet commands.
 constexpr std::size_t max_slow = 64;
-/// Walks through all lists at once, each of which gathers an answer of its own.
+/// Maximum number of concurrent iterations over all lists, each of which collects a reply.
 constexpr std::size_t max_walks = 16;
-/// Bytes of answers that wait for Redis. Beyond them, further answers are not sent.
+/// Bytes of replies that wait for Redis. Beyond them, further replies are not sent.
 constexpr std::size_t max_unsent = 2 * max_answer;
 
-/// Bytes of what runs have written before, of one and of all that are told.
+/// Maximum number of bytes of earlier output, of one run and of all runs of a reply.
 constexpr std::size_t max_tail = std::size_t{64} << 10;
 constexpr std::size_t max_tails = max_answer / 4;
 
 }  // namespace
 
-/// What is told of runs, as much as an answer may have.
+/// Runs of a reply, up to the maximum size of a reply.
 struct FleetCommandHandler::ToldRuns {
   std::vector<view::RunView> runs;
   std::size_t bytes = 0;
   std::size_t more = 0;
   std::optional<HostList> list;
-  /// Of what a run has written; none: it is not told.
+  /// Returns the earlier output of a run; empty: the reply has no output.
   std::function<std::string(const RunId&)> tail_of;
 
-  /// Whole lines of the tail, as much as fits beside those of others. The last one, if it has no
-  /// end yet, is told when it has.
+  /// Returns the end of the earlier output that fits beside that of other runs, without a line that
+  /// is not complete yet. Such a line is sent when it is complete.
   [[nodiscard]] std::string fitting(std::string tail) const {
     const std::size_t room = bytes < max_tails ? std::min(max_tail, max_tails - bytes) : 0;
     tail.resize(tail.rfind('\n') + 1);
@@ -46,7 +46,7 @@ struct FleetCommandHandler::ToldRuns {
     return tail;
   }
 
-  /// Those of the list whose ids start so.
+  /// Adds the runs of the list whose IDs start with `start`.
   void add(const ListStatus& status, const std::string& start, WallTime now) {
     for (const RunStatus& run : status.runs) {
       if (!std::string_view(run.run).starts_with(start)) continue;
@@ -138,7 +138,8 @@ std::shared_ptr<FleetCommandHandler::Slow> FleetCommandHandler::start_slow(
   return slow;
 }
 
-/// A reload asks executors, which may take longer than anybody waits.
+/// Reloads the config. A reload probes executors, which may take longer than the timeout of the
+/// sender.
 void FleetCommandHandler::reload(const FleetCommand& order) {
   if (slow_.size() >= max_slow)
     return answer(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
@@ -150,7 +151,7 @@ void FleetCommandHandler::reload(const FleetCommand& order) {
     answer(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
   });
   parts_.control.reload([this, weak](const api::CommandResult& result) {
-    const auto asked = weak.lock();  // gone with this
+    const auto asked = weak.lock();  // expires with this object
     if (!asked) return;
     std::erase(slow_, asked);
     if (!std::exchange(asked->answered, true)) answer(asked->order, result);
@@ -185,9 +186,10 @@ void FleetCommandHandler::tell_all_runs(const FleetCommand& order,
                            });
 }
 
-// ---- what runs write
+// ---- output of runs
 
-/// What was written before, the first time; what is written from now on, on the follower's channel.
+/// Replies with the earlier output for a new follower. Later output is sent on the channel of the
+/// follower.
 void FleetCommandHandler::tell_logs(const FleetCommand& order) {
   using Followed = LogFollowers::Followed;
   Followed followed = Followed::anew;

@@ -1,4 +1,4 @@
-// Orders that this host hears in its fleet: it carries them out, and answers.
+// Fleet commands for this host: executes them and replies.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,18 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
     api::Control& control;
     store::FleetMembership& member;
     redis::Subscriber& subscriber;
-    /// Somebody has changed a list in Redis, and says so.
+    /// Called when an operator has changed a list in Redis.
     std::function<void()> changed;
   };
   FleetCommandHandler(const Parts& parts, const std::string& fleet);
   ~FleetCommandHandler() override;
 
-  /// What runs write and tell, for who follows it; nothing while nobody does.
+  /// Forwards the output of runs to followers. Does nothing without followers.
   void on_event(const Event& event);
   [[nodiscard]] bool listens() const { return !followers_.none(); }
 
  private:
-  /// An order whose answer takes a while.
+  /// Command whose execution takes long.
   struct Slow;
   struct ToldRuns;
 
@@ -63,7 +63,7 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
   const Parts parts_;
   const store::FleetKeys keys_;
   FleetCommandLog command_log_;
-  std::size_t walks_ = 0;  ///< through all lists, for an answer
+  std::size_t walks_ = 0;  ///< iterations over all lists, for replies
   bool refused_told_ = false;
   std::vector<std::shared_ptr<Slow>> slow_;
   LogFollowers followers_;

@@ -7,7 +7,7 @@ namespace w8y::app {
 namespace {
 
 constexpr LineRate ignored_rate{std::chrono::minutes(1), 1};
-/// From the first line that is left out to the line that says how many were.
+/// Time from the first dropped line to the line with the number of dropped lines.
 constexpr Duration coalescing_time = std::chrono::seconds(10);
 constexpr const char* anything = "";
 

@@ -1,5 +1,5 @@
-// Log lines about fleet commands, as many as an honest operator causes: who can publish on the
-// channel can do so thousands of times a second.
+// Log lines about fleet commands. Their rate is limited, because a client that may publish on the
+// channel can send thousands of messages per second.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace w8y::app {
 
-/// Each kind of command has its own limit, so that no other kind hides it.
+/// Log with a separate limit for each kind of command, so that no kind hides another one.
 class FleetCommandLog {
  public:
   FleetCommandLog(ops::LineLog& log, const Clock& clock, TimerQueue& timers);
-  ~FleetCommandLog();  ///< logs what was left out and not told yet
+  ~FleetCommandLog();  ///< logs the numbers of dropped lines that are not logged yet
   FleetCommandLog(const FleetCommandLog&) = delete;
   FleetCommandLog& operator=(const FleetCommandLog&) = delete;
 
   void received(const FleetCommand& order);
   void ignored(const std::string& channel, const std::string& why);
-  /// A reply that was not sent.
+  /// Counts a reply that was not sent.
   void dropped_reply();
 
  private:
@@ -32,9 +32,9 @@ class FleetCommandLog {
 
   ops::LineLog& log_;
   const Clock& clock_;
-  LineLimits received_;  ///< by kind
-  LineLimits ignored_;   ///< of one talker
-  /// Numbers of dropped lines that the log has not reported yet, by kind.
+  LineLimits received_;  ///< by kind of command
+  LineLimits ignored_;   ///< one limit for all invalid commands
+  /// Numbers of dropped lines that are not logged yet, by kind.
   std::map<std::string, std::size_t> not_logged_;
   std::map<std::string, std::size_t> ignored_not_logged_;
   std::size_t dropped_replies_ = 0;

@@ -11,23 +11,26 @@ namespace w8y::app {
 
 namespace {
 
-/// Whether something is to be done is looked at so often; most times it is not.
+/// Interval of checks whether there is work; most of the time there is none.
 constexpr Duration look_interval = std::chrono::seconds(2);
-/// After a beat at which figures were due, others than who asked last come within this time.
+/// Delay after due statistics for hosts that were not the last collector, and a random delay in
+/// addition.
 constexpr Duration after_asker = std::chrono::milliseconds(400);
 constexpr Duration spread = std::chrono::milliseconds(1200);
-/// Who asks takes along what is due so soon, so that lists come to be asked about together.
+/// The collector includes lists whose statistics are due this soon, so that more lists are
+/// collected together.
 constexpr Duration taken_along = std::chrono::seconds(3);
-/// Where another asks, it is looked again after this, twice as long each time.
+/// Retry delay while another host is the collector. It doubles each time, at most `max_in_vain`
+/// times.
 constexpr Duration first_timeout = std::chrono::milliseconds(700);
 constexpr unsigned max_in_vain = 4;
-/// The hosts' lists are read so often, to count their places.
+/// Interval in which the list reports of hosts are read, to count their slots.
 constexpr Duration places_interval = std::chrono::seconds(30);
-/// Approximate number of bytes of the hosts' lists that one step reads.
+/// Approximate number of bytes of list reports that one step reads.
 constexpr std::size_t places_at_once = std::size_t{4} << 20;
-/// Fields that are older are of lists that nobody has any more.
+/// Age after which the statistics of a list are removed, because no host has the list any more.
 constexpr Duration field_life = std::chrono::minutes(10);
-/// Lists that are told of together.
+/// Maximum number of lists whose statistics are published together.
 constexpr std::size_t max_unwritten = 64;
 constexpr Duration prolong_after = std::chrono::seconds(4);
 
@@ -35,21 +38,22 @@ Duration overdue_after(const ListConfig& rule) {
   return rule.kind() == SourceKind::circular ? rule.circular().overdue_after : Duration{0};
 }
 
-/// Whether its figures are wanted before it has had a run: a schedule all of whose jobs are BAD has
-/// none.
+/// Returns whether statistics are needed before the first run: a schedule whose jobs are all BAD
+/// has no runs.
 bool is_watched(const ListConfig& rule) {
   return rule.kind() == SourceKind::schedule || overdue_after(rule) > Duration{0};
 }
 
-/// While this host has not examined all jobs of a schedule once, the counts of the host before
-/// stand.
+/// Keeps the counts of the previous collector until this host has examined all jobs of a schedule
+/// once.
 void keep_counts(ListStats& stats, const ListStats& before) {
   for (auto& [state, count] : stats.items)
     for (const auto& [known, items] : before.items)
       if (state == known && (state == "bad" || state == "died")) count = std::max(count, items);
 }
 
-/// Whether a host in this state takes items of the list, or would if there were any.
+/// Returns whether a host in this state claims items of the list, or would claim items if there
+/// were any.
 bool serves(ListState state) {
   return state == ListState::running || state == ListState::idle || state == ListState::full ||
          state == ListState::paused || state == ListState::starved ||
@@ -82,7 +86,7 @@ WallTime FleetStatsCollector::redis_now() const {
   return parts_.member.time().at(parts_.loop.now());
 }
 
-// ---- reading what was told
+// ---- published statistics
 
 void FleetStatsCollector::check() {
   next_.set(parts_.loop.now() + look_interval, [this] { check(); });
@@ -91,7 +95,7 @@ void FleetStatsCollector::check() {
       !parts_.member.time().known())
     return;
   if (parts_.loop.now() < read_at_ && (failed_locks_ > 0 || !has_unknown_list())) return;
-  // Who may not use the fleet's keys asks for itself, and nobody hears of it.
+  // A host that may not use the keys of the fleet collects statistics for itself only.
   if (!parts_.accepted) return handle_read({}, 1);
   shared_.listen();
   reading_ = true;
@@ -101,7 +105,7 @@ void FleetStatsCollector::check() {
   });
 }
 
-/// A list has begun to live, and nothing is known of it.
+/// Returns whether the statistics of an active list are not known yet.
 bool FleetStatsCollector::has_unknown_list() const {
   const auto lists = active_lists();
   return std::any_of(lists.begin(), lists.end(), [this](const ListConfigPtr& rule) {
@@ -155,8 +159,8 @@ void FleetStatsCollector::handle_field(const std::string& name, const std::strin
   parts_.known.record(prefix, *stats, std::max<Duration>(Duration{0}, now - stats->at));
 }
 
-/// Until the first figures are due; then who asked last comes first. However many lists there are,
-/// who only reads sends one command a period.
+/// Waits until the first statistics are due; then the last collector is the first to try. A host
+/// that only reads sends one command per period, however many lists there are.
 void FleetStatsCollector::wait() {
   Instant due_at = parts_.loop.now() + stats_period;
   for (const ListConfigPtr& rule : active_lists()) {
@@ -171,14 +175,14 @@ void FleetStatsCollector::wait() {
   next_.set(std::min(read_at_, parts_.loop.now() + look_interval), [this] { check(); });
 }
 
-// ---- what is to be asked
+// ---- due statistics
 
-/// Those that have had a run here, and those that are watched.
+/// Returns the enabled lists that have had a run on this host or are watched.
 std::vector<ListConfigPtr> FleetStatsCollector::active_lists() const {
   const bool watched = watches().any;
   std::vector<ListConfigPtr> lists;
   for (const auto& [prefix, list] : parts_.supervisor.lists())
-    // Most have no past, and their rules are not looked at for that.
+    // Most lists have had no run, and their configs are not read for that.
     if ((list->has_run() || (watched && is_watched(list->config()))) && list->config().enabled)
       lists.push_back(list->shared_config());
   return lists;
@@ -212,7 +216,7 @@ void FleetStatsCollector::collect() {
       std::move(lists), [this] { return redis_now(); }, [this] { on_collected(); });
 }
 
-/// Also the places of all hosts, now and then, where they are wanted.
+/// Counts the hosts of the fleet and, every 30 s, their slots for lists with overdue_after.
 void FleetStatsCollector::count_fleet() {
   parts_.reader.read(
       [this, alive = std::weak_ptr<bool>(alive_)](const store::FleetReader::ViewPtr& view) {
@@ -220,7 +224,7 @@ void FleetStatsCollector::count_fleet() {
         const FleetCounts counts = count(*view);
         parts_.known.record(counts);
         shared_.write({{store::FleetStats::fleet_field, to_text(counts)}});
-        // A host that has come tells of its lists a moment after its first beat.
+        // A new host sends its list reports shortly after its first heartbeat.
         if (std::exchange(slots_hosts_, counts.hosts) != counts.hosts) slots_recounts_ = 3;
         const auto places = std::make_shared<SlotCount>();
         places->lists = watched_lists();
@@ -241,7 +245,7 @@ std::set<std::string> FleetStatsCollector::watched_lists() const {
   return lists;
 }
 
-/// On the query thread, which does what others have asked in between.
+/// Counts slots in steps on the query thread, which runs other queries in between.
 void FleetStatsCollector::count_slots(std::shared_ptr<SlotCount> count) {
   parts_.queries.run(
       [count](verbs::QueryContext& query) {
@@ -298,7 +302,8 @@ void FleetStatsCollector::write() {
   shared_.write(std::exchange(unwritten_, {}));
 }
 
-/// What this host reads otherwise. Its own comes back too, and is known.
+/// Receives published statistics without a read. Those of this host arrive too, and are known
+/// already.
 void FleetStatsCollector::on_published(const std::string& name, const std::string& text) {
   if (!parts_.accepted || !parts_.member.time().known()) return;
   handle_field(name, text, redis_now());
@@ -331,7 +336,7 @@ void FleetStatsCollector::add_slots(const ListConfig& rule, ListStats& stats) {
     }
     if (runs.count > 0 && items > 0) stats.slots_needed = places_for(items, runs.mean, within);
   } else if (const ListStats* before = parts_.known.find(rule.prefix)) {
-    stats.slots_needed = before->slots_needed;  // as who runs it has told
+    stats.slots_needed = before->slots_needed;  // as reported by a host that has runs
   }
 }
 
@@ -344,9 +349,9 @@ void FleetStatsCollector::on_collected() {
   wait();
 }
 
-// ---- who waits too long
+// ---- overdue lists
 
-/// Whether the config has a list with overdue_after, or any that is watched.
+/// Returns whether the config has a list with overdue_after, or any list that is watched.
 const FleetStatsCollector::Watched& FleetStatsCollector::watches() const {
   const Supervisor& supervisor = parts_.supervisor;
   if (std::exchange(generation_, supervisor.generation()) == supervisor.generation())
@@ -360,7 +365,7 @@ const FleetStatsCollector::Watched& FleetStatsCollector::watches() const {
 }
 
 void FleetStatsCollector::check_overdue() {
-  // Of ten thousand lists, most often none.
+  // Most often none of 10,000 lists has overdue_after.
   if (!watches().visits && overdue_.empty()) return;
   for (const auto& [prefix, list] : parts_.supervisor.lists()) {
     const Duration within = overdue_after(list->config());

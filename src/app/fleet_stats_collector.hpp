@@ -1,9 +1,9 @@
-// How lists stand, for this host and all others of its fleet: asked by one of them at a time, on a
-// slow beat, and read by all.
+// Statistics of lists for all hosts of a fleet, collected periodically by one host at a time.
 //
-// A host reads what was told, and hears what is told from then on. If some of its lists have grown
-// old there, it takes the right to ask, asks about these, writes what it was told, and gives the
-// right back. So any number of hosts cost little more than one does, whichever has which lists.
+// A host reads the published statistics and subscribes to new ones. If statistics of its lists are
+// too old, the host acquires the collector's lock, collects and publishes these statistics, and
+// releases the lock. Therefore many hosts cost Redis little more than one host does, even if they
+// have different lists.
 #pragma once
 
 #include <map>
@@ -35,9 +35,9 @@ class FleetStatsCollector {
     std::shared_ptr<store::RedisSession> session;
     store::FleetMembership& member;
     store::FleetReader& reader;
-    const bool& accepted;  ///< this host may use the fleet's keys
+    const bool& accepted;  ///< whether this host may use the keys of the fleet
     bool cluster = false;
-    std::uint64_t seed = 0;  ///< spreads hosts
+    std::uint64_t seed = 0;  ///< for the random delay between hosts
   };
   FleetStatsCollector(Parts parts, const std::string& fleet);
   ~FleetStatsCollector();
@@ -45,25 +45,25 @@ class FleetStatsCollector {
   FleetStatsCollector& operator=(const FleetStatsCollector&) = delete;
 
  private:
-  /// What is needed of a list's runs to tell how many places it needs.
+  /// Durations of the runs of a list, from which the needed slots are computed.
   struct RunDurations {
     double seconds = 0;
     std::uint64_t count = 0;
-    Duration mean{0};  ///< of the last ones
+    Duration mean{0};  ///< of the latest runs
   };
 
-  /// Lists of the config that are measured also before their first run here.
+  /// Lists of the config whose statistics are collected even before their first run on this host.
   struct Watched {
-    bool visits = false;  ///< with overdue_after
+    bool visits = false;  ///< a list with overdue_after
     bool any = false;
   };
 
-  /// Adds up the places that hosts have for lists: some hosts at a time.
+  /// Sum of the slots that hosts have for lists, computed for some hosts at a time.
   struct SlotCount {
-    std::set<std::string> lists;  ///< that are counted
+    std::set<std::string> lists;  ///< lists to count
     std::vector<std::string> hosts;
-    std::size_t counted = 0;                      ///< hosts
-    std::map<std::string, std::uint64_t> places;  ///< by list
+    std::size_t counted = 0;                      ///< number of counted hosts
+    std::map<std::string, std::uint64_t> places;  ///< number of slots, by list
   };
 
   void check();
@@ -93,21 +93,22 @@ class FleetStatsCollector {
   store::FleetStats shared_;
   ListStatsReader measuring_;
   Timer next_;
-  Duration spread_;             ///< after others
-  Instant read_at_{};           ///< not before, again
-  int commands_ = 1;            ///< that it took to read all
-  bool was_collector_ = false;  ///< this host was the last to ask: it is the first again
-  unsigned failed_locks_ = 0;   ///< times in a row that another had the right
+  Duration spread_;    ///< random delay after other hosts
+  Instant read_at_{};  ///< time of the next read
+  int commands_ = 1;   ///< number of commands of the last read of all statistics
+  /// Whether this host was the last collector; it then tries first again.
+  bool was_collector_ = false;
+  unsigned failed_locks_ = 0;  ///< consecutive attempts at which another host held the lock
   Instant prolonged_{};
   store::FleetStats::Fields unwritten_;
-  std::map<std::string, Instant> refused_until_;  ///< lists that Redis does not tell of
-  std::map<std::string, std::uint64_t> slots_;    ///< of lists with overdue_after, in the fleet
+  std::map<std::string, Instant> refused_until_;  ///< lists whose statistics Redis refuses
+  std::map<std::string, std::uint64_t> slots_;  ///< slots of the fleet, of lists with overdue_after
   Instant slots_counted_at_{};
-  std::size_t slots_hosts_ = 0;  ///< hosts that were there then
-  int slots_recounts_ = 1;       ///< looks at which they are counted in any case
+  std::size_t slots_hosts_ = 0;  ///< number of hosts at that time
+  int slots_recounts_ = 1;       ///< number of next collections that count slots in any case
   std::map<std::string, RunDurations> runs_;
-  std::set<std::string> overdue_;    ///< lists that were told to be
-  mutable unsigned generation_ = 0;  ///< of the config that this is of:
+  std::set<std::string> overdue_;    ///< lists that were reported as overdue
+  mutable unsigned generation_ = 0;  ///< generation of the config from which watches_ was computed
   mutable Watched watches_;
   bool reading_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

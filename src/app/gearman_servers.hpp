@@ -1,4 +1,4 @@
-// The servers of Gearman that the config names, for all lists of this host.
+// Gearman servers of the config, for all lists of this host.
 #pragma once
 
 #include "core/events.hpp"

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = api::CommandResult::Kind;
 
-/// A claim is answered within some command_timeout, whatever Redis does.
+/// Timeout of a claim, which ends after a small number of command_timeout, whatever Redis does.
 constexpr Duration claims_timeout = std::chrono::minutes(2);
 
 const ActiveRun* find_run(const ServedList& list, const RunId& run) {
@@ -30,12 +30,12 @@ const ActiveRun* find_run(const Supervisor& supervisor, const RunId& run) {
   return found;
 }
 
-/// What cancelling does to a run, for who has asked for it.
+/// Describes the effect of cancelling a run, for the operator.
 std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
   const ActiveRun* found = find_run(supervisor, run);
   if (found == nullptr) return {};
   const std::string grace = format_duration(found->rule->kill_grace);
-  // Only a process that takes many runs has a limit of them.
+  // Only a process for several runs has a limit for them.
   if (found->executor->capacity() != std::numeric_limits<std::size_t>::max())
     return "asked the process of run " + run +
            " to cancel it; the process is ended if it has not in " + grace;

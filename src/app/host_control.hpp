@@ -1,4 +1,4 @@
-// What an operator can see and do: answers the status API.
+// State and commands of this host for the status API.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace w8y::app {
 
-/// What is asked, and ordered.
+/// Parts that the API queries and controls.
 struct ControlledHost {
   loop::Loop& loop;
   Supervisor& supervisor;
@@ -29,7 +29,7 @@ struct ControlledHost {
   Reload& reload;
   Drain& drain;
   EventHandler& events;
-  /// In force, or about to be.
+  /// Config in force, or about to be.
   std::function<const Config&()> config;
   const ListStatsCache& stats;
   std::string id;  ///< new at each start

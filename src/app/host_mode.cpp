@@ -53,8 +53,8 @@ void HostMode::update_quiet() {
   supervisor_.set_quiet(quiet_ || redis_ == RedisState::unsupported_version);
 }
 
-/// A conflict of formats lasts until an operator ends it. A host in conflict is ready all the same,
-/// so that systemd does not stop it: it answers queries and says what to do.
+/// A conflict of formats lasts until an operator ends it. A host in conflict still becomes ready,
+/// so that systemd does not stop it: it responds to queries and reports the remedy.
 void HostMode::look_ready() {
   if (ready_ || !served_ || redis_ != RedisState::available || !conflict_ || draining_) return;
   ready_ = true;

@@ -1,4 +1,4 @@
-// Whether this host begins runs: HostState, and who may change it.
+// Whether this host starts runs: HostState and its changes.
 #pragma once
 
 #include <functional>
@@ -18,21 +18,22 @@ class HostMode {
   HostMode(Supervisor& supervisor, EventHandler& events)
       : supervisor_(supervisor), events_(events) {}
 
-  /// It serves its lists, for the first time.
+  /// Called when the host serves its lists for the first time.
   std::function<void()> on_ready;
 
-  // an operator's orders
+  // Commands of an operator.
   api::CommandResult quiet();
   api::CommandResult resume();
 
-  /// The first config is in force: with a Redis that can be used, the host is ready.
+  /// Called when the first config is in force. With a usable Redis, the host is then ready.
   void lists_served();
-  /// A server that is too old is left alone; one that is away answers for itself.
+  /// Called when the state of Redis changes. The host is quiet while Redis is too old. An outage
+  /// needs no action here.
   void redis_changed(RedisState state);
-  /// The heartbeats of the fleet were compared with the format of this build (format_conflict());
-  /// nullopt: they must be, before the next claim.
+  /// Called after the heartbeats of the fleet were compared with the format of this build
+  /// (format_conflict()). nullopt: they must be compared before the next claim.
   void formats_compared(const std::optional<std::string>& conflict);
-  /// Empty: none is known.
+  /// Empty: no conflict is known.
   [[nodiscard]] std::string format_conflict() const { return conflict_.value_or(std::string()); }
   void draining() { draining_ = true; }
   [[nodiscard]] HostState state() const;

@@ -34,7 +34,7 @@ void add_runs(ListStatus& status, const Poller& poller) {
   });
 }
 
-/// The state of a list that this host serves, and why.
+/// Adds the state of a list that this host serves, with its reason.
 void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
   const ClaimEnd end = poller.last_claim();
   const bool working = status.running > 0;
@@ -42,7 +42,7 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
     status.state = ListState::paused;
     status.why = pause_text(*status.pause, now);
   } else if (end == ClaimEnd::halted ||
-             // Redis has not been asked for the pause.
+             // The pause was not queried.
              (end == ClaimEnd::paused && !status.quarantined)) {
     status.state = ListState::paused;
     status.why = poller.detail();

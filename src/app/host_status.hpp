@@ -1,4 +1,4 @@
-// The snapshot that the status API shows.
+// Snapshot of the host for the status API.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,19 @@
 
 namespace w8y::app {
 
-/// What only Redis knows of lists.
+/// List state that only Redis holds.
 class ListStateSource {
  public:
   virtual ~ListStateSource() = default;
-  /// Adds what is known of the list, if it was asked about.
+  /// Adds the known state of the list, if it was queried.
   virtual void add_to(ListStatus& status) const = 0;
   [[nodiscard]] virtual WallTime now() const = 0;
 };
 
-/// The config and limits of a host; what the supervisor can't know is left as it was.
+/// Fills in the config and limits of a host. Fields that the supervisor does not know are not
+/// changed.
 void fill_from(HostStatus& status, const Supervisor& supervisor, const Clock& clock);
-/// Everything of a list that the supervisor knows, and `facts`.
+/// Returns the state of a list that the supervisor knows, with `facts`.
 ListStatus status_of(const ServedList& list, const Supervisor& supervisor,
                      const ListStateSource& facts);
 std::optional<ListStatus> find_list(const Supervisor& supervisor, const ListStateSource& facts,

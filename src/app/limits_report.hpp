@@ -1,4 +1,4 @@
-// Says when the limits of this host don't suffice for what its lists may run at once.
+// Reports limits of this host that are too low for the maximum number of runs of its lists.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class LimitsReport final : public Subsystem {
   LimitsReport(ops::LineLog& log, const Supervisor& supervisor)
       : log_(log), supervisor_(supervisor) {}
 
-  /// Counts the lists that this host serves. Says what is not as it was.
+  /// Computes the need of the lists that this host serves. Logs what has changed.
   void applied(const Config& config) override;
 
  private:
   ops::LineLog& log_;
   const Supervisor& supervisor_;
-  std::vector<std::string> shortfalls_;  ///< said already
+  std::vector<std::string> shortfalls_;  ///< already logged
 };
 
 }  // namespace w8y::app

@@ -1,4 +1,4 @@
-// What the lists of this host are made of: sources on the connection in use, and processes.
+// Parts of the lists of this host: sources on the connection in use, and executors.
 #pragma once
 
 #include <utility>
@@ -31,7 +31,7 @@ class ListFactory final : public PollerFactory {
                                                     ListMaintenanceHandler& handler) override;
   std::string why_not(const ListConfig& rule, const Caps& caps) override;
   Prober& prober() override { return prober_; }
-  /// How long it took to find out whether a list can be served here.
+  /// Returns the durations of probes of lists.
   [[nodiscard]] const CallTimes& probes() const { return prober_.times; }
 
  private:

@@ -8,10 +8,10 @@ namespace w8y::app {
 
 namespace {
 
-/// In one turn of the loop, and for all others before the next one.
+/// Time of one step, and the pause after it for other work of the loop.
 constexpr Duration max_step = std::chrono::milliseconds(2);
 constexpr Duration pause = std::chrono::microseconds(500);
-/// Lists between two looks at the clock.
+/// Number of lists between two checks of the clock.
 constexpr std::size_t few = 16;
 
 }  // namespace
@@ -35,7 +35,7 @@ void ListIteration::next_step() {
   if (!walks_.empty()) timer_.set(clock_.now() + pause, [this] { next_step(); });
 }
 
-/// Whether that was the last one.
+/// Returns whether the iteration is complete.
 bool ListIteration::step(Iteration& walk) const {
   const auto& lists = supervisor_.lists();
   const Instant until = clock_.now() + max_step;

@@ -1,4 +1,4 @@
-// Looks at each list of a host, some in a turn of the loop.
+// Iterates over the lists of a host, some lists per loop iteration.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,8 @@
 
 namespace w8y::app {
 
-/// All of ten thousand at once would hold the loop, and renewals with it, for a tenth of a second.
+/// Iteration in steps. All of 10,000 lists at once would block the loop, and with it lease
+/// renewals, for 100 ms.
 class ListIteration {
  public:
   using Look = std::function<void(const ListStatus&)>;
@@ -22,16 +23,16 @@ class ListIteration {
   ListIteration(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
                 const ListStateSource& facts);
 
-  /// From the loop: `look` for each list by prefix, then those that are gone from the config but
-  /// for their last runs; then `then`. One walk after the other. What a reload adds or takes
-  /// meanwhile is seen or not.
+  /// Starts an iteration, from the loop. Calls `look` for each list by prefix, then for removed
+  /// lists that still have runs, and finally `then`. Iterations run one after another. A list that
+  /// a reload adds or removes meanwhile may be included or not.
   void begin(Look look, Then then);
 
  private:
   struct Iteration {
     Look look;
     Then then;
-    std::optional<std::string> last;  ///< the prefix that was looked at last
+    std::optional<std::string> last;  ///< prefix of the last list
   };
   void next_step();
   [[nodiscard]] bool step(Iteration& walk) const;

@@ -8,15 +8,15 @@ namespace w8y::app {
 
 namespace {
 
-/// News of lists are gathered for so long.
+/// Time for which changes of lists are collected.
 constexpr Duration gathering = std::chrono::milliseconds(50);
-/// All lists are looked at so often, and no more often than that after news.
+/// Interval of iterations over all lists, and the minimum interval after changes.
 constexpr Duration walk_interval = std::chrono::seconds(20);
 constexpr Duration walk_gap = std::chrono::milliseconds(500);
-/// More than so many that have changed are not looked at one by one.
+/// Maximum number of changed lists that are read individually.
 constexpr std::size_t max_single = 256;
 
-/// Whose state an event may change, besides the coming and going of runs.
+/// Returns the list whose state an event may change, except by starts and ends of runs.
 struct ChangedList {
   std::string_view operator()(const ListChanged& event) const { return event.prefix; }
   std::string_view operator()(const ShortageChanged& event) const { return event.of.prefix; }
@@ -50,7 +50,7 @@ void ListReportPublisher::set_wanted(bool wanted) {
 
 void ListReportPublisher::on_event(const Event& event) {
   if (!wanted_) return;
-  // Quiet and drain are the state of each list too.
+  // Quiet and drain are part of the state of each list.
   if (std::holds_alternative<HostChanged>(event)) return check_all();
   const std::string_view prefix = std::visit(ChangedList{}, event);
   if (prefix.data() != nullptr) check_list(prefix);

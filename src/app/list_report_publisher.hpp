@@ -1,4 +1,4 @@
-// What this host tells its fleet of its lists: how each is, where that has changed.
+// List reports of this host for its fleet.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@
 
 namespace w8y::app {
 
-/// Looks at a list when something has happened to it, and at all of them now and then: what runs
-/// change is told late, and costs nothing when it happens.
+/// Reads a list after an event about it, and all lists every 20 s. Changes by runs cause no events
+/// here, so that they cost nothing and are reported late.
 class ListReportPublisher final : private ListStateSource {
  public:
-  /// `urgent`: something is to be told soon.
+  /// `urgent` is called when a report should be sent soon.
   ListReportPublisher(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
                       std::function<void()> urgent);
 
-  /// Whether anybody is told. All is told again, from the beginning.
+  /// Sets whether the fleet receives reports. If so, all reports are sent again.
   void set_wanted(bool wanted);
   void on_event(const Event& event);
-  /// All lists may have changed.
+  /// Reads all lists, because any of them may have changed.
   void check_all();
   [[nodiscard]] std::vector<ListReportTracker::Change> take(std::size_t most, bool lively) {
     return told_.take(most, lively);
@@ -44,7 +44,7 @@ class ListReportPublisher final : private ListStateSource {
   const std::function<void()> urgent_;
   ListReportTracker told_;
   bool wanted_ = false;
-  std::unordered_set<std::string> due_;  ///< prefixes to look at
+  std::unordered_set<std::string> due_;  ///< prefixes of lists to read
   bool walking_ = false;
   bool walk_again_ = false;
   ListIteration walks_;

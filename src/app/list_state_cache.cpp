@@ -10,14 +10,14 @@ namespace w8y::app {
 
 namespace {
 
-/// Lists that are asked about in one write.
+/// Number of lists whose queries are sent together.
 constexpr std::size_t batch = 256;
-/// A round begins so many times as long after another as that took: looking takes no more than a
-/// fifth of Redis, however often it is done.
+/// Factor of the pause after a round to its duration: queries use at most 1/5 of the time of Redis,
+/// however often they are requested.
 constexpr int pauses = 4;
-/// For whoever looks; what comes later is for the next one.
+/// Timeout of a request. Later replies are for the next one.
 constexpr Duration timeout = std::chrono::seconds(1);
-/// Of a reason.
+/// Index of the last byte of a reason that is read.
 constexpr const char* last_byte = "4095";
 
 }  // namespace
@@ -25,7 +25,7 @@ constexpr const char* last_byte = "4095";
 void ListStateCache::refresh(const std::shared_ptr<store::RedisSession>& redis,
                              const Supervisor& supervisor, Then then) {
   if (!redis->client.connected()) {
-    // What was seen before it went away may be wrong by now.
+    // The state before the outage may be wrong by now.
     if (!round_) found_.clear();
     whole_ = false;
     return then();
@@ -64,7 +64,7 @@ void ListStateCache::request_batch(const std::shared_ptr<Round>& round) {
   }
 }
 
-/// An error reply (an ACL, a key of a wrong type) leaves that part unknown.
+/// Queries one list. An error reply (an ACL, a key of a wrong type) leaves that part unknown.
 void ListStateCache::request(const std::shared_ptr<Round>& round, const std::string& prefix,
                              const std::string& key_prefix) {
   const store::CircularKeys keys(key_prefix);
@@ -77,7 +77,7 @@ void ListStateCache::request(const std::shared_ptr<Round>& round, const std::str
   call(round, {"PTTL", keys.paused},
        [this, prefix, paused = keys.paused](const redis::Answer& answer) {
          const std::int64_t left = answer.reply.integer();
-         if (!answer.ok() || left == -2) return;  // there is none
+         if (!answer.ok() || left == -2) return;  // there is no pause
          const auto [found, is_new] = found_.try_emplace(prefix);
          if (is_new) found->second.quarantined = 0;
          Pause& pause = found->second.pause.emplace();
@@ -102,7 +102,7 @@ void ListStateCache::call(const std::shared_ptr<Round>& round, const redis::Comm
   ++round->missing;
   round->redis->client.call(command, [this, alive = std::weak_ptr<Round>(round),
                                       look = std::move(look)](const redis::Answer& answer) {
-    const auto asked = alive.lock();  // gone with the survey
+    const auto asked = alive.lock();  // expires with the cache
     if (!asked) return;
     if (answer.failure == redis::Failure::none) {
       look(answer);

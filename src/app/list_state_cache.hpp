@@ -1,5 +1,5 @@
-// What only Redis knows of this host's lists: how many items are quarantined, whether a list is
-// paused, also while something runs. Asked when somebody looks, never by itself.
+// Caches list state that only Redis holds: the number of quarantined items and the pause. Refreshed
+// on request, never periodically.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +24,28 @@ class ListStateCache final : public ListStateSource {
  public:
   using Then = std::function<void()>;
 
-  /// `stats`: what is asked all the time.
+  /// `stats`: statistics that are collected periodically.
   ListStateCache(loop::Loop& loop, const ListStatsCache& stats)
       : loop_(loop), stats_(stats), timeout_(loop.timers()), begin_(loop.timers()) {}
 
-  /// Asks about all lists of `supervisor`, which outlives the survey, and then calls `then`; also
-  /// if Redis does not answer in time. Answers are newer than this call, unless they took too long.
-  /// Many who ask at once share the answers. `then` is dropped with the survey.
+  /// Queries all lists of `supervisor`, which must outlive the cache, and then calls `then`, even
+  /// if Redis does not reply in time. Replies are newer than this call, unless they are late.
+  /// Concurrent requests share the replies. `then` is dropped with the cache.
   void refresh(const std::shared_ptr<store::RedisSession>& redis, const Supervisor& supervisor,
                Then then);
   void add_to(ListStatus& status) const override;
   [[nodiscard]] WallTime now() const override { return loop_.clock().wall(); }
 
  private:
-  /// The answers that are coming in. One batch at a time: work goes before.
+  /// Replies that are being received. There is one batch at a time, so that commands of lists are
+  /// not delayed.
   struct Round {
     std::shared_ptr<store::RedisSession> redis;
-    std::vector<std::pair<std::string, std::string>> lists;  ///< prefix, what its keys start with
+    /// Prefix, start of the names of its keys.
+    std::vector<std::pair<std::string, std::string>> lists;
     Instant started{};
     std::size_t next = 0;
-    std::size_t missing = 0;  ///< answers of the batch that is out
+    std::size_t missing = 0;  ///< replies of the batch that are not received yet
     bool failed = false;
   };
   struct Found {
@@ -65,14 +67,14 @@ class ListStateCache final : public ListStateSource {
   const ListStatsCache& stats_;
   Timer timeout_;
   Timer begin_;
-  Instant next_at_{};  ///< no round begins before
+  Instant next_at_{};  ///< earliest start of the next round
   std::shared_ptr<store::RedisSession> redis_;
   const Supervisor* supervisor_ = nullptr;
   std::shared_ptr<Round> round_;
-  std::vector<Then> waiting_;  ///< for the round that is going on
-  std::vector<Then> later_;    ///< for the next one
-  bool whole_ = false;         ///< all lists were asked about
-  /// By prefix. Those with nothing to tell are left out: most of ten thousand.
+  std::vector<Then> waiting_;  ///< for the current round
+  std::vector<Then> later_;    ///< for the next round
+  bool whole_ = false;         ///< whether all lists were queried
+  /// By prefix. Lists without a pause or quarantined items are omitted, which are most of 10,000.
   std::map<std::string, Found> found_;
 };
 

@@ -1,4 +1,4 @@
-// What this host knows of its fleet's figures.
+// Statistics of the fleet that this host knows.
 #pragma once
 
 #include <map>
@@ -15,16 +15,16 @@ class ListStatsCache {
  public:
   explicit ListStatsCache(const Clock& clock) : clock_(clock) {}
 
-  /// `age`: since Redis was asked. What is known already keeps its age.
+  /// Stores statistics. `age`: time since Redis reported them.
   void record(const std::string& prefix, const ListStats& stats, Duration age);
   void record(const FleetCounts& counts) { fleet_ = counts; }
-  /// They are of another Redis.
+  /// Removes all statistics, because the Redis is another one.
   void forget();
-  /// nullptr: not known, or too old to be shown.
+  /// Returns the statistics of a list. nullptr: not known, or too old to be shown.
   [[nodiscard]] const ListStats* find(const std::string& prefix) const;
-  /// Of any age.
+  /// Returns the cycle times of a list, however old.
   [[nodiscard]] std::vector<CycleAt> cycles(const std::string& prefix) const;
-  /// Of any age: how long ago Redis was asked.
+  /// Returns the time since Redis reported the statistics, however old.
   [[nodiscard]] std::optional<Duration> age(const std::string& prefix) const;
   [[nodiscard]] const std::optional<FleetCounts>& fleet() const { return fleet_; }
   void add_to(ListStatus& status) const;

@@ -14,16 +14,16 @@ namespace w8y::app {
 
 namespace {
 
-/// Circular lists that share a call; in a cluster, each has its own.
+/// Number of circular lists per call; in a cluster, each list has its own call.
 constexpr std::size_t lists_at_once = 32;
-/// Between two calls: so many times as long as the last one took, and no less than that.
+/// Factor of the pause between two calls to the duration of the last call, and its limits.
 constexpr int measure_pauses = 20;
 constexpr Duration min_measure_pause = std::chrono::milliseconds(2);
 constexpr Duration max_measure_pause = std::chrono::seconds(1);
-/// Jobs of a schedule whose status is read in one round: about 50 ms of Redis's time. The next
-/// round continues where this one ended.
+/// Number of jobs of a schedule whose status is read in one round, which takes about 50 ms of
+/// Redis's time. The next round continues at the next job.
 constexpr std::size_t jobs_per_round = 50'000;
-/// A round ends earlier if Redis is slow, so that the other lists do not wait.
+/// Maximum duration of a round, so that a slow Redis does not delay the other lists.
 constexpr Duration statuses_time = std::chrono::seconds(3);
 
 ListStats stats_of(const store::ListCounts& measured, WallTime now) {
@@ -69,7 +69,7 @@ void ListStatsReader::begin(std::vector<ListConfigPtr> lists, std::function<Wall
 
 void ListStatsReader::read_next() {
   sent_at_ = loop_.now();
-  // What a gearmand has is not in Redis.
+  // Jobs of a gearmand are not in Redis.
   std::erase_if(waiting_,
                 [](const ListConfigPtr& rule) { return rule->kind() == SourceKind::gearman; });
   if (waiting_.empty() || !session_->client.connected()) {
@@ -104,7 +104,7 @@ void ListStatsReader::read_circular() {
                                              const store::ListStatsResult* result,
                                              const store::StoreError&) {
     if (alive.expired()) return;
-    // A list that is refused holds up no other.
+    // A list that Redis refuses does not delay other lists.
     const std::size_t done = result == nullptr ? 1 : std::max<std::size_t>(1, result->lists.size());
     for (std::size_t i = 0; i < std::min(done, asked.size()); ++i) {
       const bool known = result != nullptr && i < result->lists.size();
@@ -126,7 +126,7 @@ void ListStatsReader::read_jobs(const ListConfigPtr& rule) {
   count(counts, 2, {"SCARD", keys.stalled});
 }
 
-/// A code may be in `queues` more than once.
+/// Counts each queue once, because a code may be in `queues` more than once.
 void ListStatsReader::read_schedule(const ListConfigPtr& rule) {
   const store::ScheduleKeys keys(rule->prefix);
   const auto counts = std::make_shared<Counts>();
@@ -160,7 +160,7 @@ void ListStatsReader::count(const std::shared_ptr<Counts>& counts, std::size_t a
   });
 }
 
-/// A part of the jobs, and after a pause the next one.
+/// Counts a part of the jobs, and the next part after a pause.
 void ListStatsReader::count_statuses(const std::shared_ptr<Counts>& counts) {
   sent_at_ = loop_.now();
   store::StatusCount& statuses = statuses_[counts->rule->prefix];

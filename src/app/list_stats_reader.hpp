@@ -1,4 +1,4 @@
-// Asks Redis how lists stand, a few at a time, so that work goes before.
+// Reads statistics of lists from Redis, in small batches that do not delay commands of lists.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,17 @@ namespace w8y::app {
 
 class ListStatsReader {
  public:
-  /// What is known of a list; nullopt: Redis does not say.
+  /// Receives the statistics of a list; nullopt: Redis refuses them.
   using Told =
       std::function<void(const ListConfigPtr& rule, const std::optional<ListStats>& stats)>;
   using Then = std::function<void()>;
 
-  /// `on_measured` for each list, as they are answered.
+  /// `told` is called for each list, in the order of the replies.
   ListStatsReader(loop::Loop& loop, std::shared_ptr<store::RedisSession> session, bool cluster,
                   Told told);
 
-  /// One round at a time: `then`, once and from the loop, when it is over. `time`: Redis's.
+  /// Starts a round. There is one round at a time. `then` is called once, from the loop, at its
+  /// end. `time`: clock of Redis.
   void begin(std::vector<ListConfigPtr> lists, std::function<WallTime()> time, Then then);
   [[nodiscard]] bool busy() const { return static_cast<bool>(then_); }
 
@@ -38,13 +39,13 @@ class ListStatsReader {
   void read_circular();
   void read_jobs(const ListConfigPtr& rule);
   void read_schedule(const ListConfigPtr& rule);
-  /// Counts of one list that come by a command each.
+  /// Counts of one list, each from a command of its own.
   struct Counts;
   void count(const std::shared_ptr<Counts>& counts, std::size_t at, const redis::Command& command);
   void count_statuses(const std::shared_ptr<Counts>& counts);
   void counted(const std::shared_ptr<Counts>& counts);
   void on_reply();
-  /// As long a pause as the last call was.
+  /// Calls `then` after a pause whose length depends on the last call.
   void after_pause(std::function<void()> then);
 
   loop::Loop& loop_;

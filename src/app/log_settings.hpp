@@ -1,4 +1,4 @@
-// The log as the config wants it, and what the config itself has to say there.
+// Applies the config of the log, and logs the warnings of the config.
 #pragma once
 
 #include "core/subsystem.hpp"

@@ -11,12 +11,12 @@ namespace w8y::app {
 
 namespace {
 
-/// Many who look cost what one does.
+/// Time for which a response is kept, so that many clients cost no more than one.
 constexpr Duration kept_for = std::chrono::seconds(1);
-/// In one turn of the loop, and for all others before the next one.
+/// Time of one step, and the pause after it for other work of the loop.
 constexpr Duration max_scrape_step = std::chrono::milliseconds(2);
 constexpr Duration scrape_pause = std::chrono::microseconds(500);
-/// Lists between two looks at the clock.
+/// Number of lists between two checks of the clock.
 constexpr std::size_t lists_between_looks = 16;
 
 bool has_run(const RunCounters& counters) {
@@ -56,7 +56,7 @@ void Metrics::answer(const http::HttpReplyPtr& reply) {
   if (waiting_.size() == 1) begin();
 }
 
-// ---- gathering
+// ---- collection
 
 void Metrics::begin() {
   gathering_ = std::make_unique<ops::HostMetrics>();
@@ -70,7 +70,7 @@ void Metrics::go_on() {
   next_.set(parts_.loop.now() + scrape_pause, [this] { go_on(); });
 }
 
-/// Whether that was the last list.
+/// Returns whether all lists were read.
 bool Metrics::step() {
   const auto& lists = parts_.supervisor.lists();
   const Instant until = parts_.loop.now() + max_scrape_step;

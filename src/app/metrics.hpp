@@ -1,5 +1,5 @@
-// /metrics: what this host counts, gathered some lists in a turn of the loop and put into text on a
-// thread. Who asks within a second is given the same.
+// /metrics: counters of this host, collected for some lists per loop iteration and encoded on a
+// thread. Requests within one second receive the same response.
 #pragma once
 
 #include <memory>
@@ -33,15 +33,15 @@ class Metrics final : public EventHandler, private ListStateSource {
   explicit Metrics(const Parts& parts);
   ~Metrics() override;
 
-  /// Adds GET /metrics. Outlives the router's use.
+  /// Adds GET /metrics. Must outlive `router`.
   void add_to(http::Router& router);
 
-  // of EventHandler
+  // EventHandler
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override { return false; }
 
  private:
-  // of ListStateSource
+  // ListStateSource
   void add_to(ListStatus&) const override {}
   [[nodiscard]] WallTime now() const override;
 
@@ -56,12 +56,12 @@ class Metrics final : public EventHandler, private ListStateSource {
   const Parts parts_;
   std::uint64_t reloads_applied_ = 0;
   std::uint64_t reloads_failed_ = 0;
-  // What is being gathered.
+  // Collection in progress.
   std::vector<http::HttpReplyPtr> waiting_;
   std::unique_ptr<ops::HostMetrics> gathering_;
-  std::optional<std::string> last_;  ///< the prefix that was looked at last
+  std::optional<std::string> last_;  ///< prefix of the last list
   Timer next_;
-  // What was told last.
+  // Latest response.
   std::shared_ptr<const std::string> text_;
   Instant told_at_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -50,10 +50,11 @@ std::string random_salt() {
          std::to_string(random()) + "-" + std::to_string(random());
 }
 
-/// The running w8yd doesn't show its secrets: it says of each of ours whether it has the same.
+/// Compares the secrets of the config with those of the running w8yd, which does not show its
+/// secrets but reports whether each one is the same.
 bool compare_secrets(http::HttpClient& client, const ConfigText& running, const Config& config,
                      ReloadPlan& changes) {
-  constexpr std::size_t at_once = 1000;  // its server takes a body of 1 MiB
+  constexpr std::size_t at_once = 1000;  // the server accepts a body of 1 MiB
   const std::string salt = random_salt();
   const auto all = secrets_to_compare(running, config, salt);
   for (std::size_t begin = 0; begin < all.size(); begin += at_once) {
@@ -69,7 +70,7 @@ bool compare_secrets(http::HttpClient& client, const ConfigText& running, const 
   return true;
 }
 
-/// Of what is new or changed: what this host would not run after the reload.
+/// Prints the new or changed lists for which this host would be ineligible after the reload.
 void print_refusals(const Config& config, const ReloadPlan& changes) {
   std::vector<ListConfigPtr> rules;
   for (const ListChange& change : changes.lists)

@@ -5,8 +5,8 @@
 
 namespace w8y::app {
 
-/// Asks the running w8yd for its configuration, on the status address that `config` names, and
-/// prints what a reload would change. Returns the exit status; 3: not reachable.
+/// Requests the config of the running w8yd at the status address in `config`, and prints what a
+/// reload would change. Returns the exit status; 3 = not reachable.
 int plan(const Config& config);
 
 }  // namespace w8y::app

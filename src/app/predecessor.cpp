@@ -39,7 +39,8 @@ std::optional<view::JsonFields> ask(const StatusAddress& address) {
   return answer.status == 200 ? view::JsonFields::parse(answer.body) : std::nullopt;
 }
 
-/// nullopt: nobody, or what is wrong there is for whoever listens to say.
+/// Returns the holder of an address. nullopt: there is none, or an error that listening there will
+/// report.
 std::optional<http::SocketHolder> holder_of(const StatusAddress& address) {
   try {
     if (address.is_unix()) return http::who_listens(address.path);
@@ -52,7 +53,8 @@ std::optional<http::SocketHolder> holder_of(const StatusAddress& address) {
   }
 }
 
-/// nullopt: the address is free. Of a port, only who answers there can say who that is.
+/// Returns the w8yd that uses the address; nullopt: the address is free. The holder of a port is
+/// known only from its response.
 std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
   const auto holder = holder_of(address);
   if (!holder) return std::nullopt;
@@ -79,7 +81,7 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
     const std::string& place = address.is_unix() ? address.path : address.text;
     while (const auto found = predecessor_at(address)) {
       const http::SocketHolder& holder = found->holder;
-      // One that was draining and doesn't answer any more is about to end.
+      // A w8yd that was draining and no longer responds is about to end.
       const bool ending = told && (holder.pid == waits_for || holder.pid == 0);
       if (!found->draining && !ending) throw http::SocketInUse(place, holder);
       if (Steady::now() >= until)

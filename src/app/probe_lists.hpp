@@ -1,4 +1,4 @@
-// Which lists this host would run, for programs that only look.
+// Finds the lists that this host would serve, for programs that serve none.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace w8y::app {
 
-/// Probes all at once, and waits for the answers; by prefix.
+/// Probes all lists at once and waits for the results; by prefix.
 std::map<std::string, ProbeResult> probe_all(const std::vector<ListConfigPtr>& rules,
                                              Duration timeout);
-/// Why this host would refuse the list; empty: it would not.
+/// Returns why this host would be ineligible for the list; empty: it would not.
 std::string refusal_of(const ListConfig& rule, const ProbeResult& answer);
 
 }  // namespace w8y::app

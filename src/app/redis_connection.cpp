@@ -8,8 +8,9 @@ namespace w8y::app {
 
 namespace {
 
-/// A quarter of what one reply may cost w8yd (w8y-security(7)): while a reply arrives, it is there
-/// twice. Its receiver may then have the reply, a copy of it, and as much again made of the copy.
+/// Maximum size of a reply: 1/4 of the memory that a reply may cost w8yd (w8y-security(7)). While a
+/// reply arrives, it is in memory twice. Its receiver may then have the reply, a copy, and as much
+/// memory again for data made from the copy.
 constexpr std::size_t max_reply = std::size_t{64} << 20;
 
 }  // namespace
@@ -44,7 +45,7 @@ std::unique_ptr<RedisConnection::Watched> RedisConnection::connect(const Config&
 
 void RedisConnection::start(const Config& config) {
   in_use_ = connect(config, [this](RedisState state) { on_changed(state); });
-  if (!exists()) on_changed(RedisState::available);  // nothing has to be waited for
+  if (!exists()) on_changed(RedisState::available);  // there is no connection to wait for
 }
 
 void RedisConnection::open(const Config& wanted, Opened then) {
@@ -67,12 +68,12 @@ void RedisConnection::judge(RedisState state) {
   }
 }
 
-/// The first word counts.
+/// Ends the test of a new connection. The first conclusion counts.
 void RedisConnection::conclude(std::string why) {
   if (!next_ || next_->verdict.pending()) return;
   next_->timeout.cancel();
   next_->verdict.set(loop_.now(), [this, why = std::move(why)] {
-    const Opened then = next_->then;  // it may abandon what we are in
+    const Opened then = next_->then;  // may destroy the timer of this callback
     then(why);
   });
 }

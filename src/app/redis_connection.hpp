@@ -1,4 +1,4 @@
-// The connection in use, who watches it, and another one that a reload tries.
+// Redis connection in use with its observer, and the new connection that a reload tries.
 #pragma once
 
 #include <functional>
@@ -23,59 +23,61 @@ class RedisConnection final : public Subsystem {
     loop::Loop& loop;
     ops::LineLog& log;
     EventHandler& events;
-    /// Of the embedded server, which takes the place of the config's; empty: there is none.
+    /// URL of the embedded server, which replaces the URL of the config; empty: there is none.
     std::function<std::string()> embedded_url;
-    /// A new connection's, by the name of the host.
+    /// Holder of locks for a new connection, from the name of the host.
     std::function<store::RedisSession::Holder(const std::string& host)> holder;
   };
   explicit RedisConnection(Parts parts)
       : parts_(std::move(parts)), loop_(parts_.loop), log_(parts_.log), events_(parts_.events) {}
 
-  /// Of the connection in use: what it is now.
+  /// Called when the state of the connection in use changes.
   std::function<void(RedisState state)> on_changed;
 
   void start(const Config& config) override;
-  /// Takes the one that was opened, if one was. Pollers that still run on the old one keep it until
-  /// they have settled.
+  /// Uses the opened connection, if there is one. Pollers with runs on the old connection keep it
+  /// until their runs are settled.
   void commit(const Config& wanted) override;
   void abandon() override { next_.reset(); }
 
-  /// Whether both configs mean the same connection; `idle_commands` is only a budget.
+  /// Returns whether both configs mean the same connection. Ignores `idle_commands`, which is only
+  /// a budget.
   [[nodiscard]] static bool same(const Config& a, const Config& b);
-  /// Opens the one that `wanted` means, beside the one in use. `then`, once and from the loop: why
-  /// it can't be used; empty: it can.
+  /// Opens the connection of `wanted` beside the one in use. Calls `then` once, from the loop, with
+  /// the reason why it is unusable; empty: it is usable.
   using Opened = std::function<void(const std::string& why)>;
   void open(const Config& wanted, Opened then);
   [[nodiscard]] bool has_opened() const { return next_ != nullptr; }
 
-  /// What happens to it from now on is no trouble.
+  /// Stops reporting outages of the connection.
   void stop_watching() { in_use_->watch.reset(); }
   void reconnect_now() { in_use_->session->client.reconnect_now(); }
   [[nodiscard]] const std::shared_ptr<store::RedisSession>& session() const {
     return in_use_->session;
   }
-  /// False: the config has none, and the session's client has never a connection.
+  /// Returns whether the config has a Redis. Otherwise, the client of the session never connects.
   [[nodiscard]] bool exists() const { return options().url.kind != redis::Url::Kind::none; }
-  /// How it is reached.
+  /// Returns the options of the connection.
   [[nodiscard]] const redis::ClientOptions& options() const { return in_use_->options; }
-  /// As it stands in locks.
+  /// Returns the name of the host as in locks.
   [[nodiscard]] const std::string& host() const { return in_use_->session->holder.host; }
   [[nodiscard]] RedisStatus status() const;
 
  private:
-  /// A session, and who watches its connection.
+  /// Session with the observer of its connection.
   struct Watched {
     std::shared_ptr<store::RedisSession> session;
     redis::ClientOptions options;
     std::unique_ptr<RedisWatch> watch;
   };
-  /// One that is tried.
+  /// Connection that a reload tries.
   struct Candidate {
     explicit Candidate(TimerQueue& timers) : timeout(timers), verdict(timers) {}
     std::unique_ptr<Watched> opened;
     Opened then;
     Timer timeout;
-    Timer verdict;  ///< not inside the connection's own call: it may go with it
+    /// Defers `then`, which may destroy the connection, until its callback has returned.
+    Timer verdict;
   };
 
   std::unique_ptr<Watched> connect(const Config& config, RedisWatch::Changed changed);

@@ -45,7 +45,7 @@ void RedisWatch::on_up() {
 void RedisWatch::ask() {
   redis::ask_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
-        // With a problem the connection has broken again, and will tell.
+        // With a problem, the connection is lost again, and its callback follows.
         if (*alive && problem.empty()) look_at(info);
       });
 }
@@ -56,7 +56,7 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
     log_.error(old);
     return changed_(RedisState::unsupported_version);
   }
-  // A replica is reached, and of no use until it is promoted or we are sent elsewhere.
+  // A replica is reachable, but unusable until it is promoted or Sentinel names another server.
   if (info.role == "slave") {
     in_error("it is a replica, which takes no writes");
     again_.set(clock_.now() + replica_look, [this] { ask(); });

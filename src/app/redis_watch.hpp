@@ -1,5 +1,5 @@
-// Watches a connection for the log: one line when trouble begins, one when it ends, whether the
-// server is away or refuses everybody; and looks at the server each time it is reached.
+// Observes a connection for the log: one line at the start and one at the end of an outage or of a
+// general refusal. Checks the server each time it is reached.
 #pragma once
 
 #include <functional>
@@ -24,17 +24,17 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
  public:
   using Changed = std::function<void(RedisState state)>;
 
-  /// `starting`: the server is being started too, so that it is not there yet is no trouble.
+  /// `starting`: the server is starting too, so that it is not an error if it is not available yet.
   RedisWatch(redis::Client& client, store::ServerClock& server_clock, const Clock& clock,
              TimerQueue& timers, const redis::Url& url, ops::LineLog& log, EventHandler& events,
              bool starting, Changed changed);
   ~RedisWatch() override;
 
-  /// From now on somebody else.
+  /// Replaces the callback.
   void tell(Changed changed) { changed_ = std::move(changed); }
-  /// Why Redis can't be used now; empty: it can.
+  /// Returns why Redis is unusable; empty: it is usable.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// Since when that is so.
+  /// Returns since when it is unusable.
   [[nodiscard]] std::optional<Instant> since() const {
     return error_.empty() ? std::nullopt : std::optional(since_);
   }
@@ -60,13 +60,13 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   EventHandler& events_;
   Changed changed_;
   bool reached_ = false;
-  bool in_error_;  ///< which is told already, or no news
+  bool in_error_;  ///< the error is already logged, or is expected
   std::string error_;
   Instant since_{};
   bool sentinel_;
-  std::optional<std::string> told_of_;   ///< run id of the server whose weaknesses were logged
-  std::vector<std::string> weaknesses_;  ///< of that
-  Timer again_;                          ///< to a replica: whether it has been promoted
+  std::optional<std::string> told_of_;   ///< run ID of the server whose weaknesses were logged
+  std::vector<std::string> weaknesses_;  ///< of that server
+  Timer again_;                          ///< next check whether a replica has been promoted
   std::shared_ptr<bool> alive_;
 };
 

@@ -10,9 +10,9 @@
 
 namespace w8y::app {
 
-/// Logs at most one line per minute: the first refusal at once, those of the following minute
-/// together, with their number. A line shows the client and the path of the last of its refusals,
-/// never a token.
+/// Logs at most one line per minute: the first refusal at once, and the refusals of the following
+/// minute together, with their number. A line shows the client and the path of the last of its
+/// refusals, never a token.
 class RefusedTokens {
  public:
   static constexpr Duration interval = std::chrono::minutes(1);
@@ -21,13 +21,13 @@ class RefusedTokens {
       : log_(log), clock_(clock), timer_(timers) {}
 
   void add(const http::HttpRequest& request);
-  /// Logs what waits for the end of the minute.
+  /// Logs the refusals that wait for the end of the minute.
   void flush();
 
  private:
   ops::LineLog& log_;
   const Clock& clock_;
-  Timer timer_;  ///< pending: no line is written before it
+  Timer timer_;  ///< pending: no line is written before its deadline
   std::size_t refusals_ = 0;
   std::string client_;
   std::string request_;

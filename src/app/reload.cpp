@@ -41,7 +41,7 @@ void Reload::ask(Answer answer) {
     if (answer) answer({Kind::refused, why, {}, {}});
     return;
   }
-  // One that is due has not read the file yet: it does for this one too.
+  // A due reload has not read the file yet, so that it serves this request too.
   const bool now = state_ == ReloadState::idle || state_ == ReloadState::due;
   if (answer) (now ? answers_ : next_answers_).push_back(std::move(answer));
   if (!now) again_ = true;
@@ -56,7 +56,7 @@ void Reload::begin() {
   steps_.read(attempt_->running, while_it_goes_on(&Reload::was_read));
 }
 
-/// What it drops meanwhile, or is gone itself, hears nothing.
+/// Returns a callback that does nothing after the end of the current reload or of this object.
 template <typename Value>
 std::function<void(Value)> Reload::while_it_goes_on(void (Reload::*step)(Value)) {
   return [this, step, attempt = std::weak_ptr<Attempt>(attempt_)](Value value) {
@@ -74,7 +74,7 @@ void Reload::was_read(config::LoadResult&& result) {
 }
 
 void Reload::was_connected(const std::string& why) {
-  if (state_ != ReloadState::connecting) return;  // it was said already
+  if (state_ != ReloadState::connecting) return;  // the result was reported already
   if (!why.empty()) return fail("the new Redis is unavailable (" + why + ")" + unchanged, {});
   prepare();
 }
@@ -111,7 +111,7 @@ void Reload::finish(const api::CommandResult& result) {
   tell(answers, result);
 }
 
-/// From the loop: we may be inside the supervisor's own call.
+/// Starts the next reload from the loop, because this may be a callback of the supervisor.
 void Reload::start_next() {
   if (!std::exchange(again_, false)) return;
   answers_ = std::exchange(next_answers_, {});

@@ -1,16 +1,16 @@
-// A reload, step by step. Until it is applied, what is in force stays whole: each step may fail
-// without harm.
+// Reload in steps. The config in force does not change until the new one is applied, so that each
+// earlier step may fail without harm. States:
 //
-//   starting    the first config is not in force yet; a reload that is asked for waits for that
-//   idle        there is none
-//   due         begins in the next turn of the loop
+//   starting    the first config is not in force yet; a requested reload waits for that
+//   idle        there is no reload
+//   due         starts in the next loop iteration
 //   reading     the file is being read
-//   connecting  Redis is to be reached in another way: the new connection is open, and has to work
-//   preparing   what the config asks of the host (status addresses, the log file) is made ready
-//   applying    the supervisor probes what is new, and then applies all at once; can't fail
-//   closed      the host drains: there will be none
+//   connecting  the config names another Redis; the new connection is open and is being tested
+//   preparing   status addresses and the log file of the config are prepared
+//   applying    the supervisor probes new lists, and then applies all changes at once; cannot fail
+//   closed      the host drains; there are no more reloads
 //
-// One that is asked for while another goes on is done once more after it, however often that was.
+// All reloads that are requested during a reload cause one further reload after it.
 #pragma once
 
 #include <functional>
@@ -39,32 +39,33 @@ enum class ReloadState {
   closed,
 };
 
-/// What a reload does, and to what. Answers may come at once or later; who is asked may drop them
-/// after abandon().
+/// Actions of a reload. Callbacks may be called at once or later, and may be dropped after
+/// abandon().
 class ReloadSteps {
  public:
   virtual ~ReloadSteps() = default;
 
   [[nodiscard]] virtual ConfigPtr in_force() const = 0;
-  /// Of configs applied since the start.
+  /// Returns the number of configs applied since the start.
   [[nodiscard]] virtual std::uint64_t generation() const = 0;
 
   using Read = std::function<void(config::LoadResult&& result)>;
   virtual void read(ConfigPtr running, Read then) = 0;
-  /// Whether the connection in use is what `wanted` asks for.
+  /// Returns whether `wanted` needs the connection in use.
   [[nodiscard]] virtual bool same_connection(const Config& running, const Config& wanted) const = 0;
-  /// Opens the connection that `wanted` asks for, beside the one in use. `why`: it can't be used;
-  /// empty: it can.
+  /// Opens the connection of `wanted` beside the one in use. `why`: reason why it is unusable;
+  /// empty: it is usable.
   using Connected = std::function<void(const std::string& why)>;
   virtual void connect(const Config& wanted, Connected then) = 0;
-  /// Makes ready what `wanted` asks of this host. Returns why it can't; empty: it is ready.
+  /// Prepares the parts of this host for `wanted`. Returns why this is not possible; empty: they
+  /// are prepared.
   virtual std::string prepare(const Config& running, const Config& wanted) = 0;
-  /// Takes what was opened and prepared, and the config.
+  /// Applies the opened connection, the prepared parts and the config.
   using Applied = std::function<void(const ReloadPlan& plan)>;
   virtual void apply(ConfigPtr wanted, Applied then) = 0;
-  /// Drops what was opened and prepared, if anything was.
+  /// Drops the opened connection and the prepared parts, if any.
   virtual void abandon() = 0;
-  /// Frees a config, which takes its time if there are ten thousand lists.
+  /// Frees a config. This takes long with 10,000 lists.
   virtual void discard(ConfigPtr config) = 0;
 };
 
@@ -72,30 +73,31 @@ class Reload {
  public:
   using Answer = api::Control::Answer;
   struct Result {
-    std::string text;  ///< one line; empty: there was none yet
+    std::string text;  ///< one line; empty: there was no reload yet
     WallTime at{0};
     bool failed = false;
   };
 
-  /// `file`: "-" can't be read again.
+  /// `file`: "-" cannot be read again.
   Reload(const Clock& clock, TimerQueue& timers, std::string file, ReloadSteps& steps,
          EventHandler& events);
 
-  /// The first config is in force.
+  /// Called when the first config is in force.
   void started();
-  /// `answer` may be empty. It is called when the file has been read after this call, and what came
-  /// of it is known; or at once, if there can be no reload.
+  /// Requests a reload. `answer` may be empty. It is called with the result of a reload that reads
+  /// the file after this call, or at once if a reload is not possible.
   void ask(Answer answer);
-  /// The host drains: it takes no other config. One that goes on is dropped, and who waits is told.
+  /// Prevents reloads, because the host drains. Drops the current reload and calls all waiting
+  /// callbacks.
   void close();
 
   [[nodiscard]] ReloadState state() const { return state_; }
   [[nodiscard]] const Result& last() const { return last_; }
 
  private:
-  /// One that goes on. Answers that come after its end find it gone.
+  /// Current reload. Callbacks that run after its end find it destroyed.
   struct Attempt {
-    ConfigPtr running;  ///< what is in force until then
+    ConfigPtr running;  ///< config in force during the reload
     ConfigPtr wanted;   ///< nullptr: not read yet
   };
 
@@ -117,9 +119,9 @@ class Reload {
   EventHandler& events_;
   ReloadState state_ = ReloadState::starting;
   std::shared_ptr<Attempt> attempt_;
-  std::vector<Answer> answers_;       ///< for the one that goes on, or is due
-  std::vector<Answer> next_answers_;  ///< for the one after it
-  bool again_ = false;                ///< there will be one after it
+  std::vector<Answer> answers_;       ///< for the current reload, or the due one
+  std::vector<Answer> next_answers_;  ///< for the reload after it
+  bool again_ = false;                ///< whether another reload follows
   Result last_;
   Timer due_;
 };

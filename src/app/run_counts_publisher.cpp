@@ -10,7 +10,7 @@ namespace w8y::app {
 
 namespace {
 
-/// Lists that a minute's text names at most.
+/// Maximum number of lists in the text of a minute.
 constexpr std::size_t max_counted_lists = 1000;
 
 void put_stats(core::JsonObject& json, const MinuteCount& stats) {
@@ -22,7 +22,8 @@ void put_stats(core::JsonObject& json, const MinuteCount& stats) {
 
 RunCountsPublisher::Minutes RunCountsPublisher::take(const RedisClock& time) {
   const WallTime here = clock_.wall();
-  // How far our date is from Redis's, in whole minutes: whoever's date is wrong shows as any other.
+  // Offset of this host's clock from the clock of Redis, in whole minutes, so that a host with a
+  // wrong clock is shown correctly.
   const auto ahead = std::chrono::round<std::chrono::minutes>(
       time.known() ? time.at(clock_.now()) - here : WallTime{0});
   Minutes changed;

@@ -1,4 +1,4 @@
-// What this host tells its fleet of its runs, by the minute.
+// Numbers of runs per minute, for the fleet.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace w8y::app {
 
-/// A text for each minute that has had a run since it was told: of all lists, and of those with the
-/// most runs, as many as have room.
+/// Texts with the numbers of runs, one for each minute with runs since it was sent: for all lists
+/// together, and for as many of the lists with the most runs as fit.
 class RunCountsPublisher {
  public:
   using Minutes = std::vector<store::FleetMembership::Handler::Minute>;
 
   RunCountsPublisher(const Clock& clock, const RunsPerMinute& hour) : clock_(clock), hour_(hour) {}
 
-  /// What has changed; all of it counts as told. Minutes are by Redis's clock.
+  /// Returns the changed minutes and treats them as sent. Minutes are by the clock of Redis.
   Minutes take(const RedisClock& time);
-  /// All is to be told again.
+  /// Forgets what was sent, so that all minutes are sent again.
   void forget() { told_.clear(); }
 
  private:

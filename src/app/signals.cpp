@@ -19,7 +19,7 @@ void Signals::start(const Config&) {
 void Signals::on(int signal, std::function<void()> act) {
   watches_.push_back(
       std::make_unique<loop::SignalWatch>(loop_, signal, [act = std::move(act)](int) { act(); }));
-  // w8yd blocks it while it starts, and the parent of w8yd may have blocked it.
+  // w8yd blocks the signal while it starts, and the parent of w8yd may have blocked it.
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, signal);

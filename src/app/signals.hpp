@@ -1,4 +1,4 @@
-// Orders by signal.
+// Commands by signal.
 #pragma once
 
 #include <functional>

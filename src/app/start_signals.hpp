@@ -3,8 +3,8 @@
 
 namespace w8y::app {
 
-/// Ends the block of SIGUSR1, SIGUSR2, SIGHUP and SIGCONT that w8yd begins before its constructors
-/// run (start_signals.cpp). For a w8yd that does not become a daemon.
+/// Unblocks SIGUSR1, SIGUSR2, SIGHUP and SIGCONT, which w8yd blocks before its constructors run
+/// (start_signals.cpp). For a w8yd that does not become a daemon.
 void unblock_start_signals();
 
 }  // namespace w8y::app

@@ -20,14 +20,15 @@ bool names(const Config& config, const std::string& address) {
   return std::find(all.begin(), all.end(), address) != all.end();
 }
 
-/// Who reaches a port is nobody we know: less of everything for each, and room for who comes.
+/// Limits for TCP, whose clients are unknown: lower for each client, with spare connections for new
+/// clients.
 constexpr http::HttpLimits tcp_limits = {.connections = 48,
                                          .spare = 16,
                                          .body = std::size_t{256} << 10,
                                          .streams = 32,
                                          .unread = std::size_t{64} << 20};
 
-/// What this host is called, besides its addresses.
+/// Returns the names of this host, in addition to its addresses.
 std::vector<std::string> names_of(const SupervisorSettings& supervisor) {
   std::vector<std::string> names = supervisor.status_allowed_hosts;
   for (const std::string& name : {supervisor.host, system_config_host().hostname()}) {
@@ -37,7 +38,7 @@ std::vector<std::string> names_of(const SupervisorSettings& supervisor) {
   return names;
 }
 
-/// Returns why there is no token where there should be one.
+/// Reads the token. Returns why there is no token although the config names a file.
 std::string read_token(const Config& config, Secret& into) {
   const std::string& path = config.supervisor.status_token_file;
   if (path.empty()) return {};
@@ -46,7 +47,7 @@ std::string read_token(const Config& config, Secret& into) {
   return token.problem.empty() ? std::string() : "status_token_file " + path + " " + token.problem;
 }
 
-/// Why another user can now replace the socket at `address`; empty: no other user can.
+/// Returns why another user can now replace the socket at `address`; empty: no other user can.
 std::string replaceable(const std::string& address) {
   StatusAddress at;
   parse_status_address(address, at);
@@ -95,7 +96,8 @@ void StatusServers::start(const Config& config) {
   }
 }
 
-/// 127.0.0.1:80 is in the way of 0.0.0.0:80. Empty: none of ours is.
+/// Returns an address of this host that conflicts with `address`, as 127.0.0.1:80 with 0.0.0.0:80.
+/// Empty: there is none.
 std::string StatusServers::own_in_the_way(const std::string& address, const Config& wanted) const {
   StatusAddress at;
   parse_status_address(address, at);
@@ -148,7 +150,7 @@ std::string StatusServers::prepare(const Config& running, const Config& wanted) 
       next_.erase(address);
       if (!names(running, address))
         return "the status address " + address + " can't be had: " + error.what();
-      // Nothing about it has changed: it could not be had before.
+      // The config of the address has not changed: it was not available before.
       log_.error("can't serve the status API at this address",
                  {{"address", address}, {"reason", error.what()}});
     }

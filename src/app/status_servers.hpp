@@ -1,4 +1,4 @@
-// The status API on each of the config's addresses.
+// Status API on each status address of the config.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace w8y::app {
 
-/// A reload listens on the new addresses before it lets go of the old ones. An address that stays
-/// keeps its clients. The token is read at the start and at each reload.
+/// Status servers. A reload listens on the new addresses before it closes the old ones. An address
+/// in both configs keeps its clients. The token is read at the start and at each reload.
 class StatusServers final : public Subsystem {
  public:
-  /// `handler` answers on all of them.
+  /// `handler` handles the requests of all addresses.
   StatusServers(loop::Loop& loop, ops::LineLog& log, http::HttpHandler& handler)
       : loop_(loop),
         log_(log),
@@ -27,9 +27,10 @@ class StatusServers final : public Subsystem {
         refused_tokens_(log, loop.clock(), loop.timers()),
         gate_([this](const http::HttpRequest& request) { refused_tokens_.add(request); }) {}
 
-  /// Throws http::SocketInUse if another w8yd has an address, because the wrong w8yd would answer
-  /// there; std::runtime_error if status_token_file has no token. Without an address for
-  /// another reason the work goes on, and each reload tries again.
+  /// Starts the servers. Throws http::SocketInUse if another w8yd has an address, because requests
+  /// would reach the wrong w8yd. Throws std::runtime_error if status_token_file has no token. If an
+  /// address is not available for another reason, w8yd runs without it, and each reload tries
+  /// again.
   void start(const Config& config) override;
   std::string prepare(const Config& running, const Config& wanted) override;
   void abandon() override;
@@ -55,8 +56,9 @@ class StatusServers final : public Subsystem {
   http::TcpGate gate_;
   Secret next_token_;
   Servers servers_;
-  Servers next_;  ///< on addresses that are new
-  /// Ours that had to make room for those: of the same port, and not wanted any more.
+  Servers next_;  ///< on new addresses
+  /// Addresses of this host that conflicted with the new ones: same port, and not in the new
+  /// config.
   std::vector<std::string> displaced_;
 };
 

@@ -21,7 +21,7 @@ void SystemdNotifier::on_event(const Event& event) {
   }
 }
 
-/// Only while timers run in time, and polls and renewals make progress.
+/// Feeds the watchdog only while timers run in time, and polls and lease renewals make progress.
 void SystemdNotifier::feed_watchdog() {
   if (!notify_.watchdog()) return;
   if (in_time_()) notify_.feed_watchdog();

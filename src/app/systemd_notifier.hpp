@@ -1,4 +1,4 @@
-// Tells systemd how w8yd is, and feeds its watchdog.
+// Reports the state of w8yd to systemd, and feeds its watchdog.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace w8y::app {
 
 class SystemdNotifier final : public Subsystem, public EventHandler {
  public:
-  /// `in_time`: polls and renewals make progress.
+  /// `in_time` returns whether polls and lease renewals make progress.
   SystemdNotifier(const Clock& clock, TimerQueue& timers, std::function<bool()> in_time)
       : clock_(clock), in_time_(std::move(in_time)), watchdog_(timers) {}
 

@@ -13,7 +13,7 @@ namespace w8y::app {
 
 namespace {
 
-/// Why it could not be written; empty: it was.
+/// Writes a time. Returns the error; empty: there was none.
 std::string write_time(const std::string& file, std::int64_t time) {
   const std::string temporary = file + ".0";
   const std::string text = std::to_string(time);

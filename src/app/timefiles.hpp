@@ -1,4 +1,5 @@
-// The files that tell a dispatcher of Redbike up to when all that was due is in its queue.
+// Timefiles: each contains the time until which all due jobs of a schedule are queued, for a
+// dispatcher of Redbike.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace w8y::app {
 
-/// Written off the loop, as Redbike does it: under a temporary name, then renamed. A file that
-/// can't be written is told once, and tried again.
+/// Writer of timefiles. Writes on a thread, as Redbike does: under a temporary name, then renamed.
+/// An error is logged once, and the file is tried again.
 class Timefiles {
  public:
   Timefiles(loop::Loop& loop, ops::LineLog& log) : loop_(loop), log_(log) {}
@@ -20,7 +21,7 @@ class Timefiles {
   Timefiles(const Timefiles&) = delete;
   Timefiles& operator=(const Timefiles&) = delete;
 
-  /// While one time is being written, others of the same file are left out.
+  /// Writes a time. While a write is in progress, other times of the same file are dropped.
   void note(const std::string& file, std::int64_t time);
 
  private:

@@ -1,5 +1,5 @@
-// w8y: runs one command on the next free item of one list. One Poller with a budget of one item,
-// and the child on our own streams.
+// w8y: runs one command on the next free item of one list. It uses one Poller with a budget of one
+// item, and the child inherits the standard streams.
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -33,8 +33,8 @@ namespace {
 
 constexpr int error_exit = 2;
 constexpr int signal_exit = 128;
-/// Polls per second while nothing is free: enough to start within a second, few enough not to be
-/// noticed.
+/// Polls per second while no item is free: runs start within 1 s, and the load on Redis is
+/// negligible.
 constexpr unsigned polls_per_second = 4;
 
 ListConfigPtr rule_of(const W8yOptions& options) {
@@ -55,14 +55,14 @@ int exit_code_of(const ProcessEnd& end) {
     int operator()(const Exited& exited) const { return exited.code; }
     int operator()(const Signalled& signalled) const { return signal_exit + signalled.signal; }
     int operator()(const NotStarted&) const { return error_exit; }
-    // Of `stream` processes, which this program has none of.
+    // Of `stream` processes only, which this program does not use.
     int operator()(const Answered&) const { return error_exit; }
     int operator()(const Unanswered&) const { return error_exit; }
   };
   return std::visit(Code{}, end);
 }
 
-/// An item as messages show it: of a long one the beginning, and its length.
+/// Returns an item for messages: of a long item, the first bytes and the length.
 std::string named(const DisplayItem& item) {
   if (!item.is_truncated()) return "'" + item.beginning + "'";
   return "'" + item.beginning + "…' (" + std::to_string(item.length) + " bytes)";
@@ -70,7 +70,8 @@ std::string named(const DisplayItem& item) {
 
 constexpr std::array stop_signals = {SIGINT, SIGTERM, SIGHUP};
 
-/// From before the first claim until somebody hears them: no lock is left behind.
+/// Blocks the stop signals from before the first claim until they are handled, so that no lock is
+/// left behind.
 class SignalsHeldBack {
  public:
   SignalsHeldBack() {
@@ -85,7 +86,8 @@ class SignalsHeldBack {
   sigset_t before_{};
 };
 
-/// waiting for Redis → claiming → running → settling → over; with -c from settling to claiming.
+/// Run of one item: waits for Redis, claims, runs, settles, ends. With -c, claims again after the
+/// settlement.
 class OneItem final : private PollerObserver, private redis::Client::Listener {
  public:
   OneItem(loop::Loop& loop, const W8yOptions& options, W8yLog& log,
@@ -107,21 +109,21 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     if (!options_.continuous) poller_.set_budget(1);
     poller_.begin(source::make_circular(session_, idle_, poller_.source_handler()), executor_);
     loop_.step();
-    // The claim is on its way: what the run needs besides is made while Redis works.
+    // The claim is in flight. Prepares the run while Redis works.
     try {
       catch_signals();
       until_caught.let_through();
       executor_->prepare();
     } catch (const std::exception& error) {
       log_.line(error.what());
-      finish(error_exit);  // what is claimed is given back, and no signal comes between
+      finish(error_exit);  // hands back the claim; no signal interrupts this
     }
     loop_.run();
     return exit_;
   }
 
  private:
-  // What the poller says.
+  // PollerObserver
   void run_started(const Poller&, const ActiveRun& run) override {
     log_.line("running " + options_.command.front() + " on " + named(run.claim.item));
   }
@@ -147,7 +149,7 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     if (poller.drained()) return loop_.stop();
     if (poller.state() != PollerState::resting) return;
     const ClaimEnd end = poller.last_claim();
-    if (end == last_rest_) return;  // said once
+    if (end == last_rest_) return;  // already logged
     last_rest_ = end;
     const bool unavailable = end == ClaimEnd::unavailable || end == ClaimEnd::refused;
     if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
@@ -165,14 +167,14 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     log_.line(why);
   }
 
-  // What the connection says.
+  // redis::Client::Listener
   void on_up() override {
     last_rest_.reset();
     error_.clear();
   }
   void on_down(const std::string& why) override { say_error(why); }
 
-  /// Once, whoever notices it first.
+  /// Logs an error once, even if poller and connection report it.
   void say_error(const std::string& why) {
     if (why.empty() || why == error_) return;
     error_ = why;
@@ -182,7 +184,7 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
   void catch_signals() {
     for (const int number : stop_signals) {
       struct sigaction now {};
-      // What nohup(1) made us ignore stays ignored.
+      // Signals that nohup(1) ignores remain ignored.
       if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
       signals_.push_back(std::make_unique<loop::SignalWatch>(
           loop_, number, [this](int caught) { told_to_stop(caught); }));
@@ -194,17 +196,17 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     executor_->signal(number);
     if (!poller_.runs().empty()) return;
     finish(signal_exit + number);
-    if (!session_->client.connected()) loop_.stop();  // nothing is held, nothing can be answered
+    if (!session_->client.connected()) loop_.stop();  // no lock is held, and no reply can arrive
   }
 
-  /// Makes no more claims. It is over when the lock is released, or has expired because that was
-  /// not possible.
+  /// Stops claiming. The loop ends when the lock is released, or has expired because it could not
+  /// be released.
   void finish(int code) {
     if (finishing_) return;
     finishing_ = true;
     exit_ = code;
     poller_.set_budget(1);
-    // Not inside the poller's own call.
+    // From the loop, because this may be a callback of the poller.
     drain_.set(loop_.now(), [this] { poller_.drain(); });
     timeout_.set(loop_.now() + options_.key_expiry, [this] {
       log_.line("could not release the lock; it expires by itself");
@@ -224,7 +226,7 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
   Timer timeout_;
   std::vector<std::unique_ptr<loop::SignalWatch>> signals_;
   std::optional<ClaimEnd> last_rest_;
-  std::string error_;  ///< said already
+  std::string error_;  ///< already logged
   int stop_signal_ = 0;
   bool finishing_ = false;
   int exit_ = 0;
@@ -262,7 +264,7 @@ int run(const W8yOptions& options, char** argv) {
       loop, client,
       store::RedisSession::Holder{hostname(), getpid(), seed, process::in_own_pid_namespace()});
   OneItem one(loop, options, log, session, seed);
-  // Nothing is left to be written, and the kernel takes it all down faster than we could.
+  // Nothing is left to write, and the kernel frees the memory faster.
   std::_Exit(one.run());
 }
 

@@ -42,7 +42,7 @@ void W8yLog::line(std::string_view text) {
   }
   line += escape(text);
   line += '\n';
-  // A log that can't be written must not keep the work from being done.
+  // An error of the log must not prevent the run.
   if (!quiet_ && write(STDERR_FILENO, line.data(), line.size()) < 0) quiet_ = errno == EPIPE;
   if (file_ >= 0 && write(file_, line.data(), line.size()) < 0) return;
 }

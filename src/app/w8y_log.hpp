@@ -1,4 +1,4 @@
-// The log of `w8y`: lines as the Go program wrote them.
+// Log of `w8y`, in the format of the Go program.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace w8y::app {
 
-/// `w8y: 2026/11/21 10:00:00.000000 text`. Without the logging library: `w8y` starts once per item.
+/// Log with lines such as `w8y: 2026/11/21 10:00:00.000000 text`. Does not use the logging library,
+/// because `w8y` starts once per item.
 class W8yLog {
  public:
-  /// Throws std::system_error if the file can't be opened.
+  /// Throws std::system_error if the file cannot be opened.
   W8yLog(bool quiet, bool timestamps, const std::string& file);
   ~W8yLog();
   W8yLog(const W8yLog&) = delete;

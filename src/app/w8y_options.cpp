@@ -16,18 +16,18 @@ namespace {
 constexpr int wrong_usage = 2;
 constexpr unsigned max_expiry = 86400U * 365U;
 
-/// The letters of options that have only a name.
+/// Letters of options that have only a long name.
 enum : int { lock_key_option = 256, version_option };
 
 struct Option {
   int letter;
   const char* name;
-  const char* value;  ///< nullptr: it takes none
+  const char* value;  ///< nullptr: the option has no value
   const char* meaning;
 };
 
-// With getopt: a library that builds a model of the command line first takes a quarter of the time
-// that it takes to start and end the child.
+// Uses getopt: a library that builds a model of the command line takes 1/4 of the time that is
+// needed to start and end the child.
 constexpr std::array known{
     Option{'u', "redis-url", "URL",
            "Redis to connect to (default: $W8Y_REDIS_URL, else redis://localhost:6379)"},
@@ -131,8 +131,8 @@ bool take(int letter, const std::string& value, W8yOptions& options) {
   }
 }
 
-/// The next option's letter, -1 at the end. '+': the options end at the executable; ':' tells what
-/// lacks its value from what is unknown.
+/// Returns the letter of the next option; -1 at the end. '+': options end at the executable. ':'
+/// distinguishes a missing value from an unknown option.
 int next_option(int argc, char** argv) {
   static std::string letters = "+:";
   static std::array<option, known.size() + 1> names{};
@@ -148,10 +148,11 @@ int next_option(int argc, char** argv) {
   return getopt_long(argc, argv, letters.c_str(), names.data(), nullptr);
 }
 
-/// Within a word of several letters, getopt has not moved on yet.
+/// Returns the unknown option. Within a word of several letters, getopt has not advanced to the
+/// next word yet.
 std::string unknown_word(char** argv) {
   for (const Option& option : known)
-    if (option.letter == optopt) return argv[optind - 1];  // a value that it does not take
+    if (option.letter == optopt) return argv[optind - 1];  // a value for an option that has none
   if (optopt == 0) return argv[optind - 1];
   return {'-', static_cast<char>(optopt)};
 }

@@ -1,4 +1,4 @@
-// The command line of `w8y` (w8y(1), OPTIONS).
+// Command line of `w8y` (w8y(1), OPTIONS).
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct W8yOptions {
   Duration key_expiry{0};
   std::string env_var;
   bool continuous = false;
-  std::vector<int> exit_codes;  ///< with `continuous`: go on after these
+  std::vector<int> exit_codes;  ///< with `continuous`: exit codes after which w8y continues
   bool quiet = false;
   std::string log_file;
   bool timestamps = true;
@@ -22,7 +22,8 @@ struct W8yOptions {
   std::vector<std::string> command;  ///< never empty
 };
 
-/// Parses, or prints what was asked for or what is wrong and returns the exit status in `exit`.
+/// Parses the command line. Returns false with an exit status in `exit` after printing an error,
+/// the help or the version.
 bool parse_w8y_options(int argc, char** argv, W8yOptions& options, int& exit);
 
 }  // namespace w8y::app

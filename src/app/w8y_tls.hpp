@@ -1,11 +1,11 @@
-// TLS for a program that must start at once: OpenSSL would cost it more than all the rest.
+// TLS for a program that must start fast: OpenSSL takes longer to load than the rest of the start.
 #pragma once
 
 namespace w8y::app {
 
-/// After this, URLs that ask for TLS have it. `w8y` itself hands over to its larger twin, w8y-tls,
-/// with the same arguments in the same process, and does not return; throws std::runtime_error if
-/// that is not to be had.
+/// Enables TLS for URLs that need it. `w8y` executes w8y-tls, its variant with TLS, with the same
+/// arguments in the same process, and does not return. Throws std::runtime_error if w8y-tls is not
+/// available.
 void prepare_tls(char** argv);
 
 }  // namespace w8y::app

@@ -1,4 +1,4 @@
-// In w8y-tls.
+// TLS in the program w8y-tls.
 #include "app/w8y_tls.hpp"
 #include "redis/tls_transport.hpp"
 

@@ -1,4 +1,4 @@
-// In w8y.
+// TLS in the program w8y.
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 namespace w8y::app {
 
 void prepare_tls(char** argv) {
-  // Beside us in a build folder, else where it is installed.
+  // In the same directory in a build directory, otherwise where it is installed.
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::string twin = self.parent_path() / "w8y-tls";

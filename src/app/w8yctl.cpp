@@ -1,4 +1,4 @@
-// w8yctl: the operator's hand.
+// w8yctl: command-line tool for operators.
 #include <poll.h>
 #include <unistd.h>
 
@@ -33,7 +33,8 @@ int run(int argc, char** argv) {
   }
 }
 
-/// What was said but could not be written was not done. A reader that has seen enough is no news.
+/// Returns the exit status after a check of standard output. Output that could not be written is an
+/// error. A reader that has closed the pipe causes no message.
 int look_written(int exit) {
   std::cout.flush();
   if (std::cout) return exit;
@@ -46,14 +47,14 @@ int look_written(int exit) {
 }  // namespace
 
 void ctl::complain(const std::string& line) {
-  std::cout.flush();  // in the order in which it happened
+  std::cout.flush();  // keeps the order of output and errors
   std::cerr << "w8yctl: " << w8y::escape_line(line) << '\n';
 }
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   w8y::redis::provide_tls();
-  std::setlocale(LC_CTYPE, "C.UTF-8");  // how wide text is
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // for the width of characters
   try {
     return look_written(run(argc, argv));
   } catch (const ctl::Failure& failure) {

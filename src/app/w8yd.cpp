@@ -1,4 +1,4 @@
-// w8yd: the supervisor of a host.
+// w8yd: supervisor of a host.
 #include <CLI/CLI.hpp>
 #include <malloc.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ struct Options {
 constexpr int wrong_usage = 2;
 constexpr int failed_start = 1;
 
-/// False: `exit` is the exit status.
+/// Parses the command line. Returns false if w8yd must exit with `exit`.
 bool parse(int argc, char** argv, Options& options, int& exit) {
   CLI::App app("Runs programs over lists of work in Redis, by one config file for every host.",
                "w8yd");
@@ -69,7 +69,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   return true;
 }
 
-/// Holds SIGTERM and SIGINT until the programs that print lists have ended. A held one kills those.
+/// Blocks SIGTERM and SIGINT until the programs that print lists have ended. A pending signal kills
+/// these programs.
 w8y::Config load(const std::string& path) {
   const w8y::process::SignalsBlocked blocked{SIGTERM, SIGINT};
   return w8y::config::load_apart(path);
@@ -77,8 +78,8 @@ w8y::Config load(const std::string& path) {
 
 int run(const Options& options) {
   using namespace w8y;
-  // Without these, glibc lets both grow with the largest block that was ever freed, and keeps more
-  // and more in reserve.
+  // Otherwise, glibc raises both thresholds with the largest block that was freed, and keeps more
+  // and more memory in reserve.
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   process::restrict_umask();
@@ -87,12 +88,12 @@ int run(const Options& options) {
   if (options.check) return app::check(config, options.strict);
   if (options.plan) return app::plan(config);
   app::wait_for_predecessor(config.supervisor);
-  malloc_trim(0);  // a file of many lists takes a multiple of what is kept of it
+  malloc_trim(0);  // loading a file of many lists takes several times the memory of its config
   process::raise_descriptor_limit();
   app::DaemonOptions daemon{options.config, options.embedded};
   if (daemon.embedded && daemon.embedded->empty())
     daemon.embedded = ops::default_embedded_directory();
-  // Until Signals handles them, so that the daemon never dies with half of its parts started.
+  // Until Signals handles them, so that the daemon never ends with only half of its parts started.
   const process::SignalsBlocked blocked{SIGTERM, SIGINT};
   return app::Daemon(std::move(daemon), std::move(config)).run();
 }

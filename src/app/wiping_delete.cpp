@@ -1,4 +1,4 @@
-// `new` and `delete` of w8yd: the usual ones, but that `delete` overwrites what it frees while
+// `new` and `delete` of w8yd: the usual ones, except that `delete` overwrites freed memory while
 // secrets are read (core/secret.hpp).
 #include <malloc.h>
 #include <string.h>

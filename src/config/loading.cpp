@@ -30,7 +30,7 @@ class Host : public SystemConfigHost {
   }
 };
 
-/// Runs the programs that print lists.
+/// Host that runs the programs which print lists.
 class RunningHost : public Host {
  public:
   std::optional<File> run(const std::vector<std::string>& command, Duration timeout) override {
@@ -43,7 +43,7 @@ class RunningHost : public Host {
   }
 };
 
-/// Each program is run once for all hosts.
+/// Another host, for which each program is run only once.
 class OtherHost final : public RunningHost {
  public:
   OtherHost(std::string name, unsigned processors, PrintedLists& printed)
@@ -64,9 +64,9 @@ class OtherHost final : public RunningHost {
   PrintedLists& printed_;
 };
 
-/// What a thread has read, in memory of that thread. What lies before its end is given back by
-/// malloc_trim(), and the end by glibc when it frees a block of 64 KiB or more there: so one is
-/// freed behind the config.
+/// Config that a thread has read, in the memory of that thread. malloc_trim() frees the memory
+/// below the end of the heap. glibc frees the end when a block of at least 64 KiB there is freed,
+/// so such a block is allocated behind the config and freed.
 struct OfThread {
   explicit OfThread(Config&& read) : config(std::move(read)) {}
 
@@ -98,7 +98,7 @@ Config load_apart(const std::string& path) {
              return std::make_unique<const OfThread>(load(path));
            }).get();
   } catch (const std::system_error&) {
-    return load(path);  // no thread is to be had
+    return load(path);  // no thread is available
   }
   Config kept = read->config;
   for (auto* lists : {&kept.lists, &kept.written_lists})

@@ -10,8 +10,8 @@ namespace w8y {
 
 namespace {
 
-/// It was ended for the time that it took, while it waited for a process: no item is to blame for
-/// that.
+/// Returns whether the run was stopped by a timeout while it waited for a process. This is not a
+/// failure of the item.
 bool waited_too_long(const ActiveRun& run, const RunEnd& end) {
   const bool too_long =
       run.stopping == StopReason::timeout || run.stopping == StopReason::progress_timeout;
@@ -87,7 +87,7 @@ ActiveRuns::Entry* ActiveRuns::entry(const RunId& id) const {
   return found == table_->runs.end() ? nullptr : &found->second;
 }
 
-/// Ids rise.
+/// Run IDs are sorted by time.
 std::vector<ActiveRuns::Entry*> ActiveRuns::in_order() const {
   std::vector<Entry*> all;
   if (!table_) return all;
@@ -114,7 +114,7 @@ void ActiveRuns::sign_of_life(Entry& run) {
 void ActiveRuns::on_started(const RunId& id, int pid) {
   Entry* run = entry(id);
   if (run == nullptr) return;
-  // It may have waited for a process that takes it: that is not its own time.
+  // It may have waited for a process, which does not count towards its timeouts.
   if (run->pid == 0 && !run->stopping) start_timeouts(*run);
   run->pid = pid;
   owner_->run_event(RunEvent{RunEvent::Kind::start, id, run->claim.item, {}, {}, pid});
@@ -125,7 +125,7 @@ void ActiveRuns::on_message(const RunId& id, Message&& message) {
   Entry* run = entry(id);
   if (run == nullptr) return;
   if (std::holds_alternative<BadLine>(message)) {
-    ++run->bad_lines;  // not a sign of life: garbage must not keep a run going
+    ++run->bad_lines;  // not a sign of life: invalid output must not keep a run alive
   } else {
     sign_of_life(*run);
   }
@@ -173,14 +173,15 @@ void ActiveRuns::on_ended(const RunId& id, RunEnd&& end) {
   if (!table_->sweep.pending()) table_->sweep.set(clock_->now(), [this] { table_->used.clear(); });
 
   if (waited_too_long(*run, end)) {
-    // One that was told to have started had its process end before it read the item.
+    // A process that received the run, reported by on_started(), may have ended before it read the
+    // item.
     if (run->pid == 0)
       end.process = NotStarted{
           "no process has taken an item for " + format_duration(timeout_of(*run)), false, true};
     run->stopping.reset();
   }
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);
-  // Whatever it came to, nobody could be told: the job is another's.
+  // No outcome can be reported: gearmand gives the job to another worker.
   if (run->lease_lost && run->rule->kind() == SourceKind::gearman) outcome = Lost{};
   const Duration took = clock_->now() - run->started;
   owner_->run_over(EndedRun{std::move(run->claim), run->rule, std::move(outcome), std::move(end),

@@ -1,4 +1,4 @@
-// The runs of one list that are under way: their limits in time, their progress, their end.
+// The active runs of one list: their timeouts, their progress, their end.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@
 
 namespace w8y {
 
-/// A run that is under way.
+/// An active run.
 struct ActiveRun {
   Claim claim;
-  ListConfigPtr rule;  ///< the one it began with; a reload never reaches into a run
+  ListConfigPtr rule;  ///< the list config with which it started; a reload never changes it
   std::shared_ptr<Executor> executor;
-  int pid = 0;  ///< 0: not started yet
+  int pid = 0;  ///< 0 until it has started
   Instant started{};
   WallTime started_wall{0};
-  std::optional<StopReason> stopping;  ///< why we are ending it; the first reason stands
+  std::optional<StopReason> stopping;  ///< why it is being stopped; later reasons are ignored
   bool lease_lost = false;
   std::optional<Progress> progress;
   std::size_t bad_lines = 0;
 };
 
-/// The owner of a table of runs, called by the table. `run_over` is called last for a run, which is
-/// gone from the table by then.
+/// Owner of a table of runs, called by the table. `run_over` is the last call for a run, which is
+/// no longer in the table by then.
 class ActiveRunsOwner {
  public:
   virtual ~ActiveRunsOwner() = default;
@@ -44,20 +44,21 @@ class ActiveRunsOwner {
   virtual void run_over(EndedRun&& run, Duration took) = 0;
 };
 
+/// The active runs of one poller.
 class ActiveRuns final : public RunHandler {
  public:
-  /// Progress is shown and published at this pace at most. The last one before the end is never
-  /// left out.
+  /// Minimum interval between two progress reports of a run. The last progress before the end of a
+  /// run is always reported.
   static constexpr Duration progress_pace = std::chrono::milliseconds(100);
 
   ActiveRuns(const Clock& clock, TimerQueue& timers, ActiveRunsOwner& owner)
       : clock_(&clock), timers_(&timers), owner_(&owner) {}
-  /// No runs: those of a list at rest. None is started.
+  /// An empty table for an idle list. No run is started in it.
   ActiveRuns() = default;
   ~ActiveRuns() override;
 
   void start(Claim&& claim, ListConfigPtr rule, std::shared_ptr<Executor> executor);
-  /// SIGTERM, SIGKILL after `kill_grace`. False: no such run.
+  /// Sends SIGTERM, and SIGKILL after `kill_grace`. Returns false if there is no such run.
   bool stop(const RunId& run, StopReason reason);
   void stop_all(StopReason reason);
   void kill(const RunId& run, StopReason reason);
@@ -66,14 +67,14 @@ class ActiveRuns final : public RunHandler {
 
   [[nodiscard]] std::size_t size() const { return table_ ? table_->runs.size() : 0; }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// There was none since it was made.
+  /// Returns true if no run was started since construction.
   [[nodiscard]] bool unused() const { return table_ == nullptr; }
   [[nodiscard]] const ActiveRun* find(const RunId& run) const;
-  /// The oldest first.
+  /// Calls `visit` for each run, the oldest first.
   void each(const std::function<void(const ActiveRun&)>& visit) const;
 
  private:
-  /// A run with what only this table needs.
+  /// A run with the state that only this table needs.
   struct Entry : ActiveRun {
     explicit Entry(TimerQueue& timers) : timeout(timers), silence(timers), progress_due(timers) {}
     Timer timeout;
@@ -105,12 +106,12 @@ class ActiveRuns final : public RunHandler {
   struct Table {
     explicit Table(TimerQueue& timers) : sweep(timers) {}
     std::unordered_map<RunId, Entry> runs;
-    /// Executors of runs that are over. Whoever uses one last must not destroy it in its own
-    /// callback.
+    /// Executors of ended runs. Destroyed by a timer, because a run can end inside a callback of
+    /// its executor.
     std::vector<std::shared_ptr<Executor>> used;
     Timer sweep;
   };
-  std::unique_ptr<Table> table_;  ///< since the first run
+  std::unique_ptr<Table> table_;  ///< nullptr until the first run
 };
 
 }  // namespace w8y

@@ -35,7 +35,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t bits = 0;
-  unsigned count = 0;  // of bits that have not become a byte yet
+  unsigned count = 0;  // bits that are not part of a byte yet
   for (const char character : text) {
     const std::size_t value = alphabet.find(character);
     if (value == std::string_view::npos) return std::nullopt;

@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr unsigned max_at_once = 1'000'000;
 
 ProbeResult read(const json& object) {
-  // Executors of superman may say "caps" alone.
+  // Executors of superman may omit "type".
   const auto type = object.find("type");
   if (type == object.end() ? !object.contains("caps") : *type != "caps")
     return Ineligibility{R"(its answer to --caps has no "type": "caps")"};

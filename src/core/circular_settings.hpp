@@ -1,4 +1,4 @@
-// The settings that only circular lists have: see w8y.toml(5).
+// The settings that only circular lists have; see w8y.toml(5).
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace w8y {
 
-/// What only a circular list has.
+/// Settings of a circular list only.
 struct CircularSettings {
   std::string lock_key = "lock";  ///< "lock" or "proc"
   Duration cooldown{0};
-  /// How long an item may wait for its turn before the list counts as too slow; 0: not watched.
+  /// Longest wait of a free item before the list counts as overdue; 0 = not monitored.
   Duration overdue_after{0};
   bool operator==(const CircularSettings&) const = default;
 };

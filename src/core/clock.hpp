@@ -1,4 +1,4 @@
-// Time as the contracts see it. Time is an argument: nothing in core reads a clock by itself.
+// The clock types. Time is an argument: no code in core reads a clock by itself.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@ namespace w8y {
 
 using Duration = std::chrono::microseconds;
 
-/// The clock that leases and timers are counted on: CLOCK_BOOTTIME, which neither jumps when the
-/// date is set nor stops while the machine sleeps.
+/// Clock for leases and timers: CLOCK_BOOTTIME. It does not jump when the date is set, and does not
+/// stop while the machine is suspended.
 struct Monotonic {
   using duration = Duration;
   using rep = duration::rep;
@@ -19,7 +19,7 @@ struct Monotonic {
 };
 using Instant = Monotonic::time_point;
 
-/// Unix time in milliseconds: for what people and other hosts read, never for deadlines.
+/// Unix time in milliseconds, for people and other hosts. Never used for deadlines.
 using WallTime = std::chrono::milliseconds;
 
 class Clock {

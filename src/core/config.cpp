@@ -1,4 +1,4 @@
-// From files to a Config: what is read in which order, and which lists there are.
+// Loads a Config from files: their order, and the lists that they define.
 #include "core/config.hpp"
 
 #include <algorithm>
@@ -28,10 +28,11 @@ class Loader {
  public:
   explicit Loader(ConfigHost& host) : reading_{host, host.is_root()} {}
 
-  /// Keeps the file with its syntax errors; the tables are read when all files are there.
+  /// Keeps the file and its syntax errors. The tables are read after all files were opened.
   void open(const std::string& name, std::string_view text);
   void open_file(const std::string& path);
-  /// The files that the first one includes, and what the programs that it names print.
+  /// Opens the files that the first file includes, and reads the output of the programs that it
+  /// names.
   void open_more();
   Config read();
 
@@ -55,10 +56,10 @@ class Loader {
 
   ReadContext reading_;
   std::deque<Document> documents_;
-  std::vector<std::string> files_;  ///< in the order they were read, also those without a document
+  std::vector<std::string> files_;  ///< in order of reading, including those without a document
   Config config_;
   ListDefaults defaults_;
-  ListConfigPtr last_;  ///< list that was read
+  ListConfigPtr last_;  ///< list that was read last
   HostSections hosts_;
   std::map<std::string, Defined> defined_;
 };
@@ -100,7 +101,7 @@ void Loader::read_includes(const ConfigValue& value) {
   if (value.node().kind != Node::Kind::array) {
     return value.must_be("an array of paths or patterns, such as [\"/etc/w8y.d/*.toml\"]");
   }
-  // A file that two patterns match, or a pattern that matches the file it stands in, is no mistake.
+  // A file may match two patterns, and a pattern may match its own file.
   std::set<std::string> seen = {value.file()};
   for (const Node& item : value.node().items) {
     const ConfigValue pattern = value.member(item);
@@ -126,7 +127,7 @@ void Loader::read_programs(const ConfigValue& value) {
   for (const Node& item : value.node().items) open_program(value.member(item));
 }
 
-/// What it prints is named after it.
+/// The output of the program is named after it.
 void Loader::open_program(const ConfigValue& value) {
   ListsFrom from;
   const std::size_t errors = reading_.errors.size();
@@ -184,14 +185,14 @@ Config Loader::read() {
   } else if (config_.supervisor.host.empty()) {
     config_.supervisor.host = reading_.host.hostname();
   }
-  // [defaults] and [hosts] are known by now, wherever they stand.
+  // By now [defaults] and [hosts] were read, regardless of their position.
   for (const Document& document : documents_) {
     const ConfigValue top(reading_, document.name, document.root);
     if (const Node* node = document.root.find("lists")) lists(top.member(*node));
   }
   if (config_.supervisor.status.empty() && !documents_.empty()) {
     const Node* section = documents_.front().root.find("supervisor");
-    // An empty array is a wish: no status at all.
+    // An empty array means that there is no status API.
     if (section == nullptr || section->find("status") == nullptr) {
       config_.supervisor.status = {default_status(reading_.host)};
     }
@@ -238,7 +239,7 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   look_at_prefix(value, *rule);
   if (!is_new) return;
   look_for_shared_keys(value, *rule);
-  // Those that are alike stand beside each other, as a rule.
+  // Adjacent lists are often equal.
   if (last_) rule->share(*last_);
   last_ = rule;
   ListConfig here = *rule;
@@ -272,7 +273,8 @@ void Loader::look_at_prefix(const ConfigValue& value, const ListConfig& rule) co
       " and so on)");
 }
 
-/// Refuses lists that share keys. `work:lock:list` is a lock of `work` and the list of `work:lock`.
+/// Rejects lists that share keys. `work:lock:list` is a lock of `work` and also the list of
+/// `work:lock`.
 void Loader::look_for_shared_keys(const ConfigValue& value, const ListConfig& rule) const {
   const auto refuse = [&value](const std::string& owner, const std::string& other) {
     value.wrong_key("shares keys with another list: keys of " + quote_start(other) +

@@ -1,4 +1,4 @@
-// From TOML files to a Config, or to every mistake in them at once.
+// Reads TOML files into a Config, or reports all errors in them at once.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace w8y {
 
-/// One mistake: `file:line:column: key: what is wrong, and what would be right`.
+/// One config error, shown as `file:line:column: key: what is wrong; what is valid`.
 struct ConfigDiagnostic {
   std::string file;
-  std::size_t line = 0;    ///< from 1; 0: the file as a whole
+  std::size_t line = 0;    ///< from 1; 0 = the whole file
   std::size_t column = 0;  ///< from 1
   std::string key;         ///< "lists.work.concurrency"; may be empty
   std::string text;
@@ -23,7 +23,7 @@ struct ConfigDiagnostic {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Thrown with every mistake that was found, in the order of the files; never empty.
+/// Thrown with all errors found, in the order of the files; never empty.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<ConfigDiagnostic> errors);
@@ -33,50 +33,54 @@ class ConfigError : public std::runtime_error {
   std::vector<ConfigDiagnostic> errors_;
 };
 
-/// Where files come from and what this host is: replaced in tests.
+/// Access to files and to properties of the host. Replaced in tests.
 class ConfigHost {
  public:
   virtual ~ConfigHost() = default;
   struct File {
     std::string text;
-    std::string problem;  ///< not empty: why there is no text ("not found", "is a directory", …)
+    std::string problem;  ///< why the file could not be read ("not found", "is a directory", …);
+                          ///< empty = it could
   };
-  /// Refuses files over 16 MiB and, as root, files that others than root can write. "-" is standard
-  /// input.
+  /// Reads a file. Rejects files over 16 MiB and, as root, files that users other than root can
+  /// write. "-" is standard input.
   virtual File read(const std::string& path) = 0;
-  /// What a program prints (lists_from): its output, or why there is none ("exits with status 1:
-  /// …", "is not there"). nullopt: this reader does without.
+  /// Runs a program of [[lists_from]]. Returns its output, or the reason why there is none ("exits
+  /// with status 1: …", "is not there"). nullopt if this reader does not run programs.
   virtual std::optional<File> run(const std::vector<std::string>& /*command*/,
                                   Duration /*timeout*/) {
     return std::nullopt;
   }
-  /// Paths that match a glob pattern, sorted.
+  /// Returns the paths that match a glob pattern, sorted.
   virtual std::vector<std::string> glob(const std::string& pattern) = 0;
   virtual std::string hostname() = 0;
-  /// Not empty: the name of another host, whose view of the files is wanted, whatever they say.
+  /// Returns the name of another host if the config is read as that host reads it, regardless of
+  /// `host` in the files. Empty = this host.
   virtual std::string other_host() { return {}; }
-  /// $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR …; empty if not set.
+  /// Returns an environment variable, such as $RUNTIME_DIRECTORY or $XDG_RUNTIME_DIR; empty if not
+  /// set.
   virtual std::string variable(const std::string& name) = 0;
   virtual bool is_root() = 0;
-  /// How many processors this process may use: its affinity, and the quota of its control groups,
-  /// rounded down; at least 1.
+  /// Returns the number of processors that this process may use: its affinity and the quota of its
+  /// control groups, rounded down; at least 1.
   virtual unsigned processors() { return 1; }
-  /// Why the file can't be looked at: "not found", …; empty: it can.
+  /// Returns why the file cannot be accessed: "not found", …; empty if it can.
   virtual std::string missing(const std::string& path) = 0;
-  /// Why root can't rely on the file; empty: it can. Nobody but root may be able to write the file,
-  /// or the folders above it where there are any. A file that is not there is judged by where it
-  /// would stand. Asked only of files that a config names, and only as root.
+  /// Returns why root cannot rely on the file; empty if it can. Only root may be able to write the
+  /// file and the directories above it. A file that does not exist is classified by its directory.
+  /// Called only as root and for files that a config names.
   virtual std::string distrust(const std::string& path) = 0;
-  /// The mode of a file that every user can read, in octal ("0644"); empty: others cannot read it.
+  /// Returns the mode of the file in octal ("0644") if every user can read it; empty if others
+  /// cannot.
   virtual std::string exposed(const std::string& /*path*/) { return {}; }
-  /// What is wrong with a Redis URL, and what would be right; empty: nothing. Must not show the
-  /// URL, which may hold a password. Core knows no more of a URL than its scheme.
+  /// Returns the error in a Redis URL and a valid form; empty if there is no error. Must not
+  /// contain the URL, which may hold a password. Core checks only the scheme of a URL.
   virtual std::string url_problem(const std::string& url);
-  /// What is wrong with the token in a file; empty: nothing, or this user may not read it.
+  /// Returns the error in a token file; empty if there is none or this user may not read the file.
   virtual std::string token_problem(const std::string& /*path*/) { return {}; }
 };
 
-/// The real one: derive from it to look closer at URLs.
+/// The real host. Derived classes check URLs in more detail.
 class SystemConfigHost : public ConfigHost {
  public:
   File read(const std::string& path) override;
@@ -92,22 +96,23 @@ class SystemConfigHost : public ConfigHost {
 };
 ConfigHost& system_config_host();
 
-/// Where the status API listens if the config does not say. As root: `unix:/run/w8y/w8yd.sock`. For
-/// another user, $RUNTIME_DIRECTORY takes the place of `/run`, else $XDG_RUNTIME_DIR. A
-/// $RUNTIME_DIRECTORY that itself ends in `/w8y` is taken as it is: systemd makes such a one of
-/// `RuntimeDirectory=w8y`. If it names several folders, the first counts.
+/// Returns the default address of the status API. As root it is `unix:/run/w8y/w8yd.sock`. For
+/// another user, $RUNTIME_DIRECTORY replaces `/run`; if it is not set, $XDG_RUNTIME_DIR does. A
+/// $RUNTIME_DIRECTORY that ends in `/w8y` is used unchanged: systemd sets such a path for
+/// `RuntimeDirectory=w8y`. If it names several directories, the first one is used.
 std::string default_status(ConfigHost& host);
 
-/// `name` is what stands before the line number ("/etc/w8y.toml", "<stdin>"). Throws ConfigError.
+/// Parses a config. `name` precedes the line number in errors ("/etc/w8y.toml", "<stdin>"). Throws
+/// ConfigError.
 Config parse_config(std::string_view text, const std::string& name, ConfigHost& host);
-/// Reads `path` ("-": standard input) and all that it includes. Throws ConfigError.
+/// Reads `path` ("-" = standard input) and all files that it includes. Throws ConfigError.
 Config load_config(const std::string& path, ConfigHost& host);
 
-/// A key that a config file may have: what the sample and the schema are checked against.
+/// A key that a config file may have. The sample and the schema are checked against these keys.
 struct KnownKey {
   std::string section;  ///< "" (top level), "redis", "supervisor", "lists", "lists.backoff", …
   std::string name;
-  std::string fallback;  ///< the default in TOML; empty: none
+  std::string fallback;  ///< the default in TOML; empty = none
 };
 std::vector<KnownKey> known_keys();
 

@@ -20,7 +20,7 @@ namespace core {
 
 namespace {
 
-/// What a gearmand takes.
+/// Limits of gearmand, in bytes.
 constexpr std::size_t max_function = 512;
 constexpr std::size_t max_host = 255;
 
@@ -40,7 +40,7 @@ bool is_host(std::string_view name, bool in_brackets) {
          });
 }
 
-/// "host", "host:4730", "[::1]", "[::1]:4730"
+/// Parses "host", "host:4730", "[::1]", "[::1]:4730".
 std::optional<GearmanServer> server_in(std::string_view text) {
   const bool bracket = text.starts_with('[');
   const auto end = bracket ? text.find(']') : text.find(':');

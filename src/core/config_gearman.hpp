@@ -1,4 +1,4 @@
-// The keys of [gearman], and what lists have for it.
+// The keys of [gearman], and the keys of lists of Gearman.
 #pragma once
 
 #include <span>
@@ -12,9 +12,10 @@ namespace w8y::core {
 extern const std::span<const Key<GearmanServers>> gearman_keys;
 
 void read_function(const ConfigValue& value, ListConfig& rule);
-/// The prefix is the function's name, where it has none of its own.
+/// Uses the prefix as the function's name if the list names no function.
 void check_function(const ConfigValue& list, ListConfig& rule);
-/// "; a job of Gearman that fails is over, …": why a list of Gearman has no such key. May be empty.
+/// Returns why a list of Gearman does not have a key: "; a job of Gearman that fails is over, …".
+/// May be empty.
 std::string why_not_in_gearman(std::string_view key);
 
 inline constexpr const char* no_gearman_servers =

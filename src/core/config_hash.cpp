@@ -1,4 +1,4 @@
-// The hash that tells two configurations apart.
+// Hash of a config, to detect differences between hosts.
 #include <nettle/sha2.h>
 
 #include <array>
@@ -21,19 +21,19 @@ class Sha256 {
     nettle_sha256_update(&context_, bytes.size(),
                          reinterpret_cast<const std::uint8_t*>(bytes.data()));
   }
-  /// With its length before it, so that "ab", "c" and "a", "bc" differ.
+  /// Adds the length first, so that "ab", "c" and "a", "bc" differ.
   void add_part(std::string_view bytes) {
     add_number(bytes.size());
     add(bytes);
   }
   void add_number(std::uint64_t number) {
-    // Byte by byte, so that hosts of another byte order agree.
+    // Byte by byte, so that hosts with a different byte order agree.
     std::array<char, 8> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i)
       bytes[i] = static_cast<char>((number >> (8 * i)) & 0xff);
     add({bytes.data(), bytes.size()});
   }
-  /// The first 64 bits.
+  /// Returns the first 64 bits.
   std::uint64_t finish() {
     std::array<std::uint8_t, 8> digest{};
     nettle_sha256_digest(&context_, digest.size(), digest.data());
@@ -46,7 +46,7 @@ class Sha256 {
   sha256_ctx context_{};
 };
 
-/// 16 digits.
+/// Returns 16 digits.
 std::string hex(std::uint64_t number) {
   char out[17];
   std::snprintf(out, sizeof out, "%016" PRIx64, number);
@@ -60,10 +60,10 @@ void add_setting(Sha256& hash, std::string_view key, std::string_view value) {
 
 void add_settings(Sha256& hash, const Settings& settings) {
   for (const auto& [key, value] : settings) add_setting(hash, key, value);
-  hash.add_part("");  // No key is empty: here it ends.
+  hash.add_part("");  // End marker: no key is empty.
 }
 
-/// As those of describe(), without a map of them.
+/// Adds the same settings as describe() returns, without building a map.
 void add_settings(Sha256& hash, const ListConfig& rule) {
   for (const core::Key<ListConfig>* row : core::list_keys_by_name())
     if ((row->kinds & core::kinds_of(rule.kind())) != 0)
@@ -80,8 +80,7 @@ void add_secrets(Sha256& hash, const Secrets& secrets) {
 }
 
 void add_sections(Sha256& hash, const Config& config) {
-  // Each host has its own name and addresses, given or not, so they can't be a part of what hosts
-  // have in common.
+  // Each host has its own name and addresses, set or not, so they are not part of the shared hash.
   Settings shared = describe(config.supervisor);
   shared.erase("host");
   shared.erase("status");
@@ -90,14 +89,14 @@ void add_sections(Sha256& hash, const Config& config) {
   add_settings(hash, describe_redis(config));
   add_secrets(hash, secrets_of(config.redis));
   add_settings(hash, shared);
-  // A file without it has the hash that it had before there was Gearman.
+  // A config without [gearman] keeps the hash that it had before this section existed.
   if (const Settings gearman = describe(config.gearman); !gearman.empty())
     add_settings(hash, gearman);
 }
 
 std::uint64_t hash_list(const std::string& prefix, const ListConfig& rule) {
   if (!rule.concurrency_by->empty() && rule.concurrency != 0) {
-    // What it comes to is each host's own.
+    // The resulting number differs between hosts.
     ListConfig written = rule;
     written.concurrency = 0;
     return hash_list(prefix, written);
@@ -142,7 +141,7 @@ std::string secret_digest(std::string_view salt, std::string_view secret) {
 
 void set_hashes(Config& config, const Config& before) {
   const Wiping wiping;
-  // Each list is in it by its own hash, so that a reload need not make all anew.
+  // Each list is a part with its own hash, so that a reload need not compute all of them again.
   Sha256 whole;
   add_sections(whole, config);
   for (const std::uint64_t each : config.host_hashes) whole.add_number(each);

@@ -1,4 +1,4 @@
-// The real host of a configuration: files and names.
+// The real host for a config: files and names.
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ std::string problem_of(int error) {
   return "can't be read: " + std::generic_category().message(error);
 }
 
-/// Up to one byte over the limit, so that an endless file ends too.
+/// Reads up to one byte over the limit, so that an endless file ends as well.
 ConfigHost::File read_all(int fd, std::size_t expected) {
   ConfigHost::File file;
   file.text.reserve(expected + 1);
@@ -68,7 +68,7 @@ std::vector<std::string> SystemConfigHost::glob(const std::string& pattern) {
     paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   }
   ::globfree(&found);
-  // By bytes, so that the order is the same in every locale.
+  // In byte order, so that the order is the same in every locale.
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -95,7 +95,7 @@ std::string SystemConfigHost::missing(const std::string& path) {
 
 std::string SystemConfigHost::distrust(const std::string& path) {
   const TrustedFile file = open_trusted(path);
-  // What is not there, or not to be reached, is as safe as the way to it, which was looked at.
+  // A file that is missing or not accessible is as safe as its path, which was checked.
   return file.error == EACCES ? file.problem : std::string();
 }
 

@@ -61,7 +61,7 @@ void read_differing(const ConfigValue& list, bool counts, const std::string& pat
     const std::size_t before = value.reading().errors.size();
     row->read(value, said);
     hashes.push_back(hash_override(pattern, node.key, said));
-    // What is wrong is told once.
+    // Report each error once.
     if (counts && value.reading().errors.size() == before) row->read(value, rule);
   }
 }

@@ -1,4 +1,4 @@
-// [hosts."PATTERN"]: what differs on some hosts of a fleet that shares one file.
+// [hosts."PATTERN"]: settings that differ on some hosts of a fleet that shares one config file.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace w8y::core {
 
-/// What may differ: one row of `list_keys` each.
+/// Keys of a list that may differ between hosts. Each has a row in `list_keys`.
 extern const std::span<const std::string_view> host_list_keys;
-/// And besides lists.
+/// Keys other than those of lists that may differ.
 extern const std::span<const std::string_view> host_keys;
 
-/// The sections of one file. Each is checked on every host, and counts where the host's name fits
-/// its pattern; what stands further down in the file wins.
+/// The [hosts] sections of one file. Every host checks all sections, and applies those whose
+/// pattern matches its name. Later sections in the file take precedence.
 class HostSections {
  public:
-  /// `file` is [hosts] of the main file; its nodes outlive this.
+  /// Reads [hosts] of the main file. `section` and its nodes must outlive this object.
   void read(const ConfigValue& section);
-  /// What counts on this host beside its lists.
+  /// Applies the settings for this host that do not belong to a list.
   void apply(const std::string& host, Config& config);
-  /// What is said of one list. `config` is as the file has it for all hosts, and becomes what it is
-  /// on this one; true: something counts here.
+  /// Applies the settings of one list. `config` has the values of the file for all hosts, and gets
+  /// the values for this host. Returns true if a section applies to this host.
   bool override(ReadContext& reading, const std::string& host, ListConfig& rule, Config& config);
-  /// Once all lists were overridden: reports those that are not there.
+  /// Reports lists that are in [hosts] but not in the config. Called after override() of all lists.
   void report_unknown(ReadContext& reading) const;
 
  private:
-  /// The way to what one section says of a list: values refer to those that hold them, so they are
-  /// made anew from the nodes.
+  /// The nodes that lead to the settings of one list in one section. Each ConfigValue refers to its
+  /// parent, so the values are made from the nodes for each use.
   struct Part {
     const Node* pattern;
     const Node* lists;

@@ -1,4 +1,4 @@
-// JSON as a tree of nodes with their places, as lists_from may print it.
+// Parses JSON into a tree of nodes with their locations, for the output of lists_from.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -13,10 +13,11 @@ namespace w8y::core {
 
 namespace {
 
-/// No config of ours nests deeper than four; each level is one of recursion when the tree goes.
+/// Maximum nesting. No config nests deeper than four; each level is a recursion in the tree's
+/// destructor.
 constexpr std::size_t deepest = 32;
 
-/// Tells how far the parser has read: it says nothing of places itself.
+/// Records how far the parser has read, because the parser reports no locations.
 class Reader {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -43,8 +44,8 @@ class Reader {
   const char** seen_;
 };
 
-/// Makes nodes of what the parser tells. A value begins where the one before ended, but for blanks,
-/// commas and colons.
+/// Makes nodes from the events of the parser. A value starts after the end of the previous one,
+/// apart from blanks, commas and colons.
 class TreeMaker : public nlohmann::json::json_sax_t {
  public:
   explicit TreeMaker(std::string_view text) : text_(text), seen_(text.data()) {}
@@ -103,13 +104,13 @@ class TreeMaker : public nlohmann::json::json_sax_t {
   }
 
  private:
-  /// Of the value that was just read.
+  /// Returns the location of the value that was just read.
   [[nodiscard]] Place place() {
     const char* at = last_end_ == nullptr ? text_.data() : last_end_;
     while (at < seen_ && std::string_view(" \t\r\n,:").find(*at) != std::string_view::npos) ++at;
     return from_known(at);
   }
-  /// Places only go forward: each is counted on from the one before.
+  /// Locations only increase, so each is counted from the previous one.
   Place from_known(const char* where) {
     if (where < known_at_)
       return place_of_byte(text_, static_cast<std::size_t>(where - text_.data()));
@@ -153,7 +154,7 @@ class TreeMaker : public nlohmann::json::json_sax_t {
   const char* known_at_ = text_.data();
   Place known_{1, 1};
   Node root_;
-  std::vector<Node*> open_;  ///< the innermost last; its siblings before it are whole
+  std::vector<Node*> open_;  ///< the innermost last; their earlier children are complete
   std::string key_;
   Place key_place_;
   bool failed_ = false;

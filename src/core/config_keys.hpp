@@ -1,4 +1,4 @@
-// The keys of a table of the configuration, a row each, and how a table is read by its rows.
+// The keys of each table of the config, one row per key, and the reader that follows the rows.
 #pragma once
 
 #include <array>
@@ -14,46 +14,47 @@
 
 namespace w8y::core {
 
-/// How a list runs its items. One with `mode = "auto"` runs them as its executor offers.
+/// How a list runs its items. A list with `mode = "auto"` uses the modes that its executor offers.
 enum class Form : unsigned { command = 1, single = 2, stream = 4 };
 constexpr unsigned operator|(Form a, Form b) {
   return static_cast<unsigned>(a) | static_cast<unsigned>(b);
 }
 
-/// A key that is not for every list. In [defaults] it counts for the lists that it is for; in
-/// another list it is a mistake.
+/// Limits a key to some lists. In [defaults] the key applies to these lists only. In another list
+/// it is an error.
 template <class T>
 struct OnlyFor {
   unsigned forms;
   void (*copy)(const T& from, T& into);
-  const char* why_not_command;             ///< "is …"; null: it is for commands
-  const char* why_not_executor = nullptr;  ///< the same for an executor's other form
+  const char* why_not_command;             ///< "is …"; nullptr = valid for commands
+  const char* why_not_executor = nullptr;  ///< the same for the other mode of an executor
 };
 
-/// Kinds of work as a set: a key may be for some of them only.
+/// Returns a set that contains one kind of work.
 constexpr unsigned kinds_of(SourceKind kind) {
   return 1U << static_cast<unsigned>(kind);
 }
 constexpr unsigned all_kinds = (1U << source_kind_count) - 1;
 
-/// All that is to be said of a key: the parser, the text of a setting and the hash follow its row,
-/// and the schema, the sample and the manual are tested against it.
+/// Everything about one key. The parser, the text of a setting and the hash follow its row. The
+/// schema, the sample and the manual are tested against it.
 template <class T>
 struct Key {
   const char* name;
-  /// The default in TOML, as the documentation shows it; empty: none. What it stands for is set by
-  /// the initializers of `T`; a test compares them.
+  /// The default in TOML, as in the documentation; empty = none. The initializers of `T` set its
+  /// value; a test compares both.
   const char* fallback;
   void (*read)(const ConfigValue& value, T& into);
-  /// As describe() has it. It shows no secret.
+  /// Returns the text for describe(), without secrets.
   std::string (*show)(const T& from);
   std::optional<OnlyFor<T>> only_for = std::nullopt;
-  /// Of lists: the kinds of work that it is for. In [defaults] it counts for these; in another list
-  /// it is a mistake, and `read` and `show` see no rule of another kind.
+  /// The kinds of work to which a key of lists applies. In [defaults] it applies to lists of these
+  /// kinds only. In a list of another kind it is an error. `read` and `show` get no list config of
+  /// another kind.
   unsigned kinds = all_kinds;
 };
 
-/// A key that is not for here, with the reason.
+/// A key that is not valid in a table, with the reason.
 struct Refused {
   std::string_view name;
   const char* why;
@@ -61,23 +62,23 @@ struct Refused {
 
 extern const std::span<const Key<RedisSettings>> redis_keys;
 extern const std::span<const Key<SupervisorSettings>> supervisor_keys;
-/// `executor` and `command` come first: the rest may stand in [defaults].
+/// `executor` and `command` are first. The other keys are valid in [defaults].
 extern const std::span<const Key<ListConfig>> list_keys;
 extern const std::span<const Refused> list_refused;
-/// The keys of `source`.
+/// The values of `source`.
 extern const std::span<const Choice<SourceKind>> source_kinds;
 const std::vector<const Key<ListConfig>*>& list_keys_by_name();
 constexpr std::size_t keys_of_lists_only = 2;
 extern const std::span<const Key<Backoff>> backoff_keys;
 
-/// What only makes sense together: TLS files with a TLS URL, a key with its certificate.
+/// Checks dependencies between keys: TLS files need a TLS URL, and a key needs its certificate.
 void check_redis(const ConfigValue& section, const RedisSettings& redis);
 bool asks_for_cluster(std::string_view url);
-/// As Redis Cluster finds the slot of a key: by what stands in the first pair of braces, if
-/// anything does.
+/// Returns whether the prefix contains a hash tag as Redis Cluster defines it: a first pair of
+/// braces that is not empty.
 bool has_hash_tag(std::string_view prefix);
 
-/// How the number of a resource limit is written.
+/// Unit of the value of a resource limit.
 enum class LimitUnit { count, size, seconds, microseconds };
 struct Limit {
   const char* name;
@@ -86,7 +87,7 @@ struct Limit {
 };
 extern const std::span<const Limit> limits;
 
-/// Reports a key that none of `known` is, with the name or the section that was meant.
+/// Reports a key that is not in `known`, with the name or the section that was probably meant.
 void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& known,
                  std::span<const Refused> refused);
 
@@ -123,16 +124,16 @@ struct ListDefaults {
   SourceKind kind = SourceKind::circular;
 };
 void read_defaults(const ConfigValue& section, ListDefaults& into);
-/// All keys of one list, and what is wrong between them, each being right by itself.
+/// Reads all keys of one list and checks the dependencies between them.
 void read_list(const ConfigValue& list, const ListDefaults& defaults, ListConfig& into);
-/// How a list may run its items, as a set of Form.
+/// Returns the modes in which a list may run its items, as a set of Form.
 unsigned forms_of(const ListConfig& rule, bool is_command);
-/// What is wrong between keys of one list, each of them being right by itself.
+/// Checks the dependencies between the keys of one list.
 void check_list(const ConfigValue& list, ListConfig& rule);
 
-/// Of one list, at once.
+/// Maximum number of runs of one list at once.
 inline constexpr std::int64_t max_runs = 100'000;
-/// A number, or a share of the processors that this host may use: "cpus", "cpus*2", "cpus/2".
+/// Reads a number, or a share of the processors that this host may use: "cpus", "cpus*2", "cpus/2".
 void read_concurrency(const ConfigValue& value, ListConfig& rule);
 std::string show_concurrency(const ListConfig& rule);
 void read_backoff(const ConfigValue& value, ListConfig& rule);
@@ -140,11 +141,12 @@ void read_rlimits(const ConfigValue& value, ListConfig& rule);
 void read_env(const ConfigValue& value, ListConfig& rule);
 void read_env_pass(const ConfigValue& value, ListConfig& rule);
 void read_umask(const ConfigValue& value, ListConfig& rule);
-/// The name or number of a `what`. Whether a host has it is that host's own affair.
+/// Reads the name or number of a `what`. Not checked against the accounts of this host.
 void read_account(const ConfigValue& value, const std::string& what,
                   std::optional<std::string>& into);
 
-/// A part of the configuration's hash: one key that differs on some hosts. `said` has it.
+/// Returns the part of the config hash for one key that differs on some hosts. `said` holds its
+/// value.
 std::uint64_t hash_override(std::string_view pattern, std::string_view key, const ListConfig& said);
 std::uint64_t hash_override(std::string_view pattern, unsigned host_concurrency);
 

@@ -1,4 +1,4 @@
-// What must hold between the keys of a list.
+// Checks of dependencies between the keys of a list.
 #include <algorithm>
 
 #include "core/circular_settings.hpp"
@@ -19,8 +19,8 @@ unsigned forms_of(const ListConfig& rule, bool is_command) {
 
 namespace {
 
-/// Reports the list's own keys that are not for such a list. What [defaults] says of them is for
-/// other lists.
+/// Reports keys of the list that are not valid for its mode. The values of such keys in [defaults]
+/// are for other lists.
 void check_applies(const ConfigValue& list, ListConfig& rule, bool is_command) {
   static const ListConfig fallback;
   const unsigned forms = forms_of(rule, is_command);
@@ -35,10 +35,10 @@ void check_applies(const ConfigValue& list, ListConfig& rule, bool is_command) {
   }
 }
 
-/// MAX_ARG_STRLEN of Linux, with its final NUL.
+/// MAX_ARG_STRLEN of Linux, including the final NUL.
 constexpr std::size_t max_argument = std::size_t{128} << 10;
 
-/// An executor is called with the prefix as an argument.
+/// An executor gets the prefix as an argument.
 void check_name(const ConfigValue& list, const ListConfig& rule) {
   if (rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
@@ -51,7 +51,8 @@ void check_name(const ConfigValue& list, const ListConfig& rule) {
   }
 }
 
-/// Most often it was forgotten. A command that names the item's variable knows what it does.
+/// Warns about a command without the item, which is usually an error. No warning if the command
+/// uses the item's variable.
 void warn_without_item(const ConfigValue& list, const ListConfig& rule) {
   const bool names_item =
       std::any_of(rule.command->begin(), rule.command->end(), [](const std::string& word) {
@@ -75,7 +76,7 @@ constexpr std::size_t index_of(SourceKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
-/// The kind of work that a table says, if it says one that there is.
+/// Returns the kind of work that a table sets, if it is valid.
 std::optional<SourceKind> kind_in(const Node& table) {
   const Node* node = table.find("source");
   if (node == nullptr || node->kind != Node::Kind::text) return std::nullopt;
@@ -84,7 +85,7 @@ std::optional<SourceKind> kind_in(const Node& table) {
   return std::nullopt;
 }
 
-/// "source = \"schedule\" or \"job\""
+/// Returns "source = \"schedule\" or \"job\"".
 std::string sources_text(unsigned kinds) {
   std::string text = "source = ";
   bool first = true;
@@ -102,8 +103,7 @@ const Key<ListConfig>* row_of(std::string_view name) {
   return nullptr;
 }
 
-/// A schedule's own rules: which queues it serves is always said, and how long a failed job rests
-/// only where it does.
+/// Checks that a schedule sets its queues, and that `backoff` is set only if it is used.
 void check_schedule(const ConfigValue& list, const ListConfig& rule) {
   if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
     list.wrong_key(
@@ -141,7 +141,7 @@ void read_defaults(const ConfigValue& section, ListDefaults& into) {
     }
     const std::size_t before = value.reading().errors.size();
     for (const Choice<SourceKind>& kind : source_kinds) {
-      // The same for each kind: what is wrong is told once.
+      // Each kind would report the same error again.
       if ((row->kinds & kinds_of(kind.value)) == 0) continue;
       ListConfig scratch;
       ListConfig& rule = member.key == "source" ? scratch : into.rules[index_of(kind.value)];
@@ -195,7 +195,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   if (rule.kind() == SourceKind::gearman) check_function(list, rule);
   if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
   if (command == nullptr) return check_name(list, rule);
-  // What a job asks for stands in its payload, on standard input.
+  // A job's payload is sent on standard input.
   if (rule.kind() == SourceKind::job || rule.kind() == SourceKind::gearman) return;
   warn_without_item(list.member(*command), rule);
 }

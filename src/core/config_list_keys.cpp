@@ -1,4 +1,4 @@
-// The keys of a list: how each is read and shown, and which lists it is for.
+// The keys of a list: how each is read and shown, and the lists to which it applies.
 #include <algorithm>
 
 #include "core/circular_settings.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The visits of one round stand in one command.
+/// The claims from all queues are in one Redis command.
 constexpr std::size_t max_queues = 1000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
@@ -108,7 +108,7 @@ void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
     if (value.member(item).integer(code, 0, 255)) codes.push_back(code);
   }
   if (value.reading().errors.size() != before) return;
-  // Their order and number mean nothing, so the same codes are the same setting.
+  // Their order and number have no meaning, so equal sets of codes are equal settings.
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   rule.child.edit().success_exit_codes = std::move(codes);
@@ -138,7 +138,7 @@ void read_nice(const ConfigValue& value, ListConfig& rule) {
   if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
 
-/// Less than this and no program would start.
+/// No program starts with less memory.
 constexpr std::uint64_t min_memory = mebibyte;
 
 void read_memory_max(const ConfigValue& value, ListConfig& rule) {
@@ -184,11 +184,11 @@ constexpr OnlyFor<ListConfig> for_processes(void (*copy)(const ListConfig&, List
 }
 
 constexpr Key<ListConfig> list_rows[] = {
-    // Of lists only: see keys_of_lists_only.
+    // For lists only: see keys_of_lists_only.
     {"executor", "", [](auto& v, auto& rule) { v.path(rule.executor.edit()); },
      [](auto& rule) { return *rule.executor; }},
     {"command", "", read_command, show_command},
-    // Of [defaults] too.
+    // For [defaults] as well.
     {"args", "[]", [](auto& v, auto& rule) { v.texts(rule.args.edit(), "arguments", true); },
      [](auto& rule) { return as_text(*rule.args); },
      for_executors([](auto& from, auto& into) { into.args = from.args; },
@@ -310,7 +310,7 @@ constexpr Key<ListConfig> list_rows[] = {
      for_streams([](auto& from, auto& into) { into.max_age = from.max_age; })},
 };
 
-/// Found only where the rows of list_keys begin after these two, which is in [defaults].
+/// Only [defaults] finds these, because its rows of list_keys start after these two.
 constexpr const char* not_a_default =
     "may not stand in [defaults]; each list says itself what it runs";
 

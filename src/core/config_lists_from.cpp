@@ -8,7 +8,8 @@ namespace w8y::core {
 
 namespace {
 
-/// It runs with our rights whenever the config is read: root must be able to rely on it.
+/// The program runs with the privileges of w8yd whenever the config is read, so root must be able
+/// to rely on it.
 void read_lists_command(const ConfigValue& value, ListsFrom& from) {
   std::vector<std::string> command;
   if (!value.texts(command, "a program and its arguments", true)) return;

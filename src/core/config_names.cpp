@@ -1,4 +1,4 @@
-// Names of keys: all of them, and what an unknown one was meant to be.
+// Names of keys: all known keys, and suggestions for unknown ones.
 #include "core/config.hpp"
 #include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
@@ -14,7 +14,7 @@ void add(std::vector<KnownKey>& all, const char* section, std::span<const core::
   for (const core::Key<T>& key : keys) all.push_back({section, key.name, key.fallback});
 }
 
-/// Keys by the names that they had while 0.1.0 was in development.
+/// Old and new names of keys that were renamed before 0.1.0.
 constexpr std::pair<std::string_view, std::string_view> renamed_keys[] = {
     {"max_processes", "host_concurrency"},
     {"visit_within", "overdue_after"},

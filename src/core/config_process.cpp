@@ -1,4 +1,4 @@
-// Keys of a list that are about the child process and how it rests: tables and accounts.
+// Keys of a list about its child processes and its backoff: tables and accounts.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What may come after a name that nothing else can follow.
+/// The error text for names of variables.
 constexpr const char* variable_name_rule =
     "the name of a variable: letters, digits and _, no digit first";
 
-// A failing item rests for some time at least, so that it never spins.
+// A failing item is delayed for at least this time, so that it does not run in a busy loop.
 constexpr Key<Backoff> backoff_rows[] = {
     {"min", R"("1s")", [](auto& v, auto& backoff) { v.duration(backoff.min, 1ms); },
      [](auto& backoff) { return as_text(backoff.min); }},
@@ -105,7 +105,7 @@ void read_rlimits(const ConfigValue& value, ListConfig& rule) {
     if (!unlimited && read_limit(item, limit->unit, number)) result.value = number;
     found.push_back(std::move(result));
   }
-  // Members come by name, so the same limits are the same setting in any order.
+  // Members are sorted by name, so the order of the limits has no effect.
   if (value.reading().errors.size() == before) rule.child.edit().rlimits = std::move(found);
 }
 
@@ -160,7 +160,7 @@ void read_account(const ConfigValue& value, const std::string& what,
                   std::optional<std::string>& into) {
   const Node& node = value.node();
   std::string account;
-  // The last number of 32 bits means "no change" to the kernel.
+  // The last 32-bit number means "no change" to the kernel.
   constexpr std::int64_t last = std::numeric_limits<std::uint32_t>::max() - 1;
   if (node.kind == Node::Kind::integer && node.integer >= 0 && node.integer <= last) {
     account = std::to_string(node.integer);

@@ -1,4 +1,4 @@
-// How many processors there are for this process, and limits that are made from that.
+// Number of processors of this process, and limits that depend on it.
 #include <sched.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace w8y {
 namespace {
 
 unsigned by_affinity() {
-  // Larger than the set of any kernel's: a smaller one is refused.
+  // Larger than the CPU set of any kernel: a smaller set is an error.
   constexpr int most = 8192;
   cpu_set_t* set = CPU_ALLOC(most);
   if (set == nullptr) return 1;
@@ -27,7 +27,7 @@ unsigned by_affinity() {
   return static_cast<unsigned>(std::max(count, 1));
 }
 
-/// "200000 100000" in cpu.max of cgroup v2 is two processors; "max …" is no limit.
+/// Parses cpu.max of cgroup v2: "200000 100000" is two processors, "max …" is no limit.
 std::optional<double> quota_in(const std::string& directory) {
   std::ifstream file(directory + "/cpu.max");
   std::string quota;
@@ -39,7 +39,7 @@ std::optional<double> quota_in(const std::string& directory) {
   return used / period;
 }
 
-/// The path in the line "0::/path" of /proc/self/cgroup; empty: no cgroup v2.
+/// Returns the path in the line "0::/path" of /proc/self/cgroup; empty without cgroup v2.
 std::string own_cgroup() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);)
@@ -51,7 +51,7 @@ std::string own_cgroup() {
 
 unsigned SystemConfigHost::processors() {
   unsigned count = by_affinity();
-  // A group has no more than any of those that it is in.
+  // The lowest quota of the control group and its parents applies.
   for (std::string path = own_cgroup(); !path.empty(); path.resize(path.rfind('/'))) {
     const auto quota = quota_in("/sys/fs/cgroup" + path);
     if (quota && *quota < count) count = static_cast<unsigned>(std::floor(*quota));
@@ -68,7 +68,7 @@ struct Share {
   unsigned number = 1;
 };
 
-/// "cpus", "cpus*2", "cpus/2"
+/// Parses "cpus", "cpus*2", "cpus/2".
 std::optional<Share> share_in(std::string_view text) {
   constexpr std::string_view word = "cpus";
   if (!text.starts_with(word)) return std::nullopt;
@@ -103,7 +103,7 @@ void read_concurrency(const ConfigValue& value, ListConfig& rule) {
   rule.concurrency_by = value.node().text;
 }
 
-/// Without what it comes to where that is not known: in the hash, which all hosts share.
+/// Omits the number where it is not known: in the hash, which is the same on all hosts.
 std::string show_concurrency(const ListConfig& rule) {
   if (rule.concurrency_by->empty()) return as_text(rule.concurrency);
   if (rule.concurrency == 0) return rule.concurrency_by;

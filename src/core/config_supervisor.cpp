@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A call that may take no time at all would always fail.
+/// With a time limit of zero, every call would fail.
 constexpr Duration min_timeout = 1ms;
 
 std::string scheme_of(std::string_view url) {
@@ -27,7 +27,7 @@ constexpr std::string_view schemes[] = {"redis",          "rediss",          "un
                                         "redis+sentinel", "rediss+sentinel", "redis+cluster",
                                         "rediss+cluster"};
 
-/// The URL itself is never shown: it may hold a password.
+/// Reads the URL. Errors never show it, because it may hold a password.
 void read_url(ConfigValue value, RedisSettings& redis) {
   value.keep_secret();
   std::string url;
@@ -47,8 +47,8 @@ void read_url(ConfigValue value, RedisSettings& redis) {
   redis.url = url;
 }
 
-/// It is a part of a lock's value, `run:<host>:<pid>:<run id>`, which people and scripts take
-/// apart.
+/// The host name is part of a lock's value, `run:<host>:<pid>:<run id>`, which people and scripts
+/// parse.
 bool is_host_name(const std::string& name) {
   return !name.empty() && name.size() <= 255 && std::all_of(name.begin(), name.end(), [](char c) {
     return c != ':' && static_cast<unsigned char>(c) > 0x20 && c != 0x7f;
@@ -83,7 +83,7 @@ void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
   if (right) supervisor.status = addresses;
 }
 
-/// The file is looked into where it can be read: `--check` may run as a user who may not.
+/// Checks the file only if it can be read: `--check` may run as a user without access.
 void read_token_file(const ConfigValue& value, SupervisorSettings& supervisor) {
   std::string path;
   if (!value.secret_path(path)) return;

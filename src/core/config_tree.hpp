@@ -1,5 +1,5 @@
-// A TOML file, or a JSON text, as a tree of nodes with their places. Who reads keys needs only
-// this: the header of toml++ is large, and compiled in one file.
+// A TOML file or a JSON text as a tree of nodes with their locations. Separate from toml++, whose
+// large header is included by one file only.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace w8y::core {
 
-/// Both count from 1; line 0 is the file as a whole.
+/// Location in a file. Both numbers count from 1; line 0 = the whole file.
 struct Place {
   std::size_t line = 0;
   std::size_t column = 0;
 
-  /// Moves past one byte. Columns are UTF-8 characters, as toml++ counts them.
+  /// Advances past one byte. Columns count UTF-8 characters, as in toml++.
   void pass(char byte);
 };
 
@@ -45,9 +45,9 @@ struct SyntaxError {
   std::string text;
 };
 
-/// Never throws for what is in the text.
+/// Parses a TOML text. Never throws, regardless of the text.
 std::variant<Node, SyntaxError> parse_toml(std::string_view text);
-/// The same tree of a JSON text.
+/// Parses a JSON text into the same tree.
 std::variant<Node, SyntaxError> parse_json(std::string_view text);
 
 }  // namespace w8y::core

@@ -14,7 +14,7 @@ std::string number(double value) {
   const auto [end, error] = std::to_chars(text, text + sizeof text, value);
   if (error != std::errc{}) return "a number";
   std::string out(text, end);
-  // Or it would look like an integer: 4.0 must not be called 4.
+  // A floating-point number must not look like an integer: 4.0, not 4.
   if (std::isfinite(value) && out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
 }
@@ -102,7 +102,7 @@ bool ConfigValue::real(double& into, double min, double max) const {
   double value = std::numeric_limits<double>::quiet_NaN();
   if (node_->kind == Node::Kind::integer) value = static_cast<double>(node_->integer);
   if (node_->kind == Node::Kind::real) value = node_->real;
-  // Written so that NaN is refused.
+  // This comparison rejects NaN.
   if (!(value >= min && value <= max)) {
     must_be("a number " + range_text(number(min), number(max)));
     return false;
@@ -113,7 +113,7 @@ bool ConfigValue::real(double& into, double min, double max) const {
 
 bool ConfigValue::duration(Duration& into, Duration min) const {
   std::optional<Duration> value;
-  constexpr double most = 100.0 * 365 * 86400;  // as parse_duration
+  constexpr double most = 100.0 * 365 * 86400;  // as in parse_duration()
   if (node_->kind == Node::Kind::text) value = parse_duration(node_->text);
   if (node_->kind == Node::Kind::integer) value = parse_duration(std::to_string(node_->integer));
   if (node_->kind == Node::Kind::real && node_->real >= 0 && node_->real <= most) {

@@ -1,5 +1,5 @@
-// ReadContext one value of the configuration: each reader takes what is right, and reports what is
-// not with what would be.
+// Reads single values of the config. Each reader stores a valid value, or reports an error and the
+// valid values.
 #pragma once
 
 #include <cmath>
@@ -15,10 +15,10 @@
 
 namespace w8y::core {
 
-/// What one reading of a configuration shares.
+/// State shared by all values of one reading of the config.
 struct ReadContext {
   ConfigHost& host;
-  bool root = false;  ///< what others can write is refused
+  bool root = false;  ///< files that others can write are rejected
   std::vector<ConfigDiagnostic> errors = {};
   std::vector<std::string> warnings = {};
 };
@@ -37,31 +37,31 @@ std::string name_of(std::span<const Choice<T>> choices, const T& value) {
   return {};
 }
 
-/// A node, with the way to it. Values live on the stack while they are read: a value refers to the
-/// one that holds it.
+/// A node and its parents. Values live on the stack during reading, because each refers to its
+/// parent.
 class ConfigValue {
  public:
   ConfigValue(ReadContext& reading, const std::string& file, const Node& root)
       : reading_(&reading), file_(&file), node_(&root) {}
-  /// A member of a table.
+  /// Returns the value of a member of a table.
   [[nodiscard]] ConfigValue member(const Node& node) const { return ConfigValue(*this, node); }
 
   [[nodiscard]] const Node& node() const { return *node_; }
   [[nodiscard]] const std::string& file() const { return *file_; }
   [[nodiscard]] ReadContext& reading() const { return *reading_; }
-  /// "lists.work.concurrency"
+  /// Returns the path of the key: "lists.work.concurrency".
   [[nodiscard]] std::string path() const;
-  /// The value as mistakes show it; of a secret only what kind of value it is.
+  /// Returns the value as shown in errors; for a secret only its type.
   [[nodiscard]] std::string found() const;
   void keep_secret() { secret_ = true; }
 
   void wrong(const std::string& text) const { report(node_->place, text); }
   void wrong_key(const std::string& text) const { report(node_->key_place, text); }
-  /// "is 3; must be …"
+  /// Reports "is 3; must be …".
   void must_be(const std::string& text) const { wrong("is " + found() + "; must be " + text); }
   void warn(const std::string& text) const;
 
-  // Readers: on a mistake `into` stays as it is, and the result is false.
+  // Readers. After an error, `into` is unchanged and the result is false.
   bool flag(bool& into) const;
   template <class T>
   bool integer(T& into, std::int64_t min, std::int64_t max) const {
@@ -73,20 +73,20 @@ class ConfigValue {
   bool real(double& into, double min, double max) const;
   bool duration(Duration& into, Duration min = Duration::zero()) const;
   bool size(std::uint64_t& into, std::uint64_t min, std::uint64_t max) const;
-  /// Not empty, and without NUL: the kernel takes no such text.
+  /// Reads a text that is not empty and has no NUL: the kernel accepts no such text.
   bool text(std::string& into, const std::string& what) const;
-  /// Absolute: nothing is looked for in the working directory.
+  /// Reads an absolute path. No path is relative to the working directory.
   bool path(std::string& into) const;
-  /// An absolute path that root can rely on, where it is root that reads it. One that is only
-  /// read for runs need not be there: the file is the same for every host, and the list is refused
-  /// where it is missing.
+  /// Reads an absolute path to a file. As root, checks that root can rely on the file. A file that
+  /// only runs read may be missing: the config is the same on all hosts, and a host without the
+  /// file is ineligible for the list.
   enum class IfMissing { error, refused_later };
   bool trusted_path(std::string& into, IfMissing if_missing = IfMissing::error) const;
-  /// The same for a file with a secret: warns if every user can read it.
+  /// The same for a file that holds a secret. Warns if every user can read it.
   bool secret_path(std::string& into) const;
   /// Warns if every user can read the file at `path`, which holds a secret.
   void warn_if_exposed(const std::string& path) const;
-  /// An array of texts; `may_be_empty` is about each text.
+  /// Reads an array of texts. `may_be_empty` applies to each text.
   bool texts(std::vector<std::string>& into, const std::string& what, bool may_be_empty) const;
   bool is_table() const;
 

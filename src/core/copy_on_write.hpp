@@ -1,4 +1,4 @@
-// A value that many have in common.
+// A value that many objects share.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace w8y {
 
-/// A copy costs one pointer; edit() copies the value first. So settings that lists have in common,
-/// by default, from [defaults] or because they say the same, are in memory once. Several threads
-/// may read it. Only a thread that has the object to itself may change it.
+/// Shared value: a copy costs one pointer, and edit() copies the value first if it is shared. Lists
+/// with equal settings thus share their memory. Several threads may read the value. A thread may
+/// change an object only if no other thread uses that object.
 template <class T>
 class CopyOnWrite {
  public:
@@ -21,7 +21,7 @@ class CopyOnWrite {
       CopyOnWrite(U&& value) {
     set(std::forward<U>(value));
   }
-  /// Of a value that has elements.
+  /// Constructs a container from its elements.
   template <class U = T>
   CopyOnWrite(std::initializer_list<typename U::value_type> elements) {
     set(T(elements));
@@ -52,7 +52,7 @@ class CopyOnWrite {
     if (node_ == nullptr || node_->uses.load(std::memory_order_acquire) != 1) *this = copy();
     return node_->value;
   }
-  /// Where both are the same, they are in memory once from then on.
+  /// Shares the memory of `other` if both values are equal.
   void share(const CopyOnWrite& other) {
     if (node_ != other.node_ && *this == other) *this = other;
   }
@@ -82,7 +82,7 @@ class CopyOnWrite {
     return made;
   }
 
-  Node* node_ = nullptr;  ///< nullptr: the default value
+  Node* node_ = nullptr;  ///< nullptr = the default value
 };
 
 }  // namespace w8y

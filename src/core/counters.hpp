@@ -1,4 +1,4 @@
-// What has come of a list's runs.
+// Counts of the outcomes of a list's runs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace w8y {
 
-/// Since the program started; a reload keeps them.
+/// Counted since the program started. A reload keeps them.
 struct RunCounters {
   std::uint64_t claimed = 0;
   std::uint64_t succeeded = 0;
@@ -16,10 +16,10 @@ struct RunCounters {
   std::uint64_t timed_out = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t lost = 0;
-  std::uint64_t bad_lines = 0;    ///< lines of output that were no message
-  std::uint64_t leases_lost = 0;  ///< also those of runs that went on
+  std::uint64_t bad_lines = 0;    ///< lines of output that were not messages
+  std::uint64_t leases_lost = 0;  ///< including those of runs that continued
 
-  ResourceUse used = {};  ///< by processes that have ended; the largest peak of memory
+  ResourceUse used = {};  ///< by processes that have ended; `peak_memory` is the maximum
 
   RunCounters& operator+=(const RunCounters& more);
 };

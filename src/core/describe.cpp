@@ -1,4 +1,4 @@
-// Settings as text that may be shown, key by key, and what is hidden there.
+// Settings as text that may be shown, key by key, and the secrets that it hides.
 #include <algorithm>
 
 #include "core/config_gearman.hpp"

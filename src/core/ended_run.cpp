@@ -10,7 +10,7 @@ namespace w8y {
 
 namespace {
 
-/// The outcome of a process that ended by itself.
+/// Returns the outcome of a process that was not stopped by w8yd.
 struct ByItself {
   const ListConfig& rule;
   const RunEnd& end;
@@ -20,7 +20,7 @@ struct ByItself {
     if (std::find(codes.begin(), codes.end(), exited.code) != codes.end())
       return (*this)(Answered{});
     std::string reason = "exit status " + std::to_string(exited.code);
-    // An executor has a line to say so; a plain program has nothing but its exit status.
+    // An executor reports errors in a message; a plain command only has its exit status.
     if (rule.is_command()) return Failed{std::move(reason)};
     return Crashed{std::move(reason)};
   }
@@ -72,7 +72,7 @@ struct HowItCounts {
 }  // namespace
 
 Outcome outcome_of(const ListConfig& rule, const RunEnd& end, std::optional<StopReason> stopped) {
-  // A process that never ran was not ended by us either.
+  // A process that never started was not stopped by w8yd.
   const bool never_ran = std::holds_alternative<NotStarted>(end.process);
   return stopped && !never_ran ? by_us(*stopped) : std::visit(ByItself{rule, end}, end.process);
 }

@@ -1,5 +1,5 @@
-// A run that is over, and how it ended: the same for every kind of work. What becomes of its item
-// is for the source to say.
+// A run that has ended, and its outcome, for every kind of work. The source decides the disposition
+// of the item.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace w8y {
 
-/// What an executor saw of a run, in terms of w8y-executor(7), HOW A RUN ENDED. `stopped`: why we
-/// ended it, if we did.
+/// Returns the outcome of a run, as defined in w8y-executor(7), HOW A RUN ENDED. `stopped` is the
+/// reason if w8yd stopped the run.
 Outcome outcome_of(const ListConfig& rule, const RunEnd& end, std::optional<StopReason> stopped);
 
 struct EndedRun {
@@ -23,19 +23,20 @@ struct EndedRun {
   WallTime started{0};
   WallTime ended{0};
 
-  /// It never began: there was no process, or none that took it.
+  /// Returns the reason if the run never started: there was no process, or no process accepted the
+  /// item.
   [[nodiscard]] const NotStarted* never_began() const {
     return std::get_if<NotStarted>(&end.process);
   }
 };
 
-/// How a run counts for its item. What this host lacks is no failure of the item, nor is an
-/// operator's cancel, a shutdown, or a lost lock.
+/// How a run counts for its item. A missing prerequisite of this host is not a failure of the item.
+/// Neither are a cancellation by an operator, a shutdown and a lost lease.
 enum class Counts { success, failure, neither };
 Counts counts_as(const EndedRun& run);
 
-/// How long to wait after the `failures`-th failure in a row (1, 2, …): min · factor^(n-1), at most
-/// max. Zero without backoff.
+/// Returns the delay after the `failures`-th consecutive failure (1, 2, …): min · factor^(n-1), at
+/// most max. Returns 0 without backoff.
 Duration backoff_after(const std::optional<Backoff>& backoff, unsigned failures);
 
 }  // namespace w8y

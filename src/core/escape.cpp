@@ -11,10 +11,11 @@ namespace {
 
 struct Character {
   std::uint32_t code = 0;
-  std::size_t length = 0;  ///< bytes; 0: not UTF-8
+  std::size_t length = 0;  ///< bytes; 0 = not UTF-8
 };
 
-/// The character at the start of `bytes`, which is not empty. By table 3-7 of the Unicode standard.
+/// Decodes the first character of `bytes`, which is not empty, by table 3-7 of the Unicode
+/// standard.
 Character decode(std::string_view bytes) noexcept {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned first = at(0);
@@ -39,7 +40,7 @@ bool is_ascii_control(std::uint32_t code) {
   return code < 0x20 || code == 0x7F;
 }
 
-/// C1 controls, line and paragraph separators, marks that turn the direction of writing around.
+/// Matches C1 controls, line and paragraph separators and bidirectional marks.
 bool is_hidden(std::uint32_t code) {
   return (code >= 0x80 && code < 0xA0) || code == 0x061C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
@@ -96,8 +97,8 @@ std::string escape_for_json(std::string_view bytes, const Character& character) 
 
 using EscapeOne = std::string (*)(std::string_view, const Character&);
 
-/// As many as stand for themselves in each way of escaping. Most of what is logged is such: it is
-/// not looked at character by character.
+/// Returns the longest prefix that no kind of escaping changes. Most logged text is unchanged, so
+/// it is copied without decoding its characters.
 std::string_view plain_beginning(std::string_view bytes) {
   const char* const end = bytes.data() + bytes.size();
   const char* at = bytes.data();

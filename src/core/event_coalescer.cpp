@@ -18,7 +18,7 @@ std::string Group::names() const {
   return text;
 }
 
-// ---- Gathered
+// ---- EventCoalescer
 
 void EventCoalescer::add(const std::string& key, const std::string& list, Tell tell) {
   const Instant now = clock_.now();
@@ -43,7 +43,7 @@ void EventCoalescer::flush() {
   while (!waiting_.empty()) flush(std::string(waiting_.begin()->first));
 }
 
-// ---- Troubles
+// ---- ProblemTracker
 
 ProblemTracker::ProblemTracker(EventCoalescer& gathered, std::string kind, Begun started,
                                Ended ended)

@@ -1,4 +1,4 @@
-// What happens to many lists or runs for one reason, told together: one line of the log per cause.
+// Coalesces events of many lists or runs with the same cause: one log line per cause.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,31 @@
 
 namespace w8y {
 
-/// The same thing that happened several times.
+/// Coalesced events.
 struct Group {
   std::size_t count = 0;
-  std::set<std::string> lists;  ///< to which, by prefix
+  std::set<std::string> lists;  ///< the lists that they affect, by prefix
   [[nodiscard]] bool once() const { return count == 1; }
   [[nodiscard]] bool one_list() const { return lists.size() == 1; }
   /// "a, b, c and 297 more"
   [[nodiscard]] std::string names() const;
 };
 
-/// Waits a little for more of the same, and then tells how many there were.
+/// Collects events with the same key for a short time, then reports their number.
 class EventCoalescer {
  public:
   using Tell = std::function<void(const Group& group)>;
-  /// Told when nothing more came for `quiet`, at the latest after `longest`.
+  /// Reported after `quiet` without another event, and `longest` after the first event at the
+  /// latest.
   static constexpr Duration quiet = std::chrono::milliseconds(300);
   static constexpr Duration longest = std::chrono::seconds(3);
 
   EventCoalescer(const Clock& clock, TimerQueue& timers) : clock_(clock), timers_(timers) {}
 
-  /// `key` says what is the same; the first one's `tell` tells of all.
+  /// Adds an event. Events with the same `key` are coalesced. Only the `tell` of the first event is
+  /// called.
   void add(const std::string& key, const std::string& list, Tell tell);
-  /// Tells what waits.
+  /// Reports all pending events.
   void flush();
   void flush(const std::string& key);
 
@@ -52,26 +54,26 @@ class EventCoalescer {
   std::map<std::string, Waiting> waiting_;
 };
 
-/// Troubles that come and go, and that many lists may have at once: one line when one begins, one
-/// when the last list is out of it.
+/// Problems that start and end, and that many lists may have at once. Logs one line when a problem
+/// starts, and one line when the last list no longer has it.
 class ProblemTracker {
  public:
   struct Over {
-    Group group;               ///< all lists that were in it
-    std::size_t attempts = 0;  ///< of all of them, in vain
-    Duration lasted{0};        ///< for the one that had it longest
+    Group group;               ///< all lists that had the problem
+    std::size_t attempts = 0;  ///< sum over all lists
+    Duration lasted{0};        ///< maximum over all lists
   };
   using Begun = std::function<void(const std::string& reason, const Group& group)>;
   using Ended = std::function<void(const std::string& reason, const Over& over)>;
 
-  /// `kind` keeps these apart from others in `gathered`, which outlives them.
+  /// `kind` separates these problems from others in `gathered`, which must outlive this object.
   ProblemTracker(EventCoalescer& gathered, std::string kind, Begun started, Ended ended);
 
-  /// `who` is what serves the list. It is in one trouble at a time; those with the same reason are
-  /// in the same trouble.
+  /// Starts a problem of a list. `who` identifies the poller. A poller has at most one problem at a
+  /// time. Pollers with the same reason have the same problem.
   void begin(const void* who, const std::string& list, const std::string& reason);
   void end(const void* who, std::size_t attempts = 0, Duration lasted = Duration{0});
-  /// `who` is gone, which does not mean that the trouble is over.
+  /// Removes `who` because it no longer exists. The problem counts as neither ended nor continuing.
   void forget(const void* who);
   [[nodiscard]] bool any() const { return !reasons_.empty(); }
 
@@ -87,7 +89,7 @@ class ProblemTracker {
   const Begun started_;
   const Ended ended_;
   std::map<std::string, Trouble> problems_;     ///< by reason
-  std::map<const void*, std::string> reasons_;  ///< by who has it
+  std::map<const void*, std::string> reasons_;  ///< by poller
 };
 
 }  // namespace w8y

@@ -83,7 +83,7 @@ void EventReporter::state_changed(Poller& poller) {
     paused_.erase(&poller);
     return events_.on_event(PollerGone{ref(poller)});
   }
-  // Told at the end of each claim; trouble that all lists share is the connection's.
+  // Reported at the end of each claim. The connection reports an outage, which all lists share.
   const ClaimEnd end = poller.last_claim();
   if (poller.state() == PollerState::claiming || end == ClaimEnd::unavailable) return;
   const bool paused = end == ClaimEnd::paused || end == ClaimEnd::halted;

@@ -1,4 +1,4 @@
-// What the lists of a host tell, as events.
+// Reports the notifications of a host's lists as events.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class EventReporter final : public ServedListObserver {
 
  private:
   EventHandler& events_;
-  /// Whose claims Redis refuses, so that the end of each claim is not an event.
+  /// Pollers whose claims Redis refuses, so that only a change of this is an event.
   std::unordered_set<const Poller*> refused_;
   std::unordered_set<const Poller*> paused_;
 };

@@ -1,8 +1,8 @@
-// What happens on a host, as it happens: one vocabulary for all who listen (the log, the API's
-// event stream, systemd).
+// The events of a host as they occur, for all handlers: the log, the event stream of the API,
+// systemd.
 //
-// Texts and items are views of what the teller has: good until on_event() returns. Who keeps one
-// copies it. So an event costs next to nothing to tell.
+// Texts and items are views of the sender's data, valid until on_event() returns. A handler that
+// keeps them must copy them. Creating an event therefore costs almost nothing.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace w8y {
 
 // ---- runs
 
-/// Which run an event belongs to.
+/// The run to which an event belongs.
 struct RunRef {
   std::string_view prefix;
   std::string_view run;
@@ -35,7 +35,7 @@ struct RunStarted {
   RunRef of;
   int pid = 0;
   unsigned attempt = 1;
-  std::optional<std::uint64_t> fence;  ///< where the kind of work has one
+  std::optional<std::uint64_t> fence;  ///< only for kinds of work that have one
 };
 struct RunProgressed {
   RunRef of;
@@ -43,21 +43,21 @@ struct RunProgressed {
 };
 struct RunUpdated {
   RunRef of;
-  std::string_view data;  ///< JSON, as the executor gave it
+  std::string_view data;  ///< JSON, as the executor sent it
 };
-/// A line for the log: raw bytes.
+/// A line of log output: raw bytes.
 struct RunLogged {
   RunRef of;
   std::string_view line;
-  bool cut = false;  ///< it was longer than `max_line`
+  bool cut = false;  ///< true if it was longer than `max_line`
 };
-/// A line of standard output that is no message.
+/// A line of standard output that is not a valid message.
 struct RunLineIgnored {
   RunRef of;
   std::string_view reason;
-  std::size_t number = 1;  ///< of such lines of this run
+  std::size_t number = 1;  ///< count of such lines of this run so far
 };
-/// A message that counts, but for a part of it.
+/// A valid message with one part that is ignored.
 struct RunPartIgnored {
   RunRef of;
   std::string_view reason;
@@ -67,35 +67,35 @@ struct RunEnded {
   const Outcome& outcome;
   Duration took{0};
   unsigned attempt = 1;
-  std::size_t bad_lines = 0;  ///< of its standard output, in all
+  std::size_t bad_lines = 0;  ///< of its standard output, in total
 };
 struct LeaseChanged {
   RunRef of;
-  bool held = false;    ///< false: lost; true: ours again
-  bool killed = false;  ///< the run, since its lock is lost
+  bool held = false;    ///< true = regained; false = lost
+  bool killed = false;  ///< the run was killed because its lease was lost
 };
 struct RunCancelled {  ///< by an operator
   std::string_view run;
 };
-/// A run's end, or a part of it, will never be written to Redis.
+/// The settlement of a run, or a part of it, will never be written to Redis.
 struct SettlementAbandoned {
   std::string_view prefix;
   std::string_view run;
   std::string_view why;
 };
-/// The same for runs whose Redis is no longer in the config.
+/// The same for all runs of a Redis that is no longer in the config.
 struct SettlementsAbandoned {
   std::string_view redis;
   std::string_view prefix;
   std::size_t runs = 0;
 };
-/// An item is out of circulation.
+/// An item was quarantined.
 struct ItemQuarantined {
   std::string_view prefix;
   ItemRef item;
   std::string_view why;
 };
-/// What a process that takes many runs does besides them.
+/// An event of a `stream` process that belongs to no single run.
 struct StreamProcessEvent {
   std::string_view prefix;
   int pid = 0;
@@ -104,7 +104,8 @@ struct StreamProcessEvent {
 
 // ---- lists
 
-/// One of the pollers that a list has or had. `id` tells them apart, and is no more than that.
+/// A current or earlier poller of a list. `id` only distinguishes pollers; it must not be
+/// dereferenced.
 struct PollerRef {
   std::string_view prefix;
   const void* id = nullptr;
@@ -114,54 +115,54 @@ struct ListChanged {
   std::string_view prefix;
   ListState state = ListState::probing;
   std::string_view why;
-  std::string_view program{};  ///< that serves it, or can't
-  bool of_host = false;        ///< refused for what the host lacks, whatever the program is
+  std::string_view program{};  ///< the program that serves the list or should
+  bool of_host = false;        ///< ineligible because of the host, regardless of the program
 };
-/// This host can't start runs of the list, or can again.
+/// This host cannot start runs of the list, or can again.
 struct ShortageChanged {
   PollerRef of;
   bool over = false;
-  std::string_view reason;   ///< while it is not over
-  std::size_t attempts = 0;  ///< in vain, when it is over
+  std::string_view reason;   ///< while `over` is false
+  std::size_t attempts = 0;  ///< runs that could not be started; when `over` is true
   Duration lasted{0};
 };
-/// What a list needs besides its runs (Upkeep) can't be done, or can again.
+/// Maintenance of a list fails, or succeeds again.
 struct MaintenanceChanged {
   std::string_view prefix;
   bool over = false;
-  std::string_view reason;  ///< while it is not over
+  std::string_view reason;  ///< while `over` is false
 };
-/// Redis refuses the list as a whole, or takes it again.
+/// Redis refuses all claims from the list, or accepts them again.
 struct ClaimsRefused {
   PollerRef of;
   bool over = false;
-  std::string_view reason;  ///< while it is not over
+  std::string_view reason;  ///< while `over` is false
 };
-/// An operator has paused or halted the list, or has ended that: as its claims find it.
+/// An operator has paused, halted or resumed the list. Detected by claims.
 struct ListPaused {
   PollerRef of;
   bool over = false;
 };
-/// Redis refuses a part of what is written of runs, or takes all again.
+/// Redis refuses a part of the settlements, or accepts all of them again.
 struct WritesRefused {
   PollerRef of;
   bool over = false;
-  std::string_view reason;  ///< while it is not over
+  std::string_view reason;  ///< while `over` is false
 };
-/// Items of the list wait longer for their turn than its overdue_after, or don't any more.
+/// Items of the list wait longer than its overdue_after, or no longer do.
 struct ListOverdue {
   std::string_view prefix;
   bool over = false;
-  std::string_view why;  ///< while it is not over
+  std::string_view why;  ///< while `over` is false
 };
-/// What it had of all these is no news any more.
+/// The poller no longer exists. Its problems are neither ended nor continuing.
 struct PollerGone {
   PollerRef of;
 };
 
 // ---- the host
 
-/// It serves its lists, for the first time.
+/// The host serves its lists for the first time.
 struct HostReady {
   std::size_t lists = 0;
   std::string_view config;  ///< its hash
@@ -169,44 +170,44 @@ struct HostReady {
 struct HostChanged {
   HostState state = HostState::starting;
   std::string_view why;
-  std::size_t running = 0;  ///< runs, when it begins to drain
+  std::size_t running = 0;  ///< number of runs when it starts to drain
 };
-/// A drain was ordered again: all runs are ended.
+/// A repeated drain: all runs are stopped or killed.
 struct RunsSignalled {
-  bool killed = false;  ///< else asked by SIGTERM
+  bool killed = false;  ///< true = SIGKILL, false = SIGTERM
   std::string_view why;
   std::size_t running = 0;
 };
 struct ReloadStarted {
   std::string_view file;
 };
-struct ReloadNotStarted {  ///< there was none
+struct ReloadNotStarted {  ///< the config has no file, or the host drains
   std::string_view why;
 };
 struct Reloaded {
   bool applied = false;
   std::uint64_t generation = 0;
-  std::string_view text;                            ///< what changed, or what is wrong
-  const std::vector<std::string>* lines = nullptr;  ///< each change, each mistake
-  std::string_view config{};                        ///< its hash
+  std::string_view text;                            ///< the changes, or the error
+  const std::vector<std::string>* lines = nullptr;  ///< one line per change or per error
+  std::string_view config{};                        ///< hash of the config
 };
 struct RedisChanged {
   bool connected = false;
   std::string_view error;
-  std::string_view redis;  ///< its URL, without secrets
-  bool first = false;      ///< this connection was not there before
-  Duration away{0};        ///< when it is back
+  std::string_view redis;  ///< URL of Redis, without secrets
+  bool first = false;      ///< the first connection to this Redis
+  Duration away{0};        ///< duration of the outage; when it is available again
 };
 
-/// A gearmand can't be used, or can again: once for all lists.
+/// A gearmand is unavailable, or available again. Reported once for all lists.
 struct GearmanChanged {
   bool connected = false;
   std::string_view server;
   std::string_view error;
-  bool first = false;  ///< it was not reached before
-  Duration away{0};    ///< when it is back
+  bool first = false;  ///< the first connection to this server
+  Duration away{0};    ///< duration of the outage; when it is available again
 };
-/// What a gearmand has answered with an error, or a job of it that can't be run.
+/// An error that a gearmand returned, or a job from it that cannot be run.
 struct GearmanProblem {
   std::string_view server;
   std::string_view prefix;
@@ -225,14 +226,15 @@ class EventHandler {
  public:
   virtual ~EventHandler() = default;
   virtual void on_event(const Event& event) = 0;
-  /// False: it does nothing with starts, progress and updates, which needn't be told.
+  /// Returns false if the handler ignores starts, progress and updates. They are not sent to it
+  /// then.
   [[nodiscard]] virtual bool listens() const { return true; }
 };
 
-/// Hands each event to all who listen, in the order in which they came.
+/// Sends each event to all handlers, in the order in which the handlers were added.
 class EventFanOut final : public EventHandler {
  public:
-  /// It outlives all events, or the fan-out.
+  /// `listener` must outlive all events, or this object.
   void add(EventHandler& listener) { listeners_.push_back(&listener); }
   void on_event(const Event& event) override {
     for (EventHandler* listener : listeners_) listener->on_event(event);
@@ -243,8 +245,9 @@ class EventFanOut final : public EventHandler {
   std::vector<EventHandler*> listeners_;
 };
 
-/// "start", "progress", "update", "end", "lease", "list", "host", "reload", "redis": the `type` of
-/// its JSON and the name of its server-sent event. nullptr: the API does not tell it.
+/// Returns the `type` of the event's JSON, which is also the name of its server-sent event:
+/// "start", "progress", "update", "end", "lease", "list", "host", "reload", "redis". Returns
+/// nullptr if the API does not send the event.
 const char* event_name(const Event& event);
 
 }  // namespace w8y

@@ -1,4 +1,4 @@
-// The port to the programs that do the work. An Executor knows processes; a Poller doesn't.
+// Interface to the programs that do the work. An Executor handles processes; a Poller does not.
 #pragma once
 
 #include <cstddef>
@@ -19,73 +19,75 @@
 namespace w8y {
 
 struct ProcessStarted {};
-/// Of its standard error, while no single run is open: raw bytes.
+/// A line of standard error that belongs to no single run: raw bytes.
 struct ProcessLine {
   std::string_view line;
-  bool cut = false;  ///< it was longer than `max_line`
+  bool cut = false;  ///< true if it was longer than `max_line`
 };
-/// A line of its output that belongs to no run.
+/// A line of output that belongs to no run.
 struct ProcessBadLine {
   std::string reason;
-  std::size_t number = 1;  ///< counted from 1 for each process
+  std::size_t number = 1;  ///< per process, from 1
 };
 struct ProcessEnded {
   std::string how;            ///< for people: "exit 1"
-  bool early = false;         ///< it was not asked to end
-  std::size_t bad_lines = 0;  ///< in all
+  bool early = false;         ///< it ended without a request to stop
+  std::size_t bad_lines = 0;  ///< in total
   ResourceUse used = {};      ///< for all of its runs
 };
-/// What a process that takes many runs does besides them.
+/// An event of a `stream` process that belongs to no single run.
 using ProcessEvent = std::variant<ProcessStarted, ProcessLine, ProcessBadLine, ProcessEnded>;
 
 class RunHandler {
  public:
   virtual ~RunHandler() = default;
-  /// Again if a process that had not read the item yet has ended, and another gets it.
+  /// Called when a process has been given the item. Called again if that process ended before it
+  /// read the item, and another process gets the item.
   virtual void on_started(const RunId& run, int pid) = 0;
-  /// A line of the protocol; `BadLine` too.
+  /// Called with a line of the protocol, including `BadLine`.
   virtual void on_message(const RunId& run, Message&& message) = 0;
-  /// A line for the log: raw bytes, `cut` if it was longer than `max_line`.
+  /// Called with a line of log output: raw bytes. `cut` is true if it was longer than `max_line`.
   virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
-  /// How many lines were read just now, whatever they are and whether anybody was told of them.
+  /// Called with the number of lines that were read since the last call, including ignored lines.
   virtual void on_lines(const LineCounts& /*read*/) {}
-  /// Exactly once per start(): the process has exited and its outputs are at their end, or it has
-  /// answered for the run and takes others. After this the Executor has forgotten the run.
+  /// Called exactly once per start(). Either the process has exited and its outputs are closed, or
+  /// it has replied for the run and accepts other runs. After this the Executor has no state for
+  /// the run.
   virtual void on_ended(const RunId& run, RunEnd&& end) = 0;
   virtual void on_process(int /*pid*/, const ProcessEvent& /*news*/) {}
 };
 
-/// Runs items with one kind of program. Never calls its handler from inside start(), stop() or
-/// kill(); whatever goes wrong comes as on_ended(). Destroying it kills what runs, silently.
+/// Runs items with one kind of program. Never calls its handler inside start(), stop() or kill().
+/// Every error is reported by on_ended(). The destructor kills all runs without callbacks.
 class Executor {
  public:
   virtual ~Executor() = default;
   virtual void start(const Claim& claim, ListConfigPtr rule) = 0;
-  /// SIGTERM to the run's process group; SIGKILL after the rule's `kill_grace`. A process that
-  /// takes many runs is asked to cancel this one first, and has `kill_grace` for that.
+  /// Sends SIGTERM to the run's process group, and SIGKILL after `kill_grace`. A `stream` process
+  /// first receives a `cancel` message for this run, and has `kill_grace` to handle it.
   virtual void stop(const RunId& run) = 0;
-  /// SIGKILL to the run's process group, now.
+  /// Sends SIGKILL to the run's process group immediately.
   virtual void kill(const RunId& run) = 0;
-  /// No start() follows: what waits for more runs may go.
+  /// No start() follows. Processes that wait for more runs may end.
   virtual void retire() {}
-  /// The end of what the run has written to standard error so far, as far as that is kept.
+  /// Returns the end of the run's standard error so far, up to the part that is kept.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
-  /// A new one in its place would be the same: it has had no run.
+  /// Returns true if it has had no run, so that a new Executor could replace it.
   [[nodiscard]] virtual bool unused() const { return false; }
-  /// Runs that it takes at once.
+  /// Maximum number of runs at once.
   [[nodiscard]] virtual std::size_t capacity() const {
     return std::numeric_limits<std::size_t>::max();
   }
 };
 
-/// Finds out whether this host can serve a rule.
+/// Checks whether this host can serve a list config.
 class Prober {
  public:
   virtual ~Prober() = default;
   using Answer = std::function<void(ProbeResult&&)>;
-  /// Whether what the rule names is here: its folder, file, account and limits; then its program.
-  /// An executor says what it can do, a command has only to be there. The answer comes later, once,
-  /// unless the Prober is destroyed first.
+  /// Checks the prerequisites of the list: directory, file, account and limits, then the program.
+  /// An executor is run with `--caps`. The program of a plain command must only exist. `answer` is
+  /// called once, later, unless the Prober is destroyed first.
   virtual void look_for(const ListConfig& rule, Duration timeout, Answer answer) = 0;
 };
 

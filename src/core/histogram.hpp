@@ -1,4 +1,4 @@
-// How long things took: how many came within each of some bounds.
+// Histograms of durations with fixed bounds.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace w8y {
 
-/// Seconds, ascending: for what takes microseconds to seconds, and for what takes up to a day.
+/// Upper bounds in seconds, ascending: for durations from microseconds to seconds, and for
+/// durations of up to one day.
 inline constexpr std::array call_bounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                            0.05,   0.1,   0.25,   0.5,   1.0,  5.0};
 inline constexpr std::array run_bounds = {0.005, 0.025, 0.1,   0.5,    1.0,    5.0,
@@ -34,14 +35,15 @@ class Histogram {
   }
 
   [[nodiscard]] static constexpr double bound(std::size_t i) { return Bounds[i]; }
-  /// Within bound `i` and beyond the one before; the last is beyond them all.
+  /// Returns the number of values up to bound `i` and above the previous bound. The last count is
+  /// of values above all bounds.
   [[nodiscard]] std::uint64_t count(std::size_t i) const { return counts_[i]; }
   [[nodiscard]] std::uint64_t count() const {
     std::uint64_t all = 0;
     for (const std::uint64_t count : counts_) all += count;
     return all;
   }
-  [[nodiscard]] double seconds() const { return seconds_; }  ///< of all together
+  [[nodiscard]] double seconds() const { return seconds_; }  ///< sum of all values
 
  private:
   std::array<std::uint64_t, Bounds.size() + 1> counts_{};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double microseconds_per_second = 1e6;
 
-/// xorshift64*: spread, not secrecy.
+/// xorshift64*: for jitter, not for security.
 std::uint64_t next_random(std::uint64_t& state) {
   state ^= state >> 12U;
   state ^= state << 25U;
@@ -114,7 +114,7 @@ void IdlePolls::sort(Due& due) {
   due.sorted = true;
 }
 
-/// The next of those that are due first.
+/// Removes and returns the next of the sleepers that are due first.
 IdlePolls::Sleeper& IdlePolls::take_due() {
   const auto due = due_.begin();
   if (!due->second.sorted) sort(due->second);
@@ -155,7 +155,7 @@ void IdlePolls::Sleeper::owe(double commands) {
   std::unique_ptr<Debt> debt = debt_ ? polls_.take_debt(*this) : nullptr;
   if (!debt)
     debt = std::make_unique<Debt>(Debt{polls_.paid_each_, polls_.clock_.now() + longest_debt, {}});
-  // More than that is not paid before it is forgiven.
+  // A larger deficit would be cancelled before it reaches zero.
   const double most = polls_.per_second_ / 2 * std::chrono::duration<double>(longest_debt).count();
   debt->paid_at = std::min(debt->paid_at + commands, polls_.paid_each_ + most);
   debt_ = std::move(debt);
@@ -185,7 +185,7 @@ std::unique_ptr<IdlePolls::Sleeper::Debt> IdlePolls::take_debt(Sleeper& sleeper)
   return std::move(sleeper.debt_);
 }
 
-/// Who sleeps has its turn then, if a hint does not come sooner.
+/// If the sleeper sleeps, schedules its poll, unless its hint is earlier.
 void IdlePolls::end_debt(Sleeper& sleeper) {
   const std::unique_ptr<Sleeper::Debt> debt = take_debt(sleeper);
   if (!debt->turn) return;
@@ -201,13 +201,13 @@ void IdlePolls::end_debt(Sleeper& sleeper) {
   arm();
 }
 
-/// To those who owe nothing.
+/// Returns the part of the budget per second for sleepers without a deficit.
 double IdlePolls::left_a_second() const {
   return by_payment_.empty() ? per_second_ : per_second_ / 2;
 }
 
-/// How long it takes from now until all who owe have been given so many commands: half of the
-/// budget, and the other half too once nobody uses that.
+/// Returns the time until all deficits together have been reduced by `commands`: at half of the
+/// budget, and at the whole budget once the other half is unused.
 double IdlePolls::seconds_to_pay(double commands) const {
   const double half = per_second_ / 2;
   const double unused_after = (per_second_ - tokens_) / half;
@@ -215,7 +215,7 @@ double IdlePolls::seconds_to_pay(double commands) const {
   return seconds <= unused_after ? seconds : unused_after + (seconds - unused_after) / 2;
 }
 
-/// And the other way round.
+/// The inverse function: returns the commands by which deficits are reduced in `seconds`.
 double IdlePolls::pay_debts(double seconds) {
   const double half = per_second_ / 2;
   const double kept = std::min(seconds * half, per_second_ - tokens_);
@@ -223,14 +223,14 @@ double IdlePolls::pay_debts(double seconds) {
   return 2 * seconds * half - kept;
 }
 
-/// What has come since the last time. Who owes something is given equal parts, so who has less left
-/// to pay than another is done before that one, and who owes anew changes the time that others need
-/// but not their order.
+/// Adds the budget since the last call. Deficits are reduced in equal parts, so a smaller remaining
+/// deficit ends first. A new deficit changes the times at which others end, but not their order.
 void IdlePolls::refill() {
   const Instant now = clock_.now();
   double passed = static_cast<double>((now - filled_).count()) / microseconds_per_second;
   filled_ = now;
-  // Ten thousand lists that change at once cost as many claims: they are not silent for minutes.
+  // The deficit of the budget is limited. If ten thousand lists change at once, that costs as many
+  // claims, but must not stop all polls for minutes.
   tokens_ = std::max(tokens_, -per_second_ * std::chrono::duration<double>(longest_debt).count());
   while (!by_payment_.empty()) {
     const auto [rank, sleeper] = *by_payment_.begin();
@@ -249,7 +249,7 @@ void IdlePolls::refill() {
   while (!by_forgiving_.empty() && by_forgiving_.begin()->first.first <= now)
     end_debt(*by_forgiving_.begin()->second);
   if (by_payment_.empty()) paid_each_ = 0;
-  // At most one second's worth.
+  // At most the budget of one second.
   tokens_ = std::min(tokens_ + passed * per_second_, per_second_);
 }
 
@@ -267,7 +267,7 @@ void IdlePolls::await_debts() {
   });
 }
 
-/// What the budget gives each sleeper.
+/// Returns the interval between polls of one sleeper that the budget allows.
 Duration IdlePolls::fair_pause() const {
   const auto sleepers = static_cast<double>(sleepers_ + 1);
   const double fair = std::max(load_ / (left_a_second() * planned), sleepers / looks_);
@@ -275,8 +275,8 @@ Duration IdlePolls::fair_pause() const {
                   Duration(shortest_pause));
 }
 
-/// An eighth less to an eighth more: hosts and lists that began together drift apart within some
-/// turns, and none waits much longer than another.
+/// Adds jitter of one eighth: hosts and lists that started together diverge after some polls, and
+/// no list waits much longer than another.
 Duration IdlePolls::pause(unsigned patience) {
   const Duration fair = fair_pause();
   planned_by_ = std::max(planned_by_, fair);
@@ -292,7 +292,7 @@ double IdlePolls::random_part() {
   return static_cast<double>(next_random(random_) >> 11U) / 9007199254740992.0;
 }
 
-/// The next one.
+/// Returns the next time on the grid.
 Instant IdlePolls::on_the_beat(Instant at) const {
   const auto passed = (at.time_since_epoch() + offbeat_) % beat;
   return passed == Duration{0} ? at : at + (beat - passed);
@@ -312,14 +312,14 @@ void IdlePolls::arm() {
   if (timer_.deadline() != at) timer_.set(at, [this] { run(); });
 }
 
-/// A turn is planned by what there is to do when its sleeper goes to sleep. Ten thousand lists that
-/// each take a command of their own for a moment would wait for minutes, with nobody before them.
+/// A poll is planned with the load at the time of sleep(). If ten thousand lists need a command of
+/// their own for a moment, their polls are planned minutes later, although the load is low by then.
 bool IdlePolls::worth_review(Instant now) const {
   const Duration since = now - reviewed_at_;
   return since >= review || (since >= early_review && planned_by_ > 2 * fair_pause());
 }
 
-/// To look at all turns costs more than to wait a little longer for some.
+/// Plans late polls again. Examining all polls is expensive, so this is done only at intervals.
 void IdlePolls::review_turns(Instant now) {
   reviewed_at_ = now;
   const Duration longest = longest_turn();
@@ -342,8 +342,8 @@ void IdlePolls::run() {
   refill();
   const Instant now = clock_.now();
   if (worth_review(now)) review_turns(now);
-  // Who shares goes with everybody who is due: a command for a few would cost as much. A hint is
-  // followed by a command of its own.
+  // A sleeper that shares its command is polled together with all others that are due, because a
+  // command for some of them costs the same. A poll with a hint has its own command.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
     Sleeper& sleeper = take_due();
     const double price = sleeper.shares() && !sleeper.hinted_ ? 0 : 1;

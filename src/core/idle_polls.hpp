@@ -1,4 +1,5 @@
-// Lists that had nothing to do share one budget of polls (`idle_commands`, w8y.toml(5)).
+// Scheduler of the polls of idle lists, which share one budget of Redis commands (`idle_commands`,
+// w8y.toml(5)).
 #pragma once
 
 #include <cstddef>
@@ -15,38 +16,43 @@
 
 namespace w8y {
 
-/// Wakes each sleeper now and then: after `min_pause`, or later if there are so many that the
-/// budget or looks_per_second does not allow it. One timer for all, however many sleep.
+/// Wakes each sleeper periodically: after `shortest_pause`, or later if there are too many sleepers
+/// for the budget or looks_per_second. All sleepers share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
-  /// Looks that many lists share cost little of the budget, but still time, here and at Redis.
+  /// Maximum number of polls of one host per second. Polls that share a command cost little of the
+  /// budget, but still time on the host and in Redis.
   static constexpr double looks_per_second = 7'500;
-  /// Of all hosts of a fleet together: a look at a list whose items rest takes Redis some 5 µs, so
-  /// this is a third of what one Redis can do. A list has the more hosts that look at it.
+  /// Maximum number of polls per second of all hosts of a fleet. Redis needs about 5 µs to poll a
+  /// list whose items are delayed, so this is a third of the capacity of one Redis. The load of a
+  /// list grows with the number of hosts that poll it.
   static constexpr double looks_of_fleet = 60'000;
-  /// The part of the budget that turns are planned for. The rest is for turns that cost more than
-  /// expected.
+  /// The fraction of the budget for which polls are planned. The remainder is for polls that cost
+  /// more than expected.
   static constexpr double planned = 0.8;
-  /// Turns come at multiples of this, so that those who can share a command are due together.
+  /// Grid of poll times, so that sleepers that can share a command are due together.
   static constexpr Duration beat = std::chrono::milliseconds(50);
-  /// Nobody is planned to wait more than so many times as long as others for a turn.
+  /// Upper bound of Terms::patience: how many times longer than others one list may wait for its
+  /// next poll.
   static constexpr unsigned most_patience = 8;
-  /// Turns that were planned when there was more to do are brought forward this often.
+  /// Interval at which polls that were planned under a higher load are brought forward.
   static constexpr Duration review = std::chrono::seconds(2);
-  /// Or so soon, where there was more than twice as much to do.
+  /// The same interval if the load was more than twice as high.
   static constexpr Duration early_review = std::chrono::milliseconds(250);
-  /// So few claim at once when Redis is back, and twice as many after each that is answered soon,
-  /// half as many after one that took long: a thousand hosts that come back together are answered
-  /// well within a command's timeout, and one that is alone is not held up.
+  /// Bounds of the number of sleepers that are admitted to claim at once after a reconnect. The
+  /// number doubles when a claim gets its reply within `soon_back`, and halves when the reply needs
+  /// `late_back` or longer. A thousand hosts that reconnect together thus get their replies well
+  /// within the command timeout, and a single host is not delayed.
   static constexpr std::size_t least_back = 8;
   static constexpr std::size_t most_back = 256;
   static constexpr Duration soon_back = std::chrono::milliseconds(100);
   static constexpr Duration late_back = std::chrono::milliseconds(400);
-  /// Who has owed something for so long is forgiven all of it: no list goes unseen for longer.
+  /// A deficit older than this is cancelled, so that every list is polled at least this often.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
 
-  /// Commands of one pass that all wait for; and never more than half a second of the budget.
+  /// Maximum number of commands of one scan that are charged to the common budget, and never more
+  /// than half a second of the budget.
   static constexpr double most_at_once = 64;
 
   class Sleeper {
@@ -57,99 +63,103 @@ class IdlePolls {
     Sleeper& operator=(const Sleeper&) = delete;
 
     struct Terms {
-      std::optional<Duration> hint;  ///< from now: sooner than in its turn, if that is sooner
-      /// So many times longer than others it can wait for its turn; `most_patience` at most.
+      std::optional<Duration> hint;  ///< from now; used if earlier than the planned poll
+      /// How many times longer than others it can wait for its next poll; at most `most_patience`.
       unsigned patience = 1;
-      /// Commands that it will cost, as far as is known. One that shares its command with others
-      /// pays only what is charged then; any other pays 1 when it is woken.
+      /// Expected cost in commands. A sleeper that shares its command with others is charged later,
+      /// by charge(). Any other sleeper is charged 1 when it is woken.
       double cost = 1;
     };
-    /// Asks for one poll_due().
+    /// Requests one poll_due().
     void sleep(const Terms& terms);
-    /// No poll_due() any more.
+    /// Cancels the requested poll_due().
     void wake();
-    /// The poll cost more commands than were paid; below 0: fewer, or it was no idle poll after
-    /// all.
+    /// Charges commands in addition to those already charged. Negative if the poll cost less, or if
+    /// it was not an idle poll.
     void charge(double commands) { polls_.tokens_ -= commands; }
-    /// The poll cost many more: a pass over a long list. Half of the budget pays such debts, in
-    /// equal parts to all who owe: a small debt is not paid behind a large one. The other half is
-    /// for those who owe nothing, and pays debts too once a second of it is unused. Until its debt
-    /// is paid, the sleeper's turn does not come, unless it shares a command with others.
+    /// Charges the cost of a scan of a long list as a deficit of this sleeper. Half of the budget
+    /// reduces deficits, in equal parts for all sleepers that have one, so that a small deficit
+    /// does not wait behind a large one. The other half is for sleepers without a deficit, and also
+    /// reduces deficits once one second of it is unused. While the sleeper has a deficit, it is not
+    /// polled, unless it shares a command with others.
     void owe(double commands);
     [[nodiscard]] bool owes();
-    /// A pass cost so many more. All wait for a few of them, and the sleeper owes the rest. Below 0
-    /// it cost fewer.
+    /// Charges the additional cost of a scan: at most `most_at_once` commands to the common budget,
+    /// the rest as a deficit of this sleeper. Negative if the scan cost less than was charged.
     void charge_pass(double commands);
-    /// Whether the budget pays for a command now; then it is paid, and told as `paid`.
+    /// Charges one command if the budget has one now. Returns false otherwise. The command is
+    /// reported as `paid`.
     [[nodiscard]] bool pay();
-    /// The same, where half a second of the budget would be left: nobody's turn waits for what this
-    /// has cost.
+    /// The same, but only if half a second of the budget remains, so that the command does not
+    /// delay the poll of another sleeper.
     [[nodiscard]] bool pay_from_spare();
-    /// Its next turn comes at any time within a turn: all hosts of a fleet have heard what it has,
-    /// begin, or come back at once, and would look at the same moment from then on.
+    /// Sets the next poll to a random time within its interval. Used after an event that reaches
+    /// all hosts of a fleet at once (a wake-up, a start, a reconnect), so that they do not poll at
+    /// the same moment from then on.
     void go_apart() { apart_ = true; }
-    /// A random duration below that.
+    /// Returns a random duration below `below`.
     [[nodiscard]] Duration spread(Duration below);
-    /// Redis is back, for all sleepers at once. Asks for one back_due(), which comes when few
-    /// enough others are at it.
+    /// Requests one back_due() after a reconnect to Redis, which affects all sleepers at once.
+    /// back_due() is called when the sleeper is admitted.
     void come_back();
-    /// The same, for a caller that goes on at once if few enough others are at it. True: it may go
-    /// on, and calls been_back() later. False: it waits for back_due().
+    /// The same, but admits the caller at once if possible. Returns true if it was admitted: the
+    /// caller must call been_back() later. Returns false if it must wait for back_due().
     [[nodiscard]] bool come_in();
-    /// What began with come_in() or back_due() is over.
+    /// Ends the claim that started with come_in() or back_due().
     void been_back();
-    /// How long half of the budget takes to pay for so many commands, if nobody else owes any;
-    /// `max_debt` at most.
+    /// Returns how long half of the budget needs to cover `commands` if no other sleeper has a
+    /// deficit; at most `longest_debt`.
     [[nodiscard]] Duration time_for(double commands) const;
 
    protected:
-    /// `hinted`: the time of its hint has come. `paid`: commands of the budget.
+    /// Called when a poll is due. `hinted`: the time of its hint has come. `paid`: commands that
+    /// were charged to the budget.
     virtual void poll_due(bool hinted, double paid) = 0;
-    /// Followed by one been_back(), at once or later.
+    /// Called when the sleeper is admitted. It must call been_back() once, immediately or later.
     virtual void back_due() = 0;
 
    private:
     friend class IdlePolls;
-    /// Its command is one for two lists at least.
+    /// Returns whether at least two lists share its command.
     [[nodiscard]] bool shares() const { return cost_ <= 0.5; }
 
     IdlePolls& polls_;
-    const std::uint64_t number_;  ///< who are due at once go in the order in which they were made
+    const std::uint64_t number_;  ///< order among sleepers that are due at the same time
     Instant due_{};
     double cost_ = 1;
-    std::uint32_t place_ = awake;  ///< in what is due then
+    std::uint32_t place_ = awake;  ///< index in Due::sleepers
     std::uint8_t patience_ = 1;
     bool hinted_ = false;
     bool apart_ = true;
     enum class Back : std::uint8_t { no, waiting, at_it };
     Back back_ = Back::no;
     struct Debt {
-      double paid_at;               ///< in IdlePolls::paid_each_
-      Instant forgiven_at;          ///< whatever is left of it
-      std::optional<Instant> turn;  ///< it sleeps, and its turn comes no sooner than this
+      double paid_at;               ///< value of IdlePolls::paid_each_ at which the deficit is zero
+      Instant forgiven_at;          ///< the remainder is cancelled then
+      std::optional<Instant> turn;  ///< set while it sleeps: earliest time of its poll
     };
-    std::unique_ptr<Debt> debt_;  ///< few owe something
+    std::unique_ptr<Debt> debt_;  ///< nullptr for most sleepers
   };
 
-  /// `seed` spreads hosts: two that start together don't poll in step.
+  /// `seed` adds jitter: two hosts that start together do not poll in step.
   IdlePolls(TimerQueue& timers, const Clock& clock, unsigned per_second, std::uint64_t seed);
   void set_budget(unsigned per_second);
-  /// So many hosts look at lists of the same Redis, this one included.
+  /// Sets the number of hosts that poll lists of the same Redis, including this host.
   void share_with(std::size_t hosts);
-  /// How long a list at rest waits for its turn at most, as things are: unless it owes something,
-  /// or others look after it.
+  /// Returns how long an idle list currently waits for its poll at most, unless it has a deficit or
+  /// other hosts poll it.
   [[nodiscard]] Duration longest_turn() const;
 
  private:
-  /// Those that are due at once. Turns come on the beat, so there are few of these however many
-  /// sleep, and to sleep or to wake costs no search among all.
+  /// Sleepers that are due at the same time. Poll times are multiples of `beat`, so there are few
+  /// entries, and sleep() and wake() do not search all sleepers.
   struct Due {
     std::vector<Sleeper*> sleepers;
-    bool sorted = true;  ///< the first to go stands at the end
+    bool sorted = true;  ///< the next sleeper is the last element
   };
   static constexpr std::uint32_t awake = UINT32_MAX;
 
-  /// Of those who owe something: who was made first goes first.
+  /// Sleepers with a deficit, by rank and then by order of construction.
   template <typename Rank>
   using Debtors = std::map<std::pair<Rank, std::uint64_t>, Sleeper*>;
 
@@ -180,28 +190,28 @@ class IdlePolls {
 
   TimerQueue& timers_;
   const Clock& clock_;
-  std::uint64_t made_ = 0;  ///< sleepers
+  std::uint64_t made_ = 0;  ///< number of sleepers constructed so far
   double per_second_;
-  double looks_ = looks_per_second;  ///< of this host
+  double looks_ = looks_per_second;  ///< maximum number of polls per second of this host
   double tokens_;
   Instant filled_;
   Instant reviewed_at_;
-  /// The longest fair pause by which a turn of now may have been planned.
+  /// The longest fair pause by which a current poll may have been planned.
   Duration planned_by_ = shortest_pause;
   std::uint64_t random_;
-  Duration offbeat_;            ///< of this host against others
-  std::map<Instant, Due> due_;  ///< none is empty
+  Duration offbeat_;            ///< offset of this host's grid of poll times
+  std::map<Instant, Due> due_;  ///< no entry is empty
   std::size_t sleepers_ = 0;
-  double load_ = 0;       ///< commands that a turn of all sleepers comes to
-  double paid_each_ = 0;  ///< commands that who has owed all the time has been given
+  double load_ = 0;       ///< cost in commands of one poll of each sleeper
+  double paid_each_ = 0;  ///< commands that a sleeper has received that had a deficit all the time
   Debtors<double> by_payment_;
   Debtors<Instant> by_forgiving_;
   Timer debts_timer_;
   Timer timer_;
-  std::deque<Sleeper*> back_;  ///< in the order in which they came
+  std::deque<Sleeper*> back_;  ///< waiting for admission, in order of arrival
   std::size_t backs_out_ = 0;
   std::size_t backs_at_once_ = least_back;
-  const Sleeper* timed_ = nullptr;  ///< of those that are out, one whose time is taken
+  const Sleeper* timed_ = nullptr;  ///< an admitted sleeper whose duration is measured
   Instant timed_since_{};
   Timer back_timer_;
 };

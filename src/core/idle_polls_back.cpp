@@ -1,4 +1,4 @@
-// IdlePolls: when all come back at once.
+// IdlePolls: admission of sleepers after a reconnect.
 #include <algorithm>
 
 #include "core/idle_polls.hpp"
@@ -50,7 +50,7 @@ void IdlePolls::note_back(const Sleeper& sleeper) {
   if (backs_out_ == 0 && back_.empty()) backs_at_once_ = least_back;
 }
 
-/// From the loop: who is let in may be inside a call of its own.
+/// Called from the loop, because an admitted sleeper may be inside a call of its own.
 void IdlePolls::let_back() {
   if (back_.empty() || backs_out_ >= backs_at_once_ || back_timer_.pending()) return;
   back_timer_.set(clock_.now(), [this] {

@@ -4,7 +4,7 @@ namespace w8y {
 
 namespace {
 
-/// A byte of a character of UTF-8 that is not its first.
+/// Returns whether the byte is part of a UTF-8 character but not its first byte.
 bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
 }

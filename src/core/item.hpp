@@ -1,4 +1,4 @@
-// What is claimed from a source: an item, the run that will handle it, the proof that it is ours.
+// A claimed item, its run and its fencing token.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,31 @@
 
 namespace w8y {
 
-/// One element of a list: bytes, usually an identifier; NUL, newlines and invalid UTF-8 included.
+/// One element of a list: bytes, usually an identifier. May contain NUL, newlines and invalid
+/// UTF-8.
 using Item = std::string;
 
-/// Longer ones are refused where they are added, and quarantined where they are found in a list.
-/// An item travels as a whole, in one command or one answer, and again in the name of its lock,
-/// with each renewal: of this length it keeps Redis and a connection busy for some tens of
-/// milliseconds, and two of them in one command are far from what a connection carries.
+/// Maximum length of an item in bytes. A longer item is refused when it is added, and quarantined
+/// when it is found in a list. An item is sent as a whole, in one command or reply, and again in
+/// the name of its lock for each renewal. An item of this length keeps Redis and a connection busy
+/// for some tens of milliseconds. Two such items in one command are far below the limits of a
+/// connection.
 inline constexpr std::size_t max_item = std::size_t{16} << 20;
-/// "longer than 16 MiB, the most that an item may have"
+/// Returns "longer than 16 MiB, the most that an item may have".
 [[nodiscard]] std::string too_long_text();
-/// History, events, log and API have as many bytes of an item, and its length beside them.
+/// Maximum number of bytes of an item in the history, events, log and API. The length of the item
+/// is stored beside them.
 inline constexpr std::size_t item_shown = std::size_t{4} << 10;
-/// What is shown of an item: all of it, or its first bytes, which don't end within a character.
+/// Returns the part of an item that is shown: the item, or its first bytes up to the end of a
+/// character.
 [[nodiscard]] std::string_view shown_part(std::string_view item) noexcept;
 
-/// An item as it is shown: told to people and programs, and no longer the item itself.
+/// An item for display. May be truncated, so it does not identify the item.
 struct DisplayItem {
   DisplayItem() = default;
   DisplayItem(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
   DisplayItem(const char* item) : DisplayItem(Item(item)) {}
-  /// Of one that was never read whole.
+  /// Constructs it from an item that was not read completely.
   DisplayItem(std::string_view read, std::size_t of) : beginning(shown_part(read)), length(of) {}
   [[nodiscard]] bool is_truncated() const { return length > beginning.size(); }
 
@@ -40,7 +44,7 @@ struct DisplayItem {
   std::size_t length = 0;
 };
 
-/// The same without a copy: as long as the item is there.
+/// The same without a copy. Valid as long as the item exists.
 struct ItemRef {
   ItemRef() = default;
   ItemRef(const Item& item) : beginning(shown_part(item)), length(item.size()) {}
@@ -53,21 +57,22 @@ struct ItemRef {
   std::size_t length = 0;
 };
 
-/// What an executor is called with, where that is not as usual.
+/// Values for the executor that differ from the defaults.
 struct Call {
-  std::optional<std::string> name;   ///< else: the list's prefix
-  std::optional<std::string> id;     ///< else: the run id
-  std::optional<std::string> input;  ///< else: the item
+  std::optional<std::string> name;   ///< default: the prefix of the list
+  std::optional<std::string> id;     ///< default: the run ID
+  std::optional<std::string> input;  ///< default: the item
 };
 
-/// An item that this host holds. Whoever has the claim settles it or hands it back, exactly once.
+/// An item that this host holds. The owner of the claim must settle it or hand it back, exactly
+/// once.
 struct Claim {
   RunId run;
   Item item;
   Call call;
-  /// Grows with every claim of the list, where the kind of work has one.
+  /// Fencing token: grows with every claim of the list. Only for kinds of work that have one.
   std::optional<std::uint64_t> fence;
-  unsigned attempt = 1;  ///< failures in a row + 1
+  unsigned attempt = 1;  ///< consecutive failures + 1
 };
 
 }  // namespace w8y

@@ -8,7 +8,7 @@ std::string_view code_of(std::string_view job) {
 }
 
 std::string code_error(std::string_view code) {
-  // As in parts/enqueue.lua.
+  // The same check as in parts/enqueue.lua.
   if (code == "members" || code.ends_with("-members"))
     return "the key of a queue of this code would be that of what is in another queue; it must be "
            "a code "

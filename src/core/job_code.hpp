@@ -1,4 +1,4 @@
-// Which queue a job of a schedule is entered in (w8y-keys(7)).
+// Queue of a job of a schedule (w8y-keys(7)).
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace w8y {
 
-/// What names a job's queue: what follows its last ':', or all of it.
+/// Returns the code of a job, which names its queue: the part after the last ':', or the whole ID.
 std::string_view code_of(std::string_view job);
-/// Why no queue can have this code; empty: one can. The keys of such a queue would be those of
-/// another: "A-members" is the set of the queue "A", "A-A" says that the job "A" is worked on.
+/// Returns why no queue can have this code; empty if one can. The keys of such a queue would be
+/// keys of another one: "A-members" is the set of the queue "A", and "A-A" marks the job "A" as
+/// running.
 std::string code_error(std::string_view code);
 
 }  // namespace w8y

@@ -1,4 +1,4 @@
-// The settings that only lists of jobs have: see w8y.toml(5).
+// The settings that only lists of jobs have; see w8y.toml(5).
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,9 @@
 
 namespace w8y {
 
-/// What only lists of jobs have: the list's prefix is the feed's name.
+/// Settings of a list of jobs only. The list's prefix is the name of the feed.
 struct JobSettings {
-  /// After which a claim of a client that writes no lease is taken back; 0: never.
+  /// Time after which a claim without a lease is recovered; 0 = never.
   Duration claim_timeout{0};
   Duration maintenance_interval = std::chrono::seconds(60);  ///< >= 1 s
   bool operator==(const JobSettings&) const = default;

@@ -15,16 +15,16 @@ namespace w8y::core {
 
 namespace {
 
-/// Eight characters at once.
+/// Eight characters that are processed at once.
 using Word = std::uint64_t;
 constexpr Word each(unsigned char value) {
   return value * (~Word{0} / 0xFF);
 }
-/// Whether one of them is less than `most`, which is 0x80 at most.
+/// Returns whether a byte is less than `most`, which is at most 0x80.
 constexpr Word any_below(Word word, unsigned char most) {
   return (word - each(most)) & ~word & each(0x80);
 }
-/// Not 0 if one is a control character, a quote, a backslash, DEL or no ASCII.
+/// Returns 0 if no byte is a control character, a quote, a backslash, DEL or outside ASCII.
 constexpr Word escapes(Word word) {
   return any_below(word, ' ') | any_below(word ^ each('"'), 1) | any_below(word ^ each('\\'), 1) |
          ((word + each(1)) & each(0x80)) | (word & each(0x80));
@@ -35,7 +35,7 @@ Word word_at(const char* at) {
   return word;
 }
 
-/// Nothing in it needs an escape: names, ids and most items.
+/// Returns whether no character needs an escape: true for names, IDs and most items.
 bool is_plain(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -50,7 +50,7 @@ bool is_plain(std::string_view text) {
   return found == 0;
 }
 
-/// Most of it is short, and a call for each piece would cost more than the copy.
+/// Copies short texts inline: a call of memcpy for each would cost more than the copy.
 char* copy(std::string_view text, char* to) {
   constexpr std::size_t half = sizeof(Word);
   if (text.size() < half || text.size() > 2 * half) return std::copy(text.begin(), text.end(), to);
@@ -59,7 +59,7 @@ char* copy(std::string_view text, char* to) {
   return to + text.size();
 }
 
-/// What is before a value: `{"name":`, or with a comma.
+/// Number of characters around a name: `{"name":`, or with a comma.
 constexpr std::size_t around_name = 4;
 
 char* write_name(std::string_view name, bool first, char* to) {
@@ -73,7 +73,7 @@ char* write_name(std::string_view name, bool first, char* to) {
 
 }  // namespace
 
-/// `more` characters at the end, to be written.
+/// Appends `more` characters, to be overwritten by the caller.
 inline char* JsonObject::grow(std::size_t more) {
   const std::size_t before = size_;
   size_ += more;

@@ -1,4 +1,4 @@
-// A JSON object as text, written as it comes: some are made for every run.
+// Builder of a JSON object as text, without a tree of values: it is used for every run.
 #pragma once
 
 #include <concepts>
@@ -9,20 +9,20 @@
 
 namespace w8y::core {
 
-/// How characters that are not ASCII are written.
+/// How characters outside ASCII are written.
 enum class JsonText {
-  utf8,   ///< as they are: for Redis
-  ascii,  ///< as \uXXXX: fit for a terminal
+  utf8,   ///< unchanged: for Redis
+  ascii,  ///< as \uXXXX: safe for a terminal
 };
 
 class JsonObject {
  public:
   static constexpr std::size_t usual_size = 256;
-  /// `size`: about as long as its text will be.
+  /// `size`: approximate length of the text.
   explicit JsonObject(std::size_t size = usual_size, JsonText form = JsonText::utf8)
       : text_(size, '\0'), form_(form) {}
 
-  /// What is no UTF-8 in it gets U+FFFD.
+  /// Adds a string. U+FFFD replaces bytes that are not valid UTF-8.
   void put(std::string_view name, std::string_view value);
   void put(std::string_view name, std::int64_t value);
   void put(std::string_view name, std::uint64_t value);
@@ -36,11 +36,12 @@ class JsonObject {
       put(name, static_cast<std::int64_t>(value));
     }
   }
-  /// `value` as it is.
+  /// Adds `value` unchanged.
   void put_json(std::string_view name, std::string_view value);
-  /// As text under `name`; as base64 under `name`_base64 if they are no UTF-8.
+  /// Adds bytes as a string under `name`, or in base64 under `name`_base64 if they are not valid
+  /// UTF-8.
   void put_bytes(std::string_view name, std::string_view bytes);
-  /// It is over; to be called once.
+  /// Returns the complete object. Must not be called again.
   std::string take();
 
  private:
@@ -51,8 +52,8 @@ class JsonObject {
   char* grow(std::size_t more);
   void make_room();
 
-  std::string text_;      ///< as long as there is room
-  std::size_t size_ = 0;  ///< of what is written
+  std::string text_;      ///< its length is the capacity
+  std::size_t size_ = 0;  ///< length of the text so far
   JsonText form_;
 };
 
@@ -61,7 +62,7 @@ class AsciiObject : public JsonObject {
   explicit AsciiObject(std::size_t size = usual_size) : JsonObject(size, JsonText::ascii) {}
 };
 
-/// A JSON string, with its quotes.
+/// Returns a JSON string with its quotes.
 std::string json_string(std::string_view value, JsonText form = JsonText::ascii);
 
 /// Builder of a JSON array as text.

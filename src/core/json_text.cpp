@@ -11,7 +11,7 @@ namespace w8y::json_text {
 
 namespace {
 
-/// Keeps nothing but where the text stops being JSON.
+/// Keeps only the position at which the text stops being valid JSON.
 class Checker : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
@@ -47,10 +47,10 @@ class Checker : public nlohmann::json_sax<nlohmann::json> {
   std::size_t depth_ = 0;
 };
 
-/// Of most lines.
+/// Number of members of most lines.
 constexpr std::size_t usual_members = 4;
 
-/// Walks over valid JSON.
+/// Scanner of valid JSON.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -97,25 +97,26 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-/// Where the first character stands that no JSON begins with; npos: it may be JSON. A library's
-/// answer is dear, with an exception's text for each line, and most garbage is garbage from its
-/// start.
+/// Returns the position of the first character if no JSON text starts with it; npos if the text may
+/// be JSON. The library is slow for invalid lines, because it builds an exception text for each.
+/// Most invalid lines are invalid from the start.
 std::size_t hopeless_at(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return first;
   const bool may_be = std::string_view("{[\"-0123456789tfn\xef").find(text[first]) !=
-                      std::string_view::npos;  // 0xEF: of a byte order mark
+                      std::string_view::npos;  // 0xEF: start of a byte order mark
   return may_be ? std::string_view::npos : first;
 }
 
-/// Reads an object of the plainest kind: no values within values, no escapes, no fractions, ASCII.
+/// Parser of an object of the simplest kind: no nested values, no escapes, no fractions, ASCII
+/// only.
 class PlainObject {
  public:
-  /// `into`: gets its members; nullptr: they are not wanted.
+  /// `into`: receives the members; nullptr if they are not needed.
   explicit PlainObject(std::string_view text, std::vector<Member>* into = nullptr)
       : text_(text), into_(into) {}
 
-  /// False: it is no such object, and may yet be valid JSON.
+  /// Returns false if the text is not such an object. It may still be valid JSON.
   bool whole() {
     space();
     if (!take('{')) return false;
@@ -174,8 +175,8 @@ class PlainObject {
     text_.remove_prefix(size + 1);
     return true;
   }
-  /// What follows a whole number is looked at by the caller: a fraction is no plain value, and a
-  /// number of very many digits is none for the library either.
+  /// Reads an integer. The caller checks the next character, because fractions are not supported. A
+  /// number with too many digits is left to the library.
   bool number() {
     const std::size_t sign = text_[0] == '-' ? 1 : 0;
     std::size_t size = sign;
@@ -199,7 +200,7 @@ nlohmann::json parse(std::string_view value) {
 }  // namespace
 
 std::optional<std::string> error(std::string_view text) {
-  // Most lines are of this kind, and the library takes ten times as long for them.
+  // Most lines are of this kind, and the library is ten times slower for them.
   if (PlainObject(text).whole()) return std::nullopt;
   if (const auto at = hopeless_at(text); at != std::string_view::npos)
     return "bad JSON at byte " + std::to_string(at + 1);
@@ -293,7 +294,7 @@ std::optional<double> as_number(std::string_view value) {
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error == std::errc{} && end == value.data() + value.size()) return number;
-  const auto parsed = parse(value);  // out of range: what is too small is 0
+  const auto parsed = parse(value);  // out of range: a number that is too small becomes 0
   if (!parsed.is_number()) return std::nullopt;
   return parsed.get<double>();
 }
@@ -306,7 +307,7 @@ void put_unit(std::string& text, unsigned unit) {
   for (int shift = 12; shift >= 0; shift -= 4) text += digits[(unit >> shift) & 15U];
 }
 
-/// The character that begins at `at`, in valid UTF-8; moves `at` to its last byte.
+/// Decodes the character that starts at `at`, in valid UTF-8. Moves `at` to its last byte.
 unsigned code_point(std::string_view text, std::size_t& at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return first;

@@ -19,7 +19,7 @@ std::string runs_text(std::uint64_t runs) {
   return number(runs) + (runs == 1 ? " run" : " runs") + " at once";
 }
 
-/// `nproc` of a list takes the place of the host's.
+/// Returns `nproc` of the list if it is set, otherwise that of the host.
 std::uint64_t processes_for(const ListConfig& rule, std::uint64_t of_host) {
   for (const ResourceLimit& limit : rule.child->rlimits)
     if (limit.name == "nproc") return limit.value.value_or(~std::uint64_t{0});
@@ -56,7 +56,7 @@ std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
                                     const SupervisorSettings& supervisor,
                                     const HostLimits& limits) {
   std::uint64_t runs = 0;
-  std::uint64_t limited = 0;  // of which memory_max limits the memory
+  std::uint64_t limited = 0;  // runs with memory_max
   for (const ListConfigPtr& rule : lists) {
     runs += runs_of(*rule);
     if (rule->child->memory_max) limited += runs_of(*rule);

@@ -1,4 +1,4 @@
-// Whether the limits of a host suffice for what its lists may run at once.
+// Checks whether the limits of a host suffice for the maximum number of runs of its lists.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,30 @@
 
 namespace w8y {
 
-/// What a host allows; nullopt: no limit.
+/// Limits of a host; nullopt = no limit.
 struct HostLimits {
-  std::optional<std::uint64_t> descriptors;  ///< of this process: RLIMIT_NOFILE, the hard one
+  std::optional<std::uint64_t> descriptors;  ///< of this process: hard limit of RLIMIT_NOFILE
   std::optional<std::uint64_t> processes;    ///< of a user: RLIMIT_NPROC
-  bool exempt = false;                       ///< `processes` does not bind this process
+  bool exempt = false;                       ///< `processes` does not apply to this process
   struct Group {
     std::string path;
     std::uint64_t most = 0;  ///< pids.max
   };
-  std::optional<Group> group;           ///< the tightest of those that we are in
+  std::optional<Group> group;           ///< the control group of this process with the lowest limit
   std::optional<std::uint64_t> kernel;  ///< kernel.pid_max, kernel.threads-max
 };
 
-/// Descriptors of a run while it goes on: its process, its outputs, its input, its control group.
+/// Descriptors of an active run: its process, its outputs, its input, its control group.
 constexpr std::size_t descriptors_of_run = 6;
-/// One more where `memory_max` limits the run: the peak of its memory.
+/// One more if `memory_max` limits the run: its peak of memory.
 constexpr std::size_t descriptors_of_limited_run = descriptors_of_run + 1;
-/// Of w8yd itself: the log, Redis, the loop; and the clients of a status address.
+/// Descriptors of w8yd itself: the log, Redis, the loop. `descriptors_of_status` adds the clients
+/// of a status address.
 constexpr std::size_t descriptors_of_host = 64;
 constexpr std::size_t descriptors_of_status = 65;
 
-/// One line for each limit that the lists may reach, with numbers; none if all suffice.
-/// `lists`: those that this host serves.
+/// Returns one line with numbers for each limit that the lists may reach; empty if all limits
+/// suffice. `lists`: the lists that this host serves.
 std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
                                     const SupervisorSettings& supervisor, const HostLimits& limits);
 

@@ -1,4 +1,4 @@
-// How many lines of one talker go to the log: of a child, of one kind of fleet command.
+// Limits the log lines of one sender: a child, or one kind of fleet command.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace w8y {
 
-/// One line each `interval`, and up to `at_once` lines after a time without any.
+/// Rate limit: one line per `interval`, and up to `at_once` lines after a time without lines.
 struct LineRate {
   Duration interval;
   std::size_t at_once;
 };
 
-/// Of a kind of command: more than operators give by hand.
+/// Limit for one kind of command: more than operators give by hand.
 inline constexpr LineRate command_rate{std::chrono::seconds(1), 100};
 
-/// The lines of one talker. Beyond its rate, lines are left out for a second at a time, so that
-/// those between can be read together.
+/// Rate limit of the lines of one sender. Above the rate, lines are dropped for one second at a
+/// time, so that the lines between stay consecutive.
 class LineLimit {
  public:
-  /// Of a child: more than an honest program has to say.
+  /// Limit for a child: more than a correct program needs.
   static constexpr std::size_t per_second = 1000;
   static constexpr std::size_t at_once = 10000;
   static constexpr LineRate child_rate{Duration(std::chrono::seconds(1)) / per_second, at_once};
@@ -37,12 +37,12 @@ class LineLimit {
         most_(rate.interval * static_cast<Duration::rep>(rate.at_once)),
         counted_(now) {}
 
-  /// False: this line is left out.
+  /// Returns false if this line is dropped.
   bool admits(Instant now);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
-  /// How many were left out; they are counted anew from here.
+  /// Returns the number of dropped lines and resets it to 0.
   std::size_t take_left_out();
-  /// It has its whole credit again: forgetting it loses nothing.
+  /// Returns true if the limit is in its initial state, so that it can be deleted.
   [[nodiscard]] bool rested(Instant now) const;
 
  private:
@@ -54,7 +54,7 @@ class LineLimit {
   std::size_t left_out_ = 0;
 };
 
-/// The limits of many talkers, by name. Keeps those who have talked lately.
+/// Rate limits of several senders, by name. Unused limits are deleted.
 class LineLimits {
  public:
   explicit LineLimits(const Clock& clock, LineRate rate = LineLimit::child_rate)
@@ -62,17 +62,18 @@ class LineLimits {
 
   struct Answer {
     bool admitted = true;
-    std::size_t left_out = 0;  ///< if admitted: how many lines before it were not
+    std::size_t left_out = 0;  ///< number of lines that were dropped before it; 0 unless admitted
   };
   Answer ask(std::string_view talker);
-  /// The talker is gone. Returns how many lines were left out and not told yet.
+  /// Deletes the limit of a sender that has ended. Returns the number of dropped lines that were
+  /// not reported.
   std::size_t over(std::string_view talker);
-  /// Names of talkers and their numbers of dropped lines since the last call.
+  /// Returns the names of senders and their numbers of dropped lines since the last call.
   std::vector<std::pair<std::string, std::size_t>> take_left_out();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:
-  /// So that nobody is looked for by a copy of its name.
+  /// Allows lookups without a copy of the name.
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };

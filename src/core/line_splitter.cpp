@@ -19,7 +19,7 @@ void LineSplitter::take(std::string_view piece, bool ends, const Sink& sink) {
   const std::size_t room = max_line_ - partial_.size();
   if (piece.size() <= room && ends && partial_.empty()) {
     ++counts_.lines;
-    sink(piece, false);  // the usual case: nothing is copied
+    sink(piece, false);  // the usual case: no copy
     return;
   }
   partial_.append(piece.substr(0, room));

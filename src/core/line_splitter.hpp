@@ -1,4 +1,4 @@
-// Bytes into lines, with a bound on memory.
+// Splits bytes into lines, with bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace w8y {
 
-/// Splits a stream of bytes at '\n'. A line longer than `max_line` bytes is reported once, cut to
-/// `max_line`, with `cut` set; the rest of it up to its newline is dropped unseen, so that memory
-/// stays at `max_line` whatever a child writes. A trailing '\r' belongs to the line.
+/// Splits a stream of bytes at '\n'. A line longer than `max_line` bytes is reported once,
+/// truncated to `max_line`, with `cut` set. The rest of the line is dropped without buffering, so
+/// that memory use stays at `max_line`. A trailing '\r' belongs to the line.
 class LineSplitter {
  public:
   using Sink = std::function<void(std::string_view line, bool cut)>;
@@ -21,9 +21,9 @@ class LineSplitter {
   explicit LineSplitter(std::size_t max_line) : max_line_(max_line) {}
 
   void feed(std::string_view bytes, const Sink& sink);
-  /// End of file: a last line without newline counts as a line.
+  /// Ends the stream: a last line without newline counts as a line.
   void finish(const Sink& sink);
-  /// What was read since this was asked last.
+  /// Returns the counts of lines since the last call.
   LineCounts::Of take_counts() { return std::exchange(counts_, {}); }
 
  private:

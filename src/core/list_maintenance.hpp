@@ -1,6 +1,5 @@
-// What a list needs besides its runs, from every host that has it in its config, whether or not the
-// host serves it: due jobs are entered in their queues, what a host that is gone has taken goes
-// back.
+// Maintenance of a list. Every host that has the list in its config does it, even if the host does
+// not serve the list: it enqueues due jobs, and recovers the claims of unresponsive hosts.
 #pragma once
 
 #include <string>
@@ -12,18 +11,18 @@ namespace w8y {
 class ListMaintenanceHandler {
  public:
   virtual ~ListMaintenanceHandler() = default;
-  /// Why it can't be done, where that is about this list; empty: that is over. Told when it
-  /// changes.
+  /// Called when the maintenance of this list starts to fail, with the error, and with an empty
+  /// text when it succeeds again.
   virtual void on_maintenance_error(const std::string& why) = 0;
-  /// A job that was due has been entered in its queue, so late.
+  /// Called when a due job was enqueued. `late` is the time since it was due.
   virtual void on_enqueued(Duration /*late*/) {}
 };
 
-/// Goes on by itself until it is destroyed. Never calls its handler from inside a call of its own.
+/// Works until it is destroyed. Never calls its handler inside a call to this object.
 class ListMaintenance {
  public:
   virtual ~ListMaintenance() = default;
-  /// A changed rule of the same kind of work.
+  /// Sets a changed list config of the same kind of work.
   virtual void use(ListConfigPtr rule) = 0;
 };
 

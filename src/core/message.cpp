@@ -13,12 +13,12 @@ namespace {
 using json_text::Member;
 using Members = std::vector<Member>;
 
-/// Of a line, or a value, as much as helps to find it: for the log.
+/// Returns the start of a line or value, for the log.
 std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 80;
   if (text.size() <= longest) return std::string(text);
   std::size_t end = longest;
-  // Not into the middle of a UTF-8 sequence.
+  // Do not split a UTF-8 character.
   while (end > longest - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return std::string(text.substr(0, end)) + "…";
 }
@@ -27,7 +27,7 @@ BadLine bad(const std::string& what, std::string_view seen) {
   return {what + ": " + excerpt(seen)};
 }
 
-/// "10m", or a number of seconds.
+/// Parses "10m" or a number of seconds.
 std::optional<Duration> as_duration(std::string_view value) {
   if (const auto text = json_text::as_string(value)) return parse_duration(*text);
   if (!json_text::as_number(value)) return std::nullopt;

@@ -12,35 +12,35 @@
 namespace w8y {
 
 struct Complete {
-  std::string result;                ///< JSON object: all of the line but `type` (and `id`)
-  std::optional<std::string> error;  ///< there was an "error" key: its text
+  std::string result;                ///< JSON object: the whole line except `type` (and `id`)
+  std::optional<std::string> error;  ///< text of the "error" key; nullopt = no such key
   std::optional<Duration> cooldown;
   std::optional<Duration> backoff;      ///< schedules only
   std::optional<std::string> schedule;  ///< schedules only: "STOP" or "UNSET"
-  std::string mistake;  ///< a key that was passed over, and why; the line counts all the same
+  std::string mistake;  ///< why a key was ignored; the message is valid nevertheless
 };
 struct Progress {
   double numerator = 0;
   double denominator = 0;
 };
 struct Update {
-  std::string data;  ///< JSON, as given
+  std::string data;  ///< JSON, as received
 };
 struct Print {
   std::string content;
 };
-/// A line that is none of the above. `reason` is for the log; the run goes on.
+/// A line that is not a valid message. `reason` is for the log; the run continues.
 struct BadLine {
   std::string reason;
 };
 using Message = std::variant<Complete, Progress, Update, Print, BadLine>;
 
-/// Never throws: whatever a child writes is a message or a `BadLine`.
+/// Parses a line. Never throws: every line is a message or a `BadLine`.
 Message parse_message(std::string_view line) noexcept;
 
-/// A line of a `stream` process, with the run it is about.
+/// A line of a `stream` process and its run.
 struct StreamMessage {
-  std::optional<std::string> id;  ///< nullopt: none to be found, or it is no string
+  std::optional<std::string> id;  ///< nullopt = missing, or not a string
   Message message;
 };
 StreamMessage parse_stream_message(std::string_view line) noexcept;

@@ -1,5 +1,5 @@
-// Numbers that others wrote, each read within a range. A number outside of its range is refused, so
-// that no cast, sum or change of unit overflows.
+// Reads numbers from outside within a range. A number outside its range is rejected, so that no
+// cast, sum or change of unit overflows.
 #pragma once
 
 #include <charconv>
@@ -18,16 +18,16 @@ struct IntegerRange {
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Times and durations in milliseconds: from 0 to the end of the year 9999. A sum of 30 of them
-/// fits in 64 bits, in microseconds too.
+/// Times and durations in milliseconds: from 0 to the end of the year 9999. The sum of 30 of them
+/// fits in 64 bits, also in microseconds.
 inline constexpr IntegerRange ms_range{0, 253'402'300'799'999};
-/// Differences of two times.
+/// Differences between two times.
 inline constexpr IntegerRange signed_ms_range{-ms_range.max, ms_range.max};
-/// Unix times in seconds, as jobs of a schedule have them.
+/// Unix times in seconds, as in jobs of a schedule.
 inline constexpr IntegerRange seconds_range{-ms_range.max / 1000, ms_range.max / 1000};
-/// Counts that are added up or multiplied: a double holds them exactly.
+/// Counts that are added or multiplied: a double represents them exactly.
 inline constexpr IntegerRange count_range{0, std::int64_t{1} << 53U};
-/// All values of a type, as far as 64 bits with a sign hold them.
+/// All values of a type that fit in 64 bits with a sign.
 template <typename Number>
 inline constexpr IntegerRange range_of{
     std::numeric_limits<Number>::min(),
@@ -35,20 +35,20 @@ inline constexpr IntegerRange range_of{
         ? std::numeric_limits<std::int64_t>::max()
         : static_cast<std::int64_t>(std::numeric_limits<Number>::max())};
 
-// nullopt: not a number, or outside of the range.
+// nullopt = not a number, or outside the range.
 
 constexpr std::optional<std::int64_t> read_integer(std::int64_t number, IntegerRange range) {
   return number < range.min || number > range.max ? std::nullopt : std::optional(number);
 }
 
-/// Without its fraction.
+/// Truncates the fraction.
 constexpr std::optional<std::int64_t> read_integer(double number, IntegerRange range) {
   constexpr double limit = 9'223'372'036'854'775'808.0;  // 2^63; NaN passes neither comparison
   if (!(number >= -limit && number < limit)) return std::nullopt;
   return read_integer(static_cast<std::int64_t>(number), range);
 }
 
-/// All of `text`, in decimal digits.
+/// Parses the whole of `text` as decimal digits.
 inline std::optional<std::int64_t> read_integer(std::string_view text, IntegerRange range) {
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
@@ -57,7 +57,7 @@ inline std::optional<std::int64_t> read_integer(std::string_view text, IntegerRa
   return read_integer(number, range);
 }
 
-/// A value of nlohmann's JSON that is a whole number.
+/// Reads an integral value of nlohmann's JSON.
 template <typename Json>
 requires requires(const Json& value) {
   value.is_number_unsigned();
@@ -75,14 +75,14 @@ std::optional<std::int64_t> read_integer(const Json& value, IntegerRange range) 
   return std::trunc(number) == number ? read_integer(number, range) : std::nullopt;
 }
 
-/// A time or a duration in milliseconds, in any of the forms above.
+/// Reads a time or a duration in milliseconds, from any of the types above.
 template <typename Foreign>
 std::optional<WallTime> read_ms(const Foreign& foreign, IntegerRange range = ms_range) {
   const auto number = read_integer(foreign, range);
   return number ? std::optional(WallTime(*number)) : std::nullopt;
 }
 
-/// All of `text`. Redis writes scores of sorted sets like this, "inf" too.
+/// Parses the whole of `text`, as Redis writes scores of sorted sets, including "inf".
 inline std::optional<double> read_real(std::string_view text) {
   double number = 0;
   const char* end = text.data() + text.size();
@@ -90,7 +90,7 @@ inline std::optional<double> read_real(std::string_view text) {
   return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
 }
 
-/// A time that Thoonk's clients may have written in seconds: those are too small for milliseconds
+/// Reads a time that a Thoonk client may have written in seconds: values below 1e11 are seconds
 /// (w8y-keys(7)).
 inline std::optional<WallTime> read_score_time(std::string_view text) {
   const auto number = read_real(text);

@@ -34,7 +34,7 @@ std::string end_text(const ProcessEnd& end) {
       end);
 }
 
-/// The time is a sum, the memory the larger of the two.
+/// Adds the times, and keeps the larger peak of memory.
 ResourceUse& ResourceUse::operator+=(const ResourceUse& more) {
   if (more.cpu) cpu = cpu.value_or(Duration{0}) + *more.cpu;
   if (more.peak_memory) peak_memory = std::max(peak_memory.value_or(0), *more.peak_memory);

@@ -1,4 +1,4 @@
-// How a run ended. `RunEnd` is what the executor saw; `Outcome` is what that means
+// How a run ended. `RunEnd` is the data from the executor; `Outcome` is its meaning
 // (w8y-executor(7), HOW A RUN ENDED).
 #pragma once
 
@@ -19,31 +19,32 @@ struct Exited {
 struct Signalled {
   int signal = 0;
   /// Reason for the signal, if the kernel reports one: "killed by the kernel: out of memory, limit
-  /// 512MiB"; empty: not known.
+  /// 512MiB"; empty = not known.
   std::string why = {};
 };
-/// The process never ran: no such file, no more processes, an item that can't be an argument.
+/// The process never started: no such file, no more processes, an item that cannot be an argument.
 struct NotStarted {
   std::string reason;
-  bool item_at_fault = false;  ///< the item itself can't be run: that is a failure, not a crash
-  bool host_is_short = false;  ///< of processes, descriptors, memory, disk: it will pass
-  /// The program, or what the list names besides (a folder, a file, an account, a limit), is not to
-  /// be had here: another host may have it.
+  bool item_at_fault = false;  ///< the item itself cannot be run: a failure, not a crash
+  bool host_is_short = false;  ///< of processes, descriptors, memory or disk: temporary
+  /// The program or another prerequisite of the list (a directory, a file, an account, a limit) is
+  /// missing on this host. Another host may have it.
   bool host_lacks = false;
 };
-/// A `stream` process has answered for the run, and goes on.
+/// A `stream` process has replied for the run, and continues.
 struct Answered {};
-/// A `stream` process ended, or had to be ended, without an answer for the run.
+/// A `stream` process ended, or was stopped, without a reply for the run.
 struct Unanswered {
   std::string reason;
-  bool for_another = false;  ///< ended for another run's sake: no failure of this one
-  bool untaken = false;      ///< it waited for a process when it was ended
+  bool for_another = false;  ///< stopped because of another run: not a failure of this run
+  bool untaken = false;      ///< the run still waited for a process when it was stopped
 };
 using ProcessEnd = std::variant<Exited, Signalled, NotStarted, Answered, Unanswered>;
-/// "exit 3", "signal 9 (SIGKILL)", "answered", or why it never ran or was not answered for.
+/// Returns "exit 3", "signal 9 (SIGKILL)", "answered", or why the run never started or got no
+/// reply.
 std::string end_text(const ProcessEnd& end);
 
-/// What processes used, from their start to their end.
+/// Resources that processes used, from start to end.
 struct ResourceUse {
   std::optional<Duration> cpu = {};               ///< time on all processors together
   std::optional<std::uint64_t> peak_memory = {};  ///< bytes
@@ -51,16 +52,16 @@ struct ResourceUse {
   ResourceUse& operator+=(const ResourceUse& more);
 };
 
-/// Everything an executor can tell about a run that is over.
+/// Everything that an executor reports about an ended run.
 struct RunEnd {
   ProcessEnd process;
-  std::optional<Complete> complete;  ///< the first `complete` line, if any
-  std::string stderr_tail;           ///< at most `stderr_tail` bytes, the last ones
-  std::size_t bad_lines = 0;         ///< lines of output that were no message
-  ResourceUse used = {};             ///< not of a run by a `stream` process, which has others, too
+  std::optional<Complete> complete;  ///< the first `complete` line
+  std::string stderr_tail;           ///< at most `stderr_tail` bytes, from the end
+  std::size_t bad_lines = 0;         ///< lines of output that were not valid messages
+  ResourceUse used = {};  ///< not set for a run of a `stream` process, which has other runs as well
 };
 
-/// Why we ended a run that would have gone on.
+/// Why w8yd stopped a run.
 enum class StopReason { timeout, progress_timeout, shutdown, cancelled, lease_lost };
 
 struct Succeeded {};
@@ -71,18 +72,18 @@ struct Crashed {
   std::string reason;
 };
 struct TimedOut {
-  bool silent = false;  ///< by `progress_timeout`, not by `timeout`
+  bool silent = false;  ///< true = `progress_timeout`, false = `timeout`
 };
 struct Cancelled {
-  bool by_operator = false;   ///< else: shutdown past `drain_timeout`
-  bool with_another = false;  ///< else: its process was ended for the sake of another run
+  bool by_operator = false;   ///< false = shutdown past `drain_timeout`
+  bool with_another = false;  ///< the process was stopped because of another run
 };
 struct Lost {};
 using Outcome = std::variant<Succeeded, Failed, Crashed, TimedOut, Cancelled, Lost>;
 
-/// "succeeded", "failed", "crashed", "timed out", "cancelled", "lost": as history shows it.
+/// Returns "succeeded", "failed", "crashed", "timed out", "cancelled" or "lost", as in the history.
 const char* outcome_name(const Outcome& outcome);
-/// One line for people: what went wrong, empty when nothing did.
+/// Returns the error on one line for people; empty if the run succeeded.
 std::string outcome_reason(const Outcome& outcome);
 
 }  // namespace w8y

@@ -6,7 +6,7 @@ namespace w8y::core {
 
 namespace {
 
-/// Bytes of the character of UTF-8 that `name` starts with; 1 for what is none.
+/// Returns the length of the UTF-8 character at the start of `name`; 1 if it is invalid.
 std::size_t character_at(std::string_view name) {
   std::size_t length = 1;
   if (static_cast<unsigned char>(name.front()) < 0xc0) return length;
@@ -23,7 +23,7 @@ bool is_pattern(std::string_view text) {
 }
 
 bool fits(std::string_view pattern, std::string_view name) {
-  // Where the last '*' is, and what of the name it has taken: only that one need ever take more.
+  // The last '*' and the part of the name that it matches: only the last one needs to match more.
   std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   std::size_t at = 0;

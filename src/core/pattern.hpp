@@ -1,4 +1,4 @@
-// Patterns for names: '*' is any bytes, '?' is one character.
+// Patterns for names: '*' matches any bytes, '?' matches one character.
 #pragma once
 
 #include <string_view>

@@ -27,7 +27,8 @@ std::optional<WallTime> utc_time(std::string_view text) {
   return WallTime(std::int64_t{timegm(&utc)} * 1000);
 }
 
-/// " (by WHO since WHEN)" at the end of the value; without the blank where there is no reason.
+/// Removes " (by WHO since WHEN)" from the end of the value. Without a reason there is no leading
+/// blank.
 bool take_author(std::string_view& value, Pause& pause) {
   if (!value.ends_with(')')) return false;
   const std::size_t start = value.rfind("(by ");

@@ -8,7 +8,7 @@ namespace w8y {
 
 namespace {
 
-/// One visitor for all outcomes, so that a new one can't be forgotten here.
+/// One visitor for all outcomes, so that a new outcome does not compile without a counter.
 struct Count {
   RunCounters& counters;
   void operator()(const Succeeded&) const { ++counters.succeeded; }
@@ -63,7 +63,7 @@ void Poller::drain() {
   advance();
 }
 
-// ---- what is made when it wakes
+// ---- state that is created when the list becomes active
 
 const Poller::Work& Poller::none() {
   static const Work at_rest;
@@ -83,7 +83,7 @@ Poller::Work& Poller::ready() {
   return *work_;
 }
 
-/// Whoever had a run may be inside a call of this.
+/// A poller that had a run may be inside a callback of this object, so it is not deleted.
 bool Poller::Work::unused() const {
   const bool same_executor = !executor || (made_executor && executor->unused());
   return same_executor && runs.unused() && shortage.unused() && places() == 0 &&
@@ -104,7 +104,7 @@ Poller::Totals& Poller::past() {
   return *past_;
 }
 
-// ---- where it stands
+// ---- the state
 
 bool Poller::may_take() const {
   return !draining_ && !quiet_ && !lacking_ && rule_->enabled && rule_->concurrency > 0;
@@ -152,7 +152,7 @@ void Poller::ask() {
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);
   room = work.shortage.room(room);
   std::size_t ahead = work.shortage.any() ? 0 : claim_ahead();
-  // Half empty is soon enough to ask again: fewer, larger claims.
+  // Prefetch again only when at most half is left: fewer and larger claims.
   ahead = this->ahead() * 2 <= ahead ? ahead - this->ahead() : 0;
 
   const std::size_t kept = std::exchange(work.next_places, 0);
@@ -173,8 +173,8 @@ void Poller::ask() {
   if (kept > room) release(kept - room);
 }
 
-/// While a claim is out, the place is kept for the next one: who gave up its turn for that would
-/// have less than its share.
+/// Keeps the slot for the next claim while a claim is in flight. Otherwise the list would lose its
+/// turn and have less than its share.
 void Poller::on_slot_free() {
   if (!claim_out_) return advance();
   const std::size_t taken = work_->places();
@@ -195,18 +195,18 @@ void Poller::finish_draining() {
   set_state(done ? PollerState::drained : PollerState::draining);
 }
 
-// ---- what the source says
+// ---- callbacks of the source
 
 void Poller::on_claimed(ClaimReply&& reply) {
   claim_out_ = false;
   claim_took_ = host_.clock.now() - claimed_at_;
   last_claim_ = reply.end;
   detail_ = std::move(reply.detail);
-  if (reply.end == ClaimEnd::refused && past_) past_->unwritten.clear();  // a part of that
-  Work& work = *work_;  // as long as a claim is out
+  if (reply.end == ClaimEnd::refused && past_) past_->unwritten.clear();  // part of that refusal
+  Work& work = *work_;  // exists while a claim is in flight
   const auto wanted = std::exchange(work.items_wanted, {});
   std::size_t unused = std::exchange(work.claim_places, 0);
-  // A place that was kept for the next claim is of no use if there is none.
+  // A slot that was kept for the next claim is released if there is no next claim.
   const bool rests = !takes_now() || reply.end != ClaimEnd::more;
   const std::size_t not_kept = rests ? std::exchange(work.next_places, 0) : 0;
 
@@ -231,7 +231,7 @@ void Poller::on_claimed(ClaimReply&& reply) {
   advance();
 }
 
-/// A reload may have lowered the limit since they were asked for.
+/// A reload may have lowered the limit since the claim was sent.
 void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
   const std::size_t placed = std::min(places, claims.size());
   if (placed <= room()) return;
@@ -241,15 +241,15 @@ void Poller::hand_back_beyond(std::vector<Claim>& claims, std::size_t places) {
   claims.erase(first, last);
 }
 
-/// What ends were refused while claims are refused, too, is no trouble of its own, and says nothing
-/// of later.
+/// Ignores write errors while claims are refused as well: they are not a separate problem, and may
+/// not apply later.
 void Poller::on_unwritten(const std::string& why) {
   if (why == unwritten() || (!why.empty() && last_claim_ == ClaimEnd::refused)) return;
   past().unwritten = why;
   host_.events.write_error_changed(*this);
 }
 
-/// Of a list that never had a run nothing is kept.
+/// Nothing is stored for a list that never had a run.
 void Poller::count_claim(const ClaimReply& reply) {
   if (!past_ && reply.claims.empty()) return;
   const auto end = reply.claims.empty() ? static_cast<std::size_t>(reply.end) : 0;
@@ -282,7 +282,7 @@ void Poller::on_lease_expiring(const RunId& run) {
     work_->runs.kill(run, StopReason::lease_lost);
 }
 
-// ---- what its runs say
+// ---- callbacks of the runs
 
 void Poller::run_started(const ActiveRun& run) {
   const bool held = work_->shortage.holds();
@@ -312,7 +312,7 @@ void Poller::process_changed(int pid, const ProcessEvent& news) {
   host_.events.process_changed(*this, pid, news);
 }
 
-/// As if it had not been claimed: another host may have what this one lacks.
+/// Handles the run as if the item had not been claimed: another host may have the prerequisite.
 void Poller::not_started(const EndedRun& run, const NotStarted& why) {
   --count().claimed;
   ++past().measures.not_started[why.host_is_short ? 0 : 1];
@@ -324,7 +324,7 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
     short_now = work_->shortage.begin(why.reason);
   } else {
     work_->shortage.untold();
-    // A run of an earlier rule says nothing about this one.
+    // A run of an earlier list config has no effect on this one.
     lacking_now = run.rule == rule_ && !std::exchange(lacking_, true);
   }
   source_->hand_back(run.claim);
@@ -336,13 +336,13 @@ void Poller::not_started(const EndedRun& run, const NotStarted& why) {
 
 void Poller::run_over(EndedRun&& run, Duration took) {
   if (const auto* unstarted = std::get_if<NotStarted>(&run.end.process)) {
-    // The one-item wrapper ends with the reason: it is not here to wait.
+    // The one-item wrapper exits with the reason; it does not retry.
     if ((unstarted->host_is_short || unstarted->host_lacks) && run.rule->supervised)
       return not_started(run, *unstarted);
     ++past().measures.not_started[2];
     work_->shortage.untold();
   } else if (std::holds_alternative<Unanswered>(run.end.process)) {
-    work_->shortage.untold();  // it may not have begun
+    work_->shortage.untold();  // it may not have started
   }
   std::visit(Count{count()}, run.outcome);
   count().used += run.end.used;
@@ -353,14 +353,14 @@ void Poller::run_over(EndedRun&& run, Duration took) {
   }
   note_time_of_run(took);
   host_.events.run_ended(*this, run);
-  // What waits here is started first: the rest is done while it runs.
+  // A prefetched item starts first; the settlement follows while it runs.
   const bool next_waits = ahead() > 0 && may_take();
   if (next_waits) {
     release(1);
     start_ahead();
   }
-  // Settled before the next claim is asked: both travel in one write, and the claim sees the item
-  // free if it is.
+  // Settle before the next claim: both are sent in one write, and the claim can then find the item
+  // free.
   source_->settle(std::move(run));
   if (!next_waits) release(1);
   advance();

@@ -1,16 +1,16 @@
-// What ties one source to one executor under one concurrency limit.
+// Connects one source to one executor under one concurrency limit.
 //
-// Slot → claim → run → settle. A poller is told of things (a claim was answered, a run ended, a
-// place is free, something woke up) and after each looks at where it stands: advance().
+// The cycle is: slot, claim, run, settlement. After each event (a reply to a claim, the end of a
+// run, a free slot, a wake-up) the poller calls advance(), which determines its state:
 //
-//   held      takes nothing: quiet, disabled, limit 0, something is not to be had on this host
-//   waiting   has room under its own limit and waits for one of the host's places
-//   claiming  has asked the source and waits for its answer
-//   full      as many runs as it may have
-//   resting   the source had nothing for it: waits until that says that it may ask again
-//   starved   this host can't start processes now: waits until it is worth a try
-//   draining  takes nothing any more and lets its runs finish
-//   drained   has nothing left to do, for good
+// - `held` – starts nothing: quiet, disabled, limit 0, or a prerequisite is missing on this host.
+// - `waiting` – below its own limit; waits for a slot of the host.
+// - `claiming` – a claim is in flight.
+// - `full` – has its maximum number of runs.
+// - `resting` – nothing to claim; waits until the source allows a claim.
+// - `starved` – this host cannot start processes; waits until it may retry.
+// - `draining` – claims nothing more; its runs finish.
+// - `drained` – has no runs and no pending settlements, permanently.
 #pragma once
 
 #include <cstddef>
@@ -45,12 +45,12 @@ enum class PollerState : std::uint8_t {
 
 class Poller;
 
-/// Who watches pollers. Called from inside the poller: look, but don't destroy it; state_changed()
-/// is where an owner notes that a poller has drained, to sweep it later.
+/// Observer of pollers. Called inside the poller, so it must not destroy the poller. An owner uses
+/// state_changed() to register a drained poller for later deletion.
 class PollerObserver {
  public:
   virtual ~PollerObserver() = default;
-  /// For the runs of a poller that was given none; asked for when it wakes.
+  /// Called when a poller without an executor becomes active. Returns the executor for its runs.
   virtual std::shared_ptr<Executor> executor_for(Poller& /*poller*/,
                                                  const ListConfigPtr& /*rule*/) {
     return nullptr;
@@ -63,35 +63,36 @@ class PollerObserver {
   virtual void process_changed(const Poller& /*poller*/, int /*pid*/,
                                const ProcessEvent& /*news*/) {}
   virtual void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) = 0;
-  /// An item is out of circulation.
+  /// Called when an item was quarantined.
   virtual void item_quarantined(const Poller& /*poller*/, const DisplayItem& /*item*/,
                                 const std::string& /*why*/) {}
-  /// Something of a run's end will never be written to Redis.
+  /// Called when a settlement, or a part of it, will never be written to Redis.
   virtual void settlement_abandoned(const Poller& /*poller*/, const RunId& /*run*/,
                                     const std::string& /*why*/) {}
-  /// Its write_error() is another.
+  /// Called when the poller's unwritten() has changed.
   virtual void write_error_changed(const Poller& /*poller*/) {}
   virtual void state_changed(Poller& poller) = 0;
-  /// Its shortage() has begun, or is over: once each, however many runs can't be started.
+  /// Called when shortage() starts and when it ends: once each, regardless of the number of runs
+  /// that cannot be started.
   virtual void shortage_changed(const Poller& poller) = 0;
-  /// A run could not be started because this host lacks what the list names, or its program. The
-  /// poller takes nothing more, until it has another rule.
+  /// Called when a run could not be started because a prerequisite is missing on this host. The
+  /// poller claims nothing more until it has another list config.
   virtual void host_lacks(const Poller& /*poller*/, const std::string& /*reason*/) {}
 };
 
-/// What came of an operator's order to run an item.
+/// Result of an operator's command to run an item.
 struct RunItemResult {
   enum class Result {
-    started,          ///< `run` is
-    refused,          ///< whichever host is asked: `why` says what is in the way
-    not_on_this_host  ///< another host may
+    started,          ///< `run` is its ID
+    refused,          ///< for every host: `why` is the reason
+    not_on_this_host  ///< another host may run it
   };
   Result result = Result::not_on_this_host;
   RunId run;
   std::string why;
 };
 
-/// What the pollers of a host share.
+/// Objects that all pollers of a host share.
 struct PollerHost {
   const Clock& clock;
   TimerQueue& timers;
@@ -107,21 +108,23 @@ class Poller final : private SourceHandler,
   Poller(const PollerHost& host, ListConfigPtr rule);
   ~Poller() override;
 
-  /// The two ends it ties together are made with these as their handlers; then it begins. Without
-  /// an executor, it has its events make one when it wakes, and puts that away at rest.
+  /// Handlers for the source and the executor, which are made before begin() starts the poller. A
+  /// poller without an executor gets one from PollerHost::events when it becomes active, and
+  /// deletes it when it is idle.
   SourceHandler& source_handler() { return *this; }
   RunHandler& run_handler() { return work().runs; }
   void begin(std::unique_ptr<Source> source, std::shared_ptr<Executor> executor = nullptr);
 
-  /// A changed rule: for the next claim and the next run. What runs keeps its own.
+  /// Sets a changed list config, for the next claim and the next run. An active run keeps its list
+  /// config.
   void use(ListConfigPtr rule, std::shared_ptr<Executor> executor = nullptr);
-  /// While set, no new runs.
+  /// Sets whether the poller starts no new runs.
   void set_quiet(bool quiet);
-  /// Places of its limit that runs of a predecessor still take.
+  /// Sets the number of runs of earlier pollers, which count towards its limit.
   void set_reserved(std::size_t runs);
-  /// Takes no more than this many runs in its whole life (the one-item wrapper). 0: no such limit.
+  /// Sets the maximum number of runs in total, for the one-item wrapper. 0 = no limit.
   void set_budget(std::size_t runs) { budget_ = runs; }
-  /// Whether it may claim a little ahead of very short runs (see claim_ahead()).
+  /// Sets whether it may prefetch items for very short runs; see claim_ahead().
   void allow_ahead(bool allow) { ahead_allowed_ = allow; }
   void drain();
   void stop_runs(StopReason reason) {
@@ -130,49 +133,51 @@ class Poller final : private SourceHandler,
   void kill_runs(StopReason reason) {
     if (work_) work_->runs.kill_all(reason);
   }
-  /// SIGTERM, later SIGKILL; the run is cancelled. False: no such run here.
+  /// Sends SIGTERM, and SIGKILL later; the run is cancelled. Returns false if this poller has no
+  /// such run.
   bool cancel(const RunId& run) {
     return work_ != nullptr && work_->runs.stop(run, StopReason::cancelled);
   }
 
   using RunItemDone = std::function<void(const RunItemResult&)>;
-  /// Claims that item now, whatever its rest, and runs it. `then` is called once, at once or from
-  /// the loop; dropped with the poller.
+  /// Claims the item now, even if it is delayed, and runs it. `then` is called once, inside this
+  /// call or from the loop. It is not called if the poller is destroyed first.
   void run_item(const Item& item, const RunItemDone& then);
 
   [[nodiscard]] const ListConfig& rule() const { return *rule_; }
   [[nodiscard]] PollerState state() const { return state_; }
   [[nodiscard]] bool drained() const { return state_ == PollerState::drained; }
-  /// The source's last answer.
+  /// Returns how the source ended its last claim.
   [[nodiscard]] ClaimEnd last_claim() const { return last_claim_; }
   [[nodiscard]] const std::string& detail() const { return detail_; }
   [[nodiscard]] bool claim_is_out() const { return claim_out_; }
-  /// When it asked last, or was answered; before all time: it has not asked.
+  /// Returns the time at which the claim in flight was sent or, if there is none, at which the last
+  /// reply was received. Instant{} before the first claim.
   [[nodiscard]] Instant last_claim_at() const {
     return claim_out_ ? claimed_at_ : claimed_at_ + claim_took_;
   }
-  /// What of its runs' ends Redis refuses to write, beside their locks; empty: nothing, or it
-  /// refuses claims, too.
+  /// Returns why Redis refuses parts of settlements other than the lock. Empty if it refuses
+  /// nothing, or refuses claims as well.
   [[nodiscard]] const std::string& unwritten() const { return past().unwritten; }
   [[nodiscard]] const ActiveRuns& runs() const { return work_ ? work_->runs : none().runs; }
   [[nodiscard]] const RunCounters& counters() const { return past().counters; }
   [[nodiscard]] const RunStats& measures() const { return past().measures; }
-  /// Ends of runs that Redis has not confirmed yet.
+  /// Returns the number of settlements that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const { return source_ ? source_->unsettled() : 0; }
-  /// It has had a run since it was made, or was about to.
+  /// Returns true if it has ever had a run, or has claimed an item.
   [[nodiscard]] bool has_past() const { return past_ != nullptr; }
   [[nodiscard]] const ShortageBreaker& shortage() const {
     return work_ ? work_->shortage : none().shortage;
   }
-  /// What was wrong with the last run that did not succeed, and when; empty: there was none.
+  /// Returns the error of the last run that did not succeed; empty if there was none.
   [[nodiscard]] const std::string& last_problem() const { return past().last_problem; }
   [[nodiscard]] WallTime last_problem_at() const { return past().last_problem_at; }
 
  private:
-  /// How long claims made ahead wait here before they are handed back.
+  /// How long prefetched claims are kept here before they are handed back.
   static constexpr Duration ahead_timeout = std::chrono::milliseconds(100);
 
-  /// What has come of its runs.
+  /// Results of its runs.
   struct Totals {
     RunCounters counters;
     RunStats measures;
@@ -180,43 +185,43 @@ class Poller final : private SourceHandler,
     WallTime last_problem_at{0};
     std::string unwritten;
   };
-  /// Items that are claimed before there is a place for them.
+  /// Items that are claimed before a slot is free for them.
   struct Prefetch {
     explicit Prefetch(TimerQueue& timers) : timer(timers) {}
-    std::optional<Duration> mean_run;  ///< weighted towards the last few
-    std::vector<Claim> claims;         ///< the oldest last; none in a list at rest
+    std::optional<Duration> mean_run;  ///< moving average, weighted towards recent runs
+    std::vector<Claim> claims;         ///< the oldest last; empty in an idle list
     Timer timer;
-    Instant until{};  ///< they are handed back then, if none of them has been started
+    Instant until{};  ///< handed back at this time if none of them was started
   };
-  /// What claims and runs need. Made when it wakes, and put away at rest unless it had a run: ten
-  /// thousand lists at rest have none of it.
+  /// State for claims and runs. Created when the list becomes active, and deleted when it is idle
+  /// unless it had a run. With ten thousand idle lists this saves memory.
   struct Work {
     Work() = default;
     explicit Work(Poller& poller)
         : runs(poller.host_.clock, poller.host_.timers, poller),
           shortage(poller.host_.clock, poller.host_.timers, poller) {}
-    /// Another in its place would be the same.
+    /// Returns true if a new object would have the same state.
     [[nodiscard]] bool unused() const;
-    /// That it has taken, or is about to.
+    /// Returns the number of slots that it has acquired, for runs and for claims.
     [[nodiscard]] std::size_t places() const {
       return runs.size() + claim_places + next_places + item_claims;
     }
 
-    std::shared_ptr<Executor> executor;  ///< nullptr: see ready()
-    bool made_executor = false;          ///< it is not one that was given
+    std::shared_ptr<Executor> executor;  ///< nullptr: ready() makes one
+    bool made_executor = false;          ///< made by ready(), not given by a caller
     ActiveRuns runs;
     ShortageBreaker shortage;
-    std::size_t claim_places = 0;  ///< places taken for the claim that is out
-    std::size_t next_places = 0;   ///< and for the one after it; only while a claim is out
-    std::size_t item_claims = 0;   ///< of single items that are out; each has a place
-    /// Items that are to be run when it is known whether the claim leaves a place.
+    std::size_t claim_places = 0;  ///< slots acquired for the claim in flight
+    std::size_t next_places = 0;   ///< slots for the next claim; 0 unless a claim is in flight
+    std::size_t item_claims = 0;   ///< claims of single items in flight; each has a slot
+    /// Items to run as soon as it is known whether the claim in flight leaves a free slot.
     std::vector<std::pair<Item, RunItemDone>> items_wanted;
-    std::unique_ptr<Prefetch> ahead;  ///< since the end of the first run
+    std::unique_ptr<Prefetch> ahead;  ///< nullptr until the end of the first run
   };
-  /// At rest.
+  /// The state of an idle list.
   static const Work& none();
   Work& work();
-  /// The same, with an executor.
+  /// Returns work() with an executor.
   Work& ready();
   void put_away();
   [[nodiscard]] const Totals& past() const;
@@ -262,7 +267,7 @@ class Poller final : private SourceHandler,
   [[nodiscard]] bool may_take() const;
   [[nodiscard]] bool takes_now() const { return may_take() && !shortage().holds(); }
   [[nodiscard]] std::size_t limit() const;
-  /// Of that, what no run and no claim of a single item has.
+  /// Returns the part of limit() that is not used by runs and by claims of single items.
   [[nodiscard]] std::size_t room() const;
   [[nodiscard]] std::size_t claim_ahead() const;
   void start_ahead();
@@ -288,16 +293,16 @@ class Poller final : private SourceHandler,
   bool claim_out_ = false;
   bool quiet_ = false;
   bool draining_ = false;
-  bool lacking_ = false;  ///< what the rule names is not to be had here
+  bool lacking_ = false;  ///< a prerequisite of the list is missing on this host
   bool ahead_allowed_ = true;
   std::size_t reserved_ = 0;
   std::size_t budget_ = 0;
   std::size_t taken_ = 0;
 
   Instant claimed_at_{};
-  Duration claim_took_{0};  ///< the last one
+  Duration claim_took_{0};  ///< duration of the last claim
   std::string detail_;
-  std::unique_ptr<Totals> past_;  ///< since the first claim
+  std::unique_ptr<Totals> past_;  ///< nullptr until the first claim
 };
 
 }  // namespace w8y

@@ -1,11 +1,11 @@
-// An item that somebody wants to be run, whatever its rest.
+// Poller: runs a single item at an operator's request, even if it is delayed.
 #include <utility>
 
 #include "core/poller.hpp"
 
 namespace w8y {
 
-/// Empty: this host may try.
+/// Returns an empty text if this host may try.
 std::string Poller::why_not_item() const {
   if (draining_) return "the list is gone from the config of this host, or the host drains";
   if (quiet_) return "host is quiet: starting no new runs";
@@ -21,11 +21,11 @@ std::string Poller::why_not_item() const {
   return {};
 }
 
-/// Beside the claim that may be out: that takes what is free, and this what is named.
+/// Independent of the claim in flight: that one claims any free items, this one claims `item`.
 void Poller::run_item(const Item& item, const RunItemDone& then) {
-  Work& work = ready();  // its executor may be what limits it
+  Work& work = ready();  // the executor may limit the number of runs
   RunItemResult reply{RunItemResult::Result::not_on_this_host, {}, why_not_item()};
-  // The claim may leave a place.
+  // The claim in flight may leave a free slot.
   if (!reply.why.empty() && claim_out_ && takes_now() && room() > 0) {
     work.items_wanted.emplace_back(item, then);
     return;
@@ -48,7 +48,7 @@ void Poller::run_item(const Item& item, const RunItemDone& then) {
 }
 
 void Poller::item_claimed(ItemClaim&& claim, const RunItemDone& then) {
-  Work& work = *work_;  // as long as the claim is out
+  Work& work = *work_;  // exists while the claim is in flight
   --work.item_claims;
   RunItemResult reply{RunItemResult::Result::refused, {}, std::move(claim.detail)};
   switch (claim.result) {

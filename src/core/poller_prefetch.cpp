@@ -1,4 +1,4 @@
-// Items that are claimed before there is a place for them, so that none stands empty meanwhile.
+// Poller: claims items before slots for them are free, so that no slot is empty between two runs.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -19,7 +19,8 @@ void Poller::note_time_of_run(Duration took) {
 }
 
 std::size_t Poller::claim_ahead() const {
-  // Places that are short go to whoever has waited longest, not to what waits here already.
+  // If slots are limited on this host, a free slot goes to the list with the longest wait, not to
+  // prefetched items.
   const bool allowed = ahead_allowed_ && budget_ == 0 && host_.slots.limit() == 0;
   if (!allowed || !work_ || !work_->ahead || !work_->ahead->mean_run) return 0;
   return source_->claims_ahead({*work_->ahead->mean_run, claim_took_, limit()});
@@ -31,7 +32,7 @@ void Poller::start_ahead() {
   std::vector<Claim>& claims = work.ahead->claims;
   bool moved = false;
   while (!claims.empty()) {
-    // Looked at here too: after a stall, the lease's own timer may not have had its turn yet.
+    // Checked here as well: after a stall, the timer of the lease may not have run yet.
     if (!source_->may_start(claims.back())) {
       hand_back_ahead(RunId(claims.back().run));
       continue;
@@ -43,7 +44,7 @@ void Poller::start_ahead() {
     work.shortage.tried();
     work.runs.start(std::move(claim), rule_, work.executor);
   }
-  // Set once, and looked at when it is due: this is passed for every run.
+  // Set once, and checked when the timer is due, because this code runs for every run.
   if (moved) work.ahead->until = host_.clock.now() + ahead_timeout;
   if (!claims.empty() && !work.ahead->timer.pending()) watch_ahead();
 }
@@ -54,7 +55,7 @@ void Poller::watch_ahead() {
   kept.timer.set(kept.until, [this, &kept] {
     if (kept.claims.empty()) return;
     if (host_.clock.now() < kept.until) return watch_ahead();
-    kept.mean_run = ahead_timeout;  // the runs have become longer
+    kept.mean_run = ahead_timeout;  // runs take longer than before
     hand_back_ahead();
   });
 }

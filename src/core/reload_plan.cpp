@@ -22,7 +22,8 @@ std::vector<SettingChange> compare(const Settings& before, const Settings& after
   return changes;
 }
 
-/// Secrets that are on both sides: what is on one only shows in the settings' text.
+/// Compares secrets that both sides have. A secret on one side only is visible in the text of the
+/// settings.
 void compare_secrets(const Secrets& before, const Secrets& after,
                      std::vector<SettingChange>& changes) {
   for (const auto& [key, secret] : after) {
@@ -31,7 +32,7 @@ void compare_secrets(const Secrets& before, const Secrets& after,
   }
 }
 
-/// Hands each list of either side to `visit`, with its entry on each side or null.
+/// Calls `visit` for each list of either side, with its entry on each side or nullptr.
 template <class Map, class Visit>
 void walk(const Map& before, const Map& after, const Visit& visit) {
   auto was = before.begin();
@@ -63,7 +64,7 @@ std::vector<SettingChange> changes_of(const ListConfigPtr& before, const ListCon
   return changes;
 }
 
-/// Those that are gone or changed, then those that are new; both by prefix.
+/// Returns removed and changed lists, then new ones; both by prefix.
 template <class Lists>
 std::vector<ListChange> compare_lists(const Lists& before, const Lists& after) {
   std::vector<ListChange> changes;
@@ -175,7 +176,7 @@ void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question) {
     plan.redis.push_back(change);
     return;
   }
-  // By prefix, but for those that are new, which come last.
+  // By prefix, except for new lists, which are last.
   auto at = plan.lists.begin();
   while (at != plan.lists.end() && at->kind != ListChange::Kind::added &&
          at->prefix < *question.list)

@@ -1,4 +1,4 @@
-// What a reload would change: a pure comparison of two configurations.
+// Plan of a reload: a comparison of two configs without side effects.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ struct SettingChange {
   std::string key;
   std::string before;
   std::string after;
-  bool secret = false;  ///< it has changed, and neither side is shown
+  bool secret = false;  ///< it has changed; neither value is shown
 };
 
 struct ListChange {
   enum class Kind { added, removed, changed };
   Kind kind = Kind::changed;
   std::string prefix;
-  std::vector<SettingChange> settings;  ///< kind changed
+  std::vector<SettingChange> settings;  ///< for `changed`
 };
 
 struct ReloadPlan {
@@ -31,32 +31,33 @@ struct ReloadPlan {
   std::vector<ListChange> lists;  ///< by prefix
 
   [[nodiscard]] bool empty() const;
-  /// A line per change, for people: `lists.work: concurrency: 4 -> 8`.
+  /// Returns one line per change, for people: `lists.work: concurrency: 4 -> 8`.
   [[nodiscard]] std::vector<std::string> lines() const;
 };
 
-/// Secrets included. Only what differs becomes text: most lists stay as they are.
+/// Compares two configs, including their secrets. Only differing settings are converted to text,
+/// because most lists do not change.
 ReloadPlan plan_reload(const Config& before, const Config& after);
 
-/// A question to another process, which shows its settings but not its secrets: whether it has the
-/// same secret.
+/// Question to another process whether it has the same secret. That process shows its settings but
+/// not its secrets.
 struct SecretQuestion {
-  std::optional<std::string> list;  ///< prefix; nullopt: of `[redis]`
+  std::optional<std::string> list;  ///< prefix; nullopt = `[redis]`
   std::string key;                  ///< as in Secrets
   std::string digest;
 };
 enum class SecretAnswer { same, changed, none };
 ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
-/// Of all secrets of `after` whose section is in `before` too.
+/// Returns the questions for all secrets of `after` whose section is also in `before`.
 std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,
                                                std::string_view salt);
 SecretAnswer compare_secret(const Config& config, const SecretQuestion& question,
                             std::string_view salt);
 void add_changed_secret(ReloadPlan& plan, const SecretQuestion& question);
 
-/// Replaces each rule of `after` that equals the one of `before` by that one: who uses it keeps it,
-/// and the memory of the new one is free again. The same goes for the URL of Redis, so that its
-/// password has one copy.
+/// Replaces each list config of `after` by an equal one of `before`. Users of the old object keep
+/// it, and the memory of the new object is freed. The URL of Redis is replaced in the same way, so
+/// that its password has one copy.
 void keep_unchanged(const Config& before, Config& after);
 
 }  // namespace w8y

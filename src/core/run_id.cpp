@@ -9,10 +9,10 @@ RunId RunIds::next(WallTime now) {
   const auto ms = static_cast<std::uint64_t>(std::max<WallTime::rep>(now.count(), 0));
   if (ms > last_ms_) {
     last_ms_ = ms;
-    // The top bit stays free, so that counting up within a millisecond can't overflow.
+    // The top bit stays 0, so that counting within a millisecond cannot overflow.
     high_ = random_() & 0x7FFFU;
     low_ = random_();
-  } else if (++low_ == 0) {  // also when the date was set back: ids go on growing
+  } else if (++low_ == 0) {  // also after the clock was set back: IDs keep increasing
     ++high_;
   }
 

@@ -1,4 +1,4 @@
-// Names for runs.
+// IDs of runs.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace w8y {
 
-/// Names one execution in the whole fleet: a ULID, 26 characters, later ones sort after earlier. It
-/// is copied into each table that knows a run, several times for each: a copy takes no memory.
+/// ID of a run, unique in the fleet: a ULID of 26 characters. Later IDs sort after earlier ones. A
+/// copy allocates no memory, because each run's ID is copied into several tables.
 class RunId {
  public:
   static constexpr std::size_t longest = 31;
 
   RunId() = default;
-  /// A longer text becomes an id that no run has: what people ask for may be anything.
+  /// A text that is too long becomes an ID that no run has, because users can enter any text.
   RunId(std::string_view text) noexcept
       : size_(static_cast<std::uint8_t>(std::min(text.size(), longest + 1))) {
     std::copy_n(text.begin(), std::min(text.size(), longest), text_.begin());
@@ -37,14 +37,15 @@ class RunId {
   [[nodiscard]] std::size_t size() const noexcept { return std::string_view(*this).size(); }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  /// As their texts.
+  /// Compare the IDs as texts.
   friend bool operator==(const RunId& one, const RunId& other) noexcept {
     return std::memcmp(&one, &other, sizeof one) == 0;
   }
   friend std::strong_ordering operator<=>(const RunId& one, const RunId& other) noexcept {
     return std::memcmp(&one, &other, sizeof one) <=> 0;
   }
-  /// Of the characters that differ between our own ids, and of the first ones of any other.
+  /// Returns a hash of the characters that differ between IDs of w8y, or of the first characters of
+  /// other IDs.
   [[nodiscard]] std::size_t hash() const noexcept {
     constexpr std::size_t last_of_ulid = 18;
     std::uint64_t first = 0, last = 0;
@@ -61,12 +62,12 @@ class RunId {
   }
 
  private:
-  std::array<char, longest> text_{};  ///< zeros after its end: two are compared as a whole
+  std::array<char, longest> text_{};  ///< zero-padded, because comparisons use the whole array
   std::uint8_t size_ = 0;
 };
 
-/// Makes ULIDs: 48 bits of Unix milliseconds, 80 random bits, in Crockford's base 32, so that they
-/// sort by time. Within one millisecond each is greater than the one before.
+/// Generator of ULIDs: 48 bits of Unix time in milliseconds and 80 random bits in Crockford's base
+/// 32, so that they sort by time. Within one millisecond each ID is greater than the previous one.
 class RunIds {
  public:
   explicit RunIds(std::uint64_t seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// What is measured of a list's runs on this host, for its metrics.
+// Statistics of a list's runs on this host, for its metrics.
 #pragma once
 
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace w8y {
 
-/// Lines that children have written.
+/// Numbers of lines that children have written.
 struct LineCounts {
   struct Of {
     std::uint64_t lines = 0;
-    std::uint64_t cut = 0;  ///< of these: longer than `max_line`
+    std::uint64_t cut = 0;  ///< lines longer than `max_line`
     Of& operator+=(const Of& more) {
       lines += more.lines;
       cut += more.cut;
@@ -30,15 +30,16 @@ struct LineCounts {
   }
 };
 
-/// Since the list's first run after the program's start.
+/// Statistics since the first run of the list after the program's start.
 struct RunStats {
   RunTimes runs;
   CallTimes claims;
-  /// Claims by what came of them: the first has given items, each other is a ClaimEnd's.
+  /// Claims by result. Index 0 counts claims that returned items; the other indexes are those of
+  /// ClaimEnd.
   std::array<std::uint64_t, 8> claim_ends{};
-  RunTimes late;  ///< runs of a schedule: since they were due
+  RunTimes late;  ///< for schedules: time from due to enqueued
   LineCounts lines;
-  /// Runs that could not be started: the host was short of something, lacks something, or else.
+  /// Runs that could not be started: shortage of the host, missing prerequisite, other reasons.
   std::array<std::uint64_t, 3> not_started{};
 
   RunStats& operator+=(const RunStats& more) {

@@ -17,8 +17,8 @@ std::size_t bucket_of(std::int64_t minute) {
 
 }  // namespace
 
-/// A bucket is of the minute that stands in it: what is older is over. A clock that was set back
-/// adds to the newest one.
+/// A bucket is valid only for the minute that it stores; older data is expired. After the clock was
+/// set back, runs are added to the newest bucket.
 void RunsPerMinute::Buckets::add(std::int64_t minute, bool failed) {
   if (minute < newest_) minute = newest_;
   newest_ = minute;

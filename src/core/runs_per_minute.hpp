@@ -1,5 +1,5 @@
-// The last hour in figures: runs that ended and those that failed, by the minute, of each list and
-// of all. Nothing is kept of a list without a run in it.
+// Statistics of the last hour: numbers of ended and failed runs per minute, per list and in total.
+// A list without runs in that hour uses no memory.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace w8y {
 
 struct MinuteCount {
   std::int64_t minute = 0;  ///< since 1970
-  std::uint32_t runs = 0;   ///< that ended
+  std::uint32_t runs = 0;   ///< number of runs that ended
   std::uint32_t failed = 0;
 
   bool operator==(const MinuteCount&) const = default;
@@ -28,11 +28,11 @@ class RunsPerMinute {
   static constexpr std::int64_t length = 60;  ///< minutes
 
   void add(std::string_view prefix, bool failed, WallTime now);
-  /// Of each minute that had a run, the oldest first; at most `last` minutes.
+  /// Returns the counts of each minute with runs, the oldest first; at most `last` minutes.
   [[nodiscard]] std::vector<MinuteCount> total(WallTime now, std::int64_t last = length) const;
   [[nodiscard]] std::vector<MinuteCount> of(std::string_view prefix, WallTime now,
                                             std::int64_t last = length) const;
-  /// Of one minute: each list that had a run.
+  /// Calls `look` for each list that had a run in the given minute.
   void each(std::int64_t minute,
             const std::function<void(const std::string&, const MinuteCount&)>& look) const;
   [[nodiscard]] std::size_t lists() const { return lists_.size(); }
@@ -62,7 +62,7 @@ class RunsPerMinute {
   std::unordered_map<std::string, Buckets, Hash, std::equal_to<>> lists_;
 };
 
-/// [[minute, runs, failed], …]
+/// Returns [[minute, runs, failed], …].
 std::string to_json_text(const std::vector<MinuteCount>& minutes);
 
 }  // namespace w8y

@@ -1,4 +1,4 @@
-// The settings that only schedules have: see w8y.toml(5).
+// The settings that only schedules have; see w8y.toml(5).
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace w8y {
 
-/// What becomes of a job of a schedule whose run failed.
+/// Disposition of a job of a schedule whose run failed.
 enum class OnFailure {
-  die,         ///< status DIE; it does not run again until somebody sets it
+  die,         ///< status DIE; it does not run again until it is set again
   reschedule,  ///< as after a success
-  backoff,     ///< again after its backoff, whatever its schedule; `max_failures`: then `die`
+  backoff,     ///< again after its backoff, regardless of its schedule; `die` after `max_failures`
 };
 
-/// What only schedules have.
+/// Settings of a schedule only.
 struct ScheduleSettings {
   std::vector<std::string> queues;  ///< codes, in the order of claims; at least one
-  bool dispatch = true;             ///< whether this host takes due jobs off the timeline
+  bool dispatch = true;             ///< whether this host dispatches due jobs
   OnFailure on_failure = OnFailure::die;
-  std::string timefile;  ///< path; empty: none
+  std::string timefile;  ///< path; empty = none
   bool operator==(const ScheduleSettings&) const = default;
 };
 

@@ -8,7 +8,8 @@ namespace {
 
 thread_local int scopes = 0;
 
-/// What functions that have returned left there; they go no deeper than this, as a rule.
+/// Overwrites data that returned functions have left on the stack, to the depth that they usually
+/// reach.
 [[gnu::noinline]] void wipe_stack() {
   char below[std::size_t{64} << 10];
   explicit_bzero(below, sizeof below);

@@ -10,7 +10,7 @@ ServedList::ServedList(const ListHost& host, ListConfigPtr rule)
 
 ServedList::~ServedList() = default;
 
-/// What the list needs besides runs goes on whether or not it is served here.
+/// Maintenance of the list continues even if this host does not serve it.
 void ServedList::set_config(ListConfigPtr rule) {
   const bool same = maintenance_ && rule->enabled && rule->kind() == config_->kind();
   config_ = std::move(rule);
@@ -206,7 +206,7 @@ void ServedList::update_reserved() {
   poller_->set_reserved(runs);
 }
 
-/// Out of the pollers' own callbacks: here they may be destroyed.
+/// Called outside the callbacks of pollers, so that they can be deleted.
 void ServedList::sweep() {
   std::erase_if(retired_, [this](const auto& poller) {
     if (!poller->drained()) return false;

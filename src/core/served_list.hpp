@@ -1,13 +1,14 @@
-// One list of the config on this host: can it be served here, and who serves it now.
+// One list of the config on this host: whether this host can serve it, and the poller that does.
 //
-//   probing  its executor is asked what it can do
-//   refused  this host can't serve it, which is normal in a fleet; asked again now and then
-//   serving  a poller takes its items
-//   closing  it is gone from the config, or the host shuts down: what runs finishes
-//   closed   nothing of it is left here
+// - `probing` – its executor is being probed.
+// - `ineligible` – this host cannot serve it, which is normal in a fleet; probed again
+//   periodically.
+// - `serving` – a poller claims its items.
+// - `closing` – removed from the config, or the host drains; active runs finish.
+// - `closed` – no poller and no run is left on this host.
 //
-// A poller whose place another takes (a new source, a new connection, an executor that is gone)
-// retires: it takes nothing more, and is swept when its runs are over.
+// A poller that is replaced (a new source, a new connection, another executor) retires: it claims
+// nothing more, and is deleted when its runs have ended.
 #pragma once
 
 #include <functional>
@@ -26,33 +27,34 @@ namespace w8y {
 
 enum class ServingState { probing, ineligible, serving, closing, closed };
 
-/// Makes the ends that a poller ties together.
+/// Makes the source, the executor and the maintenance of a list.
 class PollerFactory {
  public:
   virtual ~PollerFactory() = default;
-  /// `idle`: the budget that all sources of a host share.
+  /// Makes a source. `idle` is the scheduler that all sources of a host share.
   virtual std::unique_ptr<Source> make_source(const ListConfigPtr& rule, IdlePolls& idle,
                                               SourceHandler& handler) = 0;
   virtual std::shared_ptr<Executor> make_executor(const ListConfigPtr& rule, const Caps& caps,
                                                   RunHandler& handler) = 0;
-  /// nullptr: this kind of work needs none.
+  /// Returns nullptr if this kind of work needs no maintenance.
   virtual std::unique_ptr<ListMaintenance> make_maintenance(const ListConfigPtr& /*rule*/,
                                                             IdlePolls& /*idle*/,
                                                             ListMaintenanceHandler& /*handler*/) {
     return nullptr;
   }
-  /// Whether a program with these caps can serve the rule: empty, or why not (`lacks "gpu"`).
+  /// Returns why a program with these capabilities cannot serve the list (`lacks "gpu"`); empty if
+  /// it can.
   virtual std::string why_not(const ListConfig& rule, const Caps& caps) = 0;
   virtual Prober& prober() = 0;
 };
 
-/// Who watches a host's lists: runs and pollers as PollerObserver, and the lists themselves.
+/// Observer of a host's lists, and of their runs and pollers.
 class ServedListObserver : public PollerObserver {
  public:
-  /// Once per change: not for each probe that says the same again.
+  /// Called once per change of the refusal, not for each probe with the same result.
   virtual void list_refused(const ListConfig& rule, const Ineligibility& refusal) = 0;
   virtual void list_served(const ListConfig& rule, const Caps& caps) = 0;
-  /// `why` is empty when it can be done again.
+  /// Called with the error, or with an empty `why` when the maintenance succeeds again.
   virtual void maintenance_changed(const ListConfig& rule, const std::string& why) = 0;
 };
 
@@ -63,30 +65,33 @@ struct ListHost {
   IdlePolls& idle;
   ServedListObserver& events;
   PollerFactory& factory;
-  /// A run could not be started because this host lacks what its rule names. Called from inside
-  /// the list: refuse it later, not now.
+  /// Called when a run could not be started because a prerequisite is missing on this host. Called
+  /// inside the list, so it must not call refuse() immediately.
   std::function<void(const ListConfigPtr& rule, const std::string& reason)> lacking;
 };
 
 class ServedList final : private PollerObserver, private ListMaintenanceHandler {
  public:
-  /// The host outlives its lists.
+  /// `host` must outlive the list.
   ServedList(const ListHost& host, ListConfigPtr rule);
   ~ServedList() override;
 
-  /// The answer to its probe, from whoever asked; a changed rule comes with it.
+  /// Applies the result of a probe, with the list config that was probed.
   void decide(ListConfigPtr rule, const ProbeResult& answer);
-  /// A changed rule whose answer would be the one it has.
+  /// Applies a changed list config for which the last result of the probe is still valid.
   void update_config(ListConfigPtr rule);
-  /// A run has met what the probe did not, or what has vanished since: until the next answer.
+  /// Makes the list ineligible until the next decide(): a prerequisite was missing for a run
+  /// although the probe succeeded.
   void refuse(const Ineligibility& refusal);
   void set_quiet(bool quiet);
-  /// While held, it starts no runs, as while it is quiet, and has no upkeep.
+  /// Sets whether the list is held. A held list starts no runs, as if it were quiet, and does no
+  /// maintenance.
   void set_held(bool held);
-  /// Replaces the poller, for instance because sources are to be made on a new connection.
+  /// Replaces the poller, for example to make its source on a new connection.
   void renew();
   void close();
-  /// Closing, and wanted again: probing, until decide(). What still runs takes its places.
+  /// Reopens a list that is closing: it is probing until decide(). Its active runs keep their
+  /// slots.
   void reopen(bool quiet, bool held);
   void stop_runs(StopReason reason);
   void kill_runs(StopReason reason);
@@ -99,17 +104,18 @@ class ServedList final : private PollerObserver, private ListMaintenanceHandler 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] const ListConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const Caps& caps() const { return *caps_; }
-  /// nullptr unless serving.
+  /// Returns nullptr unless serving.
   [[nodiscard]] const Poller* poller() const { return poller_.get(); }
   [[nodiscard]] const std::vector<std::unique_ptr<Poller>>& retired() const { return retired_; }
   [[nodiscard]] std::size_t running() const;
-  /// Of all pollers it ever had here.
+  /// Returns the sum over all current and earlier pollers.
   [[nodiscard]] RunCounters counters() const;
-  /// Ends of runs that Redis has not confirmed yet.
+  /// Returns the number of settlements that Redis has not confirmed yet.
   [[nodiscard]] std::size_t unsettled() const;
-  /// It has had a run on this host, or was about to, since the program's start.
+  /// Returns true if the list has had a run on this host since the program's start, or has claimed
+  /// an item.
   [[nodiscard]] bool has_run() const;
-  /// The same; nullopt: none of them had a run.
+  /// Returns the sum over all current and earlier pollers; nullopt if none had a run.
   [[nodiscard]] std::optional<RunStats> run_stats() const;
 
  private:
@@ -132,7 +138,7 @@ class ServedList final : private PollerObserver, private ListMaintenanceHandler 
                             const std::string& why) override;
   void write_error_changed(const Poller& poller) override;
 
-  // of ListMaintenanceHandler
+  // ListMaintenanceHandler
   void on_maintenance_error(const std::string& why) override;
   void on_enqueued(Duration late) override;
 
@@ -147,15 +153,15 @@ class ServedList final : private PollerObserver, private ListMaintenanceHandler 
   const ListHost& host_;
   ListConfigPtr config_;
   std::string refusal_;
-  std::unique_ptr<ListMaintenance> maintenance_;  ///< nullptr: not enabled, held, or not needed
-  CopyOnWrite<Caps> caps_;                        ///< most have none to speak of
+  std::unique_ptr<ListMaintenance> maintenance_;  ///< nullptr if disabled, held or not needed
+  CopyOnWrite<Caps> caps_;                        ///< empty for most lists
   std::unique_ptr<Poller> poller_;
   std::vector<std::unique_ptr<Poller>> retired_;
   struct Totals {
     RunCounters counters;
     RunStats run_stats;
   };
-  std::unique_ptr<Totals> totals_;  ///< of pollers that were swept; nullptr: none had a run
+  std::unique_ptr<Totals> totals_;  ///< of deleted pollers; nullptr if none had a run
   ServingState state_ = ServingState::probing;
   bool quiet_ = false;
   bool held_ = false;

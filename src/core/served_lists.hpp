@@ -15,8 +15,8 @@
 
 namespace w8y {
 
-/// Read like a map. But a list has its prefix in its rule already, and ten thousand of them are
-/// looked for far more often than one comes or goes: so this is a pointer for each, in order.
+/// Read-only map from prefix to list. Stored as a sorted array of pointers: each list has its
+/// prefix in its config, and ten thousand lists are looked up far more often than added or removed.
 class ServedLists {
  public:
   using Lists = std::vector<std::unique_ptr<ServedList>>;
@@ -66,17 +66,18 @@ class ServedLists {
     if (!is_at(at, prefix)) throw std::out_of_range("no such list");
     return *at;
   }
-  /// The first behind it, whether or not it is there.
+  /// Returns the first list after `prefix`, whether or not a list has this prefix.
   [[nodiscard]] Iterator upper_bound(std::string_view prefix) const {
     const auto at = place_of(prefix);
     return Iterator(is_at(at, prefix) ? at + 1 : at);
   }
 
-  /// None of its prefix is there. Costs least behind all others.
+  /// Adds a list. No list may have its prefix. Costs least if it is added at the end.
   ServedList& add(std::unique_ptr<ServedList> list) {
     return **lists_.insert(place_of(list->config().prefix), std::move(list));
   }
-  /// Takes those out. `which` is asked of each, in their order.
+  /// Removes and returns the lists for which `which` returns true. Calls `which` for each list, in
+  /// order.
   template <typename Which>
   Lists take_if(const Which& which) {
     Lists taken;

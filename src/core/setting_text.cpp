@@ -11,7 +11,7 @@ namespace w8y::core {
 
 namespace {
 
-/// `{ a = 1, b = 2 }`
+/// Builder of `{ a = 1, b = 2 }`.
 class TableText {
  public:
   void add(const std::string& key, const std::string& value) {

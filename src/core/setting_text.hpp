@@ -1,4 +1,4 @@
-// Settings as text that may be shown, in the form in which the configuration has them.
+// Settings as text that may be shown, in the form of the config.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace w8y::core {
 
-/// In place of a secret.
+/// Replaces a secret.
 inline constexpr const char* hidden = "(hidden)";
 
 template <std::integral T>
@@ -21,32 +21,32 @@ std::string as_text(T number) {
 std::string as_text(bool flag);
 std::string as_text(double number);
 std::string as_text(Duration duration);
-/// Without quotes, as it is.
+/// Returns the text unchanged, without quotes.
 std::string as_text(const std::string& text);
 std::string as_text(const std::vector<std::string>& texts);
 std::string as_text(const std::vector<int>& numbers);
-/// "false" if there is none.
+/// Returns "false" if there is none.
 std::string as_text(const std::optional<Backoff>& backoff);
 std::string as_text(const std::vector<ResourceLimit>& limits);
-/// The names, with each value hidden.
+/// Returns the names, with each value hidden.
 std::string as_text(const std::map<std::string, std::string>& env);
-/// Empty if it is not set.
+/// Returns an empty text if it is not set.
 template <class T>
 std::string as_text(const std::optional<T>& setting) {
   return setting ? as_text(*setting) : "";
 }
-/// "022"
+/// Returns a text such as "022".
 std::string octal_text(const std::optional<unsigned>& mask);
 
-/// A URL around its password. What stands before the last '@' counts as user and password even if
-/// that is no right URL: better too much hidden than too little.
+/// The parts of a URL around its password. Everything before the last '@' counts as user and
+/// password, even if the URL is invalid: hiding too much is safer than hiding too little.
 struct UrlParts {
   std::string_view before;
   std::optional<std::string_view> password;
   std::string_view after;
 };
 UrlParts split_password(std::string_view url);
-/// The password in it is hidden; the user's name is not.
+/// Hides the password of a URL, but not the user name.
 std::string url_text(std::string_view url);
 
 }  // namespace w8y::core

@@ -15,7 +15,7 @@ bool ShortageBreaker::begin(const std::string& reason) {
   }
   ++error.attempts;
   error.reason = reason;
-  if (state_ == State::waiting) return false;  // of those that were begun together
+  if (state_ == State::waiting) return false;  // one of several runs that were started together
   if (!news) error.pause = std::min(error.pause * 2, max_pause);
   state_ = State::waiting;
   error.timer.set(clock_->now() + error.pause, [this] {

@@ -1,12 +1,13 @@
-// What a list does while its host can't start processes: too few descriptors, processes, memory,
-// room for a temporary folder. No item is to blame for that, so the list waits instead of failing
-// its items, and tries again by itself.
+// Breaker of a list for shortages of its host: too few descriptors, processes, memory, or too
+// little space for a temporary directory. Items are not the cause, so the list waits instead of
+// failing its items, and retries periodically.
 //
-//   none      nothing is wrong
-//   waiting   a run could not be started: takes nothing until the pause is over
-//   trying    may take one item, to see
-//   watching  has taken it, and has not heard yet what came of it
-//   easing    that one has started: takes all it may; over when nothing more went wrong for a while
+// - `none` – no shortage.
+// - `waiting` – a run could not be started; claims nothing until the pause ends.
+// - `trying` – may claim one item as a test.
+// - `watching` – the test is in flight.
+// - `easing` – the test has started; claims up to its limit; ends after a time without further
+//   failures.
 #pragma once
 
 #include <cstddef>
@@ -22,45 +23,46 @@ class ShortageBreaker {
  public:
   enum class State { none, waiting, trying, watching, easing };
 
-  /// Pauses grow from the first to the second, by two.
+  /// Pauses double from the minimum to the maximum.
   static constexpr Duration min_pause = std::chrono::milliseconds(250);
   static constexpr Duration max_pause = std::chrono::seconds(5);
-  /// A host at its limit starts a run whenever one ends: that is not the end of the trouble.
+  /// A host at its limit can start a run whenever another one ends: the shortage ends only after
+  /// this time.
   static constexpr Duration calm = std::chrono::seconds(5);
 
   class Owner {
    public:
     virtual ~Owner() = default;
-    /// A pause is over.
+    /// Called when a pause ends.
     virtual void may_try() = 0;
-    /// The trouble is.
+    /// Called when the shortage ends.
     virtual void shortage_over() = 0;
   };
 
   ShortageBreaker(const Clock& clock, TimerQueue& timers, Owner& owner)
       : clock_(&clock), timers_(&timers), owner_(&owner) {}
-  /// That of a list at rest: nothing is wrong, and nothing begins.
+  /// The breaker of an idle list: no shortage, and none can start.
   ShortageBreaker() = default;
 
-  /// A run could not be started. True: that is news.
+  /// Called when a run could not be started. Returns true if a shortage starts.
   bool begin(const std::string& reason);
-  /// The one item of trying is on its way.
+  /// Called when a run is being started: it is the test if the state is `trying`.
   void tried();
-  /// A run has started.
+  /// Called when a run has started.
   void started();
-  /// That item could not be run for a reason of its own: another is to tell.
+  /// Called when the test failed for a reason of its own: another item becomes the test.
   void untold();
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool any() const { return state_ != State::none; }
-  /// There was none since it was made.
+  /// Returns true if there was no shortage since construction.
   [[nodiscard]] bool unused() const { return error_ == nullptr; }
-  /// How much of `room` may be taken now.
+  /// Returns the number of items that may be claimed now; at most `room`.
   [[nodiscard]] std::size_t room(std::size_t room) const;
   [[nodiscard]] bool holds() const { return room(1) == 0; }
-  // Of the trouble that there is, or of the last one.
+  // Data of the current or the last shortage.
   [[nodiscard]] std::string reason() const { return error_ ? error_->reason : std::string(); }
-  [[nodiscard]] std::size_t attempts() const {  ///< runs not started
+  [[nodiscard]] std::size_t attempts() const {  ///< number of runs not started
     return error_ ? error_->attempts : 0;
   }
   [[nodiscard]] Duration lasted() const {
@@ -68,7 +70,7 @@ class ShortageBreaker {
   }
 
  private:
-  /// Made at the first one: most lists never have any.
+  /// Created for the first shortage: most lists never have one.
   struct Episode {
     explicit Episode(TimerQueue& timers) : timer(timers) {}
     Duration pause = min_pause;

@@ -7,8 +7,8 @@ namespace w8y {
 
 namespace {
 
-/// What taking a place counts at once, in seconds of it: users that are equal take turns, and those
-/// whose runs end within the clock's grain are not served for nothing.
+/// Usage in seconds that acquiring a slot adds immediately. Users with equal usage alternate, and
+/// runs that are shorter than the clock's resolution still count.
 constexpr double turn = 1e-6;
 
 }  // namespace
@@ -60,7 +60,7 @@ void SlotPool::User::quit_queue() {
              : (void)std::erase(pool_.waiting_with_slots_, this);
 }
 
-/// By one that is in the line.
+/// Called while the user is in the queue.
 void SlotPool::User::hold(std::size_t places) {
   account();
   quit_queue();
@@ -79,9 +79,9 @@ std::size_t SlotPool::User::acquire(std::size_t wanted) {
     held_ += given;
     pool_.used_ += given;
   } else {
-    // Who comes, or comes back: what the others have had by now is where it begins.
+    // A user that joins or returns starts with the current usage of the others.
     if (!waiting_ && held_ == 0) static_cast<void>(pool_.next_in_queue());
-    // One at a time while others wait.
+    // One slot at a time while other users wait.
     set_waiting(true);
     for (; given < wanted && pool_.free() > 0 && pool_.next_in_queue() == this; ++given) hold(1);
   }
@@ -95,8 +95,8 @@ void SlotPool::User::release(std::size_t count) {
   held_ -= count;
   pool_.used_ -= count;
   if (waiting_) join_queue();
-  // It may want the place for its next run, and is asked when it is its turn; else the place would
-  // always be another's.
+  // The user may need the slot for its next run, so it joins the queue. Otherwise another user
+  // would always get the slot.
   if (pool_.limit_ != 0) set_waiting(true);
   pool_.offer();
 }
@@ -104,7 +104,7 @@ void SlotPool::User::release(std::size_t count) {
 void SlotPool::User::leave_queue() {
   if (!waiting_) return;
   set_waiting(false);
-  pool_.offer();  // the one behind it may be served now
+  pool_.offer();  // the next user may be served now
 }
 
 void SlotPool::set_limit(std::size_t limit) {
@@ -137,7 +137,7 @@ SlotPool::User* SlotPool::next_in_queue() {
 }
 
 void SlotPool::offer() {
-  if (offering_) return;  // the outer one goes on until nobody can be served
+  if (offering_) return;  // the outer call continues until no user can be served
   offering_ = true;
   while (free() > 0) {
     User* user = next_in_queue();
@@ -145,7 +145,7 @@ void SlotPool::offer() {
     const std::size_t held = user->held_;
     asked_ = user;
     user->on_slot_free();
-    // One that has taken nothing, and is not gone, would be asked for ever.
+    // A user that has acquired nothing and still exists would be called in an endless loop.
     if (asked_ != nullptr && user->waiting_ && user->held_ == held && next_in_queue() == user)
       user->set_waiting(false);
   }

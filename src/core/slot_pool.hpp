@@ -1,4 +1,4 @@
-// The one limit that all lists of a host share: `host_concurrency`, divided by weight.
+// The limit that all lists of a host share: `host_concurrency`, divided by weight.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,19 @@
 
 namespace w8y {
 
-/// Places for running children. A user takes as many as it may, and gives each back when its run
-/// has ended. When places are short, a freed one goes to the waiting user that has had the least of
-/// them: places times time, divided by weight. So every user that waits is served, however long the
-/// runs of others are, and shares follow the weights, even if there are fewer places than users or
-/// runs take unequally long. Time counts only while somebody waits: what a user had while nobody
-/// else wanted it is not held against it. Whoever joins the line starts level with those who wait
-/// already. Outside of a call, either no place is free or nobody waits.
+/// Pool of run slots, shared fairly by weight. A user acquires slots, and releases each slot when
+/// its run has ended.
+///
+/// When all slots are in use, the next free slot goes to the waiting user with the lowest usage:
+/// slot time divided by weight. Every waiting user is therefore served, regardless of the duration
+/// of other runs. Shares follow the weights even if there are fewer slots than users, or if
+/// durations differ.
+///
+/// Slot time counts only while a user waits, so that the use of idle slots is not held against a
+/// user. A user that joins the queue starts with at least the usage of the user that was last
+/// served.
+///
+/// Invariant outside of calls: either no slot is free or no user waits.
 class SlotPool {
  public:
   class User {
@@ -26,20 +32,20 @@ class SlotPool {
     User(const User&) = delete;
     User& operator=(const User&) = delete;
 
-    /// Up to `wanted` places, now. If it gets fewer than it wanted, the user waits in line and
-    /// `on_slot_free()` is called once when there is a place for it.
+    /// Acquires up to `wanted` slots immediately. If it gets fewer, the user joins the queue, and
+    /// `on_slot_free()` is called once when a slot is free for it.
     std::size_t acquire(std::size_t wanted);
-    /// The user stands in line after that: its on_slot_free() may be called at once.
+    /// Releases slots and joins the queue: on_slot_free() may be called inside this call.
     void release(std::size_t count);
-    /// Leaves the line: it has nothing to run.
+    /// Leaves the queue, because the user has nothing to run.
     void leave_queue();
     void set_weight(unsigned weight);
     [[nodiscard]] std::size_t held() const { return held_; }
 
    protected:
-    /// A place may be free now: call take() again. A user that takes none leaves the line. Runs
-    /// inside another user's release() (or its end) or inside this user's own, never inside its
-    /// own take().
+    /// Called when a slot may be free; the user should call acquire(). A user that acquires nothing
+    /// leaves the queue. Called inside release() of any user or the destructor of another user,
+    /// never inside acquire() of this user.
     virtual void on_slot_free() = 0;
 
    private:
@@ -52,14 +58,14 @@ class SlotPool {
 
     SlotPool& pool_;
     unsigned weight_;
-    bool waiting_ = false;  ///< it is in the line
+    bool waiting_ = false;  ///< whether it is in the queue
     std::size_t held_ = 0;
-    double usage_ = 0;          ///< seconds of a place, per weight, until accounted_
-    double accounted_;          ///< of SlotPool::contended()
-    std::uint64_t joined_ = 0;  ///< to the line: of two that have had the same, the first is served
+    double usage_ = 0;          ///< slot time in seconds, divided by weight, up to accounted_
+    double accounted_;          ///< in seconds of SlotPool::contended()
+    std::uint64_t joined_ = 0;  ///< sequence number of joining; breaks ties in usage
   };
 
-  /// `limit` 0: no limit.
+  /// `limit` 0 = no limit.
   SlotPool(const Clock& clock, std::size_t limit) : clock_(clock), limit_(limit) {}
   void set_limit(std::size_t limit);
   [[nodiscard]] std::size_t limit() const { return limit_; }
@@ -75,22 +81,22 @@ class SlotPool {
     return waiting_without_slots_.empty() && waiting_with_slots_.empty();
   }
   [[nodiscard]] User* next_in_queue();
-  /// Seconds in which somebody waited.
+  /// Returns the total time in seconds during which a user waited.
   [[nodiscard]] double contended() const;
   void offer();
 
   const Clock& clock_;
   std::size_t limit_;
   std::size_t used_ = 0;
-  double min_usage_ = 0;  ///< of those in line, when one was last served: never less than before
-  // Who waits. What one has had grows only while it holds places, and few do, however many wait.
+  double min_usage_ = 0;  ///< usage of the waiting user that was last served; never decreases
+  // Waiting users. Usage grows only while a user holds slots, and few waiting users do.
   std::set<User*, MinUsageFirst> waiting_without_slots_;
-  std::vector<User*> waiting_with_slots_;  ///< in no order: who is next depends on what each holds
+  std::vector<User*> waiting_with_slots_;  ///< not sorted: their order changes with time
   std::uint64_t joins_ = 0;
-  double contended_ = 0;   ///< until somebody came to the line last
-  Instant queue_since_{};  ///< while there is somebody
+  double contended_ = 0;   ///< up to the last time at which the queue became non-empty
+  Instant queue_since_{};  ///< time at which the queue became non-empty; valid unless it is empty
   bool offering_ = false;
-  User* asked_ = nullptr;  ///< by an offer: null if it ends meanwhile
+  User* asked_ = nullptr;  ///< by an offer; nullptr if that user is destroyed meanwhile
 };
 
 }  // namespace w8y

@@ -1,5 +1,5 @@
-// The port to where items come from, for every kind of list. A Source knows when it is worth asking
-// for items and what their ends mean; a Poller knows neither.
+// Interface to the items of a list, for every kind of work. A Source decides when a claim is
+// worthwhile and how runs are settled; a Poller does neither.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace w8y {
 
-/// Why a claim gave fewer items than it was asked for.
+/// Why a claim returned fewer items than requested.
 enum class ClaimEnd : std::uint8_t {
-  more,          ///< it didn't: ask again when there is room
-  nothing_free,  ///< every item is running, resting or quarantined
+  more,          ///< it did not; claim again when there is a free slot
+  nothing_free,  ///< every item is running, delayed or quarantined
   empty,         ///< there are no items
   paused,        ///< an operator paused the list on all hosts
-  halted,        ///< a client's own order (`HALT` of a schedule) stops the list on all hosts
+  halted,        ///< a client stopped the list on all hosts (`HALT` of a schedule)
   fleet_full,    ///< `fleet_concurrency` is reached
-  unavailable,  ///< Redis, or each gearmand, can't be asked now; the Source says when that ends, by
-                ///< on_may_claim()
-  refused,      ///< Redis refuses this list: a key of a wrong type, an ACL
+  unavailable,   ///< Redis or every gearmand is unavailable; the Source calls on_may_claim()
+                 ///< afterwards
+  refused,       ///< Redis refuses claims from this list: a key of a wrong type, an ACL
 };
 
 struct ClaimReply {
@@ -35,112 +35,116 @@ struct ClaimReply {
   std::string detail;  ///< why it is paused, halted, unavailable or refused; for people
 };
 
-/// What came of the claim of one item that somebody has named.
+/// Result of the claim of a single, named item.
 struct ItemClaim {
   enum class Result {
     claimed,
     not_listed,  ///< no such item
-    running,     ///< here or elsewhere; `detail` is its lock
+    running,     ///< on any host; `detail` is its lock
     quarantined,
     paused,       ///< `detail` is the reason
     fleet_full,   ///< `fleet_concurrency` is reached
-    refused,      ///< by Redis; `detail` says why
-    unavailable,  ///< Redis can't be asked now; the same
+    refused,      ///< by Redis; `detail` is the reason
+    unavailable,  ///< Redis is unavailable; `detail` is the reason
   };
   Result result = Result::unavailable;
   std::optional<Claim> claim;
   std::string detail;
 };
 
-/// How fast a host works on a list.
+/// Rate at which a host runs the items of a list.
 struct RunRate {
-  Duration mean_run{0};    ///< weighted towards the last few
-  Duration claim_took{0};  ///< the last one
-  std::size_t places = 0;  ///< runs at once
+  Duration mean_run{0};    ///< moving average, weighted towards recent runs
+  Duration claim_took{0};  ///< duration of the last claim
+  std::size_t places = 0;  ///< maximum number of runs at once
 };
 
-/// What happened in a run, for whoever listens (`P events`).
+/// An event of a run for subscribers (`P:events`).
 struct RunEvent {
   enum class Kind { start, progress, update };
   Kind kind = Kind::start;
   RunId run;
   DisplayItem item;
-  Progress progress;  ///< kind progress
-  std::string data;   ///< kind update: JSON, as the executor gave it
-  int pid = 0;        ///< kind start
+  Progress progress;  ///< for `progress`
+  std::string data;   ///< for `update`: JSON, as the executor sent it
+  int pid = 0;        ///< for `start`
 };
 
-/// What is told of claims that are held.
+/// Callbacks about claims that are held.
 class ClaimHandler {
  public:
   virtual ~ClaimHandler() = default;
-  /// The lock of this run is another's, or gone for good. `on_lease_loss` says what follows.
+  /// Called when the lease of this run is lost: another holder has the lock, or the lock no longer
+  /// exists. `on_lease_loss` decides what happens to the run.
   virtual void on_lease_lost(const RunId& run) = 0;
-  /// The lease of a run that was lost is ours again.
+  /// Called when a lost lease is regained.
   virtual void on_lease_back(const RunId& run) = 0;
-  /// The lease will expire unless it is renewed soon: a claim that waits is not to be begun, and
-  /// with `on_lease_loss = "terminate"` the child has to be dead before. Comes early enough for a
-  /// SIGKILL, not for `kill_grace`.
+  /// Called when the lease will expire unless it is renewed soon. A claim that waits must not be
+  /// started. With `on_lease_loss = "terminate"` the child must be dead before the lease expires.
+  /// There is enough time for a SIGKILL, but not for `kill_grace`.
   virtual void on_lease_expiring(const RunId& run) = 0;
-  /// Something of a run's end will never be written: more than can be sent, or Redis has refused
-  /// it for too long. Its lock runs out by itself.
+  /// Called when a settlement, or a part of it, is abandoned: it is too large to be sent, or Redis
+  /// has refused it for too long. The lock expires by itself.
   virtual void on_given_up(const RunId& /*run*/, const std::string& /*why*/) {}
-  /// Redis refuses what is written beside the lock of a run that ends: history, events, and so on.
-  /// `why` says what is missing, the same for all lists that lack the same; empty: that is over.
-  /// Told at each end that is refused in part, and when it is over.
+  /// Called when Redis refuses the parts of a settlement other than the lock: history, events and
+  /// so on. `why` is the missing permission, with the same text for all lists that lack it. Called
+  /// for each settlement that is refused in part, and with an empty text when Redis accepts all
+  /// parts again.
   virtual void on_unwritten(const std::string& /*why*/) {}
-  /// The item is out of circulation, until somebody sets it free: why, for people.
+  /// Called when the item was quarantined until an operator releases it. `why` is for people.
   virtual void on_quarantined(const DisplayItem& /*item*/, const std::string& /*why*/) {}
-  /// unsettled() has become 0.
+  /// Called when unsettled() becomes 0.
   virtual void on_all_settled() = 0;
 };
 
 class SourceHandler : public ClaimHandler {
  public:
   virtual void on_claimed(ClaimReply&& reply) = 0;
-  /// may_claim() was false: that is over.
+  /// Called when may_claim() becomes true.
   virtual void on_may_claim() = 0;
 };
 
-/// One list. Never calls its handler from inside a call of its own; callbacks stop when it is
-/// destroyed. Leases of claims are renewed until they are settled or handed back.
+/// Source of the items of one list. Never calls its handler inside a call to this object. There are
+/// no callbacks after destruction. Leases of claims are renewed until the claims are settled or
+/// handed back.
 class Source {
  public:
   virtual ~Source() = default;
-  /// Before the first claim; and again with a changed rule.
+  /// Sets the list config. Called before the first claim, and again when the config changes.
   virtual void use(ListConfigPtr rule) = 0;
-  /// Whether a claim is worth it. Not after one that gave fewer items than it was asked for, until
-  /// on_may_claim(), a settled run or a changed rule.
+  /// Returns whether a claim is worthwhile. False after a claim that returned fewer items than
+  /// requested, until on_may_claim(), a settlement or a changed list config.
   [[nodiscard]] virtual bool may_claim() const = 0;
-  /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
+  /// Claims up to `wanted` items; on_claimed() is called once. At most one claim may be in flight.
   virtual void claim(std::size_t wanted) = 0;
   using ItemClaimed = std::function<void(ItemClaim&&)>;
-  /// The same of one item, whatever its rest and whose turn it is. `then` is called once, from the
-  /// loop; dropped with the source. False: this kind of work has no such claims.
+  /// Claims one item, even if it is delayed and regardless of the wait queue. `then` is called
+  /// once, from the loop. It is not called if the source is destroyed first. Returns false if this
+  /// kind of work has no such claims.
   virtual bool claim_item(const Item& /*item*/, ItemClaimed /*then*/) { return false; }
-  /// Items that it is worth claiming before there are places for their runs.
+  /// Returns how many items are worth claiming before slots for their runs are free.
   [[nodiscard]] virtual std::size_t claims_ahead(const RunRate& /*pace*/) const { return 0; }
-  /// Nothing is wanted for now: no on_may_claim(), and what becomes free is for others. The next
-  /// claim() ends that, and may_claim() is true.
+  /// Stops waiting for items: no on_may_claim(), and free items are left to other hosts. The next
+  /// claim() ends this state, and may_claim() is true until then.
   virtual void stop_waiting() = 0;
-  /// There will be no claim any more.
+  /// Called when there will be no more claims.
   virtual void retire() = 0;
-  /// Ends a claim. Kept and tried again while Redis is away; the item is never lost, at worst its
-  /// lock runs out by itself.
+  /// Settles a claim. The settlement is kept and retried while Redis is unavailable. The item is
+  /// never lost: if the settlement fails, its lock expires.
   virtual void settle(EndedRun&& run) = 0;
-  /// Ends a claim whose run never began, as if it had not been made.
+  /// Hands back a claim whose run never started, as if it had not been made.
   virtual void hand_back(const Claim& claim) = 0;
-  /// Whether others can have at once what is handed back. Else a claim that a reload has left no
-  /// place for waits here for one: that is sooner.
+  /// Returns whether other hosts can claim a handed back item immediately. Otherwise a claim
+  /// without a slot after a reload is kept until a slot is free, which is sooner.
   [[nodiscard]] virtual bool frees_at_once() const { return true; }
-  /// Whether the lease of a claim that waits here lasts long enough to begin its run: until the
-  /// moment at which on_lease_expiring() would be told, and no longer.
+  /// Returns whether the lease of a waiting claim lasts long enough to start its run, which is
+  /// until on_lease_expiring() is called.
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;
   virtual void announce(const RunEvent& event) = 0;
-  /// The executor has said what comes of the run, which goes on until its process ends. `result`:
-  /// JSON, as in Complete.
+  /// Called when the executor has sent the result of a run, which continues until its process ends.
+  /// `result`: JSON, as in Complete.
   virtual void completed(const Claim& /*claim*/, const std::string& /*result*/) {}
-  /// Settlements and hand-backs that Redis has not confirmed yet.
+  /// Returns the number of settlements and hand-backs that Redis has not confirmed yet.
   [[nodiscard]] virtual std::size_t unsettled() const = 0;
 };
 

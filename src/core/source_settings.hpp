@@ -34,7 +34,7 @@ class SourceSettings {
   static SourceSettings of(SourceKind kind);
 
   [[nodiscard]] SourceKind kind() const { return kind_; }
-  // Each throws std::bad_variant_access if kind() is another one.
+  // Each throws std::bad_variant_access if kind() is different.
   [[nodiscard]] const CircularSettings& circular() const;
   [[nodiscard]] CircularSettings& circular();
   [[nodiscard]] const ScheduleSettings& schedule() const;

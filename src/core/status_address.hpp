@@ -1,4 +1,4 @@
-// Where the status API listens, as `status` of the config names it.
+// Address of the status API, from `status` in the config.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace w8y {
 
 /// A unix socket, or an IP address and a port.
 struct StatusAddress {
-  std::string text;  ///< as the config has it: "unix:/path", "127.0.0.1:9158", "[::1]:9158"
-  std::string path;  ///< of a unix socket; empty: TCP
+  std::string text;  ///< as in the config: "unix:/path", "127.0.0.1:9158", "[::1]:9158"
+  std::string path;  ///< path of a unix socket; empty = TCP
   std::string ip;    ///< without brackets
   bool ipv6 = false;
   std::uint16_t port = 0;
@@ -18,11 +18,10 @@ struct StatusAddress {
   [[nodiscard]] bool is_unix() const { return !path.empty(); }
 };
 
-/// Takes an address apart. Returns what would be right where it is none ("must be …"); empty: it is
-/// one.
+/// Parses an address. Returns the valid forms ("must be …") if it is invalid; empty if it is valid.
 std::string parse_status_address(std::string_view text, StatusAddress& into);
 
-/// "127.0.0.1", "::1": nothing that has to be looked up.
+/// Returns whether the text is an IP address ("127.0.0.1", "::1") and needs no DNS lookup.
 bool is_ip_address(const std::string& text);
 
 }  // namespace w8y

@@ -16,7 +16,7 @@ namespace w8y {
 
 namespace {
 
-/// As much as 128 bits of chance take in hex is 32; half of it is no guess either.
+/// Minimum length. 128 random bits in hex have 32 characters; half of that is still not guessable.
 constexpr std::size_t shortest = 16;
 constexpr std::size_t max_file = 4096;
 

@@ -1,4 +1,4 @@
-// The token that a change over TCP needs.
+// The token that changes over TCP require.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@ namespace w8y {
 
 struct StatusToken {
   Secret token;
-  std::string problem;  ///< not empty: there is no token. What follows the file's name
+  std::string problem;  ///< why there is no token, to be written after the file's name; empty =
+                        ///< there is one
   bool denied = false;  ///< this user may not read the file
 };
-/// The first line of the file, which nobody but root may be able to write if it is root that reads.
+/// Reads the first line of the file. If root reads it, only root may be able to write the file.
 StatusToken read_status_token(const std::string& path);
 
-/// In a time that says nothing of either.
+/// Compares two secrets in a time that does not depend on their content.
 bool same_secret(std::string_view one, std::string_view other);
 
 }  // namespace w8y

@@ -5,7 +5,7 @@
 namespace w8y {
 
 std::string item_line(const Claim& claim, std::string_view name) {
-  constexpr std::size_t around = 128;  // the names, numbers and signs
+  constexpr std::size_t around = 128;  // names, numbers and punctuation
   core::JsonObject line(around + claim.run.size() + name.size() + claim.item.size() +
                         (claim.call.input ? claim.call.input->size() : 0));
   line.put("type", "item");

@@ -1,4 +1,4 @@
-// What a `stream` process reads on its standard input (w8y-executor(7)).
+// The lines that a `stream` process reads on its standard input (w8y-executor(7)).
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace w8y {
 
-/// `{"type":"item",…}` with its newline. What is not UTF-8 goes as base64.
+/// Returns `{"type":"item",…}` with its newline. Data that is not UTF-8 is sent as base64.
 std::string item_line(const Claim& claim, std::string_view name);
-/// `{"type":"cancel",…}` with its newline.
+/// Returns `{"type":"cancel",…}` with its newline.
 std::string cancel_line(const RunId& run);
 
 }  // namespace w8y

@@ -1,4 +1,4 @@
-// A part of w8yd that the config decides about: a row in Daemon's list.
+// A part of w8yd that depends on the config: one entry in Daemon's list.
 #pragma once
 
 #include <string>
@@ -7,23 +7,27 @@
 
 namespace w8y {
 
-/// Started in the order of the list, and stopped in the opposite one. A reload asks all of them to
-/// prepare; then all commit, or all abandon what they have prepared.
+/// Part of w8yd with its own resources. Subsystems start in the order of the list, and stop in
+/// reverse order. A reload calls prepare() on each subsystem, then either commit() or abandon() on
+/// each.
 class Subsystem {
  public:
   virtual ~Subsystem() = default;
-  /// With the first config, before the loop runs. Throws std::runtime_error if w8yd can't go on.
+  /// Called with the first config, before the loop runs. Throws std::runtime_error if w8yd cannot
+  /// start.
   virtual void start(const Config& /*config*/) {}
-  /// Makes ready what `wanted` asks for, beside what is in use. Returns why that can't be; empty:
-  /// it can, and commit() won't fail. Asked in the opposite order: what others stand on comes last.
+  /// Prepares the resources for `wanted`, beside those in use. Returns the error, or an empty text
+  /// if commit() will not fail. Called in reverse order, because later subsystems depend on earlier
+  /// ones.
   virtual std::string prepare(const Config& /*running*/, const Config& /*wanted*/) { return {}; }
-  /// Drops what was made ready, if anything was.
+  /// Releases prepared resources, if there are any.
   virtual void abandon() {}
-  /// Takes what was made ready, as far as lists are made with it.
+  /// Puts the prepared resources into use, as far as lists depend on them.
   virtual void commit(const Config& /*wanted*/) {}
-  /// Lists are served by this config now, at a start or by a reload: takes the rest.
+  /// Called when the lists are served by this config, after a start or a reload. Puts the remaining
+  /// resources into use.
   virtual void applied(const Config& /*config*/) {}
-  /// The loop has ended.
+  /// Called after the loop has ended.
   virtual void stop() {}
 };
 

@@ -7,13 +7,14 @@ namespace w8y {
 
 namespace {
 
-/// How often a draining host looks whether it is done: runs end by events, sweeping is a timer.
+/// Interval at which a draining host checks whether it has finished: runs end by events, but
+/// pollers are deleted by a timer.
 constexpr Duration drained_look = std::chrono::milliseconds(5);
 
-/// Lists that begin in one turn of the loop.
+/// Maximum number of lists that start in one loop iteration.
 constexpr std::size_t opened_at_once = 256;
 
-/// Whether the answer to a probe of one rule holds for the other too.
+/// Returns whether the result of a probe of one list config is also valid for the other one.
 bool same_probe(const ListConfig& a, const ListConfig& b) {
   if (&a == &b) return true;
   const ChildSettings& left = *a.child;
@@ -25,10 +26,10 @@ bool same_probe(const ListConfig& a, const ListConfig& b) {
 
 }  // namespace
 
-/// A configuration on its way in.
+/// A config that is being applied.
 struct Supervisor::Pending {
   ConfigPtr config;
-  unsigned serial = 0;  ///< answers to an earlier one's probes don't count
+  unsigned serial = 0;  ///< results of probes for an earlier config are ignored
   bool new_sources = false;
   Applied applied;
   std::size_t unanswered = 0;
@@ -71,7 +72,7 @@ void Supervisor::apply(ConfigPtr config, bool new_sources, Applied applied) {
   pending_->new_sources = new_sources;
   pending_->applied = std::move(applied);
   pending_->serial = ++serial_;
-  pending_->unanswered = 1;  // so that answers given at once don't finish it early
+  pending_->unanswered = 1;  // so that immediate results do not complete it early
   auto have = lists_.begin();
   for (const auto& [prefix, rule] : pending_->config->lists) {
     while (have != lists_.end() && have->first < prefix) ++have;
@@ -92,8 +93,8 @@ void Supervisor::probed() {
   if (--pending_->unanswered == 0 && state_ == SupervisorState::reloading) commit();
 }
 
-/// The set of lists changes only here and in decide(). A list that is as it was costs next to
-/// nothing.
+/// Applies the pending config. Only this function and decide() change the set of lists. An
+/// unchanged list costs almost nothing.
 void Supervisor::commit() {
   const std::unique_ptr<Pending> pending = std::move(pending_);
   const ReloadPlan plan = plan_reload(*config_, *pending->config);
@@ -126,7 +127,7 @@ void Supervisor::close_missing() {
     closing_.push_back(std::move(list));
   }
   for (auto& list : closing_) {
-    // It is back in the config before its last run has ended: such runs count against its limit.
+    // It is in the config again although a run has not ended: such runs count towards its limit.
     const auto back = config_->lists.find(list->config().prefix);
     if (back == config_->lists.end() || list->state() != ServingState::closing) continue;
     list->reopen(quiet_, !hold(*back->second).empty());
@@ -137,8 +138,8 @@ void Supervisor::close_missing() {
   });
 }
 
-/// New lists begin some at a time, when all are made: thousands of first claims at once would hold
-/// the loop, and Redis, and leave holes in memory between what stays.
+/// Starts new lists in batches after all were created. Thousands of first claims at once would
+/// block the loop and Redis, and would fragment memory.
 void Supervisor::open_some() {
   for (std::size_t i = 0; i < opened_at_once && !opening_.empty(); ++i) {
     const auto list = lists_.find(opening_.front());
@@ -148,8 +149,8 @@ void Supervisor::open_some() {
   if (!opening_.empty()) open_timer_.set(host_.clock.now(), [this] { open_some(); });
 }
 
-/// Needs no answer: the last one still holds for the program, and only what is asked of it has
-/// changed.
+/// `answer` is nullptr if the last result is still valid for the program, and only its settings
+/// have changed.
 void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
   const ListConfigPtr& rule = config_->lists.at(prefix);
   const auto found = lists_.find(prefix);
@@ -162,13 +163,13 @@ void Supervisor::decide(const std::string& prefix, const ProbeResult* answer) {
     return made.decide(rule, answer != nullptr ? *answer : ProbeResult(made.caps()));
   }
   ServedList& list = *found->second;
-  // A rule of another kind of work may end the hold, but not before its source replaces the other.
+  // A list config of another kind of work may end the hold, but only after its source was replaced.
   if (held) list.set_held(true);
   list.decide(rule, answer != nullptr ? *answer : ProbeResult(list.caps()));
   list.set_held(held);
 }
 
-// ---- executors that were refused are asked again
+// ---- ineligible lists are probed again
 
 void Supervisor::arm_retry() {
   const bool any = std::any_of(lists_.begin(), lists_.end(), [](const auto& list) {
@@ -188,9 +189,9 @@ void Supervisor::retry_refused() {
   arm_retry();
 }
 
-/// A run could not be started: something has vanished since the probe, or the probe can't see what
-/// is wrong. The list is asked again like all that are refused, and not at once: a probe that finds
-/// nothing wrong must not lead to runs that can't be started, again and again.
+/// Handles a run that could not be started: a prerequisite is missing since the probe, or the probe
+/// cannot detect the error. The list is probed again at the usual interval. An immediate probe that
+/// finds no error would lead to failed starts in a loop.
 void Supervisor::record_missing_prerequisite(const ListConfigPtr& rule, const std::string& reason) {
   lacking_.emplace(rule, reason);
   if (!lack_timer_.pending())
@@ -200,7 +201,7 @@ void Supervisor::record_missing_prerequisite(const ListConfigPtr& rule, const st
 void Supervisor::refuse_without_prerequisites() {
   for (const auto& [rule, reason] : std::exchange(lacking_, {})) {
     const auto list = lists_.find(rule->prefix);
-    // A reload may have come between, with another rule.
+    // A reload may have set another list config meanwhile.
     if (list == lists_.end() || list->second->shared_config() != rule) continue;
     list->second->refuse(Ineligibility{reason, true});
   }
@@ -211,7 +212,7 @@ void Supervisor::probe_again(const std::string& prefix) {
   const auto rule = config_->lists.at(prefix);
   probe(rule, [this, prefix, rule](ProbeResult&& answer) {
     const auto list = lists_.find(prefix);
-    // A reload may have come between: then its own probe decided.
+    // A reload may have happened meanwhile: its own probe has decided.
     if (list == lists_.end() || state_ != SupervisorState::running ||
         !same_probe(list->second->config(), *rule))
       return;
@@ -232,7 +233,7 @@ void Supervisor::set_hold(const std::string& reason) {
   for (const auto& [prefix, list] : lists_) list->set_held(!hold(list->config()).empty());
 }
 
-/// Jobs of Gearman have no keys in Redis that a host of another format could misread.
+/// Jobs of Gearman have no keys in Redis that a host with another format could misread.
 std::string Supervisor::hold(const ListConfig& rule) const {
   return rule.kind() == SourceKind::gearman ? std::string() : hold_;
 }
@@ -258,8 +259,8 @@ std::size_t Supervisor::running() const {
   return runs;
 }
 
-/// A claim may wait for its turn while others get theirs. A list that claims again has had its
-/// answer.
+/// A claim may wait while replies to other claims arrive. A list that has sent another claim has
+/// had its reply.
 Duration Supervisor::claims_unanswered_for() const {
   bool out = false;
   Instant newest{};
@@ -308,7 +309,8 @@ void Supervisor::check_drained() {
   const bool all_closed =
       std::all_of(lists_.begin(), lists_.end(), [&](const auto& l) { return closed(*l.second); }) &&
       std::all_of(closing_.begin(), closing_.end(), [&](const auto& l) { return closed(*l); });
-  // Settlements wait for Redis, but a host that has to go can't wait for ever: their locks run out.
+  // Settlements wait for Redis, but a host that must exit cannot wait without limit: their locks
+  // expire.
   const Instant now = host_.clock.now();
   if (running() > 0) idle_since_ = now;
   const bool done = all_closed || now - idle_since_ > config_->redis.command_timeout;

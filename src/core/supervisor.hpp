@@ -1,10 +1,10 @@
 // All lists of a host: start, reload, quiet, drain.
 //
-//   idle       before the first apply()
-//   running    serves its lists
-//   reloading  serves its lists, and probes executors for the next configuration
-//   draining   takes nothing more; what runs has until the deadline
-//   drained    nothing is left: the program may end
+// - `idle` – before the first apply().
+// - `running` – serves its lists.
+// - `reloading` – serves its lists, and probes executors for the next config.
+// - `draining` – claims nothing more; active runs continue until the deadline.
+// - `drained` – no runs are left; the program may exit.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct SupervisorHost {
   TimerQueue& timers;
   ServedListObserver& events;
   PollerFactory& factory;
-  std::uint64_t seed = 1;  ///< spreads the polls of hosts
+  std::uint64_t seed = 1;  ///< adds jitter to the polls of hosts
 };
 
 class Supervisor {
@@ -39,34 +39,36 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   using Applied = std::function<void(const ReloadPlan& plan)>;
-  /// Probes what is new, changed or was refused; then compares and applies, all at once; then calls
-  /// `applied`. Not while reloading() (the caller reads the file again afterwards). `new_sources`:
-  /// every list gets a new source, because the connection changed.
+  /// Probes lists that are new, changed or ineligible, then applies all changes at once and calls
+  /// `applied`. Must not be called while reloading(); the caller reads the file again afterwards.
+  /// `new_sources`: every list gets a new source, because the connection changed.
   void apply(ConfigPtr config, bool new_sources, Applied applied);
   [[nodiscard]] bool reloading() const { return state_ == SupervisorState::reloading; }
 
   void set_quiet(bool quiet);
   [[nodiscard]] bool quiet() const { return quiet_; }
-  /// Holds the lists that claim from Redis: they start no runs and have no upkeep. Empty: no
-  /// longer.
+  /// Holds the lists that claim from Redis: they start no runs and do no maintenance. An empty
+  /// `reason` ends this.
   void set_hold(const std::string& reason);
-  /// Why this list is held; empty if it is not.
+  /// Returns why this list is held; empty if it is not.
   [[nodiscard]] std::string hold(const ListConfig& rule) const;
-  /// No new runs; running ones get until `drain_timeout`, then SIGTERM, `kill_grace`, SIGKILL. A
-  /// second call skips the wait, a third one the grace. `drained` is called once, from a timer.
+  /// Starts no new runs. Active runs may continue for `drain_timeout`, then get SIGTERM and, after
+  /// `kill_grace`, SIGKILL. A second call skips `drain_timeout`, a third call skips `kill_grace`.
+  /// `drained` is called once, from a timer.
   void drain(std::function<void()> drained);
-  /// SIGTERM to a run wherever it is. False: this host has no such run.
+  /// Sends SIGTERM to a run of any list. Returns false if this host has no such run.
   bool cancel(const RunId& run);
-  /// As Poller::run_item(), of one of its lists.
+  /// As Poller::run_item(), for one list.
   void run_item(const std::string& prefix, const Item& item, const Poller::RunItemDone& then);
-  /// So many hosts are in the fleet: lists at rest are looked at less often where there are many.
+  /// Sets the number of hosts in the fleet: each host polls idle lists less often if there are
+  /// many.
   void share_polls_with(std::size_t hosts) { idle_.share_with(hosts); }
-  /// How long a list at rest waits for its turn at most.
+  /// Returns the maximum time that an idle list waits for its poll.
   [[nodiscard]] Duration max_poll_wait() const { return idle_.longest_turn(); }
 
   [[nodiscard]] SupervisorState state() const { return state_; }
   [[nodiscard]] const Config& config() const { return *config_; }
-  /// The same, to be looked at by other threads too.
+  /// The same, for use by other threads as well.
   [[nodiscard]] const ConfigPtr& shared_config() const { return config_; }
   [[nodiscard]] const std::string& config_hash() const { return config_->hash; }
   [[nodiscard]] unsigned generation() const { return generation_; }
@@ -74,7 +76,8 @@ class Supervisor {
   [[nodiscard]] const std::vector<std::unique_ptr<ServedList>>& closing() const { return closing_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }
   [[nodiscard]] std::size_t running() const;
-  /// How long claims have been out while none was made or answered; 0: none is out.
+  /// Returns how long claims have been in flight without a further claim or reply; 0 if none is in
+  /// flight.
   [[nodiscard]] Duration claims_unanswered_for() const;
 
  private:
@@ -100,7 +103,7 @@ class Supervisor {
   SupervisorState state_ = SupervisorState::idle;
   ConfigPtr config_ = std::make_shared<const Config>();
   unsigned generation_ = 0;
-  unsigned serial_ = 0;  ///< of calls of apply()
+  unsigned serial_ = 0;  ///< number of calls of apply()
   bool quiet_ = false;
   std::string hold_;
   ServedLists lists_;
@@ -108,15 +111,16 @@ class Supervisor {
   std::unique_ptr<Pending> pending_;
   unsigned drain_calls_ = 0;
   std::function<void()> drained_;
-  /// Rules whose runs could not be started because this host lacks something, and what that is.
+  /// List configs whose runs could not be started because a prerequisite is missing on this host,
+  /// and its name.
   std::map<ListConfigPtr, std::string> lacking_;
-  std::deque<std::string> opening_;  ///< made, and not begun yet
+  std::deque<std::string> opening_;  ///< created, and not served yet
   Timer open_timer_;
   Timer retry_timer_;
   Timer lack_timer_;
   Timer drain_timer_;
   Timer check_timer_;
-  Instant idle_since_{};  ///< draining: since when no run is left
+  Instant idle_since_{};  ///< while draining: time since which there are no runs
 };
 
 }  // namespace w8y

@@ -9,10 +9,11 @@ namespace w8y::core {
 namespace {
 
 constexpr std::size_t max_shown = 60;
-/// No key of ours is nearly as long, and distance grows with the product of both lengths.
+/// No key is nearly as long, and the cost grows with the product of both lengths.
 constexpr std::size_t max_compared = 64;
 
-/// "exit_codes" is nearer to "success_exit_codes" than to "executor", however much is missing.
+/// "exit_codes" is similar to "success_exit_codes" rather than to "executor", regardless of the
+/// missing part.
 constexpr std::size_t changes_if_held = 2;
 
 bool is_bare(char c) {
@@ -26,7 +27,8 @@ bool holds_other(std::string_view a, std::string_view b) {
 }
 
 std::size_t distance(std::string_view a, std::string_view b) {
-  // Three rows of the table of optimal string alignment: two back, one back, this one.
+  // Three rows of the matrix of the optimal string alignment distance: two before, one before, the
+  // current one.
   std::array<std::vector<std::size_t>, 3> rows;
   for (auto& row : rows) row.resize(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) rows[1][j] = j;
@@ -73,7 +75,7 @@ std::string quote(std::string_view text) {
 std::string quote_start(std::string_view text) {
   if (text.size() <= max_shown) return quote(text);
   std::size_t end = max_shown;
-  // Not in the middle of a character of UTF-8.
+  // Do not split a UTF-8 character.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return quote(text.substr(0, end)) + "…";
 }
@@ -105,7 +107,7 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
     fewest = changes;
     best = candidate;
   }
-  // Beyond that, more of the name is changed than kept: another was meant, or none.
+  // Above this limit, more of the name is changed than kept: the suggestion would be wrong.
   const std::size_t most = std::max<std::size_t>(1, std::max(name.size(), best.size()) / 3);
   return fewest <= most ? best : std::string_view();
 }

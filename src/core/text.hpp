@@ -1,4 +1,4 @@
-// Text for people: quoting, and names that were meant.
+// Text for people: quotes, and suggestions for unknown names.
 #pragma once
 
 #include <string>
@@ -7,22 +7,23 @@
 
 namespace w8y::core {
 
-/// In double quotes, as a TOML string on one line. Bytes over 127 stay as they are.
+/// Returns the text in double quotes, as a TOML string on one line. Bytes over 127 are unchanged.
 std::string quote(std::string_view text);
-/// The same, cut short: for mistakes, where the text may be as long as a file.
+/// The same, truncated: for errors, where the text may be as long as a file.
 std::string quote_start(std::string_view text);
-/// A key as TOML writes it: bare if it can be.
+/// Returns a key as in TOML: bare if possible.
 std::string quote_key(std::string_view key);
-/// `["a", "b"]`
+/// Returns `["a", "b"]`.
 std::string quote_all(const std::vector<std::string>& texts);
 
-/// The name that takes the fewest changes, insertions, omissions and swaps of neighbours; a part of
-/// a name counts as near to it. Empty: none is near enough to have been meant.
+/// Returns the name with the fewest changes, insertions, omissions and swaps of adjacent
+/// characters. A part of a name counts as similar to it. Empty if no name is similar enough.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names);
-/// `did you mean "key"?`, or where to look if none is near.
+/// Returns `did you mean "key"?`, or a reference to the documentation if no name is similar.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names);
 
-/// A variable's name that a shell can hold too: letters, digits and '_', no digit first.
+/// Returns whether a shell accepts the name of the variable: letters, digits and '_', not starting
+/// with a digit.
 bool is_variable_name(std::string_view name);
 
 }  // namespace w8y::core

@@ -16,13 +16,13 @@ std::size_t TimerQueue::run_due(Instant now) {
       ++it;
       continue;
     }
-    // The timer may be set again, or destroyed, in it.
+    // The callback may set the timer again or destroy it.
     const Callback callback = std::move(it->second.callback);
     if (it->second.timer != nullptr) it->second.timer->entry_ = nullptr;
     timers_.erase(it);
     ++ran;
     callback();
-    it = timers_.begin();  // the callback may have changed anything
+    it = timers_.begin();  // the callback may have changed any entry
   }
   return ran;
 }

@@ -1,4 +1,4 @@
-// Deadlines without an event loop: whoever drives the queue decides what "now" is.
+// Timers without an event loop: the caller determines the current time.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace w8y {
 
 class Timer;
 
-/// A queue of callbacks by deadline. One loop timer (or a test) drives it: `run_due(now)` runs what
-/// is due, `next()` says when to come again. Deadlines that are equal run in the order they were
-/// set. A callback may set and cancel timers, its own too.
+/// Queue of callbacks by deadline. One timer of the loop (or a test) drives it: `run_due(now)` runs
+/// due callbacks, `next()` returns the next deadline. Callbacks with equal deadlines run in the
+/// order in which they were set. A callback may set and cancel timers, including its own.
 class TimerQueue {
  public:
   using Callback = std::function<void()>;
 
-  /// One that nobody owns: it can't be cancelled.
+  /// Adds a callback without an owner: it cannot be cancelled.
   void set(Instant at, Callback callback) { set(at, std::move(callback), nullptr); }
-  /// Runs every callback due at `now`; returns how many. Timers set by callbacks run at the next
-  /// call, so that a callback which sets itself again can't hold the loop.
+  /// Runs every callback due at `now`, and returns their number. Timers set by callbacks run at the
+  /// next call, so that a callback that sets its own timer again cannot block the loop.
   std::size_t run_due(Instant now);
   [[nodiscard]] std::optional<Instant> next() const;
   [[nodiscard]] std::size_t size() const { return timers_.size(); }
@@ -34,7 +34,7 @@ class TimerQueue {
   using Key = std::pair<Instant, std::uint64_t>;
   struct Entry {
     Callback callback;
-    Timer* timer;  ///< nullptr: nobody owns it
+    Timer* timer;  ///< nullptr = no owner
   };
   using Timers = std::map<Key, Entry>;
 
@@ -44,8 +44,9 @@ class TimerQueue {
   std::uint64_t sequence_ = 0;
 };
 
-/// One deadline, owned: destroying it cancels it. Setting it again replaces the deadline. Two words
-/// as long as it is not set: lists at rest have many of them.
+/// Deadline with an owner: destroying it cancels it. Setting it again replaces the deadline. A
+/// timer that is not set needs only the memory of two pointers, because idle lists have many
+/// timers.
 class Timer {
  public:
   explicit Timer(TimerQueue& queue) : queue_(&queue) {}
@@ -62,7 +63,7 @@ class Timer {
   friend class TimerQueue;
 
   TimerQueue* queue_;
-  TimerQueue::Timers::value_type* entry_ = nullptr;  ///< stays where it is while it is in the queue
+  TimerQueue::Timers::value_type* entry_ = nullptr;  ///< stable; nullptr if not set
 };
 
 }  // namespace w8y

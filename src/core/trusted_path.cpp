@@ -18,7 +18,7 @@ namespace w8y {
 
 namespace {
 
-constexpr int max_links = 40;  // as the kernel has it
+constexpr int max_links = 40;  // limit of the kernel
 
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";
@@ -43,11 +43,12 @@ TrustedFile opened(int fd) {
   return file;
 }
 
-/// Why users other than root and `also` can write the file of this `status`; empty: they cannot.
+/// Returns why users other than root and `also` can write the file of this `status`; empty if they
+/// cannot.
 std::string writable_by_others(const struct stat& status, uid_t also) {
   if (status.st_uid != 0 && status.st_uid != also)
     return "belongs to user " + std::to_string(status.st_uid);
-  // With an ACL, the group's bits are its mask: the most that anyone named in it can do.
+  // With an ACL, the group bits are its mask: the maximum permission of any entry.
   if (!S_ISLNK(status.st_mode) && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return "can be written by its group or others";
   return {};
@@ -57,16 +58,16 @@ constexpr const char* must_be_roots =
     "; w8yd runs as root, so it must belong to root, and nobody else may write it (chown root, "
     "chmod go-w)";
 
-/// A walk to a file. `place_` is the folder that was reached: it is open, and the way to it is
+/// Walker along a path to a file. `place_` is the current directory: it is open, and its path is
 /// trusted.
 class Walker {
  public:
   Walker(const PathWalk& walk, const std::string& path) : walk_(walk) { add(path); }
 
-  /// The file or folder at the end, as O_PATH.
+  /// Returns the file or directory at the end of the path, as O_PATH.
   TrustedFile go();
   [[nodiscard]] const struct stat& status() const { return status_; }
-  /// The file that go() has found, to be read.
+  /// Opens the file that go() has found, for reading.
   TrustedFile open_found() const;
 
  private:
@@ -78,10 +79,10 @@ class Walker {
   [[nodiscard]] std::string who() const { return walk_.also == 0 ? "only root" : "only its owner"; }
 
   const PathWalk& walk_;
-  std::vector<std::string> rest_;  ///< names to come, the next one last
+  std::vector<std::string> rest_;  ///< remaining names, the next one last
   TrustedFile place_;
   std::string at_;
-  std::string last_;  ///< the name of the file in `place_`
+  std::string last_;  ///< name of the file in `place_`
   struct stat status_ {};
   int links_ = 0;
 };
@@ -102,7 +103,7 @@ std::string Walker::in_directory(const std::string& why) const {
          " may be able to write there";
 }
 
-/// Takes a folder as the place from which the next name counts.
+/// Makes a directory the current directory for the next name.
 std::string Walker::enter(TrustedFile&& place, std::string path) {
   place_ = std::move(place);
   at_ = std::move(path);
@@ -135,8 +136,8 @@ TrustedFile Walker::follow(int link, const std::string& path) {
   return {};
 }
 
-/// Goes one name further. Returns a file without a problem and without a descriptor if there is
-/// more to go.
+/// Follows one name of the path. Returns a file without a problem and without a descriptor if the
+/// walk continues.
 TrustedFile Walker::step(const std::string& name) {
   constexpr int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
   TrustedFile next = opened(openat(place_.fd, name.c_str(), flags));
@@ -196,9 +197,9 @@ TrustedFile open_for_writing(int directory, const char* name, WriteAs how, bool 
   return not_opened(errno);
 }
 
-/// Why root must not write to an open file, which may be in a sticky directory.
+/// Returns why root must not write to an open file, which may be in a sticky directory.
 std::string distrust_of_target(struct stat status) {
-  // What is written to a device changes no file.
+  // Writing to a device changes no file.
   if (S_ISCHR(status.st_mode)) return {};
   if (S_ISREG(status.st_mode) && status.st_nlink > 1)
     return "has another name (a hard link); w8yd runs as root, so it must have only one";

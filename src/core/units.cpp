@@ -13,7 +13,7 @@ struct Unit {
   std::uint64_t factor;
 };
 
-// Microseconds, largest first: the order in which a duration is written.
+// In microseconds, the largest first: the order in which a duration is written.
 constexpr std::array<Unit, 6> duration_units = {{{"d", 86'400'000'000},
                                                  {"h", 3'600'000'000},
                                                  {"m", 60'000'000},
@@ -23,7 +23,7 @@ constexpr std::array<Unit, 6> duration_units = {{{"d", 86'400'000'000},
 constexpr std::size_t seconds_unit = 3;
 constexpr std::uint64_t max_duration = 36'500 * duration_units[0].factor;
 
-// Largest first, so that the first one which divides a size is the one to write it in.
+// The largest first: a size is written in the first unit that divides it.
 constexpr std::array<Unit, 12> size_units = {{{"PiB", std::uint64_t{1} << 50},
                                               {"PB", 1'000'000'000'000'000},
                                               {"TiB", std::uint64_t{1} << 40},
@@ -42,7 +42,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Takes digits off the front; nullopt: none there, or too many for 64 bits.
+/// Removes digits from the start; nullopt if there are none or too many for 64 bits.
 std::optional<std::uint64_t> take_digits(std::string_view& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -51,13 +51,13 @@ std::optional<std::uint64_t> take_digits(std::string_view& text) {
   return value;
 }
 
-/// The decimals after a point, as parts of `scale`.
+/// The decimals after a point, as a fraction of `scale`.
 struct Fraction {
   std::uint64_t digits = 0;
   std::uint64_t scale = 1;
 };
 
-/// Up to 8 decimals: more could not be multiplied by a day without an overflow.
+/// Removes up to 8 decimals: more would overflow when multiplied by a day.
 std::optional<Fraction> take_fraction(std::string_view& text) {
   Fraction fraction;
   if (text.empty() || text.front() != '.') return fraction;
@@ -71,7 +71,7 @@ std::optional<Fraction> take_fraction(std::string_view& text) {
   return fraction;
 }
 
-/// The index of the unit that `text` starts with; its letters are taken off.
+/// Returns the index of the unit at the start of `text`, and removes its letters.
 std::optional<std::size_t> take_duration_unit(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && !is_digit(text[length])) ++length;
@@ -98,11 +98,11 @@ std::optional<Duration> parse_duration(std::string_view text) {
     const auto unit = bare ? (text.empty() ? std::optional(seconds_unit) : std::nullopt)
                            : take_duration_unit(text);
     if (!unit || *unit < next_unit) return std::nullopt;
-    // Only the last part may have decimals: "1h1.5m" reads well, "1.5h1m" doesn't.
+    // Only the last part may have decimals: "1h1.5m" is valid, "1.5h1m" is not.
     if (fraction->scale > 1 && !text.empty()) return std::nullopt;
     const std::uint64_t factor = duration_units[*unit].factor;
     if (*whole > max_duration / factor) return std::nullopt;
-    // Upwards, so that what is not nothing never becomes "0s", which means "none" in many keys.
+    // Rounds up, so that a positive duration never becomes "0s", which means "none" in many keys.
     total += *whole * factor + (fraction->digits * factor + fraction->scale - 1) / fraction->scale;
     if (total > max_duration) return std::nullopt;
     next_unit = *unit + 1;
@@ -124,7 +124,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 
 namespace {
 
-/// "1.5s" from 1500 ms: without trailing zeros.
+/// Returns "1.5s" for 1500 ms: without trailing zeros.
 std::string with_decimals(std::uint64_t value, std::uint64_t factor) {
   std::string text = std::to_string(value / factor);
   std::uint64_t rest = value % factor;

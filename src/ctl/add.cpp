@@ -1,4 +1,4 @@
-// Puts items at the end of a list: those of the command line, or those of standard input.
+// Adds items from the command line or standard input to the end of a list.
 #include <unistd.h>
 
 #include <iostream>
@@ -31,7 +31,7 @@ class Add final : public Command {
   }
 
   int run(const Options& options, Context& context) override {
-    // Right for a list that only w8y works on, and a slip otherwise.
+    // Right for a list that only w8y uses, otherwise probably a typo.
     if (context.lists() && !context.lists()->contains(prefix_))
       complain("note: " + escape_text(prefix_) + " is not in the config of this host");
     const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
@@ -102,7 +102,7 @@ class Add final : public Command {
     return refused_lines == 0 ? done : refused;
   }
 
-  /// Why it is not added; empty: it is. Decodes it.
+  /// Decodes the item. Returns why it is not added; empty: it is.
   [[nodiscard]] std::string refusal(ItemStream::Line& line) const {
     if (base64_ && !line.too_long) {
       auto bytes = base64_decode(line.item);

@@ -11,12 +11,12 @@ namespace w8y::ctl {
 namespace {
 
 constexpr int no_end = CLI::detail::expected_max_vector_size;
-/// Before a word that has no meaning but itself.
+/// Mark before an argument without special meaning.
 constexpr char hides = '\1';
-/// The same, for what stood after `--`.
+/// Mark before an argument that followed `--`.
 constexpr char is_literal = '\2';
 
-/// CLI11 takes a word in brackets for a list of words.
+/// Returns whether CLI11 would split the argument, as it does with brackets.
 bool in_brackets(std::string_view word) {
   return !word.empty() && word.front() == '[' && word.back() == ']';
 }

@@ -1,4 +1,4 @@
-// The words of a command line, as commands declare and take them.
+// Arguments and options of a command line, as subcommands declare and receive them.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ namespace w8y::ctl {
 
 struct Argument {
   std::string text;
-  bool literal = false;  ///< stood after `--`: '-' in it has no meaning
+  bool literal = false;  ///< after `--`, where '-' has no special meaning
 };
 
-/// Declares the words of one command. What was given is handed on by take(), in the order in which
-/// it was declared.
+/// Declares the arguments and options of one subcommand. take() passes their values on, in the
+/// order of declaration.
 class Arguments {
  public:
   using Take = std::function<void(Argument&&)>;
@@ -31,25 +31,25 @@ class Arguments {
   void one_or_none(const char* name, const char* what, Take take);
   void many(const char* name, const char* what, Take take);
   void any_number(const char* name, const char* what, Take take);
-  /// `needs` says what is missing when nothing follows: "a duration, such as 1h". Given twice, the
-  /// last one counts.
+  /// `needs` names the value that is missing if nothing follows: "a duration, such as 1h". If the
+  /// option is repeated, its last value counts.
   void option(const char* name, const char* type, const char* needs, const char* what, Take take);
   void flag(const char* name, const char* what, bool& into);
 
-  /// Is called when all that was declared before it has been taken.
+  /// Adds a check that is called after all arguments declared so far were passed on.
   void then(std::function<void()> check) { takes_.push_back(std::move(check)); }
 
-  /// Throws Failure for what can't be taken.
+  /// Passes all values on. Throws Failure for an invalid value.
   void take();
 
   [[nodiscard]] CLI::App& app() const { return app_; }
-  /// What an option needs; empty: nothing is known.
+  /// Returns the name of the value that an option needs; empty: not known.
   [[nodiscard]] std::string needs_of(const std::string& option) const;
 
-  // Words that CLI11 would take for something else are hidden from it.
+  // Arguments that CLI11 would misinterpret are hidden from it.
   static std::string hidden(const std::string& word, bool literal);
   static Argument shown(const std::string& word);
-  /// For messages of CLI11.
+  /// Removes the marks of hidden(), for messages of CLI11.
   static void show_all(std::string& text);
 
  private:

@@ -1,4 +1,4 @@
-// Ends a run, on whichever host.
+// Cancels a run on any host.
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "ctl/commands.hpp"
@@ -31,7 +31,7 @@ class Cancel final : public Command {
   int run(const Options& options, Context& context) override {
     verbs::RunMatches matches(run_, std::nullopt);
     FleetAccess fleet(options, context);
-    if (options.redis_url.empty()) context.host();  // throws where nobody says where it is
+    if (options.redis_url.empty()) context.host();  // throws if its address is not known
     context.add_here(matches);
     if (!matches.settled()) look_further(matches, context, fleet);
     const verbs::FoundRun& found = matches.only();
@@ -56,9 +56,9 @@ class Cancel final : public Command {
   }
 
  private:
-  /// A run of this host can be ended while Redis is away.
+  /// Searches beyond this host. Runs of this host can be cancelled while Redis is unavailable.
   static void look_further(verbs::RunMatches& matches, Context& context, FleetAccess& fleet) {
-    // Where the fleet can't be asked, locks say who has which item.
+    // If the fleet is not reachable, locks name the holders of items.
     fleet.add_runs(matches);
     if (matches.settled()) return;
     try {

@@ -1,5 +1,5 @@
-// What an operator does to items of a list: each as one script, so that no host and no other
-// operator comes between looking and doing.
+// Changes of items of a list by an operator. Each change is one script, so that no other client
+// intervenes between the check and the change.
 #include "operator/changes.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using verbs::ChangedItem;
 
-/// What a change came to, told item by item.
+/// Prints the result of a change, item by item.
 class Told {
  public:
   explicit Told(const Options& options) : options_(options) {}
@@ -40,7 +40,7 @@ class Told {
       complain(item_text(changed.item) + ": " + changed.result);
     }
   }
-  /// All of one list have been told.
+  /// Called after the last item of a list.
   void list(const std::string& prefix) {
     core::AsciiObject json;
     json.put_bytes("list", prefix);
@@ -59,7 +59,7 @@ class Told {
   std::vector<std::string> lists_;  ///< JSON objects
 };
 
-/// Changes the items that are named, or all that are in some state.
+/// Changes the named items, or all items in given states.
 class ChangeItems : public Command {
  public:
   int run(const Options& options, Context& context) override {
@@ -83,7 +83,7 @@ class ChangeItems : public Command {
         told.list(prefix);
         continue;
       }
-      // Items that were not changed were in another state by then.
+      // Items that were not changed had left that state.
       const auto changed =
           std::count_if(all.begin(), all.end(), [](const ChangedItem& each) { return each.done; });
       std::cout << escape_text(prefix) << ": " << changed << (changed == 1 ? " item " : " items ")
@@ -110,7 +110,7 @@ class ChangeItems : public Command {
 
   std::string prefix_;
   ItemArguments items_;
-  std::vector<std::string> states_;  ///< all items that are in one of these
+  std::vector<std::string> states_;  ///< changes all items in one of these
 };
 
 class Remove final : public ChangeItems {

@@ -1,4 +1,4 @@
-// Tries an executor: `--caps`, then one run in each way that it offers (w8yctl(1)).
+// Tests an executor: `--caps`, then one run per supported kind (w8yctl(1)).
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -25,7 +25,7 @@ namespace {
 constexpr Duration probe_timeout = std::chrono::seconds(5);
 constexpr Duration usual_timeout = std::chrono::minutes(1);
 
-/// What was found so far, told as it is found.
+/// Prints findings as they occur.
 class Findings {
  public:
   explicit Findings(bool json) : json_(json) {}
@@ -37,11 +37,11 @@ class Findings {
     ++errors_;
     tell("bad", Colour::bad, what, text);
   }
-  /// Neither right nor wrong.
+  /// Prints a remark that is neither good nor bad.
   void note(const std::string& what, const std::string& text) {
     tell("note", Colour::none, what, text);
   }
-  /// The last word. Returns the exit status.
+  /// Prints the summary. Returns the exit status.
   int end(const std::string& path) {
     if (json_) {
       core::AsciiObject json;
@@ -68,7 +68,7 @@ class Findings {
     }
     std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
               << escape_line(what + ": " + text)
-              << std::endl;  // one by one: a run may take its time
+              << std::endl;  // flushed, since a run may take long
   }
 
   bool json_;
@@ -76,7 +76,7 @@ class Findings {
   core::JsonArray findings_;
 };
 
-/// One run, told line by line.
+/// Runs one item and prints each line of output.
 class Trial final : private RunHandler {
  public:
   Trial(loop::Loop& loop, Findings& findings, ListConfigPtr rule, const Caps& caps)
@@ -86,7 +86,7 @@ class Trial final : private RunHandler {
         executor_(executor::make_executor(loop, {"check"}, *this, *rule_, caps)),
         timeout_(loop.timers()) {}
 
-  /// A stream process is then told that this was all.
+  /// Runs the item. A stream process then gets end of file.
   void run(const Item& item) {
     Claim claim;
     std::random_device random;
@@ -109,7 +109,7 @@ class Trial final : private RunHandler {
                                                              : name + " " + run + " LENGTH"));
   }
   void on_message(const RunId&, Message&& message) override {
-    // A mistake in a `complete` comes after it, and belongs to the same line.
+    // An error in a `complete` follows it, and belongs to the same line.
     if (!std::exchange(error_follows_, false)) ++line_;
     const std::string what = "line " + std::to_string(line_);
     if (const auto* bad = std::get_if<BadLine>(&message))
@@ -142,7 +142,7 @@ class Trial final : private RunHandler {
     } else if (const auto* over = std::get_if<ProcessEnded>(&news)) {
       --processes_;
       look_over();
-      if (over->early) return;  // told with its run
+      if (over->early) return;  // reported with its run
       if (over->how == end_text(Exited{0})) {
         findings_.good("end of file", over->how);
       } else {
@@ -184,7 +184,7 @@ class Trial final : private RunHandler {
   std::size_t line_ = 0;
   bool error_follows_ = false;
   bool ended_ = false;
-  int processes_ = 0;  ///< that take many runs
+  int processes_ = 0;  ///< that run many items
 };
 
 std::string caps_text(const Caps& caps) {
@@ -197,7 +197,7 @@ std::string caps_text(const Caps& caps) {
   return text;
 }
 
-/// nullopt: told what is wrong.
+/// nullopt: an error was printed.
 std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const ListConfig& rule) {
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;

@@ -19,12 +19,12 @@ Character character_at(const std::string& text, std::size_t at) {
   std::mbstate_t state{};
   wchar_t wide = 0;
   const std::size_t bytes = mbrtowc(&wide, text.data() + at, text.size() - at, &state);
-  if (bytes == 0 || bytes > text.size()) return {};  // not text: as wide as it is long
+  if (bytes == 0 || bytes > text.size()) return {};  // not text: one column per byte
   const int columns = wcwidth(wide);
   return {bytes, columns > 0 ? static_cast<std::size_t>(columns) : 0};
 }
 
-/// Bytes of `text` from `at` that take at most `width`.
+/// Returns the bytes of `text` from `at` that take at most `width` columns.
 std::size_t fitting(const std::string& text, std::size_t at, std::size_t width) {
   const std::size_t first = at;
   for (std::size_t used = 0; at < text.size();) {
@@ -77,7 +77,7 @@ std::vector<std::size_t> fit(const std::vector<Column>& columns, std::size_t ava
     widths.push_back(column.wanted);
     total += column.wanted;
   }
-  // Soft ones to their least, then the others, then all of them to next to nothing.
+  // Passes: soft columns shrink to `least`, then the others, then all columns to one.
   for (const int pass : {1, 2, 3}) {
     const auto may_give = [&](std::size_t i) {
       if (pass == 3) return widths[i] > 1;

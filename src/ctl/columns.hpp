@@ -1,4 +1,4 @@
-// How wide the columns of a table are, and what is cut so that they fit.
+// Widths of the columns of a table, and truncation of text to them.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,24 @@
 
 namespace w8y::ctl {
 
-/// Between two columns.
+/// Blanks between two columns.
 inline constexpr std::size_t gap = 2;
 
-/// On a terminal; main() has set a locale with UTF-8, if there is one.
+/// Returns the columns that a text takes on a terminal. main() has set a UTF-8 locale, if the host
+/// has one.
 std::size_t width_of(const std::string& text);
-/// As much of it as fits, and "…" where something was cut.
+/// Returns as much of a text as fits, and "…" if it is truncated.
 std::string cut_to(const std::string& text, std::size_t width);
-/// In lines of at most `width`, parted at blanks where there are some.
+/// Breaks a text into lines of at most `width` columns, at blanks if possible.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
 struct Column {
-  std::size_t wanted = 0;  ///< its widest cell
-  std::size_t least = 1;   ///< narrower, it tells nothing
-  bool soft = false;       ///< is cut before others are
+  std::size_t wanted = 0;  ///< width of its widest cell
+  std::size_t least = 1;   ///< narrower, it is of no use
+  bool soft = false;       ///< is truncated before the other columns
 };
-/// Widths for which all columns and the gaps between them take at most `available`, if that is
-/// possible: the widest give first, and those that are not soft only when no other is left.
+/// Returns widths for which all columns and the gaps between them fit into `available`, if that is
+/// possible. The widest columns shrink first, and those that are not soft only after all soft ones.
 std::vector<std::size_t> fit(const std::vector<Column>& columns, std::size_t available);
 
 }  // namespace w8y::ctl

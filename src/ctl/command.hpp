@@ -1,5 +1,5 @@
-// What a command of `w8yctl` is made of. To add one: a file with a make_…(), its declaration in
-// commands.hpp and its row in commands.cpp.
+// Interface of a subcommand of `w8yctl`. To add one, write a file with a make_…() function, declare
+// the function in commands.hpp and add a row to commands.cpp.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ class Context;
 class Command {
  public:
   virtual ~Command() = default;
-  /// Its own arguments and options. What they are told is taken over before run().
+  /// Declares the subcommand's own arguments and options. Their values are set before run().
   virtual void declare(Arguments& words) = 0;
-  /// Returns the exit status, or throws Failure.
+  /// Runs the subcommand and returns the exit status. Throws Failure.
   virtual int run(const Options& options, Context& context) = 0;
 };
 

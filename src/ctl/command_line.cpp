@@ -42,7 +42,7 @@ class CommandLine {
     for (const auto& row : all_commands()) declare(row);
   }
 
-  /// `words`: the last one first, as CLI11 takes them.
+  /// `words`: in reverse order, as CLI11 requires.
   CommandPtr parse(std::vector<std::string>&& words, int& exit) {
     try {
       app_.parse(std::move(words));
@@ -104,7 +104,8 @@ class CommandLine {
     commands_.back().command->declare(commands_.back().words);
   }
 
-  /// A group stands right before its commands; so does a command that has some of its own.
+  /// Returns the parent: a group, or a subcommand with subcommands. It directly precedes its
+  /// children.
   CLI::App* above_of(const std::string& name) {
     for (auto& command : commands_)
       if (command.name == name) return &command.words.app();
@@ -144,7 +145,7 @@ class CommandLine {
                               : "w8yctl " + std::string(command->name) + " --help";
   }
 
-  /// The first word that nobody knows.
+  /// Returns the first unknown argument.
   std::string unknown() const {
     const auto words = app_.remaining(true);
     return words.empty() ? std::string() : Arguments::shown(words.front()).text;
@@ -157,7 +158,7 @@ class CommandLine {
            (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?");
   }
 
-  /// Of the group, or none.
+  /// `group`: nullptr for the top level.
   std::string no_command(const Chosen* group) const {
     const std::string before = group == nullptr ? "" : group->name + std::string(" ");
     const std::string name = unknown();
@@ -202,7 +203,7 @@ class CommandLine {
       return no_command(chosen_group());
     std::string text = error.what();
     const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    // A mistyped option is told before what is missing because of it.
+    // A mistyped option is reported before errors that may follow from it.
     if (command != nullptr && (is_extra || unknown().starts_with('-'))) return unexpected(*command);
     if (command != nullptr && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
       for (const auto* option : command->words.app().get_options())
@@ -221,8 +222,8 @@ class CommandLine {
   Options& options_;
   CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
   Arguments common_;
-  std::list<Chosen> groups_;    // without a command of their own
-  std::list<Chosen> commands_;  // words refer to what is in them
+  std::list<Chosen> groups_;    // their `command` is nullptr
+  std::list<Chosen> commands_;  // arguments refer to its elements
 };
 
 bool is_command(const std::string& word) {
@@ -244,7 +245,7 @@ CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit
   CommandLine line(options);
   std::vector<std::string> words;
   bool literal = false;
-  bool named = false;  // the command
+  bool named = false;  // the subcommand was named
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (!literal && word == "--") {

@@ -5,8 +5,8 @@
 
 namespace w8y::ctl {
 
-/// Parses; or prints what was asked for (--help, --version), and returns nullptr with the
-/// exit status. Throws Failure.
+/// Parses the command line. For --help and --version, prints the text, sets `exit` and returns
+/// nullptr. Throws Failure.
 CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit);
 
 }  // namespace w8y::ctl

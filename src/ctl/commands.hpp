@@ -1,4 +1,4 @@
-// The commands of `w8yctl`.
+// Subcommands of `w8yctl`.
 #pragma once
 
 #include <span>
@@ -9,27 +9,27 @@
 namespace w8y::ctl {
 
 struct CommandRow {
-  const char* name;      ///< "schedule set": a command of the group "schedule"
-  const char* what;      ///< one line
-  CommandPtr (*make)();  ///< nullptr: specified, but not in this version; or a group
-  bool changes = false;  ///< what is in Redis, itself: refused while hosts use another format
-  /// A group, whose rows come behind it: what all of its commands take.
+  const char* name;      ///< "schedule set": subcommand "set" of the group "schedule"
+  const char* what;      ///< help text, one line
+  CommandPtr (*make)();  ///< nullptr: a group, or not in this version
+  bool changes = false;  ///< changes Redis itself: refused while hosts use another format
+  /// Set for a group, whose rows follow: declares the options that all its subcommands have.
   void (*declare_group)(Arguments& words, Options& options) = nullptr;
 };
 
 std::span<const CommandRow> all_commands();
 
-// This host, through the status API.
+// Subcommands for this host, by the status API.
 CommandPtr make_status();
 CommandPtr make_top();
 CommandPtr make_lists();
 CommandPtr make_quiet();
-CommandPtr make_resume();  // with a list, its pause on all hosts
+CommandPtr make_resume();  // with a list: ends its pause on all hosts
 CommandPtr make_reload();
 CommandPtr make_drain();
 CommandPtr make_cancel();
 
-// All hosts, through Redis.
+// Subcommands for all hosts, by Redis.
 CommandPtr make_fleet();
 CommandPtr make_fleet_plan();
 CommandPtr make_runs();
@@ -45,7 +45,7 @@ CommandPtr make_quarantine();
 CommandPtr make_release();
 CommandPtr make_pause();
 
-// Schedules, in Redis.
+// Subcommands for schedules, in Redis.
 void declare_schedules(Arguments& words, Options& options);
 CommandPtr make_schedule_set();
 CommandPtr make_schedule_unset();
@@ -57,7 +57,7 @@ CommandPtr make_schedule_list();
 CommandPtr make_schedule_control();
 CommandPtr make_schedule_dispatch();
 
-// Feeds, sorted feeds, queues and jobs, in Redis.
+// Subcommands for feeds, sorted feeds, queues and jobs, in Redis.
 void declare_feeds(Arguments& words, Options& options);
 CommandPtr make_feed_create();
 CommandPtr make_feed_delete();
@@ -76,7 +76,7 @@ CommandPtr make_sorted_after();
 CommandPtr make_sorted_edit();
 CommandPtr make_sorted_move();
 CommandPtr make_feed_put(verbs::FeedKind kind);   // queue or job
-CommandPtr make_feed_take(verbs::FeedKind kind);  // the same
+CommandPtr make_feed_take(verbs::FeedKind kind);  // queue or job
 CommandPtr make_job_finish();
 CommandPtr make_job_cancel();
 CommandPtr make_job_stall();
@@ -85,7 +85,7 @@ CommandPtr make_job_retract();
 CommandPtr make_job_failures();
 CommandPtr make_job_maintain();
 
-// Nobody else.
+// Subcommands that need neither w8yd nor Redis.
 CommandPtr make_check_executor();
 
 }  // namespace w8y::ctl

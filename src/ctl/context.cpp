@@ -26,7 +26,7 @@ namespace {
 using view::JsonFields;
 
 constexpr std::string_view unix_scheme = "unix:";
-/// Where a root's w8yd listens, and one that systemd starts.
+/// Socket of a w8yd that root or systemd starts.
 constexpr const char* system_socket = "/run/w8y/w8yd.sock";
 
 bool exists(const std::string& path) {
@@ -47,7 +47,7 @@ verbs::Reach reach_of(const std::string& url, const char* from) {
   }
 }
 
-/// Settings as GET /api/v1/config has them.
+/// Parses settings of a list as GET /api/v1/config returns them.
 verbs::KnownList read_known(const JsonFields& settings) {
   verbs::KnownList list;
   const std::string source = settings.text("source");
@@ -110,7 +110,7 @@ std::string Context::find_socket() {
     throw Failure(not_reachable,
                   "the config names no unix socket under [supervisor] status; say with --socket "
                   "where w8yd listens");
-  // What is usual for the operator's account may not be for the account that w8yd has.
+  // The default path of the operator's account may differ from that of the account of w8yd.
   if (socket == usual && !exists(socket) && exists(system_socket)) return system_socket;
   return socket;
 }
@@ -149,7 +149,7 @@ void Context::add_here(verbs::RunMatches& matches) {
 
 // ---- Redis
 
-/// A w8yd with an embedded Redis takes no notice of its config's URL.
+/// Returns the URL of an embedded Redis, for which w8yd ignores the URL in its config.
 std::optional<std::string> Context::embedded_redis(const std::string& configured) {
   const auto status = try_request(api::endpoints::status_of_host());
   if (!status) return std::nullopt;

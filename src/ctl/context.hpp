@@ -1,5 +1,5 @@
-// Where things are: the config, the w8yd of this host, Redis. Each is looked for when a command
-// first needs it; `w8yctl --help` says in which order.
+// Access to the config, to the w8yd of this host and to Redis. Each is located when a subcommand
+// first needs it, in the order that `w8yctl --help` gives.
 #pragma once
 
 #include <memory>
@@ -16,19 +16,19 @@
 
 namespace w8y::ctl {
 
-/// All throw Failure, but for try_request().
+/// Access for one subcommand. All functions except try_request() throw Failure.
 class Context {
  public:
   explicit Context(const Options& options) : options_(options) {}
-  /// On another clock than the system's.
+  /// Uses another clock than the system's.
   Context(const Options& options, const Clock& clock) : options_(options), loop_(clock) {}
 
   // The w8yd of this host.
   HostApi& host();
-  /// nullopt: nobody answers, or nobody says where.
+  /// Returns the response of w8yd; nullopt: w8yd is not reachable, or its address is not known.
   [[nodiscard]] std::optional<view::JsonFields> try_request(const http::Target& target);
 
-  /// Returns the response of w8yd if it has the member `member`, whatever its HTTP status. Throws
+  /// Returns the response of w8yd if it has the member `member`, with any HTTP status. Throws
   /// Failure for another response. nullopt: w8yd is not reachable.
   std::optional<view::JsonFields> request_if_present(const http::Target& target,
                                                      const char* member);
@@ -36,23 +36,24 @@ class Context {
   void add_here(verbs::RunMatches& matches);
 
   // Redis.
-  /// The URL of Redis was given, and no w8yd: --redis-url, or $W8Y_REDIS_URL without --socket and
-  /// --config.
+  /// Returns whether the URL of Redis was given, but no w8yd: --redis-url, or $W8Y_REDIS_URL
+  /// without --socket and --config.
   [[nodiscard]] bool names_redis() const;
-  /// Before a change, refuses other formats, too.
+  /// Returns the connection. If the subcommand changes Redis, refuses other formats first.
   verbs::Connection& connection();
   /// Throws Failure if a live host of the fleet uses another format: it would not see the change.
   void refuse_other_formats();
   const verbs::Reach& reach();
   loop::Loop& loop() { return loop_; }
-  /// The name of the fleet: as it was given, else as in the config.
+  /// Returns the name of the fleet: from the command line, otherwise from the config.
   [[nodiscard]] std::string fleet();
 
   /// Returns the known lists; nullptr: neither a config nor w8yd reports them.
   const verbs::KnownLists* lists();
   /// Returns the context for verbs. This Context must outlive it.
   verbs::QueryContext query();
-  /// The same, for what is done with items. Refuses a known list of Gearman, 409, without Redis.
+  /// As query(), for subcommands about items. Refuses a known list of Gearman with 409, without a
+  /// query to Redis.
   verbs::QueryContext query_items(const std::string& list);
 
  private:

@@ -37,8 +37,8 @@ class Reader {
     if (row.fields != std::vector<std::string>{""}) read_.rows.push_back(std::move(row));
   }
 
-  /// Up to a ',' or the end of the row. Quotes mean something at its beginning only; what follows
-  /// the closing one belongs to it.
+  /// Reads up to a ',' or the end of the row. Quotes are special at the start of a field only. Text
+  /// after the closing quote belongs to the field.
   std::string read_field() {
     std::string field;
     if (at_ < text_.size() && text_[at_] == '"') read_quoted(field);
@@ -63,7 +63,7 @@ class Reader {
   }
 
   [[nodiscard]] bool at_end_of_line() const { return text_[at_] == '\n' || text_[at_] == '\r'; }
-  /// The last character of what ends a line.
+  /// Returns whether this is the last character of a line end.
   [[nodiscard]] bool ends_line(std::size_t at) const {
     if (text_[at] == '\n') return true;
     return text_[at] == '\r' && (at + 1 == text_.size() || text_[at + 1] != '\n');

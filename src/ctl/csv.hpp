@@ -1,4 +1,4 @@
-// Rows of CSV as Python's csv module writes and reads them.
+// Rows of CSV, written and read as Python's csv module does.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace w8y::ctl {
 
-/// A line that ends in CR LF: quotes where they are needed, and no more.
+/// Returns a row that ends in CR LF, with quotes only where they are needed.
 std::string csv_line(const std::vector<std::string>& fields);
 
 struct CsvRow {
   std::vector<std::string> fields;
-  std::size_t line = 1;  ///< on which it begins
+  std::size_t line = 1;  ///< on which the row starts
 };
 
 struct CsvText {
-  std::vector<CsvRow> rows;       ///< that are not empty
-  std::size_t unclosed_line = 0;  ///< the last row has a quote that nothing closes; 0: it has not
+  std::vector<CsvRow> rows;       ///< without empty rows
+  std::size_t unclosed_line = 0;  ///< of the last row, if it has an unclosed quote; 0: none
 };
-/// Lines end in LF, CR LF or CR. What is in quotes is kept as it is, ends of lines too.
+/// Reads CSV. Rows end in LF, CR LF or CR. Quoted text is kept unchanged, including its line ends.
 CsvText read_csv(std::string_view text);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// How `w8yctl` ends (w8yctl(1), EXIT STATUS).
+// Exit statuses and errors of `w8yctl` (w8yctl(1), EXIT STATUS).
 #pragma once
 
 #include <stdexcept>
@@ -14,14 +14,14 @@ namespace w8y::ctl {
 
 enum Exit : int { done = 0, refused = 1, wrong_usage = 2, not_reachable = 3 };
 
-/// Ends the program: every line goes to standard error.
+/// Exception that ends the program. Each of its lines is printed to standard error.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit exit, const std::string& line, std::vector<std::string> more = {})
       : std::runtime_error(line), exit_(exit), more_(std::move(more)) {}
 
   [[nodiscard]] Exit exit() const { return exit_; }
-  /// What belongs to it, below its line.
+  /// Returns the lines that follow the first one.
   [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
 
  private:
@@ -32,7 +32,7 @@ class Failure : public std::runtime_error {
 /// Returns a failure whose lines are the errors of a config.
 Failure wrong_config(const ConfigError& error);
 
-/// A line on standard error, with our name before it.
+/// Prints a line to standard error, after the name of the program.
 void complain(const std::string& line);
 
 }  // namespace w8y::ctl

@@ -28,7 +28,7 @@ std::string decoded(std::string&& word, const char* option) {
                 escape_text(word) + " is not base64, which " + option + " says that it is");
 }
 
-/// Of "-", all of standard input. Throws Failure.
+/// Reads a file; "-": standard input. Throws Failure.
 std::string read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
       path == "-" ? nullptr : std::fopen(path.c_str(), "rb"),
@@ -50,7 +50,7 @@ std::string read_file(const std::string& path) {
 
 }  // namespace
 
-// ---- what is printed
+// ---- output
 
 FeedPrinter::FeedPrinter(const Options& options, bool nul, const std::string& feed)
     : options_(options), end_(nul ? '\0' : '\n') {
@@ -113,7 +113,7 @@ int FeedResults::end() {
   return errors_.empty() ? done : refused;
 }
 
-// ---- the command
+// ---- subcommands
 
 void declare_feeds(Arguments& words, Options& options) {
   words.flag("--base64", "Ids and items are given in base64", options.base64);
@@ -231,7 +231,7 @@ Failure failed_after(std::size_t sent, const verbs::RedisError& error) {
            (lost ? "; of those behind them some may be" : ", and none behind them")}};
 }
 
-// ---- one id
+// ---- output for one ID
 
 core::AsciiObject id_json(const std::string& feed, const std::string& id) {
   core::AsciiObject json;

@@ -1,4 +1,4 @@
-// What commands about feeds, sorted feeds, queues and jobs have in common.
+// Common parts of the subcommands for feeds, sorted feeds, queues and jobs.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace w8y::ctl {
 
-/// Prints IDs and items, a line each or with a NUL behind each, or as one JSON document. That one
-/// is written piece by piece, since there may be a million of them.
+/// Prints IDs and items: each ends in a newline or a NUL, or all are in one JSON document. The
+/// document is written in parts, since there may be a million items.
 class FeedPrinter {
  public:
   FeedPrinter(const Options& options, bool nul, const std::string& feed);
@@ -37,13 +37,13 @@ class FeedPrinter {
   bool first_ = true;
 };
 
-/// What became of ids: programs see it of each, people what went wrong.
+/// Results for IDs. JSON has the result of each ID, the text only the errors.
 class FeedResults {
  public:
   FeedResults(bool json, std::string feed) : json_(json), feed_(std::move(feed)) {}
-  /// `error`: empty, if all is well.
+  /// `error`: empty if there is none.
   void add(const std::string& id, const std::string& result, const std::string& error);
-  /// Prints it, and returns the exit status.
+  /// Prints the results and returns the exit status.
   int end();
 
  private:
@@ -55,20 +55,20 @@ class FeedResults {
 
 void declare_nul(Arguments& words, bool& into);
 
-/// A command about one feed.
+/// Subcommand for one feed.
 class FeedCommand : public Command {
  public:
   void declare(Arguments& words) final;
   int run(const Options& options, Context& context) final;
 
  protected:
-  /// Its words behind FEED.
+  /// Declares the arguments after FEED.
   virtual void declare_more(Arguments& words) = 0;
-  /// When all words are known. Throws Failure.
+  /// Called when all arguments are known. Throws Failure.
   virtual void check() {}
   virtual int work(const Options& options, Context& context) = 0;
 
-  // Words for ids and items, which may be given in base64.
+  // Receivers for IDs and items, which may be given in base64.
   [[nodiscard]] Arguments::Take into(std::string& word);
   [[nodiscard]] Arguments::Take into(std::optional<std::string>& word);
   [[nodiscard]] Arguments::Take into(std::deque<std::string>& words);
@@ -77,28 +77,29 @@ class FeedCommand : public Command {
 
   std::string feed_;
   bool base64_ = false;
-  bool nul_ = false;  ///< of what is read from standard input, and of what is printed
+  bool nul_ = false;  ///< between items of standard input and of the output
 
  private:
   std::vector<std::string*> words_;
 };
 
-/// ITEM: an argument, a file, or lines of standard input.
+/// Receiver of ITEM: an argument, a file, or lines of standard input.
 class FeedItems {
  public:
   /// `name`: "ITEM".
   void declare(Arguments& words, const char* name, const char* what);
-  /// When all words are taken. `optional`: there may be none.
+  /// Called when all arguments are known. `optional`: ITEM may be missing.
   void check(const char* command, const char* name, bool nul, bool optional = false);
 
   [[nodiscard]] bool given() const { return word_ || file_ || from_input_; }
-  /// Lines of standard input.
+  /// Returns whether items are lines of standard input.
   [[nodiscard]] bool many() const { return from_input_; }
-  /// The item; of several lines, none. Throws Failure.
+  /// Returns the item; empty if items are lines of standard input. Throws Failure.
   [[nodiscard]] std::string one(const std::function<std::string(std::string&&)>& bytes_of,
                                 bool nul);
 
-  /// Each item of standard input. False: some were refused, and that was told.
+  /// Calls `take` for each item of standard input. False: some items were refused, with a message
+  /// for each.
   static bool each(bool base64, bool nul, const std::function<void(std::string&&)>& take);
 
  private:
@@ -108,12 +109,12 @@ class FeedItems {
   bool from_input_ = false;
 };
 
-/// Ids are told in each answer and each message.
+/// Limit of an ID, since each reply and each message contains it; bytes.
 inline constexpr std::size_t max_id = std::size_t{64} << 10;
-/// Refuses one that the contract's messages can't carry.
+/// Refuses an ID that the contract's messages cannot contain.
 void check_new_id(const std::string& id);
 
-/// A batch of what comes from standard input, sent when it is large enough to be worth it.
+/// Batch of items from standard input. It is sent at 16,000 items or 4 MiB.
 template <typename T>
 class FeedBatch {
  public:
@@ -142,7 +143,7 @@ class FeedBatch {
 };
 
 Failure failed_after(std::size_t sent, const verbs::RedisError& error);
-/// All of standard input. Returns the exit status.
+/// Sends all items of standard input in batches. Returns the exit status.
 template <typename T>
 int send_input(bool base64, bool nul, FeedBatch<T>& batch,
                const std::function<T(std::string&&)>& make) {
@@ -159,11 +160,11 @@ int send_input(bool base64, bool nul, FeedBatch<T>& batch,
   return all ? done : refused;
 }
 
-/// The beginning of the JSON of one item: its feed and its id.
+/// Returns the first members of the JSON of an item: its feed and its ID.
 core::AsciiObject id_json(const std::string& feed, const std::string& id);
 
-// How commands about one id end.
-/// Prints a value of the item, as text or as the member `name` of its JSON.
+// Output of subcommands for one ID.
+/// Prints a value of the item, as text or as the member `name` of the JSON.
 int print_value(const Options& options, const std::string& feed, const std::string& id,
                 const char* name, const std::string& value, bool nul);
 int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul);

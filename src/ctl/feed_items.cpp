@@ -1,4 +1,4 @@
-// Items of feeds and sorted feeds: published, edited, moved, retracted.
+// Subcommands for items of feeds and sorted feeds: publish, edit, move, retract.
 #include <iostream>
 #include <optional>
 
@@ -165,7 +165,7 @@ class Retract final : public FeedCommand {
   std::deque<std::string> ids_;
 };
 
-/// Of one kind or another, what is only read.
+/// Subcommand that only reads, for several kinds of feeds.
 class FeedReading : public FeedCommand {
  public:
   explicit FeedReading(verbs::FeedKind kind) : kind_(kind) {}

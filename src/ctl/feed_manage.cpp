@@ -1,4 +1,4 @@
-// Feeds as such: made, deleted, listed, configured.
+// Subcommands for feeds as a whole: create, delete, list, config.
 #include <charconv>
 #include <cstdint>
 #include <iostream>
@@ -19,7 +19,7 @@ std::uint64_t max_length_of(const char* what, const std::string& text) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, number);
-  constexpr std::uint64_t most = std::uint64_t{1} << 53U;  // as scripts have it
+  constexpr std::uint64_t most = std::uint64_t{1} << 53U;  // limit of the scripts
   if (error == std::errc{} && at == end && number <= most) return number;
   throw Failure(wrong_usage, std::string(what) + " needs a number of items, 0 for no limit, not " +
                                  escape_text(text));

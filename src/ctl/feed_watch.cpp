@@ -1,4 +1,4 @@
-// What happens in a feed, as the contract's channels tell it.
+// Prints events of a feed, from the channels of the contract.
 #include <iostream>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// All hosts: a line for each, then what each does with its lists, and which runs it has.
+// Lists all hosts, with their lists and runs.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -18,7 +18,7 @@ namespace w8y::ctl {
 
 namespace {
 
-/// Of a hash, enough to tell two apart.
+/// Digits of a hash, enough to distinguish two configs.
 constexpr std::size_t hash_shown = 8;
 
 std::string ago_text(WallTime time, WallTime now) {
@@ -46,7 +46,7 @@ std::string slots_text(const HostHeartbeat& heartbeat) {
   return heartbeat.slots_limit > 0 ? used + "/" + std::to_string(heartbeat.slots_limit) : used;
 }
 
-/// What is to be known of a host besides the columns.
+/// Returns facts about a host that are not in the columns.
 std::string fleet_note_text(const FleetHost& host) {
   std::string note = escape(host.error);
   const auto add = [&note](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
@@ -110,7 +110,7 @@ void print_fleet_runs(const FleetCommandResult& outcome, bool wide) {
     std::cout << escape_text(host.host) << ": did not say what it runs\n";
 }
 
-/// As GET /api/v1/fleet has it.
+/// Returns the JSON of GET /api/v1/fleet.
 std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetCommandResult>& runs) {
   core::AsciiObject json(4096);
   view::put_fleet(json, fleet);

@@ -31,7 +31,7 @@ using view::JsonFields;
 
 namespace {
 
-/// The value of a parameter that an empty text leaves out.
+/// Returns the value of a parameter that is omitted if its text is empty.
 std::optional<std::string_view> if_any(std::string_view text) {
   if (text.empty()) return std::nullopt;
   return text;
@@ -44,7 +44,7 @@ FleetAccess::FleetAccess(const Options& options, Context& context)
 
 FleetAccess::~FleetAccess() = default;
 
-/// It has the rights, and knows the name of the fleet.
+/// Returns whether to use w8yd, which has the permissions and the name of the fleet.
 bool FleetAccess::uses_w8yd() {
   if (std::exchange(decided_, true)) return uses_w8yd_;
   uses_w8yd_ = !options_.only_redis() && options_.fleet.empty() &&

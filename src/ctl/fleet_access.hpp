@@ -1,4 +1,4 @@
-// The fleet, as the w8yd of this host sees it; or, where none answers, straight from Redis.
+// Access to the fleet through the w8yd of this host or, if none replies, directly through Redis.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace w8y::ctl {
 
 class Context;
 
-/// All throw Failure.
+/// Access to the fleet for one subcommand. All functions throw Failure.
 class FleetAccess {
  public:
   FleetAccess(const Options& options, Context& context);
@@ -24,21 +24,22 @@ class FleetAccess {
   FleetAccess(const FleetAccess&) = delete;
   FleetAccess& operator=(const FleetAccess&) = delete;
 
-  /// All hosts. `list`: of lists, only that one.
+  /// Reads all hosts. `list`: without other lists.
   [[nodiscard]] FleetView read(bool lists, const std::optional<std::string>& list = {});
-  /// The same in parts, so that no more than one of them is in memory.
+  /// As read(), but in parts, so that only one part is in memory at a time.
   void each_part(bool lists, const std::optional<std::string>& list,
                  const std::function<void(FleetView&&)>& take);
-  /// Adds the runs of all hosts; nothing if they can't be asked.
+  /// Adds the runs of all hosts; nothing if the fleet is not reachable.
   void add_runs(verbs::RunMatches& matches);
-  /// Also of orders that not all hosts have carried out.
+  /// Sends a command and returns its result, also if not all hosts have carried it out.
   [[nodiscard]] FleetCommandResult send(FleetCommand order);
-  /// Straight from Redis, on the context's loop, as long as the follower is there.
+  /// Follows output directly in Redis, on the context's loop, while the follower exists.
   [[nodiscard]] std::unique_ptr<verbs::LogFollower> follow(verbs::LogFollower::Filter wish,
                                                            verbs::LogFollower::Handler& handler);
 
  private:
-  /// A part of the hosts. `wish` then asks for the next part; without a cursor there is none.
+  /// Reads a part of the hosts, and sets the cursor of `wish` to the next part; empty: it was the
+  /// last.
   [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);
   [[nodiscard]] bool uses_w8yd();
   FleetCommandResult send_by_w8yd(const FleetCommand& order);
@@ -51,7 +52,8 @@ class FleetAccess {
   std::unique_ptr<verbs::FleetChannel> channel_;
 };
 
-/// What hosts answered, a line each, and who did not; returns the exit status.
+/// Prints the replies of hosts, a line each, and the hosts without a reply. Returns the exit
+/// status.
 int print_fleet_result(const Options& options, const FleetCommandResult& outcome);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// What a new config would change on each host of the fleet, before it is rolled out.
+// Prints the changes that a new config would cause on each host of the fleet.
 #include "view/fleet_plan.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace w8y::ctl {
 
 namespace {
 
-/// The file as hosts read it. Read once, if it is the same for all.
+/// New config as hosts would read it. Parsed once, if all hosts read it alike.
 class PlannedConfig {
  public:
   explicit PlannedConfig(std::string path) : path_(std::move(path)) {}
@@ -127,7 +127,7 @@ class FleetPlan final : public Command {
       print_plan(host, plan);
     }
   }
-  /// Mistakes are those of any host.
+  /// Reports config errors that do not depend on the host.
   void check(PlannedConfig& planned) const {
     try {
       HostHeartbeat here;

@@ -16,7 +16,7 @@ namespace {
 
 using view::JsonFields;
 
-/// For what is only asked to know better.
+/// For requests that are not essential.
 constexpr Duration short_timeout = std::chrono::seconds(2);
 
 std::vector<std::string> lines_of(const JsonFields& json) {
@@ -25,8 +25,8 @@ std::vector<std::string> lines_of(const JsonFields& json) {
   return lines;
 }
 
-/// Why nobody answers, and what to do. What libcurl says of a unix socket speaks of hosts and
-/// ports.
+/// Returns why there is no response, and the remedy. libcurl's text for a unix socket is about
+/// hosts and ports.
 std::string silence(const http::HttpResult& result, const std::string& socket) {
   const std::string name = "the status socket " + escape_text(socket);
   if (access(socket.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -42,7 +42,7 @@ std::string silence(const http::HttpResult& result, const std::string& socket) {
   return name + " is there, but no w8yd answers: " + escape(why);
 }
 
-/// The answer to a request that was carried out; all else is a Failure.
+/// Returns the body of a successful response; throws Failure for any other.
 JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
                      const char* member = "hosts") {
   if (result.status == 0 || !result.problem.empty())
@@ -51,7 +51,7 @@ JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
   if (!json)
     throw Failure(not_reachable,
                   "what answers at the status socket " + escape_text(socket) + " is no w8yd");
-  // What some hosts of a fleet have done is told, whatever others have not.
+  // The result of a fleet command is printed even if some hosts failed.
   if (result.status < 300 || json->has(member)) return std::move(*json);
   const std::string why = escape(json->text("error"));
   throw Failure(

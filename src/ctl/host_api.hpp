@@ -1,4 +1,4 @@
-// The w8yd of this host, as its status API shows it.
+// Client of the status API of this host's w8yd.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,22 @@
 
 namespace w8y::ctl {
 
-/// All throw Failure, but for try_request().
+/// HTTP client. All functions except try_request() throw Failure.
 class HostApi {
  public:
   explicit HostApi(std::string socket);
 
-  /// `member`: an answer that has it is returned whatever its status.
+  /// Sends a GET request. A response with the member `member` is returned with any HTTP status.
   [[nodiscard]] view::JsonFields request(const http::Target& target,
                                          Duration timeout = std::chrono::seconds(30),
                                          const char* member = "hosts");
   /// Sends a command and returns the reply. Throws Failure if it is refused. `body`: a JSON object.
   view::JsonFields send_command(const http::Target& target, const std::string& body);
-  /// The same, to this host.
+  /// Sends a command for this host.
   view::JsonFields send_command(FleetCommandKind kind, const std::string& body = "{}") {
     return send_command(api::endpoints::of(kind).target(), body);
   }
-  /// nullopt: nobody answers there soon.
+  /// Returns the response; nullopt: w8yd does not respond in time.
   [[nodiscard]] std::optional<view::JsonFields> try_request(const http::Target& target);
   [[nodiscard]] const std::string& socket() const { return socket_; }
 

@@ -1,4 +1,4 @@
-// Orders to this host.
+// Subcommands that send a command to this host.
 #include "ctl/host_commands.hpp"
 
 #include <poll.h>
@@ -48,7 +48,8 @@ class Reload final : public Command {
   TargetHosts hosts_;
 };
 
-/// A process that is there; none where its pid means another one here (a container's).
+/// Returns a descriptor of the process; none if its PID means another process here (w8yd in a
+/// container).
 process::Fd process_of(std::int64_t pid) {
   std::string name;
   std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
@@ -86,7 +87,7 @@ class Drain final : public Command {
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {
     }
   }
-  /// Until it is taken away, or another w8yd's.
+  /// Waits until the socket is removed or belongs to another w8yd.
   static void wait_for_socket(Context& context, const std::string& host_id) {
     while (access(context.host().socket().c_str(), F_OK) == 0) {
       const auto status = context.try_request(api::endpoints::status_of_host());
@@ -104,7 +105,8 @@ class Drain final : public Command {
           std::this_thread::sleep_for(std::chrono::milliseconds(250));
     return print_fleet_result(options, answer);
   }
-  /// A host that has drained leaves its fleet; where it is the one that was asked, it is silent.
+  /// Returns whether the host is still in the fleet. A host that has drained leaves it; the w8yd of
+  /// this host then no longer responds.
   static bool is_there(FleetAccess& fleet, const std::string& host_id) {
     try {
       const FleetView view = fleet.read(false);

@@ -1,4 +1,4 @@
-// What came of an order.
+// Hosts that a command is for, and output of its result.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace w8y::ctl {
 
 class Context;
 
-/// Which hosts an order is for: this one, unless it says otherwise.
+/// Hosts that a command is for; by default this host.
 class TargetHosts {
  public:
   void declare(Arguments& words);
   [[nodiscard]] bool others() const { return all_ || !host_.empty(); }
   [[nodiscard]] FleetCommandResult give(FleetCommandKind kind, FleetAccess& fleet) const;
-  /// And tells what came of it. Returns the exit status.
+  /// Sends the command and prints its result. Returns the exit status.
   int send_command(FleetCommandKind kind, const Options& options, Context& context) const;
 
  private:
@@ -26,7 +26,7 @@ class TargetHosts {
   bool all_ = false;
 };
 
-/// On standard output. Returns the exit status.
+/// Prints the result on standard output. Returns the exit status.
 int print_result(const Options& options, const view::JsonFields& answer);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// Items from a file descriptor: one per line, or with a NUL behind each.
+// Items from a file descriptor, each of which ends in a newline or a NUL.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace w8y::ctl {
 
 class ItemStream {
  public:
-  /// What is longer than `longest` is passed over, without being kept in memory. Empty ones are
-  /// passed over too, unless `with_empty`.
+  /// Skips items longer than `longest`, without keeping them in memory. Skips empty items unless
+  /// `with_empty`.
   ItemStream(int fd, char delimiter, std::size_t longest, bool with_empty = false)
       : fd_(fd), delimiter_(delimiter), longest_(longest), with_empty_(with_empty) {}
 
   struct Line {
     Item item;
     std::size_t number = 0;  ///< from 1
-    bool too_long = false;   ///< its item is only its start
+    bool too_long = false;   ///< `item` is only the start of the item
   };
-  /// The next one; nullopt: there are no more. Throws std::system_error.
+  /// Returns the next item; nullopt: there are no more. Throws std::system_error.
   std::optional<Line> next();
 
  private:

@@ -1,4 +1,4 @@
-// The items of a list, and what each is doing; of a schedule, its jobs.
+// Lists the items of a list with their states; of a schedule, its jobs.
 #include "operator/items.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
   if (item.queue_position > 0) add("position " + std::to_string(item.queue_position));
   if (item.quarantined_at_end)
     add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
-  // What quarantined it has said so.
+  // The reason of a quarantine has the number already.
   if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
     add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed" : " failed in a row"));
   if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");

@@ -1,4 +1,4 @@
-// Queues and jobs: put, taken, and what becomes of them.
+// Subcommands for queues and jobs: put, get and changes of claimed jobs.
 #include <chrono>
 #include <iostream>
 #include <optional>
@@ -107,7 +107,8 @@ class Take final : public FeedCommand {
     return done;
   }
 
-  /// It is looked for again and again: one that Redis hands to who blocks is lost with him.
+  /// Polls for the next item. With a blocking command, an item would be lost if this process ended
+  /// meanwhile.
   std::optional<verbs::FeedItem> take(verbs::QueueFeed& feed, loop::Loop& loop) const {
     constexpr Duration max_pause = std::chrono::milliseconds(100);
     Duration pause = std::chrono::milliseconds(10);
@@ -200,14 +201,14 @@ class Failures final : public FeedCommand {
 class Maintain final : public FeedCommand {
   void declare_more(Arguments&) override {}
 
-  /// As the config has it for this feed; without one, nothing is ever stalled, and no claim is
-  /// taken back that has no lease.
+  /// Uses the config of this host for the feed. Without one, no job is stalled, and no claim
+  /// without a lease is recovered.
   int work(const Options& options, Context& context) override {
     verbs::MaintenanceTerms terms;
     if (const auto* lists = context.lists())
       if (const auto list = lists->find(feed_)) terms = list->maintenance;
     terms.who = operator_name();
-    // Hosts go on soon: they take claims back that stay here where the config is not known.
+    // Hosts continue soon; they recover claims that remain if this host does not have the config.
     terms.interval = std::chrono::seconds(5);
     const auto result = verbs::JobFeed(server(context), feed_).maintain(terms);
     if (options.json) {

@@ -1,4 +1,4 @@
-// All lists of this host, or one in detail.
+// Lists all lists of this host, or shows one in detail.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -22,12 +22,12 @@ namespace {
 
 using view::JsonFields;
 
-/// "?": Redis did not say.
+/// "?": Redis did not return the number.
 std::string quarantined_text(const ListStatus& list) {
   return list.quarantined ? std::to_string(*list.quarantined) : "?";
 }
 
-/// How long a lap takes, or how long an item has waited; red where that is too long.
+/// Formats a cycle time or longest wait; red if it exceeds the limit.
 Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListStats::*member) {
   if (!list.stats || !((*list.stats).*member)) return {""};
   const WallTime time = *((*list.stats).*member);
@@ -35,7 +35,7 @@ Cell visit_cell(const ListStatus& list, std::optional<WallTime> ListStats::*memb
   return {rough_duration(time), late ? Colour::bad : Colour::none};
 }
 
-/// "needs 12 slots, has 8"; empty: it is not known, or has enough.
+/// Returns "needs 12 slots, has 8"; empty: not known, or enough.
 std::string needs_text(const ListStatus& list) {
   if (!list.stats || !list.stats->slots || list.stats->slots_needed.value_or(0) == 0) return "";
   const std::uint64_t needed = *list.stats->slots_needed;
@@ -43,7 +43,7 @@ std::string needs_text(const ListStatus& list) {
          std::to_string(*list.stats->slots);
 }
 
-/// Laps are told where they are watched, or with --wide.
+/// Cycles are printed if a list has a limit, or with --wide.
 void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
   const bool cycles = wide || std::any_of(lists.begin(), lists.end(), [](const ListStatus* list) {
                         return list->overdue_after > Duration{0};
@@ -74,7 +74,7 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
   table.print(wide);
 }
 
-/// What is known of its cycles.
+/// Adds the statistics of cycles.
 void add_visits(KeyValueTable& facts, const ListStatus& list) {
   if (list.overdue_after > Duration{0})
     facts.add("overdue after", rough_duration(list.overdue_after));
@@ -132,7 +132,7 @@ void print_list(const ListStatus& list, bool wide) {
   print_runs(list.runs, wide);
 }
 
-/// Where a list stands among others: what is wrong comes first.
+/// Returns the rank of a list: problems come first.
 int rank_of(const ListStatus& list) {
   if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
@@ -177,7 +177,7 @@ class Lists final : public Command {
   }
 
  private:
-  /// nullopt: a pattern, and no list of that name.
+  /// Returns the list of that name; nullopt: the argument is a pattern and there is no such list.
   static std::optional<JsonFields> exactly(Context& context, const std::string& prefix) {
     const http::Target path = api::endpoints::list.target({prefix});
     if (!core::is_pattern(prefix)) return context.host().request(path);

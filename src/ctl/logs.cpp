@@ -1,4 +1,4 @@
-// What runs write to standard error, from whichever host.
+// Prints log output of runs on any host.
 #include <iostream>
 #include <optional>
 #include <set>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t whole_line = std::size_t{1} << 24;
 
-/// Lines as they are shown: of one run alone, or each with its item.
+/// Prints log lines: of one run alone, or each with its item.
 class LogPrinter {
  public:
   LogPrinter(bool one, bool json) : one_(one), json_(json) {}
@@ -37,7 +37,7 @@ class LogPrinter {
     if (!one_) std::cout << escape_text(line.item) << ": ";
     std::cout << escape(line.line, whole_line) << (line.cut ? "…" : "") << '\n';
   }
-  /// What was written before, line by line.
+  /// Prints earlier output, line by line.
   void tail(const std::string& host, LogLine of, std::string_view text) const {
     while (!text.empty()) {
       const auto end = text.find('\n');
@@ -82,7 +82,7 @@ class LogPrinter {
   const bool json_;
 };
 
-/// Runs that go on, with what they wrote before, as hosts have answered.
+/// Active run in the reply of a host, with its earlier output.
 struct GoingRun {
   std::string host;
   LogLine of;
@@ -129,13 +129,13 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     FleetCommandResult answer;
     try {
       answer = fleet.send(std::move(order));
-    } catch (const Failure&) {  // no host is there, or none may be asked
+    } catch (const Failure&) {  // there is no host, or none may be queried
     }
     return show(answer);
   }
 
  private:
-  /// A list that is known wins; what can't be the start of an id is one.
+  /// Returns whether the argument is a list: a known list, or a text with which no ID can start.
   [[nodiscard]] bool is_list(Context& context) const {
     if (context.lists() && context.lists()->contains(what_)) return true;
     return what_.empty() || !verbs::earliest_time(verbs::run_id_of(what_));
@@ -158,7 +158,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
                                  (ids.size() > 2 ? ", …" : ""));
   }
 
-  /// Of a list, the last one.
+  /// Prints the run, or the last run of the list.
   void show_finished() const {
     view::RunRecord run;
     if (list_) {
@@ -210,7 +210,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
       followed_ = true;
       for (const LogMessage& message : std::exchange(early_, {})) tell(message);
       std::cout.flush();
-      // It may have ended before anybody was asked.
+      // The run may have ended before the hosts received the command.
       gone_ = runs.empty() && !list_ && !told_;
       if (gone_) context_->loop().stop();
     } catch (const Failure& failure) {
@@ -251,8 +251,8 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
   Context* context_ = nullptr;
   bool followed_ = false;
   bool told_ = false;
-  bool gone_ = false;      ///< nobody runs it
-  bool vanished_ = false;  ///< any more, and its end was not heard
+  bool gone_ = false;      ///< no host has the run
+  bool vanished_ = false;  ///< no host has it any more, and its end was not reported
   std::vector<LogMessage> early_;
   std::optional<Failure> failure_;
 };

@@ -1,4 +1,4 @@
-// What every command of `w8yctl` can be told.
+// Options of all subcommands of `w8yctl`.
 #pragma once
 
 #include <string>
@@ -6,29 +6,30 @@
 namespace w8y::ctl {
 
 struct Options {
-  // Where things are; empty: not said.
+  // Addresses and names; empty: not given.
   std::string socket;
-  bool socket_from_environment = false;  ///< $W8Y_SOCKET, and no option
+  bool socket_from_environment = false;  ///< from $W8Y_SOCKET, not from an option
   std::string config;
   std::string redis_url;
   std::string lock_key;
-  std::string fleet;  ///< its name
+  std::string fleet;  ///< name of the fleet
 
-  /// Redis alone: --redis-url was given and no socket, so w8yd is not asked.
+  /// Returns whether to use Redis only: --redis-url was given and no socket, so no request is sent
+  /// to w8yd.
   [[nodiscard]] bool only_redis() const { return socket.empty() && !redis_url.empty(); }
 
   std::string schedule_prefix = "redbike";
 
-  // Of commands about feeds.
-  bool base64 = false;       ///< ids and items are given in it
-  bool feed_base64 = false;  ///< the name of the feed is
+  // Options of subcommands for feeds.
+  bool base64 = false;       ///< IDs and items are in base64
+  bool feed_base64 = false;  ///< the name of the feed is in base64
 
-  /// Of commands about feeds and schedules: bytes go to a terminal as they are.
+  /// Subcommands for feeds and schedules: bytes are printed on a terminal unescaped.
   bool raw = false;
 
   bool changes = false;  ///< CommandRow::changes
   bool json = false;
-  bool wide = false;  ///< tables are as wide as what is in them
+  bool wide = false;  ///< tables are not limited to the width of the terminal
 };
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// A list's pause: on all hosts, by a key in Redis; and its end, or that of this host's quiet.
+// Pauses a list on all hosts, by a key in Redis. Resumes it, or this host after quiet.
 #include "core/pause.hpp"
 
 #include <iostream>

@@ -24,7 +24,7 @@ void append_code_point(std::string& out, std::uint32_t point) {
   append_unit(out, 0xdc00 + ((point - 0x10000) & 0x3ff));
 }
 
-/// Bytes of the character of UTF-8 that begins here; 0: none does.
+/// Returns the bytes of the UTF-8 character that starts here; 0: none does.
 std::size_t character_length(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes[0]);
   const std::size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;

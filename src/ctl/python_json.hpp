@@ -1,4 +1,4 @@
-// JSON as Python's json.dumps() writes it, byte for byte, where a program may compare it.
+// JSON as Python's json.dumps() writes it, byte for byte, for programs that compare it.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace w8y::ctl {
 
-/// `"…"` in ASCII. A byte that is not UTF-8 is written as Python's "surrogateescape" has it:
-/// \udcXX.
+/// Formats a string: `"…"` in ASCII. A byte that is not UTF-8 is written as Python's
+/// "surrogateescape" does: \udcXX.
 std::string python_string(std::string_view bytes);
-/// `1381720578.0`, `1e+16`, `Infinity`
+/// Formats a number: `1381720578.0`, `1e+16`, `Infinity`.
 std::string python_float(double number);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// Runs an item now, whatever its rest, on a host that has a place for it.
+// Runs an item now, despite its delay, on a host with a free slot.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -21,15 +21,15 @@ namespace w8y::ctl {
 
 namespace {
 
-/// A host that may run an item of the list.
+/// Host that may run an item of the list.
 struct Runner {
   std::string host;
   std::string id;
   bool here = false;
-  std::int64_t room = 0;  ///< as far as is known
+  std::int64_t room = 0;  ///< free slots, as far as known
 };
 
-/// Those that serve the list: this host first, then who has the most room.
+/// Returns the hosts that serve the list: this host first, then by free slots.
 std::vector<Runner> runners_of(const FleetView& fleet, const std::string& here) {
   std::vector<Runner> runners;
   for (const FleetHost& host : fleet.hosts) {
@@ -90,8 +90,8 @@ class RunItem final : public Command {
                   std::move(others));
   }
 
-  /// nullopt: it has begun; else why not on this host. What would be no other on another host is a
-  /// Failure.
+  /// Sends the command. nullopt: the run has started; otherwise the reason why not on this host. An
+  /// error that other hosts would return as well is a Failure.
   std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
                                  const Runner& runner) const {
     FleetCommand order;
@@ -103,7 +103,7 @@ class RunItem final : public Command {
     try {
       answer = fleet.send(std::move(order));
     } catch (const Failure& failure) {
-      return std::string(failure.what());  // it has left
+      return std::string(failure.what());  // it has left the fleet
     }
     for (const FleetReply& host : answer.replies) {
       const std::string text = escape(host.text);
@@ -114,7 +114,7 @@ class RunItem final : public Command {
       if (host.result == "unavailable" || host.result == "not_found") return text;
       throw Failure(refused, text);
     }
-    // It may have begun it all the same: no other is asked.
+    // The host may still have started the run, so no other host gets the command.
     throw Failure(refused, escape_text(runner.host) +
                                " did not answer within 2s; whether it has begun says: w8yctl why " +
                                escape_text(prefix_) + " " +

@@ -1,4 +1,4 @@
-// Finished runs, newest first.
+// Lists finished runs, newest first.
 #include "operator/runs.hpp"
 
 #include <iostream>

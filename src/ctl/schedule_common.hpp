@@ -1,4 +1,4 @@
-// What commands about schedules have in common.
+// Common parts of the subcommands for schedules.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace w8y::ctl {
 
 verbs::ScheduleChanges schedules_of(const Options& options, Context& context);
 
-/// A Unix time, or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
+/// Parses a Unix time or a time in UTC: "1763730000", "2026-01-31T12:00:00Z", "2026-01-31 12:00".
 verbs::UnixSeconds unix_time_of(const char* option, const std::string& text);
-/// "2026-01-31T12:00:00Z"
+/// Formats a time: "2026-01-31T12:00:00Z".
 std::string utc_text(verbs::UnixSeconds time);
 
 struct JobWord {
@@ -30,15 +30,15 @@ struct JobWord {
   bool base64_ = false;
 };
 
-/// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one; returns the
-/// places of the jobs that were therefore left unchanged.
+/// Sets these jobs. Without `force`, an invalid schedule never replaces a valid one. Returns the
+/// indexes of the jobs that were therefore left unchanged.
 std::vector<std::size_t> set_schedules(verbs::ScheduleChanges& changes,
                                        const std::vector<verbs::SetJob>& jobs,
                                        verbs::UnixSeconds now, bool force);
 /// Error message for an invalid schedule. `unchanged`: the job kept its valid one.
 std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
 
-/// Why a job of this name can't be set; empty: it can.
+/// Returns why a job of this name cannot be set; empty: it can.
 std::string job_error(const std::string& job);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// Dispatch without w8yd: jobs that are due go to their queues, until HALT.
+// Dispatches without w8yd: moves due jobs to their queues, until HALT.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -23,12 +23,12 @@ namespace w8y::ctl {
 
 namespace {
 
-/// The time of the last look, for Redbike, which begins there after a downtime.
+/// Time of the last dispatch, for Redbike, which continues there after a downtime.
 class TimeFile {
  public:
   explicit TimeFile(std::string path) : path_(std::move(path)) {}
 
-  /// nullopt: there is none. Throws Failure if it holds no time.
+  /// Reads the time; nullopt: there is no file. Throws Failure if the file holds no time.
   [[nodiscard]] std::optional<verbs::UnixSeconds> read() const {
     errno = 0;
     std::ifstream file(path_, std::ios::binary);
@@ -44,7 +44,7 @@ class TimeFile {
     return time;
   }
 
-  /// At most once a second.
+  /// Writes at most once per second.
   void write(verbs::UnixSeconds time) {
     if (path_.empty() || time == written_) return;
     written_ = time;

@@ -1,4 +1,4 @@
-// Jobs and their schedules in a file, as `w8yctl schedule schedules` writes them.
+// File of jobs and their schedules, as `w8yctl schedule schedules` writes it.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,16 @@ struct ScheduleFile {
     std::size_t line = 0;
   };
   std::vector<Row> rows;
-  /// By the line where they begin: "FILE, line 3: …".
+  /// Errors such as "FILE, line 3: …", by the line where they start.
   std::multimap<std::size_t, std::string> errors;
 };
 
-/// "-": standard input. Throws Failure if it can't be read.
+/// Reads a file; "-": standard input. Throws Failure if the file cannot be read.
 ScheduleFile read_schedule_file(const std::string& path);
-/// "FILE, line 3: "
+/// Returns the prefix of an error: "FILE, line 3: ".
 std::string place_in(const std::string& path, std::size_t line);
-/// Ends with every mistake; what was not done because of them: "nothing was set".
+/// Throws Failure with all errors. `not_done`: consequence of the errors, such as "nothing was
+/// set".
 [[noreturn]] void refuse(const ScheduleFile& file, const std::string& not_done);
 
 }  // namespace w8y::ctl

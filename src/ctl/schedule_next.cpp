@@ -1,5 +1,5 @@
-// When jobs are due: the coming times of one, or of a rule that is not set yet; and all at a
-// glance.
+// Prints when jobs are due: the next times of one job, or of a rule that is not set yet; or the
+// next time of all jobs.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -25,7 +25,7 @@ constexpr std::size_t max_times = 100'000;
 
 struct Due {
   verbs::UnixSeconds time = 0;
-  std::string local;  ///< in the rule's own zone, if it has one
+  std::string local;  ///< in the zone of the rule, if it has one
 };
 
 class ScheduleNext final : public Command {
@@ -78,12 +78,12 @@ class ScheduleNext final : public Command {
       throw Failure(refused, "there is no job " + escape_text(job_.job));
     const verbs::UnixSeconds now = changes.now();
     const auto due = verbs::due_second(view.next_run);
-    // It begins then, where its rule says nothing of that.
+    // Start of a rule that has none of its own.
     const verbs::UnixSeconds from = std::max(now, due.value_or(now));
     return follow(view.schedule.value_or("STOP"), from, from, due, escape_text(job_.job));
   }
 
-  /// `first`: on the timeline already.
+  /// Computes the next times. `first`: already on the timeline.
   [[nodiscard]] std::vector<Due> follow(const std::string& text, verbs::UnixSeconds now,
                                         verbs::UnixSeconds after,
                                         std::optional<verbs::UnixSeconds> first,
@@ -147,7 +147,7 @@ class ScheduleList final : public Command {
   [[nodiscard]] std::string words_of(const Known& job) const {
     if (!job.schedule) return "";
     schedule::Schedule read = schedule::parse_schedule(*job.schedule, now_);
-    // What was set to run once is stopped from then on.
+    // The schedule of a job that runs once is STOP from then on.
     if (job.due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*job.due};
     return schedule::in_words(read, *job.schedule);
   }

@@ -1,4 +1,4 @@
-// Changes of schedules: set, unset, and the word that stops all of them.
+// Changes schedules: set, unset, and control to halt or resume all jobs.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -64,7 +64,8 @@ class ScheduleSet final : public Command {
     return done;
   }
 
-  /// All of the file or nothing; with --force also invalid schedules, each of which is named.
+  /// Sets all jobs of the file or none; with --force also jobs with invalid schedules, each with a
+  /// message.
   int set_file(const Options& options, verbs::ScheduleChanges& changes) const {
     ScheduleFile file = read_schedule_file(*file_);
     const bool readable = file.errors.empty();

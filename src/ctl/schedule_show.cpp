@@ -1,4 +1,4 @@
-// What is known of scheduled jobs, in the forms that Redbike writes.
+// Prints scheduled jobs in the formats of Redbike.
 #include <cmath>
 #include <iostream>
 #include <optional>

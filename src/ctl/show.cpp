@@ -1,4 +1,4 @@
-// One run closely: it goes on, here or elsewhere, or is in the history.
+// Shows one run: active on any host, or from the history.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t whole = std::size_t{1} << 24;
 
-/// Its lines, each fit for a terminal.
+/// Prints log output, with each line escaped for a terminal.
 void print_stderr(const std::string& text) {
   if (text.empty()) return;
   std::cout << "standard error:\n";
@@ -63,7 +63,7 @@ void print_active(const view::RunView& run, bool wide) {
   facts.add("item", item_text(status.item));
   facts.add("host", escape(run.host));
   facts.add("state", shaded(state_name(status.state)));
-  // Another host's clock may be another one.
+  // The clock of another host may differ.
   const WallTime started = run.age ? wall_now() - *run.age : status.started;
   facts.add("started", time_text(started) + ", " + since(started) + " ago");
   facts.add("pid", std::to_string(status.pid));
@@ -75,7 +75,7 @@ void print_active(const view::RunView& run, bool wide) {
   facts.print(wide);
 }
 
-/// What an item's lock tells of its run.
+/// Returns the JSON of a run that is known by a lock only.
 std::string held_json(const verbs::FoundRun& held) {
   core::AsciiObject json(256);
   json.put("run", held.held->run);
@@ -115,7 +115,7 @@ class Show final : public Command {
     if (!matches.settled()) {
       verbs::QueryContext query = context.query();
       matches.add_finished(query);
-      // The host of a run says more than its lock does.
+      // The host of a run has more details than its lock.
       if (!matches.settled()) FleetAccess(options, context).add_runs(matches);
       if (!matches.settled()) matches.add_held(query);
     }

@@ -1,4 +1,4 @@
-// This host at a glance: what is wrong comes first.
+// Shows a summary of this host, problems first.
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@ namespace {
 
 using view::JsonFields;
 
-/// All lists in figures, as GET /api/v1/status has them.
+/// Totals of all lists, as GET /api/v1/status returns them.
 struct Totals {
   explicit Totals(const JsonFields& answer) {
     const auto totals = answer.object("totals");
@@ -39,7 +39,7 @@ struct Totals {
   std::uint64_t lost_now = 0;
 };
 
-/// Also where there is none, and none is needed.
+/// Returns whether Redis is available, or not needed.
 bool redis_usable(const HostStatus& host) {
   return !host.has_redis || (host.redis.connected && host.redis.error.empty());
 }
@@ -47,7 +47,7 @@ bool redis_usable(const HostStatus& host) {
 constexpr const char* without_redis =
     "none in the config: no history of runs, no pauses, and this host is in no fleet";
 
-/// "2 of 2 lists connected, 5 jobs here"
+/// Returns "2 of 2 lists connected, 5 jobs here".
 std::string gearman_text(const GearmanStatus& server) {
   std::string text = escape(server.server) + ", " + std::to_string(server.connected) + " of " +
                      std::to_string(server.lists) + " lists connected";
@@ -65,7 +65,7 @@ std::string redis_text(const RedisStatus& redis) {
   return text + (redis.connected ? ", unavailable: " : ": ") + escape(redis.error);
 }
 
-/// How many locks there are, whether some were lost, and how near it came to that.
+/// Returns the number of leases, of lost leases, and the lease margin.
 std::string locks_text(const RedisStatus& redis, const Totals& totals) {
   std::string text = std::to_string(redis.leases) + " held";
   if (totals.lost_now > 0) text += "; " + std::to_string(totals.lost_now) + " lost now";
@@ -120,7 +120,7 @@ class Status final : public Command {
  public:
   void declare(Arguments&) override {}
   int run(const Options& options, Context& context) override {
-    // Each of ten thousand lists is only of use to a program.
+    // There may be 10,000 lists; only JSON contains each of them.
     std::optional<std::string_view> lists;
     if (!options.json) lists = "count";
     const JsonFields answer =

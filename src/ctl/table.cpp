@@ -14,11 +14,11 @@ namespace w8y::ctl {
 
 namespace {
 
-/// A cell that is wider pushes its row aside, instead of every row. Not on a terminal.
+/// Maximum column width, except on a terminal. A wider cell shifts only its own row.
 constexpr std::size_t widest = 48;
-/// A terminal that doesn't say.
+/// Width of a terminal that does not report it.
 constexpr std::size_t usual_width = 80;
-/// What is left of a column that is cut.
+/// Minimum width of a truncated column.
 constexpr std::size_t min_width = 6;
 
 const char* code_of(Colour colour) {
@@ -37,7 +37,7 @@ const char* code_of(Colour colour) {
   return "";
 }
 
-/// `available` 0: nothing is cut.
+/// `available` 0: no truncation.
 void print_row(const std::vector<Cell>& row, const std::vector<std::size_t>& widths, bool bold,
                std::size_t available) {
   std::size_t used = row.size();
@@ -89,7 +89,7 @@ std::size_t terminal_width() {
   return width;
 }
 
-// ---- a row for each thing
+// ---- tables with a heading
 
 std::vector<std::size_t> Table::widths(std::size_t available) const {
   std::vector<Column> columns;
@@ -117,7 +117,7 @@ void Table::print(bool wide) const {
   for (const auto& row : rows_) print_row(row, widths, false, available);
 }
 
-// ---- names and their values
+// ---- names and values
 
 void KeyValueTable::print(bool wide) const {
   std::size_t names = 0;

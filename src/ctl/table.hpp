@@ -1,5 +1,5 @@
-// Aligned text for people, with colours where a terminal shows them. On a terminal it is cut or
-// wrapped so that it fits, unless all is wanted; elsewhere nothing is.
+// Aligned text, with colours if the terminal shows them. On a terminal it is truncated or wrapped
+// to fit, unless `wide`; other output is complete.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace w8y::ctl {
 enum class Colour { none, good, busy, poor, bad };
 
 struct Cell {
-  std::string text;  ///< fit for a terminal: escaped
+  std::string text;  ///< escaped for a terminal
   Colour colour = Colour::none;
 
   Cell(std::string words,
@@ -21,31 +21,31 @@ struct Cell {
   Cell(const char* words) : text(words) {}  // NOLINT
 };
 
-/// Standard output is a terminal.
+/// Returns whether standard output is a terminal.
 bool is_terminal();
-/// A terminal, and nobody has set NO_COLOR.
+/// Returns whether standard output is a terminal and NO_COLOR is not set.
 bool colours_wanted();
-/// A control character that is left in the text is escaped.
+/// Returns the text with its colour. A control character that is still in the text is escaped.
 std::string coloured(const Cell& cell);
-/// Columns of the terminal; 0: standard output is none.
+/// Returns the columns of the terminal; 0: standard output is not a terminal.
 std::size_t terminal_width();
 
 struct Heading {
   std::string name;
-  bool soft = false;  ///< its cells may be cut
+  bool soft = false;  ///< its cells may be truncated
 
   Heading(const char* words, bool may_be_cut = false)  // NOLINT: a name, most of the time
       : name(words), soft(may_be_cut) {}
 };
 inline constexpr bool may_be_cut = true;
 
-/// A row for each thing; columns as wide as their widest cell, up to a bound.
+/// Table with a heading. Columns are as wide as their widest cell, up to a limit.
 class Table {
  public:
   explicit Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// On standard output.
+  /// Prints on standard output.
   void print(bool wide) const;
 
  private:
@@ -55,7 +55,7 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// Names and their values; long values go on in lines below.
+/// Names and their values. Long values continue on the lines below.
 class KeyValueTable {
  public:
   void add(std::string name, Cell value) { rows_.emplace_back(std::move(name), std::move(value)); }

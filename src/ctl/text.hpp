@@ -1,4 +1,4 @@
-// Times and names as `w8yctl` shows them to people.
+// Times, names and numbers as text of `w8yctl`.
 #pragma once
 
 #include <cstdint>
@@ -25,50 +25,52 @@ using verbs::stored_number;
 using verbs::time_of_run;
 
 WallTime wall_now();
-/// "2026-01-31 12:34:56 +0100", in the operator's zone, or "… UTC"; empty for none.
+/// Formats a time in the operator's zone, "2026-01-31 12:34:56 +0100", or "… UTC"; empty for none.
 std::string time_text(WallTime time);
-/// Roughly, from `time` to now; empty for none.
+/// Formats the approximate time from `time` to now; empty for none.
 std::string since(WallTime time);
 
-/// How long it took.
+/// Returns the duration of a run.
 std::string took_text(const view::RunRecord& run);
-/// "12.5 MiB", "3 KiB"
+/// Formats a size: "12.5 MiB", "3 KiB".
 std::string memory_text(std::int64_t bytes);
-/// "3", "2.5"
+/// Formats a number: "3", "2.5".
 std::string number_text(double number);
-/// The colour of a state or an outcome, by its name.
+/// Returns a state or outcome in its colour.
 Cell shaded(const std::string& name);
 
-/// Text that w8yd has escaped already.
+/// Returns text that w8yd has escaped already.
 std::string said(const std::string& text);
-/// "3 of 10"; empty: there is none.
+/// Formats progress: "3 of 10"; empty: there is none.
 std::string progress_text(const std::optional<Progress>& progress);
-/// "resize crop"
+/// Joins capabilities: "resize crop".
 std::string capabilities_text(const std::vector<std::string>& caps);
 
-/// Runs and limits of a list: "2/4", or "2/4/10" if it has `fleet_concurrency`.
+/// Returns the runs and limits of a list: "2/4", or "2/4/10" if it has `fleet_concurrency`.
 std::string running_of_limits(const ListStatus& list);
-/// Total and number per state: "3 jobs: 1 queued, 2 running". `noun`: the singular, such as "job".
+/// Returns the total and the number per state: "3 jobs: 1 queued, 2 running". `noun`: the singular,
+/// such as "job".
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
-/// What is wrong, a line for each cause: first of all.
+/// Adds the problems, a line per cause, as the first entry.
 void add_problems(KeyValueTable& facts, const view::JsonFields& answer);
 
-/// One record, or a field of one, for standard output: as it is into a pipe and with --raw, escaped
-/// on a terminal.
+/// Returns a record or a field of a record for standard output: escaped on a terminal, unchanged
+/// into a pipe and with --raw.
 std::string record_text(const Options& options, std::string_view bytes);
 
-/// A line on standard output. Its parts are escaped already; a control character that is left in
-/// one of them is escaped here.
+/// Prints a line on standard output. Its parts are escaped already; a control character that is
+/// still in a part is escaped here.
 void print_line(std::string_view line);
 
-/// One JSON document on standard output.
+/// Prints one JSON document on standard output.
 void print_json(const view::JsonFields& json);
-/// `json`: an object in ASCII, as src/view writes it. Not parsed: a result may be large.
+/// Prints a JSON object in ASCII, as src/view writes it. It is not parsed, since a result may be
+/// large.
 void print_json(const std::string& json);
-/// {NAME: […]}
+/// Prints {NAME: […]}.
 void print_json(const char* name, core::JsonArray& array);
-/// One JSON object for a list; {"lists": […]} where a pattern was given.
+/// Prints one JSON object for a list; {"lists": […]} if a pattern was given.
 void print_each(const std::vector<std::string>& lists, bool one);
 
 }  // namespace w8y::ctl

@@ -1,4 +1,4 @@
-// This host, again and again, in a terminal.
+// Monitors this host in the terminal.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -29,7 +29,8 @@ namespace {
 constexpr Duration usual_pause = std::chrono::seconds(1);
 constexpr Duration min_pause = std::chrono::milliseconds(100);
 constexpr Duration answer_timeout = std::chrono::seconds(5);
-/// A status of ten thousand lists is work for who answers it: it is asked for less often.
+/// Pause between requests, as a multiple of the last response time, since 10,000 lists take w8yd
+/// long.
 constexpr int rest_of_answer = 10;
 
 Instant monotonic_now() {
@@ -37,12 +38,12 @@ Instant monotonic_now() {
   return Instant(std::chrono::duration_cast<Duration>(since));
 }
 
-/// Asks on a thread of its own, so that keys are never waited for.
+/// Sends requests on a thread of its own, so that keys are handled at once.
 class Asking {
  public:
   struct Answer {
     std::optional<view::JsonFields> status;
-    std::string error;  ///< why there is none
+    std::string error;  ///< why there is no status
     Instant at{};
   };
 
@@ -62,7 +63,7 @@ class Asking {
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
-  /// Readable when there is an answer.
+  /// Readable when there is a response.
   [[nodiscard]] int descriptor() const { return ready_; }
   std::optional<Answer> take() {
     eventfd_t count = 0;
@@ -124,12 +125,12 @@ class Top final : public Command {
   }
 
  private:
-  /// False: the user wants to leave.
+  /// Handles input and responses. False: the user quits.
   bool follow(TopScreen& screen, Asking& asking) {
     screen.show(view_.lines(screen.width(), screen.height()));
     pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {asking.descriptor(), POLLIN, 0}};
-    poll(fds, 2, -1);  // interrupted when the terminal has another size
-    if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return false;  // it is gone
+    poll(fds, 2, -1);  // interrupted when the terminal is resized
+    if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return false;  // the terminal is closed
     if (fds[1].revents != 0) hear(asking);
     TopKey key;
     for (;;) {

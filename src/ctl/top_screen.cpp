@@ -19,7 +19,7 @@ namespace {
 
 constexpr wchar_t escape_key = 27;
 constexpr wchar_t delete_key = 127;
-constexpr int escape_wait_ms = 25;  ///< a key that sends several bytes sends them at once
+constexpr int escape_wait_ms = 25;  ///< the bytes of one key arrive together
 
 int attributes_of(const Cell& cell, TopLine::Look look) {
   int attributes = A_NORMAL;
@@ -27,7 +27,7 @@ int attributes_of(const Cell& cell, TopLine::Look look) {
   if (look == TopLine::Look::footer) attributes |= A_REVERSE;
   if (cell.colour != Colour::none && colours_wanted() && has_colors())
     attributes |= COLOR_PAIR(static_cast<int>(cell.colour));
-  // Where there are no colours, what is wrong is bold.
+  // Without colours, errors are bold.
   else if (cell.colour == Colour::bad)
     attributes |= A_BOLD;
   return attributes;

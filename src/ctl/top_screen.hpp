@@ -1,4 +1,4 @@
-// The terminal of `w8yctl top`. What is already there is not sent again.
+// Terminal of `w8yctl top`. Only the difference to the text on the screen is sent.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@ struct screen;  // of ncurses
 
 namespace w8y::ctl {
 
-/// Has the whole terminal while it lives. One at a time.
+/// Uses the whole terminal while it exists. At most one exists at a time.
 class TopScreen {
  public:
-  /// Throws Failure where standard output or input is no terminal, or one that can't be used so.
+  /// Throws Failure if standard output or input is not a terminal, or its terminal type is not
+  /// usable.
   TopScreen();
   ~TopScreen();
   TopScreen(const TopScreen&) = delete;
@@ -25,7 +26,7 @@ class TopScreen {
   void show(const std::vector<TopLine>& lines);
 
   enum class Input { none, key, resized };
-  /// What is there already; never waits.
+  /// Returns pending input; never waits.
   Input read(TopKey& key);
 
  private:

@@ -8,7 +8,7 @@ namespace w8y::ctl {
 
 namespace {
 
-/// Rates are over so long, and no more statuses than these.
+/// Interval for rates, and the maximum number of statuses kept for it.
 constexpr Duration rate_span = std::chrono::minutes(1);
 constexpr std::size_t max_past = 16;
 
@@ -43,7 +43,7 @@ TopSnapshot TopReader::read(const view::JsonFields& answer, Instant now) {
 
 void TopReader::remember(const TopSnapshot& stats, Instant now) {
   while (!past_.empty() && now - past_.front().at > rate_span) past_.pop_front();
-  // Of all that could be kept, those that are spread over the whole span.
+  // Keeps statuses that are spread over the whole interval.
   if (past_.size() > 1 && past_.size() >= max_past && now - past_.back().at < rate_span / max_past)
     return;
   if (past_.size() > max_past) past_.pop_front();

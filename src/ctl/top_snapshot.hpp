@@ -1,4 +1,4 @@
-// What `w8yctl top` shows of a host: taken from its status, and from how that changes.
+// Data that `w8yctl top` shows of a host: its status, and rates that follow from earlier ones.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct TopList {
   double failed_per_minute = 0;
 
   [[nodiscard]] std::uint64_t done() const { return status.counters.succeeded; }
-  /// All ends that are no success, and not by an operator.
+  /// Runs that did not succeed, without those that an operator cancelled.
   [[nodiscard]] std::uint64_t failed() const { return view::failures(status.counters); }
 };
 
@@ -31,11 +31,10 @@ struct TopSnapshot {
   std::vector<TopList> lists;
 };
 
-/// Reads one status after the other, and remembers those of the last minute for the rates.
+/// Reads successive statuses, and keeps the counters of the last minute for the rates.
 class TopReader {
  public:
-  /// `now`: of a clock that neither stops nor jumps.
-  /// `answer`: of GET /api/v1/status.
+  /// `now`: of a monotonic clock. `answer`: response of GET /api/v1/status.
   TopSnapshot read(const view::JsonFields& answer, Instant now);
 
  private:
@@ -49,7 +48,7 @@ class TopReader {
   };
   void remember(const TopSnapshot& stats, Instant now);
 
-  std::string host_id_;  ///< a new one: it has been started again
+  std::string host_id_;  ///< another one: w8yd was restarted
   std::deque<Totals> past_;
 };
 

@@ -10,7 +10,7 @@ namespace w8y::ctl {
 
 namespace {
 
-/// Of a column that may be cut, what is left where there is little room.
+/// Width to which a soft column may be truncated.
 constexpr std::size_t soft_width = 10;
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -32,7 +32,7 @@ std::vector<Column> widths_wanted(const std::vector<TopColumn>& columns,
   return wanted;
 }
 
-/// Which columns there is room for.
+/// Returns which columns fit.
 std::vector<bool> columns_kept(const std::vector<TopColumn>& columns,
                                const std::vector<Column>& wanted, std::size_t width) {
   std::vector<bool> kept(columns.size(), true);

@@ -1,4 +1,4 @@
-// A table on the screen of `w8yctl top`.
+// Table on the screen of `w8yctl top`.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace w8y::ctl {
 struct TopColumn {
   const char* name;
   bool soft = false;
-  bool right = false;  ///< numbers stand at its right side
-  int spare = 0;       ///< where there is no room for all, the greatest goes first; 0: it stays
+  bool right = false;  ///< numbers are right-aligned
+  int spare = 0;       ///< if not all columns fit, the greatest is omitted first; 0: never
 };
 
-/// Rows below their headings, in columns that fit; those that there is no room for are left out.
+/// Adds rows below their headings, in columns that fit; omits columns that do not fit.
 void add_table(std::vector<TopLine>& to, const std::vector<TopColumn>& columns,
                const std::vector<std::vector<Cell>>& rows, std::size_t width);
 

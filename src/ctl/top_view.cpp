@@ -17,7 +17,7 @@ namespace w8y::ctl {
 namespace {
 
 constexpr std::size_t max_problems = 4;
-/// Of the rows below the head, those for runs, where there are as many.
+/// Divisor: runs get a third of the rows below the head, if there are as many.
 constexpr std::size_t part_of_runs = 3;
 
 std::string rate_text(double per_minute) {
@@ -57,7 +57,7 @@ Cell redis_cell(const HostStatus& host) {
           Colour::bad};
 }
 
-/// What is wrong comes first.
+/// Returns the rank of a list: problems come first.
 int rank_of(const ListStatus& list) {
   if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
@@ -175,7 +175,7 @@ bool TopView::edit_filter(const TopKey& key) {
       filter_ += key.text;
       break;
     case TopKey::Kind::backspace:
-      // A character of UTF-8 has one byte that does not begin with 10, its first.
+      // The first byte of a UTF-8 character is the one that does not start with bits 10.
       while (!filter_.empty()) {
         const auto byte = static_cast<unsigned char>(filter_.back());
         filter_.pop_back();
@@ -201,7 +201,7 @@ void TopView::scroll(long by) {
   first_ = to > 0 ? static_cast<std::size_t>(to) : 0;
 }
 
-// ---- what is shown
+// ---- contents
 
 bool TopView::fits(const std::string& name) const {
   if (filter_.empty()) return true;
@@ -221,7 +221,7 @@ std::vector<const TopList*> TopView::chosen_lists() const {
       by([](const TopList& list) { return -rank_of(list.status); });
       break;
     case Sort::name:
-      break;  // as they came
+      break;  // in the order of the response
     case Sort::running:
       by([](const TopList& list) { return list.status.running; });
       break;
@@ -385,7 +385,7 @@ std::vector<TopLine> TopView::lines(std::size_t width, std::size_t height) {
     if (shown_ == Shown::runs) {
       for_runs = body;
     } else if (shown_ == Shown::both && runs_there > 0) {
-      // What lists leave, and a third in any case.
+      // Rows that lists do not use, and at least a third.
       const std::size_t left = body > lists_there + 2 ? body - lists_there - 2 : 0;
       for_runs = std::min(runs_there + 1, std::max(body / part_of_runs, left));
     }

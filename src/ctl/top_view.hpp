@@ -1,5 +1,5 @@
-// The screen of `w8yctl top`, as lines of text: what is shown, in which order, and what keys do. It
-// knows no terminal.
+// Screen of `w8yctl top` as lines of text: its contents, their order, and the effect of keys.
+// Independent of the terminal.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace w8y::ctl {
 
 struct TopLine {
   enum class Look { plain, heading, footer };
-  std::vector<Cell> cells;  ///< side by side, gaps included
+  std::vector<Cell> cells;  ///< side by side, including gaps
   Look look = Look::plain;
 };
 
 struct TopKey {
   enum class Kind { text, enter, escape, backspace, up, down, page_up, page_down, home, end, tab };
   Kind kind = Kind::text;
-  std::string text;  ///< a character, in UTF-8
+  std::string text;  ///< one character, in UTF-8
 };
 
 class TopView {
@@ -30,14 +30,14 @@ class TopView {
   enum class Sort { problems, name, running, rate, failures };
   enum class Shown { both, lists, runs };
 
-  /// False: the user wants to leave.
+  /// Handles a key. False: the user quits.
   bool press(const TopKey& key);
-  /// What was read last, and what is wrong since then with reading; empty: nothing.
+  /// Sets the last status, and the error of reading since then; empty: none.
   void set(TopSnapshot stats) { stats_ = std::move(stats); }
   void set_error(std::string error) { error_ = std::move(error); }
   [[nodiscard]] bool frozen() const { return frozen_; }
 
-  /// No more lines than `height`, none wider than `width`.
+  /// Returns at most `height` lines of at most `width` columns.
   std::vector<TopLine> lines(std::size_t width, std::size_t height);
 
  private:
@@ -51,7 +51,7 @@ class TopView {
     const RunStatus* run;
   };
   [[nodiscard]] std::size_t running() const;
-  /// The runs of these lists, those that have gone on longest first.
+  /// Returns the runs of these lists, the longest duration first.
   [[nodiscard]] std::vector<TopRun> chosen_runs() const;
   void add_head(std::vector<TopLine>& to, std::size_t width) const;
   void add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t rows);
@@ -66,8 +66,8 @@ class TopView {
   bool editing_ = false;
   bool frozen_ = false;
   bool help_ = false;
-  std::size_t first_ = 0;  ///< row that stands on top
-  std::size_t page_ = 10;  ///< rows that were shown
+  std::size_t first_ = 0;  ///< topmost row
+  std::size_t page_ = 10;  ///< rows on the screen
 };
 
 }  // namespace w8y::ctl

@@ -17,7 +17,7 @@ Failure needs(const char* option, const std::string& what, const std::string& te
   return {wrong_usage, std::string(option) + " needs " + what + ", not " + escape_text(text)};
 }
 
-/// nullopt: not in this form.
+/// nullopt: the text has another format.
 std::optional<WallTime> time_in(const std::string& text, const char* format, bool utc) {
   tm parts{};
   parts.tm_isdst = -1;

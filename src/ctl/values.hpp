@@ -1,4 +1,5 @@
-// What words of the command line stand for. All throw Failure for words that stand for nothing.
+// Conversion of command-line arguments to values. All functions throw Failure for an invalid
+// argument.
 #pragma once
 
 #include <initializer_list>
@@ -13,38 +14,38 @@
 
 namespace w8y::ctl {
 
-/// The name of a list, without its final ':'.
+/// Returns the name of a list, without its final ':'.
 std::string prefix_of(std::string word);
 Duration duration_of(const char* option, const std::string& text);
 std::size_t number_of(const char* option, const std::string& text, std::size_t most);
 std::string one_of(const char* option, const std::string& text,
                    std::initializer_list<const char*> choices);
-/// A time ("2026-01-31T12:00:00Z", or "2026-01-31 12:00" in the operator's zone), or a duration
-/// before `now`.
+/// Parses a time, "2026-01-31T12:00:00Z" or "2026-01-31 12:00" in the operator's zone, or a
+/// duration before `now`.
 WallTime moment_of(const char* option, const std::string& text, WallTime now);
 
-/// free, running, delayed, quarantined
+/// Checks a state of an item: free, running, delayed or quarantined.
 std::string item_state_of(const std::string& text);
-/// Of any kind of work.
+/// Checks a state of an item of any kind of list.
 std::string any_item_state_of(const std::string& text);
 inline constexpr const char* item_states_text = "free, running, delayed or quarantined";
 
 constexpr std::size_t max_shown = 1'000'000;
 
-// What several commands have.
+// Arguments that several subcommands have.
 void declare_prefix(Arguments& words, const char* what, std::string& into);
 void declare_prefix_or_none(Arguments& words, const char* what, std::optional<std::string>& into);
 void declare_reason(Arguments& words, std::string& into);
-/// For groups whose commands print bytes of others as records.
+/// Declares --raw, for groups whose subcommands print bytes of others as records.
 void declare_raw(Arguments& words, Options& options);
 void declare_limit(Arguments& words, const char* what, std::size_t& into);
 
-/// Items of the command line: as they are, or in base64.
+/// Items on the command line, as they are or in base64.
 class ItemArguments {
  public:
-  /// One or more, as arguments; none, if `or_none`.
+  /// Declares one or more items as arguments; with `or_none`, zero or more.
   void declare(Arguments& words, bool or_none = false);
-  /// At most one, as an option.
+  /// Declares at most one item, as an option.
   void declare_option(Arguments& words, const char* what);
 
   std::vector<Item> items;

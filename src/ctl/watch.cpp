@@ -1,4 +1,4 @@
-// Events of runs as they happen, on all hosts.
+// Prints events of runs on all hosts as they occur.
 #include <iostream>
 #include <optional>
 #include <string_view>
@@ -22,14 +22,14 @@ namespace {
 
 using view::JsonFields;
 
-/// The data of an update as its executor gave it.
+/// Returns the data of an update as its executor sent it.
 std::string data_of(std::string_view payload) {
   const auto members = json_text::members(payload);
   const json_text::Member* const data = members ? json_text::find(*members, "data") : nullptr;
   return data == nullptr ? "null" : json_text::one_line(data->value);
 }
 
-/// A message on `P events` (source/run_record): what is told beside the run.
+/// Returns the details of a message on `P events` (source/run_record).
 std::string detail_of(const JsonFields& event, std::string_view payload) {
   const std::string type = event.text("type");
   if (type == "start") return "pid " + std::to_string(event.number<int>("pid"));

@@ -1,4 +1,4 @@
-// Why an item does not run, or a list not faster.
+// Explains why an item does not run, or what limits a list.
 #include "operator/why.hpp"
 
 #include <iomanip>
@@ -30,7 +30,8 @@ class AskWhy final : public Command {
     });
   }
 
-  /// Sends one request to the w8yd of this host. If w8yd is not reachable, gathers the facts.
+  /// Sends one request to the w8yd of this host. If w8yd is not reachable, collects the facts
+  /// itself.
   int run(const Options& options, Context& context) override {
     if (const auto answer = ask_host(options, context)) {
       if (options.json) {
@@ -78,7 +79,7 @@ class AskWhy final : public Command {
         "reasons");
   }
 
-  /// From Redis, and by commands to the fleet.
+  /// Collects the facts from Redis and by fleet commands.
   static Why explain(const Options& options, Context& context, verbs::WhyQuestion& question) {
     try {
       ask_fleet(options, context, question);
@@ -86,7 +87,7 @@ class AskWhy final : public Command {
       return verbs::explain(query, question);
     } catch (const verbs::RedisError& error) {
       if (!verbs::is_unreachable(error)) throw;
-      // What the w8yd of this host knows without Redis.
+      // Facts that the w8yd of this host has without Redis.
       const auto status = context.try_request(api::endpoints::status_of_host());
       const HostStatus host = status ? view::read_host(*status) : HostStatus{};
       if (host.redis.error.empty()) throw;
@@ -107,7 +108,7 @@ class AskWhy final : public Command {
       order.list = question.list;
       question.replies = fleet.send(std::move(order));
     } catch (const Failure& failure) {
-      // Who can't ask hosts still has what they have told.
+      // Without replies of hosts, their list reports are still available.
       if (!seen) question.fleet_error = failure.what();
     }
   }

@@ -1,4 +1,4 @@
-// Who runs are to be, looked up seldom enough that a busy list doesn't notice.
+// Caches the account that runs use, so that a busy list does not look it up for every run.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace w8y::executor {
 
-/// Remembers the last account for a second: so soon a change of it takes effect.
+/// Cache of one account. A change of the account takes effect within one second.
 class AccountCache {
  public:
-  /// Returns what is wrong; else account() is the one.
+  /// Looks up the account for account(). Returns an error if that fails.
   std::optional<process::SpawnError> look_up(const RunAs& run_as, Instant now) {
     const bool known = now < until_ && run_as.user == of_.user && run_as.group == of_.group;
     if (known) return std::nullopt;

@@ -15,7 +15,7 @@ namespace w8y::executor {
 
 namespace {
 
-/// One more variable: the item.
+/// Adds the variable with the item.
 void add_item(std::vector<std::string>& environment, const std::string& name, const Item& item) {
   if (name.empty()) return;
   const std::string start = name + '=';
@@ -34,7 +34,7 @@ std::optional<NotStarted> fill(const Claim& claim, const ListConfig& rule,
   if (auto problem = fill_in(rule.command, claim.item, request.argv)) return problem;
   add_item(request.env, rule.child->env_var, claim.item);
   request.own_session = false;
-  request.close_others = false;  // ours close by themselves; those that we were given are its, too
+  request.close_others = false;  // own descriptors are close-on-exec; inherited ones are passed on
   request.keep_ignored = true;
   options.capture = false;
   options.kill_grace = rule.kill_grace;

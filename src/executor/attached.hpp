@@ -1,5 +1,5 @@
-// Runs one command as `w8y` does: on our own standard streams, in our session, with our
-// environment.
+// Runs one command as `w8y` does: on the standard streams, in the session and with the environment
+// of this process.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,27 @@ class Loop;
 
 namespace w8y::executor {
 
-/// The child shares our process group, so that job control works as without us, and dies with us.
-/// Of the rule it uses `command`, `env_var` and `kill_grace`. One run at a time.
+/// Executor for one run at a time. The child shares the process group of this process, so that job
+/// control works as usual, and dies with it. It uses `command`, `env_var` and `kill_grace` of the
+/// list config.
 class AttachedExecutor : public Executor, private process::ChildHandler {
  public:
   AttachedExecutor(loop::Loop& loop, RunHandler& handler);
 
-  /// Makes ready what the next run needs whatever its item is. start() does where nobody has.
+  /// Prepares the parts of the next run that do not depend on its item. start() does it if
+  /// necessary.
   void prepare();
 
-  // of Executor
+  // Executor
   void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
 
-  /// Passes a signal on to the child, if there is one.
+  /// Forwards a signal to the child, if there is one.
   void signal(int number);
 
  private:
-  // of ChildHandler
+  // ChildHandler
   void on_output(process::Stream, std::string_view) override {}
   void on_ended(ProcessEnd end) override;
 
@@ -46,7 +48,7 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
   Timer soon_;
   Timer sweep_;
   RunId run_;
-  std::vector<std::string> environment_;  ///< ours, for the next run; empty: not made yet
+  std::vector<std::string> environment_;  ///< for the next run; empty: not prepared yet
   bool told_started_ = false;
   std::unique_ptr<process::Child> child_;
   std::vector<std::unique_ptr<process::Child>> dead_;

@@ -1,4 +1,4 @@
-// What a list's settings say about its children, whichever way they are run.
+// Options of a child that follow from its list config, for all kinds of executors.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace w8y::executor {
 
-/// What the list names for its children is not to be had.
+/// Returns why a run was not started because of a prerequisite or the host.
 inline NotStarted not_started(const process::SpawnError& error) {
   return {error.text, false, error.host_is_short(), !error.host_is_short()};
 }
 
-/// Fills in all but program, arguments, environment and input; makes the folder if there is to be
-/// one. Returns why not.
+/// Sets all options except program, arguments, environment and input. Creates the temporary
+/// directory if the list uses one. Returns why that failed.
 std::optional<NotStarted> set_options(const ListConfig& rule, const process::Account& account,
                                       const ExecutorOptions& host,
                                       process::TempDirectory& directory,

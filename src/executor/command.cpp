@@ -11,7 +11,7 @@ class Command : public Protocol {
   std::optional<NotStarted> call(const Claim& claim, const ListConfig& rule,
                                  process::ChildOptions& options) const override {
     const std::string& program = rule.command->front();
-    // With a slash there is nothing to look for, and the exec says itself what is wrong.
+    // With a slash there is no search, and the exec reports errors.
     options.spawn.program = program;
     if (program.find('/') == std::string::npos) {
       auto found = process::find_program(program);

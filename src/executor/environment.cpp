@@ -66,7 +66,7 @@ bool fits_variable(std::string_view name, std::string_view value) {
 
 namespace {
 
-/// From weakest to strongest; a file stands between what is weaker and what is stronger than it.
+/// Layers of variables from weakest to strongest, with the file between weaker and stronger ones.
 class Layers {
  public:
   Layers(const ListConfig& rule, const process::Account& account) : file_(rule.child->env_file) {
@@ -77,7 +77,7 @@ class Layers {
     for (const std::string& name : pass)
       if (name != "*") weak_.pass(name.c_str());
   }
-  /// What is stronger than the file.
+  /// Returns the layer that overrides the file.
   Environment& strong() { return file_.empty() ? weak_ : strong_; }
   void put_into(process::SpawnRequest& request) {
     request.env = weak_.take();

@@ -9,7 +9,7 @@ namespace w8y::executor {
 
 namespace {
 
-/// A way to run items: the first that serves a rule is taken, so the better ones stand first.
+/// Kind of executor. The first kind that serves a list config is used, so better kinds precede.
 struct Way {
   bool (*serves)(const ListConfig& rule, const Caps& caps);
   std::unique_ptr<Executor> (*make)(loop::Loop& loop, const ExecutorOptions& options,

@@ -1,4 +1,4 @@
-// From a rule to the executor that can serve it.
+// Creates the executor for a list config.
 #pragma once
 
 #include <chrono>
@@ -23,27 +23,27 @@ namespace w8y::executor {
 
 class RetiringStreams;
 
-/// What all executors of a host have in common.
+/// Options that all executors of a host share.
 struct ExecutorOptions {
   std::string host;                          ///< W8Y_HOST
-  process::ControlGroups* groups = nullptr;  ///< for its runs; nullptr: none
+  process::ControlGroups* groups = nullptr;  ///< for runs; nullptr: none
   RetiringStreams* retiring_streams =
       nullptr;                              ///< nullptr: processes without an executor are killed
-  process::SpawnService* spawns = nullptr;  ///< for starts that may take long; nullptr: none
+  process::SpawnService* spawns = nullptr;  ///< for starts that may block; nullptr: none
   process::TempDirectories* directories =
-      nullptr;  ///< to remove what is left in them; nullptr: none
-  /// How long an item waits for a process of a `stream` executor; then it is handed back.
+      nullptr;  ///< removes their remaining contents; nullptr: none
+  /// Time that an item waits for a process of a `stream` executor; then it is handed back.
   Duration timeout = std::chrono::seconds(1);
 };
 
-/// An executor for a list, by its rule and by what its program offers (nothing for a command).
-/// nullptr: the program offers no way that the rule allows; see why_not().
+/// Creates an executor for a list, by its config and the capabilities of its program (none for a
+/// command). nullptr: the program supports no kind that the config allows; see why_not().
 std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions& options,
                                         RunHandler& handler, const ListConfig& rule,
                                         const Caps& caps);
 
-/// Whether a host with such a program can serve a rule: empty, or the reason for a refusal
-/// ("lacks \"gpu\"").
+/// Returns why a host with this program is ineligible for the list, such as "lacks \"gpu\""; empty:
+/// it is eligible.
 std::string why_not(const ListConfig& rule, const Caps& caps);
 
 }  // namespace w8y::executor

@@ -24,7 +24,7 @@ namespace w8y::executor {
 
 namespace {
 
-/// A host that is short of processes is asked again.
+/// Pause before another check, if the host is short of processes.
 constexpr Duration short_pause = std::chrono::milliseconds(250);
 
 int make_event() {
@@ -35,29 +35,29 @@ int make_event() {
 
 }  // namespace
 
-/// One look; its thread and the loop share it.
+/// One check, shared by its thread and the loop.
 struct PrerequisiteChecker::Work {
   explicit Work(Prerequisites what) : needs(std::move(what)) {}
   const Prerequisites needs;
   std::atomic<PrerequisiteStep> step = PrerequisiteStep::queued;
-  PrerequisiteResult looked;                   ///< the thread's, until it is done
-  std::optional<process::SpawnError> problem;  ///< the last one
+  PrerequisiteResult looked;                   ///< written by the thread until it is done
+  std::optional<process::SpawnError> problem;  ///< of the last attempt
 };
 
-/// Lives on after its owner while a thread still hangs.
+/// Outlives its owner while a thread is blocked.
 struct PrerequisiteChecker::Shared {
   explicit Shared(Look how) : look(std::move(how)), event(make_event()) {}
   const Look look;
-  const process::Fd event;  ///< readable: something is done
+  const process::Fd event;  ///< readable: a check is done
 
   std::mutex mutex;
   std::deque<std::shared_ptr<Work>> queue;
   std::vector<std::shared_ptr<Work>> done;
-  std::list<Instant> busy;  ///< since when, of each thread
+  std::list<Instant> busy;  ///< start of the current check of each thread
   bool closed = false;
 };
 
-/// A child that is to fail at its exec, and nowhere before.
+/// Spawns a child that must fail at its exec, and not before.
 class PrerequisiteChecker::Trial final : private process::SpawnClient {
  public:
   using Told = std::function<void(const std::optional<process::SpawnError>& problem)>;
@@ -137,7 +137,7 @@ void PrerequisiteChecker::enqueue(const std::shared_ptr<Work>& work) {
 }
 
 void PrerequisiteChecker::add_threads() {
-  const process::SignalsBlocked blocked;  // the loop's thread handles them
+  const process::SignalsBlocked blocked;  // the loop's thread handles signals
   const Instant now = loop_.now();
   const std::lock_guard lock(shared_->mutex);
   auto& busy = shared_->busy;
@@ -149,7 +149,7 @@ void PrerequisiteChecker::add_threads() {
     try {
       std::thread([shared = shared_, place] { serve(shared, place); }).detach();
     } catch (const std::system_error&) {
-      busy.erase(place);  // too many processes: tried again with the next look, and by the timer
+      busy.erase(place);  // too many processes: tried again with the next check, and by the timer
       break;
     }
   }
@@ -157,7 +157,7 @@ void PrerequisiteChecker::add_threads() {
     more_threads_.set(now + short_pause, [this] { add_threads(); });
 }
 
-/// On a thread: one look after the other, until none waits.
+/// Runs on a thread: one check after the other, until none waits.
 void PrerequisiteChecker::serve(const std::shared_ptr<Shared>& shared, Since since) {
   std::unique_lock lock(shared->mutex);
   const loop::SystemClock clock{};
@@ -170,7 +170,7 @@ void PrerequisiteChecker::serve(const std::shared_ptr<Shared>& shared, Since sin
     lock.lock();
     shared->done.push_back(work);
     const std::uint64_t one = 1;
-    // The counter can't be full; and if nobody is left to read it, nobody waits for the answer.
+    // The counter cannot overflow. If there is no reader any more, no caller waits.
     static_cast<void>(!write(shared->event.get(), &one, sizeof one));
   }
   shared->busy.erase(since);
@@ -188,7 +188,7 @@ void PrerequisiteChecker::take_answers() {
   hold_loop();
 }
 
-/// The thread has done its part.
+/// Called when the thread has done its part.
 void PrerequisiteChecker::answered(const Work& work) {
   const auto found = asked_.find(work.needs);
   if (found == asked_.end()) return;
@@ -229,7 +229,8 @@ void PrerequisiteChecker::over(const Prerequisites& needs,
   for (const auto& [id, asker] : askers) asker.answer(refusal);
 }
 
-/// The look goes on. Whoever asks the same before it is over waits for it, too.
+/// Ends the wait of one caller. The check continues, and later callers with equal prerequisites
+/// wait for it.
 void PrerequisiteChecker::gave_up(const Prerequisites& needs, unsigned id) {
   const auto found = asked_.find(needs);
   if (found == asked_.end()) return;

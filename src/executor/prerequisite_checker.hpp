@@ -1,4 +1,4 @@
-// Looks whether this host has what lists need, beside the loop.
+// Checks prerequisites of lists without blocking the loop.
 #pragma once
 
 #include <functional>
@@ -23,32 +23,33 @@ class SpawnService;
 
 namespace w8y::executor {
 
-/// Looks on threads of its own, and by children that the service starts. A folder may lie on a
-/// server that does not answer, and whoever looks at it waits for ever; the threads of libuv's pool
-/// are needed to look up names. A look that takes over a second holds up no other. At the end,
-/// threads that hang are left behind. The same needs are not looked at twice at once.
+/// Checker with threads of its own, and with children that the spawn service starts. A directory
+/// may be on a server that does not respond, so that its check blocks forever. The threads of
+/// libuv's pool are needed for name resolution. A check that takes more than one second does not
+/// delay others. The destructor does not wait for blocked threads. Equal prerequisites are checked
+/// only once at a time.
 class PrerequisiteChecker {
  public:
   using Look = std::function<PrerequisiteResult(const Prerequisites& needs,
                                                 std::atomic<PrerequisiteStep>& step)>;
   using Answer = std::function<void(const std::optional<Ineligibility>& refusal)>;
 
-  /// Without a service, trials are made on threads, for programs that may wait for them. `look` is
-  /// called on other threads; only tests have their own.
+  /// Without a service, trials are made on the threads, for programs that may wait for them. `look`
+  /// is called on other threads; only tests set it.
   explicit PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service = nullptr,
                                Look look = {});
   ~PrerequisiteChecker();
   PrerequisiteChecker(const PrerequisiteChecker&) = delete;
   PrerequisiteChecker& operator=(const PrerequisiteChecker&) = delete;
 
-  /// The answer comes from the loop, once, within `timeout`. A host that is short of processes says
-  /// nothing about the list: looked at again until then.
+  /// Checks prerequisites. The loop calls `answer` once, within `timeout`. If the host is short of
+  /// processes, the check is repeated until then.
   void look(const Prerequisites& needs, Duration timeout, Answer answer);
 
-  /// Looks that go on side by side, without those that have taken over `overdue`.
+  /// Checks that run at once, without those that have taken longer than `slow`.
   static constexpr std::size_t at_once = 4;
   static constexpr Duration slow = std::chrono::seconds(1);
-  /// Threads in all, with those that wait for ever.
+  /// Maximum number of threads, including blocked ones.
   static constexpr std::size_t max_threads = 64;
 
  private:
@@ -66,7 +67,7 @@ class PrerequisiteChecker {
     std::unique_ptr<Trial> trial;
   };
 
-  using Since = std::list<Instant>::iterator;  ///< of a thread: when it began its look
+  using Since = std::list<Instant>::iterator;  ///< of a thread: start of its check
 
   static void serve(const std::shared_ptr<Shared>& shared, Since since);
   void enqueue(const std::shared_ptr<Work>& work);
@@ -81,10 +82,10 @@ class PrerequisiteChecker {
   process::SpawnService* service_;
   std::shared_ptr<Shared> shared_;
   std::map<Prerequisites, Asked> asked_;
-  unsigned askers_ = 0;  ///< that there were
+  unsigned askers_ = 0;  ///< total so far
   loop::Watch ready_;
   Timer more_threads_;
-  std::vector<std::unique_ptr<Trial>> tried_;  ///< over, and not inside their own call any more
+  std::vector<std::unique_ptr<Trial>> tried_;  ///< ended, and not inside their own call any more
   Timer sweep_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using process::SpawnError;
 
-/// Where nothing can be put: the child of a trial ends at its exec.
+/// Path that never exists, at which the child of a trial fails.
 constexpr const char* no_program = "/proc/w8y-no-program";
 
 std::optional<SpawnError> look_at_program(const std::string& program, bool as_root) {
@@ -49,12 +49,12 @@ bool Prerequisites::operator<(const Prerequisites& other) const {
 Prerequisites needs_of(const ListConfig& rule) {
   const ChildSettings& child = *rule.child;
   Prerequisites needs{child.run_as, child.env_file, child.cwd, child.rlimits, child.nice, {}};
-  // A folder of its own for each run: where it can't be made, the host is short of something.
+  // Each run has a directory of its own; if it cannot be created, the host is short of something.
   if (needs.cwd == "temp") needs.cwd = "/";
   if (rule.is_command()) {
     needs.program = rule.command->front();
   } else if (geteuid() == 0) {
-    needs.program = rule.executor;  // a run that root owns needs a program that only root can write
+    needs.program = rule.executor;  // a run as root requires a program that only root can write
   }
   return needs;
 }

@@ -1,4 +1,4 @@
-// What a list names for its runs, and whether this host has it.
+// Prerequisites of a list, and their check on this host.
 #pragma once
 
 #include <atomic>
@@ -18,37 +18,38 @@ struct Prerequisites {
   std::string cwd = "/";
   std::vector<ResourceLimit> rlimits;
   std::optional<int> nice;
-  /// Of a command, or as root of any list. Empty: an executor, which the probe runs itself.
+  /// Program of a command or, as root, of any list. Empty: an executor, which the probe runs
+  /// itself.
   std::string program;
 
-  /// Every host has it.
+  /// Returns whether there are no prerequisites, so that every host is eligible.
   [[nodiscard]] bool none() const { return *this == Prerequisites{}; }
   bool operator==(const Prerequisites&) const = default;
   bool operator<(const Prerequisites& other) const;
 };
 Prerequisites needs_of(const ListConfig& rule);
 
-/// How far a look has come: where it hangs, if it does.
+/// Progress of a check: the step at which it blocks, if it does.
 enum class PrerequisiteStep { queued, account, program, trial };
 
 struct PrerequisiteResult {
-  std::optional<process::SpawnError> problem;  ///< nullopt: what was looked at is here
+  std::optional<process::SpawnError> problem;  ///< nullopt: all that was checked is available
   process::Account account;
 };
-/// Looks at the account and the program. That may take as long as their file systems do, or for
-/// ever: not on the loop's thread.
+/// Checks the account and the program. That may take as long as their file systems do, or forever,
+/// so not on the loop's thread.
 PrerequisiteResult look_for(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
 
-/// The folder, the file, the limits and whether we may become that user are tried: by a child that
-/// does all that a run's does before its exec, and ends there. nullopt: there is nothing to try.
+/// Returns a spawn that tries the directory, the file, the limits and the change of user. Its child
+/// does all steps of a run before the exec and then ends. nullopt: there is nothing to try.
 std::optional<process::SpawnRequest> trial_of(const Prerequisites& needs,
                                               const process::Account& account);
-/// What is missing, as the end of a trial tells.
+/// Returns the missing prerequisite, from the end of a trial.
 std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
-/// look_for(), and then the trial, which is waited for: for threads that may wait.
+/// Calls look_for(), then waits for the trial. For threads that may block.
 PrerequisiteResult look_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
 
-/// What gives no answer, for people: "cwd /mnt/media gives no answer".
+/// Names the prerequisite that does not respond: "cwd /mnt/media gives no answer".
 std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step);
 
 }  // namespace w8y::executor

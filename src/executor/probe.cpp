@@ -20,13 +20,13 @@ namespace w8y::executor {
 namespace {
 
 constexpr std::size_t max_answer = std::size_t{64} << 10;
-/// The end of its standard error is kept: the reason stands there, for whoever has to mend it.
+/// Bytes of standard error that are kept, since its end has the reason.
 constexpr std::size_t errors_shown = 256;
-/// A host that is short of processes or descriptors says nothing about the program.
+/// Pause before another attempt: a shortage of the host is no property of the program.
 constexpr Duration short_of_host_pause = std::chrono::milliseconds(250);
 
-/// Why a program could not be started, in w8y-executor(7)'s words. By what the start has met: the
-/// file system is not asked again, as it may not answer.
+/// Returns why a program could not be started, in the words of w8y-executor(7). It uses the error
+/// of the start only: the file system may not respond.
 std::string refusal_of(const NotStarted& problem) {
   const auto is = [&](int error) {
     return problem.reason.starts_with("can't run ") &&
@@ -36,7 +36,7 @@ std::string refusal_of(const NotStarted& problem) {
   return is(EACCES) ? "not executable" : problem.reason;
 }
 
-/// The end of what it wrote to standard error, whole lines if there are any.
+/// Returns the end of standard error, in whole lines if there are any.
 std::string said(std::string_view errors) {
   constexpr std::string_view blank = " \t\r\n";
   if (errors.find_last_not_of(blank) == std::string_view::npos) return {};
@@ -46,7 +46,7 @@ std::string said(std::string_view errors) {
     errors.remove_prefix(errors.size() - errors_shown);
     const auto line = errors.find('\n');
     if (line != std::string_view::npos) errors.remove_prefix(line + 1);
-    // Not in the middle of a character of UTF-8.
+    // Not within a UTF-8 character.
     while (!errors.empty() && (static_cast<unsigned char>(errors.front()) & 0xc0) == 0x80)
       errors.remove_prefix(1);
   }
@@ -56,8 +56,8 @@ std::string said(std::string_view errors) {
 
 }  // namespace
 
-/// Waiting → asking → answered (told) → over (its program has ended, too). While the host can't
-/// start the program, it is tried again until the time is over.
+/// One probe: waiting → asking → answered (reported) → over (its program has ended as well). While
+/// the host cannot start the program, it is retried until the timeout.
 class ProcessProber::Probe : private process::ChildHandler {
  public:
   Probe(ProcessProber& prober, ProbeRequest question, Duration timeout)
@@ -74,7 +74,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   [[nodiscard]] bool is_over() const { return over_; }
 
  private:
-  // of ChildHandler
+  // ChildHandler
   void on_begun() override { lacking_.clear(); }
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
@@ -88,7 +88,7 @@ class ProcessProber::Probe : private process::ChildHandler {
   const Duration timeout_;
   Timer deadline_;
   Timer again_;
-  std::string lacking_;  ///< why the program could not be started the last time
+  std::string lacking_;  ///< error of the last attempt to start the program
   std::vector<Answer> answers_;
   std::string output_;
   Tail errors_{2 * errors_shown};
@@ -127,7 +127,7 @@ void ProcessProber::Probe::ask() {
   options.groups = prober_.groups_;
   options.service = prober_.spawns_;
   over_ = false;
-  errors_.take();  // of an earlier try
+  errors_.take();  // of an earlier attempt
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
   if (child_->pid() != 0) lacking_.clear();

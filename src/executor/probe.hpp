@@ -1,5 +1,5 @@
-// Asks whether lists can be served here: what they need besides their program, and the program what
-// it can do (`EXECUTOR [args…] --caps`).
+// Checks whether this host is eligible for lists: their prerequisites, and the capabilities of
+// their program (`EXECUTOR [args…] --caps`).
 #pragma once
 
 #include <cstddef>
@@ -24,25 +24,25 @@ class SpawnService;
 
 namespace w8y::executor {
 
-/// Which program to ask, how, and as whom.
+/// Program to probe, with its arguments and user.
 struct ProbeRequest {
   std::string path;
   std::vector<std::string> args;
-  RunAs run_as;  ///< of the list: what it says of itself is to be said by the same user
+  RunAs run_as;  ///< of the list: the user of its runs
   auto operator<=>(const ProbeRequest&) const = default;
 };
 
-/// A question that is asked again while it is being answered is not asked twice: all get the same
-/// answer. Questions are asked side by side, but for so many that they would drown the host.
+/// Prober for programs and prerequisites. Equal requests at the same time are probed once, and all
+/// get the same result. Up to `at_once` programs are probed at a time.
 class ProcessProber : public Prober {
  public:
   explicit ProcessProber(loop::Loop& loop, process::ControlGroups* groups = nullptr,
                          process::SpawnService* spawns = nullptr);
   ~ProcessProber() override;
 
-  // of Prober
+  // Prober
   void look_for(const ListConfig& rule, Duration timeout, Answer answer) override;
-  /// Only the program: runs `PATH ARGS… --caps`.
+  /// Probes only the program: runs `PATH ARGS… --caps`.
   void probe(const ProbeRequest& question, Duration timeout, Answer answer);
 
  private:
@@ -59,9 +59,9 @@ class ProcessProber : public Prober {
   process::ControlGroups* groups_;
   process::SpawnService* spawns_;
   PrerequisiteChecker needs_;
-  std::map<ProbeRequest, std::unique_ptr<Probe>> asked_;  ///< not answered yet
-  std::deque<Probe*> waiting_;                            ///< of those, not begun yet
-  std::size_t running_ = 0;                               ///< and those begun
+  std::map<ProbeRequest, std::unique_ptr<Probe>> asked_;  ///< without a result so far
+  std::deque<Probe*> waiting_;                            ///< of `asked_`: not started yet
+  std::size_t running_ = 0;                               ///< of `asked_`: started
   std::vector<std::unique_ptr<Probe>> answered_;          ///< their programs may still be ending
   Timer sweep_;
 };

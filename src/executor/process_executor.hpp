@@ -1,4 +1,4 @@
-// Runs items with a process each: `single` executors and plain commands.
+// Runs items with one process each: `single` executors and plain commands.
 #pragma once
 
 #include <memory>
@@ -18,13 +18,14 @@ class Loop;
 
 namespace w8y::executor {
 
-/// Which of both ways it is, each run's own rule says; so a reload may change it.
+/// Executor with one process per run. The list config of each run selects the kind, so a reload may
+/// change it.
 class ProcessExecutor : public Executor, private RunOwner {
  public:
   ProcessExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options);
   ~ProcessExecutor() override;
 
-  // of Executor
+  // Executor
   void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
@@ -32,7 +33,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   [[nodiscard]] bool unused() const override { return working_ == nullptr; }
 
  private:
-  // of RunOwner
+  // RunOwner
   void on_run_ended(Run& run, RunEnd&& end) override;
 
   loop::Loop& loop_;
@@ -47,7 +48,7 @@ class ProcessExecutor : public Executor, private RunOwner {
   };
   [[nodiscard]] Run* find(const RunId& run) const;
 
-  std::unique_ptr<Working> working_;  ///< since the first run
+  std::unique_ptr<Working> working_;  ///< nullptr until the first run
 };
 
 }  // namespace w8y::executor

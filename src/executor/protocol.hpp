@@ -1,5 +1,5 @@
-// The ways to run a program once for an item: how it is called, and what its output means. What
-// they have in common is in ProcessExecutor.
+// Protocols of a program that runs once per item: its call, and the meaning of its output.
+// ProcessExecutor holds the common part.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,24 @@
 
 namespace w8y::executor {
 
-/// One object per kind, without state.
+/// Protocol without state: one object per kind.
 class Protocol {
  public:
   virtual ~Protocol() = default;
-  /// Fills in program, arguments and input, or says why the item can't be run so.
+  /// Fills in program, arguments and input. Returns an error if the item cannot be run this way.
   virtual std::optional<NotStarted> call(const Claim& claim, const ListConfig& rule,
                                          process::ChildOptions& options) const = 0;
-  /// Whether standard output speaks JSON lines; else it is log, as standard error is.
+  /// Returns whether standard output has JSON lines; otherwise it is log output, as standard error
+  /// is.
   [[nodiscard]] virtual bool speaks() const = 0;
 };
 
-/// `EXECUTOR [args…] NAME ID LENGTH` with the item, or a job's payload, on standard input.
+/// Returns `EXECUTOR [args…] NAME ID LENGTH`, with the item or a job's payload on standard input.
 const Protocol& single();
-/// A plain command line: `{}` in an argument stands for the item.
+/// Returns a plain command line: `{}` in an argument is replaced by the item.
 const Protocol& command();
 
-/// The one for a rule.
+/// Returns the protocol for a list config.
 inline const Protocol& protocol_of(const ListConfig& rule) {
   return rule.is_command() ? command() : single();
 }

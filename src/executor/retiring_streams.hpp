@@ -1,4 +1,4 @@
-// Stream processes on their way out, whose executor is gone.
+// Stream processes that are ending and whose executor no longer exists.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,20 @@
 
 namespace w8y::executor {
 
-/// Each is at end of file, and has `kill_grace` to exit by itself, and again after a SIGTERM.
-/// Outlives the executors that leave their processes here. Destroying it kills what is left.
+/// Ends stream processes: each is at end of file, and has `kill_grace` to exit by itself, and again
+/// after a SIGTERM. Outlives the executors that move their processes here. Its destructor kills the
+/// remaining processes.
 class RetiringStreams : private StreamOwner {
  public:
   explicit RetiringStreams(loop::Loop& loop);
 
   void take(std::unique_ptr<StreamProcess> process);
-  /// Calls back once, when none is left; from the loop.
+  /// Calls `gone` from the loop once no process is left.
   void when_none(std::function<void()> gone);
   void kill_all();
 
  private:
-  // of StreamOwner
+  // StreamOwner
   void on_run_over(StreamProcess&, const RunId&, RunEnd&&) override {}
   void on_room(StreamProcess&) override {}
   void on_leaving(StreamProcess&) override {}

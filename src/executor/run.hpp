@@ -23,19 +23,19 @@ class Run;
 class RunOwner {
  public:
   virtual ~RunOwner() = default;
-  /// Once, last. The run is destroyed later, by the owner's sweep.
+  /// Called once, last. The run is destroyed later, by the owner's sweep.
   virtual void on_run_ended(Run& run, RunEnd&& end) = 0;
 };
 
-/// What makes a run, besides its claim.
+/// Parameters of a run, in addition to its claim.
 struct RunSetting {
   ListConfigPtr rule;
   AccountCache& accounts;
   const ExecutorOptions& options;
 };
 
-/// Waiting (nothing told yet) → started → ended; or waiting → ended, if there is nothing to run.
-/// Its handler is told from the loop only.
+/// Run of a program: waiting (nothing reported yet) → started → ended; or waiting → ended, if there
+/// is nothing to run. Its handler is called from the loop only.
 class Run : private process::ChildHandler {
  public:
   Run(loop::Loop& loop, RunOwner& owner, RunHandler& handler, const Claim& claim,
@@ -47,7 +47,7 @@ class Run : private process::ChildHandler {
   void kill();
 
  private:
-  // of ChildHandler
+  // ChildHandler
   void on_begun() override { tell_started(); }
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;

@@ -12,7 +12,7 @@ namespace w8y::executor {
 
 namespace {
 
-/// No more processes than there can be runs, and an even share of those for each.
+/// Returns the number of processes: at most one per run. share_of() divides the runs evenly.
 std::size_t processes_of(const ListConfig& rule) {
   return std::max<std::size_t>(std::min(rule.processes, rule.concurrency), 1);
 }
@@ -86,7 +86,7 @@ bool StreamExecutor::forget_waiting(const RunId& run) {
   return true;
 }
 
-// ---- items to processes
+// ---- items for processes
 
 void StreamExecutor::look_soon() {
   if (!look_timer_.pending()) look_timer_.set(loop_.now(), [this] { look(); });
@@ -113,7 +113,7 @@ void StreamExecutor::give_out() {
   for (const auto& process : processes_) process->write_gathered();
 }
 
-/// One that has nothing to do, else a new one, else the one with the fewest runs.
+/// Returns an idle process, otherwise a new one, otherwise the one with the fewest runs.
 StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   StreamProcess* best = nullptr;
   for (const auto& process : processes_) {
@@ -127,9 +127,9 @@ StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   return started != nullptr ? started : best;
 }
 
-/// A process that only finishes its runs does not count: another takes new items in its place. One
-/// that has nothing to do and does not exit is given its time, but there are not more of them than
-/// `processes`.
+/// Returns whether another process may start. A process that only finishes its runs does not count,
+/// since another accepts new items instead. An idle process that does not exit gets time for that,
+/// but there are at most `processes` of them.
 bool StreamExecutor::may_begin() const {
   std::size_t serving = 0;
   std::size_t idle = 0;
@@ -154,10 +154,10 @@ StreamProcess* StreamExecutor::begin() {
   processes_.push_back(std::make_unique<StreamProcess>(
       loop_, self, handler_, StreamSetting{rule_, max_open_, accounts_, options_}));
   StreamProcess* started = processes_.back().get();
-  return started->pid() == 0 ? nullptr : started;  // it says soon why
+  return started->pid() == 0 ? nullptr : started;  // on_process_ended() follows with the reason
 }
 
-// ---- items that no process takes
+// ---- items without a process
 
 void StreamExecutor::end_unwanted() {
   std::vector<RunId> unwanted;
@@ -184,7 +184,7 @@ void StreamExecutor::give_up_overdue() {
   const std::string why =
       now < start_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
   for (const StreamItem& item : overdue) {
-    // A run that has begun can't be handed back as if it had not.
+    // A run that has started cannot be handed back.
     const ProcessEnd end = item.told ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
     handler_.on_ended(item.run, {end, {}, {}, 0});
   }
@@ -203,7 +203,7 @@ void StreamExecutor::arm() {
   wait_timer_.set(next, [this] { look(); });
 }
 
-// ---- what processes say
+// ---- events of processes
 
 void StreamExecutor::on_run_over(StreamProcess&, const RunId& run, RunEnd&& end) {
   handler_.on_ended(run, std::move(end));

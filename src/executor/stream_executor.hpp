@@ -1,10 +1,10 @@
-// Runs items with long-lived processes that take many each: `stream` executors.
+// Runs items with long-lived processes that run many items each: `stream` executors.
 //
-// An item waits until a process takes it: the one with the fewest open runs, or a new one, up to
-// `processes`. After its patience (a second) it is handed back, because this host can't run it now:
-// another host may have it, and no item fails because of a program that does not start. After a
-// process that ended before it did anything, there is a pause before the next one. The pause grows,
-// and the next process gets a single item until it has done something.
+// An item waits until a process accepts it: the one with the fewest open runs, or a new one, up to
+// `processes`. After ExecutorOptions::timeout (one second) it is handed back, because this host
+// cannot run it now. Another host may run it, and no item fails because of a program that does not
+// start. If a process ended before it did anything, there is a pause before the next one. The pause
+// grows, and the next process gets a single item until it has done something.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ class StreamExecutor : public Executor, private StreamOwner {
   static constexpr Duration min_pause = std::chrono::milliseconds(100);
   static constexpr Duration max_pause = std::chrono::seconds(30);
 
-  /// A rule counts by its numbers here; runs bring their own, equal ones.
+  /// Uses the limits of the list config; each run has its own config, with equal limits.
   StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOptions options,
                  const ListConfig& rule, const Caps& caps);
-  /// A process that has nothing to do leaves in good order, if there is somebody to see to it.
+  /// Leaves processes to RetiringStreams, if there is one, so that they can exit by themselves.
   ~StreamExecutor() override;
 
-  // of Executor
+  // Executor
   void start(const Claim& claim, ListConfigPtr rule) override;
   void stop(const RunId& run) override;
   void kill(const RunId& run) override;
@@ -45,10 +45,10 @@ class StreamExecutor : public Executor, private StreamOwner {
   struct Waiting {
     StreamItem item;
     Instant until;
-    bool unwanted = false;  ///< it was to be stopped
+    bool unwanted = false;  ///< its stop was requested
   };
 
-  // of StreamOwner
+  // StreamOwner
   void on_run_over(StreamProcess& process, const RunId& run, RunEnd&& end) override;
   void on_room(StreamProcess& process) override;
   void on_leaving(StreamProcess& process) override;
@@ -79,11 +79,11 @@ class StreamExecutor : public Executor, private StreamOwner {
   std::deque<Waiting> waiting_;
   std::vector<std::unique_ptr<StreamProcess>> processes_;
   std::vector<std::unique_ptr<StreamProcess>> dead_;
-  unsigned bad_ends_ = 0;  ///< in a row, of processes that had done nothing
+  unsigned bad_ends_ = 0;  ///< consecutive, of processes that had done nothing
   std::string last_end_;
   Instant start_at_{};  ///< no new process before
   Timer look_timer_;    ///< at once
-  Timer wait_timer_;    ///< when something that items wait for may be so
+  Timer wait_timer_;    ///< next time at which waiting items may proceed
   Timer sweep_timer_;
 };
 

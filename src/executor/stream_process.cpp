@@ -12,8 +12,8 @@ namespace w8y::executor {
 
 namespace {
 
-/// More time than reading one answer takes: a process that answers as fast as it is asked is not
-/// paced.
+/// Time greater than that for reading one result, so that a process whose results keep up with its
+/// items is not paced.
 constexpr Duration time_for_answer = std::chrono::microseconds(50);
 
 }  // namespace
@@ -72,7 +72,7 @@ std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
   return set_options(*rule_, account, setting.options, directory_, options);
 }
 
-// ---- what goes in
+// ---- input
 
 bool StreamProcess::proven() const {
   return dialogue_.has_answered() || (pid_ != 0 && loop_.now() - started_ >= proof_by_age);
@@ -95,7 +95,7 @@ void StreamProcess::write_gathered() {
   child_->write(gathered_);
   gathered_.clear();
   if (gathered_.capacity() > 2 * worth_writing) std::string().swap(gathered_);
-  // A process that reads no more exits soon, or is ended.
+  // A process that has closed its input exits soon, or is stopped.
   if (state_ != StreamState::serving || !child_->input_closed()) return;
   state_ = StreamState::draining;
   if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
@@ -153,7 +153,7 @@ void StreamProcess::close() {
   grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
-/// The first cancel that is not obeyed in time ends the process.
+/// Stops the process at the first cancellation without a result in time.
 void StreamProcess::look_at_cancels() {
   if (const auto first = dialogue_.first_cancel()) {
     grace_.set(*first, [this] { end_it(); });
@@ -166,10 +166,10 @@ void StreamProcess::end_it() {
   state_ = StreamState::stopping;
   age_.cancel();
   child_->stop();
-  owner_->on_room(*this);  // a place for another
+  owner_->on_room(*this);  // there is room for another item
 }
 
-// ---- what comes out
+// ---- output
 
 void StreamProcess::tell_begun() {
   if (!std::exchange(told_begun_, true)) on_news(ProcessStarted{});
@@ -241,7 +241,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
   const std::size_t open = dialogue_.open();
   const std::uint64_t read = dialogue_.said() - gathered_.size() - (child_ ? child_->unread() : 0);
   result.unread = dialogue_.close(how, read, for_another, proven());
-  // To leave items unread is no fault.
+  // Unread items are not an error.
   result.unasked = !asked && (!in_good_order || result.unread.size() < open);
   if (pid_ != 0)
     on_news(ProcessEnded{how, result.unasked, dialogue_.bad_lines(),

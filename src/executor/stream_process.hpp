@@ -1,10 +1,10 @@
-// The life of one `stream` process: what is said in it is the dialogue's.
+// Life cycle of one `stream` process; StreamSession holds its dialogue. States:
 //
-//   serving  takes items; while a run of it is asked to cancel, no new ones
-//   leaving  takes no more, and finishes what is open
-//   closing  has nothing open and is at end of file: has `kill_grace` to exit
-//   ending   was told to end by a signal; what is still open in it is not answered for
-//   ended    for good
+// - `serving` – accepts items; while a run of it is being cancelled, no new ones
+// - `draining` – accepts no more items, and finishes open runs
+// - `closing_stdin` – has no open runs and is at end of file; has `kill_grace` to exit
+// - `stopping` – received a signal; its open runs get no more results
+// - `ended` – has exited
 #pragma once
 
 #include <cstddef>
@@ -26,22 +26,23 @@ namespace w8y::executor {
 
 class StreamProcess;
 
-/// How a process ended, for whoever decides about the next one.
+/// End of a process, by which its owner decides about the next one.
 struct StreamEnd {
   ProcessEnd process;
-  bool unasked = false;            ///< by itself, and not in good order
-  std::vector<StreamItem> unread;  ///< items that it never read: another may have them
+  bool unasked = false;            ///< by itself, with an error
+  std::vector<StreamItem> unread;  ///< items that it never read: another process may run them
 };
 
 class StreamOwner {
  public:
   virtual ~StreamOwner() = default;
   virtual void on_run_over(StreamProcess& process, const RunId& run, RunEnd&& end) = 0;
-  /// It may take items that it didn't take before.
+  /// Called when the process accepts items again.
   virtual void on_room(StreamProcess& process) = 0;
-  /// It takes no more, of age or number, while it has runs to finish.
+  /// Called when the process accepts no more items, because of its age or number, but still has
+  /// open runs.
   virtual void on_leaving(StreamProcess& process) = 0;
-  /// Once, last; it is destroyed later, by the owner's sweep.
+  /// Called once, last. The process is destroyed later, by the owner's sweep.
   virtual void on_process_ended(StreamProcess& process, StreamEnd&& end) = 0;
 };
 
@@ -54,54 +55,56 @@ struct StreamSetting {
 
 enum class StreamState { serving, draining, closing_stdin, stopping, ended };
 
-/// Spawned by its constructor, at once or later (see SpawnService). One that can't be had is told
-/// as on_process_ended(NotStarted) from the loop. Its owner and its handler are told from the loop
+/// Stream process. Its constructor spawns it, at once or later (see SpawnService). If that fails,
+/// the loop calls on_process_ended(NotStarted). Its owner and its handler are called from the loop
 /// only, never from inside a call.
 class StreamProcess : private process::ChildHandler, private StreamSessionHandler {
  public:
-  /// Bytes that wait for a process that doesn't read; one item may be longer.
+  /// Bytes that wait for a process that does not read; one item may be longer.
   static constexpr std::size_t max_unwritten = std::size_t{1} << 20;
-  /// Bytes that are written without waiting for the turn's end: the process begins with them.
+  /// Bytes that are written before the end of the loop iteration, so that the process can start
+  /// with them.
   static constexpr std::size_t worth_writing = std::size_t{32} << 10;
-  /// A process that has lived so long was started well.
+  /// Age at which a process counts as started successfully.
   static constexpr Duration proof_by_age = std::chrono::seconds(1);
 
   StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& handler,
                 const StreamSetting& setting);
 
   [[nodiscard]] StreamState state() const { return state_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: it was not started, or not yet
-  /// On its way: it takes items when it runs.
+  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: not started, or not yet
+  /// Returns whether the process is being started. It accepts items when it runs.
   [[nodiscard]] bool starting() const { return state_ == StreamState::serving && pid_ == 0; }
   [[nodiscard]] std::size_t open() const { return dialogue_.open(); }
   [[nodiscard]] bool has(const RunId& run) const { return dialogue_.has(run); }
   [[nodiscard]] std::string tail(const RunId& run) const { return dialogue_.tail(run); }
-  /// Whether it has done something yet, or is old enough.
+  /// Returns whether it has run an item or reached `proof_by_age`.
   [[nodiscard]] bool proven() const;
   [[nodiscard]] Instant started() const { return started_; }
   [[nodiscard]] bool takes(std::size_t bytes) const;
 
-  /// Its line goes out with others, at the latest by write_gathered().
+  /// Adds an item. Its line is written together with others, at the latest by write_gathered().
   void give(StreamItem&& item);
-  /// To be called in the turn of the loop in which items were given.
+  /// Writes the lines of added items. Called in the same loop iteration.
   void write_gathered();
-  /// Asks it to give the run up; if it has not answered within `kill_grace`, the process is ended.
+  /// Requests the cancellation of a run. If there is no result within `kill_grace`, the process is
+  /// stopped.
   void cancel(const RunId& run);
-  /// SIGKILL to the process, for the sake of this run.
+  /// Sends SIGKILL to the process, because of this run.
   void kill(const RunId& run);
   void kill();
-  /// Takes no more. With nothing open it is told to end at once.
+  /// Accepts no more items. Without open runs, the process is stopped at once.
   void leave();
-  /// Another owner for one with nothing open; what it says is not told any more.
+  /// Moves a process without open runs to another owner. Its output is no longer reported.
   void move_to(StreamOwner& owner);
 
  private:
-  // of ChildHandler
+  // ChildHandler
   void on_begun() override;
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_input_taken() override { owner_->on_room(*this); }
   void on_ended(ProcessEnd end) override;
-  // of StreamSessionHandler
+  // StreamSessionHandler
   void on_message(const RunId& run, Message&& message) override;
   void on_log(const RunId& run, std::string_view line, bool cut) override;
   void on_news(const ProcessEvent& news) override;
@@ -121,7 +124,7 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
 
   loop::Loop& loop_;
   StreamOwner* owner_;
-  RunHandler* handler_;  ///< nullptr: nobody listens
+  RunHandler* handler_;  ///< nullptr: output is not reported
   const ListConfigPtr rule_;
   const std::size_t max_open_;
   Instant started_;
@@ -130,12 +133,12 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
 
   StreamSession dialogue_;
   std::size_t given_ = 0;
-  std::string gathered_;  ///< lines for its input that are to be written together
+  std::string gathered_;  ///< lines for its input that are written together
   bool told_begun_ = false;
 
   Timer soon_;
   Timer age_;
-  Timer grace_;  ///< until the process is ended
+  Timer grace_;  ///< until the process is stopped
   process::TempDirectory directory_;
   std::optional<process::Child> child_;
 };

@@ -22,7 +22,7 @@ StreamSession::StreamSession(ListConfigPtr rule, StreamSessionHandler& handler)
       err_lines_(rule_->max_line),
       tail_(rule_->stderr_tail) {}
 
-// ---- what goes in
+// ---- input
 
 const std::string& StreamSession::begin(const RunId& id, std::string&& line) {
   OpenRun& run = open_.try_emplace(id, rule_->stderr_tail).first->second;
@@ -58,7 +58,7 @@ std::optional<Instant> StreamSession::first_cancel() const {
   return first;
 }
 
-// ---- what comes out
+// ---- output
 
 void StreamSession::hear_output(std::string_view bytes) {
   out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
@@ -75,7 +75,7 @@ void StreamSession::finish() {
   err_lines_.finish([this](std::string_view line, bool cut) { on_log(line, cut); });
 }
 
-/// While a single run is open, what is logged is about that.
+/// If a single run is open, log output belongs to it.
 void StreamSession::on_log(std::string_view line, bool cut) {
   if (open_.size() == 1) {
     handler_.on_log(open_.begin()->first, line, cut);
@@ -95,8 +95,8 @@ void StreamSession::on_line(std::string_view line, bool cut) {
     on_foreign_line("unknown id: " + said.id->substr(0, 80));
 }
 
-/// Finds the run of a line that was cut by what stands at its beginning: a run whose answer is lost
-/// must not wait for another one.
+/// Finds the run of a truncated line by the start of the line. A run whose result is lost must not
+/// wait for another one.
 void StreamSession::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
   const std::string_view beginning = line.substr(0, looked_at_of_cut_line);
@@ -116,7 +116,7 @@ void StreamSession::on_foreign_line(const std::string& reason) {
 
 void StreamSession::on_message(const RunId& id, OpenRun& run, Message&& message) {
   auto* complete = std::get_if<Complete>(&message);
-  if (run.answered) {  // late; a second complete is a mistake at any time
+  if (run.answered) {  // late; a second complete is always an error
     if (complete != nullptr) on_bad_line(id, run, {"a second complete"});
     return;
   }
@@ -136,7 +136,7 @@ void StreamSession::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
   handler_.on_message(id, std::move(bad));
 }
 
-// ---- ends
+// ---- ends of runs
 
 void StreamSession::end_answered() {
   for (RunId& id : std::exchange(answered_, {})) {
@@ -150,7 +150,7 @@ void StreamSession::end_answered() {
 void StreamSession::over(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
-  // A ring: it is looked through only for a line that names no open run.
+  // A ring buffer, searched only for a line that names no open run.
   RunId& place = past_.size() < max_past ? past_.emplace_back() : past_[next_past_];
   next_past_ = (next_past_ + 1) % max_past;
   place = std::move(id);

@@ -1,5 +1,5 @@
-// What is said between us and one `stream` process (w8y-executor(7)): which runs are open in it,
-// and which of them a line is about. Knows neither the process nor the time.
+// Dialogue of w8yd with one `stream` process (w8y-executor(7)): its open runs, and which of them a
+// line belongs to. Independent of the process and of the time.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace w8y::executor {
 
-/// A run on its way to a process.
+/// Run that is being sent to a process.
 struct StreamItem {
   RunId run;
-  std::string line;   ///< as the process reads it
-  bool told = false;  ///< on_started() was said: a process that ended had not read it yet
+  std::string line;   ///< input line for the process
+  bool told = false;  ///< on_started() was called; a process that ended had not read the line yet
 };
 
 class StreamSessionHandler {
@@ -29,60 +29,61 @@ class StreamSessionHandler {
   virtual ~StreamSessionHandler() = default;
   virtual void on_message(const RunId& run, Message&& message) = 0;
   virtual void on_log(const RunId& run, std::string_view line, bool cut) = 0;
-  /// Of the process: lines that are about no run.
+  /// Called for lines that belong to no run.
   virtual void on_news(const ProcessEvent& news) = 0;
-  /// A run has its answer. To be followed by end_answered(), soon and not at once: what the process
-  /// has logged about the run may wait in the other pipe.
+  /// Called when a run has its result. The handler calls end_answered() soon, but not at once: log
+  /// output about the run may still be in the other pipe.
   virtual void on_answer() = 0;
-  /// The dialogue has forgotten the run.
+  /// Called when the run is no longer open.
   virtual void on_run_over(const RunId& run, RunEnd&& end) = 0;
 };
 
 class StreamSession {
  public:
-  /// Runs that are over whose late lines are known as such.
+  /// Number of ended runs that are remembered, to recognize their late lines.
   static constexpr std::size_t max_past = 1024;
 
   StreamSession(ListConfigPtr rule, StreamSessionHandler& handler);
 
-  // ---- what goes in: each returns the line to be written
+  // ---- input: each function returns the line to write
 
   const std::string& begin(const RunId& run, std::string&& line);
-  /// Asks to give the run up by then. Empty: there is nothing to ask.
+  /// Requests the cancellation of a run, with a deadline. Returns an empty line if there is nothing
+  /// to request.
   std::string cancel(const RunId& run, Instant by);
-  /// The process is being ended for the sake of this run. False: it is not open.
+  /// Marks a run because of which the process is being stopped. False: the run is not open.
   bool give_up(const RunId& run, Instant now);
-  /// Bytes of all lines so far.
+  /// Returns the bytes of all lines so far.
   [[nodiscard]] std::uint64_t said() const { return said_; }
 
-  // ---- what comes out
+  // ---- output
 
   void hear_output(std::string_view bytes);
   void hear_errors(std::string_view bytes);
-  /// Ends the runs that are answered for.
+  /// Ends the runs that have a result.
   void end_answered();
-  /// Both outputs are at their end: what is left in them is a line.
+  /// Called when both outputs are at their end. An incomplete last line counts as a line.
   void finish();
-  /// Lines that were heard since this was asked last.
+  /// Returns the lines received since the last call.
   LineCounts take_lines() { return {out_lines_.take_counts(), err_lines_.take_counts()}; }
-  /// The process has ended, so no run of it is answered for any more. `read`: bytes that it has
-  /// read of what was said. Returns items that it had not read, if `others_may`: another process
-  /// may have them.
+  /// Called when the process has ended, so that its runs get no more results. `read`: bytes of the
+  /// input that it has read. If `others_may`, returns the items that it had not read: another
+  /// process may run them.
   std::vector<StreamItem> close(const std::string& how, std::uint64_t read, bool for_another,
                                 bool others_may);
 
   [[nodiscard]] std::size_t open() const { return open_.size(); }
   [[nodiscard]] bool has(const RunId& run) const { return open_.contains(run); }
-  /// Of an open run, as far as it is known that it was its own.
+  /// Returns the log output of an open run, as far as it is known to belong to the run.
   [[nodiscard]] std::string tail(const RunId& run) const {
     const auto found = open_.find(run);
     return found == open_.end() ? std::string() : found->second.stderr_tail.look();
   }
-  [[nodiscard]] bool has_answered() const { return has_answered_; }  ///< ever
-  /// Answered for, and not ended yet.
+  [[nodiscard]] bool has_answered() const { return has_answered_; }  ///< at any time
+  /// Returns the runs that have a result and are still open.
   [[nodiscard]] std::size_t answered() const { return answered_.size(); }
   [[nodiscard]] std::size_t bad_lines() const { return bad_lines_; }
-  /// Open runs that were asked to cancel, and when the first of them has to have answered.
+  /// Number of open runs whose cancellation was requested, and the earliest deadline of a result.
   [[nodiscard]] std::size_t cancels() const { return cancels_; }
   [[nodiscard]] std::optional<Instant> first_cancel() const;
 
@@ -90,10 +91,10 @@ class StreamSession {
   struct OpenRun {
     explicit OpenRun(std::size_t tail) : stderr_tail(tail) {}
     std::string line;
-    std::uint64_t line_end = 0;  ///< where the line ends in all that was said
+    std::uint64_t line_end = 0;  ///< end of the line in all input so far
     RunEnd end;
     Tail stderr_tail;
-    std::optional<Instant> cancel_by;  ///< it was asked to
+    std::optional<Instant> cancel_by;  ///< cancellation was requested
     bool answered = false;
   };
 
@@ -108,9 +109,9 @@ class StreamSession {
   const ListConfigPtr rule_;
   StreamSessionHandler& handler_;
   std::unordered_map<RunId, OpenRun> open_;
-  std::vector<RunId> answered_;  ///< of those
-  std::vector<RunId> past_;      ///< max_past at most
-  std::size_t next_past_ = 0;    ///< the oldest of those, once there are so many
+  std::vector<RunId> answered_;  ///< of `open_`
+  std::vector<RunId> past_;      ///< at most max_past
+  std::size_t next_past_ = 0;    ///< index of the oldest of `past_`, once it is full
   std::size_t cancels_ = 0;
   std::uint64_t said_ = 0;
   std::size_t bad_lines_ = 0;

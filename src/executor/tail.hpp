@@ -1,4 +1,4 @@
-// The last bytes of a stream.
+// Last bytes of a stream.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace w8y::executor {
 
-/// Keeps at most twice what is asked for, so that a byte is moved once at most.
+/// Tail of a stream. Keeps at most twice its size, so that each byte is moved at most once.
 class Tail {
  public:
   explicit Tail(std::size_t size) : size_(size) {}
@@ -18,7 +18,7 @@ class Tail {
     if (bytes_.size() + bytes.size() > 2 * size_) trim(size_ - bytes.size());
     bytes_ += bytes;
   }
-  /// A copy.
+  /// Returns a copy.
   [[nodiscard]] std::string look() const {
     return bytes_.size() > size_ ? bytes_.substr(bytes_.size() - size_) : bytes_;
   }

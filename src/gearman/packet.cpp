@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t header_size = 12;
 constexpr std::string_view to_server("\0REQ", 4);
 constexpr std::string_view from_server("\0RES", 4);
-/// Of a packet that is too long: its handle, and names.
+/// Number of bytes kept of a packet that is too long: enough for its handle and names.
 constexpr std::size_t kept_of_cut = 4096;
 
 void put_number(std::string& to, std::uint32_t number) {

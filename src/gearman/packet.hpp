@@ -1,7 +1,8 @@
 // Packets of Gearman's binary protocol, version 1, as a worker sends and reads them.
 //
-// A packet is a header of twelve bytes ("\0REQ" to a server, "\0RES" from it; type and length as
-// big-endian 32-bit numbers) and its arguments, parted by NUL bytes; the last one may hold any.
+// A packet is a header of twelve bytes and its arguments. The header is "\0REQ" to a server or
+// "\0RES" from it, and type and length as big-endian 32-bit numbers. The arguments are separated by
+// NUL bytes; the last one may contain any bytes.
 #pragma once
 
 #include <cstddef>
@@ -34,30 +35,32 @@ enum class PacketType : std::uint32_t {
   job_assign_uniq = 31,
 };
 
-/// To a server. No argument but the last may hold a NUL byte.
+/// Returns a packet for a server. Only the last argument may contain NUL bytes.
 std::string request(PacketType type, std::initializer_list<std::string_view> arguments = {});
 
-/// From a server.
+/// Packet from a server.
 struct Packet {
   PacketType type = PacketType::noop;
   std::string body;
 
-  /// Its arguments, if there are so many; the last one is the rest. nullopt: there are fewer.
+  /// The first `count` arguments; the last one is the remainder of the packet. nullopt if there are
+  /// fewer.
   [[nodiscard]] std::optional<std::vector<std::string_view>> arguments(std::size_t count) const;
 };
 
-/// Takes a stream of bytes apart.
+/// Splits a stream of bytes into packets.
 class PacketReader {
  public:
-  /// Longer ones are passed over, but for their first argument: a job handle.
+  /// Skips packets longer than `longest`, except for their first argument: a job handle.
   explicit PacketReader(std::size_t longest) : longest_(longest) {}
 
   void add(std::string_view bytes) { bytes_ += bytes; }
-  /// The next packet; nullopt: it is not whole yet, or problem() says what is wrong.
+  /// Returns the next packet. nullopt if it is incomplete, or problem() is set.
   std::optional<Packet> next();
-  /// What came is no packet of a server: there is no way to go on. Empty: nothing is wrong.
+  /// Error in the stream: it is not that of a server, and cannot be read further. Empty if there is
+  /// none.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// The last packet was longer than it may be: its body is only the beginning.
+  /// Whether the last packet was too long: its body is only the beginning.
   [[nodiscard]] bool cut() const { return cut_; }
 
  private:
@@ -65,10 +68,10 @@ class PacketReader {
 
   const std::size_t longest_;
   std::string bytes_;
-  std::size_t at_ = 0;  ///< what is before it has been taken
+  std::size_t at_ = 0;  ///< bytes before this position have been read
   bool in_packet_ = false;
   PacketType type_{};
-  std::size_t left_ = 0;  ///< of the packet's body
+  std::size_t left_ = 0;  ///< of the body of the packet
   bool cut_ = false;
   std::string body_;
   std::string problem_;

@@ -73,11 +73,11 @@ void ServerPool::told_down(const Worker& worker, const std::string& why) {
 void ServerPool::forget(const Worker& worker) {
   const auto known = known_.find(worker.server());
   if (known == known_.end() || known->second.away.erase(&worker) == 0) return;
-  // The last one that was away has left: there is nobody who could say that it is back.
+  // The last user of the unavailable connection has gone, so its recovery would not be noticed.
   if (known->second.away.empty()) known->second.error.clear();
 }
 
-/// All connections to it are there again.
+/// Reports the recovery when all connections to the server are up again.
 void ServerPool::recover(const GearmanServer& server, Known& known) {
   if (!known.away.empty() || known.error.empty()) return;
   known.error.clear();

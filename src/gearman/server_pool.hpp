@@ -1,4 +1,4 @@
-// The servers of a host: connections to them, and what is told of them.
+// The Gearman servers of a host: creates connections and reports their outages.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace w8y::gearman {
 
 class ServerPool final : public Servers {
  public:
-  /// `client_id`: what `gearadmin --workers` shows.
+  /// `client_id` is shown by `gearadmin --workers`.
   ServerPool(loop::Loop& loop, EventHandler& events, std::uint64_t seed,
              MakeTransport make = over_tcp);
 
-  /// Those of a config: from now on, also for lists that run.
+  /// Sets the servers of a config. Takes effect at once, also for lists that run.
   void use(const GearmanServers& settings, const std::string& client_id);
   [[nodiscard]] std::vector<GearmanStatus> status() const;
 
@@ -40,8 +40,8 @@ class ServerPool final : public Servers {
  private:
   struct Known {
     std::set<const Worker*> away;
-    bool reached = false;  ///< once
-    std::string error;     ///< the first reason; empty: all is well
+    bool reached = false;  ///< at least once
+    std::string error;     ///< first reason of the outage; empty: none
     Instant since{};
   };
 

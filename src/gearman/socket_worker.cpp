@@ -13,14 +13,15 @@ namespace {
 
 constexpr Duration first_pause = std::chrono::milliseconds(50);
 constexpr Duration max_pause = std::chrono::seconds(1);
-/// A connection that lasted: the pauses begin anew after it.
+/// Minimum duration of a connection after which the pauses start again at the first one.
 constexpr Duration lasting = std::chrono::seconds(5);
-/// What a packet has besides its workload: handle, function, unique id.
+/// Bytes of a packet besides its workload: handle, function, unique id.
 constexpr std::size_t room_for_names = std::size_t{64} << 10U;
-/// A server that leaves so much unread is of no use: what it is told would fill our memory.
+/// Maximum output that a server may leave unread. Beyond it the connection is closed, to limit the
+/// memory.
 constexpr std::size_t max_unread = std::size_t{128} << 20U;
-/// Of thousands of connections, most say nothing most of the time: those cost a turn of the loop
-/// nothing.
+/// Period without output after which the hook is removed. Of thousands of connections, most send
+/// nothing most of the time, and must cost nothing per loop iteration.
 constexpr Duration keeps_hook = std::chrono::milliseconds(100);
 
 std::uint64_t next_random(std::uint64_t& state) {
@@ -49,7 +50,7 @@ SocketWorker::SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& h
   timer_.set(loop_.now(), [this] { attempt(); });
 }
 
-/// What was said is to reach the server, as far as its socket takes it.
+/// Sends the pending output, as far as the socket accepts it.
 SocketWorker::~SocketWorker() {
   if (state_ == State::up) flush();
   if (transport_) transport_->close();
@@ -90,7 +91,8 @@ void SocketWorker::on_broken(const std::string& why) {
   end(why);
 }
 
-/// The pauses grow, with a random part: a fleet does not come back as one.
+/// Next pause. The pauses grow and have a random part, so that the hosts of a fleet do not
+/// reconnect at the same time.
 Duration SocketWorker::pause() {
   const bool lasted = state_ == State::up && loop_.now() - up_since_ >= lasting;
   pause_ = lasted || pause_ == Duration(0) ? first_pause : std::min(pause_ * 2, max_pause);
@@ -118,7 +120,7 @@ void SocketWorker::end(const std::string& why) {
   handler_.on_down(*this, why);
 }
 
-/// While it is up: whether it still answers.
+/// Checks periodically, while the connection is up, that the server still replies.
 void SocketWorker::watch() {
   timer_.set(loop_.now() + timeout / 3, [this] {
     const bool asks = !grabs_.empty() || marks_back_ < marks_;
@@ -131,7 +133,7 @@ void SocketWorker::watch() {
   });
 }
 
-// ---- what we say
+// ---- output
 
 void SocketWorker::write(std::string packet) {
   if (out_.empty()) {
@@ -142,8 +144,8 @@ void SocketWorker::write(std::string packet) {
   flush_soon();
 }
 
-/// What a turn of the loop has to say travels in one write: results, and the grabs that follow
-/// them.
+/// Sends the output of a loop iteration in one write: results, and the requests of grab() that
+/// follow them.
 void SocketWorker::flush_soon() {
   flush_due_ = true;
   if (flush_) return;
@@ -165,7 +167,7 @@ void SocketWorker::flush() {
   if (!transport_) return;
   if (std::exchange(mark_due_, false)) {
     ++marks_;
-    // The answer to a grab behind it says as much as an echo would.
+    // The reply to a grab() behind the mark confirms as much as an echo would.
     if (std::exchange(grab_behind_, false)) {
       grabs_.back() = marks_;
     } else {
@@ -221,7 +223,7 @@ void SocketWorker::sleep() {
   write(request(PacketType::pre_sleep));
 }
 
-// ---- what the server says
+// ---- input
 
 void SocketWorker::on_bytes(std::string_view bytes) {
   heard_ = loop_.now();
@@ -252,7 +254,7 @@ void SocketWorker::take(Packet&& packet) {
       handler_.on_error(*this, said ? escape((*said)[0]) + ": " + escape((*said)[1]) : "an error");
       break;
     }
-    default:  // nothing that a worker asks for
+    default:  // nothing that a worker requests
       break;
   }
 }
@@ -270,8 +272,9 @@ void SocketWorker::confirm(std::uint64_t mark) {
   handler_.on_confirmed(*this, mark);
 }
 
-/// To the oldest grab; false: there is none. It counts as asked until what it confirms was told:
-/// whoever hears of that must not take the connection for idle, since the answer may be a job.
+/// Handles the reply to the oldest grab(). False if there is none. The grab() counts as pending
+/// until the confirmation has been reported: the handler must not treat the connection as idle,
+/// since the reply may be a job.
 bool SocketWorker::take_answer() {
   if (grabs_.empty()) return false;
   confirm(grabs_.front());
@@ -279,7 +282,7 @@ bool SocketWorker::take_answer() {
   return true;
 }
 
-/// handle, function, unique id, workload
+/// Arguments: handle, function, unique id, workload.
 void SocketWorker::take_job(const Packet& packet, bool cut) {
   const auto arguments = packet.arguments(4);
   if (!arguments || grabs_.empty())

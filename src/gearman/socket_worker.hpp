@@ -1,4 +1,4 @@
-// A worker's connection to a gearmand: over TCP, unless who makes it says otherwise.
+// Connection of a worker to a gearmand: over TCP, unless the creator provides another transport.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace w8y::gearman {
 
-/// What carries a connection's bytes; the whole of connecting may take `timeout`.
+/// Creates the transport of a connection; `timeout` limits all attempts to connect together.
 using MakeTransport = std::function<std::unique_ptr<loop::Transport>(
     loop::Loop& loop, const GearmanServer& server, Duration timeout,
     loop::Transport::Handler& handler)>;
@@ -27,16 +27,16 @@ std::unique_ptr<loop::Transport> over_tcp(loop::Loop& loop, const GearmanServer&
 
 struct WorkerTerms {
   GearmanServer server;
-  std::string client_id;                               ///< what `gearadmin --workers` shows
-  Duration connect_timeout = std::chrono::seconds(5);  ///< until it has answered once
+  std::string client_id;                               ///< shown by `gearadmin --workers`
+  Duration connect_timeout = std::chrono::seconds(5);  ///< until the first reply of the server
   std::size_t max_workload = 0;
-  std::uint64_t seed = 0;  ///< of the pauses between tries
+  std::uint64_t seed = 0;  ///< of the pauses between attempts
   MakeTransport make = over_tcp;
 };
 
 class SocketWorker final : public Worker, private loop::Transport::Handler {
  public:
-  /// Begins with the next turn of the loop.
+  /// Connects in the next loop iteration.
   SocketWorker(loop::Loop& loop, WorkerTerms terms, WorkerHandler& handler);
   ~SocketWorker() override;
   SocketWorker(const SocketWorker&) = delete;
@@ -54,12 +54,12 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   void send(std::string packet) override;
   std::uint64_t mark() override;
 
-  /// A server that leaves a question unanswered for so long is gone, whatever its socket says; and
-  /// one of which nothing was heard for a third of it is asked.
+  /// Time limit for a reply, after which the connection is closed. The worker sends an echo request
+  /// when it has received nothing for a third of this time.
   static constexpr Duration timeout = std::chrono::seconds(30);
 
  private:
-  // of Transport::Handler
+  // Transport::Handler
   void on_connected() override;
   void on_bytes(std::string_view bytes) override;
   void on_room() override { flush(); }
@@ -88,18 +88,18 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   bool told_down_ = false;
   std::string function_;
   bool able_ = false;
-  std::string offered_;  ///< on this connection; empty: nothing
+  std::string offered_;  ///< function offered on this connection; empty: none
   bool asleep_ = false;
-  /// That are out, the oldest first: the mark that the answer confirms, since a server answers in
-  /// the order it is asked; 0: none.
+  /// Calls of grab() in flight, the oldest first: the mark that the reply confirms, since a server
+  /// replies in the order of the requests. 0: none.
   std::deque<std::uint64_t> grabs_;
   std::uint64_t connection_ = 0;
-  std::uint64_t marks_ = 0;       ///< the last one that was said
-  std::uint64_t marks_back_ = 0;  ///< the last one that came back
+  std::uint64_t marks_ = 0;       ///< the last mark sent
+  std::uint64_t marks_back_ = 0;  ///< the last mark confirmed
   bool mark_due_ = false;
-  bool grab_behind_ = false;  ///< since mark() was asked
+  bool grab_behind_ = false;  ///< grab() was called since mark()
   Instant heard_{};
-  Instant question_since_{};  ///< the oldest one that is not answered; while there is one
+  Instant question_since_{};  ///< time of the oldest request in flight; valid while there is one
   std::uint64_t random_;
   Duration pause_{0};
   Instant up_since_{};
@@ -108,10 +108,10 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   std::unique_ptr<PacketReader> reader_;
   std::string out_;
   std::size_t sent_ = 0;
-  Timer timer_;  ///< the next try, the end of one, the next look at a silent server
+  Timer timer_;  ///< next attempt, timeout of an attempt, next check of a silent server
   Timer stuck_;
   bool flush_due_ = false;
-  std::unique_ptr<loop::Loop::BeforeWait> flush_;  ///< while it has had something to say lately
+  std::unique_ptr<loop::Loop::BeforeWait> flush_;  ///< set while there was output recently
   Timer silent_;
 };
 

@@ -1,11 +1,11 @@
-// What a worker says to one gearmand, and hears from it: the port behind which sockets stand.
+// Interface between a worker and one gearmand, implemented with sockets.
 //
-// The connection is made again whenever it breaks. A server counts as there when it has answered
-// once on the connection: one that accepts and says nothing is of no use.
+// The connection is re-established whenever it breaks. It is up when the server has replied once: a
+// server that accepts connections and never replies is unusable.
 //
-//   down       no connection: the next try comes after a pause
-//   connecting it is being made, or has not answered yet
-//   up         it may be asked for jobs
+//   down       no connection; the next attempt follows after a pause
+//   connecting connecting, or waiting for the first reply
+//   up         jobs may be requested
 #pragma once
 
 #include <cstddef>
@@ -25,33 +25,34 @@ struct Job {
   std::string function;
   std::string unique;  ///< may be empty
   std::string workload;
-  bool cut = false;  ///< the workload is longer than it may be, and is not here
+  bool cut = false;  ///< the workload is too long and was dropped
 };
 
 class Worker;
 
-/// Never told from inside a call of the worker's.
+/// Callbacks of a Worker. Never called from inside a call of the worker.
 class WorkerHandler {
  public:
   virtual void on_up(Worker& worker) = 0;
-  /// Or: the first try has failed. Jobs of that connection are another's now. Told at each end
-  /// of a connection that was up, and once when it can't be made.
+  /// Called at each end of a connection that was up, and once when the first attempt fails. The
+  /// server gives the jobs of that connection to other workers.
   virtual void on_down(Worker& worker, const std::string& why) = 0;
-  /// The answer to a grab().
+  /// Called for the reply to a grab().
   virtual void on_job(Worker& worker, Job&& job) = 0;
   virtual void on_no_job(Worker& worker) = 0;
-  /// It was asleep: there may be jobs.
+  /// Called when the server wakes a sleeping worker: there may be jobs.
   virtual void on_woken(Worker& worker) = 0;
-  /// The server has done all that was said before mark() gave this number, or an earlier one.
+  /// Called when the server has processed all packets sent before mark() returned this number, or
+  /// an earlier one.
   virtual void on_confirmed(Worker& worker, std::uint64_t mark) = 0;
-  /// The server refuses something; it goes on.
+  /// Called when the server reports an error. The connection stays up.
   virtual void on_error(Worker& worker, const std::string& why) = 0;
 
  protected:
   ~WorkerHandler() = default;
 };
 
-/// May be destroyed at any time but in its own callbacks.
+/// Worker for one server. May be destroyed at any time except in its own callbacks.
 class Worker {
  public:
   enum class State { down, connecting, up };
@@ -59,54 +60,54 @@ class Worker {
   virtual ~Worker() = default;
   [[nodiscard]] virtual State state() const = 0;
   [[nodiscard]] virtual const GearmanServer& server() const = 0;
-  /// Why it is down; empty: it is not, or was not tried yet.
+  /// Reason for being down. Empty if it is not down, or was not tried yet.
   [[nodiscard]] virtual const std::string& error() const = 0;
-  /// Names a connection: jobs of an earlier one are not ours any more.
+  /// Number of the connection. Jobs of an earlier connection no longer belong to this worker.
   [[nodiscard]] virtual std::uint64_t connection() const = 0;
-  /// grab()s that have not been answered.
+  /// Number of grab()s in flight.
   [[nodiscard]] virtual std::size_t asked() const = 0;
   [[nodiscard]] virtual bool asleep() const = 0;
 
-  /// Whether the server may count on us for this function; at any time, also of the connections to
-  /// come.
+  /// Sets whether the server may send jobs of this function; at any time, also for later
+  /// connections.
   virtual void offer(const std::string& function, bool able) = 0;
-  // While it is up; else they do nothing.
+  // The functions below do nothing unless the worker is up.
   virtual void grab() = 0;
-  /// Asks to be woken. Every grab() has been answered.
+  /// Requests a wake-up. Every grab() must have its reply.
   virtual void sleep() = 0;
-  /// A packet (request()).
+  /// Sends a packet made by request().
   virtual void send(std::string packet) = 0;
-  /// Asks for an on_confirmed() of what was said so far. Where a grab() follows in the same turn of
-  /// the loop, it comes just before that one's answer.
+  /// Requests an on_confirmed() for all packets sent so far. If a grab() follows in the same loop
+  /// iteration, on_confirmed() comes just before the reply to it.
   virtual std::uint64_t mark() = 0;
 };
 
-/// Who has workers: is told of servers that come and go.
+/// User of workers. Receives changes of the servers.
 class ServersUser {
  public:
-  /// servers() is another list, or they are reached otherwise.
+  /// Called when servers() or the way to reach them has changed.
   virtual void on_servers() = 0;
-  /// Adds what it knows to the status of each server that is its own.
+  /// Adds the user's values to the status of each server that it uses.
   virtual void add_to(std::vector<GearmanStatus>& servers) const = 0;
 
  protected:
   ~ServersUser() = default;
 };
 
-/// The servers of a host, which all lists of Gearman share.
+/// The Gearman servers of a host, shared by all lists of Gearman.
 class Servers {
  public:
   virtual ~Servers() = default;
   [[nodiscard]] virtual const std::vector<GearmanServer>& servers() const = 0;
-  /// Grows when servers() has become another list, or connect_timeout has.
+  /// Grows when servers() or connect_timeout has changed.
   [[nodiscard]] virtual std::uint64_t version() const = 0;
   virtual std::unique_ptr<Worker> connect(const GearmanServer& server, WorkerHandler& handler) = 0;
   virtual void add(ServersUser& user) = 0;
   virtual void remove(ServersUser& user) = 0;
-  // What becomes of connections is told to people once for each server, however many lists it has.
+  // The outage of a server is reported once, regardless of the number of its lists.
   virtual void told_up(const Worker& worker) = 0;
   virtual void told_down(const Worker& worker, const std::string& why) = 0;
-  /// It is no longer used.
+  /// Called when `worker` is no longer used.
   virtual void forget(const Worker& worker) = 0;
   virtual void note(const GearmanServer& server, const std::string& list,
                     const std::string& why) = 0;

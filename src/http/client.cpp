@@ -23,16 +23,16 @@ struct FreeList {
   void operator()(curl_slist* list) const { Curl::get().slist_free_all(list); }
 };
 
-/// Why connect() failed; 0: it did not.
+/// Returns the error of connect(); 0 if it did not fail.
 int connect_error(CURL* curl, CURLcode code) {
   if (code != CURLE_COULDNT_CONNECT) return 0;
   long error = 0;
   Curl::get().easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
-  // A full backlog: libcurl takes this for a connection on its way, and forgets why it failed.
+  // A full backlog. libcurl treats this as a pending connection and does not keep the error.
   return error == 0 ? EAGAIN : static_cast<int>(error);
 }
 
-/// In terms of the socket: libcurl speaks of a host and a port even then.
+/// Describes an error of the socket. The text of libcurl would name a host and a port.
 std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
   const int error = connect_error(curl, code);
   if (error == EAGAIN) return "it did not accept the connection in time";
@@ -67,7 +67,7 @@ class HttpClient::Impl {
     const std::string url = base_ + path;
     set(CURLOPT_URL, url.c_str());
     if (!socket_.empty()) set(CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
-    set(CURLOPT_PATH_AS_IS, 1L);  // a prefix may be ".."
+    set(CURLOPT_PATH_AS_IS, 1L);  // a list may be named ".."
     set(CURLOPT_PROXY, "");
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_ERRORBUFFER, error.data());
@@ -93,8 +93,8 @@ class HttpClient::Impl {
   }
 
  private:
-  /// connect() on a unix socket fails where the server's backlog is full, instead of waiting for a
-  /// place. Nothing was sent by then, so it may be tried again.
+  /// Sends the request again while the backlog of the server is full: connect() on a unix socket
+  /// then fails without waiting. Nothing has been sent at that time.
   CURLcode perform(Duration timeout) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + timeout;
@@ -112,7 +112,7 @@ class HttpClient::Impl {
       throw std::runtime_error(Curl::get().easy_strerror(code));
   }
 
-  std::string socket_;  ///< empty: TCP, as the URL says
+  std::string socket_;  ///< empty: TCP, as in the URL
   std::string base_;
   std::unique_ptr<CURL, CloseCurl> curl_;
 };

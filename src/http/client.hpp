@@ -1,4 +1,4 @@
-// A client of the status API, for w8yctl: libcurl on a unix socket. Blocks.
+// Blocking client of the status API, for w8yctl: libcurl on a unix socket or over TCP.
 #pragma once
 
 #include <memory>
@@ -12,21 +12,22 @@ namespace w8y::http {
 struct HttpResult {
   unsigned status = 0;
   std::string body;
-  std::string problem;  ///< not empty: there was no (whole) answer, and why
+  std::string problem;  ///< error text if the complete response was not received; otherwise empty
 };
 
-/// Paths are made with make_path(). One request at a time; the connection is kept between them.
+/// Client that sends one request at a time and keeps the connection between requests. make_path()
+/// makes the paths.
 class HttpClient {
  public:
   explicit HttpClient(std::string socket);
-  /// Over TCP there is no token: it may look.
+  /// Connects over TCP, without a token, so that the client may only read.
   explicit HttpClient(const StatusAddress& address);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
   HttpResult get(const std::string& path, Duration timeout = std::chrono::seconds(30));
-  /// A reload waits for probes: give it time.
+  /// The default timeout is long, because a reload waits for probes.
   HttpResult post(const std::string& path, const std::string& body,
                   Duration timeout = std::chrono::minutes(5));
 

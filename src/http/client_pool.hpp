@@ -7,7 +7,7 @@
 namespace w8y::http {
 
 /// Pool of `limit` units, such as event streams or bytes. Clients that are not trusted hold at most
-/// half of the units, so that they never keep away the unix socket and clients with the token.
+/// half of the units, so that the unix socket and clients with the token always get some.
 class ClientPool {
  public:
   explicit ClientPool(std::size_t limit) : limit_(limit) {}
@@ -34,14 +34,14 @@ class ClientPool {
   };
 
   [[nodiscard]] bool fits(bool trusted, std::size_t units = 1) const;
-  /// Takes units, even if they do not fit.
+  /// Acquires units, even if they do not fit.
   [[nodiscard]] Hold hold(bool trusted, std::size_t units = 1) { return {*this, trusted, units}; }
-  /// Units that trusted clients hold, or all others.
+  /// Returns the number of units that trusted clients hold, or that all other clients hold.
   [[nodiscard]] std::size_t held(bool trusted) const { return held_[trusted ? 1 : 0]; }
 
  private:
   const std::size_t limit_;
-  std::array<std::size_t, 2> held_{};  ///< [1]: by trusted clients
+  std::array<std::size_t, 2> held_{};  ///< units in use; [1]: by trusted clients
 };
 
 }  // namespace w8y::http

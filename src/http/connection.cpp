@@ -17,12 +17,12 @@ namespace w8y::http {
 
 namespace {
 
-/// An answer that is no longer is always given: errors, and what a monitor asks.
+/// Size up to which a response is always sent: errors, and endpoints for monitoring.
 constexpr std::size_t always_room = std::size_t{64} << 10;
 
 }  // namespace
 
-/// The bytes on their way to one reader: bounded.
+/// Bounded queue of bytes for one reader.
 class HttpConnection::Stream : public HttpStream {
  public:
   Stream(HttpConnection& connection, std::string last_words)
@@ -50,7 +50,7 @@ class HttpConnection::Stream : public HttpStream {
 
   void forget_connection() { connection_ = nullptr; }
 
-  /// For the library: up to `max` bytes; 0 suspends until there is more.
+  /// Returns up to `max` bytes to the HTTP library. 0 suspends the connection until there are more.
   ssize_t read(char* to, std::size_t max) {
     const std::size_t count = std::min(max, buffer_.size());
     if (count > 0) {
@@ -64,7 +64,7 @@ class HttpConnection::Stream : public HttpStream {
   }
 
  private:
-  HttpConnection* connection_;  ///< null: the client is gone
+  HttpConnection* connection_;  ///< nullptr: the client has disconnected
   std::string buffer_;
   std::string last_words_;
   bool closed_ = false;
@@ -76,12 +76,12 @@ class HttpConnection::Exchange {
 
   std::string target;
   HttpRequest request;
-  bool started = false;     ///< the headers were seen
-  bool unreadable = false;  ///< the target
+  bool started = false;     ///< whether the header fields were received
+  bool unreadable = false;  ///< whether the target is invalid
   bool trusted = false;     ///< as HttpReply::trusted()
-  bool too_long = false;    ///< the body
-  /// By the gate. It is told behind the body, which is passed over: who is still sending when the
-  /// connection is closed may not get to read why.
+  bool too_long = false;    ///< whether the body is too long
+  /// Refusal by the gate. It is sent after the body, whose bytes are ignored: a client that is
+  /// still sending when the connection is closed may not receive the reason.
   std::unique_ptr<HttpResponse> refusal;
   bool handed_over = false;
   std::optional<HttpResponse> response;
@@ -216,13 +216,13 @@ void HttpConnection::on_completed() {
   begin();
 }
 
-/// Why the head is refused with 400; nullptr if it is not.
+/// Reads the head. Returns why the request is refused with 400, or nullptr if it is not refused.
 const char* HttpConnection::read_head(const char* method, const char* version) {
   HttpRequest& request = exchange_->request;
   if (const char* problem = read_fields(mhd_, request)) return problem;
   request.method = std::strcmp(method, "HEAD") == 0 ? "GET" : method;
   request.version = version;
-  request.over_tcp = shared_.gate != nullptr;  // a unix socket has none
+  request.over_tcp = shared_.gate != nullptr;  // only TCP has a gate
   auto target = parse_target(exchange_->target);
   exchange_->unreadable = !target;
   if (target) request.path = std::move(target->path);
@@ -230,7 +230,8 @@ const char* HttpConnection::read_head(const char* method, const char* version) {
   return nullptr;
 }
 
-/// Refuses a head at once. The body is not awaited: where it ends is not known, or it is too long.
+/// Refuses a request at once, by its head. Does not wait for the body, because its end is not known
+/// or it is too long.
 MHD_Result HttpConnection::refuse_now(unsigned status, const std::string& why) {
   exchange_->response = error_response(status, why);
   exchange_->response->headers.emplace_back("Connection", "close");
@@ -265,15 +266,15 @@ MHD_Result HttpConnection::on_body(std::string_view data) {
     body += data;
     return MHD_YES;
   }
-  // In chunks, without a length. An answer is only possible at the end; until then the body is
-  // passed over, up to the request's deadline.
+  // The body arrived in chunks, without a length. A response is only possible at its end. Until
+  // then its bytes are ignored, up to the deadline of the request.
   exchange_->too_long = true;
   body.clear();
   return MHD_YES;
 }
 
 MHD_Result HttpConnection::on_complete() {
-  const auto exchange = exchange_;  // the handler may do anything
+  const auto exchange = exchange_;  // the handler may replace or destroy it
   if (shared_.stopping && !exchange->answered()) return MHD_NO;
   if (!exchange->handed_over) {
     exchange->handed_over = true;
@@ -319,7 +320,7 @@ MHD_Result HttpConnection::respond() {
   const HttpResponse& answer = *exchange_->response;
   MHD_Response* response =
       MHD_create_response_from_buffer(answer.body.size(), const_cast<char*>(answer.body.data()),
-                                      MHD_RESPMEM_PERSISTENT);  // kept by the exchange
+                                      MHD_RESPMEM_PERSISTENT);  // exchange_ keeps the body
   return queue(answer.status, response, answer);
 }
 
@@ -363,8 +364,9 @@ void HttpConnection::set_deadline(Duration time) {
 
 void HttpConnection::close() {
   closing_ = true;
-  // The library closes a connection by itself only after a silence, which a client can avoid with a
-  // byte now and then. It finds the socket at its end and cleans up.
+  // The library closes a connection by itself only when the client is silent for some time. A
+  // client can prevent that with single bytes. After shutdown(), the library finds the end of the
+  // socket and cleans up.
   shutdown(fd_, SHUT_RDWR);
   shared_.wake();
 }

@@ -1,4 +1,4 @@
-// One client of the status server, and the request it is at.
+// One client of the status server and its current request.
 #pragma once
 
 #include <microhttpd.h>
@@ -19,23 +19,25 @@ class Loop;
 
 namespace w8y::http {
 
-/// What the connections of a server share.
+/// State that all connections of a server share.
 struct HttpShared {
   loop::Loop& loop;
   HttpHandler& handler;
   HttpLimits limits;
   HttpGate gate;
-  std::function<void()> wake;  ///< the library has something to do: run it soon, not at once
+  std::function<void()> wake;  ///< the HTTP library has work: runs it soon, not at once
   bool stopping = false;
-  std::uint64_t turns = 0;             ///< requests that were waited for
-  std::uint64_t looks = 0;             ///< of the library at what has come
-  ClientPool streams{limits.streams};  ///< that are open
-  ClientPool unread{limits.unread};    ///< bytes of answers that are held for their clients
+  std::uint64_t turns = 0;  ///< number of requests that the server has started to wait for
+  std::uint64_t looks = 0;  ///< number of times that the HTTP library has run
+  ClientPool streams{limits.streams};  ///< open streams
+  ClientPool unread{limits.unread};    ///< bytes of responses that their clients have not read
 };
 
-/// receiving: the request is not complete. waiting: the handler has it; the library has suspended
-/// the connection, unless the answer came at once. answered: there is a response, the library sends
-/// it. The connection is at receiving again when it was sent.
+/// Connection of one client. Its states:
+/// - receiving: the request is not complete.
+/// - waiting: the handler has the request. The HTTP library has suspended the connection, unless
+///   the response came at once.
+/// - answered: there is a response, and the HTTP library sends it. The next state is receiving.
 class HttpConnection {
  public:
   HttpConnection(HttpShared& shared, MHD_Connection* mhd);
@@ -43,24 +45,28 @@ class HttpConnection {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // What the library tells.
+  // Callbacks of the HTTP library.
   void on_target(std::string target);
   MHD_Result on_data(const char* method, const char* version, std::string_view data);
   void on_completed();
 
-  /// No request is complete: it waits for the client, and since when.
+  /// Returns whether the request is incomplete, so that the server waits for the client.
   [[nodiscard]] bool idle() const;
+  /// Returns the time since the server started to wait for the request.
   [[nodiscard]] Duration idle_for() const;
-  /// What it had sent when it came has been looked at.
+  /// Returns whether the server has examined the bytes that the client sent with its connection.
   [[nodiscard]] bool examined() const { return shared_.looks >= first_look_ + 2; }
-  /// It has an answer with an end, and for how long; 0: it has none.
+  /// Returns the time for which a response, not a stream, has been ready for the client; 0 without
+  /// a response.
   [[nodiscard]] Duration reading_for() const;
-  /// Greater than that of all that began to wait for their request before it.
+  /// Returns the number of the request. It is greater than the numbers of all requests that the
+  /// server started to wait for earlier.
   [[nodiscard]] std::uint64_t turn() const { return turn_; }
   [[nodiscard]] bool closing() const { return closing_; }
   void close();
 
-  /// The server ends: whatever waits gets an answer or an end, and nothing stays suspended.
+  /// Called when the server stops. Responds to the waiting request, ends the stream, and leaves no
+  /// connection suspended.
   void stop();
 
  private:

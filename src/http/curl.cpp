@@ -9,7 +9,7 @@ namespace w8y::http {
 
 namespace {
 
-/// The name in Debian 12 and 13.
+/// Name of the library in Debian 12 and 13.
 constexpr const char* curl_name = "libcurl.so.4";
 
 }  // namespace
@@ -32,7 +32,7 @@ Curl::Curl() try {
   library.find(easy_strerror, "curl_easy_strerror");
   library.find(slist_append, "curl_slist_append");
   library.find(slist_free_all, "curl_slist_free_all");
-  // No TLS on a unix socket, nor on loopback.
+  // Neither a unix socket nor the loopback interface needs TLS.
   if (const CURLcode result = global_init(CURL_GLOBAL_NOTHING); result != CURLE_OK)
     throw std::runtime_error(easy_strerror(result));
 } catch (const std::runtime_error& error) {

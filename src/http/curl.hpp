@@ -1,5 +1,5 @@
-// libcurl, loaded by the first request: with the libraries that it brings it takes 1.4 MiB of
-// memory, and w8yd makes no request unless another one is where it is to be.
+// libcurl, loaded by the first request. It takes 1.4 MiB of memory with its libraries, and w8yd
+// sends a request only if another process has its status address.
 #pragma once
 
 #include <curl/curl.h>
@@ -8,7 +8,7 @@ namespace w8y::http {
 
 class Curl {
  public:
-  /// Throws std::runtime_error, which says what to install.
+  /// Throws std::runtime_error that names the package to install.
   static const Curl& get();
 
   decltype(&curl_easy_init) easy_init;

@@ -1,5 +1,4 @@
-// An endpoint of an HTTP API, the same for both sides: a router serves it, and a client requests
-// it.
+// Endpoint of an HTTP API. A router serves it, and a client requests it.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace w8y::http {
 
-/// The target of a request: the path and the query. Only Endpoint::target() makes one.
+/// Target of a request: the path and the query. Only Endpoint::target() makes one.
 class Target {
  public:
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -27,13 +26,14 @@ struct Endpoint {
   using Parameter = std::pair<std::string_view, std::optional<std::string_view>>;
 
   const char* method;
-  const char* pattern;  ///< as in "/api/v1/lists/*"; "*" stands for any one segment
-  std::array<const char*, 8> parameters = {};  ///< their names, up to the first nullptr
-  Others others = Others::refused;             ///< all other parameters
+  const char* pattern;  ///< path such as "/api/v1/lists/*"; "*" matches any single segment
+  std::array<const char*, 8> parameters = {};  ///< names of the parameters, up to the first nullptr
+  Others others = Others::refused;             ///< whether other parameters are refused
 
   [[nodiscard]] bool has_parameter(std::string_view name) const;
-  /// `segments` replace each "*". A parameter with the value nullopt is left out. Throws
-  /// std::logic_error if this endpoint has no such parameter, or another number of segments.
+  /// Returns the target in which `segments` replace each "*". A parameter with the value nullopt is
+  /// omitted. Throws std::logic_error if this endpoint has no such parameter, or another number of
+  /// segments.
   [[nodiscard]] Target target(std::initializer_list<std::string_view> segments = {},
                               std::initializer_list<Parameter> query = {}) const;
 };

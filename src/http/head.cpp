@@ -17,14 +17,14 @@ bool is_same_word(std::string_view one, std::string_view other) {
   return one.size() == other.size() && strncasecmp(one.data(), other.data(), one.size()) == 0;
 }
 
-/// A character of a token (RFC 9110, 5.6.2).
+/// Returns whether the character may be part of a token (RFC 9110, 5.6.2).
 bool is_token_character(char character) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') || marks.find(character) != std::string_view::npos;
 }
 
-/// IP address of the client; empty if it has none.
+/// Returns the IP address of the client; empty if it has none.
 std::string client_address(MHD_Connection* mhd) {
   const auto* info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   const sockaddr* address = info != nullptr ? info->client_addr : nullptr;

@@ -1,4 +1,4 @@
-// Header fields of a request: read from the HTTP library, and checked.
+// Header fields of a request, read from the HTTP library and checked.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,15 @@ struct MHD_Connection;
 
 namespace w8y::http {
 
-/// Finds fields that another program, such as a proxy in front, may read in another way: then the
-/// two disagree about where the body ends, and a second request can hide in the first.
+/// Check for header fields that another program, such as a reverse proxy, may interpret
+/// differently. The two programs would then disagree about the end of the body, and a second
+/// request could hide in the first one.
 class HeadCheck {
  public:
   void add(std::string_view name, std::string_view value);
-  /// Why the request is refused with 400; nullptr if it is not.
+  /// Returns why the request is refused with 400, or nullptr if it is not refused.
   [[nodiscard]] const char* problem() const;
-  /// Number of Host fields.
+  /// Returns the number of Host fields.
   [[nodiscard]] std::size_t hosts() const { return hosts_; }
 
  private:

@@ -1,4 +1,4 @@
-// Requests and responses, as the status API sees them: nothing here knows the HTTP library.
+// Requests and responses of the status API, independent of the HTTP library.
 #pragma once
 
 #include <cstddef>
@@ -16,60 +16,62 @@
 namespace w8y::http {
 
 struct HttpRequest {
-  std::string method;             ///< HEAD comes as GET
-  std::vector<std::string> path;  ///< segments, decoded: any bytes, '/' and NUL too
+  std::string method;             ///< HEAD is stored as GET
+  std::vector<std::string> path;  ///< decoded segments; any bytes, including '/' and NUL
   std::map<std::string, std::string> query;
   std::string body;
-  /// For a listener that can't trust whoever reaches it (TCP): headers as they came.
+  /// Header fields as received. TCP needs them, because any user can reach the port.
   std::string version;    ///< "HTTP/1.1"
   std::string client;     ///< IP address of the client
-  std::size_t hosts = 0;  ///< Host headers
-  std::string host;       ///< the first of them
+  std::size_t hosts = 0;  ///< number of Host fields
+  std::string host;       ///< value of the first Host field
   std::string origin;
   std::string authorization;
   std::string content_type;
-  std::string last_event_id;  ///< of who reads a stream of events again
+  std::string last_event_id;  ///< ID of the last event that a reconnecting client received
   bool has_body = false;
   std::string accept_encoding;
-  bool over_tcp = false;  ///< from any user who reaches the port
+  bool over_tcp = false;  ///< whether the request came over TCP, so that any user may have sent it
 };
 
 struct HttpResponse {
   unsigned status = 200;
   std::string body;
   std::string content_type = "application/json";
-  std::string cache = "no-store";  ///< Cache-Control: answers tell of items, as a rule
-  std::string allow;               ///< with 405: the methods that would do
-  std::string challenge;           ///< with 401: how to show who asks
-  std::vector<std::pair<std::string, std::string>> headers;  ///< besides these
+  std::string cache = "no-store";  ///< Cache-Control; most responses are about items
+  std::string allow;               ///< with 405: the methods that are allowed
+  std::string challenge;           ///< with 401: the authentication scheme
+  std::vector<std::pair<std::string, std::string>> headers;  ///< further header fields
 };
 
-/// {"error": text}
+/// Returns the response {"error": text}.
 HttpResponse error_response(unsigned status, std::string_view text);
 
-/// A response without an end, such as server-sent events.
+/// Response without an end, such as server-sent events.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  /// Queues bytes. False: the client is gone, or was dropped because it didn't keep up.
+  /// Queues bytes. Returns false if the client has disconnected, or was dropped because it reads
+  /// too slowly.
   virtual bool push(std::string_view bytes) = 0;
-  /// Ends it after what is queued.
+  /// Ends the stream after the queued bytes.
   virtual void close() = 0;
-  /// Bytes that are queued.
+  /// Returns the number of queued bytes.
   [[nodiscard]] virtual std::size_t owed() const { return 0; }
 };
 
-/// The way back to one client. The first answer counts; an answer to a client that is gone does
-/// nothing. Destroyed without one, the client gets a 500. May outlive the server.
+/// Handle for responding to one request. Only the first response counts. It is ignored if the
+/// client has disconnected. If the handle is destroyed without a response, the client receives a
+/// 500. May outlive the server.
 class HttpReply {
  public:
   virtual ~HttpReply() = default;
   virtual void send(HttpResponse response) = 0;
-  /// Status 200. What is pushed over the stream's bound ends it, with `last_words` as its last
-  /// bytes.
+  /// Starts a stream with status 200. If the queued bytes exceed the limit of the stream, the
+  /// stream ends with `last_words`.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
-  /// The client is connected to the unix socket or has shown the token: it may use all of each
-  /// ClientPool.
+  /// Returns whether the client is connected to the unix socket or sent the token. A trusted client
+  /// may use all of each ClientPool.
   [[nodiscard]] virtual bool trusted() const { return false; }
 };
 using HttpReplyPtr = std::shared_ptr<HttpReply>;
@@ -77,11 +79,12 @@ using HttpReplyPtr = std::shared_ptr<HttpReply>;
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// Answers now or later.
+  /// Handles a request. Responds at once or later.
   virtual void handle(const HttpRequest& request, HttpReplyPtr reply) = 0;
 };
 
-/// Finds who answers a path. No such path: 404; no such method there: 405.
+/// Finds the handler for a path. Responds with 404 if the path is unknown, and with 405 if it does
+/// not have the method.
 class Router : public HttpHandler {
  public:
   using Handler = std::function<void(const HttpRequest&, const HttpReplyPtr&)>;
@@ -94,7 +97,7 @@ class Router : public HttpHandler {
     std::vector<std::string> pattern;
     Handler handler;
   };
-  /// As they were added.
+  /// Returns the routes in the order in which they were added.
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
 
  private:

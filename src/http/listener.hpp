@@ -1,4 +1,4 @@
-// A socket that listens, whatever its kind.
+// Listening socket of any kind.
 #pragma once
 
 #include <sys/types.h>
@@ -11,30 +11,30 @@
 
 namespace w8y::http {
 
-/// Who listens at an address.
+/// Process that listens at an address.
 struct SocketHolder {
-  pid_t pid = 0;     ///< 0: not known
-  std::string name;  ///< of the program; empty: not known
-  /// "w8yd (pid 17)", "another program".
+  pid_t pid = 0;     ///< process ID; 0 = not known
+  std::string name;  ///< name of the program; empty: not known
+  /// Returns text such as "w8yd (pid 17)" or "another program".
   [[nodiscard]] std::string to_string() const;
 };
 
 class SocketInUse : public std::runtime_error {
  public:
-  /// `address`: a unix socket's path, or an IP address and its port.
+  /// `address`: path of a unix socket, or IP address and port.
   SocketInUse(const std::string& address, const SocketHolder& holder);
 };
 
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// Hands the descriptor over: it is the caller's to close.
+  /// Returns the descriptor. The caller must close it.
   virtual int release() = 0;
-  /// For people: the path, or the IP address and port.
+  /// Returns the path, or the IP address and port, for messages.
   [[nodiscard]] virtual std::string address() const = 0;
 };
 
-/// Throws SocketInUse; std::runtime_error, which names the address, if it can't be had.
+/// Throws SocketInUse, or std::runtime_error with the address if the address is not available.
 std::unique_ptr<Listener> listen_at(const StatusAddress& address);
 
 }  // namespace w8y::http

@@ -17,7 +17,7 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   return true;
 }
 
-/// What is wrong with the parameters; empty: nothing.
+/// Returns what is wrong with the parameters; empty if they are valid.
 std::string unknown_parameter(const Endpoint& endpoint,
                               const std::map<std::string, std::string>& query) {
   if (endpoint.others == Endpoint::Others::ignored) return {};

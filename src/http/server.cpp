@@ -22,17 +22,18 @@ namespace w8y::http {
 
 namespace {
 
-/// Turns in a row in which the library was woken and told nothing, before it is given a pause: with
-/// no descriptor left to accept a client with, it would be woken without end.
+/// Number of consecutive wake-ups without an event after which the HTTP library pauses. Without a
+/// free descriptor for a new client, it would wake up endlessly.
 constexpr int idle_turns = 64;
 constexpr Duration idle_pause = std::chrono::milliseconds(100);
 
-/// Who has just come is about to ask.
+/// Time in which a new client is expected to send its request.
 constexpr Duration asking_timeout = std::chrono::seconds(1);
 constexpr Duration room_pause = std::chrono::milliseconds(20);
 
-/// What is resumed at the end is answered in one turn of the library, sent in the next, ended in
-/// another; who is not done by then has not read.
+/// Maximum number of runs of the HTTP library before the server stops. The library needs one run
+/// for the response to a resumed connection, one to send it, and one to end it. A client that is
+/// still not finished does not read.
 constexpr int last_turns = 8;
 
 }  // namespace
@@ -81,7 +82,7 @@ class HttpServer::Impl {
     return found == connections_.end() ? nullptr : found->second.get();
   }
 
-  // Trampolines: the library is C and knows no exceptions.
+  // Trampolines for the library, which is written in C and does not support exceptions.
   static void* on_target(void* self, const char* target, MHD_Connection* mhd) noexcept;
   static MHD_Result on_data(void* self, MHD_Connection* mhd, const char*, const char* method,
                             const char* version, const char* data, std::size_t* size,
@@ -95,26 +96,26 @@ class HttpServer::Impl {
   HttpShared shared_;
   Complain complain_;
   std::unique_ptr<Listener> listener_;
-  Timer soon_;   ///< when the library wants to run again
-  Timer pause_;  ///< running: the descriptor is not watched
-  Timer room_;   ///< until there is somebody who can make room
+  Timer soon_;   ///< next time at which the HTTP library needs to run
+  Timer pause_;  ///< pending: the descriptor is not watched
+  Timer room_;   ///< until a client can make room
   std::map<MHD_Connection*, std::unique_ptr<HttpConnection>> connections_;
   MHD_Daemon* daemon_ = nullptr;
   std::unique_ptr<loop::Watch> watch_;
-  bool crowded_ = false;  ///< somebody has come beyond the limit
+  bool crowded_ = false;  ///< whether a client has connected beyond the limit
   int idle_ = 0;
 };
 
 void HttpServer::Impl::start() {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(shared_.limits.request_timeout);
-  // The library would decode in place and end strings at a %00; HttpTarget does it from the raw
-  // target instead.
+  // The library would decode in place and end strings at a %00. HttpTarget decodes the raw target
+  // instead.
   const auto leave_as_is = [](void*, MHD_Connection*, char* text) { return std::strlen(text); };
   using Unescape = std::size_t (*)(void*, MHD_Connection*, char*);
   daemon_ = MHD_start_daemon(
       MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &on_data,
       this,                                             //
-      MHD_OPTION_EXTERNAL_LOGGER, &on_complaint, this,  // first: it says why not
+      MHD_OPTION_EXTERNAL_LOGGER, &on_complaint, this,  // first, so that errors at start are logged
       MHD_OPTION_LISTEN_SOCKET, listener_->release(),   //
       MHD_OPTION_CONNECTION_LIMIT,
       static_cast<unsigned>(shared_.limits.connections + shared_.limits.spare),
@@ -129,9 +130,10 @@ void HttpServer::Impl::start() {
     throw std::runtime_error("can't start the status server on " + listener_->address());
 }
 
-/// Who asks nothing, or is slow with it, makes room for who comes; then who is slow to read its
-/// answer; then who came before others and has not had the time to ask. Nobody goes before what it
-/// has sent was looked at. The library takes a connection away a turn after it was closed.
+/// Closes connections until the number is at its limit. First are clients without a complete
+/// request, after asking_timeout; then clients that read their response slowly; then the oldest
+/// clients that have not had the time to send a request. The bytes that a client has sent are
+/// always examined before. The library removes a connection one run after it was closed.
 void HttpServer::Impl::make_room() {
   if (shared_.limits.spare == 0) return;
   std::vector<HttpConnection*> idle;
@@ -158,7 +160,7 @@ void HttpServer::Impl::make_room() {
   }
   if (staying <= shared_.limits.connections) return;
   crowded_ = true;
-  // At its limit the library takes nobody in who would make it look.
+  // At its limit the library accepts no client, so that no new client would cause a run.
   room_.set(shared_.loop.now() + room_pause, [this] { run(); });
 }
 
@@ -184,9 +186,10 @@ void HttpServer::Impl::on_ready() {
 
 void* HttpServer::Impl::on_target(void* self, const char* target, MHD_Connection* mhd) noexcept {
   if (auto* connection = static_cast<Impl*>(self)->find(mhd)) connection->on_target(target);
-  // The library keeps a record of each parameter in the memory of the connection. Some hundred
-  // leave no room for the header fields, and the request hangs until its timeout. So the query is
-  // hidden from the library, which splits the target in place after this call.
+  // The library keeps a record of each parameter in the memory of the connection. A few hundred
+  // parameters leave no room for the header fields, and the request hangs until its timeout.
+  // Therefore the query is hidden from the library, which splits the target in place after this
+  // call.
   if (has_too_many_parameters(target)) const_cast<char*>(std::strchr(target, '?'))[1] = '\0';
   return nullptr;
 }
@@ -211,7 +214,7 @@ void HttpServer::Impl::on_connection(void* self, MHD_Connection* mhd, void**,
   impl->idle_ = 0;
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
     impl->connections_.erase(mhd);
-    // At its limit the library no longer listens, and looks whether it is below only when it runs.
+    // At its limit the library no longer listens. It checks the limit only when it runs.
     impl->wake();
   } else {
     impl->connections_[mhd] = std::make_unique<HttpConnection>(impl->shared_, mhd);

@@ -31,7 +31,8 @@ std::optional<std::string> percent_decode(std::string_view text) {
   return bytes;
 }
 
-/// What comes before `separator`, which is taken off with it; all of it if there is none.
+/// Returns the text before `separator` and removes it together with the separator; all of the text
+/// if there is none.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

@@ -25,7 +25,7 @@ std::unique_ptr<HttpResponse> refuse(unsigned status, const std::string& text) {
 }
 
 struct Authority {
-  std::string name;  ///< in lower case, without brackets and a last dot
+  std::string name;  ///< in lower case, without brackets and without a final dot
   std::string port;
   bool operator==(const Authority&) const = default;
 };
@@ -39,7 +39,7 @@ bool is_name_character(char c) {
          c == '_';
 }
 
-/// Takes apart a name, an IPv4 address or [IPv6], with or without ":" and a port of 1 to 5 digits.
+/// Parses a name, an IPv4 address or [IPv6], with or without ":" and a port of 1 to 5 digits.
 /// Returns nullopt for any other text.
 std::optional<Authority> parse_authority(std::string_view text) {
   const bool bracket = text.starts_with('[');
@@ -66,7 +66,8 @@ std::optional<Authority> parse_authority(std::string_view text) {
   return result;
 }
 
-/// A page of the same host and port; behind a proxy with TLS, one of https.
+/// Returns whether the page has the same host and port. Behind a reverse proxy with TLS, it may
+/// also be a page with https.
 bool is_same_origin(const std::string& origin, const std::string& host) {
   for (const auto& [scheme, usual] : {std::pair{"http://", "80"}, std::pair{"https://", "443"}}) {
     if (!origin.starts_with(scheme)) continue;
@@ -77,16 +78,17 @@ bool is_same_origin(const std::string& origin, const std::string& host) {
     if (to->port.empty()) to->port = usual;
     return *from == *to;
   }
-  return false;  // "null" is a page of nobody
+  return false;  // "null" is an opaque origin
 }
 
-/// A path that a load balancer requests, by any name. Its response shows nothing of lists.
+/// Returns whether a load balancer requests this path, under any name of the host. Its response
+/// contains nothing about lists.
 bool is_open(const HttpRequest& request) {
   return request.method == "GET" && request.path.size() == 1 &&
          (request.path[0] == "healthz" || request.path[0] == "readyz");
 }
 
-/// Token after "Bearer "; nullopt if the request shows none.
+/// Returns the token after "Bearer "; nullopt if the request has none.
 std::optional<std::string_view> token_in(const std::string& authorization) {
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = authorization;
@@ -146,9 +148,9 @@ TcpGate::Refusal TcpGate::head_refusal(const HttpRequest& request) const {
   return nullptr;
 }
 
-/// Refusal of a request without the right token. A wrong token is refused for reading too, so that
-/// its client notices. If the config has no token, or the scheme is another, the header is meant
-/// for a proxy in front.
+/// Returns the refusal of a request without the correct token. A wrong token is refused for reading
+/// too, so that the operator of the client notices. If the config has no token, or the scheme is
+/// another one, the header is meant for a reverse proxy.
 TcpGate::Refusal TcpGate::token_refusal(const HttpRequest& request, bool shown) const {
   const bool reads = request.method == "GET";
   if (reads && (!shown || token_.empty() || is_open(request))) return nullptr;

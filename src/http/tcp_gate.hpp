@@ -1,5 +1,5 @@
-// What a request over TCP has to show, since anybody may reach the port: also a browser, on behalf
-// of a page of somebody else.
+// Requirements for requests over TCP. Any program can reach the port, including a browser on behalf
+// of a foreign web page.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ class TcpGate {
  public:
   using TokenRefused = std::function<void(const HttpRequest&)>;
 
-  /// `token_refused` is called for each request that shows a wrong token.
+  /// `token_refused` is called for each request with a wrong token.
   explicit TcpGate(TokenRefused token_refused = {}) : token_refused_(std::move(token_refused)) {}
 
-  /// `names`: what this host is called besides IP addresses and localhost. An empty token: nothing
-  /// may be changed over TCP.
+  /// `names`: names of this host besides its IP addresses and localhost. If the token is empty,
+  /// requests over TCP may change nothing.
   void set(std::vector<std::string> names, Secret token);
 
-  /// Looks at the headers alone. A request with the token is trusted.
+  /// Decides by the head of a request alone. A request with the token is trusted.
   [[nodiscard]] HttpVerdict judge(const HttpRequest& request) const;
 
  private:
-  using Refusal = std::unique_ptr<HttpResponse>;  ///< nullptr: none
+  using Refusal = std::unique_ptr<HttpResponse>;  ///< nullptr: the request is not refused
 
   [[nodiscard]] bool is_called(const std::string& name) const;
   [[nodiscard]] Refusal head_refusal(const HttpRequest& request) const;

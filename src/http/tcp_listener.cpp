@@ -55,9 +55,9 @@ void TcpListener::bind_and_listen(const StatusAddress& address) {
   fd_ = socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail(errno);
   const int on = 1;
-  // Connections of the w8yd before, which wait for their last packets, are in nobody's way.
+  // Connections of the previous w8yd that wait for their last packets do not prevent the start.
   setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  // "[::]" beside "0.0.0.0": each family has its own.
+  // "[::]" does not include "0.0.0.0": each address family has its own socket.
   if (address.ipv6) setsockopt(fd_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (bind(fd_, reinterpret_cast<const sockaddr*>(&at.storage), at.size) != 0) fail(errno);
   if (listen(fd_, SOMAXCONN) != 0) fail(errno);

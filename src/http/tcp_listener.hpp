@@ -1,4 +1,4 @@
-// A listening TCP socket.
+// Listening TCP socket.
 #pragma once
 
 #include "http/listener.hpp"
@@ -7,8 +7,8 @@ namespace w8y::http {
 
 class TcpListener final : public Listener {
  public:
-  /// Throws SocketInUse; std::runtime_error if this host has no such address, or may not use the
-  /// port.
+  /// Throws SocketInUse, or std::runtime_error if this host does not have the address or must not
+  /// use the port.
   explicit TcpListener(const StatusAddress& address);
   ~TcpListener() override;
   TcpListener(const TcpListener&) = delete;

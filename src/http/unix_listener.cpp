@@ -23,8 +23,8 @@ namespace {
 
 constexpr mode_t socket_mode = 0660;
 
-/// As many as the host allows (net.core.somaxconn): who comes while it is full, and can't wait, is
-/// turned away by the kernel.
+/// Maximum that the host allows (net.core.somaxconn). When the backlog is full, the kernel refuses
+/// clients that do not wait.
 constexpr int backlog = SOMAXCONN;
 
 [[noreturn]] void cant_listen(const std::string& path, const std::string& why) {
@@ -47,9 +47,9 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-/// Two programs that start at once must not each take the other's fresh socket for a stale one: the
-/// folder is locked while one looks and binds. Somebody may hold that lock for good, who only needs
-/// to read the folder; so it is not waited for without end.
+/// Lock on the directory while a process checks for a stale socket and binds its own. Without it,
+/// two programs that start at once could each remove the new socket of the other. Any process that
+/// may read the directory can hold the lock forever, so that the wait is limited to 1 s.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& directory)
@@ -72,13 +72,15 @@ std::string directory_of(const std::string& path) {
   return directory.empty() ? "." : directory;
 }
 
-/// Another user who can write a directory above the socket can put another one in its place.
+/// Throws if another user can write to a directory above the socket, and so could replace the
+/// socket.
 void check_way(const std::string& path, const std::string& directory) {
   if (const std::string why = distrust_of_directory(directory); !why.empty())
     cant_listen(path, "its folder " + why);
 }
 
-/// Who can write in the folder can put a socket of his in the place of ours, and answer for us.
+/// Throws if another user can write to the directory. That user could replace the socket and
+/// receive its requests.
 void check_directory(const std::string& path, const std::string& directory) {
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0)
@@ -114,7 +116,7 @@ std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un
   SocketHolder holder;
   ucred peer{};
   socklen_t size = sizeof peer;
-  // Of whoever called listen().
+  // Credentials of the process that called listen().
   if (error == 0 && getsockopt(probe, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
     holder.pid = peer.pid;
     holder.name = name_of(peer.pid);
@@ -159,7 +161,8 @@ void UnixListener::bind_and_listen() {
   check_directory(path_, directory);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);
-  // Linux gives the file the mode of the socket: nobody else can connect before the chmod below.
+  // Linux gives the file the mode of the socket, so that no other user can connect before the chmod
+  // below.
   fchmod(fd_, socket_mode);
   const FolderLock lock(directory);
   remove_if_stale(path_, address);

@@ -1,4 +1,4 @@
-// A listening unix socket and its file.
+// Listening unix socket and its file.
 #pragma once
 
 #include <sys/types.h>
@@ -10,18 +10,20 @@
 
 namespace w8y::http {
 
-/// nullopt: nobody answers there. Throws std::runtime_error if that can't be found out.
+/// Finds the process that listens at `path`. nullopt: no process listens there. Throws
+/// std::runtime_error if this cannot be determined.
 std::optional<SocketHolder> who_listens(const std::string& path);
 
-/// Throws std::runtime_error, which names the path, if another user could replace the socket there.
+/// Throws std::runtime_error with the path if another user could replace the socket.
 void check_socket_directory(const std::string& path);
 
-/// Makes the folder if it is missing, takes the place of a socket that nobody answers any more, and
-/// removes the file at the end if it is still its own. The file is for owner and group.
+/// Unix socket with its file. Creates the directory if it is missing, and replaces a stale socket.
+/// The destructor removes the file if it is still the one of this listener. The file is accessible
+/// to owner and group.
 class UnixListener final : public Listener {
  public:
-  /// Throws SocketInUse; std::runtime_error, which names the path, if it is no socket, too long for
-  /// an address, or can't be made.
+  /// Throws SocketInUse, or std::runtime_error with the path if the file is not a socket, the path
+  /// is too long for an address, or the socket cannot be created.
   explicit UnixListener(std::string path);
   ~UnixListener() override;
   UnixListener(const UnixListener&) = delete;
@@ -35,7 +37,7 @@ class UnixListener final : public Listener {
 
   std::string path_;
   int fd_ = -1;
-  dev_t device_ = 0;  ///< which file is ours
+  dev_t device_ = 0;  ///< identifies the file of this listener
   ino_t inode_ = 0;
 };
 

@@ -69,7 +69,8 @@ addrinfo hints(int flags) {
   return hints;
 }
 
-/// fe80::1%eth0: only getaddrinfo turns a zone into its number; for a number it asks nobody.
+/// Resolves an address with a zone. Only getaddrinfo translates the zone of fe80::1%eth0 into its
+/// number; for a numeric address it sends no query.
 std::optional<std::vector<Address>> with_zone(const std::string& host, std::uint16_t port) {
   const addrinfo wanted = hints(AI_NUMERICHOST);
   addrinfo* found = nullptr;
@@ -104,7 +105,7 @@ Lookup::Lookup(Loop& loop, const std::string& host, std::uint16_t port, Callback
   const addrinfo wanted = hints(0);
   const int result = uv_getaddrinfo(loop.uv(), request_, on_answer, host.c_str(),
                                     std::to_string(port).c_str(), &wanted);
-  if (result < 0) {  // no memory, or a name that can't be one
+  if (result < 0) {  // out of memory, or an invalid name
     delete request_;
     throw std::runtime_error(uv_strerror(result));
   }

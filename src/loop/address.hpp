@@ -1,4 +1,4 @@
-// From the name of a server to the addresses that a socket can connect to.
+// Resolves the name of a server to the addresses that a socket can connect to.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,11 +14,11 @@ namespace w8y::loop {
 
 class Loop;
 
-/// Where a server is.
+/// Location of a server.
 struct Endpoint {
   std::string host;  ///< a name or an address
   std::uint16_t port = 0;
-  std::string path = {};  ///< of a unix socket; empty: TCP
+  std::string path = {};  ///< of a Unix socket; empty: TCP
 };
 
 struct Address {
@@ -29,17 +29,17 @@ struct Address {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// What needs no name server: socket paths, numeric addresses, and localhost, which is this machine
-/// whatever a resolver says (RFC 6761). nullopt: it takes a Lookup.
+/// Addresses that need no name server: socket paths, numeric addresses, and localhost, which is
+/// this machine regardless of the resolver (RFC 6761). nullopt: a Lookup is needed.
 std::optional<std::vector<Address>> known_addresses(const Endpoint& place);
 
-/// One question to the system's resolver, off the loop's thread. Destroying it forgets the answer.
+/// One query to the resolver of the system, on another thread. The destructor discards the reply.
 class Lookup {
  public:
-  /// `why` says what went wrong if there are no addresses.
+  /// `why` is the error if there are no addresses.
   using Callback = std::function<void(std::vector<Address> addresses, const std::string& why)>;
 
-  /// Called back from the loop, exactly once.
+  /// Starts the query. The loop calls `callback` exactly once.
   Lookup(loop::Loop& loop, const std::string& host, std::uint16_t port, Callback callback);
   ~Lookup();
   Lookup(const Lookup&) = delete;
@@ -48,7 +48,7 @@ class Lookup {
  private:
   static void on_answer(uv_getaddrinfo_t* request, int status, addrinfo* found);
 
-  uv_getaddrinfo_t* request_;  // freed by its own callback, which may come after this is gone
+  uv_getaddrinfo_t* request_;  // freed by its callback, maybe after the destructor
   Callback callback_;
 };
 

@@ -1,4 +1,4 @@
-// A word to a loop from another thread.
+// Wakes a loop from another thread.
 #pragma once
 
 #include <uv.h>
@@ -9,18 +9,18 @@ namespace w8y::loop {
 
 class Loop;
 
-/// Keeps the loop going while it lives.
+/// Wake-up of a loop. Keeps the loop alive while it exists.
 class AsyncWakeup {
  public:
-  /// `woken` is called from the loop, once or more often after the last call of wake().
+  /// The loop calls `woken` at least once after the last call of wake().
   AsyncWakeup(Loop& loop, std::function<void()> woken);
   ~AsyncWakeup();
   AsyncWakeup(const AsyncWakeup&) = delete;
   AsyncWakeup& operator=(const AsyncWakeup&) = delete;
 
-  /// From any thread, while this lives.
+  /// Callable from any thread, while the object exists.
   void wake() { uv_async_send(handle_); }
-  /// Whether it keeps the loop going.
+  /// Sets whether the object keeps the loop alive.
   void keep_loop_alive(bool alive);
 
  private:

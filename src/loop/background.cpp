@@ -20,7 +20,7 @@ struct Work {
   static void done(uv_work_t* request, int) noexcept {
     std::unique_ptr<Work> made(static_cast<Work*>(request->data));
     const auto then = std::move(made->then);
-    made.reset();  // what the work used is not held any longer
+    made.reset();  // frees the data of the work
     if (then) then();
   }
 };

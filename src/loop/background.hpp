@@ -1,4 +1,4 @@
-// Work that may take long, off the loop's thread.
+// Long work on another thread.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,13 @@ namespace w8y::loop {
 
 class Loop;
 
-/// Runs `work` on a thread of the pool. It must not touch anything that the loop's thread uses, and
-/// must not throw. False: no thread can be had, and it was not run. The loop's end waits for it.
-/// Throws std::system_error if the loop has used nothing of libuv yet and there are no descriptors
-/// for it.
+/// Runs `work` on a thread of the pool. `work` must not throw and must not access data that the
+/// thread of the loop uses. False if no thread is available; then `work` was not run. The
+/// destructor of the loop waits for `work`. Throws std::system_error if the loop has used nothing
+/// of libuv yet and there are no descriptors for it.
 bool in_background(Loop& loop, std::function<void()> work);
-/// The same; `then` is called from the loop when it is done, at the latest by the loop's end: what
-/// it uses may be gone by then.
+/// Runs `work` as above. The loop calls `then` when `work` is done, at the latest in its
+/// destructor: objects that `then` uses may no longer exist by then.
 bool in_background(Loop& loop, std::function<void()> work, std::function<void()> then);
 
 }  // namespace w8y::loop

@@ -1,4 +1,4 @@
-// libuv, for whoever needs it: names, threads, signals, words from other threads.
+// libuv, for names, threads, signals and wake-ups from other threads.
 #pragma once
 
 #include <uv.h>
@@ -11,34 +11,34 @@ namespace w8y::loop {
 
 class Loop;
 
-/// A uv_loop_t that is one of the descriptors of our own loop, and has its turn when that is ready,
-/// or when uv_backend_timeout() says that something can't wait. The other way round, each turn
-/// would wait twice: for libuv, and for what we watch ourselves.
+/// A uv_loop_t that is one of the descriptors of the Loop. It runs when that descriptor is ready,
+/// or when uv_backend_timeout() is 0. If the Loop were a descriptor of libuv, each loop iteration
+/// would wait twice: for libuv and for the Loop.
 class EmbeddedUvLoop {
  public:
   explicit EmbeddedUvLoop(Loop& loop);
-  /// Everything that was begun on it has ended or is waited for.
+  /// Every request started on it must have ended or be waited for.
   ~EmbeddedUvLoop();
   EmbeddedUvLoop(const EmbeddedUvLoop&) = delete;
   EmbeddedUvLoop& operator=(const EmbeddedUvLoop&) = delete;
 
-  /// Whoever asks is about to begin something: libuv hears of it with its next turn.
+  /// The loop, for the start of a request. libuv runs in the next loop iteration.
   [[nodiscard]] uv_loop_t* get() {
     started_ = true;
     return &uv_;
   }
-  /// Something was begun, or is at its end: the loop must not wait before iterate().
+  /// Whether a request was started or is about to end. The Loop must not wait before turn().
   [[nodiscard]] bool has_to_run() const { return started_ || uv_backend_timeout(&uv_) == 0; }
   void turn();
-  /// Whether something is left that keeps a loop going.
+  /// Whether an active request or handle keeps the loop alive.
   [[nodiscard]] bool alive();
 
  private:
   uv_loop_t uv_{};
-  /// uv_run() does nothing on a loop without a handle that keeps it going.
+  /// uv_run() does nothing on a loop without an active handle.
   uv_check_t keeper_{};
   bool started_ = true;
-  std::unique_ptr<Watch> watch_;  ///< of libuv's own descriptor
+  std::unique_ptr<Watch> watch_;  ///< of the descriptor of libuv
 };
 
 }  // namespace w8y::loop

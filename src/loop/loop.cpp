@@ -11,8 +11,9 @@ namespace w8y::loop {
 
 namespace {
 
-/// What is set for now by what was set for now, and so on, is run in the same turn: through the
-/// descriptor it took five system calls. But descriptors have their turn, too.
+/// Limit of the rounds of timers in one loop iteration. A timer set to now() by a callback of such
+/// a timer runs in the same iteration, since the way over the descriptor takes five system calls.
+/// The limit leaves time for the descriptors.
 constexpr int max_rounds = 8;
 
 Duration read_clock(clockid_t id) {
@@ -83,14 +84,15 @@ void Loop::go_round(bool wait) noexcept {
   if (uv_ran) uv_->turn();
   step();
   arm();
-  // Who turns the loop until something is so would wait for an event that may never come.
+  // Without this check, a caller that iterates until a condition is true would wait for an event
+  // that may never come.
   const bool came = (in_turn_ && (timer_ran_ || uv_ran)) || stopped_ || (uv_ && uv_->has_to_run());
   polls_.poll(wait && !came && alive());
 }
 
 void Loop::step() {
-  // What is due already needn't go through the descriptor; and before the hooks, which write out
-  // what these callbacks gather.
+  // Due timers need not go over the descriptor. They run before the hooks, which write the output
+  // of their callbacks.
   for (int round = 0; round < max_rounds; ++round) {
     const auto next = timers_.next();
     if (!next) break;
@@ -107,11 +109,11 @@ void Loop::step() {
 
 void Loop::arm() {
   const auto next = timers_.next();
-  // Waking once too early costs less than a system call for each timer that is set and cancelled.
+  // One early wake-up costs less than a system call for each timer that is set and cancelled.
   if (!next || (armed_ && *armed_ <= *next)) return;
   armed_ = next;
   itimerspec spec{};
-  // Zero would disarm; a deadline in the past fires at once all the same.
+  // Zero would disarm the timer. A deadline in the past fires at once.
   const auto since = std::max(next->time_since_epoch(), Duration(1));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
   spec.it_value.tv_sec = seconds.count();

@@ -1,4 +1,5 @@
-// The event loop of a program: descriptors, the clock, the timers, and what runs once per turn.
+// The event loop of a program: descriptors, the clock, the timers, and hooks that run once per loop
+// iteration.
 #pragma once
 
 #include <functional>
@@ -20,41 +21,43 @@ class SystemClock : public Clock {
   [[nodiscard]] WallTime wall() const override;
 };
 
-/// Outlives everything that uses it. One thread. Timers have microsecond deadlines on the clock's
-/// own time: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline that passed while the
-/// machine slept is handled as soon as it wakes. A timer for now() runs later in the same turn,
-/// before the loop waits, and costs no system call.
+/// Event loop. It outlives everything that uses it, and belongs to one thread. Timers have
+/// microsecond deadlines on its clock: a timerfd on CLOCK_BOOTTIME wakes the loop, so a deadline
+/// that passes while the machine is suspended is handled when the machine resumes. A timer for
+/// now() runs later in the same loop iteration, before the loop waits, and costs no system call.
 class Loop {
  public:
   Loop();
-  /// On another clock. It knows nothing of run() and iterate(): whoever has the clock calls step().
+  /// Creates a loop on another clock. The owner of that clock calls step() instead of run() and
+  /// iterate().
   explicit Loop(const Clock& clock);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Until stop(), or until nothing is left that could wake it.
+  /// Runs until stop(), or until nothing is left that could wake the loop.
   void run();
-  /// One turn: waits for at least one event if `wait`. A timer that was due is one.
+  /// Runs one loop iteration. With `wait`, it waits for at least one event; a timer that was due
+  /// counts as one.
   void iterate(bool wait);
-  /// Ends run() after the turn it is in.
+  /// Ends run() after the current loop iteration.
   void stop();
-  /// What a turn does besides waiting for descriptors: timers that are due, and what runs once per
-  /// turn.
+  /// Does the work of one loop iteration apart from waiting for descriptors: due timers and hooks.
   void step();
 
-  /// For what is about to be begun on it. Made with the first question: a program that needs no
-  /// libuv starts without it. Its own timers are not looked at; timers() are for that.
+  /// The embedded loop of libuv, for starting a request. Created by the first call, so that a
+  /// program that needs no libuv starts without it. Timers of libuv are not supported; use
+  /// timers().
   [[nodiscard]] uv_loop_t* uv();
   [[nodiscard]] PollSet& polls() { return polls_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Instant now() const { return clock_.now(); }
   [[nodiscard]] TimerQueue& timers() { return timers_; }
-  /// How late timers were that the loop had to wait for.
+  /// How late the loop was for timers that it waited for.
   [[nodiscard]] const CallTimes& lag() const { return lag_; }
 
-  /// Called once per turn, just before the loop waits: where what a turn has gathered is written.
-  /// Registered while it lives.
+  /// Hook that is called once per loop iteration, just before the loop waits, to write the output
+  /// collected in the iteration. Registered while the object exists.
   class BeforeWait {
    public:
     BeforeWait(Loop& loop, std::function<void()> callback);
@@ -82,8 +85,8 @@ class Loop {
   std::unique_ptr<EmbeddedUvLoop> uv_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
-  bool in_turn_ = false;    ///< of iterate(), which may have what it is waited for already
-  bool timer_ran_ = false;  ///< in this round
+  bool in_turn_ = false;    ///< in iterate(), whose caller may already have its event
+  bool timer_ran_ = false;  ///< in this loop iteration
   bool stopped_ = false;
   CallTimes lag_;
   std::list<BeforeWait*> before_wait_;

@@ -1,6 +1,6 @@
 // All descriptors that a loop watches, in one epoll. A uv_poll_t would cost seven system calls for
-// a descriptor that is watched once and closed (libuv tries it out, and unregisters it to be sure),
-// which a supervisor that watches three descriptors per child would feel.
+// a descriptor that is watched once and closed: libuv tries the descriptor, and unregisters it
+// again. A supervisor that watches three descriptors per child cannot afford that.
 #pragma once
 
 #include <sys/epoll.h>
@@ -20,25 +20,25 @@ class PollSet {
   PollSet(const PollSet&) = delete;
   PollSet& operator=(const PollSet&) = delete;
 
-  /// Waits until something is ready, if `wait`, and calls back who watches it. A signal ends the
-  /// wait, too.
+  /// Calls back the watches of ready descriptors. With `wait`, it waits until one is ready or a
+  /// signal arrives.
   void poll(bool wait) noexcept;
-  /// Whether somebody watches who keeps the loop going.
+  /// Whether a watch keeps the loop alive.
   [[nodiscard]] bool held() const { return held_ > 0; }
 
  private:
   friend class Watch;
 
   void change(Watch& watch, int fd, unsigned before, unsigned after);
-  /// Nothing more is told to a watch that stops in the middle of a turn.
+  /// Suppresses further callbacks of a watch that stops during poll().
   void forget(const Watch& watch);
-  /// Watches that keep the loop going come and go.
+  /// Counts the watches that keep the loop alive.
   void hold(bool hold) { hold ? ++held_ : --held_; }
 
   int fd_;
   std::size_t held_ = 0;
   std::array<epoll_event, 256> ready_{};
-  std::size_t next_ = 0;   ///< of ready_, the first that is not told yet
+  std::size_t next_ = 0;   ///< index in ready_ of the next callback
   std::size_t count_ = 0;  ///< of ready_
 };
 

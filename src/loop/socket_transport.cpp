@@ -17,20 +17,22 @@ namespace w8y::loop {
 namespace {
 
 void set_option(int fd, int level, int name, int value) {
-  setsockopt(fd, level, name, &value, sizeof value);  // an optimisation, whatever it answers
+  setsockopt(fd, level, name, &value, sizeof value);  // an optimization; errors are ignored
 }
 
 void prepare_tcp(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A peer that is gone without a word is noticed even where nothing is being asked.
+  // Detects a peer that disappears without closing the connection, even while no request is in
+  // flight.
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-/// Where nobody listens on a port of the ephemeral range, TCP may connect a socket to itself; it
-/// would answer us with our own words and keep the port from its owner.
+/// Whether the socket is connected to itself. If no process listens on a port of the ephemeral
+/// range, TCP may connect a socket to itself. It would receive its own output and keep the port
+/// from its owner.
 bool is_own_peer(int fd) {
   Address own;
   Address peer;
@@ -112,7 +114,8 @@ SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
     if (address.family() != AF_UNIX) prepare_tcp(fd_);
     const int result = ::connect(fd_, address.get(), address.length);
     if (result == 0 || errno == EINPROGRESS) {
-      // A unix socket is connected at once; TCP, if ever, is told like any other: as writable.
+      // A Unix socket is connected at once. A TCP connection is always reported when it becomes
+      // writable.
       const bool connected = result == 0 && address.family() == AF_UNIX;
       try {
         watch_ = std::make_unique<Watch>(
@@ -126,7 +129,7 @@ SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
       }
     }
   }
-  // On a unix socket, EAGAIN means that the server's backlog is full.
+  // On a Unix socket, EAGAIN means that the backlog of the server is full.
   problem_ = errno == EAGAIN ? "too many connections wait to be accepted" : std::strerror(errno);
   drop_socket();
   return Attempt::failed;
@@ -167,7 +170,7 @@ void SocketTransport::on_connected() {
 
 void SocketTransport::read_some() {
   thread_local char buffer[64U << 10];
-  // Bounded, so that a flood on one connection doesn't starve the others.
+  // Limited, so that much data on one connection does not delay the others.
   for (int rounds = 0; rounds < 16 && state_ == State::connected; ++rounds) {
     const ssize_t got = recv(fd_, buffer, sizeof buffer, 0);
     if (got == 0) {
@@ -195,7 +198,8 @@ std::size_t SocketTransport::write(std::string_view bytes) {
     } else if (errno != EINTR) {
       write_failed_ = true;
       problem_ = std::string("the connection broke: ") + std::strerror(errno);
-      // What the server said before it hung up ("max number of clients reached") comes first.
+      // Reads the last message of the server before it closed the connection ("max number of
+      // clients reached").
       timer_.set(loop_.now(), [this] {
         read_some();
         if (state_ == State::connected) fail(problem_);
@@ -217,7 +221,7 @@ void SocketTransport::fail(const std::string& why) {
 }
 
 void SocketTransport::close() {
-  // What has not arrived yet must not arrive later, behind what a next connection sends.
+  // Data that has not arrived yet must not arrive later, behind the data of the next connection.
   if (state_ == State::connected && fd_ >= 0) {
     const linger at_once{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

@@ -1,4 +1,4 @@
-// TCP and unix sockets.
+// Transport over TCP and Unix sockets.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 
 namespace w8y::loop {
 
-/// Tries a name's addresses in turn, each for its share of the time that is left.
+/// Tries the addresses of a name in order, each for its share of the remaining time.
 class SocketTransport final : public Transport {
  public:
-  /// The whole of connecting may take `timeout`.
+  /// `timeout` limits all attempts to connect together.
   SocketTransport(Loop& loop, Endpoint place, Duration timeout, Handler& handler);
   ~SocketTransport() override;
   SocketTransport(const SocketTransport&) = delete;
@@ -29,10 +29,10 @@ class SocketTransport final : public Transport {
  private:
   enum class State {
     idle,
-    looking_up,  ///< the resolver was asked
+    looking_up,  ///< the resolver is working
     connecting,  ///< to the address before next_
     connected,
-    failing,  ///< the handler is about to be told
+    failing,  ///< the handler will be called
     closed,
   };
 
@@ -59,7 +59,8 @@ class SocketTransport final : public Transport {
   std::string problem_;  // of the address tried last, or of a write
   int fd_ = -1;
   std::unique_ptr<Watch> watch_;
-  // A Watch can't be destroyed in its own callback: what was given up there waits for the next try.
+  // A Watch cannot be destroyed in its own callback: an attempt that fails there is cleaned up
+  // before the next one.
   Timer timer_;
   bool write_failed_ = false;
 };

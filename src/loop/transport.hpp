@@ -1,5 +1,4 @@
-// What carries the bytes of a connection: the port behind which TCP, unix sockets and TLS look
-// alike.
+// Interface of the byte stream of a connection: TCP, Unix socket or TLS.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +7,18 @@
 
 namespace w8y::loop {
 
-/// One connection, once. Nothing is told from inside its own functions, and nothing at all after
-/// close(). It must not be destroyed in one of its callbacks; to close it there is fine.
+/// One connection, used once. It makes no callback from inside its own functions, and none after
+/// close(). It must not be destroyed in one of its callbacks; close() is allowed there.
 class Transport {
  public:
   class Handler {
    public:
     virtual void on_connected() = 0;
-    /// The view is valid only during the call.
+    /// Called for received bytes. The view is valid only during the call.
     virtual void on_bytes(std::string_view bytes) = 0;
-    /// There is room again, after a write() that took less than it was given.
+    /// Called when there is room again, after a write() that accepted only a part.
     virtual void on_room() = 0;
-    /// It could not be made, or has ended; nothing comes after this.
+    /// Called when the connection could not be made or has ended. No call follows.
     virtual void on_broken(const std::string& why) = 0;
 
    protected:
@@ -28,8 +27,9 @@ class Transport {
 
   virtual ~Transport() = default;
   virtual void connect() = 0;
-  /// Once connected: sends what it can at once and returns how much that was. What it returns may
-  /// be a little more than what has left this host, never less.
+  /// Sends as much as possible at once and returns the number of bytes accepted. Only while
+  /// connected. The number may be slightly more than the bytes that have left this host, never
+  /// less.
   virtual std::size_t write(std::string_view bytes) = 0;
   virtual void close() = 0;
 };

@@ -1,5 +1,5 @@
-// Readiness of a descriptor and delivery of signals, as objects: constructing registers,
-// destroying unregisters.
+// Objects for readiness of a descriptor and delivery of signals: the constructor registers, the
+// destructor unregisters.
 #pragma once
 
 #include <uv.h>
@@ -11,22 +11,23 @@ namespace w8y::loop {
 class Loop;
 class PollSet;
 
-/// Watches a descriptor that somebody else owns (and has made non-blocking); destroy the Watch
-/// before the descriptor is closed. That may happen in its callback, as the last thing it does.
+/// Watches a non-blocking descriptor that the caller owns. Destroy the Watch before the descriptor
+/// is closed. The callback may destroy the Watch as its last action.
 class Watch {
  public:
   using Callback = std::function<void(bool readable, bool writable)>;
 
-  /// Starts with nothing wanted.
+  /// Starts without an event to wait for.
   Watch(Loop& loop, int fd, Callback callback);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// What to wait for. Throws std::system_error if the descriptor can't be watched. A hang-up or an
-  /// error is told as readable and writable, whichever is wanted.
+  /// Sets the events to wait for. A hang-up or an error is reported as readable and writable,
+  /// regardless of `read` and `write`. Throws std::system_error if the descriptor cannot be
+  /// watched.
   void want(bool read, bool write);
-  /// Whether the watch alone keeps Loop::run() going. It does unless told otherwise.
+  /// Sets whether the watch alone keeps Loop::run() running. It does by default.
   void keep_loop_alive(bool keep);
 
  private:
@@ -37,12 +38,12 @@ class Watch {
   PollSet& polls_;
   const int fd_;
   const Callback callback_;
-  unsigned wanted_ = 0;  ///< epoll's bits
+  unsigned wanted_ = 0;  ///< bits of epoll
   bool keeps_loop_ = true;
   bool holds_loop_ = false;
 };
 
-/// Calls back on the loop, not in the signal handler.
+/// Calls back from the loop, not in the signal handler.
 class SignalWatch {
  public:
   using Callback = std::function<void(int signal)>;

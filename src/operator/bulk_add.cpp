@@ -12,7 +12,7 @@ namespace w8y::verbs {
 
 namespace {
 
-// What is pushed in one command, so that Redis is not held for long; and in one write.
+// Limits of one command, so that Redis is not blocked for long, and of one batch.
 constexpr std::size_t items_of_command = 1000;
 constexpr std::size_t bytes_of_command = std::size_t{256} << 10;
 constexpr std::size_t items_of_batch = 32 * items_of_command;
@@ -43,8 +43,9 @@ void BulkAdd::add(Item&& item) {
   if (batch_.size() >= items_of_batch || batch_bytes_ >= bytes_of_batch) push();
 }
 
-/// One that comes anew begins anew, whatever became of it before. While it is not in the list,
-/// nobody takes its lock. As a rule there is none, and one command says so of many.
+/// Removes locks, failures and quarantines of new items, so that an earlier copy has no effect.
+/// While an item is not in the list, no host claims its lock. Usually there are no locks, and one
+/// command checks many items.
 void BulkAdd::forget_past() {
   std::vector<std::string> locks;
   for (const Item& item : batch_) {
@@ -62,7 +63,7 @@ void BulkAdd::forget_past() {
   const std::string last = std::to_string(store::lock_kind_bytes - 1);
   for (std::size_t i = 0; i < locks.size(); ++i) {
     if (there[i / items_of_command].number == 0) continue;
-    values.push_back({"GETRANGE", locks[i], "0", last});  // enough to tell what it is
+    values.push_back({"GETRANGE", locks[i], "0", last});  // enough to recognize its kind
     of.push_back(i);
   }
   const std::vector<redis::ReplyCopy> found = client_.pipeline(values);
@@ -106,7 +107,7 @@ void BulkAdd::push() {
     commands.back().push_back(item);
     bytes += item.size();
   }
-  // Who waits for work begins with the first ones.
+  // Waiting hosts start with the first items.
   if (!told_) commands.push_back({"PUBLISH", keys_.wake, "added"});
   std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
   for (std::size_t i = 0; i < replies.size(); ++i) {

@@ -1,4 +1,4 @@
-// Many items for a list, at the speed of a pipeline.
+// Adds many items to a list, in pipelines.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,15 @@ namespace w8y::verbs {
 
 /// Reads the whole list once and pushes the items that are not in it. The long items of a batch are
 /// searched for before it is pushed. An item is in the list twice if another client adds it at the
-/// same time, or if a lost connection still had it in transit. The fleet never runs both copies at
-/// once.
+/// same time, or if a lost connection still delivers it. The fleet never runs both copies at once.
 class BulkAdd {
  public:
-  /// `again`: also what is in the list already.
+  /// `again`: also adds items that the list has already.
   BulkAdd(QueryContext& query, const std::string& list, bool again);
 
-  /// Kept until there is a batch of them. Throws RedisError.
+  /// Adds an item to the batch, and pushes a full batch. Throws RedisError.
   void add(Item&& item);
-  /// Pushes what is left, and tells those who wait.
+  /// Pushes the remaining items, and sends a wake-up.
   void finish();
 
   [[nodiscard]] std::size_t added() const { return added_; }

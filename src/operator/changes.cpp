@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned conflict = 409;
 
-/// A job of a schedule is parked by its schedule.
+/// Quarantines a job of a schedule, by setting its schedule to STOP.
 void stop_job(redis::SyncClient& client, const view::RunView& run) {
   const std::string& list = run.list;
   const Item& job = run.status.item.beginning;
@@ -32,7 +32,7 @@ void stop_job(redis::SyncClient& client, const view::RunView& run) {
   ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
 }
 
-/// A job of a feed is parked by being stalled, when its run ends.
+/// Quarantines a job of a feed: it is stalled when its run ends.
 void stall_job(redis::SyncClient& client, const view::RunView& run) {
   const std::string& feed = run.list;
   const Item& job = run.status.item.beginning;
@@ -47,8 +47,8 @@ void stall_job(redis::SyncClient& client, const view::RunView& run) {
                                    " is not claimed by that run any more");
 }
 
-/// Notifies hosts that show the list (w8y-keys(7)): one that takes nothing off it would not see the
-/// change soon. Without the permission, they see it a little later.
+/// Notifies hosts that show the list (w8y-keys(7)). A host that claims nothing from it would not
+/// detect the change soon. Without the permission, hosts detect it a little later.
 void publish_change(QueryContext& query, const std::string& list) {
   const std::string channel = store::FleetKeys(query.fleet).changes;
   static_cast<void>(query.redis.pipeline({{"PUBLISH", channel, list}}));
@@ -140,7 +140,7 @@ void pause_list(QueryContext& query, const std::string& list, const Pause& pause
     set.insert(set.end(), {"PX", life});
   }
   query.redis.call(set);
-  // So that hosts which wait for work see, and say, that they are paused.
+  // Waiting hosts then report the list as paused.
   query.redis.call({"PUBLISH", keys.wake, "paused"});
   publish_change(query, list);
 }
@@ -190,8 +190,8 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
   const store::CircularKeys keys = item_keys(query, list);
   store::ItemChanges changes(query.redis, keys);
   std::vector<Item> items = items_in(query, keys, states);
-  // Quarantined items are also those that only the index has: they may be off the list, or still
-  // run.
+  // Includes items that are only in the index of quarantines: they may be missing from the list, or
+  // still running.
   if (std::find(states.begin(), states.end(), "quarantined") != states.end()) {
     std::set<Item> known(items.begin(), items.end());
     for (auto& found : changes.quarantined())
@@ -209,7 +209,7 @@ void request_quarantine(QueryContext& query, const view::RunView& run, const Cha
   if (kind == SourceKind::job) return stall_job(query.redis, run);
   store::ItemChanges changes(query.redis, circular_keys(query, run.list));
   const DisplayItem& item = run.status.item;
-  // w8yd tells the beginning of a long item, and the run's lock which it is.
+  // w8yd reports only the start of a long item; the lock of the run identifies it.
   const bool done = item.is_truncated() ? !changes.quarantine_long(run.status.run, note).empty()
                                         : changes.quarantine({item.beginning}, note).front() !=
                                               store::QuarantinedAs::not_listed;

@@ -1,5 +1,5 @@
 // Changes of lists and items by operators, for w8yctl and the status API. All functions throw
-// redis::RedisError, and Refusal if the change is not possible.
+// redis::RedisError, and QueryError if the change is not possible.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace w8y::verbs {
 
-/// Who asks for a change, when, and why.
+/// Operator, reason and time of a change.
 struct ChangeNote {
   std::string by;
   std::string reason;
@@ -31,7 +31,7 @@ bool resume_list(QueryContext& query, const std::string& list);
 
 struct ChangedItem {
   DisplayItem item;
-  std::string result;  ///< in words: "released"
+  std::string result;  ///< as text: "released"
   bool done = true;
 };
 

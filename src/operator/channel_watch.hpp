@@ -1,4 +1,4 @@
-// Messages of channels of Redis as they are published, through outages, up to a number of them.
+// Receives messages of Redis channels, through outages, until a number of them is reached.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace w8y::verbs {
 using Complain = std::function<void(const std::string& line)>;
 
 namespace detail {
-/// A base class: the subscriber exists before its listener.
+/// Base class, so that the subscriber is constructed before its listener.
 struct SubscriberOwner {
   redis::Subscriber subscriber;
 };
@@ -26,15 +26,16 @@ class ChannelWatch final : private detail::SubscriberOwner, private redis::Subsc
  public:
   using Message = std::function<void(std::string_view payload)>;
 
-  /// `limit`: of counted messages; 0: none.
+  /// `limit`: number of messages to count; 0: no limit.
   ChannelWatch(const Connection& at, std::size_t limit, Complain complain);
 
-  /// `then` is called for each message of the channel, until count() reaches the limit.
+  /// Adds a channel. `then` is called for each of its messages, until count() reaches the limit.
   void add(const std::string& channel, Message then);
   [[nodiscard]] bool empty() const { return subscriptions_.empty(); }
-  /// One message was printed. `last`: no more are wanted.
+  /// Counts a message that was printed. `last`: ends run() regardless of the limit.
   void count(bool last);
-  /// Runs the loop until the last message. Throws Refusal, 503, if Redis is not reachable at first.
+  /// Runs the loop until the last message. Throws QueryError, 503, if Redis is not reachable at
+  /// first.
   void run();
 
  private:

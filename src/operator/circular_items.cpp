@@ -20,18 +20,18 @@ using view::ItemView;
 
 namespace {
 
-/// Items per call, where only the first items are read.
+/// Items per call, if only the first items are needed.
 constexpr std::int64_t short_page = 4096;
-/// Locks that are looked at in one step, and steps in one write.
+/// Locks per script call, and calls per batch.
 constexpr std::size_t batch = 256;
 constexpr std::size_t batches = 16;
 
-/// Values of locks, and what the index says.
+/// Bytes of lock values and index entries.
 constexpr const char* max_of_value = "4096";
 
 void read_note(ItemView& item, const std::string& text);
 
-/// Reads what a script says of one item.
+/// Reads the reply of the script for one item.
 void take_state(ItemView& item, const redis::ReplyCopy* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
     item.left = read_ms(left);
@@ -51,7 +51,7 @@ ItemView state_of(store::ListedItem&& listed) {
   return item;
 }
 
-/// Reads a list page by page, from its beginning on.
+/// Reads a list page by page, from its start.
 class Pages {
  public:
   Pages(redis::SyncClient& client, const store::CircularKeys& keys, std::int64_t page,
@@ -88,7 +88,7 @@ class Pages {
   std::int64_t page_;
   std::int64_t first_;
   bool at_end_ = false;
-  std::unordered_map<std::string, std::size_t> known_;  ///< where each stands in `items`
+  std::unordered_map<std::string, std::size_t> known_;  ///< indexes in `items`
 };
 
 /// Returns how many of the last items of `part` are the first items of `next`, up to a limit.
@@ -102,14 +102,14 @@ std::size_t overlap(const std::vector<std::string>& part, const std::vector<std:
 
 /// Reads all items of a list, each once, in the order of the list.
 std::vector<ItemView> read_all(redis::SyncClient& client, const store::CircularKeys& keys) {
-  std::vector<ItemView> from_end;  // without copies: a later one is nearer to the beginning
+  std::vector<ItemView> from_end;  // without copies: a later one is nearer to the start
   std::vector<ItemView> moved;
-  std::unordered_map<std::string, std::size_t> known;  // places in from_end
+  std::unordered_map<std::string, std::size_t> known;  // indexes in from_end
   std::vector<std::string> last_part;
   store::read_whole_list(client, keys, store::LongStates::read, [&](store::ListPart&& part) {
     std::vector<std::string> identities;
     for (const store::ListedItem& item : part.items) identities.push_back(item.identity());
-    // When hosts move items to the end, all others come nearer to the beginning, and some are read
+    // When hosts move items to the end, all other items move towards the start, and some are read
     // again.
     std::size_t left = part.items.size() - overlap(identities, last_part);
     while (left-- > 0) {
@@ -134,7 +134,8 @@ std::vector<ItemView> read_all(redis::SyncClient& client, const store::CircularK
   return from_end;
 }
 
-/// What the index of quarantines says of it: it is not claimed, whatever its lock says.
+/// Reads the entry in the index of quarantines. An item with an entry is not claimed, regardless of
+/// its lock.
 void read_note(ItemView& item, const std::string& text) {
   const store::QuarantineNote note = store::read_note(text);
   item.by = note.by;
@@ -146,7 +147,7 @@ void read_note(ItemView& item, const std::string& text) {
   if (note.time.count() > 0) item.since = note.time;
 }
 
-/// Asks for what is not known yet. Of long items it came with the items themselves.
+/// Reads states that are not known yet. The states of long items were read with the items.
 void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
              std::vector<ItemView>& items) {
   std::vector<ItemView*> unknown;
@@ -154,7 +155,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
     if (!item.cut()) unknown.push_back(&item);
   for (std::size_t first = 0; first < unknown.size();) {
     std::vector<std::string> locks;
-    locks.reserve(batch * batches);  // the calls point to them
+    locks.reserve(batch * batches);  // not reallocated, since the calls point into it
     std::vector<redis::SyncClient::ScriptCall> calls;
     const std::size_t begin = first;
     while (calls.size() < batches && first < unknown.size()) {
@@ -176,7 +177,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
 }  // namespace
 
 void read_lock(ItemView& item) {
-  item.state = "running";  // also with a value that is not ours: the item is not free
+  item.state = "running";  // also with an unknown value: the item is not free
   const store::LockValue value = store::read_lock_value(item.lock);
   if (const auto* running = std::get_if<store::RunningLock>(&value)) {
     item.host = running->host;

@@ -1,4 +1,4 @@
-// What the items of a circular list are doing, as their locks say (w8y-keys(7)).
+// Items of a circular list and their states, as their locks show them (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,29 @@ void read_lock(view::ItemView& item);
 view::ItemList read_items(redis::SyncClient& client, const store::CircularKeys& keys,
                           const std::string& state = {}, std::size_t most = 0);
 
-/// `count` items from the index `first` on, each once, and what they are doing.
+/// Reads `count` items from index `first` on, each once, with their states.
 std::vector<view::ItemView> read_part(redis::SyncClient& client, const store::CircularKeys& keys,
                                       std::size_t first, std::size_t count);
 
-/// A part of a list, from a place on.
+/// Part of a list, from an index on.
 struct ItemPart {
-  std::vector<view::ItemView> items;  ///< those that are wanted, each once
-  std::size_t end = 0;                ///< the place behind what was read
-  bool last = false;                  ///< there is no more
-  /// What stands before that place, wanted or not; empty: it is too long to be known.
+  std::vector<view::ItemView> items;  ///< wanted items, each once
+  std::size_t end = 0;                ///< index after the last item read
+  bool last = false;                  ///< the list has no more items
+  /// Item before `end`, wanted or not; empty: too long, so not known.
   Item before_end;
-  bool moved = false;  ///< another item stood before it: nothing was read
+  bool moved = false;  ///< another item precedes it: nothing was read
 };
-/// `wanted`: by what the item is; its state is not known yet. `behind`: the item that stands before
-/// `first`, so that a list that turns meanwhile is noticed, also one that turns back; empty: that
-/// is not known.
+/// Reads `count` items from index `first` on. `wanted`: selects items by name; their states are not
+/// known yet. `behind`: the item before `first`, which shows whether the list was rotated
+/// meanwhile, in either direction; empty: not known.
 ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& keys,
                         std::size_t first, std::size_t count, const Item& behind,
                         const std::function<bool(const view::ItemView&)>& wanted);
 
 enum class Copies { counted, found };
-/// One item, by its name. `found`: one copy is looked for, which is faster in a long list. If it is
-/// not in the list, `copies` is 0, and the state is empty unless a run goes on.
+/// Reads one item by its name. `found`: searches for one copy only, which is faster in a long list.
+/// If the item is not in the list, `copies` is 0, and the state is empty unless a run is active.
 view::ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys,
                          const Item& item, Copies copies = Copies::counted);
 

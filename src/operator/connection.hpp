@@ -1,4 +1,4 @@
-// A connection to Redis for verbs.
+// Connection of a verb to Redis.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace w8y::verbs {
 
-/// How Redis is reached: its URL, credentials, TLS and timeouts.
+/// URL, credentials, TLS and timeouts of Redis.
 using Reach = redis::ClientOptions;
 using redis::RedisError;
 
@@ -18,12 +18,12 @@ inline bool is_unreachable(const RedisError& error) {
   return error.code() == redis::ErrorCode::none;
 }
 
-/// In a cluster, refuses a name that has no hash tag with 400, since all keys of a list or a feed
-/// must share a hash slot. `what`: "list" or "feed". `example`: such as "'{work}'".
+/// In a cluster, refuses a name without hash tag with 400: all keys of a list or a feed must share
+/// a hash slot. `what`: "list" or "feed". `example`: such as "'{work}'".
 void check_hash_tag(const Reach& reach, const char* what, const std::string& name,
                     const char* example);
 
-/// Connects when a verb first needs Redis. The loop belongs to the caller and outlives this.
+/// Connects when a verb first needs Redis. The loop belongs to the caller and outlives this object.
 class Connection {
  public:
   Connection(loop::Loop& loop, Reach reach)

@@ -14,7 +14,8 @@ namespace {
   throw QueryError(400, "?after= is what an answer to the same question has under next");
 }
 
-/// One that starts with its kind may be of another question.
+/// Separator of fields. It also ends the kind, since one kind may start with another ("run",
+/// "runs").
 constexpr char between_fields = '.';
 
 std::string url_text(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// Where an answer of the status API ended, for who asks for the next part. For us to read only.
+// Cursors of the status API: positions at which the next page starts. Only w8y reads them.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace w8y::verbs {
 
-/// Fields of any bytes, as text that needs no escaping in a URL. Never empty.
+/// Encodes fields of any bytes as text that needs no escaping in a URL. Never empty.
 std::string make_cursor(const std::vector<std::string>& fields);
-/// So many fields of this kind, or none for an empty text. Throws Refusal for what no answer gave.
+/// Returns the fields of a cursor of this kind, or no fields for an empty text. Throws QueryError
+/// for a text that make_cursor() did not write.
 std::vector<std::string> read_cursor(const std::string& text, std::string_view kind,
                                      std::size_t fields);
-/// A number in a field. Throws Refusal.
+/// Returns the number in a field. Throws QueryError.
 std::int64_t cursor_number(const std::string& field, IntegerRange range = count_range);
 
 }  // namespace w8y::verbs

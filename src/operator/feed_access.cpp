@@ -15,15 +15,15 @@ namespace scripts = store::scripts;
 namespace {
 
 constexpr std::array kinds = {"feed", "sorted_feed", "queue", "job"};
-/// Commands of `w8yctl` for each.
+/// Groups of `w8yctl` subcommands, in the order of FeedKind.
 constexpr std::array groups = {"feed", "sorted", "queue", "job"};
 
-/// Ids that are asked for at once.
+/// IDs per call.
 constexpr std::int64_t ids_at_once = 10'000;
-/// Ids of jobs that one call reads, and bytes of their items that the script may read with them.
+/// IDs of jobs per call, and bytes of their items that the script may read with them.
 constexpr const char* fields_at_once = "500";
 constexpr const char* field_bytes_at_once = "131072";
-/// Items that are asked for at once, and bytes of them that are sent; the longest that is.
+/// Items per call, bytes of items per reply, and bytes of the longest item.
 constexpr std::size_t values_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
 constexpr const char* max_told = "100000000";
@@ -134,9 +134,9 @@ void FeedAccess::ids(const EachId& each) {
   range(kind == FeedKind::feed ? "ZRANGE" : "LRANGE", each);
 }
 
-/// In parts, where it is much. Each begins with the last id of the one before: where that is not
-/// there, what stood before it has gone, and the part before is read again. What moves meanwhile
-/// may be in two parts, and is told once.
+/// Reads IDs in parts. Each part starts with the last ID of the previous one. If that ID has moved,
+/// preceding IDs were removed, and the previous part is read again. An ID that moves meanwhile may
+/// be in two parts, and is passed on once.
 void FeedAccess::range(const char* range, const EachId& each) {
   std::unordered_set<std::string> seen;
   std::int64_t page = ids_at_once;
@@ -148,7 +148,7 @@ void FeedAccess::range(const char* range, const EachId& each) {
       part = read({range, keys_.ids, from, to}, keys_.ids);
     } catch (const redis::RedisError& error) {
       if (error.code() != redis::ErrorCode::none || page <= 2 || !client().reconnect()) throw;
-      page = std::max<std::int64_t>(2, page / 16);  // they are long
+      page = std::max<std::int64_t>(2, page / 16);  // their IDs are long
       continue;
     }
     auto& ids = part.elements;
@@ -165,15 +165,15 @@ void FeedAccess::range(const char* range, const EachId& each) {
   }
 }
 
-/// Of jobs, which are in no order. HSCAN may tell of one twice, and of all that are there
-/// meanwhile.
+/// Reads IDs of jobs, which have no order. HSCAN may return an ID twice, and returns all IDs that
+/// exist throughout.
 void FeedAccess::fields(const EachId& each) {
   std::unordered_set<std::string> seen;
   std::string cursor = "0";
   const auto take = [&](redis::ReplyCopy& id) {
     if (seen.insert(id.text).second) each(std::move(id.text));
   };
-  bool alone = true;  // Redis tells ids without their items, as far as is known
+  bool alone = true;  // Redis returns IDs without their items, as far as known
   do {
     auto told = client().run(scripts::feed_ids, {keys_.items},
                              {cursor, fields_at_once, field_bytes_at_once, alone ? "1" : "0"});

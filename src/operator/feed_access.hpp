@@ -1,4 +1,4 @@
-// What commands about one feed have in common: is it there, is it of their kind, what is in it.
+// Common parts of the operations on one feed: existence, kind and contents.
 #pragma once
 
 #include <array>
@@ -19,17 +19,18 @@ namespace w8y::verbs {
 using store::FeedKeys;
 
 enum class FeedKind { feed, sorted_feed, queue, job };
-/// As it stands in a feed's config: "sorted_feed".
+/// Returns the name of a kind, as in a feed's config: "sorted_feed".
 std::string_view kind_name(FeedKind kind);
 std::optional<FeedKind> kind_of_name(std::string_view name);
 
-/// A feed that is not there, of another kind, or not in order. The text is for people, in full.
+/// Exception for a feed that does not exist, is of another kind, or is damaged. The text is
+/// complete, for people.
 class FeedRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Where feeds are. In a cluster the names of all feeds are not where one feed is.
+/// Redis with its feeds. In a cluster, the key with the names of all feeds has another hash slot.
 struct FeedServer {
   redis::SyncClient& client;
   bool is_cluster = false;
@@ -38,24 +39,24 @@ struct FeedServer {
 /// In a cluster, refuses a feed that has no hash tag with 400.
 FeedServer feed_server(Connection& at, const std::string& feed);
 
-/// An id and its item; both are bytes.
+/// ID and item; both are bytes.
 using FeedItem = std::pair<std::string, std::string>;
 
-/// All throw redis::RedisError and FeedRefused.
+/// Access to one feed. All functions throw redis::RedisError and FeedRefused.
 class FeedAccess {
  public:
   FeedAccess(FeedServer at, const std::string& feed, std::optional<FeedKind> kind)
       : at_(at), keys_(feed), kind_(kind) {}
 
-  /// Throws unless the feed is there and of our kind.
+  /// Throws unless the feed exists and is of this kind.
   void check();
-  /// All ids, a call for each: of a feed and a sorted feed in their order, of a queue from the end
-  /// where items enter, of jobs in any.
+  /// Passes each ID to `each`. Feeds and sorted feeds keep their order, a queue starts at the end
+  /// where items enter, jobs have no order.
   using EachId = std::function<void(std::string&&)>;
   void ids(const EachId& each);
   std::optional<std::string> item(const std::string& id);
-  /// Ids and items in the order of the ids. `too_long` has those that are too long to be read:
-  /// id and length.
+  /// Passes each item to `each`, in the order of IDs. `too_long` receives the ID and length of
+  /// items that are too long to be read.
   using EachItem = std::function<void(const std::string& id, std::string&& item)>;
   void all(const EachItem& each, std::vector<std::pair<std::string, std::size_t>>& too_long);
 
@@ -64,12 +65,12 @@ class FeedAccess {
  protected:
   using Calls = std::vector<redis::SyncClient::ScriptCall>;
 
-  /// With the key of all names behind `keys`, where scripts can look there.
+  /// Runs a script. Adds the key of all feed names after `keys`, except in a cluster.
   redis::ReplyCopy run(const redis::Script& script, redis::Command keys,
                        const redis::Command& arguments);
   std::vector<redis::ReplyCopy> run_all(const redis::Script& script, Calls&& calls);
   redis::ReplyCopy read(const redis::Command& command, const std::string& key);
-  /// In words of people where we know it.
+  /// Throws an error of Redis, as FeedRefused if its cause is known.
   [[noreturn]] void refuse(const redis::RedisError& error) const;
   [[noreturn]] void refuse_kind(std::string_view found) const;
 
@@ -82,15 +83,15 @@ class FeedAccess {
 
   FeedServer at_;
   FeedKeys keys_;
-  std::optional<FeedKind> kind_;  ///< none: any
+  std::optional<FeedKind> kind_;  ///< nullopt: any
 };
 
-/// Parts of many items, each for one call of a script, so that Redis is never held for long.
+/// Limits of the items in one script call, so that Redis is never blocked for long.
 inline constexpr std::size_t items_of_part = 500;
-/// Where each may walk through the whole list of ids.
+/// Limit if each item may search the whole list of IDs.
 inline constexpr std::size_t walks_of_part = 4;
 inline constexpr std::size_t bytes_of_part = std::size_t{256} << 10;
-/// From `first`: how many of `items` are for one call.
+/// Returns how many of `items`, from `first` on, fit into one call.
 template <typename Items, typename Size>
 std::size_t part_of(const Items& items, std::size_t first, Size&& size,
                     std::size_t most = items_of_part) {

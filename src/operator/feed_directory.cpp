@@ -11,13 +11,13 @@ namespace scripts = store::scripts;
 
 namespace {
 
-/// Feeds whose kinds are asked for at once.
+/// Feeds per query of kinds.
 constexpr std::size_t at_once = 1000;
-/// Claims that are read at once; leases that go in one step with the feed (feed_delete.lua).
+/// Claims per call, and leases that are deleted in one step with the feed (feed_delete.lua).
 constexpr const char* claims_at_once = "500";
 constexpr std::size_t leases_with_feed = 1000;
 
-/// A feed of any kind.
+/// Feed of any kind.
 class AnyFeed : public FeedAccess {
  public:
   AnyFeed(FeedServer at, const std::string& feed) : FeedAccess(at, feed, std::nullopt) {}
@@ -62,7 +62,7 @@ bool FeedDirectory::create(const std::string& feed, FeedKind kind,
   if (!at_.is_cluster)
     return at_.client.run(scripts::feed_create, {keys.config, store::feeds_key}, arguments)
                .number == 1;
-  // The name first: whoever else makes it at the same time sees that it is there.
+  // The name is added first, so that other clients that create the feed at the same time detect it.
   if (at_.client.call({"SADD", store::feeds_key, feed}).number == 0) return false;
   try {
     at_.client.run(scripts::feed_create, {keys.config}, arguments);
@@ -75,8 +75,8 @@ bool FeedDirectory::create(const std::string& feed, FeedKind kind,
 
 namespace {
 
-/// Jobs that are claimed, whose leases have to go. Where they can't be read, that is no trouble:
-/// each lease ends by itself.
+/// Returns claimed jobs, whose leases must be deleted. If they cannot be read, that is no error,
+/// since each lease expires by itself.
 std::vector<std::string> claimed_jobs(redis::SyncClient& client, const FeedKeys& keys) {
   std::vector<std::string> ids;
   std::string cursor = "0";
@@ -113,7 +113,7 @@ void FeedDirectory::remove(const std::string& feed) {
            keys.claimed, keys.cancelled, keys.stalled, keys.finishes},
           {feed, instance_, keys.lease_prefix, keys.taken});
   if (at_.is_cluster) {
-    // The name last: what was interrupted can be done again.
+    // The name is removed last, so that an interrupted removal can be repeated.
     const std::string told = feed + store::part_separator + instance_;
     at_.client.call({"SREM", store::feeds_key, feed});
     at_.client.call({"PUBLISH", store::delfeed_channel, told});

@@ -1,4 +1,4 @@
-// All feeds: which there are, how they begin and end, their config.
+// All feeds: their names, creation, removal and config.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@
 
 namespace w8y::verbs {
 
-/// All throw redis::RedisError and FeedRefused.
+/// Directory of the feeds in one Redis. All functions throw redis::RedisError and FeedRefused.
 class FeedDirectory {
  public:
   explicit FeedDirectory(FeedServer at) : at_(at), instance_(RandomIds().next()) {}
 
   struct Named {
     std::string feed;
-    std::string kind;  ///< as its config has it; empty: it has none
+    std::string kind;  ///< from its config; empty: none
   };
-  /// By name.
+  /// Returns all feeds, by name.
   std::vector<Named> list();
-  /// nullopt: there is no such feed.
+  /// Returns a feed; nullopt: it does not exist.
   std::optional<Named> find(const std::string& feed);
 
-  /// False: there is one of that name, and nothing was done.
+  /// Creates a feed. False: a feed of that name exists, and is left unchanged.
   bool create(const std::string& feed, FeedKind kind, std::optional<std::uint64_t> max_length);
   void remove(const std::string& feed);
 
   using Values = std::vector<std::pair<std::string, std::string>>;
-  /// By name.
+  /// Returns the config values of a feed, by name.
   Values config(const std::string& feed);
   void set_config(const std::string& feed, const std::string& name, const std::string& value);
 
  private:
   FeedServer at_;
-  std::string instance_;  ///< who we are in messages
+  std::string instance_;  ///< ID of this client in messages
 };
 
 }  // namespace w8y::verbs

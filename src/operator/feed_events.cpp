@@ -19,7 +19,7 @@ struct Channel {
   const char* value;  ///< name of the value
 };
 
-/// The contract's, and those that its client in Python has besides.
+/// Returns the channels of the contract, and those that only its Python client uses.
 std::vector<Channel> channels_of(const FeedKeys& keys) {
   return {{keys.publish_channel, "publish", "item"},
           {keys.edit_channel, "edit", "item"},
@@ -30,7 +30,7 @@ std::vector<Channel> channels_of(const FeedKeys& keys) {
           {keys.claimed, "claim", ""}};
 }
 
-/// Of a keyspace notification about the list of a queue; nullptr: not an event.
+/// Returns the event of a keyspace notification about the list of a queue; nullptr: none.
 const char* queue_event(std::string_view command) {
   if (command == "lpush") return "put";
   if (command == "rpush") return "put-high";
@@ -55,7 +55,8 @@ void watch_feed(ChannelWatch& watch, const Reach& reach, const std::string& feed
         then({type, std::nullopt, nullptr, {}});
     });
   if (kind != FeedKind::queue) return;
-  // Additions to queues and removals are not published. Redis notifies of them if it is set up so.
+  // Additions to queues and removals are not published. Redis sends keyspace notifications about
+  // them if it is configured to.
   watch.add("__keyspace@" + std::to_string(reach.url.db) + "__:" + keys.ids,
             [then](std::string_view payload) {
               if (const char* type = queue_event(payload)) then({type, std::nullopt, nullptr, {}});

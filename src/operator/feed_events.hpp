@@ -11,11 +11,11 @@
 
 namespace w8y::verbs {
 
-/// Views are valid only during the call.
+/// One event. Its views are valid only during the call.
 struct FeedEvent {
   const char* type;  ///< "publish", "claim", …
   std::optional<std::string_view> id;
-  const char* name = nullptr;  ///< of the value: "item"; nullptr: there is none
+  const char* name = nullptr;  ///< of the value, such as "item"; nullptr: none
   std::string_view value;
 };
 

@@ -18,11 +18,11 @@ using view::ItemView;
 
 namespace {
 
-/// Elements of one answer.
+/// Elements per reply.
 constexpr std::int64_t jobs_of_page = 1000;
 constexpr const char* jobs_at_once = "1000";
 
-/// What the claim says, and the note of ours if it is about this claim.
+/// Reads a claim, and the record of w8yd if it is about this claim.
 void take_claim(ItemView& job, const std::string& score, const store::thoonk::JobNote* note) {
   job.state = "claimed";
   job.since = read_score_time(score);
@@ -69,7 +69,7 @@ class FeedJobs {
     jobs.push_back(std::move(job));
   }
 
-  /// In parts, so that Redis is never held for long. `each` may get an element twice.
+  /// Reads in parts, so that Redis is never blocked for long. `each` may get an element twice.
   template <typename Each>
   void scan(const char* command, const std::string& key, std::size_t words, Each each) {
     std::string cursor = "0";
@@ -87,7 +87,7 @@ class FeedJobs {
       if (auto note = store::thoonk::read_job_note(pair[1].text))
         notes.insert_or_assign(pair[0].text, std::move(*note));
     });
-    std::map<std::pair<double, std::string>, std::string> claimed;  // the longest first
+    std::map<std::pair<double, std::string>, std::string> claimed;  // oldest claim first
     scan("ZSCAN", keys_.claimed, 2, [&claimed](const redis::ReplyCopy* pair) {
       const std::string& score = pair[1].text;
       claimed.insert_or_assign({read_real(score).value_or(0), pair[0].text}, score);
@@ -101,7 +101,8 @@ class FeedJobs {
     }
   }
 
-  /// From the taking end on, in parts: what moves meanwhile is told once, or is found elsewhere.
+  /// Reads in parts, from the end where jobs are claimed. A job that moves meanwhile is added once,
+  /// or is found elsewhere.
   void read_queue() {
     for (std::int64_t place = 0;;) {
       const auto ids = client_.call(

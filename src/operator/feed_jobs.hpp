@@ -1,4 +1,4 @@
-// What the jobs of a feed are doing, as its keys say (w8y-keys(7)).
+// Jobs of a feed and their states, as its keys show them (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>

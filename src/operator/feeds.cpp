@@ -11,10 +11,10 @@ namespace scripts = store::scripts;
 
 namespace {
 
-/// Old items that are dropped in a call.
+/// Old items that one call drops.
 constexpr const char* dropped_at_once = "1000";
 
-/// Of sorted_insert.lua and sorted_move.lua.
+/// Returns the argument of sorted_insert.lua and sorted_move.lua.
 std::string_view word_of(FeedPosition::Where where, bool insert) {
   constexpr std::array moving = {"begin", "end", "before", "after"};
   constexpr std::array inserting = {"prepend", "append", "before", "after"};
@@ -64,7 +64,7 @@ std::vector<bool> RetractingFeed::retract(const std::vector<std::string>& ids) {
   return done;
 }
 
-/// Where much is over max_length, it is dropped in steps before anything is published.
+/// If many items exceed max_length, they are dropped in steps before the first item is published.
 void Feed::publish(const std::vector<FeedItem>& items) {
   for (std::size_t first = 0; first < items.size();) {
     const std::size_t count = part_of(

@@ -1,4 +1,4 @@
-// Feeds and sorted feeds as they are changed: each change in one step.
+// Changes of feeds and sorted feeds. Each change is one step.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace w8y::verbs {
 
-/// Both throw redis::RedisError and FeedRefused.
+/// Feed with a retract operation. It throws redis::RedisError and FeedRefused.
 class RetractingFeed : public FeedAccess {
  public:
   RetractingFeed(FeedServer at, const std::string& feed, FeedKind kind)
       : FeedAccess(at, feed, kind), kind_(kind) {}
-  /// For each: it was there.
+  /// Retracts items. Returns for each ID whether the item existed.
   std::vector<bool> retract(const std::vector<std::string>& ids);
 
  private:
@@ -25,10 +25,10 @@ class Feed : public RetractingFeed {
  public:
   Feed(FeedServer at, const std::string& feed) : RetractingFeed(at, feed, FeedKind::feed) {}
 
-  /// In this order; an id that is there is edited. Sends many at once.
+  /// Publishes items in this order, many per call. An existing ID is edited.
   void publish(const std::vector<FeedItem>& items);
-  /// The feed has times in seconds and in milliseconds, and a max_length: which of its items are
-  /// the newest is not known. As the last publish() has seen it.
+  /// Returns whether the last publish() found times in seconds and in milliseconds, and a
+  /// max_length. Which items are the newest is then not known.
   [[nodiscard]] bool has_two_units() const { return two_units_; }
 
  private:
@@ -38,11 +38,11 @@ class Feed : public RetractingFeed {
   bool two_units_ = false;
 };
 
-/// Where an item of a sorted feed is to be.
+/// Position of an item in a sorted feed.
 struct FeedPosition {
   enum class Where { begin, end, before, after };
   Where where = Where::end;
-  std::string id;  ///< before or after which
+  std::string id;  ///< for `before` and `after`
 };
 
 class SortedFeed : public RetractingFeed {
@@ -50,11 +50,12 @@ class SortedFeed : public RetractingFeed {
   SortedFeed(FeedServer at, const std::string& feed)
       : RetractingFeed(at, feed, FeedKind::sorted_feed) {}
 
-  /// Each at this position, one after the other; returns their ids.
+  /// Inserts items at this position, one after the other, and returns their IDs.
   std::vector<std::string> insert(const FeedPosition& at, const std::vector<std::string>& items);
-  /// False: there is no such id.
+  /// Replaces an item. False: the ID does not exist.
   bool edit(const std::string& id, const std::string& item);
-  /// The same. Not before or after itself: throws FeedRefused.
+  /// Moves an item. False: the ID does not exist. Throws FeedRefused for a move before or after
+  /// itself.
   bool move(const FeedPosition& to, const std::string& id);
 };
 

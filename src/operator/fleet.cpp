@@ -20,22 +20,23 @@ namespace {
 using redis::ReplyCopy;
 
 constexpr const char* reports_at_once = "500";
-/// Bytes that are read of the list reports of one host, and of all hosts for one answer: reports
-/// that can't be parsed add nothing to the answer.
+/// Bytes to read of the list reports of one host, and of all hosts for one response. Reports that
+/// cannot be parsed count as well, but add nothing to the response.
 constexpr std::size_t max_read_of_host = std::size_t{16} << 20;
 constexpr std::size_t max_read = std::size_t{32} << 20;
-/// Hosts that are asked for one list at once.
+/// Hosts per query for one list.
 constexpr std::size_t hosts_at_once = 50;
 constexpr const char* buckets_at_once = "1000";
-/// What pages are sent of one host, and of some hosts in one step: bytes.
+/// Limits of details for the page: rows and bytes of one host, and bytes of several hosts in one
+/// step.
 constexpr std::size_t max_rows_of_host = 10'000;
 constexpr std::size_t max_row_bytes = std::size_t{2} << 20;
 constexpr std::size_t max_detail_bytes = std::size_t{1} << 20;
 
 constexpr const char* unreadable = "some of its list reports cannot be read";
 
-/// Why a reply did not come. One that is too large costs the connection, which is made again; all
-/// else is thrown again.
+/// Returns why there was no reply. If the reply was too large, the connection was lost, and is
+/// established again; any other error is thrown again.
 std::string error_of(const QueryContext& query, const redis::RedisError& error) {
   const bool lost = error.code() == redis::ErrorCode::none;
   if (lost && (query.redis.client().connected() || !query.redis.reconnect())) throw error;
@@ -51,7 +52,7 @@ std::optional<ListStatus> readable(FleetHost& host, const std::string& prefix,
 
 // ---- one list
 
-/// All of it stands for itself in a pattern of Redis.
+/// Escapes text so that a Redis pattern matches it literally.
 std::string literal(const std::string& text) {
   std::string pattern;
   for (const char c : text) {
@@ -67,7 +68,7 @@ struct Search {
   std::string cursor = "0";
 };
 
-/// Takes one reply. True: the search in this host is over.
+/// Processes one reply. True: the search in this host has ended.
 bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
   FleetHost& host = *search.host;
   if (reply.is_error() || reply.elements.size() != 2) {
@@ -85,7 +86,8 @@ bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefi
   return search.cursor == "0";
 }
 
-/// HSCAN in place of HGET: the rights for the fleet have no other command that reads a hash.
+/// Uses HSCAN instead of HGET, since it is the only command that reads a hash and has a permission
+/// for the fleet's keys.
 void find_in(const QueryContext& query, std::vector<Search> open, const std::string& prefix) {
   const std::string pattern = literal(prefix);
   while (!open.empty()) {
@@ -118,7 +120,7 @@ void find_list(const QueryContext& query, std::span<FleetHost> hosts, const std:
   }
 }
 
-// ---- a part
+// ---- pages
 
 /// Reads all lists of the host, and returns how many bytes were read for it.
 std::size_t read_lists(const QueryContext& query, FleetHost& host) {
@@ -138,7 +140,7 @@ std::size_t read_lists(const QueryContext& query, FleetHost& host) {
   return read;
 }
 
-/// Hosts are in this order.
+/// Sort key of hosts.
 auto place_of(const FleetHost& host) {
   return std::tuple(std::string_view(host.heartbeat.host), host.heartbeat.started.count(),
                     std::string_view(host.heartbeat.id));
@@ -182,12 +184,12 @@ std::vector<std::pair<std::int64_t, std::string>> minutes_of(const QueryContext&
                                                              const std::string& id,
                                                              std::int64_t last) {
   const store::FleetKeys keys(query.fleet);
-  // The key goes before: in a cluster, TIME is asked where it is.
+  // The key goes first: in a cluster, TIME is then sent to its node.
   const auto time = query.redis.pipeline({{"ZCARD", keys.hosts}, {"TIME"}});
   if (time[1].elements.size() != 2) return {};
   const std::int64_t newest = time[1].elements[0].number / 60;
   last = std::clamp<std::int64_t>(last, 1, store::FleetKeys::minutes_kept);
-  // A value that is longer than a minute's is read no further than that.
+  // Reads a value only up to the maximum length, to detect a longer one.
   const std::string end = std::to_string(store::FleetKeys::max_minute);
   std::vector<std::string> names;
   for (std::int64_t minute = newest - last + 1; minute <= newest; ++minute)

@@ -1,4 +1,4 @@
-// Fleet commands straight to Redis, without a w8yd.
+// Fleet commands sent directly through Redis, without w8yd.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class FleetChannel {
  public:
   FleetChannel(const Connection& at, const std::string& fleet);
 
-  /// Sends the command and runs the loop until hosts have replied or their time is over.
+  /// Sends the command and runs the loop until all hosts have replied or the timeout ends.
   FleetCommandResult send(FleetCommand command);
-  /// Follows the output of runs on the loop, as long as the follower exists.
+  /// Follows the output of runs on the loop, while the follower exists.
   std::unique_ptr<LogFollower> follow(LogFollower::Filter wish, LogFollower::Handler& handler);
 
  private:

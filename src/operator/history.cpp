@@ -8,18 +8,19 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Entries that are read at once: each may carry the tail of a standard error.
+/// Entries per read; each may contain the end of a log output.
 constexpr std::size_t page_of_one = 100;
 constexpr std::size_t page_of_many = 10;
-/// The same of very many; each begins with the one that was read last.
+/// Entries per read if there are more than max_lists lists; each read starts with the last entry of
+/// the previous one.
 constexpr std::size_t page_of_most = 3;
 constexpr std::size_t max_lists = 1000;
-/// Histories that are read in one write.
+/// Histories per batch.
 constexpr std::size_t histories_at_once = 128;
-/// Of so many entries that follow each other, one says at least when it came in
+/// Of this number of consecutive entries, at least one contains the time at which it was added
 /// (parts/history.lua).
 constexpr std::size_t max_together = 32;
-/// Tells entries of a history from each other (FNV-1a).
+/// Returns a digest of an entry (FNV-1a).
 std::uint64_t digest(std::string_view text) {
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -61,11 +62,11 @@ void History::go_back_to(WallTime time) {
     Reader* reader;
     std::size_t low;
     std::size_t high;
-    std::size_t before = 0;  ///< how many are read with the one in the middle, for its time
+    std::size_t before = 0;  ///< entries read before the middle one, for its time
 
     [[nodiscard]] std::size_t middle() const { return low + (high - low) / 2; }
     [[nodiscard]] std::size_t first() const { return middle() - std::min(middle(), before); }
-    /// Also of one that is not written by us.
+    /// Also called if no entry has a time, because another program wrote them.
     void narrow(bool later) { (later ? low : high) = later ? middle() + 1 : middle(); }
   };
   std::vector<Span> spans;
@@ -94,19 +95,19 @@ void History::go_back_to(WallTime time) {
       for (const redis::ReplyCopy& entry : replies[i].elements)
         view::read_record(span.reader->list, entry.text, entered);
       read_ += replies[i].elements.size();
-      // Where many come in together, most don't say when.
+      // If many entries were added together, most do not contain the time.
       if (!entered && std::exchange(span.before, max_together - 1) == 0) continue;
       span.narrow(entered && *entered > time);
     }
   }
-  // What came in meanwhile stands before these, and need not say when.
+  // Entries added meanwhile precede these, and may not contain their time.
   for (const Span& span : spans) {
     span.reader->at = span.low - std::min(span.low, span.before);
     if (span.reader->at > 0) span.reader->entered.reset();
   }
 }
 
-/// A page may hold nothing but what was read before.
+/// Reads until each page has entries. A page may contain only entries that were read before.
 void History::fill() {
   for (;;) {
     std::vector<Reader*> dry;
@@ -140,8 +141,8 @@ void History::read_pages(const std::vector<Reader*>& dry) {
   }
 }
 
-/// While runs end, entries move back: what stands before the one that was read last came in since,
-/// or was read before. Where that one is gone, so are all that were older.
+/// Processes a page. While runs end, entries move back: entries before the last one read were added
+/// since or read before. If the last one read has been removed, so have all older ones.
 void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
   const std::size_t begin = first();
   std::size_t next = 0;

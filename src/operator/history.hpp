@@ -14,27 +14,27 @@
 
 namespace w8y::verbs {
 
-/// Walks back through the history of one list, or of many merged by time.
+/// Reads the history of one list, or of several lists merged by time, newest first.
 class History {
  public:
   History(redis::SyncClient& client, const std::vector<std::string>& prefixes);
 
-  /// The next older run; false: there is none.
+  /// Reads the next older run; false: there is none.
   bool next(view::RunRecord& run);
 
-  /// Of one list: behind which entry we are, for who goes on later.
+  /// Position in the history of one list, for the next page.
   struct Place {
-    std::size_t behind = 0;   ///< entries, those that came in since apart
-    std::uint64_t entry = 0;  ///< which it was: a digest of it
+    std::size_t behind = 0;   ///< entries before it, without those added since
+    std::uint64_t entry = 0;  ///< digest of the entry
   };
-  /// Of the run that next() has returned.
+  /// Returns the position of the run that next() returned.
   [[nodiscard]] const Place& place() const { return place_; }
-  /// Goes on there, before the first next().
+  /// Continues after this position. Called before the first next().
   void go_on(const Place& place);
-  /// Goes to what had come in by then, before the first next(): a few more may come first, where a
-  /// clock was set back. By halving, since a history may be long.
+  /// Skips entries added after this time. Called before the first next(). If a clock was set back,
+  /// newer entries may come first. Uses binary search, since a history may be long.
   void go_back_to(WallTime time);
-  /// How many entries were read.
+  /// Returns the number of entries that were read.
   [[nodiscard]] std::size_t read() const { return read_; }
 
  private:
@@ -42,18 +42,18 @@ class History {
     view::RunRecord run;
     Place place;
   };
-  /// Where we are in one of them.
+  /// Position in one history.
   struct Reader {
     std::string list;
     std::string key;
-    std::size_t at = 0;                            ///< behind what was read
-    std::optional<std::uint64_t> last;             ///< that was read: a digest of it
-    std::optional<WallTime> entered = WallTime{};  ///< when that one came in, if that is known
-    std::vector<Entry> page;                       ///< the newest last
+    std::size_t at = 0;                            ///< index after the last entry read
+    std::optional<std::uint64_t> last;             ///< digest of the last entry read
+    std::optional<WallTime> entered = WallTime{};  ///< when the last entry was added, if known
+    std::vector<Entry> page;                       ///< newest last
     bool at_end = false;
 
-    /// The index that is read next: of the one that was read last, which shows whether all have
-    /// moved.
+    /// Returns the index to read next: that of the last entry read, which shows whether all entries
+    /// have moved.
     [[nodiscard]] std::size_t first() const { return at == 0 || !last ? at : at - 1; }
     void take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked);
   };

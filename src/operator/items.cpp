@@ -20,22 +20,22 @@ using view::ItemView;
 
 namespace {
 
-/// Items that one answer looks at, and that are asked about at once where only some are wanted.
+/// Items that one page may read, and items per query if only some match.
 constexpr std::size_t max_items = 8000;
 constexpr std::size_t items_at_once = 2000;
-/// Runs that are looked at, and shown, with one item.
+/// Run records to search, and to show with one item.
 constexpr std::size_t max_past_runs = 2000;
 constexpr std::size_t shown_runs = 10;
 
-/// No list has as many: numbers of a made-up cursor end there.
+/// Limit of numbers in a forged cursor; no list is that long.
 constexpr std::int64_t max_places = std::int64_t{1} << 40;
 
-/// How often a part is read anew, where the list turned between the look for its place and the
-/// part.
+/// Number of times that a part is read again, if the list was rotated between the search for its
+/// start and the read.
 constexpr int max_tries = 5;
 
-/// A walk through a circular list, which turns while it is looked at, by many items at once and by
-/// more than once around: what came from its end to its begin meanwhile is told after the end.
+/// Iteration over a circular list, which may be rotated meanwhile, by many items at once and by
+/// more than one cycle. Items that moved from the end to the start meanwhile follow after the end.
 class CircularWalk {
  public:
   CircularWalk(QueryContext& query, const store::CircularKeys& keys, const std::string& after)
@@ -48,7 +48,7 @@ class CircularWalk {
     last_ = fields[3];
   }
 
-  /// False: there is no more.
+  /// Reads the next part. False: there are no more items.
   bool next(const ItemFilter& filter, std::size_t count, ItemPart& part) {
     if (done()) return false;
     for (int tries = 1;; ++tries) {
@@ -56,7 +56,7 @@ class CircularWalk {
       const std::size_t place = at_;
       const bool around = read(filter, count, known && tries < max_tries ? last_ : Item(), part);
       if (part.moved) continue;
-      // What it begins with was read by a call of its own.
+      // The start of the part was read by a call of its own.
       if (!around || !known || tries == max_tries || !find() || at_ == place) {
         again_ = again_ || around;
         break;
@@ -69,7 +69,7 @@ class CircularWalk {
     if (part.last) reach_end();
     return true;
   }
-  /// Goes on behind this one, of the part that was read last.
+  /// Continues after this item of the last part.
   void go_behind(const ItemView& item) {
     done_ = false;
     again_ = was_again_;
@@ -84,7 +84,7 @@ class CircularWalk {
   }
 
  private:
-  /// Where the one that was told last stands now. False: that is not known.
+  /// Finds the current index of the last item returned. False: not known.
   bool find() {
     if (last_.empty()) return false;
     const auto at = static_cast<std::int64_t>(at_);
@@ -92,13 +92,13 @@ class CircularWalk {
     if (told[0].kind != redis::ReplyCopy::Kind::integer) return false;
     std::int64_t now = told[0].number + 1;
     if (now != at) now = nearest(at);
-    // What was told, and came to the end once more, is told again.
+    // Items that were returned and moved to the end again are returned again.
     turned_ = std::max<std::int64_t>(0, turned_ + now - at);
     at_ = static_cast<std::size_t>(now);
     return true;
   }
-  /// Behind the same item: a list may have it more than once, and from the first of them the walk
-  /// would go round and round.
+  /// Returns the index after the nearest copy of the item. From the first copy of an item that the
+  /// list has several times, the iteration would never end.
   [[nodiscard]] std::int64_t nearest(std::int64_t at) {
     const auto places =
         query_.redis.pipeline({{"LPOS", keys_.list, last_, "COUNT", "0"}})[0].elements;
@@ -111,7 +111,8 @@ class CircularWalk {
     }
     return best;
   }
-  /// From `at_`, behind that item, and where that is the end of the list, from its begin: true.
+  /// Reads from `at_`, after the item `behind`. True: that was the end of the list, and the part is
+  /// from its start.
   bool read(const ItemFilter& filter, std::size_t count, const Item& behind, ItemPart& part) {
     const auto wanted = [&](const ItemView& item) { return filter.fits_name(item.item); };
     part = read_item_part(query_.redis, keys_, at_, again_ ? std::min(count, untold()) : count,
@@ -121,12 +122,12 @@ class CircularWalk {
     part = read_item_part(query_.redis, keys_, 0, std::min(count, left), {}, wanted);
     return true;
   }
-  /// At the begin, behind `at_`.
+  /// Returns the items at the start, after `at_`, that were not returned yet.
   [[nodiscard]] std::size_t untold() const {
     return static_cast<std::size_t>(
         std::max<std::int64_t>(0, turned_ - static_cast<std::int64_t>(at_)));
   }
-  /// What is left stands at the begin.
+  /// Continues at the start with the remaining items.
   void reach_end() {
     if (std::exchange(again_, false)) turned_ -= static_cast<std::int64_t>(at_);
     done_ = turned_ <= 0 || at_ == 0;
@@ -134,13 +135,13 @@ class CircularWalk {
 
   QueryContext& query_;
   const store::CircularKeys& keys_;
-  bool again_ = false;      ///< from the begin, after the end
-  bool was_again_ = false;  ///< when the last part was read, and below
+  bool again_ = false;      ///< at the start, after the end
+  bool was_again_ = false;  ///< these two: as of the last part
   std::int64_t was_turned_ = 0;
   bool done_ = false;
   std::size_t at_ = 0;
-  std::int64_t turned_ = 0;  ///< items that came before those that had been told
-  std::string last_;         ///< before `at_`
+  std::int64_t turned_ = 0;  ///< items that now precede those already returned
+  std::string last_;         ///< item before `at_`
 };
 
 void circular_items(QueryContext& query, const store::CircularKeys& keys, const ItemFilter& filter,
@@ -190,7 +191,7 @@ void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& 
        });
 }
 
-/// The newest runs of one item.
+/// Returns the newest runs of one item.
 std::vector<view::RunRecord> past_runs(QueryContext& query, const std::string& list,
                                        const Item& item) {
   std::vector<view::RunRecord> runs;

@@ -1,4 +1,4 @@
-// Items of lists of any kind of work.
+// Items of lists of any kind.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace w8y::verbs {
 
 struct ItemFilter {
   std::string state;   ///< empty: any
-  std::string search;  ///< bytes that it has; empty: any
+  std::string search;  ///< part of the name; empty: any
 
   [[nodiscard]] bool fits_name(std::string_view item) const {
     return item.find(search) != std::string_view::npos;
@@ -31,23 +31,23 @@ struct ItemsPage {
   std::string next;  ///< a cursor; empty: there are no more
 };
 
-/// Returns a page of the items of the list named `list`. Reads at most a few thousand items, so a
-/// page may have fewer items than its limit and still have a `next`.
+/// Returns a page of the items of the list named `list`. The number of items that it reads is
+/// limited, so a page may have fewer items than its limit and still have a `next`.
 ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFilter& filter,
                      const PageRequest& part);
 
-/// Items of a list of this kind in a state (empty: in any), at most `most` of them (0: all). A list
-/// of Gearman is refused, 409.
+/// Returns the items of a list of this kind in a state (empty: any state), at most `most` of them
+/// (0: all). Throws QueryError, 409, for a list of Gearman.
 view::ItemList all_items(QueryContext& query, const std::string& list, SourceKind kind,
                          const std::string& state, std::size_t most);
 
 struct ItemDetail {
   SourceKind kind = SourceKind::circular;
-  view::ItemView item;                ///< a job of a schedule with its rule and next times
-  std::vector<view::RunRecord> runs;  ///< the newest ones
+  view::ItemView item;                ///< a job of a schedule: with its schedule and next times
+  std::vector<view::RunRecord> runs;  ///< the newest runs
 };
 
-/// Reads one item of the list named `list`. Throws Refusal.
+/// Reads one item of the list named `list`. Throws QueryError.
 ItemDetail show_item(QueryContext& query, const std::string& list, const Item& name);
 
 }  // namespace w8y::verbs

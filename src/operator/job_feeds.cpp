@@ -11,7 +11,7 @@ namespace scripts = store::scripts;
 
 namespace {
 
-/// One answer has room for it.
+/// Limit of an item in one reply.
 constexpr const char* max_item_bytes = "100000000";
 
 constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "retract", "next"};

@@ -1,4 +1,4 @@
-// Queues and jobs as they are changed: each change in one step.
+// Changes of queues and jobs. Each change is one step.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace w8y::verbs {
 using store::thoonk::MaintenanceResult;
 using store::thoonk::MaintenanceTerms;
 
-/// All throw redis::RedisError and FeedRefused.
+/// Queue, or feed of jobs. All functions throw redis::RedisError and FeedRefused.
 class QueueFeed : public FeedAccess {
  public:
   /// `kind`: queue or job.
   QueueFeed(FeedServer at, const std::string& feed, FeedKind kind = FeedKind::queue)
       : FeedAccess(at, feed, kind), kind_(kind) {}
 
-  /// In this order; `high`: each before all that waits. Sends many at once.
+  /// Puts items in this order, many per call. `high`: each before all queued items.
   void put(const std::vector<FeedItem>& items, bool high);
-  /// Takes the next item, or claims the next job; nullopt: there is none.
+  /// Removes the next item of a queue, or claims the next job; nullopt: there is none.
   std::optional<FeedItem> get();
 
  private:
@@ -39,18 +39,18 @@ class JobFeed : public QueueFeed {
 
   struct Done {
     bool done = false;
-    std::string holder;  ///< who has the lease of its claim, and so is the one who can finish it
+    std::string holder;  ///< holder of the lease of its claim, which alone can finish it
   };
-  /// Not finish.
+  /// Changes jobs. Not for JobChange::finish.
   std::vector<Done> change(JobChange what, const std::vector<std::string>& ids);
   Done finish(const std::string& id, const std::optional<std::string>& result);
-  /// How often it was cancelled since it was put, or retried.
+  /// Returns how often the job was cancelled since it was put or retried.
   std::int64_t failures(const std::string& id);
 
-  /// All that maintenance does (job_maintenance.hpp), whoever else does it too.
+  /// Performs all maintenance (job_maintenance.hpp), also if other clients do the same.
   MaintenanceResult maintain(MaintenanceTerms terms);
-  /// The job is stalled when its run ends, unless that finishes it. False: the run has no claim of
-  /// it.
+  /// Stalls the job when its run ends, unless the run finishes it. False: the run has no claim on
+  /// the job.
   bool stall_at_end(const std::string& id, const std::string& run);
 
   enum class Whereabouts { gone, there, stalled };

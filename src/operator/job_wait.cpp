@@ -52,7 +52,7 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
 }
 
-/// A job that is gone at two checks has no result that could still arrive.
+/// Checks the state of the job. If it does not exist at two checks, no result can arrive any more.
 void JobWait::check() {
   try {
     const auto where = feed_.find(id_);

@@ -1,4 +1,4 @@
-// Waiting for the result of a job.
+// Waits for the result of a job.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,16 @@
 
 namespace w8y::verbs {
 
-/// A result is only published: subscribe first, then put the job. A job that is finished without a
-/// result, retracted or stalled is noticed by reading its state once a second.
+/// Waiter for one job. A result is only published, so subscribe before the job is put. Each second,
+/// it reads the state of the job, to detect a job that was finished without a result, retracted or
+/// stalled.
 class JobWait final : private detail::SubscriberOwner, private redis::Subscriber::Listener {
  public:
   JobWait(const Connection& at, JobFeed& feed, std::string id, Complain complain);
 
-  /// Returns when Redis has confirmed the subscription. Throws Refusal.
+  /// Returns when Redis has confirmed the subscription. Throws QueryError.
   void subscribe();
-  /// Throws Refusal if there will be no result, or not within `timeout`.
+  /// Returns the result. Throws QueryError if there will be no result, or none within `timeout`.
   std::string result(std::optional<Duration> timeout);
 
  private:

@@ -9,13 +9,13 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Names that one answer looks at.
+/// Names that one page may read.
 constexpr std::size_t names_of_answer = 5000;
-/// Names that are asked about at once where only some are wanted.
+/// Names per query if only some match.
 constexpr std::size_t names_at_once = 500;
 
-/// In Redis, a part of a hash or a set may be longer than was asked for. Place: the cursor of the
-/// part, and how many names of it have been told.
+/// Reads a hash or a set. Redis may return more than `count` names. Position: the cursor of the
+/// part, and how many of its names were returned.
 Phase scanned(redis::SyncClient& client, const char* command, std::string key, std::size_t words) {
   return [&client, command, key = std::move(key), words](const Place& from, std::size_t count) {
     const std::string cursor = from.empty() ? "0" : from[0];
@@ -46,8 +46,8 @@ Phase scanned_set(redis::SyncClient& client, std::string key) {
   return scanned(client, "SSCAN", std::move(key), 1);
 }
 
-/// Place: score and name of the one that was told last. Many may have one score, so they are read
-/// by rank, from where it stands now or would stand.
+/// Position: score and name of the last item returned. Many items may have the same score, so they
+/// are read by rank, from the current or former rank of that item.
 Phase by_score(redis::SyncClient& client, std::string key) {
   return [&client, key = std::move(key)](const Place& from, std::size_t count) {
     std::int64_t first = 0;
@@ -55,7 +55,7 @@ Phase by_score(redis::SyncClient& client, std::string key) {
       const auto told = client.call_all({{"ZRANK", key, from[1]}, {"ZSCORE", key, from[1]}});
       if (!told[0].is_nil() && told[1].text == from[0]) {
         first = told[0].number + 1;
-      } else {  // it is gone, or has another time now
+      } else {  // it was removed, or has another time now
         const redis::ReplyCopy lower = client.call({"ZCOUNT", key, "-inf", "(" + from[0]});
         first = lower.number;
       }
@@ -74,8 +74,8 @@ Phase by_score(redis::SyncClient& client, std::string key) {
   };
 }
 
-/// Place: how far from the end the one was that was told last, and its name. When it is gone, so
-/// are all before it.
+/// Position: distance from the end and name of the last item returned. If that item was claimed, so
+/// were all before it.
 Phase from_taking_end(redis::SyncClient& client, std::string key) {
   return [&client, key = std::move(key)](const Place& from, std::size_t count) {
     std::int64_t told = 0;

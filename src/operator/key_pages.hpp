@@ -1,5 +1,5 @@
-// Walks what stands in several keys, key by key and in parts, so that who asks for the next part
-// can go on where the last one ended.
+// Iterates over the contents of several keys, key by key and in parts. The next page continues
+// where the previous one ended.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@
 
 namespace w8y::verbs {
 
-/// Where a walk through one key is.
+/// Position within one key.
 using Place = std::vector<std::string>;
 
-/// Some names, and behind each of them the place to go on from.
+/// Some names, and the position after each of them.
 struct Step {
   std::vector<std::string> names;
   std::vector<Place> behind;
-  Place end;             ///< behind all of them
-  bool is_last = false;  ///< the key has no more
+  Place end;             ///< position after all of them
+  bool is_last = false;  ///< the key has no more names
 };
 
-/// A key that has names. `from`: empty at its begin.
+/// Reads the names of one key. `from`: empty at the start of the key.
 using Phase = std::function<Step(const Place& from, std::size_t count)>;
 
-/// A hash or a set, in Redis's order: what comes or goes meanwhile may be told or not.
+/// Read a hash or a set, in Redis's order. Names that are added or removed meanwhile may be
+/// missing.
 Phase scanned_hash(redis::SyncClient& client, std::string key);
 Phase scanned_set(redis::SyncClient& client, std::string key);
-/// A sorted set, the lowest score first.
+/// Reads a sorted set, the lowest score first.
 Phase by_score(redis::SyncClient& client, std::string key);
-/// A list from its end, where it is taken from: what is taken meanwhile is not told. The first
-/// field of a place is how far from that end it is.
+/// Reads a list from the end where it is claimed from. Items claimed meanwhile are omitted. The
+/// first field of a position is its distance from that end.
 Phase from_taking_end(redis::SyncClient& client, std::string key);
 
-/// What a page has of each name of a step; nullopt: nothing.
+/// Returns the item of the page for each name of a step; nullopt: not on the page.
 using Choose =
     std::function<std::vector<std::optional<view::ItemView>>(std::size_t phase, const Step& step)>;
 

@@ -17,7 +17,7 @@ namespace w8y::verbs {
 struct KnownList {
   SourceKind kind = SourceKind::circular;
   std::string lock_key;                              ///< of a circular list
-  std::vector<std::string> queues;                   ///< of a schedule, where that is known
+  std::vector<std::string> queues;                   ///< of a schedule, if known
   store::thoonk::MaintenanceTerms maintenance = {};  ///< of jobs
 };
 
@@ -29,7 +29,7 @@ class KnownLists {
 
   [[nodiscard]] std::optional<KnownList> find(const std::string& prefix) const;
   [[nodiscard]] bool contains(const std::string& prefix) const { return find(prefix).has_value(); }
-  /// All of them, by name.
+  /// Passes all lists to `take`, by name.
   void each(const std::function<void(const std::string& prefix, SourceKind kind)>& take) const;
 
  private:

@@ -16,14 +16,14 @@ namespace {
 
 struct FoundKeys {
   bool list = false;
-  bool past = false;  ///< of any kind: runs, or a pause
+  bool past = false;  ///< of any kind: run records or a pause
   bool schedule = false;
   bool jobs = false;
 
   [[nodiscard]] bool any() const { return list || past || schedule || jobs; }
 };
 
-/// Who may not look at these keys has nothing there.
+/// Keys of the list that exist. Without permission to read a key, it counts as missing.
 FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
   if (query.cluster() && !redis::has_hash_tag(prefix)) return {};
   const store::CircularKeys circular(prefix.empty() ? "" : prefix + ":");
@@ -33,7 +33,7 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
       {{"EXISTS", circular.list},
        {"EXISTS", circular.runs, circular.paused},
        {"EXISTS", schedule.schedules, schedule.statuses, schedule.timeline, schedule.taken}});
-  // In a cluster they may be of another slot.
+  // In a cluster they may be in another hash slot.
   const auto jobs = query.redis.pipeline(
       {{"HGET", feed.config, "type"}, {"EXISTS", feed.claimed, feed.published}});
   const auto is_there = [](const redis::ReplyCopy& reply) {

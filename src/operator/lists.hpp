@@ -13,7 +13,7 @@
 
 namespace w8y::verbs {
 
-/// All functions throw Refusal.
+/// All functions throw QueryError.
 
 /// Returns the list of that name, otherwise all known lists that match the pattern; nullopt: all
 /// known lists. Refuses an unknown name with 404, as it is most likely a typo. If no lists are
@@ -24,9 +24,9 @@ std::vector<std::string> lists_of(QueryContext& query,
 std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
 /// As find_kind(), but refuses an unknown list with 404.
 SourceKind kind_of(QueryContext& query, const std::string& prefix);
-/// As kind_of(), but refuses a list of Gearman with 409: its jobs are not in Redis.
+/// As kind_of(), but throws QueryError, 409, for a list of Gearman: its jobs are not in Redis.
 SourceKind kind_with_items(QueryContext& query, const std::string& prefix);
-/// Throws that Refusal.
+/// Throws the QueryError of kind_with_items().
 [[noreturn]] void refuse_gearman(const std::string& prefix);
 /// Returns the queues of a schedule; empty if they are not known.
 std::vector<std::string> queues_of(const QueryContext& query, const std::string& prefix);
@@ -37,8 +37,8 @@ void check_hash_tag(const QueryContext& query, const std::string& prefix);
 std::string events_channel(const QueryContext& query, const std::string& prefix);
 /// Returns the keys of a list of any kind, after check_hash_tag().
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix);
-/// Returns the keys for work with items. Refuses a list that is not circular with 409: its jobs
-/// have subcommands of their own.
+/// Returns the keys for work with items. Throws QueryError, 409, for a list that is not circular:
+/// its jobs have subcommands of their own.
 store::CircularKeys item_keys(QueryContext& query, const std::string& prefix);
 
 /// Refuses a state that no item of the list can have with 400; empty: any state. `option`: the

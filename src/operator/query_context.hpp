@@ -1,4 +1,4 @@
-// What a verb works with.
+// Context of a verb.
 #pragma once
 
 #include <stdexcept>
@@ -19,9 +19,9 @@ inline constexpr const char* no_redis =
 struct QueryContext {
   redis::SyncClient& redis;
   const redis::ClientOptions& reach;  ///< how Redis is reached
-  const KnownLists* lists;            ///< nullptr: it is not known which lists there are
+  const KnownLists* lists;            ///< nullptr: the lists are not known
   std::string fleet;                  ///< name of the fleet
-  std::string lock_key = {};          ///< overrides that of circular lists; empty: it does not
+  std::string lock_key = {};          ///< overrides that of circular lists; empty: no override
 
   [[nodiscard]] bool cluster() const { return reach.url.kind == redis::Url::Kind::cluster; }
 };

@@ -1,4 +1,4 @@
-// Ids for items: random UUIDs.
+// IDs for items: random UUIDs.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace w8y::verbs {
 
 class RandomIds {
  public:
-  /// 32 hex digits.
+  /// Returns 32 hex digits.
   std::string next();
 
  private:

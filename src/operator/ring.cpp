@@ -16,16 +16,16 @@ using view::ItemView;
 
 namespace {
 
-/// A sample is of so many pieces, evenly over the list.
+/// Pieces of a sample, spread evenly over the list.
 constexpr std::size_t pieces = 100;
-/// Of the items that are looked for where they stood before.
+/// Items that are searched for at their former index.
 constexpr std::size_t witnesses = 64;
 
 using Piece = Ring::Piece;
 
 std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
   if (length <= most) return {{0, length}};
-  // Both ends are in it: where items are taken, and where they are put.
+  // Both ends of the list are included: where items are claimed, and where they are added.
   std::vector<Piece> all;
   const std::size_t many = std::min(pieces, most);
   const std::size_t count = most / many;
@@ -35,7 +35,7 @@ std::vector<Piece> pieces_of(std::size_t length, std::size_t most) {
 }
 
 WallTime redis_now(redis::SyncClient& client, const std::string& key) {
-  client.call({"EXISTS", key});  // in a cluster, TIME is asked where it is
+  client.call({"EXISTS", key});  // in a cluster, TIME is then sent to the node of the key
   return redis::server_time(client.call({"TIME"}));
 }
 

@@ -1,4 +1,4 @@
-// A circular list as a circle: its items in their order, and how far it has turned.
+// Circular list for the ring of the page: its items in order, and its rotation.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace w8y::verbs {
 
-/// Items that are looked at; of a longer list a sample of as many.
+/// Items that are read; of a longer list, a sample of this size.
 inline constexpr std::size_t max_in_ring = 10'000;
 
-/// How far a list has turned since it was first looked at: items that stay in their order, but
-/// stand elsewhere, have been passed by.
+/// Rotation of a list since the first read. Items that kept their order but have another index were
+/// rotated.
 class RingRotation {
  public:
-  /// `hashes`: of all items, in their order.
+  /// Compares the list with the last read. `hashes`: of all items, in order.
   void note(std::vector<std::uint64_t> hashes);
   void forget() { before_.clear(); }
   [[nodiscard]] std::int64_t places() const { return places_; }
@@ -30,7 +30,7 @@ class RingRotation {
   std::int64_t places_ = 0;
 };
 
-/// What was read of the list: all of it, or pieces of a longer one, evenly over it.
+/// Contents of a list: all items, or pieces spread evenly over a longer list.
 struct Ring {
   struct Piece {
     std::size_t first = 0;  ///< index in the list
@@ -39,13 +39,13 @@ struct Ring {
   WallTime now{0};  ///< by Redis's clock
   std::size_t length = 0;
   std::vector<Piece> pieces;
-  std::vector<view::ItemView> items;     ///< of the pieces, in their order
-  std::optional<std::int64_t> rotation;  ///< RingRotation::slots(); nullopt: a sample
+  std::vector<view::ItemView> items;     ///< of the pieces, in order
+  std::optional<std::int64_t> rotation;  ///< RingRotation::places(); nullopt: a sample
 
   [[nodiscard]] bool sampled() const { return !rotation; }
 };
 
-/// Reads at most `most` items. Throws Refusal for a list that is no circle.
+/// Reads at most `most` items. Throws QueryError if the list is not circular.
 Ring read_ring(QueryContext& query, const std::string& prefix, std::size_t most,
                RingRotation& turn);
 

@@ -1,4 +1,4 @@
-// Has a job of a schedule or a feed taken as soon as can be.
+// Makes a job of a schedule or a feed run as soon as possible.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace w8y::verbs {
 struct RunJobResult {
   enum class Result { done, refused, not_found };
   Result result = Result::done;
-  std::string text;  ///< one line: what was done, or why not and what to do
+  std::string text;  ///< one line: the effect, or the reason and the remedy
 };
 
-/// It enters its queue, as if it were due. Throws redis::RedisError.
+/// Enqueues the job, as if it were due. Throws redis::RedisError.
 RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list,
                               const std::string& job);
-/// One that waits is the next to be claimed. The same.
+/// Makes a queued job the next to be claimed. Throws redis::RedisError.
 RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::string& feed,
                           const std::string& id);
 

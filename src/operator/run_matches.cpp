@@ -14,7 +14,7 @@ namespace w8y::verbs {
 
 namespace {
 
-/// IDs that are named where more than one fits.
+/// IDs in an error message if several match.
 constexpr std::size_t max_named = 5;
 
 }  // namespace
@@ -63,13 +63,13 @@ void RunMatches::add_held(QueryContext& query) {
 }
 
 void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
-  // Text that starts no ULID is compared with the whole history, since an exact match wins.
+  // Text with which no ULID starts is compared with the whole history, since an exact match wins.
   const auto earliest = earliest_time(start_);
   History history(query.redis, lists_of(query, list_));
   std::size_t matches = 0;
   view::RunRecord run;
   while (history.next(run)) {
-    // A run can't have ended before it was claimed.
+    // A run cannot have ended before it was claimed.
     if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) return;
     if (run.run.starts_with(start_)) {
       FoundRun& found = found_[run.run];

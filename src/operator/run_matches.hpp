@@ -24,7 +24,7 @@ struct FoundRun {
 
 class RunMatches {
  public:
-  /// `list`: a name or a pattern; nullopt: any. Throws Refusal for an empty `start`, 400.
+  /// `list`: a name or a pattern; nullopt: any. Throws QueryError for an empty `start`, 400.
   RunMatches(const std::string& start, std::optional<std::string> list);
 
   [[nodiscard]] const std::string& start() const { return start_; }
@@ -36,16 +36,17 @@ class RunMatches {
   void add(const FleetCommandResult& replies);
   /// Reads locks of circular lists. Throws redis::RedisError.
   void add_held(QueryContext& query);
-  /// Reads the history. Throws redis::RedisError, and Refusal if nothing is found in the first
-  /// `max_read` entries, 409; 0: reads all.
+  /// Reads the history. Throws redis::RedisError, and QueryError, 409, if the first `max_read`
+  /// entries have no match; 0: reads all.
   void add_finished(QueryContext& query, std::size_t max_read = 0);
 
-  /// The run with exactly this ID is found.
+  /// Returns whether the run with exactly this ID was found.
   [[nodiscard]] bool settled() const { return found_.contains(start_); }
   [[nodiscard]] bool empty() const { return found_.empty(); }
-  /// The run with exactly this ID, or the only one. Throws Refusal: 404 for none, 409 for several.
+  /// Returns the run with exactly this ID, or the only match. Throws QueryError: 404 for none, 409
+  /// for several.
   [[nodiscard]] const FoundRun& only() const;
-  /// Of the run that only() returns.
+  /// Returns the ID of the run that only() returns.
   [[nodiscard]] const std::string& id() const;
 
  private:
@@ -54,7 +55,7 @@ class RunMatches {
   std::string start_;
   std::optional<std::string> list_;
   std::map<std::string, FoundRun> found_;  ///< by ID
-  std::string missing_;                    ///< hosts that may have it
+  std::string missing_;                    ///< hosts without a reply, which may have the run
 };
 
 }  // namespace w8y::verbs

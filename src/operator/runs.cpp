@@ -11,8 +11,8 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Of one list: place and digest. Of many: when the last one came in, and how many of that
-/// millisecond have been looked at.
+/// Position of a page. Of one list: index and digest of an entry. Of several lists: the time at
+/// which the last entry was added, and the number of entries already returned for that millisecond.
 class RunWalk {
  public:
   RunWalk(QueryContext& query, const std::vector<std::string>& lists, const std::string& after)
@@ -69,7 +69,7 @@ class RunWalk {
   bool moved_ = false;
 };
 
-/// Of a long one as much as the history has, and its length.
+/// Compares as much of a long item as the history has, and its length.
 bool is_item_of(const view::RunRecord& run, const Item& item) {
   return run.item.length == item.size() && run.item.beginning == shown_part(item);
 }
@@ -92,7 +92,7 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
   std::size_t count = 0;
   view::RunRecord run;
   for (std::size_t looked = 0; walk.next(run);) {
-    // By Redis's clock: its entries are in this order, which those of hosts need not be.
+    // Entries are in order by Redis's clock, but not by the clocks of hosts.
     if (filter.since && run.entered < *filter.since) break;
     bool full = false;
     if (filter.fits(run)) {

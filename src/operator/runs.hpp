@@ -1,4 +1,4 @@
-// Finished runs, as operators ask for them.
+// Queries of finished runs by operators.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,23 @@
 
 namespace w8y::verbs {
 
-/// How much of something an answer has, and where it goes on.
+/// Limits and start of one page.
 struct PageRequest {
   std::size_t limit = 100;
-  std::string after = {};       ///< a cursor; empty: from the beginning
-  std::size_t max_read = 5000;  ///< run records that are read, besides the first ones of each list
+  std::string after = {};       ///< a cursor; empty: from the start
+  std::size_t max_read = 5000;  ///< run records to read, in addition to the first ones of each list
 };
 
-/// Hosts' clocks may differ from Redis's by so much before a run is not found.
+/// Greatest difference of a host's clock from Redis's, in either direction, at which a run is still
+/// found.
 inline constexpr WallTime clock_slack = std::chrono::hours(24);
 
 struct RunFilter {
   std::optional<Item> item = {};
   std::vector<std::string> outcomes = {};  ///< empty: any
-  bool failed = false;                     ///< only what did not succeed
+  bool failed = false;                     ///< only runs that did not succeed
   std::string host = {};                   ///< a name or a pattern; empty: any
-  std::optional<WallTime> since = {};      ///< only what has ended since then
+  std::optional<WallTime> since = {};      ///< only runs that ended since then
 
   [[nodiscard]] bool fits(const view::RunRecord& run) const;
 };

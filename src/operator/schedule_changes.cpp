@@ -15,7 +15,7 @@ namespace scripts = store::scripts;
 
 namespace {
 
-/// Of a hash that is too much for one answer.
+/// Fields per reply of a hash that is too large for one reply.
 constexpr const char* hash_fields_at_once = "16";
 
 std::optional<std::string> text_of(const redis::ReplyCopy& value) {
@@ -156,7 +156,7 @@ ScheduleChanges::Fields ScheduleChanges::fields(const std::string& hash) {
     if (error.code() != redis::ErrorCode::none) throw refused(error.what(), hash);
     if (!client_.reconnect()) throw;
   }
-  std::set<Job> seen;  // HSCAN may tell of one twice
+  std::set<Job> seen;  // HSCAN may return a job twice
   std::string cursor = "0";
   do {
     redis::ReplyCopy reply = client_.call({"HSCAN", hash, cursor, "COUNT", hash_fields_at_once});
@@ -180,7 +180,7 @@ std::vector<std::pair<Job, double>> ScheduleChanges::timeline() {
 }
 
 void ScheduleChanges::halt(const std::string& who) {
-  // Before: whoever sees the order finds out whose it is.
+  // Set first, so that any client that sees HALT finds the operator.
   for (auto& value : client_.pipeline({{"SET", keys_.halted, who},
                                        {"SET", keys_.control, store::halt},
                                        {"PUBLISH", keys_.wake, "control"}}))

@@ -1,4 +1,4 @@
-// What an operator does with schedules, and what he sees of them: each change in one step.
+// Changes and queries of schedules by operators. Each change is one step.
 #pragma once
 
 #include <cstddef>
@@ -40,50 +40,50 @@ struct JobStatus {
   std::string event;     ///< "TML", "ENQ", …
   UnixSeconds time = 0;  ///< since when
 };
-/// "TML:1381720578". nullopt: nobody of us writes that.
+/// Parses a status such as "TML:1381720578". nullopt: neither w8yd nor Redbike writes that.
 std::optional<JobStatus> read_status(const Job& job, std::string_view text);
 
 struct JobView {
-  std::optional<std::string> status;  ///< as it is written
+  std::optional<std::string> status;  ///< as stored
   std::optional<std::string> schedule;
   std::optional<double> next_run;  ///< its score on the timeline
   bool working = false;
 };
 
-/// What came of a job that was to run now.
+/// Result of running a job now.
 enum class RunNow { entered, running, queued, halted, paused, unknown, bad };
 
-/// All throw redis::RedisError.
+/// Schedule in Redis. All functions throw redis::RedisError.
 class ScheduleChanges {
  public:
   ScheduleChanges(redis::SyncClient& client, ScheduleKeys keys)
       : client_(client), keys_(std::move(keys)) {}
 
-  /// Redis's clock.
+  /// Returns the time of Redis's clock.
   UnixSeconds now();
-  /// All of them, or none where a key is of a wrong type. Codes must be without trouble.
+  /// Sets all jobs, or none if a key is of a wrong type. The codes of the jobs must be valid.
   void set(const std::vector<SetJob>& changes);
-  /// Says whether a stored schedule can be read.
+  /// Returns whether a stored schedule can be parsed.
   using IsValid = std::function<bool(const std::string& schedule)>;
-  /// Like set(), but a BadJob never replaces a valid schedule, whatever other clients write
-  /// meanwhile. Returns the places in `changes` of the jobs that were left unchanged, ascending.
+  /// As set(), but a BadJob never replaces a valid schedule, even if other clients write meanwhile.
+  /// Returns the indexes in `changes` of the jobs that were left unchanged, ascending.
   std::vector<std::size_t> set_keeping_valid(const std::vector<SetJob>& changes,
                                              const IsValid& is_valid);
-  /// False: there was nothing of it.
+  /// Removes a job. False: nothing was stored for it.
   bool unset(const Job& job);
-  /// Enters it in its queue, whatever its schedule.
+  /// Enqueues the job, regardless of its schedule.
   RunNow run_now(const Job& job);
   JobView view(const Job& job);
-  /// Field and value of each, in Redis's order: of statuses, of schedules.
+  /// Fields and values of a hash, in Redis's order.
   using Fields = std::vector<std::pair<Job, std::string>>;
   Fields statuses() { return fields(keys_.statuses); }
   Fields schedules() { return fields(keys_.schedules); }
-  /// Jobs and their times.
+  /// Returns the jobs of the timeline and their scores.
   std::vector<std::pair<Job, double>> timeline();
 
-  /// `who`: for those who ask why nothing runs.
+  /// Halts the schedule. `who`: the operator, which `why` shows.
   void halt(const std::string& who);
-  /// False: nothing was halted.
+  /// Ends the halt. False: the schedule was not halted.
   bool resume();
 
   DispatchReply dispatch(const DispatchCall& call);
@@ -91,10 +91,10 @@ class ScheduleChanges {
   [[nodiscard]] const ScheduleKeys& keys() const { return keys_; }
 
  private:
-  /// A change to be sent.
+  /// Change to be sent.
   struct Sent {
-    std::size_t place = 0;  ///< in `changes`
-    std::string only_if;    ///< of a BadJob: what the schedule must be, as in schedule_set.lua
+    std::size_t place = 0;  ///< index in `changes`
+    std::string only_if;    ///< of a BadJob: the required stored schedule, as in schedule_set.lua
   };
   redis::ReplyCopy send(const std::vector<SetJob>& changes, const std::vector<Sent>& sent);
   Fields fields(const std::string& hash);

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Additions to the timeline by other clients are found by then.
+/// Maximum time until jobs that other clients add to the timeline are detected.
 constexpr milliseconds max_wait{250};
 /// Wait after an error.
 constexpr milliseconds retry_wait{500};

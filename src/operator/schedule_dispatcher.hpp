@@ -1,4 +1,4 @@
-// Dispatch without w8yd: moves due jobs from the timeline to their queues.
+// Dispatches without w8yd: moves due jobs from the timeline to their queues.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace w8y::verbs {
 
-/// Dispatches when the next job is due, after a wake-up, and every 250 ms.
+/// Dispatcher. It runs when the next job is due, after a wake-up, and every 250 ms.
 class ScheduleDispatcher final : private detail::SubscriberOwner {
  public:
   class Handler {
    public:
     virtual ~Handler() = default;
-    /// Jobs were moved, or could not be.
+    /// Called when jobs were moved, or could not be moved.
     virtual void on_dispatched(const DispatchReply& reply) = 0;
-    /// Redis refuses the dispatch or is unavailable. Called again for another reason.
+    /// Called when Redis refuses the dispatch or is unavailable, and again if the reason changes.
     virtual void on_error(const std::string& why) = 0;
     virtual void on_recovered() = 0;
   };
 
   ScheduleDispatcher(Connection& at, const ScheduleKeys& keys, Handler& handler);
 
-  /// Runs the loop until HALT, or until somebody stops it. `first`: the time of the first dispatch.
+  /// Runs the loop until HALT, or until the loop is stopped. `first`: the time of the first
+  /// dispatch.
   void run(std::optional<UnixSeconds> first);
 
  private:
@@ -40,7 +41,7 @@ class ScheduleDispatcher final : private detail::SubscriberOwner {
   Handler& handler_;
   Timer timer_;
   bool dispatching_ = false;
-  bool again_ = false;  ///< a wake-up came during the dispatch
+  bool again_ = false;  ///< a wake-up arrived during the dispatch
   std::string error_;   ///< empty: none
   redis::Subscription wake_;
 };

@@ -21,14 +21,14 @@ namespace {
 
 using redis::ReplyCopy;
 
-/// Jobs in an answer, and how much shorter the next try is after one that was too large.
+/// Jobs per reply, and jobs per reply after a reply that was too large.
 constexpr std::int64_t long_page = 10'000;
 constexpr std::int64_t short_job_page = 500;
 constexpr std::int64_t shorter_page = 16;
-/// Names that are asked about in one write, each of which is sent five times.
+/// Names and bytes per batch; each name is sent five times.
 constexpr std::size_t jobs_of_batch = 2'000;
 constexpr std::size_t job_bytes_of_batch = std::size_t{1} << 20;
-/// Of a tag of another program's.
+/// Bytes to read of a tag, which may be from another program.
 constexpr const char* max_of_tag = "127";
 
 redis::RedisError named(const std::string& what, redis::ErrorCode code, const std::string& key) {
@@ -39,13 +39,13 @@ redis::RedisError named(const std::string& what, redis::ErrorCode code, const st
       code);
 }
 
-/// What our take noted of a job.
+/// Record of a claim by w8yd.
 struct Taken {
   std::string run;  ///< "run:<host>:<pid>:<run id>"
   std::string tag;
 };
 
-/// Far more bytes than a claim's note has.
+/// Limit far above the size of a claim's record.
 constexpr std::size_t max_of_note = std::size_t{16} << 10;
 
 Taken read_taken(const std::string& note) {
@@ -63,7 +63,7 @@ class Reader {
         most_(most),
         page_(most == 0 ? long_page : short_job_page) {}
 
-  /// nullopt: the schedule does not have it.
+  /// Reads one job; nullopt: the schedule does not have it.
   std::optional<JobState> one(const Job& job) {
     const std::string code(code_of(job));
     const std::string key = keys_.queue(code);
@@ -111,7 +111,7 @@ class Reader {
   void read_all(const std::vector<std::string>& codes) {
     std::vector<Job> taken;
     hash(keys_.taken, [&](std::string& job, std::string&) { taken.push_back(std::move(job)); });
-    std::sort(taken.begin(), taken.end());  // Redis has them in any order
+    std::sort(taken.begin(), taken.end());  // Redis has no order for them
     look_at(taken);
     for (const auto& code : codes) queue(code);
     timeline();
@@ -123,7 +123,7 @@ class Reader {
 
   [[nodiscard]] bool full() const { return most_ > 0 && jobs_.size() > most_; }
 
-  /// A page at a time, shorter_page ones where an answer is too large.
+  /// Reads one page, or shorter pages if a reply is too large.
   template <typename Make>
   ReplyCopy page(const std::string& key, const Make& make) {
     while (true) {
@@ -170,7 +170,7 @@ class Reader {
     }
   }
 
-  /// From the end that is taken from.
+  /// Reads a queue, from the end where jobs are claimed.
   void queue(const std::string& code) {
     if (!codes_.insert(code).second) return;
     const std::string key = keys_.queue(code);
@@ -192,7 +192,7 @@ class Reader {
     }
   }
 
-  /// Those of a page, after the queues that they name.
+  /// Reads the jobs of a page, after the queues that they name.
   void flush() {
     const std::vector<Job> jobs = std::exchange(next_, {});
     for (const auto& job : jobs)
@@ -219,7 +219,7 @@ class Reader {
 
   void ask_about(const std::vector<const Job*>& jobs) {
     if (jobs.empty()) return;
-    std::vector<std::string> names;  // the commands are views of them
+    std::vector<std::string> names;  // the commands refer to it
     names.reserve(2 * jobs.size());
     redis::Command statuses{"HMGET", keys_.statuses};
     redis::Command failures{"HMGET", keys_.failures};
@@ -286,9 +286,9 @@ class Reader {
   }
 
   struct Facts {
-    const ReplyCopy& left;   ///< of the key that says that it is worked on, ms; -2: it is not there
-    const ReplyCopy& value;  ///< of that key
-    bool member = false;     ///< of what is queued
+    const ReplyCopy& left;   ///< PTTL of the key that marks a running job, ms; -2: no such key
+    const ReplyCopy& value;  ///< value of that key
+    bool member = false;     ///< in the set of queued jobs
     Taken taken;
     bool on_timeline = false;
   };
@@ -305,7 +305,7 @@ class Reader {
       state.queue = queued->second.first;
       state.queue_position = queued->second.second;
     } else if (event == "ENQ" && facts.member) {
-      state.state = "queued";  // since its queue was read
+      state.state = "queued";  // after its queue was read
     } else if (facts.on_timeline) {
       state.state = "scheduled";
     } else if (event == "STP") {
@@ -370,8 +370,8 @@ class Reader {
   view::ItemList found_;  ///< its items are in jobs_ until read() returns
   std::vector<JobState> jobs_;
   std::unordered_map<Job, std::pair<std::string, std::size_t>> queued_;
-  std::set<std::string> codes_;   ///< whose queues were read
-  std::unordered_set<Job> seen_;  ///< asked about
+  std::set<std::string> codes_;   ///< queues that were read
+  std::unordered_set<Job> seen_;  ///< jobs that were queried
   std::vector<Job> next_;
 };
 

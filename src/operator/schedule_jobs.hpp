@@ -1,4 +1,4 @@
-// What the jobs of a schedule are doing, as their keys say (w8y-keys(7)).
+// Jobs of a schedule and their states, as its keys show them (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 namespace w8y::verbs {
 
 struct JobState : view::ItemView {
-  bool taken = false;   ///< w8yd has noted that it claimed the job
+  bool taken = false;   ///< w8yd has recorded that it claimed the job
   bool member = false;  ///< of the set of jobs in its queue
 };
 
-/// Those in a state (empty: in any), until there are `most` (0: all). `codes`: queues that are
-/// known of; others are found with their jobs. What is said of a job is of one moment, but not of
-/// all jobs the same. `length`: number of jobs that have a status. Throws redis::RedisError.
+/// Reads the jobs in a state (empty: any), at most `most` of them (0: all). `codes`: known queues;
+/// other queues are found by their jobs. The data of each job is from one moment, which may differ
+/// between jobs. `length`: number of jobs that have a status. Throws redis::RedisError.
 view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
                          const std::vector<std::string>& codes, const std::string& state = {},
                          std::size_t most = 0);
 
-/// These, each once and in their order; without their places in queues.
+/// Reads these jobs, each once and in this order, without their positions in queues.
 std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                       const std::vector<Job>& jobs);
 
-/// Returns one job with its place; nullopt: the schedule does not have it.
+/// Reads one job with its position; nullopt: the schedule does not have it.
 std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
                                        const Job& job);
 

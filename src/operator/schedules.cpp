@@ -23,7 +23,7 @@ using view::ItemView;
 /// Next jobs of a schedule, and next times of a job.
 constexpr std::size_t next_jobs = 5;
 constexpr std::size_t next_times = 5;
-/// What is due in the next day is counted by the quarter of an hour.
+/// Due jobs of the next day are counted per 15 min.
 constexpr std::int64_t quarter = 15 * 60;
 constexpr std::int64_t quarters = 96;
 
@@ -40,7 +40,7 @@ std::vector<std::string> lists_of_kind(const QueryContext& query, SourceKind kin
   return lists;
 }
 
-/// Reads the view of each list, and where the page goes on.
+/// Reads the view of each list, and sets the cursor of the next page.
 template <class View>
 ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
                         View (*read)(QueryContext& query, const std::string& list),
@@ -54,7 +54,7 @@ ListsPage<View> page_of(std::vector<std::string> lists, const PageRequest& part,
   return page;
 }
 
-/// How many jobs are due in each quarter of an hour from now on.
+/// Counts the jobs that are due in each period of 15 min from now on.
 std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleKeys& keys,
                                      std::int64_t now) {
   std::vector<std::string> after;
@@ -103,7 +103,7 @@ view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
     schedule.next.push_back(
         {next[i].text, due ? std::optional<WallTime>(std::chrono::seconds(*due)) : std::nullopt});
   }
-  // Of what is not on the timeline, nothing is due.
+  // Only jobs on the timeline are due.
   if (schedule.timeline > schedule.late) schedule.due_per_15min = due_counts(query, keys, now);
   return schedule;
 }
@@ -133,7 +133,7 @@ view::FeedView read_feed(QueryContext& query, const std::string& list) {
   return feed;
 }
 
-/// The next times by a rule, after the one that it is due at.
+/// Returns the next times of a schedule, after the one at which the job is due.
 std::vector<WallTime> times_of(const schedule::Schedule& read,
                                std::optional<store::UnixSeconds> due, store::UnixSeconds now) {
   std::vector<WallTime> times;
@@ -165,7 +165,7 @@ void read_schedules(QueryContext& query, const std::string& list, std::vector<It
     std::optional<store::UnixSeconds> due;
     if (jobs[i].due) due = std::chrono::duration_cast<std::chrono::seconds>(*jobs[i].due).count();
     schedule::Schedule read = schedule::parse_schedule(text.text, now);
-    // What was set to run once is stopped from then on.
+    // The schedule of a job that runs once is STOP from then on.
     if (due && std::holds_alternative<schedule::Stop>(read)) read = schedule::At{*due};
     jobs[i].schedule = text.text;
     jobs[i].words = schedule::in_words(read, text.text);

@@ -12,23 +12,23 @@
 
 namespace w8y::verbs {
 
-/// A page of lists of one kind.
+/// Page of lists of one kind.
 template <class View>
 struct ListsPage {
   std::vector<View> lists;
   std::string next;  ///< a cursor; empty: there are no more
 };
 
-/// The schedules of the config, by name.
+/// Returns the schedules of the config, by name.
 ListsPage<view::ScheduleView> list_schedules(QueryContext& query, const PageRequest& part);
-/// The feeds of jobs of the config, by name.
+/// Returns the feeds of jobs of the config, by name.
 ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& part);
 
 struct ScheduleDetail {
   view::ScheduleView schedule;
   ItemsPage jobs;  ///< with their schedules and next times
 };
-/// One schedule, and its jobs in a state; empty: all. Throws Refusal.
+/// Returns one schedule and its jobs in a state; empty: all. Throws QueryError.
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part);
 
@@ -36,7 +36,7 @@ ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const
 /// the timeline, and the rest.
 void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
                    const ItemFilter& filter, const PageRequest& part);
-/// Reads the schedules of these jobs: as they are stored, in words, and the next times.
+/// Reads the schedules of these jobs: as stored, their description, and the next times.
 void read_schedules(QueryContext& query, const std::string& list,
                     std::vector<view::ItemView>& jobs);
 

@@ -13,18 +13,19 @@
 
 namespace w8y::verbs {
 
-/// A number from 0 that Redis has as text; 0 where it has none.
+/// Parses a number from 0; 0 if the text is none.
 std::int64_t stored_number(std::string_view text);
-/// When a run was claimed, as its id says; nullopt: it is no ULID.
+/// Returns when a run was claimed, from its ID; nullopt: the ID is not a ULID.
 std::optional<WallTime> time_of_run(const std::string& run);
-/// Digits and upper-case letters, as ids of runs have them.
+/// Converts a text to digits and upper-case letters, as in IDs of runs.
 std::string run_id_of(std::string text);
-/// When the first run was claimed whose id starts so; nullopt: no id does.
+/// Returns the earliest claim time of a run whose ID starts with `start`; nullopt: no ID can.
 std::optional<WallTime> earliest_time(const std::string& start);
-/// The second in which a job with this score is dispatched; nullopt: never.
+/// Returns the second in which a job with this score is dispatched; nullopt: never.
 std::optional<store::UnixSeconds> due_second(std::optional<double> score);
 
-/// Of a long one the beginning, and how long it is: "xxx… (the first 4096 of 9437186 bytes)".
+/// Formats an item. A long one is truncated, with its length: "xxx… (the first 4096 of 9437186
+/// bytes)".
 std::string item_text(const DisplayItem& item);
 
 }  // namespace w8y::verbs

@@ -21,11 +21,11 @@ namespace {
 
 using redis::ReplyCopy;
 
-/// Items and jobs of a list that are looked at for its figures.
+/// Items and jobs of a list that are read for its statistics.
 constexpr std::size_t max_counted = 10'000;
-/// Runs of the history that are looked at for the last failure.
+/// Run records that are searched for the last failure.
 constexpr std::size_t max_back = 2'000;
-/// Bytes of the last line that it wrote.
+/// Bytes of its last line of log output.
 constexpr std::size_t max_said = 200;
 /// Bytes of the value of a pause.
 constexpr const char* max_of_pause = "4096";
@@ -44,7 +44,7 @@ void add_run(WhyItem& item, const FleetCommandResult& replies) {
 
 // ---- the list
 
-/// Its own keys, those that all kinds of work have.
+/// Keys that lists of all kinds have.
 struct CommonKeys {
   explicit CommonKeys(const WhyQuestion& question) {
     const std::string prefix = question.list.empty() ? "" : question.list + ":";
@@ -88,7 +88,7 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
 
 // ---- items of a circular list
 
-/// Its outcome's reason, and the last line that it wrote.
+/// Returns the reason of the outcome, and the last line of log output.
 std::string said(const view::RunRecord& run) {
   std::string text = run.reason;
   std::string_view tail = run.error_output;
@@ -121,7 +121,7 @@ WhyItems count_items(QueryContext& query, const std::string& list) {
     items.states[state] = count;
     items.examined += count;
   }
-  if (found.whole) items.length = items.examined;  // each once
+  if (found.whole) items.length = items.examined;  // without copies
   for (const view::ItemView& item : found.items) {
     if (item.state != "delayed" || !item.left) continue;
     items.first_free = std::min<Duration>(items.first_free.value_or(Duration::max()), *item.left);
@@ -145,7 +145,7 @@ WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKi
   return item;
 }
 
-/// Whether the last failure says more than what is there.
+/// Returns whether the last failure explains more than the current state.
 bool wants_failure(const WhyItem& item) {
   return item.failures > 0 || item.state == "quarantined" || item.state == "died" ||
          item.state == "stalled";
@@ -167,7 +167,7 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
     return why_list(list, items);
   }
   WhyItem item = read_why_item(query, question, kind);
-  // Of a schedule and a feed, there would be no such kind of work otherwise.
+  // The kind of a schedule or feed was found by its keys, so they exist.
   list.has_keys = kind != SourceKind::circular || !item.state.empty() ||
                   query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
   add_run(item, question.replies);

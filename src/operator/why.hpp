@@ -1,5 +1,5 @@
-// Why an item does not run, or a list not faster: the facts, from Redis and from what the fleet
-// tells.
+// Facts that explain why an item does not run, or what limits a list. They are from Redis and from
+// the replies of the fleet.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace w8y::verbs {
 struct WhyQuestion {
   std::string list;
   std::optional<Item> item;
-  WallTime asked{0};  ///< when, by the clock of the host that gathers the facts
+  WallTime asked{0};  ///< time of the query, by the clock of the host that collects the facts
   std::string (*time_text)(WallTime time) = nullptr;
 
-  std::string fleet_error;       ///< why the fleet can't be seen; empty: it can
+  std::string fleet_error;       ///< why the fleet cannot be read; empty: it can
   std::vector<FleetHost> hosts;  ///< each with the list, if its config has it
-  FleetCommandResult replies;    ///< to the command `runs` for this list; empty: not asked
+  FleetCommandResult replies;    ///< to the command `runs` for this list; empty: not sent
 };
 
 /// Explains a list or an item. An unknown list counts as circular. Throws redis::RedisError.

@@ -28,7 +28,7 @@ std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& key
   if (length == 0 || length > static_cast<std::int64_t>(schedule::max_schedule)) return {};
   const std::string text = client.call({"HGET", keys.schedules, job.item}).text;
   schedule::Schedule read = schedule::parse_schedule(text, now);
-  // What was set to run once is stopped from then on.
+  // The schedule of a job that runs once is STOP from then on.
   if (job.due && std::holds_alternative<schedule::Stop>(read))
     read = schedule::At{job.due->count() / 1000};
   return std::holds_alternative<schedule::Bad>(read) ? "" : schedule::in_words(read, text);

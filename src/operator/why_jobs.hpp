@@ -1,4 +1,4 @@
-// Facts of jobs, for why.
+// Facts about jobs, for `why`.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace w8y::verbs {
 
-/// Who has halted the schedule, if it is.
+/// Reads who halted the schedule, if it is halted.
 void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into);
-/// A job of a schedule; one on the timeline with its schedule in words.
+/// Reads a job of a schedule; on the timeline, with the description of its schedule.
 std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
                                                  const Item& name);
-/// `queues`: those that are known.
+/// Counts jobs by state. `queues`: the known queues.
 WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
                     const std::vector<std::string>& queues, WallTime now);
 WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed);

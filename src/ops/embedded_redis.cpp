@@ -23,7 +23,7 @@ namespace {
 constexpr Duration look_interval = std::chrono::milliseconds(20);
 constexpr std::size_t max_log_line = 1024;
 
-/// A connection to a unix socket is there at once, or not.
+/// Whether a server accepts connections. A connection to a Unix socket succeeds or fails at once.
 bool answers(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -106,9 +106,9 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
   std::string program_;
   State state_ = State::pausing;
   Duration pause_;
-  Timer timer_;  ///< the next look, or the next start
+  Timer timer_;  ///< next check or next start
   LineSplitter lines_;
-  std::string last_line_;  ///< of its log: says why it ended
+  std::string last_line_;  ///< of its log: the reason of its end
   Instant up_since_{};
   std::unique_ptr<process::Child> child_;
   bool ended_ = false;
@@ -147,7 +147,8 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
 void EmbeddedRedis::Impl::start() {
   child_.reset();  // the one that has ended
   if (answers(socket_)) {
-    // The lock is ours, so it is one that outlived its w8yd for a moment, or was started by hand.
+    // This process holds the lock, so the other server has outlived its w8yd briefly, or was
+    // started by hand.
     pause("another server answers on " + socket_);
     return;
   }

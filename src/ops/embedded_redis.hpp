@@ -1,4 +1,4 @@
-// A private Redis server for a host that has none (`w8yd --embedded`).
+// Private Redis server for a host that has none (`w8yd --embedded`).
 #pragma once
 
 #include <memory>
@@ -17,41 +17,43 @@ namespace w8y::ops {
 
 struct EmbeddedRedisOptions {
   std::string directory;                                ///< data, socket, lock and pidfile
-  std::string program = "redis-server";                 ///< a name is looked for in PATH
+  std::string program = "redis-server";                 ///< a plain name is searched for in PATH
   Duration min_pause = std::chrono::milliseconds(100);  ///< before a restart; doubles each time
   Duration max_pause = std::chrono::seconds(30);
-  Duration steady = std::chrono::seconds(60);  ///< up for so long: the next pause is short again
-  /// Between SIGTERM and SIGKILL: it has to write what is not on disk yet.
+  Duration steady = std::chrono::seconds(60);  ///< uptime after which pauses start again
+  /// Time between SIGTERM and SIGKILL, in which the server writes its data to disk.
   Duration kill_grace = std::chrono::seconds(30);
-  process::ControlGroups* groups = nullptr;  ///< to give it one of its own
+  process::ControlGroups* groups = nullptr;  ///< to give it its own control group
 };
 
 class EmbeddedRedisHandler {
  public:
   virtual ~EmbeddedRedisHandler() = default;
-  /// It accepts connections, for the first time or again.
+  /// Called when the server accepts connections, for the first time or again.
   virtual void on_redis_up() = 0;
-  /// It ended by itself, or didn't start; it is tried again after `pause`.
+  /// Called when the server has ended unexpectedly or did not start. It is started again after
+  /// `pause`.
   virtual void on_redis_down(const std::string& why, Duration pause) = 0;
-  /// A line of its log: raw bytes.
+  /// Called for a line of its log: raw bytes.
   virtual void on_redis_log(const std::string& line) = 0;
-  /// After stop(): it has ended.
+  /// Called when the server has ended after stop().
   virtual void on_redis_stopped() = 0;
 };
 
-/// Starts redis-server on a unix socket (no TCP), with an append-only file, and starts it again
-/// when it dies. Everything in the folder is for its owner only. One per folder, by a lock that
-/// goes with the process.
+/// Starts redis-server on a Unix socket (no TCP) with an append-only file, and restarts it when it
+/// ends. All its files are accessible to their owner only. A lock that ends with the process allows
+/// one server per directory.
 ///
-/// starting: it runs, and doesn't answer yet. up. pausing: it died, and waits for its next start.
-/// stopping: SIGTERM was sent. stopped: for good.
+/// starting: it runs and does not accept connections yet. up: it accepts connections. pausing: it
+/// has ended and waits for its next start. stopping: SIGTERM was sent. stopped: it has ended for
+/// good.
 class EmbeddedRedis {
  public:
-  /// Throws std::runtime_error, which says what to do: the folder can't be made, belongs to
-  /// somebody else, can be written by others, or is in use; there is no such program. Handlers are
-  /// called from the loop only.
+  /// Throws std::runtime_error with the remedy if there is no such program, or if the directory
+  /// cannot be created, belongs to another user, is writable by others, or is in use. The loop
+  /// calls the handler.
   EmbeddedRedis(loop::Loop& loop, EmbeddedRedisOptions options, EmbeddedRedisHandler& handler);
-  /// Kills it if it still runs: use stop() first.
+  /// Kills the server if it still runs: call stop() first.
   ~EmbeddedRedis();
   EmbeddedRedis(const EmbeddedRedis&) = delete;
   EmbeddedRedis& operator=(const EmbeddedRedis&) = delete;
@@ -66,8 +68,8 @@ class EmbeddedRedis {
   std::unique_ptr<Impl> impl_;
 };
 
-/// $STATE_DIRECTORY (the first, if there are several), else $XDG_STATE_HOME/w8y, else
-/// ~/.local/state/w8y. Throws std::runtime_error without a home.
+/// Returns the first directory of $STATE_DIRECTORY, else $XDG_STATE_HOME/w8y, else
+/// ~/.local/state/w8y. Throws std::runtime_error if there is no home directory.
 std::string default_embedded_directory();
 
 }  // namespace w8y::ops

@@ -192,7 +192,7 @@ void EventLog::tell(const HostChanged& event) {
       if (admits_command("quiet")) log_.info("host is quiet: starting no new runs");
       break;
     case HostState::draining:
-      flush();  // what happened before is told before
+      flush();  // earlier events are logged first
       log_.info("draining", {{"reason", event.why}, {"running", event.running}});
   }
 }

@@ -1,4 +1,4 @@
-// Events as lines of the log: one line per cause, however many lists or runs it concerns.
+// Writes events as lines of the log: one line per cause, regardless of the number of lists or runs.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@ class EventLog final : public EventHandler {
   ~EventLog() override;
 
   void on_event(const Event& event) override;
-  /// What is frequent is for debugging.
+  /// Frequent events are logged at level debug.
   [[nodiscard]] bool listens() const override { return log_.enabled(LogLevel::debug); }
-  /// Lines that children of the list wrote and that were left out, since the start.
+  /// Number of lines dropped since the start, of lines that children of the list wrote.
   [[nodiscard]] std::uint64_t left_out(const std::string& list) const;
-  /// Writes what waits for more of the same.
+  /// Writes the events that wait to be coalesced.
   void flush() { gathered_.flush(); }
 
  private:
-  /// Of the lines that are no messages, of a run or a process, the first few are logged, the rest
-  /// only counted.
+  /// Number of invalid protocol lines of a run or a process that are logged. The others are only
+  /// counted.
   static constexpr std::size_t ignored_lines_logged = 3;
   struct Teller;
 
-  // runs
+  // Runs.
   void tell(const RunStarted& event);
   void tell(const RunProgressed& event);
-  void tell(const RunUpdated&) {}  // for whoever asked for it
+  void tell(const RunUpdated&) {}  // for event streams
   void tell(const RunLogged& event);
   void tell(const RunLineIgnored& event);
   void tell(const RunPartIgnored& event);
@@ -47,16 +47,16 @@ class EventLog final : public EventHandler {
   void tell(const SettlementsAbandoned& event);
   void tell(const ItemQuarantined& event);
   void tell(const StreamProcessEvent& event);
-  // lists
+  // Lists.
   void tell(const ListChanged& event);
   void tell(const ShortageChanged& event);
   void tell(const ClaimsRefused& event);
-  void tell(const ListPaused&) {}  // the operator who has done it is told
+  void tell(const ListPaused&) {}  // the operator gets a reply
   void tell(const WritesRefused& event);
   void tell(const MaintenanceChanged& event);
   void tell(const ListOverdue& event);
   void tell(const PollerGone& event);
-  // the host
+  // The host.
   void tell(const HostReady& event);
   void tell(const HostChanged& event);
   void tell(const RunsSignalled& event);
@@ -67,10 +67,11 @@ class EventLog final : public EventHandler {
   void tell(const GearmanChanged& event);
   void tell(const GearmanProblem& event);
 
-  /// Whether a line that a child wrote is to be logged; says how many were left out before it.
+  /// Whether to log a line that a child wrote. If lines were dropped before it, logs their number.
   bool admits(std::string_view talker, LogField of, std::string_view list);
   void tell_left_out(std::size_t lines, LogField of, std::string_view list);
-  /// The same for a line that each of an operator's commands causes.
+  /// Whether to log the event of an operator's command. If lines were dropped before it, logs their
+  /// number.
   bool admits_command(const char* kind);
   void tell_end(const RunEnded& run);
   void tell_lost_run(const RunEnded& run);

@@ -1,4 +1,4 @@
-// What many lists or runs may meet for one cause: gathered, and told together.
+// Events that have one cause for many lists or runs, and are coalesced to one line.
 #include <string>
 
 #include "ops/event_log.hpp"
@@ -51,7 +51,7 @@ EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
             log_.info("run records accepted again", {{list_key(over.group), over.group.names()}});
           }) {}
 
-/// A Redis that is away costs all lists their locks: they are told together.
+/// Coalesces lost runs, since an outage of Redis loses the leases of all lists.
 void EventLog::tell_lost_run(const RunEnded& event) {
   gathered_.add(
       "lost run", std::string(event.of.prefix),
@@ -89,7 +89,7 @@ void EventLog::tell(const LeaseChanged& event) {
       });
 }
 
-/// Each of the runs counts, and they come list by list.
+/// Counts each run. The events come list by list.
 void EventLog::tell(const SettlementsAbandoned& event) {
   for (std::size_t i = 0; i < event.runs; ++i)
     gathered_.add("given up " + std::string(event.redis), std::string(event.prefix),
@@ -112,7 +112,7 @@ void EventLog::tell(const ListChanged& event) {
   }
   if (event.state != ListState::ineligible) return;
   const std::string reason(event.why);
-  // A folder or an account is the same cause for every program.
+  // A directory or an account is the same cause for every program.
   const std::string key = "ineligible " + (event.of_host ? std::string() : program + ": ") + reason;
   gathered_.add(
       key, list,
@@ -133,7 +133,7 @@ void EventLog::tell(const ShortageChanged& event) {
 
 void EventLog::tell(const ClaimsRefused& event) {
   if (event.over) return refusals_.end(event.of.id);
-  unwritten_.forget(event.of.id);  // a part of that
+  unwritten_.forget(event.of.id);  // implied by the line above
   refusals_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 

@@ -16,8 +16,9 @@ namespace w8y::ops {
 
 namespace {
 
-/// systemd.exec(5): JOURNAL_STREAM is device and inode of the socket to the journal. A child of a
-/// service may have it set and write elsewhere, so it is compared.
+/// Whether standard error is the journal. JOURNAL_STREAM has device and inode of the socket to the
+/// journal (systemd.exec(5)). A child of a service may inherit the variable and write elsewhere, so
+/// the values are compared.
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat status {};
@@ -49,7 +50,7 @@ class Log::Impl {
       : sink_(std::make_shared<LogSink>(
             [this](std::uint64_t lost, int error) { return notice(lost, error); })),
         logger_("w8y", sink_) {
-    // What spdlog itself has to say must not go to standard output or throw.
+    // Errors of spdlog must not go to standard output or throw.
     logger_.set_error_handler([](const std::string&) {});
     apply(settings_);
   }

@@ -14,19 +14,18 @@
 
 namespace w8y::ops {
 
-/// What a child said. It stands last in its line, always in quotes, and has the room that the
-/// other fields leave: whatever it is, nobody can take it for a line of ours.
+/// Output of a child. It is the last field of its line, always in quotes, and gets the room that
+/// the other fields leave. So output cannot imitate a line of w8yd.
 struct ChildOutput {
   std::string_view text;
 };
 
-/// An item: as much of it as is shown anywhere, and its length, in a field of its own, where that
-/// is not all of it.
+/// An item, truncated as everywhere. If it is truncated, a separate field has its length.
 struct LoggedItem : ItemRef {
   explicit LoggedItem(const ItemRef& item) : ItemRef(item) {}
 };
 
-/// One `key=value`. Keys are ours (plain words); values may be any bytes and are escaped.
+/// One `key=value`. Keys are plain words of w8yd. Values may be any bytes and are escaped.
 struct LogField {
   using FieldValue = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool,
                                   ChildOutput, LoggedItem>;
@@ -63,11 +62,11 @@ struct LogSettings {
   std::string file;  ///< empty: standard error
 };
 
-/// Where lines go.
+/// Interface that writes lines.
 class LineLog {
  public:
   virtual ~LineLog() = default;
-  /// False: lines of this level are left out.
+  /// False: lines of this level are not written.
   [[nodiscard]] virtual bool enabled(LogLevel level) const = 0;
 
   void write(LogLevel level, std::string_view message, LogFields fields = {}) {
@@ -93,34 +92,35 @@ class LineLog {
   virtual void put(LogLevel level, std::string_view message, LogFields fields) = 0;
 };
 
-/// Never throws, and hardly ever waits: a full disk or a reader that stopped reading costs lines,
-/// not time. Lines that could not be written are counted, and the log says how many as soon as it
-/// can be written again. Every line is at most PIPE_BUF bytes, so that lines of several writers
-/// don't mix, and a pipe that nobody reads is not waited for; only where it goes to a file or a
-/// socket, a long item takes the room that it needs. Where standard error may be a pipe, the
-/// program has to ignore SIGPIPE.
+/// Log that never throws and rarely waits: a full disk or a reader that has stopped costs lines,
+/// not time. It counts lines that could not be written, and logs their number as soon as it can
+/// write again. Every line has at most PIPE_BUF bytes, so that lines of several writers do not mix
+/// and a pipe without a reader does not block. Only in a file or a socket may a long item exceed
+/// this limit. If standard error may be a pipe, the program must ignore SIGPIPE.
 ///
-/// If standard error is the journal, text lines have no time but the priority that it reads.
+/// If standard error is the journal, text lines have the priority for the journal instead of the
+/// time.
 class Log final : public LineLog {
  public:
-  /// To standard error, as text.
+  /// Logs to standard error, as text.
   Log();
   explicit Log(const LogSettings& settings);
   ~Log() override;
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// A file that can't be opened is said in the log, which goes on where it was.
+  /// Applies settings. If the file cannot be opened, logs that to the present destination and keeps
+  /// it.
   void configure(const LogSettings& settings);
-  /// Opens the file of settings to come, so that configure() can't fail; nothing changes yet. The
-  /// present file is only checked again. Why it can't be opened; empty: it is.
+  /// Opens the file of future settings, so that configure() cannot fail, and changes nothing else.
+  /// If it is the present file, only checks it. Returns the error; empty if there is none.
   std::string prepare(const LogSettings& settings);
-  /// Opens the file anew, after it was moved away (SIGHUP).
+  /// Reopens the file after it was moved away (SIGHUP).
   void reopen();
 
   [[nodiscard]] bool enabled(LogLevel level) const override;
 
-  /// Lines that could not be written, in all.
+  /// Total number of lines that could not be written.
   [[nodiscard]] std::uint64_t lost() const;
 
  private:

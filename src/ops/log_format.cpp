@@ -14,7 +14,7 @@ namespace w8y::ops {
 
 namespace {
 
-/// What time, level and the punctuation around them may take of a line.
+/// Maximum number of bytes of a line for time, level and punctuation.
 constexpr std::size_t frame = 128;
 constexpr std::size_t budget = max_log_line - frame;
 
@@ -39,7 +39,8 @@ std::string plain_field(const LogField& field) {
   return ' ' + std::string(field.key) + '=' + std::visit(PlainValue{}, field.value);
 }
 
-/// Bytes that are no UTF-8 are given exactly, as in the protocol: KEY_base64.
+/// Formats a field. If the value is not UTF-8, the field KEY_base64 has its exact bytes, as in the
+/// protocol.
 std::string json_field(const LogField& field) {
   std::string key(field.key);
   std::string value;
@@ -59,7 +60,7 @@ std::string json_field(const LogField& field) {
   return ",\"" + key + "\":" + value;
 }
 
-/// As much of it as fits, and its length where that is not all.
+/// Formats an item up to `most` bytes, and its length if it is truncated.
 std::string item_field(LogFormat format, const LogField& field, std::size_t most) {
   const auto& item = std::get<LoggedItem>(field.value);
   const std::string key(field.key);
@@ -88,7 +89,7 @@ std::string item_field(LogFormat format, const LogField& field, std::size_t most
   return ' ' + key + '=' + text + (cut ? ' ' + key + "_length=" + length : "");
 }
 
-/// A field of a child's words, cut so that the line stays within its limits.
+/// Formats the output of a child, truncated so that the line stays within its limit.
 std::string said_field(LogFormat format, const LogField& field, std::size_t room) {
   const std::string_view said = std::get<ChildOutput>(field.value).text;
   const std::string key(field.key);
@@ -117,7 +118,7 @@ class LevelName : public spdlog::custom_flag_formatter {
   }
 };
 
-/// sd-daemon(3): "<6>" in front of a line is its priority for the journal.
+/// Writes "<6>" in front of a line, its priority for the journal (sd-daemon(3)).
 class Priority : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& msg, const std::tm&,

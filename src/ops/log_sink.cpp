@@ -13,7 +13,7 @@ namespace w8y::ops {
 
 namespace {
 
-/// How long a reader that is behind is waited for, once, before its lines are dropped.
+/// Time limit of the one wait for a slow reader, before lines are dropped.
 constexpr int timeout_ms = 50;
 
 }  // namespace

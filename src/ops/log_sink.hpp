@@ -1,4 +1,4 @@
-// Where lines of the log go: a descriptor that may be full, slow or gone.
+// Destination of log lines: a descriptor that may be full, slow or closed.
 #pragma once
 
 #include <spdlog/details/null_mutex.h>
@@ -11,10 +11,10 @@
 
 namespace w8y::ops {
 
-/// A spdlog sink for one thread, which counts what it could not write.
+/// Sink of spdlog for one thread, which counts lines that it could not write.
 class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  /// Gives the text of the line that says how many were lost, and why (errno).
+  /// Returns the line that reports the number of lost lines, and the cause (errno).
   using Notice = std::function<std::string(std::uint64_t lost, int error)>;
 
   explicit LogSink(Notice notice);
@@ -22,13 +22,14 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   LogSink(const LogSink&) = delete;
   LogSink& operator=(const LogSink&) = delete;
 
-  /// Appends to a file from now on (mode 0640 if it is new), which open_own_for_writing() opens;
-  /// empty: to standard error. Returns why it cannot, and then changes nothing.
+  /// Appends to a file from now on (mode 0640 if it is new), opened by open_own_for_writing().
+  /// Empty: writes to standard error. Returns the error, and then changes nothing.
   std::string open(const std::string& path);
-  /// Opens it, and no more: open() of the same path takes what was opened, and can't fail.
+  /// Opens a file without using it: open() of the same path then uses it and cannot fail.
   std::string prepare(const std::string& path);
   void discard_prepared();
-  /// A file or a socket: they take a line as a whole, however long it is, and soon.
+  /// Whether the destination accepts a line of any length as a whole and without delay: a file or a
+  /// socket.
   [[nodiscard]] bool takes_long_lines() const;
   [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }
 
@@ -42,13 +43,13 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 
   Notice notice_;
   int fd_;
-  bool owned_ = false;  ///< fd_ is ours to close
+  bool owned_ = false;  ///< close fd_ in the destructor
   std::string prepared_path_;
   int prepared_ = -1;   ///< open and not used yet
   bool torn_ = false;   ///< a line was written in part
-  bool stuck_ = false;  ///< the reader didn't read the last time we waited for it
+  bool stuck_ = false;  ///< the reader did not read during the last wait
   int error_ = 0;
-  std::uint64_t lost_ = 0;  ///< and not told yet
+  std::uint64_t lost_ = 0;  ///< not reported yet
   std::uint64_t lost_in_all_ = 0;
 };
 

@@ -24,8 +24,8 @@ double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// One metric with all that it is told of; it is written when it is over, so that all of them never
-/// stand in memory together.
+/// One metric with all its samples. It is written in its destructor, so that memory holds one
+/// metric at a time.
 class Family {
  public:
   Family(std::ostream& out, std::string name, std::string help, MetricType type) : out_(out) {
@@ -73,7 +73,7 @@ class Family {
   MetricFamily family_;
 };
 
-/// All metrics of a host, one after the other.
+/// Writes all metrics of a host in order.
 class Writer {
  public:
   explicit Writer(const HostMetrics& metrics) : metrics_(metrics) {}
@@ -98,11 +98,11 @@ class Writer {
   Family histogram(const char* name, const char* help) {
     return {out_, name, help, MetricType::Histogram};
   }
-  /// A list's name is bytes, a label's value UTF-8.
+  /// Label value for the name of a list. The name may be any bytes; a label value is UTF-8.
   static std::string label(const std::string& prefix) {
     return is_utf8(prefix) ? prefix : escape(prefix);
   }
-  /// For each list that has run here: its name, what is known of it.
+  /// Calls `look` with the name and the metrics of each list that has run on this host.
   template <typename Look>
   void each_run(Look look) const {
     for (const ListMetrics& list : metrics_.lists)

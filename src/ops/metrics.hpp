@@ -1,4 +1,4 @@
-// What a host counts, as Prometheus reads it (w8y-metrics(7)).
+// Metrics of a host in the format of Prometheus (w8y-metrics(7)).
 #pragma once
 
 #include <cstddef>
@@ -18,23 +18,22 @@
 
 namespace w8y::ops {
 
-/// What is told of a list besides its state.
+/// Metrics of a list apart from its state.
 struct ActiveListMetrics {
-  bool ran = false;  ///< here, since the start
+  bool ran = false;  ///< on this host, since the start
   SourceKind kind = SourceKind::circular;
   std::size_t running = 0;
   RunCounters counters;
   RunStats run_stats;
-  std::uint64_t left_out = 0;  ///< lines, of the log
+  std::uint64_t left_out = 0;  ///< log lines that were dropped
   std::optional<ListStats> stats;
-  Duration overdue_after{0};  ///< 0: not watched
+  Duration overdue_after{0};  ///< 0: not checked
 };
 
 struct ListMetrics {
   std::string prefix;
   ListState state = ListState::idle;
-  std::unique_ptr<ActiveListMetrics>
-      living;  ///< nullptr: it has not run, and nothing is known of it
+  std::unique_ptr<ActiveListMetrics> living;  ///< nullptr: never run
 };
 
 struct HostMetrics {
@@ -42,7 +41,7 @@ struct HostMetrics {
   CallTimes redis_answered;
   std::uint64_t redis_bytes_in = 0;
   std::uint64_t redis_bytes_out = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> redis_commands;  ///< by kind
+  std::vector<std::pair<std::string, std::uint64_t>> redis_commands;  ///< by command or script
   CallTimes loop_lag;
   CallTimes probes;
   std::size_t settlements_waiting = 0;
@@ -50,13 +49,14 @@ struct HostMetrics {
   std::uint64_t reloads_failed = 0;
   std::uint64_t not_started[3] = {0, 0, 0};  ///< as in RunStats
   std::optional<FleetCounts> fleet;
-  std::optional<Duration> key_expiry;  ///< the shortest of all lists that are served
+  std::optional<Duration> key_expiry;  ///< minimum of all lists served
   std::vector<ListMetrics> lists;
 };
 
 inline constexpr const char* metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 
-/// In Prometheus' text form. Takes a while for ten thousand lists: not for the loop.
+/// Returns the text format of Prometheus. Takes some time for ten thousand lists: do not call it on
+/// the thread of the loop.
 std::string metrics_text(const HostMetrics& metrics);
 
 }  // namespace w8y::ops

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
   throw std::runtime_error("can't use the folder " + path + ": " + why);
 }
 
-/// As of a config: another user who can write a directory above it can put another in its place.
+/// Checks the parent directories, as for a config: a user who can write to one of them can replace
+/// the directory.
 void check_way(const std::string& path) {
   if (const std::string why = distrust_of_directory(path); !why.empty())
     cant_use(path, "it " + why);

@@ -1,16 +1,16 @@
-// A folder that one process of one user has for itself.
+// Directory that belongs to one process of one user.
 #pragma once
 
 #include <string>
 
 namespace w8y::ops {
 
-/// Made with mode 0700 if it is missing, and locked. The lock goes with the process, however it
-/// ends.
+/// Directory that is created with mode 0700 if missing, and locked. The lock ends with the process
+/// in every case.
 class PrivateDirectory {
  public:
-  /// Throws std::runtime_error: it can't be made, it belongs to somebody else, others can write in
-  /// it, or another process has it.
+  /// Throws std::runtime_error if the directory cannot be created, belongs to another user, is
+  /// writable by others, or is locked by another process.
   explicit PrivateDirectory(std::string path);
   ~PrivateDirectory();
   PrivateDirectory(const PrivateDirectory&) = delete;

@@ -12,7 +12,7 @@ namespace w8y::ops {
 
 namespace {
 
-/// Of the host, as Unix time.
+/// Boot time of the host, as Unix time.
 double boot_time() {
   std::ifstream stat("/proc/stat");
   for (std::string word; stat >> word;) {
@@ -29,7 +29,7 @@ std::uint64_t open_descriptors() {
   for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
        at.increment(error))
     ++count;
-  return count > 0 ? count - 1 : 0;  // without the one that looks
+  return count > 0 ? count - 1 : 0;  // without the descriptor of this loop
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::uint64_t open_descriptors() {
 std::optional<ProcessStats> process_stats() {
   std::ifstream file("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
-  // The name may hold anything, and ends with the last ')'.
+  // The name may contain any characters, and ends with the last ')'.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream rest(text.substr(name_end + 1));

@@ -1,4 +1,4 @@
-// What a process takes of its host, by /proc.
+// Resource usage of a process, from /proc.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ProcessStats {
   std::uint64_t max_descriptors = 0;
 };
 
-/// nullopt: /proc is not to be read.
+/// Statistics of this process. nullopt if /proc cannot be read.
 std::optional<ProcessStats> process_stats();
 
 }  // namespace w8y::ops

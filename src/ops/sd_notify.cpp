@@ -19,7 +19,7 @@ void send([[maybe_unused]] const std::string& state) {
 #endif
 }
 
-/// A newline would begin another assignment.
+/// A newline would start another assignment.
 std::string status_line(std::string_view text) {
   return "STATUS=" + escape(text);
 }

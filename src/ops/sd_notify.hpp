@@ -1,5 +1,5 @@
-// Telling systemd how the service is (sd_notify(3)). Without systemd, or without the library, every
-// call does nothing.
+// Notifies systemd of the state of the service (sd_notify(3)). Without systemd, or without the
+// library, every call does nothing.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,17 @@ namespace w8y::ops {
 
 class SdNotify {
  public:
-  /// Reads the watchdog's interval from the environment.
+  /// Reads the interval of the watchdog from the environment.
   SdNotify();
 
   void ready(std::string_view status);
-  /// Followed by ready() when the reload is over, whatever came of it.
+  /// Notifies of a reload. Call ready() when it has ended, with or without success.
   void reloading();
   void stopping(std::string_view status);
-  /// One line for `systemctl status`.
+  /// Sets the line that `systemctl status` shows.
   void status(std::string_view text);
-  /// How long systemd waits for feed_watchdog(): feed it twice as often. nullopt: it doesn't.
+  /// Interval within which systemd expects feed_watchdog(): call it twice as often. nullopt: no
+  /// watchdog.
   [[nodiscard]] std::optional<Duration> watchdog() const { return watchdog_; }
   void feed_watchdog();
 

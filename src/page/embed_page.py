@@ -1,9 +1,9 @@
 """Makes a C++ file of the page: embed_page.py OUTPUT index.html FILE...
 
-Each FILE (others than scripts of Python and index.html) is kept as it is and compressed, under a name with a digest of them all in it: whoever has
-a file of that name has the right one, for ever. What names another file (`./dom.js` in a module,
-`page/style.css` in index.html) gets that name. index.html is in two parts: the lists stand where it
-says @LISTS@.
+Each FILE with a known suffix is embedded plain and compressed. Its name contains a digest of all files, so that a
+browser may cache a file of that name without limit. References to other files (`./dom.js` in a module,
+`page/style.css` in index.html) are changed to these names. index.html is split into two parts at @LISTS@, where the
+lists are inserted.
 """
 
 import gzip
@@ -17,7 +17,7 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: Bytes of all files, as they are.
+#: Maximum number of bytes of all files, uncompressed.
 MOST = 100_000
 
 
@@ -69,7 +69,7 @@ def main(output, index, *files):
     ]
     for path in paths:
         data = rename(path.read_text(encoding="utf-8"), "./").encode()
-        # Without a time in it: the same files make the same program.
+        # Without a time, so that the same files result in the same program.
         packed = gzip.compress(data, 9, mtime=0)
         parts += [f'{{"{named[path.name]}", "{TYPES[path.suffix]}", {view(data)}, {view(packed)}}},']
     parts += ["  };", "  return files;", "}", "", "}  // namespace w8y::page", ""]

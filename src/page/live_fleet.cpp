@@ -14,17 +14,17 @@ namespace w8y::page {
 
 namespace {
 
-/// Bytes of hosts that pages are sent.
+/// Maximum number of bytes of hosts that pages receive.
 constexpr std::size_t max_glance = std::size_t{128} << 10;
 
 constexpr Duration poll_interval = std::chrono::seconds(2);
-/// Every so many polls: what other hosts run, and how many runs they had.
+/// Intervals, in polls, of the queries for the active runs and for the run counts of other hosts.
 constexpr std::size_t runs_every = 2;
 constexpr std::size_t minutes_every = 5;
-/// Lists of other hosts that are kept, and bytes of lists and minutes, in all.
+/// Limits for all hosts together: lists of other hosts, and bytes of their lists and minutes.
 constexpr std::size_t max_rows = 50'000;
 constexpr std::size_t max_bytes = std::size_t{32} << 20;
-/// Hosts that one reading is about.
+/// Number of hosts in one query for details.
 constexpr std::size_t hosts_at_once = 16;
 constexpr std::size_t max_runs = 50;
 
@@ -76,7 +76,7 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
   }
   if (hosts_changed_) tell_();
   if (!glance.error.empty()) {
-    remotes_.clear();  // as pages do: all comes again
+    remotes_.clear();  // as pages do; the complete state is sent again
     return poll_again();
   }
   std::erase_if(remotes_, [&](const auto& remote) {
@@ -89,7 +89,7 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
     if (host.id == own_ || !host.readable) continue;
     const Remote& remote = remotes_[host.id];
     const bool rows = !remote.known || remote.version != host.lists_version;
-    // Of a host that is new here, the whole hour.
+    // A host that is new here sends the whole hour.
     const std::int64_t minutes = !remote.known ? RunsPerMinute::length : minutes_due ? 2 : 0;
     versions_[host.id] = host.lists_version;
     if (rows || minutes > 0) wishes_.push_back({host.id, rows, minutes});
@@ -98,7 +98,8 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
   ask_details();
 }
 
-/// One reading after the other; the next poll comes when all are done.
+/// Queries the details of the next hosts, one query at a time. The next poll follows the last
+/// query.
 void LiveFleet::ask_details() {
   if (wishes_.empty()) return poll_again();
   const auto end =
@@ -110,7 +111,7 @@ void LiveFleet::ask_details() {
 }
 
 void LiveFleet::take_details(std::vector<view::HostDetails>&& hosts) {
-  if (hosts.empty()) wishes_.clear();  // the next poll says why
+  if (hosts.empty()) wishes_.clear();  // the next poll reports the error
   for (view::HostDetails& host : hosts) {
     const bool rows = wishes_.front().rows;
     wishes_.pop_front();
@@ -132,7 +133,7 @@ LiveFleet::Room LiveFleet::room() const {
   return {max_rows - std::min(max_rows, kept.rows), max_bytes - std::min(max_bytes, kept.bytes)};
 }
 
-/// Lists for which there is no room are not shown.
+/// Stores the rows of a host. If they do not fit into the limits, the host shows no lists.
 void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
   remote.known = true;
   remote.version = versions_[host.id];
@@ -166,7 +167,7 @@ void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
   }
 }
 
-/// Only where others say that they run something, or have said so.
+/// Queries the active runs, if other hosts have slots in use or had active runs before.
 void LiveFleet::ask_runs(const api::FleetGlance& glance) {
   const bool any = std::ranges::any_of(glance.hosts, [this](const api::FleetGlance::Host& host) {
     if (host.id == own_ || host.silent) return false;
@@ -204,7 +205,7 @@ std::string LiveFleet::hosts() const {
 }
 
 std::string LiveFleet::take_changes(std::size_t most) {
-  // Hosts and details together could exceed what a stream holds.
+  // Hosts and details together could exceed the limit of a stream.
   if (std::exchange(hosts_changed_, false)) return hosts();
   std::string all;
   for (auto& [id, remote] : remotes_) {
@@ -227,7 +228,7 @@ std::string LiveFleet::take_changes(std::size_t most) {
 
 std::string LiveFleet::part(Cursor& at, std::size_t most) const {
   auto found = at.started ? remotes_.lower_bound(at.host) : remotes_.begin();
-  // A host that is gone meanwhile was told to be.
+  // The removal of a host was sent as a change.
   const auto is_over = [&at](const Remote& remote) {
     return at.row >= remote.rows.size() &&
            (remote.minutes.empty() || remote.minutes.rbegin()->first <= at.minute);
@@ -241,7 +242,7 @@ std::string LiveFleet::part(Cursor& at, std::size_t most) const {
   std::string one = first ? "\"runs\":" + remote.runs + "," : "";
   if (first || at.row < remote.rows.size()) {
     one += "\"lists\":[" + remote.rows.part(at.row, most, no_addition) + "]";
-  } else {  // of lists that are known by now
+  } else {  // after the lists, so that the client knows the lists of the minutes
     std::string minutes;
     for (auto each = remote.minutes.upper_bound(at.minute);
          each != remote.minutes.end() && minutes.size() < most; ++each) {

@@ -1,4 +1,5 @@
-// What the page shows of other hosts: asked for all clients at once, and only while there is one.
+// State of other hosts for the page. It is queried once for all clients, and only while there are
+// clients.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +21,32 @@ class Loop;
 
 namespace w8y::page {
 
+/// Cache of the state of other hosts, with the changes that clients have not received yet.
 class LiveFleet {
  public:
-  /// `changed`: there is something to tell. `fleet` and `changed` outlive this.
+  /// `changed` is called when there are changes to send. `fleet` and `changed` must outlive this
+  /// object.
   LiveFleet(loop::Loop& loop, api::FleetControl& fleet, std::function<void()> changed);
 
-  /// `own`: the id of the host that asks, whose lists are known better here.
+  /// `own`: ID of this host. Its lists are omitted, because LiveHub has newer data.
   void start(std::string own);
   void stop();
 
-  /// `"fleet":{…}` or `"remote":[…]` or nothing.
+  /// Returns the next changes: `"fleet":{…}`, `"remote":[…]` or nothing.
   std::string take_changes(std::size_t most);
   [[nodiscard]] bool changed() const;
 
-  /// All that is known: where a client has got to in it.
+  /// Position of a client that receives the complete state.
   struct Cursor {
     std::string host;
     std::size_t row = 0;
-    std::int64_t minute = 0;  ///< told up to this one
+    std::int64_t minute = 0;  ///< minutes up to this one were sent
     bool started = false;
   };
-  /// The hosts themselves: `"fleet":{…}`.
+  /// Returns the hosts themselves: `"fleet":{…}`.
   [[nodiscard]] std::string hosts() const;
-  /// `"remote":[…]` of one host; empty: that was all.
+  /// Returns `"remote":[…]` of one host, about `most` bytes, and advances `at`. Empty: no more
+  /// data.
   [[nodiscard]] std::string part(Cursor& at, std::size_t most) const;
 
  private:
@@ -51,14 +55,14 @@ class LiveFleet {
     bool known = false;
     LiveRows rows;
     std::size_t rows_bytes = 0;
-    std::string runs = "[]";  ///< what it runs
+    std::string runs = "[]";  ///< active runs of the host
     bool runs_changed = false;
-    std::map<std::int64_t, std::string> minutes;  ///< how many runs it had in each
+    std::map<std::int64_t, std::string> minutes;  ///< number of runs in each minute
     std::size_t minutes_bytes = 0;
     std::deque<std::int64_t> minutes_changed;
   };
-  using Remotes = std::map<std::string, Remote>;  ///< by host id
-  /// What may still be kept.
+  using Remotes = std::map<std::string, Remote>;  ///< by host ID
+  /// Number of rows and bytes that still fit into the limits.
   struct Room {
     std::size_t rows = 0;
     std::size_t bytes = 0;
@@ -82,15 +86,16 @@ class LiveFleet {
   std::string hosts_;
   bool hosts_changed_ = false;
   Remotes remotes_;
-  std::deque<view::HostWish> wishes_;              ///< what this poll has still to read
-  std::map<std::string, std::uint64_t> versions_;  ///< of the lists, at this poll
+  std::deque<view::HostWish> wishes_;  ///< details that this poll has not read yet
+  /// Versions of the lists of each host, at this poll.
+  std::map<std::string, std::uint64_t> versions_;
   std::size_t polls_ = 0;
   Timer poll_;
-  std::shared_ptr<bool> alive_;  ///< null: nobody looks
+  std::shared_ptr<bool> alive_;  ///< nullptr: there are no clients
 };
 
-/// The fleet for pages: as many hosts as fit into 128 KiB of text. All open pages get the text
-/// again when one heartbeat changes, and a stream holds 256 KiB.
+/// Returns the fleet as pages show it, with as many hosts as fit into 128 KiB of text. All open
+/// pages receive the text again when one heartbeat changes, and a stream queues at most 256 KiB.
 api::FleetGlance glance_of(const FleetView& fleet);
 
 }  // namespace w8y::page

@@ -16,32 +16,35 @@ namespace w8y::page {
 
 namespace {
 
-/// Each takes a connection of its server. A browser has no way to send the token with its stream,
-/// so the half for clients without it is what pages over TCP have.
+/// Maximum number of streams. Each takes a connection of its server. A browser cannot send the
+/// token with its stream, so that pages over TCP share the half for clients without the token.
 constexpr std::size_t max_clients = 32;
-/// Changes are told this much after the first of them, and so long after those before.
+/// Changes are sent this long after the first of them, but at least `pace` after the previous
+/// changes.
 constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration pace = std::chrono::milliseconds(250);
-/// Lists that are looked at one by one between two looks at all, and what is told at a time.
+/// Lists that are read individually between two iterations over all lists, time of one step, and
+/// bytes of one event.
 constexpr std::size_t max_due = 2000;
 constexpr Duration max_look = std::chrono::milliseconds(4);
 constexpr std::size_t max_told = std::size_t{48} << 10;
-/// All lists are looked at so often, since not all that changes is an event.
+/// Interval of iterations over all lists, since some changes cause no event.
 constexpr Duration walk_interval = std::chrono::seconds(15);
 constexpr Duration walk_gap = std::chrono::seconds(1);
-/// A client that is still reading is sent no more; the next look at whether it has.
+/// Bytes of one part. A client with more than `max_owed` unread bytes receives the next part later;
+/// `send_gap` is the time until the next check.
 constexpr std::size_t piece = std::size_t{32} << 10;
 constexpr std::size_t max_owed = std::size_t{128} << 10;
 constexpr Duration send_gap = std::chrono::milliseconds(2);
-/// A client that hears nothing for longer has lost its connection.
+/// Interval of heartbeats, by which a client notices a lost connection.
 constexpr Duration heartbeat_every = std::chrono::seconds(5);
 constexpr Duration linger = std::chrono::seconds(15);
-/// Changes that are kept for who comes back.
+/// Bytes of changes that are kept for clients that reconnect.
 constexpr std::size_t max_kept = std::size_t{1} << 20;
 
 constexpr const char* live_last_words = ": dropped, this client reads too slowly\n\n";
 
-/// The list that an event says something new of.
+/// Returns the name of the list that an event changes; nullptr for other events.
 struct LiveList {
   std::string_view operator()(const RunLogged&) const { return {nullptr, 0}; }
   std::string_view operator()(const RunLineIgnored&) const { return {nullptr, 0}; }
@@ -64,14 +67,14 @@ bool has_failed(const Outcome& outcome) {
          std::holds_alternative<TimedOut>(outcome);
 }
 
-/// What all lists have in common has changed.
+/// Returns whether the event changes a state that all lists share.
 bool is_about_host(const Event& event) {
   return std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event) ||
          std::holds_alternative<Reloaded>(event) || std::holds_alternative<RedisChanged>(event) ||
          std::holds_alternative<GearmanChanged>(event);
 }
 
-/// What only Redis knows of a list has changed.
+/// Returns whether the event changes list state that only Redis holds.
 bool is_about_redis(const Event& event) {
   return std::holds_alternative<ListPaused>(event) ||
          std::holds_alternative<ItemQuarantined>(event);
@@ -129,7 +132,7 @@ void LiveHub::look_at(std::string_view prefix) {
   arm();
 }
 
-// ---- sleep
+// ---- idle and active
 
 void LiveHub::wake() {
   state_ = State::starting;
@@ -154,11 +157,11 @@ void LiveHub::sleep() {
   walking_ = ask_redis_ = false;
 }
 
-// ---- looks
+// ---- reading lists
 
 void LiveHub::look_at_all(Duration after, bool ask_redis) {
   ask_redis_ = ask_redis_ || ask_redis;
-  if (walking_) return;  // and again soon, if it has to
+  if (walking_) return;  // walked() starts the next iteration, if one is due
   const Instant at = loop_.now() + after;
   if (walk_.pending() && walk_.deadline() <= at) return;
   walk_.set(at, [this] { walk(); });
@@ -188,7 +191,7 @@ void LiveHub::walked() {
   const bool first = state_ == State::starting;
   if (first) rows_.take_changes(static_cast<std::size_t>(-1), minutes_of_lists(0));
   state_ = State::active;
-  // What takes Redis longer comes after the first view.
+  // State that takes Redis longer follows the first snapshot.
   if (first || ask_redis_)
     look_at_all(first ? gathering : walk_gap, true);
   else
@@ -224,7 +227,7 @@ void LiveHub::tick() {
   if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
 }
 
-/// JSON of this host, without the fields that change all the time.
+/// Returns the JSON of this host, without the fields that change all the time.
 std::string LiveHub::host_text() const {
   HostStatus host = control_.status();
   if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;
@@ -284,14 +287,14 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
   Client client;
   client.hold = pool_.hold(reply.trusted());
   client.stream = reply.stream("text/event-stream", live_last_words);
-  push(client, "retry: 1000\n\n");  // so that the client sees its headers at once
+  push(client, "retry: 1000\n\n");  // so that the client receives the header fields at once
   if (state_ == State::idle) wake();
   resume(client, last_id);
   clients_.push_back(std::move(client));
   send_whole();
 }
 
-/// Whether what it has missed is still here; it has got that then.
+/// Sends the changes that the client missed. Returns false if they are no longer kept.
 bool LiveHub::resume(Client& client, const std::string& last_id) {
   const std::string before = tag_ + "-";
   if (state_ != State::active || !last_id.starts_with(before)) return false;
@@ -310,7 +313,8 @@ bool LiveHub::resume(Client& client, const std::string& last_id) {
   return true;
 }
 
-/// Changes go to who is in the middle of it too: what comes later is as new.
+/// Sends the next parts to all clients that do not have the complete state. They receive changes
+/// meanwhile, too: a later part is at least as new as an earlier change.
 void LiveHub::send_whole() {
   if (state_ != State::active) return;
   bool more = false;
@@ -342,7 +346,7 @@ void LiveHub::push(Client& client, std::string_view text) {
 }
 
 void LiveHub::heartbeat() {
-  host_due_ = true;  // its margins
+  host_due_ = true;  // the lease margins may have changed
   const std::string text = event_text("heartbeat", {}, now_field());
   for (Client& client : clients_) push(client, text);
   std::erase_if(clients_, [](const Client& client) { return client.gone; });
@@ -358,7 +362,7 @@ void LiveHub::heartbeat() {
 void add_live(http::Router& router, LiveHub& live) {
   router.on(api::endpoints::live,
             [&live](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              // A page that opens its stream anew can't send the header.
+              // A page that opens a new stream cannot send the header field.
               const auto after = request.query.find("after");
               const bool asks = request.last_event_id.empty() && after != request.query.end();
               live.subscribe(*reply, asks ? after->second : request.last_event_id);

@@ -1,4 +1,4 @@
-// GET /api/v1/live: what the page shows, as it changes.
+// GET /api/v1/live: the state that the page shows, with its changes.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,30 @@
 
 namespace w8y::page {
 
-/// Server-sent events (w8y-api(7)). A client gets all there is in pieces that it keeps up with,
-/// then changes, at most four times a second. All is looked at and made into text once, however
-/// many clients there are; without one nothing is, but for the hour's figures, which are counted
-/// always.
+/// Stream of server-sent events (w8y-api(7)). A client first receives the complete state in parts,
+/// at the rate at which it reads, and then changes, at most four times per second. The state is
+/// read and encoded once, however many clients there are. Without clients only the runs of the last
+/// hour are counted.
 ///
-/// asleep: nobody looks. waking: all lists are looked at for the first time; clients wait. awake.
-/// It falls asleep a little after its last client has gone, so that one that comes back at once
-/// gets only what it has missed.
+/// States:
+/// - idle: there are no clients.
+/// - starting: the first iteration over all lists is in progress; clients wait.
+/// - active: clients receive the state and its changes.
+///
+/// The hub becomes idle 15 seconds after the last client has disconnected, so that a client that
+/// reconnects receives only the changes that it missed.
 class LiveHub final : public EventHandler {
  public:
-  /// `hour` is counted here, and read by others too. `fleet` calls nobody after this is gone.
+  /// `hour` is written here and read by others. `fleet` must not call callbacks after this object
+  /// is destroyed.
   LiveHub(loop::Loop& loop, api::Control& control, api::FleetControl& fleet, RunsPerMinute& hour);
 
-  // of EventHandler
+  // EventHandler
   void on_event(const Event& event) override;
   [[nodiscard]] bool listens() const override { return state_ != State::idle; }
 
-  /// `last_id`: of the last event that the client has seen; may be empty. 503 beyond the limit.
+  /// Adds a client. `last_id`: ID of the last event that the client received; may be empty.
+  /// Responds with 503 beyond the limit.
   void subscribe(http::HttpReply& reply, const std::string& last_id);
 
  private:
@@ -46,9 +52,9 @@ class LiveHub final : public EventHandler {
   struct Client {
     std::shared_ptr<http::HttpStream> stream;
     bool started = false;
-    std::size_t row = 0;  ///< of this host's lists, the next one to be sent
+    std::size_t row = 0;  ///< next row of this host's lists to send
     LiveFleet::Cursor at;
-    bool whole = false;  ///< all was sent: from now on, changes
+    bool whole = false;  ///< the complete state was sent; the client now receives only changes
     bool gone = false;
     http::ClientPool::Hold hold;
   };
@@ -92,27 +98,28 @@ class LiveHub final : public EventHandler {
   http::ClientPool pool_;
   std::vector<Client> clients_;
   LiveRows rows_;
-  std::string host_;  ///< as it was told
+  std::string host_;  ///< JSON of this host as last sent
   bool host_due_ = false;
-  WallTime redis_away_{0};    ///< since when; 0: it is there
-  bool minutes_due_ = false;  ///< runs have ended since they were told
-  std::unordered_set<std::string, Hash, std::equal_to<>> due_;  ///< prefixes to look at
+  WallTime redis_away_{0};    ///< start of the outage of Redis; 0 = Redis is available
+  bool minutes_due_ = false;  ///< whether runs have ended since the minutes were sent
+  std::unordered_set<std::string, Hash, std::equal_to<>> due_;  ///< prefixes of the lists to read
   bool walking_ = false;
   bool ask_redis_ = false;
-  std::deque<Told> told_;  ///< the last changes
+  std::deque<Told> told_;  ///< most recent changes
   std::size_t told_bytes_ = 0;
   std::uint64_t number_ = 0;
-  std::string tag_;  ///< of this start of w8yd, in each id
+  std::string tag_;  ///< of this start of w8yd; part of each event ID
   Instant ticked_{};
-  Instant deserted_{};  ///< since when there is no client
+  Instant deserted_{};  ///< time at which the last client disconnected
   Timer tick_;
   Timer walk_;
   Timer send_;
   Timer beat_;
-  std::shared_ptr<bool> awake_;  ///< what was asked before a sleep is not taken after it
+  /// Expires when the hub becomes idle, so that callbacks from before are ignored.
+  std::shared_ptr<bool> awake_;
 };
 
-/// Adds GET /api/v1/live to `router`, which `live` outlives.
+/// Adds GET /api/v1/live to `router`. `live` must outlive `router`.
 void add_live(http::Router& router, LiveHub& live);
 
 }  // namespace w8y::page

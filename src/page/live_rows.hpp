@@ -1,4 +1,4 @@
-// Rows that many clients see: each as text, made once for all of them.
+// Rows that many clients receive. Each row is encoded once for all of them.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,33 @@
 
 namespace w8y::page {
 
-/// Rows by name, in the order in which they came. Only what has changed is told.
+/// Rows by name, in the order in which they were added. Keeps track of the rows that have changed.
 class LiveRows {
  public:
-  /// What is added to a row's members when it is told: empty, or begins with ','.
+  /// Returns the text to add to the members of a row when the row is sent: empty, or starts with
+  /// ','.
   using Addition = std::function<std::string(const std::string& name)>;
 
-  /// `object` is a JSON object. The same as before changes nothing.
+  /// Sets a row. `object` is a JSON object. An object equal to the previous one changes nothing.
   void note(const std::string& name, std::string object);
   void forget(const std::string& name);
-  /// A look at all of them begins, and is over: those that were not noted are gone.
+  /// Start and end of an iteration over all rows. Rows that were not set in between are removed.
   void start_look() { ++look_; }
   void end_look();
 
   [[nodiscard]] bool changed() const { return !changed_.empty(); }
-  /// `"lists":[…],"removed":[…]` of what has changed, some `most` bytes at a time; empty: nothing
-  /// has.
+  /// Returns the next changes, about `most` bytes: `"lists":[…],"removed":[…]`. Empty: there are
+  /// none.
   std::string take_changes(std::size_t most, const Addition& add);
-  /// Objects from the `at`-th row on, separated by ',', some `most` bytes; moves `at`, which is
-  /// size() at the end.
+  /// Returns objects from row `at` on, separated by ',', about `most` bytes. Advances `at`, which
+  /// is size() at the end.
   [[nodiscard]] std::string part(std::size_t& at, std::size_t most, const Addition& add) const;
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 
  private:
   struct Row {
     std::string name;
-    std::string object;  ///< empty: it is gone
+    std::string object;  ///< empty: the row is removed
     unsigned look = 0;
     bool changed = false;
   };

@@ -14,18 +14,18 @@ namespace w8y::page {
 
 namespace {
 
-/// Lists of one answer: what a browser without scripts can show at once.
+/// Number of lists in one response to a browser without scripts.
 constexpr std::size_t max_page_rows = 1000;
-/// Bytes of a text in the table.
+/// Maximum number of bytes of a text in the table.
 constexpr std::size_t max_text = 300;
 
-/// Nothing from elsewhere, nothing inline, in nobody's frame; and scripts can't make markup of
-/// text.
+/// Content security policy: no resources of other servers, no inline scripts or styles, no
+/// embedding in frames, and no markup that scripts make of text.
 constexpr const char* policy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// Text as HTML shows it: no markup, and no character that isn't seen.
+/// Encodes text for HTML: without markup and invisible characters.
 std::string as_html(std::string_view text) {
   std::string result;
   for (const char c : escape(text, max_text)) {
@@ -57,7 +57,7 @@ http::HttpResponse page_response(std::string body, std::string_view type) {
   return response;
 }
 
-/// What is seen without scripts.
+/// The page for browsers without scripts.
 class PlainLists {
  public:
   PlainLists(HostStatus host, std::optional<std::string> after)
@@ -136,7 +136,8 @@ void show_page(api::Control& control, const http::HttpRequest& request,
   });
 }
 
-/// Whether a client that says `accepted` reads gzip: it is named, and not with a weight of 0.
+/// Returns whether a client with this Accept-Encoding header supports gzip: it is named, and its
+/// weight is not 0.
 bool reads_gzip(std::string_view accepted) {
   while (!accepted.empty()) {
     const auto comma = accepted.find(',');

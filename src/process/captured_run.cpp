@@ -27,7 +27,7 @@ using BriefClock = std::chrono::steady_clock;
 
 std::atomic<int> brief_runs{0};
 
-/// As long as it lives, unknown children are nobody's orphans.
+/// While it exists, unknown children do not count as orphan processes.
 struct BriefRunNoted {
   BriefRunNoted() { ++brief_runs; }
   ~BriefRunNoted() { --brief_runs; }
@@ -36,7 +36,7 @@ struct BriefRunNoted {
 };
 
 constexpr std::size_t max_said = 300;
-/// What it has started may hold its outputs when it has ended itself.
+/// Time after its exit during which other processes may still write to its outputs.
 constexpr auto last_words_patience = std::chrono::milliseconds(200);
 
 struct OutputOfBrief {
@@ -51,7 +51,7 @@ struct OutputOfBrief {
     theirs = Fd(ends[1]);
     return fcntl(ours.get(), F_SETFL, O_NONBLOCK) == 0;
   }
-  /// Until it would block, or ended.
+  /// Reads until the pipe is empty or closed.
   void read_some(std::size_t most) {
     std::array<char, 65536> bytes{};
     for (;;) {
@@ -64,7 +64,7 @@ struct OutputOfBrief {
   }
 };
 
-/// The last line that says something.
+/// Returns the last line that is not blank.
 std::string last_line(std::string_view text) {
   const auto last = text.find_last_not_of(" \t\r\n");
   if (last == std::string_view::npos) return {};
@@ -81,7 +81,7 @@ std::string end_of(const siginfo_t& info) {
   return "is killed by SIG" + std::string(name != nullptr ? name : "?");
 }
 
-/// Readable while SIGTERM or SIGINT is pending, which is so if w8yd blocks it.
+/// Returns a descriptor that is readable while SIGTERM or SIGINT is pending. w8yd blocks both.
 Fd pending_stop() {
   sigset_t ends;
   sigemptyset(&ends);
@@ -130,7 +130,7 @@ class BriefRun {
     return {};
   }
 
-  /// To its end; or why it is cut off.
+  /// Follows the program to its end. Returns why it was stopped before.
   std::string follow() {
     bool ended = false;
     while (!ended || output_.ours || errors_.ours) {

@@ -1,4 +1,4 @@
-// A program that is run to its end for what it prints, while the caller waits.
+// Runs a program to its end for its output, while the caller waits.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@ namespace w8y::process {
 struct CaptureRequest {
   std::vector<std::string> argv;             ///< the program first: an absolute path
   std::vector<std::string> env;              ///< "NAME=value"
-  Duration timeout{0};                       ///< then all of it is killed
+  Duration timeout{0};                       ///< after that, its whole group is killed
   std::size_t most = std::size_t{16} << 20;  ///< bytes of its output
 };
 
 struct CaptureResult {
   std::string output;
-  /// Why that is of no use; empty: it is. With the end of its standard error, if there is any:
-  /// "exits with status 3: no database".
+  /// Why the run failed; empty: success. With the end of standard error, if there is any: "exits
+  /// with status 3: no database".
   std::string problem;
 };
 
-/// On any thread; blocks up to the timeout, and a little more. Its standard input is empty. What it
-/// has started in its own group is killed when it ends. A pending SIGTERM or SIGINT kills all of
-/// it.
+/// Runs a program. Callable on any thread; blocks for about the timeout at most. Standard input is
+/// empty. Processes that the program has started in its group are killed when it ends. A pending
+/// SIGTERM or SIGINT kills the whole group.
 CaptureResult run_and_capture(const CaptureRequest& request);
 
-/// Whether somebody waits in run_and_capture(): then a child of this process that nobody knows may
-/// be theirs.
+/// Returns whether a thread is in run_and_capture(). An unknown child of this process may then be
+/// its child.
 bool runs_briefly();
 
 }  // namespace w8y::process

@@ -26,17 +26,17 @@ constexpr unsigned usual_weight = 100;
 struct RunGroup::Group {
   std::string path;
   Fd directory;
-  Fd events;  ///< cgroup.events, kept open: it is read after each run
-  // Its counters go on from run to run: as they were before the present one.
+  Fd events;  ///< cgroup.events, kept open, since it is read after each run
+  // Values of counters before the current run; they grow from run to run.
   std::uint64_t cpu_us = 0;
-  std::uint64_t memory_limits = 0;  ///< how often its limit was reached
+  std::uint64_t memory_limits = 0;  ///< number of times that its limit was reached
   std::uint64_t memory_kills = 0;
-  Fd peak;  ///< memory.peak: a write to it sets it back for this descriptor (Linux 6.12)
-  bool peak_is_own = true;  ///< of the present run alone
-  bool is_new = true;       ///< no run was in it yet
-  bool measured = true;     ///< the counters are read since its last run
+  Fd peak;                  ///< memory.peak: a write resets it for this descriptor (Linux 6.12)
+  bool peak_is_own = true;  ///< of the current run alone
+  bool is_new = true;       ///< it has had no run yet
+  bool measured = true;     ///< the counters were read since its last run
   GroupLimits limits;
-  bool killed = false;  ///< Linux 6.14 and later kill whatever is born in it from then on
+  bool killed = false;  ///< Linux 6.14 and later kill any process that is then started in it
 
   [[nodiscard]] bool populated() const {
     std::array<char, 128> buffer;
@@ -91,7 +91,7 @@ std::string RunGroup::measure(ResourceUse& used) {
   const auto cpu = Group::growth(group.cpu_us, group.read_number("/cpu.stat", "usage_usec"));
   if (cpu) used.cpu = std::chrono::microseconds(*cpu);
   const auto& limit = group.limits.memory_max;
-  if (!limit) return {};  // its memory is counted only where it is limited
+  if (!limit) return {};  // memory is counted only if it is limited
   if (const auto peak = group.peak_is_own ? group.read_peak() : std::nullopt)
     used.peak_memory = *peak;
   const auto events = read_small_file(group.path + "/memory.events");
@@ -103,7 +103,7 @@ std::string RunGroup::measure(ResourceUse& used) {
   return reached.value_or(0) > 0 ? why + ", limit " + format_size(*limit) : why;
 }
 
-/// The counters grow from run to run: what they add from now on belongs to the next run.
+/// Starts a run. The counters grow from run to run: their growth from now on belongs to this run.
 void RunGroup::begin() {
   Group& group = *group_;
   const bool is_new = std::exchange(group.is_new, false);
@@ -132,7 +132,8 @@ void RunGroup::refused(int error) {
   const bool removed = access(group_->path.c_str(), F_OK) != 0;
   remove_group(group_->path, 0);
   group_.reset();
-  // Somebody has removed it: take() makes another. Any other error would be the same for all.
+  // Another process has removed it: take() creates a new group. Other errors would affect all
+  // groups.
   if (removed || !owner_->usable()) return;
   owner_->problem_ = "the kernel puts no child there: " + error_text(error);
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
@@ -146,17 +147,17 @@ ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(
   home_.give_up(problem_);
 }
 
-/// Some kernels compare how often our group was killed with how often the child's was.
+/// Some kernels compare how often this process's group was killed with how often the child's was.
 bool ControlGroups::children_live() {
   int error = 0;
   std::unique_ptr<RunGroup::Group> group = make_group(error);
-  if (!group) return true;  // whatever it is, it is told when a run needs one
+  if (!group) return true;  // take() reports any other error, when a run needs a group
   SpawnRequest request;
   request.program = "/";
   request.argv = {"w8yd"};
   request.group = group->directory.get();
   Spawned spawned;
-  // Only a child that was not killed at birth can tell that "/" is no program.
+  // Only a child that was not killed immediately can report that "/" is not a program.
   const bool alive = spawn(request, spawned).has_value();
   const Fd ended(spawned.pidfd);
   if (!alive) waitpid(spawned.pid, nullptr, 0);
@@ -234,7 +235,7 @@ std::unique_ptr<RunGroup::Group> ControlGroups::make_group(int& error) {
     return nullptr;
   }
   group->events = Fd(open((group->path + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!group->events && errno != ENOENT) {  // as it may be where a test stands in for the kernel
+  if (!group->events && errno != ENOENT) {  // ENOENT: a test replaces the kernel
     error = errno;
     rmdir(group->path.c_str());
     return nullptr;
@@ -250,8 +251,8 @@ int ControlGroups::set_limits(RunGroup::Group& group, GroupLimits limits) {
     const auto& most = limits.memory_max;
     if (const int error = set("/memory.max", most ? std::to_string(*most) : "max")) return error;
     group.limits.memory_max = most;
-    group.measured = false;  // the counters of memory are read only where it is limited
-    // A run over its limit ends as a whole: half a run is of no use to anybody.
+    group.measured = false;  // memory counters are read only if memory is limited
+    // A run that exceeds its limit is killed as a whole.
     set("/memory.oom.group", most ? "1" : "0");
   }
   if (limits.cpu_weight != group.limits.cpu_weight) {

@@ -1,11 +1,10 @@
-// A control group for each run (cgroup v2): nothing that a run starts gets away from it, and a list
-// may bound its memory and weigh its share of the processors.
+// Control groups for runs (cgroup v2): no process that a run starts can leave its group, and a list
+// can limit memory and set its share of CPU time.
 //
-//   our own group, as systemd or a container gave it
-//   └ w8yd-NAMESPACE-PID-START   ours, gone with us; what an earlier one left is killed at the
-//   start
-//     ├ supervisor               w8yd itself, only where limits need it out of the way
-//     └ 1, 2, …                  a run at a time each, used again until one had to be killed
+//   group of w8yd                from systemd or a container
+//   └ w8yd-NAMESPACE-PID-START   own group, removed at the end; those of earlier w8yds are killed
+//     ├ supervisor               w8yd itself, only if limits require that it moves there
+//     └ 1, 2, …                  one run at a time each, reused until a run is killed
 #pragma once
 
 #include <cstddef>
@@ -25,14 +24,14 @@ namespace w8y::process {
 
 struct GroupLimits {
   std::optional<std::uint64_t> memory_max;  ///< bytes
-  std::optional<unsigned> cpu_weight;       ///< 1 to 10000; 100 is what all others have
+  std::optional<unsigned> cpu_weight;       ///< from 1 to 10000; 100 is the default of the kernel
   [[nodiscard]] bool any() const { return memory_max || cpu_weight; }
   bool operator==(const GroupLimits&) const = default;
 };
 
 class ControlGroups;
 
-/// A group for one child, from its birth to its end. Destroying it kills what is left in it.
+/// Group of one child, from its spawn to its end. Its destructor kills the remaining processes.
 class RunGroup {
  public:
   RunGroup(RunGroup&& other) noexcept;
@@ -40,14 +39,14 @@ class RunGroup {
   ~RunGroup();
 
   [[nodiscard]] int directory() const;  ///< descriptor, for clone3
-  /// Overwrites the members of `used` that the group counts, for the time since it was taken.
-  /// Returns the reason if the kernel killed a process of the group; empty: it killed none.
+  /// Sets the members of `used` that the group counts, since it was acquired. Returns the reason if
+  /// the kernel killed a process of the group; otherwise empty.
   std::string measure(ResourceUse& used);
-  /// SIGKILL to all that is in it.
+  /// Sends SIGKILL to all processes of the group.
   void kill();
-  /// Somebody may have killed it: it serves no other run.
+  /// Prevents that another run uses the group, because another process may have killed it.
   void distrust();
-  /// It could not take the child.
+  /// Called when the child could not be spawned in the group.
   void refused(int error);
 
  private:
@@ -60,14 +59,14 @@ class RunGroup {
   std::unique_ptr<Group> group_;
 };
 
-/// Where the host has no groups for us, take() gives none, at no cost, and problem() says why.
-/// Outlives its RunGroups.
+/// Pool of groups. If the host has none for w8yd, take() returns nullopt at no cost, and problem()
+/// returns the reason. Outlives its RunGroups.
 class ControlGroups {
  public:
-  /// It was usable, and is not any more.
+  /// Called when groups are no longer usable.
   std::function<void(const std::string& why)> on_problem;
 
-  /// Looks where we are, and makes our group there.
+  /// Finds the group of this process, and creates a group below it.
   explicit ControlGroups(const CgroupPlace& place = {});
   ~ControlGroups();
   ControlGroups(const ControlGroups&) = delete;
@@ -76,15 +75,15 @@ class ControlGroups {
   [[nodiscard]] bool usable() const { return problem_.empty(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const std::string& path() const { return home_.path(); }
-  /// Processes of an earlier w8yd that were found and killed.
+  /// Returns how many processes of an earlier w8yd were found and killed.
   [[nodiscard]] std::size_t left_behind() const { return home_.left_behind(); }
 
-  /// Makes ready for limits of these kinds, moving ourselves out of the way if that is needed.
-  /// Empty, or why they can't be had here; runs then go on without.
+  /// Prepares for limits of these kinds; moves this process to the supervisor group if necessary.
+  /// Returns why that is not possible, so that runs have no such limits; empty: success.
   std::string prepare(const GroupLimits& wanted);
 
-  /// A group, empty, with these limits as far as they can be had. nullopt: there is none; if limits
-  /// were asked for that could be had, `error` says why (errno), else it is 0.
+  /// Returns an empty group with these limits, as far as they are available. nullopt: there is no
+  /// group; `error` is then the errno if available limits were requested, otherwise 0.
   std::optional<RunGroup> take(const GroupLimits& limits, int& error);
 
  private:
@@ -96,7 +95,7 @@ class ControlGroups {
   void give_back(std::unique_ptr<RunGroup::Group> group);
   void look_at_dying();
 
-  CgroupRoot home_;  ///< goes last: groups stand in it
+  CgroupRoot home_;  ///< destroyed last: it contains the groups
   std::string problem_;
   std::size_t made_ = 0;
   bool memory_ = false;

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view name_start = "w8yd-";
 constexpr int look_ms = 5;
 
-/// In mountinfo, blanks and backslashes are octal: "\040".
+/// Replaces octal escapes: mountinfo writes blanks and backslashes as "\040".
 std::string unescape_octal(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -37,17 +37,17 @@ std::string unescape_octal(std::string_view text) {
 }
 
 struct Mount {
-  std::string root;  ///< which group is seen at the mount point
+  std::string root;  ///< group at the mount point
   std::string point;
 };
 
-/// Whether one of `words`, which commas part, is `word`.
+/// Returns whether `word` is one of `words`, which commas separate.
 bool has_option(const std::string& words, const std::string& word) {
   return (',' + words + ',').find(',' + word + ',') != std::string::npos;
 }
 
-/// proc(5): "36 35 98:0 ROOT POINT options [tags…] - TYPE source options". A controller is among
-/// the options, of version 1.
+/// Finds a mount. proc(5): "36 35 98:0 ROOT POINT options [tags…] - TYPE source options". In
+/// version 1, a controller is one of the options.
 std::optional<Mount> find_mount(const std::string& mountinfo, const std::string& type,
                                 const std::string& controller) {
   std::istringstream lines(mountinfo);
@@ -65,7 +65,7 @@ std::optional<Mount> find_mount(const std::string& mountinfo, const std::string&
   return std::nullopt;
 }
 
-/// Of the line "NUMBER:CONTROLLERS:/path"; version 2 names no controllers.
+/// Returns the path in the line "NUMBER:CONTROLLERS:/path"; version 2 has no controllers there.
 std::optional<std::string> own_path(const std::string& cgroup, const std::string& controller) {
   std::istringstream lines(cgroup);
   for (std::string line; std::getline(lines, line);) {
@@ -79,7 +79,7 @@ std::optional<std::string> own_path(const std::string& cgroup, const std::string
   return std::nullopt;
 }
 
-/// Where a group is seen below a mount; empty: it isn't.
+/// Returns the directory of a group below a mount; empty: it is not visible there.
 std::string place_in(const Mount& mount, const std::string& path) {
   const std::string root = mount.root == "/" ? "" : mount.root;
   const bool below = path.compare(0, root.size(), root) == 0 &&
@@ -89,7 +89,7 @@ std::string place_in(const Mount& mount, const std::string& path) {
   return mount.point + (rest == "/" ? "" : rest);
 }
 
-/// Field 22 of /proc/PID/stat; the name before may hold anything.
+/// Returns field 22 of /proc/PID/stat; the name before it may contain any character.
 std::string start_of(pid_t pid) {
   const auto stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   if (!stat) return {};
@@ -168,7 +168,7 @@ std::optional<std::uint64_t> flat_value(std::string_view text, std::string_view 
 }
 
 int write_small_file(const std::string& path, const std::string& text) {
-  // A file that the kernel doesn't offer can't be made in a group; in a test's folder it can.
+  // In a group, only files of the kernel exist; in a test's directory, files can be created.
   const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd) return errno;
   ssize_t count = 0;

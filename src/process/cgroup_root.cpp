@@ -57,7 +57,7 @@ void CgroupRoot::kill_left_behind() {
     left_behind_ += count_processes(killed.back());
     kill_group(killed.back());
   }
-  // All of them end at the same time: what takes longer is waited for once, and not for each.
+  // All processes end at the same time, so the timeout applies once, not for each group.
   int wait = timeout_ms;
   for (const std::string& directory : killed)
     if (!remove_group(directory, wait)) wait = 0;
@@ -70,7 +70,7 @@ void CgroupRoot::make() {
     path_.clear();
     return;
   }
-  // Kills nobody: nobody is in it yet.
+  // Kills no process: the group is still empty.
   if (const int error = kill_group(path_); error != 0) {
     problem_ = "no cgroup.kill in " + path_ + ": Linux 5.14 is needed";
     rmdir(path_.c_str());
@@ -87,7 +87,7 @@ std::string CgroupRoot::enable(const std::string& controller) {
   const std::string plus = "+" + controller;
   if (!has_word(words_of(base_ + control), controller)) {
     int error = write_small_file(base_ + control, plus);
-    // A group with controllers for its own groups must hold no process itself.
+    // A group that enables controllers for its child groups must not contain processes.
     if (error == EBUSY && (error = step_aside()) == 0)
       error = write_small_file(base_ + control, plus);
     if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it can't be divided";
@@ -109,7 +109,8 @@ int CgroupRoot::step_aside() {
   return error;
 }
 
-/// Undoes it: we can't remove a group that we are in, nor enter ours while it has controllers.
+/// Reverts enable(): a group that contains this process cannot be removed, and with controllers for
+/// child groups it cannot be entered.
 void CgroupRoot::step_back() {
   for (const std::string& controller : enabled_) {
     write_small_file(path_ + "/cgroup.subtree_control", "-" + controller);

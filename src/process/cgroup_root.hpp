@@ -1,5 +1,5 @@
-// Our own control group, below the one in which systemd or a container has put us: made at the
-// start, gone with us. What an earlier w8yd left there is killed at the start.
+// Own control group of this process, below the group from systemd or a container. It exists as long
+// as this object. Groups of earlier w8yds are killed at the start.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@ namespace w8y::process {
 
 class CgroupRoot {
  public:
-  /// What has been killed needs a moment to be gone.
+  /// ms; killed processes need some time to end.
   static constexpr int timeout_ms = 500;
 
-  /// Looks where we are, and makes our group there.
+  /// Finds the group of this process, and creates a group below it.
   explicit CgroupRoot(const CgroupPlace& place);
-  /// Removes it, once no group is left in it.
+  /// Removes the group, once it contains no group.
   ~CgroupRoot();
   CgroupRoot(const CgroupRoot&) = delete;
   CgroupRoot& operator=(const CgroupRoot&) = delete;
 
-  /// Empty: there is none.
+  /// Returns the directory of the group; empty: there is none.
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Why there is none.
+  /// Returns why there is no group.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Processes of an earlier w8yd that were found and killed.
+  /// Returns how many processes of an earlier w8yd were found and killed.
   [[nodiscard]] std::size_t left_behind() const { return left_behind_; }
 
-  /// Lets groups in it have this controller, moving ourselves out of the way if that is needed.
-  /// Empty, or why that can't be had here.
+  /// Enables a controller for the groups in it; moves this process to the supervisor group if
+  /// necessary. Returns why that is not possible; empty: success.
   std::string enable(const std::string& controller);
-  /// It is of no use: removes it, for that reason.
+  /// Removes the group, because of this problem.
   void give_up(std::string problem);
 
  private:
@@ -41,12 +41,12 @@ class CgroupRoot {
   int step_aside();
   void step_back();
 
-  std::string base_;  ///< the group that we are in
+  std::string base_;  ///< group of this process at the start
   std::string path_;
   std::string problem_;
   std::size_t left_behind_ = 0;
-  bool aside_ = false;                ///< we are in path_/supervisor
-  std::vector<std::string> enabled_;  ///< controllers, by us, in base_
+  bool aside_ = false;                ///< this process is in path_/supervisor
+  std::vector<std::string> enabled_;  ///< controllers that were enabled in base_
 };
 
 }  // namespace w8y::process

@@ -25,14 +25,14 @@ namespace w8y::process {
 
 namespace {
 
-/// How long an output may stay open after the group got SIGKILL.
+/// Time that an output may stay open after the group got SIGKILL.
 constexpr auto close_delay = std::chrono::seconds(1);
 
 }  // namespace
 
-/// Three things have to end: the process (`exited_`), `out_` and `err_`. The process is reaped only
-/// when all have, so that its number, which is the group's too, can't become another's before.
-/// `deadline_` runs while we wait for something to end: a stop, or outputs that others hold open.
+/// Three parts must end: the process (`exited_`), `out_` and `err_`. The process is reaped only
+/// when all have ended, so that its PID, which is also that of the group, is not reused before.
+/// `deadline_` is set while a stop is in progress, or other processes keep outputs open.
 class Child::Impl : private SpawnClient {
  public:
   Impl(loop::Loop& loop, ChildOptions&& options, ChildHandler& handler)
@@ -71,7 +71,7 @@ class Child::Impl : private SpawnClient {
   }
 
  private:
-  // of SpawnClient
+  // SpawnClient
   void on_spawned(Spawned&& spawned) override;
   void on_not_spawned(const SpawnError& error) override;
 
@@ -93,7 +93,7 @@ class Child::Impl : private SpawnClient {
   const bool own_group_;
   Timer deadline_;
 
-  std::unique_ptr<PendingSpawn> spawning_;  ///< over, once pid_ is known
+  std::unique_ptr<PendingSpawn> spawning_;  ///< done once pid_ is known
   pid_t pid_ = 0;
   Fd pidfd_;
   std::optional<RunGroup> group_;
@@ -108,7 +108,7 @@ class Child::Impl : private SpawnClient {
   bool ended_ = false;
 };
 
-/// Ours stay here; the child's ends are its descriptors 0, 1 and 2.
+/// Opens the pipes. Keeps this process's ends, and returns the child's ends for 0, 1 and 2.
 std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
   std::array<Fd, 3> theirs;
   SpawnRequest& request = options.spawn;
@@ -136,7 +136,7 @@ std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
   return theirs;
 }
 
-/// False: it can't be had, and that was told.
+/// Acquires a group. False: that failed, and was reported.
 bool Child::Impl::take_group(ChildOptions& options) {
   if (options.groups == nullptr) return true;
   int error = 0;
@@ -156,7 +156,7 @@ void Child::Impl::start(ChildOptions& options) {
   if (options.capture) theirs = open_pipes(options);
   if (!take_group(options)) return;
   if (options.service != nullptr && options.capture && !options.service->is_direct(request)) {
-    // What it writes before we know that it runs waits in the pipes.
+    // Output before on_begun() waits in the pipes.
     if (out_) out_->hold();
     if (err_) err_->hold();
     SpawnClient& self = *this;
@@ -187,7 +187,7 @@ void Child::Impl::begin(const Spawned& spawned) {
 
 void Child::Impl::on_spawned(Spawned&& spawned) {
   begin(spawned);
-  if (killed_) kill();  // also what it may have started
+  if (killed_) kill();  // including processes that it may have started
   if (out_) out_->release();
   if (err_) err_->release();
   handler_.on_begun();
@@ -211,7 +211,7 @@ void Child::Impl::fail(const SpawnError& error) {
   });
 }
 
-/// Gives the child up: what runs is killed, and nobody is told.
+/// Kills the child without a call of the handler.
 void Child::Impl::abandon() {
   deadline_.cancel();
   spawning_.reset();
@@ -240,11 +240,11 @@ void Child::Impl::signal_group(int number) const {
 }
 
 void Child::Impl::stop() {
-  if (spawning_ && !pidfd_) return kill();  // there is nothing yet that could end by itself
+  if (spawning_ && !pidfd_) return kill();  // it has not started, so it cannot end by itself
   if (!pidfd_ || stopping_ || killed_) return;
   stopping_ = true;
   signal_group(SIGTERM);
-  signal_group(SIGCONT);  // one that is stopped would not see it
+  signal_group(SIGCONT);  // a stopped process would not handle the signal
   deadline_.set(loop_.now() + kill_grace_, [this] { kill(); });
 }
 
@@ -288,10 +288,10 @@ void Child::Impl::close_outputs() {
 
 void Child::Impl::end_if_over() {
   if (ended_ || !exited_ || (out_ && out_->is_open()) || (err_ && err_->is_open())) return;
-  if (own_group_) signal_group(SIGKILL);  // its own number is still ours
+  if (own_group_) signal_group(SIGKILL);  // its PID is not reused before it is reaped
   ProcessEnd end;
-  if (!reap(pidfd_.get(), pid_, end, &used_)) return;  // never so: an exited process can be reaped
-  // Whoever killed it may have killed its group, which then kills whatever is born there.
+  if (!reap(pidfd_.get(), pid_, end, &used_)) return;  // impossible after its exit
+  // The sender of SIGKILL may have killed the group, whose new processes are then killed as well.
   auto* signalled = std::get_if<Signalled>(&end);
   const bool killed = signalled != nullptr && signalled->signal == SIGKILL;
   if (group_) {

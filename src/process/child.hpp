@@ -1,5 +1,5 @@
-// One child process with its three pipes on the loop, until it has ended three ways: the process
-// has exited, its standard output and its standard error are at end of file.
+// Child process with three pipes on the loop. It has ended when it has exited, and its standard
+// output and standard error are at end of file.
 #pragma once
 
 #include <functional>
@@ -25,40 +25,46 @@ enum class Stream { out, err };
 class ChildHandler {
  public:
   virtual ~ChildHandler() = default;
-  /// It runs; only of one that did not run yet when it was constructed. Before any output.
+  /// Called when the child runs, before any output; only if it did not run yet when it was
+  /// constructed.
   virtual void on_begun() {}
   virtual void on_output(Stream stream, std::string_view bytes) = 0;
-  /// With `keep_input`: what had to wait is taken, or nobody reads any more.
+  /// With `keep_input`: called when all waiting input was written, or the reader has closed its
+  /// end.
   virtual void on_input_taken() {}
-  /// Once, last: it has ended three ways. The child may be destroyed by the owner's sweep after
-  /// this, not inside it.
+  /// Called once, last, when the child has ended. The owner's sweep may destroy the child after
+  /// this call, but not inside it.
   virtual void on_ended(ProcessEnd end) = 0;
 };
 
 struct ChildOptions {
   SpawnRequest spawn;
   std::string input;        ///< written to standard input, then end of file
-  bool keep_input = false;  ///< instead of `input`: written by and by, see Child::write()
-  bool capture = true;      ///< false: no pipes, no input; standard streams as `spawn` says
+  bool keep_input = false;  ///< instead of `input`: see Child::write()
+  bool capture = true;      ///< false: no pipes, no input; standard streams as in `spawn`
   Duration kill_grace = std::chrono::seconds(10);
-  ControlGroups* groups = nullptr;  ///< it gets one of these, with these limits
+  ControlGroups* groups = nullptr;  ///< source of a control group with these limits; nullptr: none
   GroupLimits limits;
-  /// For starts that may take long; nullptr: they are waited for.
+  /// For starts that may block; nullptr: the constructor waits for them.
   SpawnService* service = nullptr;
 };
 
-/// Spawned by its constructor or, with a service, later: then pid() is 0 until on_begun(). A spawn
-/// that fails is told as on_ended(NotStarted) from the loop. Reading is fair: at most 64 KiB of a
-/// stream per turn of the loop, and a share of its time (see OutputPipe). A grandchild that keeps
-/// an output open after the process has exited is given `kill_grace`, then the group gets SIGKILL.
-/// If the pipe is still open a second later (the grandchild left the group), it is closed. When the
-/// child has ended, whatever is left of its process group gets SIGKILL. With a control group, so
-/// does whatever is left in that: a grandchild in a session of its own goes too, and needn't be
-/// waited for when the group is killed. Input goes out as the child takes it. A child that never
-/// reads, or closes its end, is fine: for that the program must ignore SIGPIPE. A child without a
-/// session of its own shares our process group, so there "the group" is the process alone.
-/// Destroying a Child before its end kills the group and forgets it. Children die with the thread
-/// that made them, so that is to be the loop's.
+/// Child process. Its constructor spawns it or, with a service, it starts later: pid() is 0 until
+/// on_begun(). If the spawn fails, the loop calls on_ended(NotStarted).
+///
+/// Reading is fair: at most 64 KiB of a stream per loop iteration, and a share of the loop's time
+/// (see OutputPipe). The child takes its input at its own speed. A child that never reads, or
+/// closes its end, is no error, but this process must ignore SIGPIPE.
+///
+/// If a grandchild keeps an output open after the process has exited, the group gets SIGKILL after
+/// `kill_grace`. If the pipe is still open one second later (the grandchild left the group), it is
+/// closed. When the child has ended, the remaining processes of its process group get SIGKILL. With
+/// a control group, so do the remaining processes of that group, including a grandchild in its own
+/// session. A child without its own session shares the process group of this process; "the group"
+/// is then the child alone.
+///
+/// The destructor kills the group of a child that has not ended, and does not wait for it. Children
+/// die with the thread that spawned them, so that must be the loop's thread.
 class Child {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);
@@ -67,30 +73,32 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   [[nodiscard]] pid_t pid() const;  ///< 0: not started
-  /// Resources that its processes used; valid from on_ended() on. Without a control group, only
-  /// those of the child and of the processes that it waited for.
+  /// Resources that its processes used; valid after on_ended(). Without a control group, only those
+  /// of the child and of the processes that it waited for.
   [[nodiscard]] const ResourceUse& used() const;
-  /// SIGTERM (and SIGCONT) to the group, SIGKILL after `kill_grace`. Again: nothing more.
+  /// Sends SIGTERM (and SIGCONT) to the group, and SIGKILL after `kill_grace`. No effect if
+  /// repeated.
   void stop();
-  /// SIGKILL to the group, now.
+  /// Sends SIGKILL to the group.
   void kill();
-  /// To the process only.
+  /// Sends a signal to the process only.
   void signal(int number);
 
-  /// What it writes to standard output now was asked for, as far as handling it takes no longer: it
-  /// is not paced for that. From inside on_output().
+  /// Exempts requested output from pacing, if its handling takes at most `time`. Only from inside
+  /// on_output().
   void excuse(Duration time);
 
   // With `keep_input`.
-  /// At once as far as the pipe has room, the rest as it is read: look at write_error() first.
+  /// Writes as much as the pipe has room for, the rest as the child reads. Check write_error()
+  /// first.
   void write(std::string_view bytes);
-  /// End of file, after what was written.
+  /// Closes the input, after all bytes were written.
   void end_input();
-  /// It has closed its end, or exited.
+  /// Returns whether the child has closed its end or exited.
   [[nodiscard]] bool input_closed() const;
-  /// Bytes that wait for room in the pipe.
+  /// Returns the bytes that wait for room in the pipe.
   [[nodiscard]] std::size_t unwritten() const;
-  /// Bytes of write() that it has not read; after its end, that it never read.
+  /// Returns the bytes of write() that the child has not read; after its end, that it never read.
   [[nodiscard]] std::size_t unread() const;
 
  private:

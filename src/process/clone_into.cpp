@@ -1,5 +1,5 @@
-// clone3(2) with CLONE_INTO_CGROUP. It gives the child a stack of its own, so both sides return
-// from the same system call on different stacks; that can't be said in C++.
+// Calls clone3(2) with CLONE_INTO_CGROUP. The child has a stack of its own, so both sides return
+// from the same system call on different stacks; C++ cannot express that.
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@ namespace w8y::process {
 
 namespace {
 
-/// clone3's argument, as of Linux 5.7.
+/// Argument of clone3, as of Linux 5.7.
 struct CloneArguments {
   std::uint64_t flags = 0;
   std::uint64_t pidfd = 0;
@@ -38,7 +38,7 @@ constexpr long clone3_number = 435;  // the same on all architectures
 
 using Entry = int (*)(void*);
 
-/// The child calls entry(argument), which does not return.
+/// Calls clone3. The child calls entry(argument), which does not return.
 #if defined(__x86_64__)
 long call_clone3(CloneArguments* arguments, std::size_t size, Entry entry, void* argument) {
   long result = 0;
@@ -91,7 +91,7 @@ std::uint64_t address(const void* pointer) {
 }  // namespace
 
 bool can_clone_into_group() {
-  // Too short to be right: a kernel that has the call, and a filter that lets it, says EINVAL.
+  // The size is too small: a kernel that has the call, and a filter that permits it, return EINVAL.
   return call_clone3(nullptr, 0, nullptr, nullptr) == -EINVAL;
 }
 

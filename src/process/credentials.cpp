@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t largest_entry = std::size_t{1} << 20;
 
-/// One look-up of getpwnam_r and its kin: grows the buffer until the entry fits.
+/// Looks up an entry with getpwnam_r or a similar function; enlarges the buffer until the entry
+/// fits.
 template <typename Entry, typename LookUp>
 int look_up(Entry& entry, Entry*& found, std::vector<char>& buffer, LookUp&& call) {
   buffer.resize(1024);
@@ -31,7 +32,7 @@ int look_up(Entry& entry, Entry*& found, std::vector<char>& buffer, LookUp&& cal
 std::optional<unsigned> number_of(const std::string& text) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  // The largest means "no change" to the system calls.
+  // The largest number means "no change" in system calls.
   if (error != std::errc() || end != text.data() + text.size() || number == ~0U)
     return std::nullopt;
   return number;
@@ -45,7 +46,7 @@ SpawnError missing(const char* what, const std::string& name) {
   return {ENOENT, "no such " + std::string(what) + " '" + name + "'"};
 }
 
-/// "Not there" has many error numbers, see getpwnam_r(3).
+/// Returns whether the error means that there is no entry; see getpwnam_r(3).
 bool means_absent(int error) {
   return error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
 }
@@ -120,7 +121,7 @@ std::vector<gid_t> our_groups() {
   return groups;
 }
 
-/// Without the right to change anything, being asked to be what we are is fine.
+/// Returns whether this process, without permission to change the account, already has it.
 bool already(const Credentials& wanted) {
   return geteuid() != 0 && getuid() == wanted.uid && geteuid() == wanted.uid &&
          getgid() == wanted.gid && getegid() == wanted.gid;

@@ -1,4 +1,4 @@
-// From the names in a rule to the numbers that a spawn needs.
+// Resolves names of a list config to the numbers that a spawn needs.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace w8y::process {
 
-/// Who a child is to be. All empty: as we are.
+/// Account of a child. If all members are empty, the account of this process.
 struct Account {
-  std::optional<Credentials> credentials;  ///< nullopt: nothing to change
-  std::string name;                        ///< these three only if there is a user
+  std::optional<Credentials> credentials;  ///< nullopt: no change
+  std::string name;                        ///< this, `home` and `shell` only if there is a user
   std::string home;
   std::string shell;
 };
 
-/// Asks the account database, which may take its time. A name that is a number may be one without
-/// an account, if a group stands with it. Returns what is wrong ("no such user 'x'").
+/// Looks up names in the account database, which may take long. A number without an account is
+/// accepted if a group is given. Returns an error such as "no such user 'x'".
 std::optional<SpawnError> resolve(const RunAs& run_as, Account& account);
 
 }  // namespace w8y::process

@@ -5,7 +5,7 @@
 
 namespace w8y::process {
 
-/// An errno, in words.
+/// Returns the text of an errno.
 inline std::string error_text(int error) {
   return std::generic_category().message(error);
 }

@@ -1,4 +1,4 @@
-// A descriptor, owned.
+// Owner of a file descriptor.
 #pragma once
 
 #include <unistd.h>

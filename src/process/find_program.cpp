@@ -41,7 +41,7 @@ ProgramSearch find_program(const std::string& program) {
       std::string path = std::string(directory) + '/' + program;
       const Look seen = look_at(path);
       if (seen == Look::runs) return {std::move(path), {}};
-      // A folder of the name, or one that we may not enter, hides nothing further on.
+      // A directory of that name, or one without permission, does not hide later programs.
       if (seen == Look::cannot_run) cannot_run = true;
     }
     if (end == std::string_view::npos) break;

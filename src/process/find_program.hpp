@@ -1,4 +1,4 @@
-// Where a program is, as a shell would find it.
+// Finds a program as a shell would.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@ namespace w8y::process {
 
 struct ProgramSearch {
   std::string path;     ///< empty: not found
-  std::string problem;  ///< then: "not found" or "not executable"
+  std::string problem;  ///< if not found: "not found" or "not executable"
 };
 
-/// A name with a slash is taken as it is, any other is looked for in our PATH. Folders of PATH that
-/// are relative (or empty) are passed over: nothing is run from where we happen to stand.
+/// Finds a program. A name with a slash is used unchanged; any other is searched for in PATH of
+/// this process. Relative and empty directories of PATH are skipped, so that no program in the
+/// working directory is run.
 ProgramSearch find_program(const std::string& program);
 
 }  // namespace w8y::process

@@ -11,7 +11,7 @@ namespace w8y::process {
 
 namespace {
 
-/// No w8yd needs more, and a table of descriptors for more costs memory.
+/// Sufficient for any w8yd; a larger descriptor table would use memory.
 constexpr rlim_t enough_descriptors = rlim_t{1} << 20;
 
 std::optional<rlimit>& first_limit() {
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   const auto text = read_small_file(path);
   std::uint64_t number = 0;
   if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc())
-    return std::nullopt;  // "max", too
+    return std::nullopt;  // including "max"
   return number;
 }
 
@@ -36,7 +36,7 @@ void tighten(std::optional<std::uint64_t>& limit, std::optional<std::uint64_t> o
   if (other && (!limit || *other < *limit)) limit = other;
 }
 
-/// A group is bound by those above it, too.
+/// Applies the limits of the groups above as well.
 void tighten_by_groups(std::optional<HostLimits::Group>& tightest, std::string path) {
   for (; path.size() > 1; path.resize(path.rfind('/'))) {
     const auto most = number_in(path + "/pids.max");

@@ -1,4 +1,4 @@
-// The limits of this host as they hold for us, and our own limit on descriptors.
+// Limits of this host for this process, and its own limit on descriptors.
 #pragma once
 
 #include <sys/resource.h>
@@ -12,15 +12,15 @@ namespace w8y::process {
 
 HostLimits host_limits(const CgroupPlace& place = {});
 
-/// Our soft limit on descriptors becomes the hard one, as far as that makes sense. Children get the
-/// one that we had: a program that uses select(2) must not meet a descriptor over 1023.
+/// Raises the soft limit on descriptors to the hard one, as far as that is useful. Children get the
+/// original limit: a program that uses select(2) must not get a descriptor over 1023.
 void raise_descriptor_limit();
-/// What children get, if it is not what we have.
+/// Returns the limit for children; nullopt: that of this process.
 std::optional<rlimit> descriptor_limit_of_children();
 
-/// What we make, only we can write; children get the umask that we had.
+/// Makes new files of this process writable for it alone. Children get the original umask.
 void restrict_umask();
-/// What children get, if it is not what we have.
+/// Returns the umask for children; nullopt: that of this process.
 std::optional<unsigned> umask_of_children();
 
 }  // namespace w8y::process

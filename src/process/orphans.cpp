@@ -27,7 +27,7 @@ using ChildState = Orphans::ChildState;
 constexpr Duration pause = std::chrono::seconds(1);
 constexpr int kill_round_us = 5000;
 
-/// All our children, by looking at every process: not every kernel keeps a list of them.
+/// Returns all children, by reading every process, since not every kernel has a list of them.
 std::vector<ChildState> children() {
   std::vector<ChildState> found;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), closedir);
@@ -36,7 +36,7 @@ std::vector<ChildState> children() {
     const char* name = entry->d_name;
     pid_t pid = 0;
     if (std::from_chars(name, name + std::strlen(name), pid).ec != std::errc()) continue;
-    // "PID (NAME) STATE PARENT …"; the name may hold anything.
+    // "PID (NAME) STATE PARENT …"; the name may contain any character.
     const auto stat = read_small_file("/proc/" + std::string(name) + "/stat");
     const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
     if (name_end == std::string::npos || stat->compare(name_end + 3, ours.size(), ours) != 0)
@@ -70,8 +70,8 @@ Orphans::~Orphans() {
   prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
-/// A signal for each run that ends would cost as much as some of the run: one wakes us, and the
-/// next is listened for after a pause.
+/// Waits for SIGCHLD. A signal per ended run would cost about as much as a short run, so after each
+/// signal there is a pause.
 void Orphans::listen() {
   exits_.emplace(loop_, SIGCHLD, [this](int) {
     if (!timer_.pending()) timer_.set(loop_.now(), [this] { look(); });
@@ -90,27 +90,27 @@ bool Orphans::is_orphan(pid_t pid) const {
   return !started_children().contains(pid);
 }
 
-/// Whether we have been told of all children that were asked for. One that was asked for after a
-/// look had begun may have exited before it was over: what counts is who is asked for by now.
+/// Returns whether the helper has replied to all requests. It compares with the current number: a
+/// child that was requested after the start of a pass may have exited before its end.
 bool Orphans::know_all() {
   return announced_children().answered >= announced_children().asked;
 }
 
 void Orphans::sweep() {
-  again_ = runs_briefly();  // what nobody knows may be another thread's
+  again_ = runs_briefly();  // an unknown child may belong to another thread
   if (again_) return;
   for (;;) {
     siginfo_t info{};
     if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
     if (!is_orphan(info.si_pid)) break;
     if (!know_all()) {
-      again_ = true;  // it may be one of those that we are still to be told of
+      again_ = true;  // its reply may still be in flight
       return;
     }
     reap(info.si_pid);
   }
-  // A child of ours that has exited and still waits for its outputs hides those after it. To find
-  // them is to look at every process of the host: not on the loop.
+  // A child that has exited and waits for the end of its outputs hides later ones. Finding those
+  // requires reading every process of the host, so not on the loop.
   if (scanning_) return;
   const auto found = std::make_shared<std::vector<ChildState>>();
   const auto then = [self = self_, found] {

@@ -1,5 +1,5 @@
-// Processes that lost their parent and became ours: reaped, so that no zombie is left, and at the
-// end killed.
+// Orphan processes that this process adopts: reaps them, so that no zombie remains, and kills them
+// at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -17,20 +17,20 @@
 
 namespace w8y::process {
 
-/// Children that we started, and that somebody waits for: from the spawn until they are reaped.
+/// Children that this process started and waits for, from their spawn until they are reaped.
 std::set<pid_t>& started_children();
 
-/// Children that another process starts for us: how many were asked for, and about how many it has
-/// told. One that exits before we were told of it is no orphan.
+/// Children that the helper starts for this process: requests, and approximate replies. A child
+/// that exits before its reply arrives is not an orphan process.
 struct HelperChildren {
   std::uint64_t asked = 0;
   std::uint64_t answered = 0;
 };
 HelperChildren& announced_children();
 
-/// While it lives, this process is the parent of whatever its descendants leave behind
-/// (PR_SET_CHILD_SUBREAPER). One at a time, on the loop's thread. At most once a second it looks
-/// who has exited: thousands of runs cost it nothing.
+/// Makes this process the parent of orphan processes of its descendants (PR_SET_CHILD_SUBREAPER)
+/// while it exists. At most one exists, on the loop's thread. It checks for exited children at most
+/// once per second, so thousands of runs cost nothing.
 class Orphans {
  public:
   explicit Orphans(loop::Loop& loop);
@@ -38,12 +38,13 @@ class Orphans {
   Orphans(const Orphans&) = delete;
   Orphans& operator=(const Orphans&) = delete;
 
-  /// SIGKILL to all of them, and to those that this sets free, until none is left or the time is
-  /// over: each look is at all processes of the host, and one may be held by who traces it. What
-  /// was our child before we began is somebody else's business. Returns how many.
+  /// Sends SIGKILL to all orphan processes, and to processes that become orphans by that, until
+  /// none is left or `limit` is over. Each pass reads all processes of the host, and a tracer may
+  /// keep a process alive. Children from before the construction are left alone. Returns the number
+  /// of killed processes.
   std::size_t kill_all(Duration limit = std::chrono::seconds(1));
   [[nodiscard]] std::size_t reaped() const { return reaped_; }
-  /// Whether all processes are being looked at, on another thread.
+  /// Returns whether another thread is reading all processes.
   [[nodiscard]] bool scanning() const { return scanning_; }
 
   struct ChildState {
@@ -61,13 +62,13 @@ class Orphans {
   [[nodiscard]] bool is_orphan(pid_t pid) const;
 
   loop::Loop& loop_;
-  std::set<pid_t> inherited_;  ///< ours before we began
+  std::set<pid_t> inherited_;  ///< children before the construction
   std::size_t reaped_ = 0;
   std::optional<loop::SignalWatch> exits_;
   Timer timer_;
-  bool again_ = false;              ///< a look has to be made once more
+  bool again_ = false;              ///< another check is needed
   bool scanning_ = false;           ///< on another thread
-  std::shared_ptr<Orphans*> self_;  ///< for its end: we may be gone by then
+  std::shared_ptr<Orphans*> self_;  ///< for the other thread, which may outlive this object
 };
 
 }  // namespace w8y::process

@@ -19,13 +19,13 @@ namespace w8y::process {
 
 namespace {
 
-/// After the SIGKILL: one that can't even be killed is not waited for.
+/// Time after SIGKILL; a process that ignores even that is not waited for.
 constexpr auto last_wait = std::chrono::seconds(1);
 
-/// Of a kind that can't be killed on their way to their program; then no more are begun.
+/// Children of one kind that did not end after SIGKILL before their exec; then no more are started.
 constexpr std::size_t max_stuck = 4;
 
-/// What may make a start hang: two that name the same hang alike.
+/// Returns the names that may block a start. Starts with equal names block alike.
 std::string start_kind(const SpawnRequest& request) {
   std::string kind = request.credentials ? std::to_string(request.credentials->uid) : "";
   for (const std::string& part : {request.program, request.cwd, request.env_file})
@@ -45,7 +45,7 @@ Pipe make_status_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Whoever sends a descriptor of somebody else's sends a copy, which may have to wait.
+/// Copies a descriptor of another owner, since a request may be sent later.
 Fd copy_of(int fd) {
   Fd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!copy) throw std::system_error(errno, std::generic_category(), "can't copy a descriptor");
@@ -134,11 +134,12 @@ void PendingSpawn::on_reply(const SpawnReply& reply, Fd&& pidfd) {
   born_ = {reply.pid, -1, reply.group_error};
   pidfd_ = std::move(pidfd);
   if (killed_) signal_by(pidfd_.get(), SIGKILL);
-  // What it told before we knew of it waits in the pipe.
+  // A failure that the child has already reported is in the pipe.
   watch_->want(true, false);
 }
 
-/// End of file: it has called exec, or has ended without a word.
+/// Called when the status pipe is readable. End of file: the child has called exec, or has ended
+/// without a report.
 void PendingSpawn::on_status() {
   std::array<char, 4096> told;
   ssize_t got = 0;
@@ -179,7 +180,8 @@ void PendingSpawn::let_go() {
   if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid, start_kind(request_));
 }
 
-/// A run may last: what its start needed is given back, the child's ends of its pipes first of all.
+/// Frees the resources of the start, since a run may take long. The child's ends of pipes are the
+/// most important.
 void PendingSpawn::forget_request() {
   request_ = {};
   for (Fd& stream : streams_) stream.reset();

@@ -1,10 +1,10 @@
-// Whether process ids tell processes of one host apart.
+// Detects a PID namespace.
 #pragma once
 
 namespace w8y::process {
 
-/// True in a container: its process ids start at 1, so another container of the same host name can
-/// have the same ones.
+/// Returns true in a container: its PIDs start at 1, so another container with the same host name
+/// can have the same PIDs.
 [[nodiscard]] bool in_own_pid_namespace();
 
 }  // namespace w8y::process

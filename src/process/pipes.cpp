@@ -17,10 +17,10 @@ namespace w8y::process {
 namespace {
 
 constexpr std::size_t bytes_per_turn = std::size_t{64} << 10;
-constexpr std::size_t first_turn = std::size_t{16} << 10;  // nothing is known yet about its lines
+constexpr std::size_t first_turn = std::size_t{16} << 10;  // before its lines are known
 constexpr std::size_t min_per_turn = std::size_t{1} << 10;
 constexpr Duration time_per_turn = std::chrono::milliseconds(1);
-/// What it costs to be woken, besides: many small pieces are no cheaper than few large ones.
+/// Fixed cost of a read, so that many small reads are not cheaper than few large ones.
 constexpr Duration cost_of_turn = std::chrono::microseconds(10);
 
 [[noreturn]] void fail(const char* what) {
@@ -38,18 +38,18 @@ Ends make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Our end only: programs don't expect their standard streams to be so.
+/// Makes this process's end non-blocking. Programs expect their own ends to block.
 void make_non_blocking(const Fd& fd) {
   if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
 }
 
-/// Bytes that lie in a pipe.
+/// Returns the bytes in a pipe.
 std::size_t readable(const Fd& pipe) {
   int count = 0;
   return ioctl(pipe.get(), FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
-/// Of this thread's loop.
+/// Number of paused pipes of this thread's loop.
 int& paused_pipes() {
   thread_local int count = 0;
   return count;
@@ -84,7 +84,7 @@ void InputPipe::write_on() {
       watch_->want(false, true);
       return;
     }
-    reader_gone = count < 0;  // EPIPE: it has read all it wants
+    reader_gone = count < 0;  // EPIPE: the reader has closed its end
     if (reader_gone) break;
     written_ += static_cast<std::size_t>(count);
   }
@@ -106,7 +106,7 @@ void InputPipe::add(std::string_view bytes) {
   }
   const bool first = waiting() == 0;
   if (written_ > 0 && written_ >= bytes_.size() / 2) {
-    bytes_.erase(0, written_);  // so that each byte is moved once at most
+    bytes_.erase(0, written_);  // so that each byte is moved at most once
     written_ = 0;
   }
   bytes_ += bytes;
@@ -162,7 +162,7 @@ void OutputPipe::read_on() {
   if (count < 0 && errno == EAGAIN) return;
   if (count > 0) {
     on_bytes_({buffer.data(), static_cast<std::size_t>(count)});
-    if (fd_) charge(began, static_cast<std::size_t>(count));  // else what it said closed it
+    if (fd_) charge(began, static_cast<std::size_t>(count));  // otherwise the handler has closed it
     return;
   }
   close();
@@ -190,7 +190,7 @@ void OutputPipe::charge(Instant began, std::size_t bytes) {
   if (used_ > burst) pause(used_ - burst);
 }
 
-/// Until `time` of handling is made good. Those that wait share what all of them may have.
+/// Pauses until its share covers `time`. All paused pipes divide their common share.
 void OutputPipe::pause(Duration time) {
   ++paused_pipes();
   watch_->want(false, false);

@@ -1,4 +1,4 @@
-// Signals that a thread blocks for a while.
+// Blocks signals of a thread temporarily.
 #pragma once
 
 #include <signal.h>
@@ -7,10 +7,11 @@
 
 namespace w8y::process {
 
-/// Blocks signals in this thread while it lives. Threads that start meanwhile inherit the block.
+/// Blocks signals in this thread while it exists. Threads that are created meanwhile inherit the
+/// block.
 class SignalsBlocked {
  public:
-  /// All signals.
+  /// Blocks all signals.
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);

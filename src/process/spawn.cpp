@@ -24,7 +24,7 @@ namespace w8y::process {
 
 namespace {
 
-/// The child runs on this while we wait; made once per thread. The lowest page is a guard.
+/// Stack of the child while this thread waits; one per thread. The lowest page is a guard.
 class ChildStack {
  public:
   ChildStack() {
@@ -40,7 +40,7 @@ class ChildStack {
   ChildStack(const ChildStack&) = delete;
   ChildStack& operator=(const ChildStack&) = delete;
 
-  /// Stacks grow down; nullptr if there was no memory.
+  /// Stacks grow down; nullptr: no memory.
   [[nodiscard]] char* top() const { return memory_ == nullptr ? nullptr : memory_ + size; }
   [[nodiscard]] char* bottom() const { return memory_; }
 
@@ -49,8 +49,8 @@ class ChildStack {
   char* memory_ = nullptr;
 };
 
-/// Blocks every signal, those that glibc keeps for itself too: no handler of ours may run in the
-/// child, on memory that is ours.
+/// Blocks all signals, including those reserved by glibc: a handler of this process must not run in
+/// the child, in shared memory.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -67,7 +67,7 @@ class AllSignalsBlocked {
   std::uint64_t before_ = 0;
 };
 
-/// A child that takes other credentials marks the memory that it shares with us as not dumpable.
+/// Restores the dumpable flag: a child that changes credentials clears it for the shared memory.
 class DumpableKept {
  public:
   explicit DumpableKept(bool needed) : before_(needed ? prctl(PR_GET_DUMPABLE) : -1) {}
@@ -81,7 +81,7 @@ class DumpableKept {
   int before_;
 };
 
-/// Returns once the child has called exec, or has exited.
+/// Clones the child. Returns once it has called exec or exited.
 pid_t clone_child(ChildPlan& plan, int group, int& pidfd, int& group_error) {
   thread_local const ChildStack stack;
   if (stack.top() == nullptr) {
@@ -96,7 +96,7 @@ pid_t clone_child(ChildPlan& plan, int group, int& pidfd, int& group_error) {
     if (pid >= 0 || !is_about_group(errno)) return pid;
     group_error = errno;
   } else if (plan.keep_ignored) {
-    // Two looks at each signal less, in all some 60 system calls.
+    // Saves two system calls per signal, in all about 60.
     const pid_t pid = clone_cleared(stack.bottom(), stack.top(), plan, pidfd);
     if (pid >= 0) return pid;
     plan.realtime_signals = realtime_signals();
@@ -135,7 +135,7 @@ std::optional<SpawnError> spawn_checked(const SpawnRequest& request, Spawned& re
 }  // namespace
 
 bool SpawnError::host_is_short() const {
-  // A program that is just being written (ETXTBSY) is soon there, too.
+  // ETXTBSY: the program is being written, and will soon be available.
   constexpr std::array shortages = {EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT, ETXTBSY};
   return of_host || std::find(shortages.begin(), shortages.end(), error) != shortages.end();
 }

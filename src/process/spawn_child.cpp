@@ -12,10 +12,10 @@
 
 #include <cerrno>
 
-// The sanitizers know nothing of this stack, nor that what exits here isn't the program.
+// Sanitizers do not support this stack, nor an exit that does not end the program.
 #define W8Y_BARE __attribute__((no_sanitize("address", "undefined")))
 
-// Architectures that began with 16-bit ids have the wide calls under other names.
+// On architectures that started with 16-bit IDs, the 32-bit calls have other names.
 #ifdef SYS_setresuid32
 #define W8Y_SETRESUID SYS_setresuid32
 #define W8Y_SETRESGID SYS_setresgid32
@@ -50,7 +50,8 @@ W8Y_BARE void reset_standard_signals(const ChildPlan& plan) {
   }
 }
 
-/// A handler of ours must not run in the child, and what we ignore is no business of its.
+/// Resets signals: a handler of this process must not run in the child, which must not inherit
+/// ignored signals.
 W8Y_BARE void reset_signals(const ChildPlan& plan) {
   if (plan.handlers_cleared && plan.keep_ignored) {
     reset_signal(SIGPIPE);
@@ -65,7 +66,7 @@ W8Y_BARE void reset_signals(const ChildPlan& plan) {
 
 W8Y_BARE bool place_streams(const ChildPlan& plan) {
   int from[3] = {plan.streams[0], plan.streams[1], plan.streams[2]};
-  // A source among 0, 1 and 2 would be overwritten before its turn: move those out of the way.
+  // A source among 0, 1 and 2 could be overwritten before it is copied, so it is moved first.
   for (int target = 0; target < 3; ++target) {
     if (from[target] < 0 || from[target] > 2 || from[target] == target) continue;
     from[target] = static_cast<int>(syscall(SYS_fcntl, from[target], F_DUPFD_CLOEXEC, 3));
@@ -97,7 +98,7 @@ W8Y_BARE int number_of(const char* name) {
   return number;
 }
 
-/// For kernels before 5.9 and filters that don't know close_range.
+/// For kernels before 5.9, and filters that reject close_range.
 W8Y_BARE bool close_listed(int first) {
   const int directory = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
@@ -118,7 +119,7 @@ W8Y_BARE bool close_listed(int first) {
   return true;
 }
 
-/// The one on which we tell goes to this number, so that all others are one range.
+/// Number to which the status descriptor is moved, so that all other descriptors are one range.
 constexpr int status_place = 3;
 
 W8Y_BARE bool close_others(ChildPlan& plan) {
@@ -159,12 +160,12 @@ W8Y_BARE bool clear_capabilities() {
     any |= set.permitted | set.inheritable;
     set = {0, 0, 0};
   }
-  // Without a capability there is no need for capset, which a system call filter may refuse.
+  // Without capabilities, avoid capset, which a system call filter may refuse.
   return any == 0 || syscall(SYS_capset, &header, sets) == 0;
 }
 
-/// A change of credentials clears the parent-death signal, so this comes after it. Whoever lost its
-/// parent before that call would never get the signal.
+/// Sets the parent-death signal. It is cleared by a change of credentials, so this comes after it.
+/// If the parent ended before the call, there would be no signal, so that is checked.
 W8Y_BARE bool tie_to_parent(const ChildPlan& plan) {
   if (!plan.die_with_parent) return true;
   if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return false;
@@ -182,11 +183,12 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
   if (plan.has_nice && syscall(SYS_setpriority, PRIO_PROCESS, 0, plan.nice) != 0) return Step::nice;
   if (!set_limits(plan)) return Step::limit;
   if (const Step failed = become(plan); failed != Step::none) return failed;
-  // Before what may take long: who lost its supervisor meanwhile ends there.
+  // Before steps that may block: a child whose w8yd has ended exits here.
   if (!tie_to_parent(plan)) return Step::parent_death;
-  // After all that may need a capability: nice, limits, user.
+  // After all steps that may need a capability: nice, limits, user.
   if (plan.clear_capabilities && !clear_capabilities()) return Step::capabilities;
-  // As the user, who may have the only right to it (a home on NFS), or none.
+  // With the credentials of the run: its user alone may have permission (a home on NFS), or have
+  // none.
   if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::directory;
   if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Step::no_new_privs;

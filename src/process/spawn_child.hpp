@@ -1,5 +1,5 @@
 // The child's part of a spawn: from the clone to the exec, by system calls only. It shares the
-// parent's memory, so it must not allocate, lock, or call what tells other threads.
+// parent's memory, so it must not allocate, lock, or call functions that affect other threads.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace w8y::process {
 
-/// Where a spawn can fail.
+/// Steps of a spawn that can fail.
 enum class Step {
   none,
   clone,
@@ -35,27 +35,27 @@ struct RawLimit {
   std::uint64_t hard = 0;
 };
 
-/// What went wrong, and where.
+/// Failed step of a spawn and its errno.
 struct SpawnFailure {
   Step step = Step::none;
   int error = 0;
-  std::size_t limit = 0;          ///< which one, for Step::limit
-  bool program_is_there = false;  ///< for Step::run: it is what it names that is missing
+  std::size_t limit = 0;          ///< index of the limit, for Step::limit
+  bool program_is_there = false;  ///< for Step::run: only its interpreter is missing
   bool of_host = false;           ///< for Step::environment: see SpawnError
 };
 
-/// Everything the child needs, laid out by the parent: plain pointers and numbers. What it tells
-/// back stands at the end.
+/// Input of the child, prepared by the parent as plain pointers and numbers. The last member is its
+/// result.
 struct ChildPlan {
   const char* program = nullptr;
   char* const* argv = nullptr;
   char* const* envp = nullptr;
-  const char* cwd = nullptr;  ///< nullptr: ours
+  const char* cwd = nullptr;  ///< nullptr: that of this process
   std::array<int, 3> streams{-1, -1, -1};
-  int status = -1;  ///< told there, too, what went wrong; -1: we share our memory
+  int status = -1;  ///< descriptor that the failure is also written to; -1: memory is shared
   pid_t parent = 0;
-  std::uint64_t realtime_signals = 0;  ///< bit n - 1: signal n, of 32 and more, is to be reset
-  bool handlers_cleared = false;       ///< by the kernel: no signal has a handler of ours
+  std::uint64_t realtime_signals = 0;  ///< bit n - 1: signal n, from 32 on, must be reset
+  bool handlers_cleared = false;       ///< by the kernel: no signal has a handler
 
   bool own_session = true;
   bool close_others = true;
@@ -79,23 +79,25 @@ struct ChildPlan {
   SpawnFailure failure;
 };
 
-/// As clone(2) with CLONE_VM | CLONE_VFORK | CLONE_PIDFD, and born in a control group: glibc has no
-/// call for that. -1: errno says why; ENOSYS where this can't be had.
+/// Acts as clone(2) with CLONE_VM | CLONE_VFORK | CLONE_PIDFD, in a control group; glibc has no
+/// function for that. Returns -1 with errno; ENOSYS if the kernel does not support it.
 pid_t clone_into_group(int group, char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
-/// The same in our own group, and without our handlers, so that the child needn't look for them;
-/// Linux 5.5 can.
+/// As clone_into_group(), but in the group of this process and without its signal handlers, so that
+/// the child need not reset them. Requires Linux 5.5.
 pid_t clone_cleared(char* stack, char* stack_top, ChildPlan& plan, int& pidfd);
 
-/// As fork(2), but that the child is our parent's (CLONE_PARENT), with a pidfd, and born in a
-/// control group unless `group` is -1 or can't take it: `group_error` says so.
+/// Acts as fork(2), but the child's parent is that of this process (CLONE_PARENT), and there is a
+/// pidfd. The child is in a control group unless `group` is -1; if the group cannot be used,
+/// `group_error` is set.
 pid_t clone_copy(int group, int& pidfd, int& group_error);
-/// Whether a clone failed because of the group, not for want of processes or memory.
+/// Returns whether a clone failed because of the group, not because of a shortage of processes or
+/// memory.
 bool is_about_group(int error);
 
-/// Writes what went wrong to `status`, with a text or without.
+/// Writes the failure to `status`, optionally with a text.
 void tell_failure(int status, const SpawnFailure& failure, const char* text, std::size_t size);
 
-/// Entry of the cloned child; never returns but by exec or exit.
+/// Entry point of the cloned child. It ends by exec or exit, and never returns.
 int run_child(void* plan);
 
 }  // namespace w8y::process

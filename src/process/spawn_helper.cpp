@@ -22,7 +22,7 @@ namespace w8y::process {
 namespace {
 
 constexpr int our_socket = STDIN_FILENO;
-constexpr std::size_t max_text = 2000;  // of a failure; with it a write to a pipe is not torn
+constexpr std::size_t max_text = 2000;  // of a failure; a write to a pipe is then atomic
 
 void wipe(std::string& text) {
   explicit_bzero(text.data(), text.size());
@@ -32,12 +32,12 @@ void wipe(std::vector<std::string>& texts) {
   for (std::string& text : texts) wipe(text);
 }
 
-/// The child's part, in its own memory; here it may still allocate.
+/// Runs the child in its own memory, where it may still allocate.
 [[noreturn]] void be_child(SpawnRequest& request, int status, pid_t parent) {
   ChildPlan plan;
   SpawnScratch scratch;
   try {
-    // Before anything that may take long: a supervisor that ends takes it along.
+    // Before steps that may block, so that the child ends together with w8yd.
     if (request.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!request.env_file.empty()) {
       if (const auto problem = add_env_file(request)) {
@@ -73,7 +73,7 @@ class Helper {
       } else {
         reply.error = EPROTO;
       }
-      // Nothing of it is left for the next child to inherit.
+      // Children must not inherit contents of this request.
       wipe(bytes_);
       for (auto* texts : {&request.argv, &request.env, &request.env_over}) wipe(*texts);
       fds_ = SpawnFds();
@@ -105,7 +105,7 @@ class Helper {
 }  // namespace
 
 int run_spawn_helper() {
-  // Whoever may become a child's user must not look into it.
+  // Users of children must not be able to inspect this process.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_NAME, "w8yd-spawn", 0, 0, 0);
   try {

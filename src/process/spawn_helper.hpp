@@ -1,5 +1,5 @@
-// The process that starts children in w8yd's place where a start may take as long as somebody else
-// likes. It knows nothing but the request that it has in hand, and waits for no child.
+// Helper process that starts children for w8yd if a start may block. It holds nothing but the
+// current request, and waits for no child.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace w8y::process {
 
-/// How a program that can be its own helper is called for that: by its main(), before anything
-/// else, which then returns what run_spawn_helper() does.
+/// Argument with which a program is called as its own helper. Its main() checks for it first, and
+/// returns the result of run_spawn_helper().
 inline constexpr const char* spawn_helper_word = "--spawn-helper";
 
-/// Serves the socket on standard input until the other side is gone. Each child is a copy of this
-/// process, so it shares memory with nobody; it is its caller's child (CLONE_PARENT), dies with it,
-/// and tells on its own pipe what went wrong, or by the end of that pipe that it has called exec.
+/// Serves the socket on standard input until the other side closes it. Each child is a copy of this
+/// process, so it shares no memory. It is a child of the caller (CLONE_PARENT) and dies with it. On
+/// its own pipe it reports its failure; the end of that pipe means that it has called exec.
 int run_spawn_helper();
 
 }  // namespace w8y::process

@@ -29,13 +29,14 @@ namespace w8y::process {
 namespace {
 
 constexpr std::size_t max_known = 4096;
-constexpr int max_threads = 16;  // each of them may hang
+constexpr int max_threads = 16;  // each of them may block
 constexpr Duration stuck_after = std::chrono::milliseconds(50);
-/// How long a look is believed that found nothing there.
+/// Time for which a result is kept if a file was missing.
 constexpr Duration once = std::chrono::milliseconds(100);
-constexpr int max_interpreters = 5;  // as the kernel has it
+constexpr int max_interpreters = 5;  // limit of the kernel
 
-/// File systems that wait for nobody but this machine. Not all have a name in linux/magic.h.
+/// Returns whether a file system depends on this machine only. Not all have a name in
+/// linux/magic.h.
 bool is_local(int fd) {
   constexpr std::array<std::uint32_t, 14> local = {EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,
                                                    BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
@@ -50,7 +51,7 @@ bool is_local(int fd) {
   return std::find(local.begin(), local.end(), type) != local.end();
 }
 
-/// All on the way are on local file systems; looks once at each.
+/// Returns a walk that requires local file systems; it checks each one once.
 PathWalk local_walk() {
   PathWalk walk;
   walk.also = geteuid();
@@ -63,7 +64,7 @@ PathWalk local_walk() {
   return walk;
 }
 
-/// What ELF's program header of this kind points to.
+/// Returns the interpreter in ELF's program headers; empty: none.
 template <typename Header, typename Segment>
 std::optional<std::string> elf_interpreter(int fd, const std::string& start) {
   Header header{};
@@ -84,7 +85,7 @@ std::optional<std::string> elf_interpreter(int fd, const std::string& start) {
   return std::string();
 }
 
-/// What the kernel opens besides the program; empty: nothing; nullopt: it can't be known.
+/// Returns the file that the kernel opens together with the program; empty: none; nullopt: unknown.
 std::optional<std::string> interpreter_of(int fd) {
   std::string start(256, '\0');
   const ssize_t got = pread(fd, start.data(), start.size(), 0);
@@ -126,7 +127,7 @@ TrustedFile open_program(std::string program, const PathWalk& walk) {
   }
 }
 
-/// Where nothing is, the start fails at once; but whatever is put there later may be another's.
+/// A missing file makes the start fail at once, but another user's file may appear there later.
 bool is_good(const TrustedFile& file, bool& lasts) {
   if (file.problem.empty()) return true;
   lasts = false;
@@ -154,7 +155,7 @@ std::string distrust_of_program(const std::string& program) {
   return file.error == EACCES ? file.problem : std::string();
 }
 
-/// What both threads use. The other one may never come back, so it keeps this.
+/// State shared by all threads. Other threads may be blocked forever, so they keep it alive.
 struct SpawnModes::Shared {
   struct News {
     std::string key;
@@ -168,7 +169,7 @@ struct SpawnModes::Shared {
   Fd event;
   int threads = 0;
   int idle = 0;
-  Instant started;  ///< the last look that was begun, by `clock`
+  Instant started;  ///< start of the last check, by `clock`
   bool over = false;
   loop::SystemClock clock;
 
@@ -198,7 +199,7 @@ struct SpawnModes::Shared {
       if (over) return;
       news.push_back(std::move(found));
       const std::uint64_t one = 1;
-      if (write(event.get(), &one, sizeof one) < 0) continue;  // it is awake already
+      if (write(event.get(), &one, sizeof one) < 0) continue;  // the loop has been woken already
     }
   }
 };
@@ -252,7 +253,7 @@ void SpawnModes::ask(const std::string& key) {
   relieve();
 }
 
-/// Starts another thread where all there are hang.
+/// Starts another thread if all others are blocked.
 void SpawnModes::relieve() {
   const std::lock_guard lock(shared_->mutex);
   const bool stuck = shared_->idle == 0 && loop_.now() - shared_->started >= stuck_after;
@@ -261,7 +262,7 @@ void SpawnModes::relieve() {
     std::thread([made = shared_] { made->work(); }).detach();
     ++shared_->threads;
   } catch (const std::system_error&) {
-    // Without a thread there is no look: each start goes by the helper when its patience is over.
+    // Without a thread there are no checks: each start uses the helper after `timeout`.
   }
 }
 

@@ -1,4 +1,4 @@
-// Which starts nobody else can delay, so that the loop may wait for them.
+// Classifies starts: those that no other user can delay, so that the loop may wait for them.
 #pragma once
 
 #include <functional>
@@ -17,39 +17,40 @@ class Watch;
 
 namespace w8y::process {
 
-/// Whether nobody else can delay a start: the program, its interpreter, the folder and the env_file
-/// are root's or our own by their whole path, and on file systems of this machine. Otherwise others
-/// could hold up their opening, by a lease or a file system that doesn't answer, or stop the child.
-/// The look itself may take as long as a file system does. `lasts` false: so it is only now.
+/// Returns whether no other user can delay a start. For that, the program, its interpreter, the
+/// directory and the env_file must belong to root or the user of this process, along their whole
+/// paths. They must be on file systems of this machine. Otherwise other users could delay an open,
+/// by a lease or a file system that does not respond, or stop the child. The check itself may take
+/// as long as a file system does. `lasts` false: the result holds for a short time only.
 bool is_ours_and_local(const std::string& program, const std::string& cwd,
                        const std::string& env_file, bool& lasts);
 
-/// Why root must not run a program: another user can write it, its interpreter, or a directory
-/// above one of them. Empty: only root can, or the program does not exist. May take as long as a
-/// file system does.
+/// Returns why root must not run a program: another user can write it, its interpreter, or a
+/// directory above one of them. Empty: only root can, or the program does not exist. May take as
+/// long as a file system does.
 std::string distrust_of_program(const std::string& program);
 
-/// Knows the way of a start, or finds it out on a thread of its own, because a mere look may take
-/// for ever. An answer holds for ten seconds.
+/// Cache of the mode of starts. It determines a mode on a thread of its own, because the check may
+/// block forever. A result holds for ten seconds.
 class SpawnModes {
  public:
   enum class SpawnMode { unknown, direct, by_helper };
   static constexpr Duration timeout = std::chrono::milliseconds(200);
   static constexpr Duration lasting = std::chrono::seconds(10);
 
-  /// `on_news`: something unknown may be known now; from the loop.
+  /// `on_news`: called from the loop when an unknown mode may be known.
   SpawnModes(loop::Loop& loop, std::function<void()> on_news);
   ~SpawnModes();
   SpawnModes(const SpawnModes&) = delete;
   SpawnModes& operator=(const SpawnModes&) = delete;
 
-  /// An unknown start is looked at. If the look has taken 200 ms, the start goes by the helper.
+  /// Returns the mode of a start. An unknown one is checked; after 200 ms, the helper starts it.
   SpawnMode way(const SpawnRequest& request);
 
  private:
   struct Shared;
   struct Known {
-    std::optional<bool> direct;  ///< nullopt: being looked at
+    std::optional<bool> direct;  ///< nullopt: check in progress
     Instant until;
     std::optional<Instant> asked;
   };
@@ -60,7 +61,7 @@ class SpawnModes {
   loop::Loop& loop_;
   std::function<void()> on_news_;
   std::map<std::string, Known> known_;
-  std::shared_ptr<Shared> shared_;  ///< with the thread; nullptr: none yet
+  std::shared_ptr<Shared> shared_;  ///< shared with the threads; nullptr: none yet
   std::unique_ptr<loop::Watch> watch_;
 };
 

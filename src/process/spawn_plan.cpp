@@ -41,7 +41,7 @@ SpawnError invalid(std::string text) {
 
 }  // namespace
 
-/// Looked at once per process: 30 fewer system calls for each spawn.
+/// Determined once per process, which saves 30 system calls per spawn.
 std::uint64_t realtime_signals() {
   static const std::uint64_t at_first = look_at_realtime_signals();
   return at_first;
@@ -82,7 +82,7 @@ void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan
     scratch.limit_resources.push_back(limit.resource);
     scratch.limits.push_back({value, value});
   }
-  // Last: a failure's number counts those that were asked for.
+  // Last, since the index in a failure counts the requested limits.
   const auto nofile = descriptor_limit_of_children();
   const auto& asked = scratch.limit_resources;
   if (nofile && std::find(asked.begin(), asked.end(), RLIMIT_NOFILE) == asked.end()) {

@@ -1,4 +1,4 @@
-// From a request to what the child needs, and from what went wrong to words.
+// Converts a request to the child's input, and a failure to its text.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace w8y::process {
 
-/// What the plan points to; kept from spawn to spawn so that it needn't be allocated each time.
+/// Memory that the plan points to; reused by later spawns, to avoid allocations.
 struct SpawnScratch {
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -19,13 +19,13 @@ struct SpawnScratch {
   std::vector<RawLimit> limits;
 };
 
-/// What no program can be given: a NUL byte, no name.
+/// Returns the error of a request that no program can be started with: a NUL byte, no name.
 std::optional<SpawnError> check_request(const SpawnRequest& request);
-/// `plan` points into both: they are to outlive it. With keep_ignored, whoever does not clone by
-/// clone_cleared() adds realtime_signals().
+/// Fills in the plan. It points into `request` and `scratch`, which must outlive it. With
+/// keep_ignored, callers that do not use clone_cleared() add realtime_signals().
 void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
-/// Bit n - 1: signal n, of 32 and more, had another effect than its default one at the first
-/// question.
+/// Returns the real-time signals whose effect was not the default one at the first call. Bit n - 1:
+/// signal n, from 32 on.
 std::uint64_t realtime_signals();
 SpawnError::About what_failed(Step step);
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure);

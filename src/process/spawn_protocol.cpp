@@ -16,7 +16,7 @@ namespace w8y::process {
 
 namespace {
 
-/// Of a message. The rest of the socket's buffer is for what waits behind it.
+/// Limit of a message. The rest of the socket's buffer is for further messages.
 constexpr std::size_t max_message = std::size_t{32} << 10;
 constexpr std::size_t max_fds = 6;
 
@@ -95,7 +95,7 @@ Credentials read_credentials(Reader& in) {
   return credentials;
 }
 
-/// Which descriptors there are stands in the first byte of a message.
+/// Returns the first byte of a message, which shows the descriptors present.
 unsigned char mask_of(const FdNumbers& fds) {
   unsigned mask = 0;
   for (std::size_t i = 0; i < fds.size(); ++i)
@@ -154,7 +154,7 @@ ssize_t receive_message(int socket, iovec* parts, std::size_t count, std::vector
   return got;
 }
 
-/// The bytes in a file that has no name; -1: errno says why.
+/// Stores bytes in an unnamed file; -1: errno is the reason.
 Fd put_in_memory(const std::string& bytes) {
   Fd file(memfd_create("w8yd-spawn", MFD_CLOEXEC));
   for (std::size_t done = 0; file && done < bytes.size();) {

@@ -1,4 +1,4 @@
-// What a SpawnService and its helper say to each other, over a socket that keeps messages apart.
+// Messages between a SpawnService and its helper, over a socket that preserves message boundaries.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace w8y::process {
 
-/// Descriptors that go with a request: where the child tells, its 0, 1 and 2, its control group.
+/// Descriptors of a request: the status pipe, standard streams 0, 1 and 2, and the control group.
 struct SpawnFds {
   Fd status;
   std::array<Fd, 3> streams;
@@ -22,25 +22,27 @@ struct SpawnFds {
 
 struct SpawnReply {
   std::uint64_t id = 0;
-  pid_t pid = 0;  ///< 0: there is none, by `error`
+  pid_t pid = 0;  ///< 0: not started, because of `error`
   int error = 0;
   int group_error = 0;
 };
 
-/// The numbers of a message's descriptors; -1: none.
+/// Numbers of a message's descriptors; -1: none.
 using FdNumbers = std::array<int, 5>;
 
-/// A request in bytes, without its descriptors.
+/// Encodes a request, without its descriptors.
 std::string encode(std::uint64_t id, const SpawnRequest& request);
-/// False: it is no such thing.
+/// Decodes a request. False: it is invalid.
 bool decode(std::string_view bytes, std::uint64_t& id, SpawnRequest& request);
 
-/// 0, or errno. What is too long for a message goes by a file in memory.
+/// Sends a request. If it is too long for a message, it is passed in a memory file. Returns 0 or
+/// errno.
 int send_request(int socket, const std::string& bytes, const FdNumbers& fds);
-/// False: the other side is gone.
+/// Receives a request. False: the other side has closed the socket.
 bool receive_request(int socket, std::string& bytes, SpawnFds& fds);
 bool send_reply(int socket, const SpawnReply& reply, int pidfd);
-/// 1: there was one. 0: none yet. -1: the other side is gone.
+/// Receives a reply. Returns 1 if there was one, 0 if not yet, -1 if the other side has closed the
+/// socket.
 int receive_reply(int socket, SpawnReply& reply, Fd& pidfd);
 
 }  // namespace w8y::process

@@ -21,7 +21,7 @@
 
 namespace w8y::process {
 
-/// The helper, as a child like any other; it was started directly: its program is ours.
+/// Helper process, spawned directly as a normal child, since its program belongs to w8yd.
 class SpawnService::Process : private ChildHandler {
  public:
   Process(loop::Loop& loop, SpawnService& service, const SpawnServiceOptions& options, int socket)
@@ -32,8 +32,8 @@ class SpawnService::Process : private ChildHandler {
     child.spawn.argv.front() = "w8yd";
     child.spawn.cwd = "/";
     child.spawn.keep_capabilities = true;  // it changes the user of its children
-    // Nothing else: its children show it until they are what they are to be. What binds names when
-    // they are first called leaves what it finds in registers, which may be secret, on the stack.
+    // Only these variables, since the children show them until their exec. Lazy binding could leave
+    // the contents of registers, which may be secret, on the stack.
     child.spawn.env.emplace_back("LD_BIND_NOW=1");
     if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
       child.spawn.env.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
@@ -116,7 +116,7 @@ void SpawnService::send_waiting() {
     waiting_.pop_front();
     explicit_bzero(sent.bytes.data(), sent.bytes.size());
     if (error == 0) places_.push_back(std::move(sent.fds.streams[0]));
-    if (error == 0 || error == EPIPE) continue;  // its end is told soon
+    if (error == 0 || error == EPIPE) continue;  // on_ended() of the helper follows
     SpawnReply reply;
     reply.id = sent.id;
     reply.error = error;
@@ -125,21 +125,21 @@ void SpawnService::send_waiting() {
   watch_->want(true, !waiting_.empty());
 }
 
-/// One, for which there is a place.
+/// Receives one reply, into its reserved descriptor entry.
 void SpawnService::take_reply() {
   if (!places_.empty()) places_.pop_front();
   SpawnReply reply;
   Fd pidfd;
   const int got = receive_reply(socket_.get(), reply, pidfd);
   if (got > 0) return on_reply(reply, std::move(pidfd));
-  if (got < 0) watch_->want(false, false);  // its end is told by its Child
+  if (got < 0) watch_->want(false, false);  // on_ended() of the helper follows
 }
 
 void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
   ++announced_children().answered;
   auto asked = asked_.extract(reply.id);
-  const bool taken = reply.pid != 0 && !pidfd;  // by another thread: the place that was kept
-  if (taken) ::kill(reply.pid, SIGKILL);        // its number is its own until Orphans reaps it
+  const bool taken = reply.pid != 0 && !pidfd;  // another thread used the reserved entry
+  if (taken) ::kill(reply.pid, SIGKILL);        // its PID is not reused until Orphans reaps it
   if (reply.pid != 0 && !taken) started_children().insert(reply.pid);
   if (!asked.empty() && asked.mapped() != nullptr)
     return asked.mapped()->on_reply(taken ? SpawnReply{reply.id, 0, EMFILE, 0} : reply,
@@ -150,7 +150,7 @@ void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
 }
 
 void SpawnService::helper_ended(const std::string& why) {
-  while (!places_.empty()) take_reply();  // those that it had sent before
+  while (!places_.empty()) take_reply();  // replies that the helper sent before
   watch_.reset();
   socket_.reset();
   dead_.push_back(std::move(process_));

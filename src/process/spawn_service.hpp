@@ -1,4 +1,4 @@
-// Starts that w8yd's loop doesn't wait for: by a helper process, with a deadline.
+// Starts that the loop of w8yd does not wait for: by a helper process, with a deadline.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@ class ControlGroups;
 class PendingSpawn;
 
 struct SpawnServiceOptions {
-  /// The helper's command line: a program that calls run_spawn_helper().
+  /// Command line of the helper: a program that calls run_spawn_helper().
   std::vector<std::string> helper = {"/proc/self/exe", "--spawn-helper"};
-  /// A child that has not come to its exec by then is killed.
+  /// Time until the exec; after that the child is killed.
   Duration limit = std::chrono::seconds(10);
-  ControlGroups* groups = nullptr;  ///< one of them is for the helper
+  ControlGroups* groups = nullptr;  ///< source of a group for the helper
 };
 
-/// One for a loop; outlives the children that use it. The helper is started when it is first
-/// needed, and again if it ends.
+/// Spawn service of a loop. It outlives the children that use it. The helper is started when it is
+/// first needed, and again if it ends.
 class SpawnService {
  public:
   explicit SpawnService(loop::Loop& loop, SpawnServiceOptions options = {});
@@ -40,7 +40,7 @@ class SpawnService {
   SpawnService(const SpawnService&) = delete;
   SpawnService& operator=(const SpawnService&) = delete;
 
-  /// Whether it is known that the start can be waited for.
+  /// Returns whether the loop may wait for the start.
   bool is_direct(const SpawnRequest& request) {
     return ways_.way(request) == SpawnModes::SpawnMode::direct;
   }
@@ -55,7 +55,7 @@ class SpawnService {
     SpawnFds fds;
   };
 
-  /// Returns its number; the reply goes to `asker`. Throws std::system_error.
+  /// Sends a request and returns its ID; the reply goes to `asker`. Throws std::system_error.
   std::uint64_t ask(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds);
   void forget(std::uint64_t id);
   void await_way(PendingSpawn& asker) { undecided_.push_back(&asker); }
@@ -71,16 +71,16 @@ class SpawnService {
   loop::Loop& loop_;
   const SpawnServiceOptions options_;
   SpawnModes ways_;
-  std::vector<PendingSpawn*> undecided_;  ///< nullptr: gone meanwhile
+  std::vector<PendingSpawn*> undecided_;  ///< nullptr: destroyed meanwhile
   std::uint64_t next_id_ = 0;
-  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< not answered; nullptr: nobody waits for it
-  std::deque<Waiting> waiting_;                   ///< of those, not sent yet
-  /// The child's standard input of each request that was sent, until its reply comes; replies come
-  /// in the same order. Each keeps a place in our table of descriptors for the one that its reply
-  /// brings.
+  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< without a reply so far; nullptr: destroyed
+  std::deque<Waiting> waiting_;                   ///< of `asked_`: not sent yet
+  /// Standard input of the child of each request that was sent, until its reply arrives. Replies
+  /// arrive in the order of requests. Each descriptor reserves an entry of the descriptor table for
+  /// the one in its reply.
   std::deque<Fd> places_;
   Fd socket_;
-  std::optional<loop::Watch> watch_;  // after socket_: goes first
+  std::optional<loop::Watch> watch_;  // after socket_, so destroyed first
   std::unique_ptr<Process> process_;
   Timer sweep_;
   std::vector<std::unique_ptr<Process>> dead_;
@@ -89,20 +89,22 @@ class SpawnService {
 class SpawnClient {
  public:
   virtual ~SpawnClient() = default;
-  /// It has called exec, or was killed by kill() on its way there.
+  /// Called when the child has called exec, or was killed by kill() before that.
   virtual void on_spawned(Spawned&& spawned) = 0;
   virtual void on_not_spawned(const SpawnError& error) = 0;
 };
 
-/// A start on its way:
-///   deciding  nobody knows yet whether it can be waited for
-///   asked     the helper was asked
-///   born      it has a number, and has not come to its exec
-///   over      its client was told
-/// Its client is told from the loop, once. Destroying it before kills what comes of it.
+/// Spawn that has not ended. The loop calls its client once. If it is destroyed before, its child
+/// is killed. States:
+///
+/// - `deciding` – it is not known yet whether the loop may wait for the start
+/// - `requested` – the request was sent to the helper
+/// - `started` – the child has a PID and has not called exec yet
+/// - `done` – its client was called
 class PendingSpawn {
  public:
-  /// `streams`: the child's 0, 1 and 2; each that is empty stands in `request` and is another's.
+  /// `streams`: the child's 0, 1 and 2; for an empty one, `request` has a descriptor of another
+  /// owner.
   PendingSpawn(loop::Loop& loop, SpawnService& service, SpawnRequest request,
                std::array<Fd, 3> streams, SpawnClient& client);
   ~PendingSpawn();
@@ -139,7 +141,7 @@ class PendingSpawn {
   Spawned born_;  ///< its pidfd is in pidfd_
   Fd pidfd_;
   Fd status_;
-  std::optional<loop::Watch> watch_;  // after status_: goes first
+  std::optional<loop::Watch> watch_;  // after status_, so destroyed first
   Timer deadline_;
 };
 

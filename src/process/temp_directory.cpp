@@ -27,7 +27,7 @@ std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& 
   std::string path = parent + "/w8y-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
     SpawnError error = failed("can't make a folder in " + parent, errno);
-    error.of_host = true;  // that the place is not there, or read-only, is no item's fault either
+    error.of_host = true;  // a missing or read-only directory is not the fault of an item
     return error;
   }
   path_ = std::move(path);
@@ -56,7 +56,7 @@ struct TempDirectories::Leftover {
   Leftover(loop::Loop& loop, std::string path, std::optional<uid_t> owner)
       : removal(std::move(path), owner), again(loop.timers()) {}
 
-  TreeRemoval removal;  ///< the other thread's while it works on it
+  TreeRemoval removal;  ///< used by the other thread during a removal
   Duration pause = min_pause;
   bool said = false;
   Timer again;

@@ -1,4 +1,4 @@
-// A folder for one run, gone with it.
+// Temporary directory of one run.
 #pragma once
 
 #include <deque>
@@ -18,11 +18,11 @@ class Loop;
 
 namespace w8y::process {
 
-/// Removes what runs left in their folders: on another thread, one piece at a time, in turn. What
-/// stays is tried again, after a pause that grows.
+/// Removes leftovers of runs: on another thread, one part at a time, in turn. A failed removal is
+/// retried, after a pause that grows.
 class TempDirectories {
  public:
-  /// A piece; and the pauses after a look that changed nothing.
+  /// Time of one part; and the pauses after a pass that changed nothing.
   static constexpr Duration piece = std::chrono::milliseconds(50);
   static constexpr Duration min_pause = std::chrono::seconds(1);
   static constexpr Duration max_pause = std::chrono::minutes(5);
@@ -32,10 +32,11 @@ class TempDirectories {
   TempDirectories(const TempDirectories&) = delete;
   TempDirectories& operator=(const TempDirectories&) = delete;
 
-  /// Once for each folder that stays; and once more, without a reason, when it is gone after all.
+  /// Called once for each directory that cannot be removed, and again, without a reason, when it is
+  /// removed.
   std::function<void(const std::string& path, const std::string& why)> on_stays;
 
-  /// `owner` as of FolderRemoval.
+  /// `owner`: as in TreeRemoval.
   void remove(std::string path, std::optional<uid_t> owner = std::nullopt);
   [[nodiscard]] std::size_t left() const { return all_.size(); }
 
@@ -48,12 +49,13 @@ class TempDirectories {
   std::list<std::shared_ptr<Leftover>> all_;
   std::deque<std::shared_ptr<Leftover>> ready_;
   bool working_ = false;
-  std::shared_ptr<TempDirectories*> self_;  ///< for the other thread's end: we may be gone by then
+  std::shared_ptr<TempDirectories*> self_;  ///< for the other thread, which may outlive this object
 };
 
-/// A fresh folder in $TMPDIR (else /tmp) that only its owner can enter. Destroying it removes it
-/// with all that is in it, and follows no symbolic link; what takes longer is left to
-/// `directories`, or, without them, done at once by another thread, for which the loop's end waits.
+/// New directory in $TMPDIR (otherwise /tmp) that only its owner can enter. The destructor removes
+/// it with its contents, without following symbolic links. A directory with contents is passed to
+/// `directories`. Without `directories`, another thread removes it at once, and the loop's end
+/// waits for that.
 class TempDirectory {
  public:
   explicit TempDirectory(loop::Loop& loop, TempDirectories* directories = nullptr)
@@ -62,14 +64,14 @@ class TempDirectory {
   TempDirectory(const TempDirectory&) = delete;
   TempDirectory& operator=(const TempDirectory&) = delete;
 
-  /// Makes it, once; it belongs to `owner` if there is one.
+  /// Creates it, once; it belongs to `owner` if there is one.
   std::optional<SpawnError> make(const std::optional<Credentials>& owner);
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   loop::Loop& loop_;
   TempDirectories* directories_;
-  std::string path_;            ///< empty: not made
+  std::string path_;            ///< empty: not created
   std::optional<uid_t> owner_;  ///< user of the run, if it is not root
 };
 

@@ -25,7 +25,8 @@ using OpenFolder = std::unique_ptr<DIR, int (*)(DIR*)>;
 
 constexpr int as_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-/// What is mounted there may not even answer: this asks nobody.
+/// Returns whether the name is on this file system. A mounted file system may not respond, so it is
+/// not queried.
 bool is_on(int directory, const char* name, dev_t device) {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -48,13 +49,13 @@ void TreeRemoval::make_accessible(int directory, const char* name) const {
     chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
 }
 
-/// One piece of the work: `top_` is the folder itself.
+/// One part of the work; `top_` is the directory itself.
 class TreeRemoval::Turn {
  public:
   Turn(TreeRemoval& whole, int top, Duration limit)
       : whole_(whole), top_(top), until_(std::chrono::steady_clock::now() + limit) {}
 
-  /// Each entry of the top once. False: the time is over.
+  /// Handles each entry of the top once. False: the time is over.
   bool look(DIR* top) {
     for (const dirent* entry = nullptr; (entry = readdir(top)) != nullptr;) {
       if (is_dots(entry->d_name)) continue;
@@ -68,11 +69,11 @@ class TreeRemoval::Turn {
 
  private:
   [[nodiscard]] bool over() {
-    // The clock is asked seldom: most entries take a microsecond.
+    // The clock is read rarely, since most entries take 1 µs.
     return ++steps_ % 64 == 0 && std::chrono::steady_clock::now() >= until_;
   }
 
-  /// Removes a name from a folder, if it is a file or an empty folder.
+  /// Removes a file or an empty directory.
   bool drop(int directory, const char* name) {
     if (unlinkat(directory, name, 0) == 0) return changed_ = true;
     if (errno == ENOENT) return true;
@@ -81,7 +82,7 @@ class TreeRemoval::Turn {
     return errno == ENOENT;
   }
 
-  /// False: the time is over.
+  /// Removes an entry of the top. False: the time is over.
   bool remove(const char* name) {
     if (drop(top_, name)) return true;
     if (errno != ENOTEMPTY && errno != EEXIST) return note(top_, name);
@@ -103,7 +104,7 @@ class TreeRemoval::Turn {
     return true;
   }
 
-  /// Whether an open directory may be emptied; else errno says why not.
+  /// Returns whether an open directory may be emptied; otherwise errno is the reason.
   [[nodiscard]] bool may_empty(int fd) const {
     struct stat status {};
     if (fstat(fd, &status) != 0) return false;
@@ -128,7 +129,7 @@ class TreeRemoval::Turn {
     return true;
   }
 
-  /// A folder that is not empty goes up to the top, where its turn comes.
+  /// Moves a directory that is not empty to the top, where it is handled later.
   bool lift(int directory, const char* name) {
     const int why = errno;
     if (why != ENOTEMPTY && why != EEXIST) return false;
@@ -143,11 +144,11 @@ class TreeRemoval::Turn {
       return renameat(directory, name, top_, to.c_str()) == 0;
     };
     if (move()) return changed_ = true;
-    if (errno == EACCES) {  // to be moved, it must be writable itself
+    if (errno == EACCES) {  // a directory must be writable to be moved
       whole_.make_accessible(directory, name);
       if (move()) return changed_ = true;
     }
-    if (errno == EEXIST || errno == ENOTEMPTY) return changed_ = true;  // that name was taken
+    if (errno == EEXIST || errno == ENOTEMPTY) return changed_ = true;  // that name was used
     return false;
   }
 
@@ -181,7 +182,7 @@ TreeRemoval::TreeRemoval(std::string path, std::optional<uid_t> owner)
   look();
 }
 
-/// False: its owner, or somebody for him, has mounted something on it, which may not even answer.
+/// False: its owner may have mounted a file system on it, which may not respond.
 bool TreeRemoval::look() {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;

@@ -1,4 +1,4 @@
-// Removing a folder that somebody may have filled with anything, a piece at a time.
+// Removes a directory with any contents, in parts.
 #pragma once
 
 #include <sys/types.h>
@@ -11,19 +11,20 @@
 
 namespace w8y::process {
 
-/// However deep and wide it is, it takes four descriptors: a folder in a folder is moved up to the
-/// top before what is in it is looked at. Follows no symbolic link, and enters no other file
-/// system, nor a directory of another user than the owner: a run may have moved it here.
+/// Removal of a directory. It uses four descriptors at any depth and width: a nested directory is
+/// moved to the top before its contents are removed. It does not follow symbolic links or enter
+/// other file systems. It does not enter directories of other users than the owner, since a run may
+/// have moved them here.
 class TreeRemoval {
  public:
   enum class Result { gone, more, stays };
 
-  /// The folder that is there now; what takes its name later is not touched. `owner` is the user
-  /// of the run; nullopt: any user's directories are removed, as far as this process may.
+  /// Removes the directory that now has this path, but no later one of that name. `owner` is the
+  /// user of the run; nullopt: any user's directories are removed, as far as this process may.
   explicit TreeRemoval(std::string path, std::optional<uid_t> owner = std::nullopt);
 
-  /// Goes on for so long, or a little longer. `stays`: a whole look at it changed nothing, and
-  /// problem() says why.
+  /// Continues for about `limit`. `stays`: a full pass changed nothing, and problem() returns the
+  /// reason.
   Result go_on(Duration limit);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -37,8 +38,8 @@ class TreeRemoval {
   std::string path_;
   std::optional<uid_t> owner_;
   dev_t device_ = 0;
-  ino_t inode_ = 0;           ///< 0: it has not been seen yet
-  std::uint64_t lifted_ = 0;  ///< folders that were moved up, for their names
+  ino_t inode_ = 0;           ///< 0: not opened yet
+  std::uint64_t lifted_ = 0;  ///< directories that were moved to the top, for their names
   std::string problem_;
 };
 

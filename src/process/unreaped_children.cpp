@@ -39,7 +39,7 @@ ResourceUse use_of(const rusage& usage) {
 bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used) {
   siginfo_t info{};
   rusage usage{};
-  // The function of the C library has no argument for what was used.
+  // The function of the C library has no argument for the resources used.
   while (syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG, &usage) != 0) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;

@@ -1,4 +1,4 @@
-// Children that nobody waits for any more, until they can be reaped.
+// Killed children that no caller waits for. Kept until they can be reaped.
 #pragma once
 
 #include <sys/types.h>
@@ -14,18 +14,17 @@
 
 namespace w8y::process {
 
-/// Reaps a child. False: it has not exited yet.
-/// `used`: resources of the child and of the processes that it waited for; memory only if its peak
-/// exceeds the peak of this process.
+/// Reaps a child. False: it has not exited yet. `used`: resources of the child and of the processes
+/// that it waited for; memory only if its peak exceeds the peak of this process.
 bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used = nullptr);
-/// To the very process, whoever has its number now.
+/// Sends a signal to this process, even if its PID was reused.
 void signal_by(int pidfd, int number);
 
-/// Killed and forgotten: a zombie holds a place in the process table. Looked through whenever
-/// another child is made or destroyed.
+/// Killed children of one thread. A zombie occupies an entry in the process table. They are checked
+/// whenever another child is created or destroyed.
 class UnreapedChildren {
  public:
-  /// `start`: what kind of start it was (start_kind()), if it never came to its program.
+  /// `start`: kind of the start (start_kind()), if the child never reached its program.
   void add(Fd pidfd, pid_t pid, std::string start = {}) {
     all_.push_back({std::move(pidfd), pid, std::move(start)});
   }
@@ -42,7 +41,7 @@ class UnreapedChildren {
   std::vector<One> all_;
 };
 
-/// Those of this thread.
+/// Returns the children of this thread.
 UnreapedChildren& forgotten();
 
 }  // namespace w8y::process

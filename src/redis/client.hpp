@@ -1,5 +1,5 @@
-// Commands to Redis, over a connection that is made again whenever it breaks; in a cluster, over
-// one to each node that is needed.
+// Client of Redis that reconnects whenever its connection breaks. For a cluster, it has a
+// connection to each node that it needs.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,35 @@ class Loop;
 
 namespace w8y::redis {
 
-/// What all the calls of one turn of the loop have gathered is sent in one write, in order. Each
-/// call is answered exactly once, in order, and never from inside call():
-///  - with Redis's reply, error replies included;
-///  - Failure::not_sent, if there is no connection: nothing has happened;
-///  - Failure::too_large, if a single command has more than 64 MiB: nothing has happened;
-///  - Failure::reply_too_large, if its reply has more than ClientOptions::max_reply: that costs the
-///    connection;
-///  - Failure::lost, if the connection broke or timed out after the command was sent: it may have
-///    been carried out or not.
-/// Calls made while the very first connect is under way wait for it, and travel right behind the
-/// handshake; later, while there is no connection, they are answered not_sent.
-/// A server that leaves 64 MiB of commands unread is given up on, as is one that leaves a command
-/// unanswered for command_timeout, and one that answers that it is a replica or doesn't know us any
-/// more (READONLY, MASTERDOWN, NOAUTH): the connection is dropped and made anew, with the password
-/// file read again, and to a primary if it was a replica.
-/// A cluster takes commands as one server does, but for these: a call is answered in order among
-/// those of its slot; a command goes by its first key, one without a key where the one before it
-/// went; the commands from MULTI to EXEC go to one node together. Redirections are followed; that a
-/// node is away is not_sent or lost, as with one server.
-/// Destroying the client drops what is unanswered without calling back; it must not be destroyed in
-/// one of its own callbacks.
+/// Client that sends all calls of one loop iteration in one write, in order.
+/// Each call gets exactly one reply, in order, and never from inside call():
+///  - the reply of Redis, which may be an error reply;
+///  - Failure::not_sent if there is no connection: the command was not executed;
+///  - Failure::too_large if a single command has more than 64 MiB: it was not executed;
+///  - Failure::reply_too_large if the reply has more than ClientOptions::max_reply. The client then
+///    closes the connection;
+///  - Failure::lost if the connection broke or timed out after the command was sent: the command
+///    may have been executed or not.
+///
+/// Calls made during the first connection attempt wait for it, and are sent right behind the
+/// handshake. Later, calls made while there is no connection get not_sent.
+///
+/// The client closes the connection, reads the password file again and reconnects in these cases:
+///  - the server leaves 64 MiB of commands unread;
+///  - the server does not reply to a command within command_timeout;
+///  - the server replies that it is a replica or no longer accepts the login (READONLY, MASTERDOWN,
+///    NOAUTH). If it was a replica, the next connection must be to a primary.
+///
+/// A cluster accepts the same commands as one server, with these differences:
+///  - replies are in order among the calls of one hash slot only;
+///  - the first key of a command determines its node. A command without a key goes to the node of
+///    the command before it;
+///  - the commands from MULTI to EXEC go to one node together;
+///  - the client follows redirections. A node that is unavailable causes not_sent or lost, as with
+///    one server.
+///
+/// The destructor drops calls without a reply and does not call their callbacks. A client must not
+/// be destroyed in one of its own callbacks.
 class Client {
  public:
   using Callback = std::function<void(const Answer&)>;
@@ -50,30 +58,32 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   void call(const Command& command, Callback callback);
-  /// The first use on a connection is EVAL, so it takes one round trip whatever the server has
-  /// cached; then EVALSHA, and EVAL again after NOSCRIPT (behind what was called meanwhile, so not
-  /// for use inside MULTI). The script must outlive the client. A reply that does not name this
-  /// call is not believed, nor any behind it: what is unanswered is lost, and the connection is
-  /// made anew.
+  /// Runs a script in one round trip. The first call on a connection is EVAL, since the server may
+  /// not have cached the script. Later calls are EVALSHA, and EVAL again after NOSCRIPT. That EVAL
+  /// is sent behind calls made meanwhile, so run() must not be used inside MULTI. The script must
+  /// outlive the client. If a reply does not name this call, the client discards it and all replies
+  /// behind it: pending calls are lost, and the client reconnects.
   void run(const Script& script, const Command& keys, const Command& args, Callback callback);
-  /// Nobody wants the reply.
+  /// Calls without a callback: the reply is ignored.
   void call(const Command& command);
 
   [[nodiscard]] bool connected() const;
-  /// Why there is no connection; empty while there is one, and while the first is being made.
+  /// Reason why there is no connection. Empty while there is a connection, and during the first
+  /// attempt.
   [[nodiscard]] const std::string& error() const;
-  /// Commands sent since the client was made, for the idle budget and for metrics.
+  /// Number of commands sent since the client was created, for the idle budget and for metrics.
   [[nodiscard]] std::uint64_t commands_sent() const;
-  /// Bytes that Redis has not taken yet: beyond a turn's worth, it is slower than we are.
+  /// Bytes that Redis has not accepted yet. More than one loop iteration produces means that Redis
+  /// is slower than this process.
   [[nodiscard]] std::size_t unsent() const;
-  /// The next attempt is made now instead of after the pause.
+  /// Makes the next attempt now instead of after the pause.
   void reconnect_now();
 
-  /// Told of every change, until it is destroyed: of each new connection, of its end, and, while
-  /// there is none, of each new reason. The connection counts as up when its handshake (AUTH,
-  /// SELECT) has been accepted. What is unanswered is answered before the end is told.
-  /// A cluster is up while the slots of all keys that were ever named are served by nodes that can
-  /// be reached: it goes down with the first that can't, and comes up when all can again.
+  /// Receives every change of the connection until the listener is destroyed: each new connection,
+  /// its end, and, while there is none, each new reason. A connection is up when its handshake
+  /// (AUTH, SELECT) has been accepted. Pending calls get their replies before on_down(). A cluster
+  /// is up while reachable nodes serve the hash slots of all keys used so far. It goes down with
+  /// the first hash slot that is not served, and up when all are served again.
   class Listener {
    public:
     explicit Listener(Client& client);
@@ -84,8 +94,9 @@ class Client {
    protected:
     virtual void on_up() = 0;
     virtual void on_down(const std::string& why) = 0;
-    /// The server can be reached, but has begun to refuse everybody (out of memory, read-only, …):
-    /// `why` is its first error reply. Told once, until on_accepting() or on_down().
+    /// Called when the server is reachable but has started to refuse all clients (out of memory,
+    /// read-only, …). `why` is its first error reply. Called once until on_accepting() or
+    /// on_down().
     virtual void on_refusing(const std::string& /*why*/) {}
     virtual void on_accepting() {}
 

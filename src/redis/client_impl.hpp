@@ -1,4 +1,4 @@
-// What a Client is made of: one server, or a cluster of them.
+// Interface of the implementations of Client: one server, or a cluster.
 #pragma once
 
 #include "redis/client.hpp"
@@ -21,7 +21,7 @@ class Client::Impl {
   ListenerList<Listener>& listeners() { return listeners_; }
 
  protected:
-  // A Listener's functions are for Client alone.
+  // Only Client may call the functions of a Listener.
   static void tell_up(Listener& listener) { listener.on_up(); }
   static void tell_down(Listener& listener, const std::string& why) { listener.on_down(why); }
   static void tell_refusing(Listener& listener, const std::string& why) {

@@ -1,4 +1,4 @@
-// One call to a cluster, kept until it is answered for good: it may have to be sent again.
+// One call to a cluster, kept until its final reply, since the client may send it again.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ struct ClusterCall {
     Client::Callback callback;
   };
   Slot slot = 0;
-  bool anywhere = false;              ///< it has no key
-  const Script* script = nullptr;     ///< then the words are the keys and the arguments
-  std::size_t keys = 0;               ///< of the script
-  std::vector<Part> parts;            ///< one; or a transaction, which goes to one node as a whole
-  std::optional<HostPort> asked_for;  ///< by ASK: this once, after ASKING
+  bool anywhere = false;           ///< the call has no key
+  const Script* script = nullptr;  ///< if set, the words are its keys and arguments
+  std::size_t keys = 0;            ///< of the script
+  std::vector<Part> parts;  ///< one, or those of a transaction, which goes to one node as a whole
+  std::optional<HostPort> asked_for;  ///< named by ASK: once, after ASKING
   int redirections = 0;
-  Instant timeout{};  ///< after it, nothing is tried again
+  Instant timeout{};  ///< time after which the call is not sent again
 
   [[nodiscard]] bool transaction() const { return parts.size() > 1; }
 };

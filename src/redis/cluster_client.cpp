@@ -110,7 +110,7 @@ void ClusterClient::submit(Call call) {
   pump(slot);
 }
 
-// ---- to the nodes
+// ---- sending to nodes
 
 void ClusterClient::pump(Slot slot) {
   const auto found = lanes_.find(slot);
@@ -176,8 +176,8 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
                     std::move(callback));
     return;
   }
-  // ASKING is for the one command behind it: not for a second try after NOSCRIPT. So the call is
-  // named here, and its reply read as Client::run() does.
+  // ASKING applies to one command only, so not to a second attempt after NOSCRIPT. Hence the call
+  // is named here, and its reply is read as in Client::run().
   const std::string count = std::to_string(call->keys);
   const std::string name = "asked " + std::to_string(++asked_);
   Command eval{"EVAL", call->script->text, count};
@@ -191,7 +191,7 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
   });
 }
 
-// ---- and back
+// ---- replies
 
 void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& node,
                              const Answer& answer) {

@@ -1,4 +1,5 @@
-// Client of a cluster: each command goes to the primary of its slot, and after it when it moves.
+// Client of a cluster: sends each command to the primary of its hash slot, and follows the slot
+// when it moves.
 #pragma once
 
 #include <bitset>
@@ -17,10 +18,10 @@
 
 namespace w8y::redis {
 
-/// Up while all slots that were ever asked for are served by nodes that can be reached. Commands of
-/// one slot keep their order, also when they are sent again: after MOVED and ASK, a few times, and
-/// after TRYAGAIN for command_timeout. Whatever else a node answers, or that it is away, is the
-/// caller's answer, as with one server.
+/// Client that is up while reachable nodes serve all hash slots used so far. Commands of one hash
+/// slot keep their order, also when they are sent again: after MOVED and ASK a limited number of
+/// times, after TRYAGAIN until command_timeout. Every other reply of a node, and the failure of a
+/// node, goes to the caller, as with one server.
 class ClusterClient final : public Client::Impl {
  public:
   using Callback = Client::Callback;
@@ -61,15 +62,15 @@ class ClusterClient final : public Client::Impl {
 
   loop::Loop& loop_;
   const ClientOptions options_;
-  std::map<HostPort, std::unique_ptr<ClusterNode>> nodes_;  ///< those that are in use
-  std::uint64_t retired_sent_ = 0;                          ///< by nodes that are no more
-  std::unordered_map<Slot, HashSlotQueue> lanes_;           ///< of slots with calls
+  std::map<HostPort, std::unique_ptr<ClusterNode>> nodes_;  ///< nodes in use
+  std::uint64_t retired_sent_ = 0;                 ///< commands sent by nodes that were removed
+  std::unordered_map<Slot, HashSlotQueue> lanes_;  ///< of hash slots with calls
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
-  Slot last_slot_ = 0;       ///< what has no key follows what was called before it
-  std::uint64_t asked_ = 0;  ///< scripts that were sent behind ASKING
-  std::vector<Call> early_;  ///< called before the slots were known for the first time
-  bool fresh_ = true;        ///< nobody has been asked in vain yet
+  Slot last_slot_ = 0;       ///< a command without a key follows the command before it
+  std::uint64_t asked_ = 0;  ///< scripts sent behind ASKING
+  std::vector<Call> early_;  ///< calls made before the hash slots were known for the first time
+  bool fresh_ = true;        ///< the first refresh of the cluster has not ended
   Call transaction_;         ///< from MULTI until EXEC or DISCARD
   struct Refused {
     Call call;
@@ -78,7 +79,7 @@ class ClusterClient final : public Client::Impl {
   std::vector<Refused> refused_;
   Timer refusals_;
   bool up_ = false;
-  bool refusing_ = false;  ///< a node does, and that was told
+  bool refusing_ = false;  ///< a node refuses all clients, and the listeners have been notified
   std::string error_;
   ClusterView view_;
 };

@@ -35,7 +35,7 @@ void ClusterNode::on_down(const std::string& why) {
 }
 
 void ClusterNode::on_refusing(const std::string& why) {
-  if (error_code(why) == ErrorCode::clusterdown) return;  // that is for on_cluster_down()
+  if (error_code(why) == ErrorCode::clusterdown) return;  // on_cluster_down() handles it
   refusing_ = why;
   changed_(*this);
 }
@@ -49,9 +49,9 @@ void ClusterNode::on_cluster_down(std::string_view reply) {
 void ClusterNode::look_again() {
   if (ready_ || !client.connected() || std::exchange(asked_, true)) return;
   client.call({"CLUSTER", "INFO"}, [this](const Answer& answer) {
-    if (answer.failure != Failure::none) return;  // the end of the connection is told
+    if (answer.failure != Failure::none) return;  // on_down() follows
     asked_ = false;
-    // Who keeps it from us (ACL) is taken at its word.
+    // If an ACL refuses the command, the cluster counts as usable.
     ready_ = answer.reply.text().find("cluster_state:fail") == std::string_view::npos;
     error_ = ready_ ? "" : where_ + ": the cluster is down (cluster_state:fail)";
     changed_(*this);

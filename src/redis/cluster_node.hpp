@@ -1,4 +1,4 @@
-// A node of a cluster that commands are sent to.
+// Node of a cluster that receives commands.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 namespace w8y::redis {
 
 namespace detail {
-/// A base class, so that the client is there before the listener on it, and goes after it.
+/// Base class, so that the client is created before its listener and destroyed after it.
 struct NodeClient {
   Client owned;
 };
@@ -18,23 +18,23 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
  public:
   using Changed = std::function<void(ClusterNode& node)>;
 
-  /// Connects at once. `changed`: ready(), error() or refusing() may have changed.
+  /// Connects at once. `changed` is called when ready(), error() or refusing() may have changed.
   ClusterNode(loop::Loop& loop, const ClientOptions& options, const HostPort& where,
               Changed changed);
 
   const HostPort place;
   Client& client;
-  std::size_t unanswered = 0;  ///< calls
+  std::size_t unanswered = 0;  ///< calls without a reply
 
-  /// It can be reached, and says that its cluster can be used.
+  /// Whether the node is reachable and reports that its cluster is usable.
   [[nodiscard]] bool ready() const { return ready_; }
-  /// Why not; empty while it is only just being connected to.
+  /// Reason why the node is not ready. Empty during the first attempt to connect.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// Its first reply, while it refuses everybody; empty: it doesn't.
+  /// First error reply since the node started to refuse all clients. Empty if it does not.
   [[nodiscard]] const std::string& refusing() const { return refusing_; }
-  /// It has answered CLUSTERDOWN.
+  /// Marks the node as not ready. Called when the node has replied CLUSTERDOWN.
   void on_cluster_down(std::string_view reply);
-  /// Asks again whether its cluster can be used, if it can't as far as is known.
+  /// Queries again whether the cluster is usable, if it was not.
   void look_again();
 
  private:

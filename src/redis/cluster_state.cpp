@@ -1,4 +1,4 @@
-// What a ClusterClient knows of its cluster, and whether all is well with it.
+// State of the cluster in a ClusterClient, and its errors.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ void ClusterClient::refreshed(const std::string& problem) {
   assess();
 }
 
-/// Those that nothing of ours is at any more.
+/// Removes nodes without calls that serve no hash slot in use.
 void ClusterClient::sweep_nodes() {
   std::vector<HostPort> needed;
   for (const Slot slot : used_slots_)
@@ -40,7 +40,8 @@ void ClusterClient::sweep_nodes() {
   });
 }
 
-/// Empty: all slots that were asked for are served, but for nodes that are just being connected to.
+/// Returns the first error. Empty if all hash slots in use are served, apart from nodes that are
+/// connecting.
 std::string ClusterClient::find_error(bool& connecting) {
   std::vector<Slot> slots = used_slots_;
   slots.push_back(last_slot_);

@@ -11,11 +11,11 @@ namespace {
 
 constexpr Duration first_reload_pause = std::chrono::milliseconds(50);
 constexpr Duration max_reload_pause = std::chrono::seconds(1);
-/// In one refresh: the rest has its turn if these don't answer, which a cluster of some size never
-/// lets happen.
+/// Maximum number of nodes that one refresh queries. If none of them replies, the next refresh
+/// queries others.
 constexpr std::size_t max_asked = 16;
 
-/// Login and TLS of the nodes, at none of them in particular.
+/// Options with the login and TLS settings of all nodes, without an address.
 ClientOptions of_nodes(const ClientOptions& options) {
   ClientOptions of = options;
   of.url = options.url.at(options.url.seeds.front());
@@ -74,7 +74,7 @@ std::vector<HostPort> ClusterView::candidates() const {
   std::stable_partition(places.begin(), places.end(),
                         [this](const auto& place) { return !unreachable_.contains(place); });
   if (places.size() > max_asked) {
-    // Those of the URL keep their places: all that was learned may be gone.
+    // The seeds of the URL are always kept: all learned nodes may be unavailable.
     std::vector<HostPort> kept(places.begin(), places.begin() + max_asked);
     for (const HostPort& seed : options_.url.seeds) add_unless_there(kept, seed);
     places = std::move(kept);
@@ -87,7 +87,7 @@ std::string ClusterView::judge(const HostPort& asked, const std::vector<ReplyCop
   if (!problem.empty()) return options_.url.at(asked).to_string() + ": " + problem;
   known_ = true;
   answered_ = {asked};
-  // Who has left the cluster is forgotten.
+  // Nodes that have left the cluster are removed.
   std::erase_if(unreachable_, [this](const HostPort& node) {
     return std::ranges::find(map_.nodes(), node) == map_.nodes().end();
   });

@@ -1,4 +1,4 @@
-// What is known of a cluster, asked again when in doubt.
+// Known state of a cluster, refreshed when in doubt.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,24 @@
 
 namespace w8y::redis {
 
-/// One node is asked after the other: the one that answered last, all that are known, and those of
-/// the URL.
+/// Queries one node after the other: first the node that replied last, then all known nodes, then
+/// the nodes of the URL.
 class ClusterView {
  public:
-  /// `problem` is empty, or says why nobody has a good answer.
+  /// `problem` is empty, or the reason why no node gave a usable reply.
   using Refreshed = std::function<void(const std::string& problem)>;
 
   ClusterView(loop::Loop& loop, const ClientOptions& options, Refreshed refreshed);
 
-  /// Soon, in pauses that grow to a second while it is asked for again and again.
+  /// Refreshes soon. While refreshes are requested repeatedly, the pause between them grows to 1 s.
   void refresh();
   void refresh_now();
-  /// A node says that the slot is another's.
+  /// Records that a node has reported the new primary of a hash slot.
   void moved(Slot slot, const HostPort& to) { map_.set(slot, to); }
-  /// Whether this one can be reached: those that can't are asked last.
+  /// Records whether a node is reachable. Unreachable nodes are queried last.
   void reachable(const HostPort& node, bool is);
 
-  /// There has been a good answer.
+  /// Whether a node has given a usable reply.
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] const SlotMap& map() const { return map_; }
 
@@ -43,16 +43,16 @@ class ClusterView {
   const Refreshed refreshed_;
   bool known_ = false;
   SlotMap map_;
-  std::vector<HostPort> answered_;  ///< last
+  std::vector<HostPort> answered_;  ///< node that replied last
   std::set<HostPort> unreachable_;
-  bool again_ = false;  ///< asked for while it was under way
+  bool again_ = false;  ///< requested during a refresh
   Duration pause_{};
   Instant last_{};
   Timer timer_;
   DiscoveryQuery inquiry_;
 };
 
-/// For subscribers: any node that is part of the cluster.
+/// Discovery for subscribers: finds any node that is part of the cluster.
 class ClusterDiscovery final : public Discovery {
  public:
   ClusterDiscovery(loop::Loop& loop, const ClientOptions& options);
@@ -65,7 +65,7 @@ class ClusterDiscovery final : public Discovery {
   const ClientOptions options_;
   SlotMap map_;
   HostPort healthy_;
-  std::size_t turn_ = 0;  ///< so that a node that answers and is no good isn't taken each time
+  std::size_t turn_ = 0;  ///< next candidate, so that an unusable node is not chosen each time
   Found found_;
   DiscoveryQuery inquiry_;
 };

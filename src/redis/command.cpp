@@ -7,7 +7,7 @@ namespace w8y::redis {
 
 namespace {
 
-/// As long as any header is.
+/// Maximum length of a header.
 constexpr std::size_t max_header = max_around_word - 2;
 
 char* write_end(char* to) {
@@ -32,8 +32,8 @@ void append_count(std::string& out, std::size_t words) {
   out.append(header, write_header('*', words, header));
 }
 
-/// Room is made once, and each is written there: one may be a password, which is to be nowhere
-/// else.
+/// Reserves the memory once and writes in place. A word may be a password, of which no other copy
+/// may exist.
 void append_words(std::string& out, std::span<const std::string_view> words) {
   const auto before = out.size();
   std::size_t most = 0;

@@ -1,4 +1,4 @@
-// Commands in the form that Redis reads.
+// Commands in the protocol of Redis.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,19 @@
 
 namespace w8y::redis {
 
-/// The words of one command. Only borrowed: they are copied into the output before call() returns.
+/// The words of one command. They are borrowed: call() copies them into the output before it
+/// returns.
 using Command = std::vector<std::string_view>;
 
-/// What a word has around it, at most: its header and the end of its line.
+/// Maximum number of bytes around a word: its header and the end of its line.
 inline constexpr std::size_t max_around_word = 26;
 
-/// "*<words>\r\n": what a command starts with.
+/// Appends "*<words>\r
+/// ", the start of a command.
 void append_count(std::string& out, std::size_t words);
-/// "$<length>\r\n<word>\r\n"
+/// Appends "$<length>\r
+/// <word>\r
+/// ".
 void append_word(std::string& out, std::string_view word);
 void append_words(std::string& out, std::span<const std::string_view> words);
 void append_command(std::string& out, const Command& command);

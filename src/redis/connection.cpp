@@ -9,7 +9,7 @@ namespace w8y::redis {
 
 namespace {
 
-/// Redis takes no spaces or control characters in a client's name.
+/// Replaces spaces and control characters, which Redis refuses in the name of a client.
 std::string client_name(std::string name) {
   for (char& c : name)
     if (c < '!' || c > '~') c = '_';
@@ -29,7 +29,8 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Sec
       timer_(loop.timers()),
       flush_(loop, [this] { flush(); }) {
   append_handshake(password, wanted);
-  // The transport watches its own time; a little later, so that its better reason comes first.
+  // The transport has its own timeout. This one is a little later, so that the more precise reason
+  // of the transport comes first.
   timer_.set(deadline_ + std::chrono::milliseconds(10), [this] {
     end({.why = transport_ ? "connected, but no answer in time"
                            : "nobody said in time where the server is"});
@@ -52,7 +53,7 @@ void Connection::connect(const Url& place) {
 
 void Connection::append_handshake(const Secret& password, Wanted wanted) {
   const std::string& user = options_.url.user;
-  // So that it never moves, and leaves no copy behind.
+  // Reserves memory so that the buffer never moves and leaves no copy of the password.
   constexpr std::size_t all_the_rest = 512;
   secret_ = !password.empty();
   if (secret_)
@@ -127,16 +128,17 @@ void Connection::take_handshake(const Reply& reply) {
   --expected_;
   const bool ping = expected_ == 0;
   if (role_ && expected_ == 1) {
-    // Whoever keeps ROLE from us (ACL) or doesn't know it (a proxy) is taken at its word.
+    // If the server refuses ROLE (ACL) or does not know it (a proxy), it counts as a primary.
     if (reply[0].text() == "slave")
       end({.why = "is a replica, and takes no writes", .untouched = true});
     return;
   }
   const ErrorCode code = reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
-  // Who may not even PING has been let in all the same.
+  // A user without permission for PING is logged in nevertheless.
   const bool accepted = !reply.is_error() || (ping && code == ErrorCode::noperm);
   if (!accepted) {
-    // While it loads or a script holds it, that may have ended before our commands came up.
+    // If the server was loading or running a script, it may execute the commands after the
+    // handshake.
     const bool passing = code == ErrorCode::loading || code == ErrorCode::busy;
     end({.why = std::string(reply.text()),
          .refused = !ping || code == ErrorCode::noauth,

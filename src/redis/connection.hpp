@@ -1,4 +1,4 @@
-// One life of a connection: connect, handshake, pipelined commands, end.
+// One connection, from the connect to its end: handshake, pipelined commands, close.
 #pragma once
 
 #include <cstddef>
@@ -17,69 +17,73 @@
 
 namespace w8y::redis {
 
-/// The handshake is AUTH, SELECT, ROLE and PING, as far as needed; a server that is loading,
-/// refuses us or is full answers it with an error. What is appended to the output in one turn of
-/// the loop leaves in one write. Output may be appended from the start: it travels right behind the
-/// handshake if that can neither refuse us nor change the database, else once it is accepted.
+/// Connection whose handshake is AUTH, SELECT, ROLE and PING, as far as needed. A server that is
+/// loading, is full or refuses the client replies to the handshake with an error. Output of one
+/// loop iteration leaves in one write. Output may be appended from the start. It is sent right
+/// behind the handshake if the handshake can neither be refused nor change the database, otherwise
+/// after the handshake is accepted.
 class Connection final : private Transport::Handler {
  public:
   enum class State {
-    connecting,  ///< the place is looked for, or the transport is being made
-    shaking,     ///< the handshake is under way
-    up,          ///< accepted
-    down,        ///< the end: broken, refused or closed
+    connecting,  ///< resolving the address or connecting the transport
+    shaking,     ///< the handshake is in flight
+    up,          ///< the handshake is accepted
+    down,        ///< ended: broken, refused or closed
   };
 
   struct End {
     std::string why;         ///< for people
-    bool refused = false;    ///< Redis does not want us: wrong password, no permission
-    bool untouched = false;  ///< nothing that was sent has been carried out
-    bool too_large = false;  ///< the reply that was being read is
+    bool refused = false;    ///< Redis refuses the client: wrong password, no permission
+    bool untouched = false;  ///< the server has executed no command of this connection
+    bool too_large = false;  ///< the reply that was being read was too large
     std::uint64_t sent = 0;  ///< Connection::sent() at the end
   };
 
   class Handler {
    public:
     virtual void on_ready() = 0;
-    /// Replies beyond the handshake's, in order.
+    /// Called for each reply after those to the handshake, in order.
     virtual void on_reply(const Reply& reply) = 0;
-    /// Nothing comes after this. Not told from inside the connection's own functions but drop().
+    /// Called when the connection has ended; no call follows. Never called from inside a function
+    /// of the connection, except drop().
     virtual void on_end(const End& end) = 0;
 
    protected:
     ~Handler() = default;
   };
 
-  /// Output that the server hasn't taken; beyond it the connection is dropped.
+  /// Maximum output that the server has not accepted. Beyond it the connection is closed.
   static constexpr std::size_t max_output = std::size_t{64} << 20;
 
   enum class Wanted { any, primary };
 
-  /// Waits for connect(), and connect_timeout runs already. `password`: of options.url.user, or of
-  /// the default user. `wanted`: primary asks ROLE, and doesn't take a replica.
+  /// Creates a connection that waits for connect(); connect_timeout counts from now. `password` is
+  /// that of options.url.user, or of the default user. `wanted` = primary sends ROLE and rejects a
+  /// replica.
   Connection(loop::Loop& loop, const ClientOptions& options, const Secret& password, Wanted wanted,
              Handler& handler);
-  /// To a server's own URL; once.
+  /// Connects to the URL of one server. Called once.
   void connect(const Url& place);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] State state() const { return state_; }
-  /// Where to append whole commands; follow with appended().
+  /// Buffer to which whole commands are appended; call appended() after that.
   [[nodiscard]] std::string& output();
-  /// The place in the stream of bytes up to which output has been appended.
+  /// Position in the byte stream up to which output has been appended.
   [[nodiscard]] std::uint64_t end_of_output() const { return sent_ + pending(); }
-  /// The place up to which it has been sent.
+  /// Position in the byte stream up to which output has been sent.
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
-  /// False: the server has left too much unread. Nothing more is to be appended, and the connection
-  /// is dropped at the end of the turn: a sequence of commands never goes on after a gap.
+  /// Whether output may be appended. False: the server has left too much unread, and the connection
+  /// is closed at the end of the loop iteration. A sequence of commands never continues after a
+  /// gap.
   [[nodiscard]] bool has_room();
 
-  /// Bytes that the server hasn't taken yet.
+  /// Bytes that the server has not accepted yet.
   [[nodiscard]] std::size_t pending() const { return out_.size() - out_at_ + held_.size(); }
 
-  /// Ends it now, and tells the handler if it has not ended yet.
+  /// Ends the connection now, and calls the handler if it has not ended yet.
   void drop(const std::string& why);
 
  private:
@@ -101,15 +105,15 @@ class Connection final : private Transport::Handler {
   std::unique_ptr<Transport> transport_;
   Reader reader_;
   std::string out_;         // being sent
-  std::size_t out_at_ = 0;  // how much of it has been sent
+  std::size_t out_at_ = 0;  // bytes of out_ that have been sent
   std::string held_;        // waits for the handshake
   bool hold_ = false;
   bool secret_ = false;  // out_ holds a password, and nothing behind the handshake
   bool clogged_ = false;
-  bool blocked_ = false;  // the transport will say when there is room
-  int expected_ = 0;      // handshake replies
-  bool role_ = false;     // the last but one of them says what the server is
-  int unwanted_ = 0;      // replies to what we sent on our own account after it
+  bool blocked_ = false;  // the transport calls back when there is room
+  int expected_ = 0;      // replies to the handshake
+  bool role_ = false;     // the last but one of them is the reply to ROLE
+  int unwanted_ = 0;      // replies to commands of the connection itself after the handshake
   std::uint64_t sent_ = 0;
   Instant deadline_;
   Timer timer_;

@@ -1,4 +1,4 @@
-// Where the server is: the port behind which sentinels and a cluster look alike.
+// Interface that finds the server of a URL, the same for Sentinels and a cluster.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,24 @@ class Loop;
 
 namespace w8y::redis {
 
-/// Asks whoever knows. Nothing is told from inside its own functions; what it tells may cancel it,
-/// and must not destroy it.
+/// Finds the current server. It makes no callback from inside its own functions. A callback may
+/// cancel it and must not destroy it.
 class Discovery {
  public:
-  /// A server's own URL; or nullptr, and why there is none.
+  /// Receives the URL of one server, or nullptr and the reason.
   using Found = std::function<void(const Url* place, const std::string& problem)>;
   using Moved = std::function<void(const HostPort& place)>;
 
   virtual ~Discovery() = default;
-  /// Told once, unless it is cancelled before. One question at a time.
+  /// Starts a search and calls `found` once, unless cancelled before. One search at a time.
   virtual void find(Found found) = 0;
   virtual void cancel() = 0;
-  /// From now on: the server is somewhere else. May be told again of where it is already.
+  /// Calls `moved` from now on when the server is at another address. It may repeat the present
+  /// address.
   virtual void watch(Moved moved) = 0;
 };
 
-/// nullptr for the URL of one server, which is where it says.
+/// Creates the discovery for a URL. nullptr for the URL of one server, which contains the address.
 std::unique_ptr<Discovery> make_discovery(loop::Loop& loop, const ClientOptions& options);
 
 }  // namespace w8y::redis

@@ -7,9 +7,10 @@ namespace w8y::redis {
 
 namespace {
 
-/// However many are to be asked, each has this long: a good one answers well within.
+/// Minimum time for each server, regardless of their number. A working server replies well within
+/// it.
 constexpr Duration min_share = std::chrono::milliseconds(100);
-/// The last part of connect_timeout is for connecting to what was found.
+/// The last share of connect_timeout is for connecting to the server found.
 constexpr int spare_shares = 1;
 
 }  // namespace
@@ -61,7 +62,7 @@ void DiscoveryQuery::ask_next() {
 }
 
 void DiscoveryQuery::on_reply(const Reply& reply) {
-  if (!connection_) return;  // given up
+  if (!connection_) return;  // cancelled
   answers_.emplace_back(reply);
   if (answers_.size() < questions_.size()) return;
   const HostPort asked = places_[next_ - 1];

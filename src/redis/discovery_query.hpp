@@ -1,4 +1,4 @@
-// A few questions to the first of several servers that has a good answer.
+// A set of queries that is sent to several servers until one gives a usable reply.
 #pragma once
 
 #include <functional>
@@ -12,23 +12,25 @@
 
 namespace w8y::redis {
 
-/// One server after the other, each over a connection of its own and for its share of
-/// connect_timeout. Nothing is told from inside its own functions; what it tells may begin it
-/// again, and must not destroy it.
+/// Queries one server after the other, each over its own connection and for its share of
+/// connect_timeout. It makes no callback from inside its own functions. A callback may start the
+/// next query and must not destroy the object.
 class DiscoveryQuery final : private Connection::Handler {
  public:
   using Questions = std::vector<std::vector<std::string>>;
-  /// Looks at a server's answers, errors among them: empty if they are good, else what is wrong.
+  /// Checks the replies of a server, error replies included. Returns the problem; empty if the
+  /// replies are usable.
   using Judge =
       std::function<std::string(const HostPort& asked, const std::vector<ReplyCopy>& answers)>;
-  /// Nothing comes after this. `problem`: of the server asked last; empty: there was a good answer.
+  /// Called at the end of the query. `problem` is that of the server queried last; empty if a reply
+  /// was usable.
   using Over = std::function<void(const std::string& problem)>;
 
-  /// `options`: login and TLS of those who are asked.
+  /// `options` has the login and TLS settings of the servers.
   DiscoveryQuery(loop::Loop& loop, ClientOptions options, Questions questions, Judge judge,
                  Over over);
 
-  /// At least one place. Cancels what was under way.
+  /// Queries the servers at `places`, at least one. Cancels a query in flight.
   void begin(std::vector<HostPort> places);
   void cancel();
   [[nodiscard]] bool under_way() const { return under_way_; }
@@ -49,7 +51,7 @@ class DiscoveryQuery final : private Connection::Handler {
   const Over over_;
   bool under_way_ = false;
   std::vector<HostPort> places_;
-  std::size_t next_ = 0;  ///< of places_
+  std::size_t next_ = 0;  ///< index in places_
   std::vector<ReplyCopy> answers_;
   std::unique_ptr<Connection> connection_;
   std::vector<std::unique_ptr<Connection>> dead_;  ///< they may be in their own callbacks

@@ -9,7 +9,7 @@ namespace w8y::redis {
 namespace {
 
 constexpr int max_redirections = 5;
-/// Two nodes that send us to each other agree in a moment, and keys on their way arrive in one.
+/// Two nodes that redirect to each other agree soon, and keys in migration arrive soon.
 constexpr Duration pause_before_again = std::chrono::milliseconds(40);
 constexpr int redirections_at_once = 2;
 
@@ -22,7 +22,7 @@ Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer,
     return Resend::never;
   if (call.transaction() || call.anywhere || now > call.timeout) return Resend::never;
   if (code == ErrorCode::tryagain) {
-    // Not for a script that met such a key halfway: it may have changed something.
+    // A script that met such a key halfway is not sent again: it may have changed something.
     if (!answer.reply.text().starts_with("TRYAGAIN")) return Resend::never;
     call.redirections = 0;
     return Resend::delayed;
@@ -67,7 +67,7 @@ void HashSlotQueue::resend() {
 }
 
 void HashSlotQueue::go_on() {
-  const auto tell = go_on_;  // it may destroy us
+  const auto tell = go_on_;  // it may destroy this object
   tell();
 }
 

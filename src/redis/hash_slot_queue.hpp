@@ -1,4 +1,4 @@
-// The calls of one slot of a cluster, in their order.
+// The calls of one hash slot of a cluster, in order.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,35 @@ namespace w8y::redis {
 
 class ClusterNode;
 
-/// Whether a call is sent again after this answer.
+/// Whether and when a call is sent again after a reply.
 enum class Resend { never, immediately, delayed };
-/// After MOVED and ASK a few times, after TRYAGAIN while the call has patience. Notes in the call
-/// where it has been sent to. `from`: who has answered.
+/// Decides whether a call is sent again: after MOVED and ASK a limited number of times, after
+/// TRYAGAIN until the timeout of the call. Records the new target in the call. `from` is the node
+/// that replied.
 Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now);
 
-/// Those in flight are at one node. Those that are to be sent again wait until all of them have
-/// come back, and what was called later waits behind them.
+/// Calls in flight are at one node. Calls to be sent again wait until no call is in flight, and
+/// later calls wait behind them.
 class HashSlotQueue {
  public:
   using Call = std::shared_ptr<ClusterCall>;
 
-  /// `go_on`: there may be a next() again, or the lane is idle() and may be destroyed.
+  /// `go_on` is called when next() may return a call again, or when the queue is idle() and may be
+  /// destroyed.
   HashSlotQueue(const Clock& clock, TimerQueue& timers, std::function<void()> go_on);
 
   void add(Call call) { waiting_.push_back(std::move(call)); }
-  /// The first that may be sent; nullptr: none may.
+  /// The first call that may be sent; nullptr if none may.
   [[nodiscard]] const ClusterCall* next() const;
-  /// False: others are in flight at another node.
+  /// Whether the next call may go to `node`. False if calls are in flight at another node.
   [[nodiscard]] bool may_go_to(const ClusterNode& node) const {
     return in_flight_ == 0 || node_ == &node;
   }
-  /// It is in flight from now on.
+  /// Marks the next call as in flight.
   Call begin(const ClusterNode& node);
-  /// Takes it out: it can't be sent.
+  /// Removes the next call, which cannot be sent.
   Call drop();
-  /// All parts of a call in flight have been answered.
+  /// Called when all parts of a call in flight have their replies.
   void answered(Call call, Resend again);
   [[nodiscard]] bool idle() const { return in_flight_ == 0 && back_.empty() && waiting_.empty(); }
 
@@ -51,10 +53,10 @@ class HashSlotQueue {
   const Clock& clock_;
   const std::function<void()> go_on_;
   std::deque<Call> waiting_;
-  std::deque<Call> back_;  ///< to be sent again, in their order
+  std::deque<Call> back_;  ///< to be sent again, in order
   const ClusterNode* node_ = nullptr;
   std::size_t in_flight_ = 0;
-  bool slowly_ = false;  ///< what is back is not sent again at once
+  bool slowly_ = false;  ///< the calls in back_ are sent again after a pause
   Timer pause_;
 };
 

@@ -10,7 +10,7 @@ namespace w8y::redis {
 
 namespace {
 
-/// CRC-16/XMODEM, as the cluster's specification says.
+/// CRC-16/XMODEM, as the specification of Redis Cluster requires.
 constexpr std::array<std::uint16_t, 256> make_crc_table() {
   std::array<std::uint16_t, 256> table{};
   for (unsigned i = 0; i < table.size(); ++i) {
@@ -38,7 +38,7 @@ std::optional<std::string_view> hash_tag(std::string_view key) {
   return key.substr(open + 1, close - open - 1);
 }
 
-/// Commands without a key, as far as somebody here sends them.
+/// Commands without a key that w8y sends.
 constexpr std::array<std::string_view, 19> keyless = {
     "ACL",   "ASKING",  "CLIENT", "CLUSTER", "COMMAND", "CONFIG", "DBSIZE",
     "DEBUG", "DISCARD", "EXEC",   "INFO",    "KEYS",    "MULTI",  "PING",
@@ -51,7 +51,7 @@ bool read_number(std::string_view text, Number& number) {
   return !text.empty() && stop == end && error == std::errc{};
 }
 
-/// An empty host, and what servers say that don't know their own.
+/// Whether the host is empty or "?", which a server sends that does not know its own host.
 bool unsaid(const std::string& host) {
   return host.empty() || host == "?";
 }
@@ -137,7 +137,7 @@ std::vector<std::vector<std::string>> cluster_questions() {
 std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
                          SlotMap& map) {
   if (answers.size() != 2) return "not an answer";
-  // Where an ACL keeps CLUSTER INFO from us, the map is taken as it is.
+  // If an ACL refuses CLUSTER INFO, the map is used unchecked.
   if (answers[0].text.find("cluster_state:fail") != std::string::npos)
     return "the cluster is down (cluster_state:fail)";
   return read_slots(asked, answers[1], map);

@@ -1,4 +1,4 @@
-// Slots of Redis Cluster: which one a key is in, and who serves it.
+// Hash slots of Redis Cluster: the hash slot of a key, and the primary of a hash slot.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@ namespace w8y::redis {
 using Slot = std::uint16_t;
 inline constexpr std::size_t slot_count = 16384;
 
-/// By what stands in the first pair of braces, if anything does, else by the whole key.
+/// Hash slot of a key: by the text in the first pair of braces if it is not empty, else by the
+/// whole key.
 Slot slot_of(std::string_view key);
-/// All keys that begin with it are in the same slot.
+/// Whether all keys that start with `prefix` are in the same hash slot.
 bool has_hash_tag(std::string_view prefix);
 
-/// What decides where a command belongs: its first key, or a channel, so that its messages keep
-/// their order. nullopt: it may go anywhere.
+/// Text that determines the node of a command: its first key, or a channel, so that messages keep
+/// their order. nullopt if any node may execute it.
 std::optional<std::string_view> key_of(const Command& command);
 
 class SlotMap {
  public:
-  /// Who serves it; nullptr: nobody, as far as is known.
+  /// Primary of the hash slot; nullptr if none is known.
   [[nodiscard]] const HostPort* primary(Slot slot) const;
   void set(Slot slot, const HostPort& primary);
-  /// Everybody in the cluster, replicas too.
+  /// All nodes of the cluster, replicas included.
   [[nodiscard]] const std::vector<HostPort>& nodes() const { return nodes_; }
-  /// A slot that is served; nullopt: none is.
+  /// A hash slot that has a primary; nullopt if none has.
   [[nodiscard]] std::optional<Slot> any_served() const;
 
  private:
@@ -42,20 +43,21 @@ class SlotMap {
   std::uint16_t number_of(const HostPort& place);
 
   std::vector<HostPort> nodes_;
-  std::vector<std::uint16_t> primaries_;  ///< of each slot, in nodes_; empty: of none
+  std::vector<std::uint16_t> primaries_;  ///< index in nodes_ for each hash slot; may be empty
 };
 
-/// From the reply to CLUSTER SLOTS, in which a node may leave out its own host: then it is the one
-/// that was asked. What is wrong with it, or empty.
+/// Reads the reply to CLUSTER SLOTS. A node may omit its own host, which is `asked` then. Returns
+/// the problem, or empty.
 std::string read_slots(const HostPort& asked, const ReplyCopy& reply, SlotMap& map);
 
-/// What a node is asked about its cluster, and what it says: what is wrong with it, or empty. A
-/// node that the cluster has left behind (cluster_state:fail) knows an old map, and is no good.
+/// Queries to a node about its cluster, and the check of the replies, which returns the problem or
+/// empty. A node that is cut off from the cluster (cluster_state:fail) has an old map and is not
+/// used.
 std::vector<std::vector<std::string>> cluster_questions();
 std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
                          SlotMap& map);
 
-/// "MOVED <slot> <host>:<port>" and ASK: where to. `said_by`: stands for an empty host.
+/// Target of "MOVED <slot> <host>:<port>" or ASK. `said_by` replaces an empty host.
 std::optional<HostPort> redirected_to(std::string_view error, const HostPort& said_by);
 
 }  // namespace w8y::redis

@@ -1,4 +1,4 @@
-// Pauses with a random part, so that a fleet doesn't act as one.
+// Pauses with a random part, so that the hosts of a fleet do not act at the same time.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace w8y::redis {
 
-/// Between half of it and all of it.
+/// Returns a random duration from half of `pause` to all of it.
 Duration jittered(Duration pause);
 
-/// Where the random part comes from in this thread, instead of the system's randomness.
+/// Source of random numbers on this thread, in place of that of the system.
 using RandomNumber = std::uint32_t (*)();
 void provide_randomness(RandomNumber random);
-/// nullptr: it is the system's.
+/// Source provided on this thread; nullptr if the system's is used.
 RandomNumber provided_randomness();
 
 }  // namespace w8y::redis

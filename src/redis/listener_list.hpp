@@ -1,11 +1,11 @@
-// Who wants to be told, in the order of their coming.
+// Registered listeners, in registration order.
 #pragma once
 
 #include <list>
 
 namespace w8y::redis {
 
-/// While they are being told, listeners may come and go.
+/// List that allows a listener to add and remove listeners while it is called.
 template <typename Listener>
 class ListenerList {
  public:

@@ -1,4 +1,4 @@
-// From the system's randomness, or from what was provided in its place.
+// Random numbers from the system, or from the source provided in its place.
 #pragma once
 
 #include <cstdint>

@@ -12,21 +12,21 @@ namespace w8y::redis {
 namespace {
 
 // hiredis 0.14 counts the elements of an array as int and keeps its tasks in an array; 1.2 counts
-// them as size_t, and keeps pointers to its tasks. Both fit below.
+// them as size_t and keeps pointers to its tasks. The code below works with both.
 
-/// How many arrays a task is inside of. 1.2 knows no bound.
+/// Number of arrays around a task. hiredis 1.2 has no limit.
 int depth_of(const redisReadTask* task) {
   int depth = 0;
   while (depth <= Reader::max_depth && (task = task->parent) != nullptr) ++depth;
   return depth;
 }
 
-/// What a reply is made in, and what its arrays may still have together.
+/// Memory of the reply of a task, with the number of elements left.
 ReplyMemory& memory_of(const redisReadTask* task) {
   return *static_cast<ReplyMemory*>(task->privdata);
 }
 
-/// nullptr: there is no memory for it, or for `more` bytes of it. Those stand behind it.
+/// Allocates a reply and `more` bytes behind it. nullptr if there is no memory.
 redisReply* create(const redisReadTask* task, std::size_t more = 0) {
   void* place = memory_of(task).take(sizeof(redisReply) + more);
   if (place == nullptr) return nullptr;
@@ -59,7 +59,7 @@ void* create_nil(const redisReadTask* task) {
   return reply;
 }
 
-/// hiredis allocates for what the header claims.
+/// hiredis allocates as many elements as the header declares.
 template <typename Count>
 void* create_array(const redisReadTask* task, Count elements) {
   ReplyMemory& memory = memory_of(task);
@@ -75,10 +75,10 @@ void* create_array(const redisReadTask* task, Count elements) {
   return reply;
 }
 
-/// It goes with its memory.
+/// Does nothing: clear() frees the memory of the reply.
 void free_object(void* /*reply*/) {}
 
-/// Kinds of reply that only 1.2 knows, of a protocol that we don't speak.
+/// Types of reply that only hiredis 1.2 has. They belong to a protocol that w8y does not use.
 template <typename Functions>
 void add_newer_kinds(Functions& functions) {
   if constexpr (requires { functions.createDouble; }) {
@@ -118,14 +118,14 @@ std::byte* ReplyMemory::add(std::size_t size) noexcept {
   try {
     return others_.emplace_back(new std::byte[size]).get();
   } catch (const std::bad_alloc&) {
-    return nullptr;  // hiredis makes a problem of it
+    return nullptr;  // hiredis reports a problem
   }
 }
 
 void* ReplyMemory::take(std::size_t size) noexcept {
   constexpr std::size_t unit = alignof(std::max_align_t);
   size = (size + unit - 1) / unit * unit;
-  // What is long has a block of its own, so that little of any is left unused.
+  // A long text has its own block, so that little of any block is left unused.
   if (size > block / 4) return add(size);
   if (left_ < size) {
     if (at_ != nullptr) {
@@ -175,7 +175,7 @@ const redisReply* Reader::next() {
   if (std::exchange(given_, false)) memory_.clear();
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
-    // Its own word for an array that is too large or too deep is "Out of memory".
+    // hiredis reports "Out of memory" for an array that is too large or too deep.
     problem_ = reader_->err == REDIS_ERR_OOM ? "a reply with too many elements, or arrays too deep"
                                              : reader_->errstr;
     return nullptr;
@@ -191,19 +191,19 @@ const redisReply* Reader::next() {
   return static_cast<const redisReply*>(reply);
 }
 
-/// hiredis keeps the buffer of a large reply until it is fed again. The caller may copy the reply
-/// before that, and then there would be three of it.
+/// hiredis keeps the buffer of a large reply until the next feed(). The caller may copy the reply
+/// before that, and there would be three copies of it.
 void Reader::free_buffer() noexcept {
   redisReader* fresh = redisReaderCreateWithFunctions(functions());
   if (fresh == nullptr) return;
   fresh->privdata = &memory_;
-  // Less than what was fed last: the beginning of the next reply.
+  // Less than the last feed(): the start of the next reply.
   redisReaderFeed(fresh, reader_->buf + reader_->pos, reader_->len - reader_->pos);
   reader_.reset(fresh);
 }
 
-/// The parser looks for the end of a line from its start each time: without a bound, garbage would
-/// cost the square of its length.
+/// Limits unfinished lines. The parser searches for the end of a line from its start each time, so
+/// invalid input would cost the square of its length.
 void Reader::check_unfinished() {
   if (reader_->ridx < 0) return;
   const std::size_t waiting = reader_->len - reader_->pos;

@@ -1,4 +1,4 @@
-// A connection that is made again whenever it breaks.
+// Connection that is re-established whenever it breaks.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,16 @@
 
 namespace w8y::redis {
 
-/// The pauses between attempts grow from 50 ms, with a random part so that a fleet doesn't come
-/// back as one. A server that is not there is asked at least every second: work goes on within
-/// two seconds of its return. One that refuses us is asked every five at most. They begin anew
-/// after a connection that lasted, so that one that is of no use isn't made again and again.
+/// Connection whose pauses between attempts grow from 50 ms. They have a random part, so that the
+/// hosts of a fleet do not reconnect at the same time. An unreachable server is tried at least
+/// every second: w8yd continues within two seconds after the server is back. A server that refuses
+/// the client is tried at least every 5 s. The pauses start again at 50 ms only after a connection
+/// that lasted, so that a useless server is not connected to over and over.
 class ReconnectingConnection final : private Connection::Handler {
  public:
   enum class State {
     idle,        ///< not started
-    connecting,  ///< there is a connection, not accepted yet; its place may not be known yet
+    connecting,  ///< connecting or in the handshake; the address may not be known yet
     up,
     waiting,  ///< for the next attempt
   };
@@ -28,7 +29,7 @@ class ReconnectingConnection final : private Connection::Handler {
    public:
     virtual void on_link_up() = 0;
     virtual void on_link_reply(const Reply& reply) = 0;
-    /// An attempt has failed or the connection has ended; the state is waiting.
+    /// Called when an attempt has failed or the connection has ended. The state is waiting.
     virtual void on_link_down(const Connection::End& end) = 0;
 
    protected:
@@ -36,23 +37,23 @@ class ReconnectingConnection final : private Connection::Handler {
   };
 
   ReconnectingConnection(loop::Loop& loop, ClientOptions options, Handler& handler);
-  /// Where it is told to by `discovery`, not by the URL.
+  /// Connects to the address found by `discovery` instead of that of the URL.
   ReconnectingConnection(loop::Loop& loop, ClientOptions options, Handler& handler,
                          std::unique_ptr<Discovery> discovery);
 
-  /// The first attempt, now. Nothing is told from inside.
+  /// Makes the first attempt now. Calls no handler before it returns.
   void start();
-  /// Waiting: the next attempt, now.
+  /// Makes the next attempt now, if the state is waiting.
   void reconnect_now();
-  /// Ends the connection, which is told, and makes a new one after a pause.
+  /// Ends the connection, calls on_link_down(), and reconnects after a pause.
   void drop(const std::string& why);
-  /// From now on only a server that takes writes will do.
+  /// Accepts only a server that accepts writes from now on.
   void want_primary() { wanted_ = Connection::Wanted::primary; }
 
   [[nodiscard]] State state() const { return state_; }
-  /// The first attempt has not failed yet.
+  /// Whether the first attempt has not failed yet.
   [[nodiscard]] bool fresh() const { return fresh_; }
-  /// Null before the start and while waiting.
+  /// nullptr before the start and while waiting.
   [[nodiscard]] Connection* connection() { return connection_.get(); }
   [[nodiscard]] const Connection* connection() const { return connection_.get(); }
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -75,9 +76,9 @@ class ReconnectingConnection final : private Connection::Handler {
   std::string error_;
   Duration pause_{};  // the last one
   Instant up_since_{};
-  std::unique_ptr<Discovery> discovery_;  // null: the URL says where
+  std::unique_ptr<Discovery> discovery_;  // nullptr: the URL has the address
   Connection::Wanted wanted_;
-  HostPort place_;  // what was found last
+  HostPort place_;  // address found last
   std::unique_ptr<Connection> connection_;
   std::vector<std::unique_ptr<Connection>> dead_;  // they may be in their own callbacks
   Timer timer_;

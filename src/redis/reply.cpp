@@ -81,7 +81,7 @@ ErrorCode error_code(std::string_view error) {
       {"MISCONF", ErrorCode::misconf},
       {"NOREPLICAS", ErrorCode::noreplicas},
   };
-  // Redis 6 wraps what a script ran into: "ERR Error running script (…): @user_script:8: -OOM …".
+  // Redis 6 wraps the error of a script: "ERR Error running script (…): @user_script:8: -OOM …".
   constexpr std::string_view wrapped = "ERR Error running script";
   if (const auto at = error.find(": -"); error.starts_with(wrapped) && at != error.npos)
     error.remove_prefix(at + 2);
@@ -89,10 +89,10 @@ ErrorCode error_code(std::string_view error) {
   const std::string_view word = error.substr(0, error.find(' '));
   for (const auto& [name, code] : codes)
     if (word == name) return code;
-  // A key that the script has named itself, in a slot that is just being moved.
+  // A key that the script has named itself, in a hash slot that is being moved.
   if (error.starts_with("ERR Script attempted to access a non local key"))
     return ErrorCode::tryagain;
-  // A script that was allowed but ran into the rule within: "ERR ... NOPERM ..." stays other.
+  // A script that was allowed but called a command that was not: "ERR ... NOPERM ..." stays other.
   return ErrorCode::other;
 }
 

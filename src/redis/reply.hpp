@@ -1,4 +1,4 @@
-// One reply of Redis, as a view of hiredis's own structure.
+// One reply of Redis, as a view of the structure of hiredis.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@
 
 #include "core/clock.hpp"
 
-struct redisReply;  // hiredis's
+struct redisReply;  // of hiredis
 
 namespace w8y::redis {
 
-/// Valid only during the callback that was given it. The accessors are total: asked for what it is
-/// not, a reply gives 0, "" or no elements, so that an unexpected reply is never a crash.
+/// Reply that is valid only during the callback that receives it. If a reply has another type than
+/// an accessor expects, the accessor returns 0, "" or no elements, so that an unexpected reply
+/// never crashes the program.
 class Reply {
  public:
   explicit Reply(const redisReply* reply) : reply_(reply) {}
@@ -29,15 +30,15 @@ class Reply {
   [[nodiscard]] Reply operator[](std::size_t index) const;
 
  private:
-  const redisReply* reply_;  // nullptr: nothing
+  const redisReply* reply_;  // nullptr: no reply
 };
 
-/// Unix time, from a reply to TIME; 0 if the reply is no time.
+/// Unix time in a reply to TIME; 0 if the reply is not a time.
 [[nodiscard]] std::int64_t server_time_us(const Reply& reply);
 [[nodiscard]] std::int64_t server_time_us(std::int64_t seconds, std::int64_t us);
 [[nodiscard]] WallTime server_time(const Reply& reply);
 
-/// The first word of an error reply, as far as it makes a difference to us.
+/// First word of an error reply, for the errors that w8y distinguishes.
 enum class ErrorCode {
   none,
   noscript,
@@ -52,39 +53,39 @@ enum class ErrorCode {
   moved,
   ask,
   tryagain,
-  misconf,  ///< "can't persist": writes are refused
+  misconf,  ///< "can't persist": the server refuses writes
   noreplicas,
   other,
 };
 ErrorCode error_code(std::string_view error);
-/// The server is in trouble, and refuses everybody: read-only, loading, out of memory, … Not a
-/// mistake in the command, its keys or its user.
+/// Whether the server refuses all clients because of its own state: read-only, loading, out of
+/// memory, … False for errors in the command, its keys or its user.
 bool is_about_server(ErrorCode code);
-/// readonly, masterdown or noauth, also from within a script: this server is of no use to us while
-/// it is so. Otherwise none.
+/// Returns readonly, masterdown or noauth, also from within a script: w8y cannot use this server
+/// while it replies that. Otherwise none.
 ErrorCode unfit(std::string_view error);
 
 enum class Failure {
   none,
-  not_sent,   ///< nothing has happened
-  lost,       ///< it may have been carried out or not
-  too_large,  ///< to be sent at any time: nothing has happened
-  /// Its reply is more than is read: it was carried out, and the connection is lost.
+  not_sent,   ///< the command was not executed
+  lost,       ///< the command may have been executed or not
+  too_large,  ///< the command is never sent: it was not executed
+  /// The reply is longer than the limit. The command was executed, and the connection is closed.
   reply_too_large,
 };
 
 struct Answer {
   Failure failure = Failure::none;
   Reply reply{nullptr};
-  std::string_view why;  ///< for people, if there was a failure
+  std::string_view why;  ///< for people; set if there was a failure
 
-  /// There is a reply and it is no error.
+  /// Whether there is a reply and it is not an error.
   [[nodiscard]] bool ok() const { return failure == Failure::none && !reply.is_error(); }
   [[nodiscard]] ErrorCode error() const {
     return failure == Failure::none && reply.is_error() ? error_code(reply.text())
                                                         : ErrorCode::none;
   }
-  /// What went wrong, for people: the failure, or the error reply's text.
+  /// Error for people: the failure, or the text of the error reply.
   [[nodiscard]] std::string problem() const;
 };
 

@@ -1,4 +1,4 @@
-// A reply that outlives the callback that was given it.
+// Copy of a reply that outlives the callback.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace w8y::redis {
 
-/// A reply that owns what it says.
+/// Reply that owns its content.
 struct ReplyCopy {
   enum class Kind { nil, integer, string, error, array };
   Kind kind = Kind::nil;

@@ -1,14 +1,14 @@
-// A Lua script for Redis.
+// Lua script for Redis.
 #pragma once
 
 #include <string_view>
 
 namespace w8y::redis {
 
-/// It takes its last argument as the name of its call, and answers {name, reply}: one that was made
-/// for another call is known by that (Client::run()). What it raises comes without a name.
-/// Of literals: whoever makes one of other text keeps that as long. Copies of all scripts, made
-/// before main(), would cost `w8y` a third of the memory that it touches.
+/// Script that receives the name of its call as its last argument and replies {name, reply}. So
+/// Client::run() detects a reply to another call. Errors raised by the script carry no name. The
+/// members refer to literals; text that is not a literal must outlive the script. Copies of all
+/// scripts, made before main(), would add a third to the memory that `w8y` uses.
 struct Script {
   std::string_view name;  ///< for people
   std::string_view text;

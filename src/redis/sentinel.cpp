@@ -54,7 +54,7 @@ std::string_view next_word(std::string_view& text) {
 
 }  // namespace
 
-/// For the watch's connection: another sentinel at each attempt.
+/// Discovery for the subscription: uses another Sentinel at each attempt.
 class SentinelDiscovery::Rotation final : public Discovery {
  public:
   explicit Rotation(SentinelDiscovery& owner) : owner_(owner), timer_(owner.loop_.timers()) {}
@@ -107,8 +107,8 @@ SentinelDiscovery::~SentinelDiscovery() = default;
 void SentinelDiscovery::find(Found found) {
   found_ = std::move(found);
   unknown_ = false;
-  // Asked again so soon, the last answer was of no use: one that is cut off from the others goes on
-  // naming a primary that is gone.
+  // A search within `soon` of the last one means that its result was useless: a Sentinel that is
+  // isolated from the others still reports a primary that has failed.
   if (told_at_ && loop_.now() - *told_at_ < soon)
     std::rotate(sentinels_.begin(), sentinels_.begin() + 1, sentinels_.end());
   inquiry_.begin(sentinels_);
@@ -140,7 +140,7 @@ std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Re
   return {};
 }
 
-/// Whom it doesn't know any more is forgotten, but for those of the URL.
+/// Removes Sentinels that the queried one does not know, except those of the URL.
 void SentinelDiscovery::learn(const HostPort& asked, const ReplyCopy& others) {
   std::vector<HostPort> known{asked};
   const auto add = [&known](const HostPort& place) {
@@ -165,7 +165,7 @@ void SentinelDiscovery::watch(Moved moved) {
       std::make_unique<Subscriber>(loop_, sentinel_options_, std::make_unique<Rotation>(*this));
   switches_ = watch_->subscribe(
       "+switch-master", [this](std::string_view, std::string_view payload) { on_switch(payload); },
-      // It may have been missed while nobody was listened to.
+      // A message may have been missed during the interruption.
       [this] {
         prefer(watched_);
         look_again_.begin(sentinels_);
@@ -181,7 +181,7 @@ void SentinelDiscovery::on_switch(std::string_view payload) {
   const auto place = place_of(host, next_word(payload));
   if (!place) return;
   primary_ = place;
-  prefer(watched_);  // others may hear of it a little later
+  prefer(watched_);  // other Sentinels may receive the change later
   moved_(*place);
 }
 

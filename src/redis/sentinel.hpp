@@ -1,4 +1,5 @@
-// Sentinels: they know where the primary is, and say so when another server becomes it.
+// Sentinels: they report the address of the primary, and publish a message when another server
+// becomes primary.
 #pragma once
 
 #include <optional>
@@ -10,8 +11,8 @@
 
 namespace w8y::redis {
 
-/// The sentinel that answered last is asked first; others than those of the URL are learned from
-/// it. Once watched, one sentinel at a time is listened to, the next one when it dies.
+/// Discovery that queries first the Sentinel that replied last, and learns other Sentinels from it.
+/// After watch(), it is subscribed to one Sentinel at a time, and to the next one if that fails.
 class SentinelDiscovery final : public Discovery {
  public:
   SentinelDiscovery(loop::Loop& loop, const ClientOptions& options);
@@ -32,15 +33,15 @@ class SentinelDiscovery final : public Discovery {
 
   loop::Loop& loop_;
   const ClientOptions options_;           ///< of the servers with the data
-  const ClientOptions sentinel_options_;  ///< of those that know where they are
-  std::vector<HostPort> sentinels_;       ///< the one to ask first is first
-  std::optional<HostPort> primary_;       ///< as far as is known
-  std::optional<Instant> told_at_;        ///< when that was told last
-  bool unknown_ = false;                  ///< a sentinel said that it has no such service
+  const ClientOptions sentinel_options_;  ///< of the Sentinels
+  std::vector<HostPort> sentinels_;       ///< in the order in which they are queried
+  std::optional<HostPort> primary_;       ///< last known
+  std::optional<Instant> told_at_;        ///< time of the last report to the caller
+  bool unknown_ = false;                  ///< a Sentinel replied that it has no such service
   Found found_;
   Moved moved_;
   DiscoveryQuery inquiry_;
-  DiscoveryQuery look_again_;  ///< after the watch was interrupted
+  DiscoveryQuery look_again_;  ///< after the subscription was interrupted
   std::unique_ptr<Subscriber> watch_;
   HostPort watched_;
   Subscription switches_;

@@ -49,7 +49,8 @@ void ServerClient::call(const Command& command, Callback callback) {
   }
 }
 
-/// Where to append a command; null if it can't be sent, which its callback will be told.
+/// Returns the buffer for a command. nullptr if it cannot be sent; then the callback gets the
+/// error.
 std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   const bool open = link_.state() == ReconnectingConnection::State::up ||
                     (link_.state() == ReconnectingConnection::State::connecting && link_.fresh());
@@ -91,7 +92,7 @@ void ServerClient::run(const Script& script, const Command& keys, const Command&
   std::string* out = accept(callback, size + script.text.size());
   if (out == nullptr) return;
   const std::size_t words = 4 + keys.size() + args.size();
-  std::string rest;  // kept for a second try
+  std::string rest;  // kept for a second attempt
   rest.reserve(size);
   append_word(rest, std::to_string(keys.size()));
   append_words(rest, keys);
@@ -125,13 +126,13 @@ void ServerClient::eval(const Script& script, const std::string& rest, std::size
   append_word(*out, "EVAL");
   append_word(*out, script.text);
   *out += rest;
-  // The server compiles it before it runs it, so what follows on this connection finds it.
+  // The server compiles the script before it runs it, so later calls on this connection find it.
   if (std::ranges::find(known_, &script) == known_.end()) known_.push_back(&script);
   accepted(std::move(callback), name);
 }
 
 void ServerClient::on_link_up() {
-  // What waited for the first connect is counted from now.
+  // The timeout of calls that waited for the first connection starts now.
   for (Call& call : calls_) call.since = loop_.now();
   told_.clear();
   watch_timeout();
@@ -144,7 +145,7 @@ void ServerClient::on_link_reply(const Reply& reply) {
     link_.drop("an answer that nobody asked for: " + std::string(reply.text().substr(0, 200)));
     return;
   }
-  // What a script raises has no name.
+  // Errors raised by a script carry no name.
   const std::int64_t name = reply.is_error() ? 0 : calls_.front().name;
   if (name != 0 && !(reply.is_array() && reply[0].integer() == name)) return distrust();
   const Reply told = name != 0 ? reply[1] : reply;
@@ -157,9 +158,9 @@ void ServerClient::on_link_reply(const Reply& reply) {
   if (callback) callback(Answer{Failure::none, told, {}});
 }
 
-/// A server that can't take our commands now and that a new connection may have the better of: the
-/// name may lead to another one, or the password has changed. Once the answers that are here
-/// already have been given.
+/// Reconnects if the server cannot execute commands now and a new connection may be better: the
+/// name may lead to another server, or the password has changed. Replies already received are
+/// delivered first.
 void ServerClient::leave(const Reply& error) {
   const ErrorCode code = unfit(error.text());
   if (code == ErrorCode::none || leaving_.pending()) return;
@@ -168,7 +169,7 @@ void ServerClient::leave(const Reply& error) {
                [this, why = std::string(error.text().substr(0, 200))] { link_.drop(why); });
 }
 
-/// The reply was made for another call, and so may be all behind it.
+/// Discards the reply and all behind it: it was made for another call, and so may be the others.
 void ServerClient::distrust() {
   distrusted_ = true;
   leaving_.set(loop_.now(), [this] { link_.drop("a reply was that of another call"); });
@@ -183,7 +184,7 @@ void ServerClient::on_link_down(const Connection::End& end) {
   known_.clear();
   const std::deque<Call> calls = std::exchange(calls_, {});
   for (const Call& call : calls) {
-    // Redis carries out a command when it has read all of it.
+    // Redis executes a command when it has read all of it.
     const bool not_sent = end.untouched || call.end > end.sent;
     const bool too_large = end.too_large && &call == &calls.front();
     const Failure failure = not_sent    ? Failure::not_sent
@@ -208,7 +209,7 @@ void ServerClient::on_timeout() {
     suspected_ = false;
     watch_timeout();
   } else if (!suspected_) {
-    // If it was us who slept, the answer is there and needs only to be read.
+    // If this process was suspended, the reply has already arrived and only needs to be read.
     suspected_ = true;
     timeout_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_timeout(); });
   } else {

@@ -33,21 +33,21 @@ class ServerClient final : public Client::Impl, private ReconnectingConnection::
  private:
   struct Call {
     Callback callback;
-    std::uint64_t end;  // its place in the connection's output
+    std::uint64_t end;  // its end position in the output of the connection
     Instant since;
-    std::int64_t name;  // of a script's call; 0: it is none
+    std::int64_t name;  // of the call of a script; 0: not a script
   };
-  /// To be answered so.
+  /// Call that failed without being sent; its callback is called from the loop.
   struct NotSent {
     Callback callback;
-    std::string why;  // empty: whatever the trouble is when it is answered
+    std::string why;  // empty: the error at the time of the callback
     Failure failure = Failure::not_sent;
   };
 
   std::string* accept(Callback& callback, std::size_t bytes);
   void accepted(Callback callback, std::int64_t name = 0);
   void refuse(Callback& callback, std::string why, Failure failure = Failure::not_sent);
-  /// `wait`: the keys and arguments, the call's name among them.
+  /// `rest` has the keys and arguments, and the name of the call.
   void eval(const Script& script, const std::string& rest, std::size_t words, std::int64_t name,
             Callback callback);
   void on_link_up() override;
@@ -60,20 +60,20 @@ class ServerClient final : public Client::Impl, private ReconnectingConnection::
   void answer_not_sent();
 
   loop::Loop& loop_;
-  const bool scripts_are_known_;  // each is asked for by its hash, the first time too
+  const bool scripts_are_known_;  // each is called by its hash, the first time as well
   ReconnectingConnection link_;
-  std::deque<Call> calls_;  // unanswered, oldest first
+  std::deque<Call> calls_;  // without a reply, oldest first
   Timer timeout_;
   bool suspected_ = false;  // the oldest call is late
   std::vector<NotSent> refused_;
   ServerErrors refusing_;
   Timer not_sent_;
-  std::vector<const Script*> known_;  // the scripts that this connection has been sent
+  std::vector<const Script*> known_;  // scripts sent on this connection
   std::uint64_t commands_ = 0;
   std::int64_t last_name_ = 0;
-  Timer leaving_;            // the server is not one to stay with
-  bool distrusted_ = false;  // no reply is believed until there is a new connection
-  std::string told_;         // why it is down, as the listeners know it
+  Timer leaving_;            // the client leaves this server
+  bool distrusted_ = false;  // all replies are discarded until the next connection
+  std::string told_;         // reason for being down that the listeners received last
 };
 
 }  // namespace w8y::redis

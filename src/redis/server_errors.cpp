@@ -15,7 +15,7 @@ void ServerErrors::record(const Reply& reply) {
     return;
   }
   const ErrorCode code = error_code(reply.text());
-  // A cluster's redirections are answered by asking elsewhere.
+  // Redirections of a cluster are not errors of the server.
   const bool redirected =
       code == ErrorCode::moved || code == ErrorCode::ask || code == ErrorCode::tryagain;
   if (!is_about_server(code) || redirected) return;

@@ -1,4 +1,4 @@
-// A server that can be reached, but refuses everybody: when that begins, and when it is over.
+// State of a server that is reachable but refuses all clients: its start and its end.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ class Loop;
 
 namespace w8y::redis {
 
-/// It begins with the first such error reply. A command that is accepted doesn't end it, since
-/// what only reads may be accepted all the while: it is over when there has been no refusal for
-/// `calm`, and something was accepted meanwhile.
+/// The state starts with the first such error reply. A command that is accepted does not end it,
+/// since the server may accept reads all the time. It ends when there was no refusal for `calm`,
+/// and a command was accepted meanwhile.
 class ServerErrors {
  public:
   static constexpr Duration calm = std::chrono::seconds(3);
@@ -28,9 +28,9 @@ class ServerErrors {
   ServerErrors(loop::Loop& loop, Handler handler);
 
   void record(const Reply& reply);
-  /// The connection has ended, and with it what was known. Nothing is told.
+  /// Forgets the state when the connection has ended. Calls no handler.
   void reset();
-  /// Empty: it refuses nobody.
+  /// Error that the server replies to all clients; empty if there is none.
   [[nodiscard]] const std::string& why() const { return why_; }
 
  private:
@@ -39,7 +39,7 @@ class ServerErrors {
   loop::Loop& loop_;
   Handler handler_;
   std::string why_;
-  Instant last_{};  ///< refusal
+  Instant last_{};  ///< of a refusal
   bool accepted_ = false;
   Timer timer_;
 };

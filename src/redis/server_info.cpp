@@ -15,7 +15,7 @@ int number_before(std::string_view& text, char end) {
   return number;
 }
 
-/// Longer values are cut, since messages repeat them.
+/// Longer values are truncated, since messages repeat them.
 constexpr std::size_t max_value = 64;
 
 void take_field(ServerInfo& info, std::string_view name, std::string_view value) {
@@ -33,7 +33,7 @@ void take_field(ServerInfo& info, std::string_view name, std::string_view value)
   } else if (name == "connected_slaves") {
     info.has_replicas = value != "0";
   } else if (name == "min_slaves_good_slaves") {
-    info.waits_for_replicas = true;  // it is shown only then
+    info.waits_for_replicas = true;  // shown only if set
   } else if (name == "maxmemory") {
     info.limited_memory = value != "0";
   } else if (name == "maxmemory_policy") {

@@ -1,4 +1,4 @@
-// What kind of server this is, and what about it weakens w8y's promises.
+// Type of a server, and the settings that weaken the guarantees of w8y.
 #pragma once
 
 #include <functional>
@@ -24,25 +24,27 @@ struct ServerInfo {
   bool append_only = false;
 };
 
-/// From the reply to INFO.
+/// Parses the reply to INFO.
 ServerInfo parse_server_info(std::string_view info);
 
-/// A sentence if the server is older than 6.2, else empty. `where`: Url::to_string().
+/// Returns a sentence if the server is older than 6.2, else empty. `where` is Url::to_string().
 std::string too_old(const ServerInfo& info, std::string_view where);
-/// One sentence each for what can give an item two holders while Redis works: a policy that evicts,
-/// replicas without min-replicas-to-write. `sentinel`: the server was named by Sentinels.
+/// Returns a sentence for each setting that can give an item two holders while Redis works: a
+/// policy that evicts keys, replicas without min-replicas-to-write. `sentinel` – Sentinels named
+/// the server.
 std::vector<std::string> doubling_risks(const ServerInfo& info, std::string_view where,
                                         bool sentinel);
-/// These, and one sentence each for an old version, a replica, no persistence.
+/// Returns doubling_risks(), and a sentence each for an old version, a replica, and no persistence.
 std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view where, bool sentinel);
-/// What a failover may cost, where there can be one; else empty. No weakness of this server.
+/// Returns a sentence about the cost of a failover, if the URL allows a failover, else empty. It is
+/// not a weakness of this server.
 std::string failover_note(const Url& url);
 
-/// What can be relied on with this server, in one sentence.
+/// Returns a sentence about the guarantees of this server.
 std::string guarantee(const ServerInfo& info);
 
-/// `problem` is empty, or says why nobody has answered; a server that keeps INFO from us (an ACL, a
-/// renamed command) is one of which nothing is known, and no problem.
+/// Receives the result of ask_server_info(). `problem` is empty, or the reason why there is no
+/// reply. A server that refuses INFO (ACL, renamed command) gives an empty `info` and no problem.
 using ServerInfoCallback = std::function<void(const ServerInfo& info, const std::string& problem)>;
 void ask_server_info(Client& client, ServerInfoCallback callback);
 

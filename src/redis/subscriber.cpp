@@ -15,15 +15,15 @@ namespace w8y::redis {
 
 namespace {
 
-/// How often one of the refused channels is requested again.
+/// Interval at which one of the refused channels is requested again.
 constexpr Duration refused_pause = std::chrono::seconds(5);
-/// Redis takes no more than a million words in a command.
+/// Redis accepts at most a million words in a command.
 constexpr std::size_t max_names = 1U << 16;
 
 }  // namespace
 
 struct Subscription::Entry : TopicEntry {
-  Subscriber::Impl* owner = nullptr;  ///< nullptr: it is gone
+  Subscriber::Impl* owner = nullptr;  ///< nullptr: destroyed
 };
 
 class Subscriber::Impl final : private ReconnectingConnection::Handler {
@@ -62,7 +62,7 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   ListenerList<Listener>& listeners() { return listeners_; }
 
  private:
-  /// A command whose answers are still to come: one for each name, or one for a PING.
+  /// A command with replies in flight: one for each name, or one for a PING.
   struct Sent {
     enum class What : std::uint8_t { subscribe, unsubscribe, ping, first_ping } what;
     std::vector<std::string> names;
@@ -89,13 +89,13 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   bool connected_ = false;
   std::string told_;
   Timer ping_;
-  bool heard_ = false;  // anything since the timer was set
+  bool heard_ = false;  // received anything since the timer was set
   bool late_ = false;
   Timer ready_;
   Timer refused_;
-  std::vector<std::weak_ptr<Entry>> ready_entries_;  // came when their topic was confirmed already
+  std::vector<std::weak_ptr<Entry>> ready_entries_;  // their topic was already confirmed
   ListenerList<Listener> listeners_;
-  loop::Loop::BeforeWait sync_;  // before the connection's own, which is registered later
+  loop::Loop::BeforeWait sync_;  // before that of the connection, which is registered later
 };
 
 std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(std::shared_ptr<Entry> entry,
@@ -145,7 +145,7 @@ void Subscriber::Impl::send_ping(Sent::What what) {
 void Subscriber::Impl::on_link_up() {
   topics_.connected();
   sync();
-  send_ping(Sent::What::first_ping);  // its answer comes behind all the confirmations
+  send_ping(Sent::What::first_ping);  // its reply comes after all confirmations
 }
 
 void Subscriber::Impl::on_link_reply(const Reply& reply) {
@@ -187,7 +187,7 @@ void Subscriber::Impl::on_answer(const Reply& reply) {
   }
 }
 
-/// One name that isn't allowed fails the whole command: then each is asked for by itself.
+/// One refused name fails the whole command. Then each name is requested separately.
 void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
   if (error_code(why) != ErrorCode::noperm) {
     link_.drop(why);
@@ -227,7 +227,7 @@ void Subscriber::Impl::on_ping_time() {
     heard_ = false;
     ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
   } else if (!late_) {
-    // If this process has slept, the answer is there and only has to be read.
+    // If this process was suspended, the reply has already arrived and only needs to be read.
     late_ = true;
     ping_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_ping_time(); });
   } else {

@@ -1,4 +1,4 @@
-// Channels of Redis: messages as they are published, over a connection of its own.
+// Channels of Redis: receives messages over a separate connection.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ namespace w8y::redis {
 
 class Discovery;
 
-/// Who hears of channels.
+/// Receiver of the messages of channels.
 class MessageHandler {
  public:
   virtual ~MessageHandler() = default;
-  /// Both views are valid only during the call.
+  /// Called for each message. Both views are valid only during the call.
   virtual void on_message(std::string_view channel, std::string_view payload) = 0;
-  /// See Subscriber::Ready.
+  /// Called like Subscriber::Ready.
   virtual void on_confirmed(std::string_view channel) = 0;
 };
 
-/// One wish to hear of a channel; destroying it ends it, also in its own callback,
-/// also when the subscriber is already gone.
+/// Subscription to one channel. Its destructor ends it, also in its own callback, and also if the
+/// subscriber no longer exists.
 class Subscription {
  public:
   Subscription() = default;
@@ -48,21 +48,22 @@ class Subscription {
 };
 
 /// Connects with the first subscription, and again whenever the connection breaks. Several
-/// subscriptions of one channel cost the server one; all of a turn's changes leave in one write,
-/// as one command of each kind. A PING now and then notices a server that is gone without a word.
-/// Must not be destroyed in one of its own callbacks.
+/// subscriptions to one channel are one for the server. All changes of one loop iteration leave in
+/// one write, as one command of each kind. A PING in each interval of command_timeout detects a
+/// server that disappears without closing the connection. A subscriber must not be destroyed in one
+/// of its own callbacks.
 class Subscriber {
  public:
-  /// Both views are valid only during the call.
+  /// Called for each message. Both views are valid only during the call.
   using Callback = std::function<void(std::string_view channel, std::string_view payload)>;
-  /// The server has confirmed the channel, for the first time or after a new connection: what was
-  /// published before that may have been missed, what comes from now on is told. So this is when
-  /// to look at what the messages are about.
+  /// Called when the server has confirmed the channel, for the first time or on a new connection.
+  /// Messages before that may have been missed, later ones are received. So this is the time to
+  /// read the state that the messages report.
   using Ready = std::function<void()>;
 
-  /// command_timeout is how long a PING may take, and the time between two.
+  /// command_timeout is the time limit of a PING, and the time between two.
   Subscriber(loop::Loop& loop, ClientOptions options);
-  /// At the servers that `discovery` finds.
+  /// Connects to the servers that `discovery` finds.
   Subscriber(loop::Loop& loop, ClientOptions options, std::unique_ptr<Discovery> discovery);
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
@@ -70,11 +71,11 @@ class Subscriber {
 
   [[nodiscard]] Subscription subscribe(std::string_view channel, Callback callback,
                                        Ready ready = {});
-  /// The same for a hearer that lives at least as long as the subscription: ten thousand lists have
-  /// no functions for what is one object each.
+  /// Subscribes a handler that outlives the subscription. Ten thousand lists need no function
+  /// objects for what is one object each.
   [[nodiscard]] Subscription subscribe(std::string_view channel, MessageHandler& hearer);
 
-  /// All channels are subscribed.
+  /// Whether all channels are subscribed.
   [[nodiscard]] bool connected() const;
   [[nodiscard]] const std::string& error() const;
 
@@ -86,11 +87,12 @@ class Subscriber {
     Listener& operator=(const Listener&) = delete;
 
    protected:
-    /// All channels are subscribed on a new connection; messages may have been missed before.
+    /// Called when all channels are subscribed on a new connection. Earlier messages may have been
+    /// missed.
     virtual void on_up() = 0;
     virtual void on_down(const std::string& why) = 0;
-    /// The server doesn't let us have a channel (ACL). It is asked again only on the
-    /// next connection.
+    /// Called when the server refuses a channel (ACL). One refused channel is requested again every
+    /// 5 s.
     virtual void on_refused(const std::string& /*channel*/, const std::string& /*why*/) {}
 
    private:

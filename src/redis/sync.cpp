@@ -32,8 +32,8 @@ ReplyCopy checked(ReplyCopy&& reply) {
   return std::move(reply);
 }
 
-/// What has been answered so far; the callbacks share it, so an early throw leaves nothing
-/// dangling.
+/// Replies received so far. The callbacks share them, so an early throw leaves no dangling
+/// reference.
 struct SyncClient::Gathered {
   std::vector<ReplyCopy> values;
   std::string failure;
@@ -56,7 +56,7 @@ Client::Callback SyncClient::gather(const std::shared_ptr<Gathered>& into) {
     if (answer.failure != Failure::none) {
       into->failure = answer.problem();
     } else {
-      into->values[place] = ReplyCopy(answer.reply);  // nodes of a cluster answer in any order
+      into->values[place] = ReplyCopy(answer.reply);  // nodes of a cluster reply in any order
     }
   };
 }

@@ -1,4 +1,4 @@
-// Redis for programs that ask, wait and go on.
+// Redis for programs that send a command and wait for the reply.
 #pragma once
 
 #include <functional>
@@ -16,52 +16,54 @@
 
 namespace w8y::redis {
 
-/// There is no answer, or Redis's answer is an error; the text is for people.
+/// Error: there is no reply, or the reply is an error. The text is for people.
 class RedisError : public std::runtime_error {
  public:
   explicit RedisError(const std::string& what, ErrorCode code = ErrorCode::none)
       : std::runtime_error(what), code_(code) {}
-  /// none: there was no answer.
+  /// none: there was no reply.
   [[nodiscard]] ErrorCode code() const { return code_; }
 
  private:
   ErrorCode code_;
 };
 
-/// Returns the reply; throws RedisError if it is an error.
+/// Returns the reply. Throws RedisError if it is an error.
 const ReplyCopy& checked(const ReplyCopy& reply);
 ReplyCopy checked(ReplyCopy&& reply);
 
-/// Runs the loop until the answer is there. Connects with the first question, and if that fails,
-/// or the connection is lost, throws at once: trying again is for the caller.
+/// Client that runs the loop until the reply arrives. It connects with the first call. If that
+/// fails or the connection is lost, it throws at once: the caller must retry.
 class SyncClient {
  public:
   SyncClient(loop::Loop& loop, ClientOptions options);
 
-  /// Throws RedisError without an answer, and for an error reply.
+  /// Returns the reply. Throws RedisError if there is none, and for an error reply.
   ReplyCopy call(const Command& command);
   ReplyCopy run(const Script& script, const Command& keys, const Command& args);
   struct ScriptCall {
     Command keys;
     Command args;
   };
-  /// The same, all in one write; throws for the first error reply.
+  /// Runs the script once for each of `calls`, all in one write. Throws for the first error reply.
   std::vector<ReplyCopy> run_all(const Script& script, const std::vector<ScriptCall>& calls);
-  /// All in one write. Error replies are among the values; throws RedisError without an answer.
+  /// Sends all commands in one write. Error replies are among the values. Throws RedisError if
+  /// there is no reply.
   std::vector<ReplyCopy> pipeline(const std::vector<Command>& commands);
-  /// As pipeline(), but throws for the first error reply.
+  /// Sends all commands as pipeline() does, and throws for the first error reply.
   std::vector<ReplyCopy> call_all(const std::vector<Command>& commands);
 
-  /// Runs the loop until `done`: for code that calls client() itself. Throws RedisError when it is
-  /// given up.
+  /// Runs the loop until `done` returns true: for code that calls client() itself. Throws
+  /// RedisError after give_up().
   void wait_until(const std::function<bool()>& done);
 
-  /// Waits for a connection that was lost to be made again. False: it can't be now.
+  /// Waits until a lost connection is re-established. False if it cannot be now.
   bool reconnect();
 
-  /// What is waited for from now on is given up at this time, whatever the timeouts; nullopt: not.
+  /// Time at which every wait from now on ends with an error, regardless of the timeouts; nullopt:
+  /// none.
   void give_up_at(std::optional<Instant> end);
-  /// In a callback of the loop: what is waited for throws with this text, now and from now on.
+  /// Makes the current and every later wait throw `why`. For callbacks of the loop.
   void give_up(std::string why) { given_up_ = std::move(why); }
 
   [[nodiscard]] Client& client() { return client_; }
@@ -75,7 +77,7 @@ class SyncClient {
   loop::Loop& loop_;
   Client client_;
   Timer end_;
-  std::string given_up_;  ///< why; empty: it is not
+  std::string given_up_;  ///< text of give_up(); empty: not called
 };
 
 }  // namespace w8y::redis

@@ -33,13 +33,13 @@ std::string reason() {
   return text != nullptr ? text : "no reason given";
 }
 
-/// OpenSSL would ask on the terminal.
+/// OpenSSL would prompt on the terminal.
 int no_passphrase(char*, int, int, void*) {
   return 0;
 }
 
-/// All of a PEM file, which is read here so that what was looked at is what is used. Root believes
-/// only what nobody else can write.
+/// Reads a PEM file as a whole, so that the content that is checked is the content that is used.
+/// Root accepts only files that no other user can write.
 std::string read_file(const char* what, const std::string& path) {
   const auto is_bad = [&](const std::string& why) {
     return TlsError(std::string(what) + ' ' + path + ": " + why);
@@ -58,7 +58,7 @@ OwnedBio memory(const std::string& text) {
   return bio;
 }
 
-/// OpenSSL ends a file with this error: there is no more in it.
+/// OpenSSL ends a file with this error: there are no more objects in it.
 bool ended_well() {
   const unsigned long code = ERR_peek_last_error();
   const bool ended =
@@ -87,7 +87,7 @@ void load_trust(SSL_CTX* context, const TlsOptions& tls) {
     throw TlsError("tls_ca " + tls.ca + ": " + (count == 0 ? "no certificate in it" : reason()));
 }
 
-/// Our certificate, and those between it and who is trusted.
+/// Loads the client's certificate and the intermediate certificates.
 void load_chain(SSL_CTX* context, const TlsOptions& tls) {
   const std::string text = read_file("tls_cert", tls.cert);
   const OwnedBio bio = memory(text);
@@ -121,7 +121,7 @@ bool is_address(const std::string& name) {
          inet_pton(AF_INET6, name.c_str(), &ignored) == 1;
 }
 
-/// The name is checked by OpenSSL together with the chain.
+/// Sets the name that OpenSSL verifies together with the chain.
 void expect_name(SSL* ssl, const std::string& name) {
   if (is_address(name)) {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1)
@@ -142,7 +142,7 @@ OwnedSsl make_tls_client(const ClientOptions& options) {
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  // A partial write is finished from where our buffer has moved to meanwhile.
+  // A partial write continues at another address, since the buffer may have moved.
   SSL_CTX_set_mode(context.get(),
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   load_trust(context.get(), options.tls);

@@ -1,4 +1,4 @@
-// OpenSSL's side of a connection: what is trusted, who we are, and its errors as sentences.
+// TLS contexts of OpenSSL: trusted authorities, own certificate, and errors as sentences.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -16,17 +16,17 @@ struct FreeSsl {
 };
 using OwnedSsl = std::unique_ptr<SSL, FreeSsl>;
 
-/// A file that can't be used; the text is for people.
+/// Error of a file that cannot be used. The text is for people.
 class TlsError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A client that believes only whom the options trust, under the name that they say or the URL's
-/// host. Reads the files now. Throws TlsError.
+/// Creates a client that accepts only servers with a certificate of a trusted authority, for the
+/// name in the options or the host of the URL. Reads the files now. Throws TlsError.
 OwnedSsl make_tls_client(const ClientOptions& options);
 
-/// Why the last call on this thread failed.
+/// Error of the last call on this thread.
 std::string tls_problem(SSL* ssl);
 
 }  // namespace w8y::redis

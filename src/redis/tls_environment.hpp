@@ -5,8 +5,8 @@
 
 namespace w8y::redis {
 
-/// From $W8Y_TLS_CA, $W8Y_TLS_CERT, $W8Y_TLS_KEY and $W8Y_TLS_SERVER_NAME, as the tls_ keys of
-/// w8y.toml.
+/// Reads $W8Y_TLS_CA, $W8Y_TLS_CERT, $W8Y_TLS_KEY and $W8Y_TLS_SERVER_NAME, which correspond to the
+/// tls_ keys of w8y.toml.
 TlsOptions tls_environment();
 
 }  // namespace w8y::redis

@@ -13,7 +13,8 @@ namespace w8y::redis {
 
 namespace {
 
-/// What may wait encrypted for the transport below; beyond it, write() takes no more.
+/// Maximum number of encrypted bytes that wait for the transport below. Beyond it, write() accepts
+/// no more.
 constexpr std::size_t max_encrypted = std::size_t{256} << 10;
 
 int length_of(std::string_view bytes) {
@@ -40,8 +41,8 @@ TlsTransport::TlsTransport(loop::Loop& loop, const ClientOptions& options,
       timer_(loop.timers()) {}
 
 void TlsTransport::connect() {
-  // Before OpenSSL is loaded, which counts: the connection gives up a little after that, with less
-  // to say.
+  // Set before OpenSSL is loaded, so that the load time counts. The connection has its own timeout
+  // a little later, with a less precise reason.
   deadline_ = loop_.now() + options_.connect_timeout;
   try {
     ssl_ = make_tls_client(options_);
@@ -51,14 +52,14 @@ void TlsTransport::connect() {
   }
   in_ = BIO_new(BIO_s_mem());
   out_ = BIO_new(BIO_s_mem());
-  SSL_set_bio(ssl_.get(), in_, out_);  // it owns them now
+  SSL_set_bio(ssl_.get(), in_, out_);  // ssl_ owns them now
   state_ = State::connecting;
   below_.connect();
 }
 
 void TlsTransport::on_connected() {
   state_ = State::shaking;
-  // A server without TLS may wait for the end of what it takes for a line.
+  // A server without TLS may wait for the end of a line.
   timer_.set(deadline_,
              [this] { fail("no answer to the TLS handshake; is TLS on at this port?"); });
   shake();
@@ -68,7 +69,7 @@ void TlsTransport::shake() {
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
   const int error = result == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl_.get(), result);
-  // Also if it failed: the alert tells the server why.
+  // Also after a failure: the alert reports the reason to the server.
   const std::string why = error == SSL_ERROR_NONE || error == SSL_ERROR_WANT_READ
                               ? std::string()
                               : tls_problem(ssl_.get());
@@ -82,7 +83,7 @@ void TlsTransport::shake() {
 
 void TlsTransport::on_bytes(std::string_view bytes) {
   while (!bytes.empty() && state_ != State::closed) {
-    // In parts, so that what is decrypted is passed on before more is taken.
+    // In parts, so that decrypted bytes are passed on before more are read.
     const std::string_view part = bytes.substr(0, std::size_t{64} << 10);
     bytes.remove_prefix(part.size());
     if (BIO_write(in_, part.data(), length_of(part)) != length_of(part))
@@ -93,7 +94,7 @@ void TlsTransport::on_bytes(std::string_view bytes) {
 }
 
 void TlsTransport::take_plain() {
-  thread_local char buffer[16U << 10];  // a record of TLS
+  thread_local char buffer[16U << 10];  // one TLS record
   while (state_ == State::connected) {
     ERR_clear_error();
     const int got = SSL_read(ssl_.get(), buffer, sizeof buffer);
@@ -104,7 +105,7 @@ void TlsTransport::take_plain() {
     const int error = SSL_get_error(ssl_.get(), got);
     if (error == SSL_ERROR_ZERO_RETURN) return fail("the connection was closed by the other side");
     if (error != SSL_ERROR_WANT_READ) return fail(tls_problem(ssl_.get()));
-    flush();  // the answer to a key update
+    flush();  // the reply to a key update
     return;
   }
 }
@@ -133,7 +134,7 @@ bool TlsTransport::flush() {
     const long length = BIO_get_mem_data(out_, &start);
     const std::size_t sent = below_.write({start, static_cast<std::size_t>(length)});
     blocked_ = sent < static_cast<std::size_t>(length);
-    // Takes what was sent out of the front.
+    // Removes the bytes that were sent from the front of out_.
     thread_local char gone[16U << 10];
     for (std::size_t left = sent; left > 0;) {
       const int part = BIO_read(out_, gone, static_cast<int>(std::min(left, sizeof gone)));

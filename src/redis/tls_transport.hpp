@@ -1,4 +1,5 @@
-// TLS over a SocketTransport: OpenSSL sees bytes in memory only, and our loop carries them.
+// TLS over a SocketTransport: OpenSSL reads and writes memory only, and the loop sends and receives
+// the bytes.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,8 @@
 
 namespace w8y::redis {
 
-/// For main(): URLs that ask for TLS have it from now on. OpenSSL itself does nothing until then.
+/// Enables TLS for URLs that require it. Called by main(). OpenSSL itself is not initialized until
+/// the first connection.
 void provide_tls();
 
 class TlsTransport final : public Transport, private Transport::Handler {
@@ -26,7 +28,7 @@ class TlsTransport final : public Transport, private Transport::Handler {
   enum class State {
     idle,
     connecting,  ///< the transport below
-    shaking,     ///< the handshake of TLS
+    shaking,     ///< the TLS handshake
     connected,
     closed,
   };
@@ -38,7 +40,7 @@ class TlsTransport final : public Transport, private Transport::Handler {
 
   void shake();
   void take_plain();
-  /// Sends what OpenSSL has to send. True: all of it has gone.
+  /// Sends the pending output of OpenSSL. True if all of it was sent.
   bool flush();
   void fail(const std::string& why);
   void fail_later(std::string why);
@@ -49,10 +51,10 @@ class TlsTransport final : public Transport, private Transport::Handler {
   State state_ = State::idle;
   loop::SocketTransport below_;
   OwnedSsl ssl_;
-  BIO* in_ = nullptr;   // of ssl_, as is the other
-  BIO* out_ = nullptr;  // encrypted, not taken by the transport below yet
+  BIO* in_ = nullptr;   // owned by ssl_, as out_ is
+  BIO* out_ = nullptr;  // encrypted, not accepted by the transport below yet
   bool blocked_ = false;
-  bool wants_room_ = false;  // a write() took less than it was given
+  bool wants_room_ = false;  // a write() accepted less than it was given
   Instant deadline_{};
   Timer timer_;
 };

@@ -29,7 +29,8 @@ void Topics::erase(ByName::iterator topic) {
   topics_.erase(topic);
 }
 
-/// A new connection looks at every topic, so there is nothing to note before it.
+/// Records a topic that may need a command. A new connection checks every topic, so nothing is
+/// recorded before it.
 void Topics::mark(std::string_view name, Topic& topic) {
   if (!connected_ || topic.dirty) return;
   if (topic.wanted() == topic.asked) return;

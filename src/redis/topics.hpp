@@ -1,8 +1,7 @@
 // State machine of subscriptions, without I/O: channels that are wanted, requested and confirmed.
 //
-// Of each name, SUBSCRIBE and UNSUBSCRIBE follow what is wanted, one after the other and never
-// twice the same. The server answers in the order in which it was asked, so a name is confirmed
-// when no SUBSCRIBE of it is on its way any more.
+// For each name, SUBSCRIBE and UNSUBSCRIBE alternate and follow what is wanted. The server replies
+// in the order of the requests, so a name is confirmed when no SUBSCRIBE of it is in flight.
 #pragma once
 
 #include <functional>
@@ -17,11 +16,11 @@ namespace w8y::redis {
 
 class MessageHandler;
 
-/// One wish to hear of a topic.
+/// One subscription to a topic.
 struct TopicEntry {
-  std::string_view name;  ///< from add() on, as the topics have it
+  std::string_view name;  ///< owned by the topics, from add() on
   MessageHandler* hearer = nullptr;
-  bool alive = true;  ///< false: nothing is told any more, also where it is still in a list
+  bool alive = true;  ///< false: receives nothing more, even while it is still in a list
 };
 using TopicEntries = std::vector<std::shared_ptr<TopicEntry>>;
 
@@ -32,28 +31,30 @@ class Topics {
     std::vector<std::string> names;
   };
 
-  /// True: the topic is confirmed already, and nothing will say so again.
+  /// Adds an entry. True if the topic is already confirmed; then no confirmation follows.
   bool add(const std::shared_ptr<TopicEntry>& entry);
   void remove(const std::shared_ptr<TopicEntry>& entry);
 
-  /// A new connection, on which nothing was asked yet.
+  /// Called when there is a new connection, on which nothing was requested yet.
   void connected();
   void disconnected();
-  /// What must be sent, in this order, so that the server's topics become the wanted ones. It
-  /// counts as sent. Nothing while there is no connection.
+  /// Returns the commands, in order, that make the topics of the server equal to the wanted ones.
+  /// They count as sent. Empty while there is no connection.
   std::vector<Command> commands();
-  /// The server's answer for a name: who is to be told that the topic is confirmed now.
+  /// Records the server's reply for a name. Returns the entries to notify that the topic is
+  /// confirmed.
   TopicEntries confirmed(bool subscribe, std::string_view name);
-  /// The server forbids a SUBSCRIBE of it.
+  /// Records that the server refuses a SUBSCRIBE of the name.
   void refused(std::string_view name);
-  /// Requests one of the refused topics again: permissions can change. When the server confirms it,
-  /// all of them are requested again. False: none was refused.
+  /// Requests one of the refused topics again, since permissions can change. When the server
+  /// confirms it, all refused topics are requested again. False if no topic is refused.
   bool retry_refused();
 
-  /// Who hears of a topic's messages. A copy: they may come and go while they are told.
+  /// Entries that receive the messages of a topic. A copy, since entries may be added and removed
+  /// while they are called.
   [[nodiscard]] TopicEntries entries(std::string_view name) const;
   [[nodiscard]] bool is_confirmed(const TopicEntry& entry) const;
-  /// All that there are.
+  /// Calls `visit` for all entries.
   void each(const std::function<void(TopicEntry&)>& visit) const;
 
  private:
@@ -62,10 +63,10 @@ class Topics {
 
     TopicEntries entries;
     bool dirty = false;        ///< its name is in dirty_
-    bool asked = false;        ///< SUBSCRIBE has been sent after any UNSUBSCRIBE
-    bool confirmed = false;    ///< and the server has answered
+    bool asked = false;        ///< SUBSCRIBE was sent after the last UNSUBSCRIBE
+    bool confirmed = false;    ///< and the server has replied
     bool retried = false;      ///< it was refused before
-    unsigned unconfirmed = 0;  ///< SUBSCRIBEs on their way
+    unsigned unconfirmed = 0;  ///< SUBSCRIBEs in flight
   };
   struct Hash {
     using is_transparent = void;
@@ -83,7 +84,7 @@ class Topics {
   ByName topics_;
   std::vector<std::string> dirty_;  ///< names that may need a command
   std::set<std::string> refused_;   ///< names of topics
-  std::string last_retried_;        ///< of them
+  std::string last_retried_;        ///< a name in refused_
 };
 
 }  // namespace w8y::redis

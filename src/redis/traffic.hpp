@@ -1,4 +1,4 @@
-// What a thread's connections to Redis have carried, for metrics.
+// Traffic of the connections of one thread to Redis, for metrics.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace w8y::redis {
 
 struct Traffic {
-  CallTimes answered;  ///< from a command until its answer
+  CallTimes answered;  ///< from a command to its reply
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
-  /// By the name of the script or command: some tens, those that the program has.
+  /// Number of calls by name of the script or command.
   std::vector<std::pair<std::string, std::uint64_t>> commands;
 
   void count(std::string_view kind) {
@@ -29,7 +29,7 @@ struct Traffic {
   static constexpr std::size_t max_kinds = 200;
 };
 
-/// Of all connections that this thread has had.
+/// Traffic of all connections of this thread.
 Traffic& traffic();
 
 }  // namespace w8y::redis

@@ -11,7 +11,7 @@ namespace {
 
 TlsMaker tls_maker = nullptr;
 
-/// Says what is missing, from the loop, as a connection that can't be made would.
+/// Transport that reports the missing library from the loop, as a failed connection would.
 class NoTransport final : public Transport {
  public:
   NoTransport(loop::Loop& loop, Handler& handler)

@@ -1,4 +1,4 @@
-// From a URL to what carries the bytes.
+// Creates the transport for a URL.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,18 @@ namespace w8y::redis {
 using loop::Transport;
 struct ClientOptions;
 
-/// Where the one server of a URL is (tcp or unix_socket).
+/// Endpoint of the one server of a URL (tcp or unix_socket).
 struct Url;
 loop::Endpoint endpoint_of(const Url& url);
 
-/// To the one server of options.url (tcp or unix_socket), plain or with TLS as the URL asks.
+/// Creates a transport to the one server of options.url (tcp or unix_socket), plain or with TLS as
+/// the URL requires.
 std::unique_ptr<Transport> make_transport(loop::Loop& loop, const ClientOptions& options,
                                           Transport::Handler& handler);
 
-/// TLS is a library of its own (tls_transport.hpp), so that a program that is started for one item
-/// doesn't carry it. Without it, a URL that asks for TLS is answered with a sentence.
+/// Function that creates TLS transports. TLS is a separate library (tls_transport.hpp), so that a
+/// program that is started for one item does not load it. Without it, a URL that requires TLS fails
+/// with an error message.
 using TlsMaker = std::unique_ptr<Transport> (*)(loop::Loop& loop, const ClientOptions& options,
                                                 Transport::Handler& handler);
 void provide_tls(TlsMaker maker);

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-// No message quotes what follows the scheme: with one wrong character, a password may stand
-// anywhere in it.
+// No message quotes the text after the scheme: with one wrong character, a password may be anywhere
+// in it.
 
 namespace w8y::redis {
 
@@ -84,7 +84,7 @@ std::uint16_t parse_port(std::string_view text) {
   return static_cast<std::uint16_t>(port);
 }
 
-/// Takes "user:password@" off the front of `authority`.
+/// Removes "user:password@" from the front of `authority`.
 void parse_login(std::string_view& authority, Url& url) {
   const auto at = authority.rfind('@');
   if (at == std::string_view::npos) return;
@@ -95,7 +95,8 @@ void parse_login(std::string_view& authority, Url& url) {
   if (colon != std::string_view::npos) url.password = unescape(login.substr(colon + 1), "password");
 }
 
-/// The zone of fe80::1%eth0 is written %25eth0 in a URL; a bare '%' is understood.
+/// Parses an IPv6 address with a zone. The zone of fe80::1%eth0 is written %25eth0 in a URL; a bare
+/// '%' is accepted as well.
 std::string parse_bracketed(std::string_view inside) {
   const auto percent = inside.find('%');
   const std::string bare(inside.substr(0, percent));
@@ -153,7 +154,8 @@ std::vector<HostPort> parse_hosts(std::string_view text, std::uint16_t default_p
   return places;
 }
 
-/// What follows the hosts: the service's name and the database, or nothing for a cluster.
+/// Parses the text behind the hosts: the name of the service and the database, or nothing for a
+/// cluster.
 void parse_behind_hosts(std::string_view tail, Url& url) {
   if (tail.starts_with('/')) tail.remove_prefix(1);
   if (tail.find_first_of("?#") != std::string_view::npos)
@@ -197,7 +199,7 @@ Url parse_tcp(std::string_view rest, Url::Kind kind) {
 Url parse_unix(std::string_view rest) {
   Url url;
   url.kind = Url::Kind::unix_socket;
-  // A password may not hold a raw '/', so an '@' further on belongs to the path.
+  // A password must not contain a raw '/', so a later '@' belongs to the path.
   const auto slash = rest.find('/');
   std::string_view authority = rest.substr(0, slash);
   parse_login(authority, url);

@@ -16,38 +16,39 @@ struct HostPort {
   std::uint16_t port = 6379;
   bool operator==(const HostPort&) const = default;
   auto operator<=>(const HostPort&) const = default;
-  /// "host:port", an IPv6 address in brackets.
+  /// "host:port", with an IPv6 address in brackets.
   [[nodiscard]] std::string to_string() const;
 };
 
 struct Url {
-  /// One server, or those that know where the servers are. none: there is no Redis, and no
-  /// connection is ever tried; made by hand, since no text says so.
+  /// Kind of a URL. tcp and unix_socket name one server, sentinel and cluster name servers that
+  /// report its address. none: no Redis, and no connection is ever tried. No text has this kind;
+  /// code sets it.
   enum class Kind { tcp, unix_socket, sentinel, cluster, none };
   Kind kind = Kind::tcp;
   bool tls = false;             ///< not for unix_socket
   HostPort server;              ///< tcp
   std::string path;             ///< unix_socket
-  std::vector<HostPort> seeds;  ///< sentinel, cluster: whom to ask, never empty
+  std::vector<HostPort> seeds;  ///< sentinel, cluster: servers to query, never empty
   std::string service;          ///< sentinel: the name of the primary that they watch
-  std::string user;             ///< of the servers with the data, as are the two below
+  std::string user;             ///< login to the servers with the data, as are the two below
   Secret password;
   int db = 0;  ///< 0 in a cluster
 
-  /// The same login, database and TLS, at one server.
+  /// URL of one server with the same login, database and TLS.
   [[nodiscard]] Url at(const HostPort& place) const;
-  /// Without user and password: safe to log.
+  /// Text without user and password: safe to log.
   [[nodiscard]] std::string to_string() const;
 };
 
-/// What is wrong with a URL and what would be right; never contains the password.
+/// Error of a URL, with the remedy. Never contains the password.
 class UrlError : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
 };
 
 Url parse_url(std::string_view text);
-/// The password has no copy of its own, unless it is written with escapes.
+/// Parses a URL and makes no copy of the password, unless it is written with escapes.
 Url parse_secret_url(const Secret& text);
 
 }  // namespace w8y::redis

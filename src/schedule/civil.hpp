@@ -1,5 +1,5 @@
-// Days and seconds as a wall clock shows them, counted from 1970-01-01T00:00:00 on it. What zone
-// the clock is in is the business of Zone.
+// Days and seconds of a wall clock, counted from 1970-01-01T00:00:00 on that clock. The zone of the
+// clock is up to Zone.
 #pragma once
 
 #include <chrono>
@@ -8,13 +8,13 @@
 namespace w8y::schedule {
 
 using Wall = std::int64_t;  ///< seconds on the wall clock
-using Day = std::int64_t;   ///< days on the calendar
+using Day = std::int64_t;   ///< days of the calendar
 
 inline constexpr Wall day_length = 86400;
 inline constexpr int first_year = 1;
 inline constexpr int last_year = 9999;
 
-/// Rounded down, also where `value` is negative.
+/// Quotient rounded down, also for a negative `value`.
 constexpr std::int64_t divide_down(std::int64_t value, std::int64_t by) {
   return value / by - (value % by < 0 ? 1 : 0);
 }
@@ -28,7 +28,7 @@ constexpr int second_of_day(Wall time) {
   return static_cast<int>(time - day_of(time) * day_length);
 }
 
-/// 0: Monday.
+/// Day of the week; 0 is Monday.
 constexpr int weekday_of(Day day) {
   return static_cast<int>(day + 3 - divide_down(day + 3, 7) * 7);
 }
@@ -51,7 +51,7 @@ constexpr int year_of(Day day) {
   return static_cast<int>(date_of(day).year());
 }
 
-/// The year of a day, for many days that follow each other: it is computed where the year changes.
+/// Caches the year of a day, for many consecutive days: computed only when the year changes.
 class YearOf {
  public:
   struct Year {

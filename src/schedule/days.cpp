@@ -32,15 +32,15 @@ std::bitset<weeks_end> nth_weekdays(const DayFilter& filter, int year) {
   return result;
 }
 
-/// Weeks as dateutil has them: they are those of ISO, where the year's last and first days belong
-/// to a week of a neighbour only if that is week 1 of the next year, or the last week of the last
-/// year.
+/// Weeks as dateutil defines them. They are the weeks of ISO, except that the last and first days
+/// of a year belong to a week of a neighbouring year only if that is week 1 of the next year, or
+/// the last week of the last year.
 class Weeks {
  public:
   Weeks(const DayFilter& filter, int year)
       : filter_(filter), year_(year), start_weekday_(weekday_of(day_from(year, 1, 1))) {
     const int until_start = (7 - start_weekday_ + filter.week_start) % 7;
-    // Where week 1 begins in this year, and by how much it began before.
+    // Day on which week 1 starts in this year, and the number of its days in the year before.
     first_ = until_start >= 4 ? 0 : until_start;
     shift_ = until_start >= 4 ? 7 - until_start : 0;
     const int days =
@@ -72,7 +72,7 @@ class Weeks {
     if (filter_.weeks_back[1]) return true;
     const int weekday = weekday_of(day_from(year_ - 1, 1, 1));
     const int until_start = (7 - weekday + filter_.week_start) % 7;
-    // In the second case dateutil takes this year's length, and so do we.
+    // In the second case dateutil uses the length of this year, and so does this code.
     const int rest = until_start >= 4
                          ? (length_of(year_ - 1) + (weekday - filter_.week_start + 7) % 7) % 7
                          : (length_of(year_) - first_) % 7;

@@ -1,4 +1,4 @@
-// Schedules in words, and what another program makes of them.
+// Text forms of schedules, and problems that other programs have with them.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -19,7 +19,7 @@ std::string iso(UnixSeconds time) {
   return text.data();
 }
 
-/// a, b and c
+/// Returns "a, b and c".
 std::string joined(const std::vector<std::string>& words) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& words) {
   return result;
 }
 
-/// A rule in words, as far as they are few. Empty: they are not.
+/// Description of a rule in a few words. Empty if it needs too many.
 class Words {
  public:
   Words(const RuleText& rule, std::optional<Wall> start, const std::string& zone)
@@ -110,7 +110,7 @@ class Words {
     return list.empty() ? every("month") : every("month") + " on " + joined(list);
   }
 
-  /// nullopt: too many for words. What follows from a DTSTART that is now is left out.
+  /// nullopt: too many words. Parts that follow from a DTSTART of now are omitted.
   std::optional<std::string> times() const {
     if (stepwise())
       return rule_.minutes.empty() && rule_.seconds.empty() ? step_start() : std::nullopt;
@@ -162,7 +162,7 @@ std::string in_words(const Schedule& schedule, std::string_view text) {
     try {
       if (const std::string words = recurrence_in_words(text); !words.empty()) return words;
     } catch (const ScheduleError&) {
-      // The text is not that of the schedule; it is shown as it is.
+      // The text is not that of the schedule; it is shown unchanged.
     }
   }
   std::string line(text);

@@ -7,7 +7,7 @@ namespace w8y::schedule {
 
 namespace {
 
-/// The name of version 3, in Debian 12 and 13.
+/// Library name of version 3, in Debian 12 and 13.
 constexpr const char* ical_name = "libical.so.3";
 
 }  // namespace

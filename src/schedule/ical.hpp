@@ -1,5 +1,5 @@
-// libical, loaded when a rule needs it: with the libraries that it brings it takes 2 MiB of memory
-// and some milliseconds of each start, of programs most of which never read a rule.
+// Loads libical when a rule needs it. With its own libraries it takes 2 MiB of memory and some
+// milliseconds at start, and most programs never read a rule.
 #pragma once
 
 #include <libical/ical.h>
@@ -9,7 +9,7 @@
 
 namespace w8y::schedule {
 
-/// Nothing is wrong with the rule: this host can't read any.
+/// Error: this host cannot read rules. It says nothing about the rule.
 class NoIcal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,7 +17,7 @@ class NoIcal : public std::runtime_error {
 
 class Ical {
  public:
-  /// Throws NoIcal, which says what to install.
+  /// Returns the loaded library. Throws NoIcal with the name of the package to install.
   static const Ical& get();
 
   decltype(&icalrecurrencetype_from_string) from_string;

@@ -26,10 +26,10 @@ std::vector<std::string_view> split(std::string_view text, std::string_view at) 
   return parts;
 }
 
-/// A line: NAME;PARAMETER=VALUE:VALUE
+/// A line NAME;PARAMETER=VALUE:VALUE.
 struct Property {
   std::string name;
-  std::vector<std::string_view> parameters;  ///< as written: names of zones have small letters
+  std::vector<std::string_view> parameters;  ///< as written: names of zones have lower-case letters
   std::string_view value;
 };
 
@@ -71,7 +71,7 @@ std::vector<Property> read_properties(std::string_view text) {
   return properties;
 }
 
-/// By TZID; null: none is given.
+/// Zone of TZID; nullptr if there is none.
 std::shared_ptr<const Zone> zone_of(const Property& property) {
   std::shared_ptr<const Zone> zone;
   for (const std::string_view parameter : property.parameters) {
@@ -105,7 +105,7 @@ class Reader {
   }
 
  private:
-  /// Of several the last one counts, as with dateutil.
+  /// If there are several, the last one counts, as in dateutil.
   void read_start(const Property& property) {
     const auto zone = zone_of(property);
     const TimeText time = read_time(upper(property.value));

@@ -19,7 +19,7 @@ using Parts = std::map<std::string_view, std::string_view>;
                       " is not understood: " + remedy};
 }
 
-/// What a part takes, in words, and the numbers that libical lets through but no year has.
+/// Format of a part for messages, and its range, since libical accepts numbers that no year has.
 struct Numbers {
   std::string_view name;
   const char* takes;
@@ -69,7 +69,7 @@ std::int64_t read_number(const Parts& parts, std::string_view name, std::int64_t
   return std::min(value, largest_interval);
 }
 
-/// dateutil's other way to write 1MO: MO(1).
+/// Converts MO(1), the other form of 1MO in dateutil.
 std::string plain_days(std::string_view days) {
   std::string result;
   for (std::size_t from = 0; from <= days.size();) {
@@ -86,15 +86,15 @@ std::string plain_days(std::string_view days) {
   return result;
 }
 
-/// The part as libical reads it. One at a time, so that what it refuses can be named, and with a
-/// frequency that forbids none.
+/// Parses a part with libical: one at a time, so that a message can name a part that libical
+/// refuses, and with a frequency that allows every part.
 icalrecurrencetype read_part(const Numbers& part, std::string_view value) {
   const std::string text = part.name == "BYDAY" ? plain_days(value) : std::string(value);
   const auto stranger = [&](char c) {
     const bool letter = c >= 'A' && c <= 'Z' && part.name == "BYDAY";
     return !letter && (c < '0' || c > '9') && c != '+' && c != '-' && c != ',';
   };
-  // libical lets some lists end in a comma.
+  // libical accepts a comma at the end of some lists.
   if (text.empty() || text.ends_with(',') || std::any_of(text.begin(), text.end(), stranger))
     refuse(part.name, value, part.takes);
   const std::string rule = "FREQ=YEARLY;" + std::string(part.name) + "=" + text;
@@ -103,7 +103,7 @@ icalrecurrencetype read_part(const Numbers& part, std::string_view value) {
   return read;
 }
 
-/// Ascending, without doubles.
+/// Returns the values in ascending order, without duplicates.
 template <std::size_t Size>
 std::vector<int> listed(const short (&values)[Size], const Numbers& part, std::string_view text) {
   std::vector<int> result;
@@ -118,7 +118,7 @@ std::vector<int> listed(const short (&values)[Size], const Numbers& part, std::s
   return result;
 }
 
-/// Numbers from the end go to a set of their own.
+/// Sets the bits of the values. Numbers from the end have a separate set.
 template <std::size_t Size>
 void set_in(const std::vector<int>& values, std::bitset<Size>& ahead, std::bitset<Size>& back) {
   for (const int value : values) {
@@ -131,7 +131,7 @@ void set_in(const std::vector<int>& values, std::bitset<Size>& ahead, std::bitse
 
 void set_weekdays(const icalrecurrencetype& read, const Numbers& part, std::string_view text,
                   DayFilter& days) {
-  // libical takes 0MO for MO; dateutil refuses it, since no Monday is one.
+  // libical reads 0MO as MO; dateutil refuses it, since there is no Monday with number 0.
   for (std::size_t at = text.find('0'); at != text.npos; at = text.find('0', at + 1))
     if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') refuse(part.name, text, part.takes);
   for (const short day : read.by_day) {

@@ -1,4 +1,4 @@
-// The text of one rule: FREQ=WEEKLY;BYDAY=MO,TU
+// Parser of one rule, such as FREQ=WEEKLY;BYDAY=MO,TU.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace w8y::schedule {
 
-/// In capital letters already. `until` gives UNTIL its place on the wall clock of DTSTART's zone.
-/// Of a part that is there twice the last one counts, as with dateutil. Throws ScheduleError.
+/// Parses a rule in upper-case letters. `until` converts UNTIL to the wall clock of DTSTART's zone.
+/// If a part occurs twice, the last one counts, as in dateutil. Throws ScheduleError.
 RuleText read_rule(std::string_view text, const std::function<Wall(TimeText)>& until);
 
 }  // namespace w8y::schedule

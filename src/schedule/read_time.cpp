@@ -28,7 +28,7 @@ class TimeReader {
     rest_.remove_prefix(count);
     return value;
   }
-  /// `.25`, of any length.
+  /// Skips `.25`, with any number of digits.
   bool fraction() {
     if (!take('.') && !take(',')) return true;
     if (!digits(1)) return false;
@@ -40,7 +40,7 @@ class TimeReader {
   std::string_view rest_;
 };
 
-/// nullopt: not written as a date.
+/// Reads a date; nullopt if it is not one.
 std::optional<Day> read_date(TimeReader& text) {
   const auto year = text.digits(4);
   const bool extended = text.take('-');

@@ -1,4 +1,4 @@
-// A time as iCalendar and ISO 8601 write it.
+// Parser of times in iCalendar and ISO 8601.
 #pragma once
 
 #include <string>
@@ -8,18 +8,19 @@
 
 namespace w8y::schedule {
 
-/// What is wrong with a schedule, for people. Never leaves parse_schedule().
+/// Error of a schedule, for people. parse_schedule() catches it.
 struct ScheduleError {
   std::string why;
 };
 
 struct TimeText {
   Wall wall = 0;
-  bool utc = false;  ///< it ends in Z
+  bool utc = false;  ///< ends in Z
 };
 
-/// `20261121T130000`, `2026-11-21T13:00:00.25`, each with or without Z; seconds may be missing, and
-/// the time of day, which is midnight then. Fractions are dropped. Throws ScheduleError.
+/// Reads `20261121T130000` or `2026-11-21T13:00:00.25`, each with or without Z. Seconds may be
+/// missing, and also the time of day, which is midnight then. Fractions are dropped. Throws
+/// ScheduleError.
 TimeText read_time(std::string_view text);
 
 }  // namespace w8y::schedule

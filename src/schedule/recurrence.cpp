@@ -8,18 +8,18 @@ namespace w8y::schedule {
 
 namespace {
 
-/// The earliest instant whose wall clock this code meets; nothing lies before.
+/// The earliest instant whose wall clock this code supports.
 constexpr UnixSeconds earliest_time = first_day * day_length + day_length;
 
 bool contains(const std::vector<UnixSeconds>& times, UnixSeconds time) {
   return std::binary_search(times.begin(), times.end(), time);
 }
 
-/// The rule's first time from `least` on that nothing leaves out.
+/// The first time of the rule from `least` on that is not excluded.
 std::optional<Wall> next_left(const RecurrenceData& plan, const Rule& rule, Wall least,
                               WorkBudget& work) {
   while (const auto wall = rule.next(least, work)) {
-    // Each look asks every EXRULE.
+    // Each iteration checks every EXRULE.
     if (!work.spend(8 * static_cast<std::int64_t>(1 + plan.excluded_rules.size()))) return {};
     least = contains(plan.excluded_times, plan.zone->when(*wall)) ? *wall + 1 : *wall;
     for (const Rule& excluded : plan.excluded_rules)
@@ -29,8 +29,9 @@ std::optional<Wall> next_left(const RecurrenceData& plan, const Rule& rule, Wall
   return {};
 }
 
-/// The first time on the wall clock from `wall` on that is later than `after`, where `wall` is not:
-/// it is among those that the clock shows twice or never. From there on they are in order.
+/// Returns the first time on the wall clock from `wall` on that is later than `after`, where `wall`
+/// is not later. Both are near a time that the clock shows twice or never. From there on, times are
+/// in order.
 Wall first_later(const Zone& zone, Wall wall, UnixSeconds after) {
   Wall early = wall, late = wall + 2 * day_length;
   while (late - early > 1) {

@@ -1,4 +1,4 @@
-// What a Recurrence knows.
+// Data of a Recurrence.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace w8y::schedule {
 
-/// Lines of iCalendar, each value where it belongs. Still without a DTSTART where none was given.
+/// Parsed lines of iCalendar. DTSTART is still missing if there is no such line.
 struct Lines {
   std::shared_ptr<const Zone> zone = Zone::utc();  ///< of DTSTART
   std::optional<Wall> start;
@@ -16,11 +16,11 @@ struct Lines {
   std::vector<UnixSeconds> times, excluded_times;  ///< ascending
 };
 
-/// Throws ScheduleError.
+/// Parses the lines. Throws ScheduleError.
 Lines read_lines(std::string_view text);
 
-/// What names a zone first (`the TZID of DTSTART`, `the Z of UNTIL`); empty: nothing does, or the
-/// text can't be read.
+/// Returns the first part that names a zone (`the TZID of DTSTART`, `the Z of UNTIL`). Empty if
+/// there is none, or the text is invalid.
 std::string first_zone(std::string_view text);
 
 struct RecurrenceData {
@@ -29,7 +29,7 @@ struct RecurrenceData {
   std::vector<UnixSeconds> times, excluded_times;
 };
 
-/// nullopt: none is left, or `work` is used up.
+/// The first time after `after`. nullopt: none is left, or `work` is used up.
 std::optional<UnixSeconds> next_of(const RecurrenceData& plan, UnixSeconds after, WorkBudget& work);
 
 }  // namespace w8y::schedule

@@ -8,7 +8,8 @@ namespace {
 
 constexpr Wall end_of_time = (last_day + 1) * day_length - 1;
 
-/// What BYxxx leave open comes from DTSTART, as far as the frequency does not say it.
+/// Completes a rule: DTSTART provides the BYxxx parts that are missing, unless the frequency
+/// implies them.
 RuleText completed(RuleText text, Wall start) {
   const auto date = date_of(day_of(start));
   DayFilter& days = text.days;

@@ -24,11 +24,11 @@ const char* const too_much_work =
     "EXRULE "
     "that leaves out too much; say the same with fewer";
 
-/// Those of the rules that ever fire.
+/// Returns the rules that have any time.
 std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, WorkBudget& work) {
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
-    // What a rule costs before it is asked for anything.
+    // Fixed cost of a rule.
     work.spend(6000);
     Rule rule(text, start, work);
     if (!rule.reaches_a_time())

@@ -1,8 +1,8 @@
-// When a job runs: the schedules of Redbike. Words and iCalendar lines become a value that knows
-// its next time. Decides only: it reads no clock. Zones come from the host's zone database.
+// Schedules of Redbike: parses keywords and iCalendar lines to a value that has its next time. It
+// reads no clock. Zones come from the zone database of the host.
 //
-// One thread: libical, which reads the zones, keeps tables of its own and locks nothing. Whoever
-// calls these does it from the thread of the loop.
+// w8yd calls these functions on the thread of the loop and on the query thread of the status API.
+// The cache of zones has a lock.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,10 @@ namespace w8y::schedule {
 
 using UnixSeconds = std::int64_t;
 
-/// Longer texts are Bad, unread: what is longer is no schedule, and would hold the loop up.
+/// Maximum length in bytes. Longer texts are Bad and not parsed, since parsing would delay the
+/// loop.
 inline constexpr std::size_t max_schedule = 64 * 1024;
-/// The last second of the year 9999. Nothing is scheduled later.
+/// The last second of the year 9999. No job is scheduled later.
 inline constexpr UnixSeconds latest_time = 253402300799;
 
 struct Stop {};
@@ -28,20 +29,20 @@ struct At {
   UnixSeconds time = 0;
 };
 struct Bad {
-  std::string why;  ///< for people: what is wrong, and what would be right
+  std::string why;  ///< for people: the error and the remedy
 };
 
 struct RecurrenceData;
 
-/// iCalendar lines that say when: DTSTART, RRULE, RDATE, EXRULE, EXDATE. Cheap to copy.
+/// iCalendar lines with times: DTSTART, RRULE, RDATE, EXRULE, EXDATE. Cheap to copy.
 class Recurrence {
  public:
   explicit Recurrence(std::shared_ptr<const RecurrenceData> plan) noexcept;
 
-  /// The first time strictly after this one. nullopt: none is left. Or finding it takes more work
-  /// than a schedule may: not from the `now` of parse_schedule() on, which has tried that.
+  /// The first time after `after`. nullopt: none is left, or the search exceeds its budget. It does
+  /// not exceed it from the `now` of parse_schedule() on, since that has tried it.
   std::optional<UnixSeconds> next_after(UnixSeconds after) const;
-  /// The zone of DTSTART as written (`Europe/Berlin`); `UTC` where none is.
+  /// The zone of DTSTART as written (`Europe/Berlin`); `UTC` if there is none.
   const std::string& zone() const noexcept;
   /// A time in that zone: `2026-11-21T14:00:00+01:00`.
   std::string in_zone(UnixSeconds time) const;
@@ -52,18 +53,19 @@ class Recurrence {
 
 using Schedule = std::variant<Stop, Continue, Now, At, Recurrence, Bad>;
 
-/// Why this host can read no rules (libical is not installed), for people; empty: it can.
+/// Reason, for people, why this host cannot read rules (libical is not installed). Empty if it can.
 std::string why_no_schedules();
 
-/// Reads a schedule. Throws NoIcal (ical.hpp) where the host can read no rules: that says nothing
-/// of this one. `now` stands in for a DTSTART that is missing. An empty text is Bad.
+/// Parses a schedule. `now` replaces a missing DTSTART. An empty text is Bad. Throws NoIcal
+/// (ical.hpp) if the host cannot read rules; that says nothing about this rule.
 Schedule parse_schedule(std::string_view text, UnixSeconds now);
 
-/// In a few plain words, for tables: `every 5 minutes`, `weekdays at 09:00 Europe/Berlin`,
-/// `once at 2026-11-21T13:00:00Z`; the text itself where words fail.
+/// Short description for tables: `every 5 minutes`, `weekdays at 09:00 Europe/Berlin`, `once at
+/// 2026-11-21T13:00:00Z`. The text itself if there is no description.
 std::string in_words(const Schedule& schedule, std::string_view text);
 
-/// What of it a worker of Redbike 0.13 stumbles at (`Z`, `TZID`, `UNTIL=…Z`): why, or empty.
+/// Reason why a worker of Redbike 0.13 cannot read the schedule (`Z`, `TZID`, `UNTIL=…Z`), or
+/// empty.
 std::string redbike_stumbles(std::string_view text);
 
 }  // namespace w8y::schedule

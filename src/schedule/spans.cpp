@@ -7,7 +7,7 @@ namespace w8y::schedule {
 
 namespace {
 
-/// Days of a year, from the one to before the other, counted from 0.
+/// Days of a year, from `from` to before `to`, counted from 0.
 struct Span {
   int year = 0;
   Day year_start = 0;
@@ -15,7 +15,7 @@ struct Span {
   Day to = 0;
 };
 
-/// The days of a span that count.
+/// The selected days of a span.
 struct Chosen {
   Day year_start = 0;
   const std::int16_t* begin = nullptr;
@@ -111,7 +111,7 @@ class Spans : public Pattern {
     return Span{year, start, begin - start, end - start};
   }
 
-  /// The next span that can have a day which counts.
+  /// The next span that can have a selected day.
   std::int64_t after(std::int64_t k, const Span& span) const {
     if (days_.all()) return k + 1;
     const auto& list = days_.in(span.year).list;
@@ -132,7 +132,7 @@ class Spans : public Pattern {
     return day * day_length + times_.at(index % times_.size());
   }
 
-  /// How many times of these days are before `time`.
+  /// Number of times of these days before `time`.
   std::int64_t place_of(const Chosen& days, Wall time) const {
     const Day day = day_of(time) - days.year_start;
     const auto* const found = std::lower_bound(days.begin, days.end, day);
@@ -147,7 +147,7 @@ class Spans : public Pattern {
     return at(days, place);
   }
 
-  /// BYSETPOS: that one of all times of the span.
+  /// The time at a position of BYSETPOS among all times of the span.
   std::optional<Wall> kept(const Chosen& days, int position) const {
     const std::int64_t size = days.size() * times_.size();
     const std::int64_t index = position > 0 ? position - 1 : size + position;
@@ -166,7 +166,7 @@ class Spans : public Pattern {
     return best;
   }
 
-  /// Those from DTSTART on, in order.
+  /// The times of BYSETPOS from DTSTART on, in order.
   std::vector<Wall> all_kept(const Chosen& days, WorkBudget& work) const {
     std::vector<Wall> result;
     work.spend(4 * static_cast<std::int64_t>(positions_.size()));
@@ -184,7 +184,7 @@ class Spans : public Pattern {
   Days days_;
   Times times_;
   std::vector<int> positions_;
-  int nearest_ = 1000;  ///< the position that needs the fewest times
+  int nearest_ = 1000;  ///< position that needs the fewest times
   Frequency frequency_;
 };
 

@@ -1,5 +1,5 @@
-// DAILY, HOURLY, MINUTELY and SECONDLY rules: a step is a day, an hour, a minute or a second. Steps
-// are counted from 1970, and every nth one from that of DTSTART is looked at.
+// DAILY, HOURLY, MINUTELY and SECONDLY rules. A step is a day, an hour, a minute or a second. Steps
+// are counted from 1970, and every nth step from that of DTSTART is a candidate.
 #include <algorithm>
 #include <bitset>
 #include <numeric>
@@ -23,7 +23,7 @@ Wall step_length(Frequency frequency) {
   }
 }
 
-/// What a rule expands its step by; of the units that it steps by, its BYxxx are filters.
+/// Times within a step of a rule. BYxxx of the unit of the step and of larger units are filters.
 Times times_of(const RuleText& text) {
   const std::vector<int> none = {0};
   return {text.frequency >= Frequency::hourly ? none : text.hours,
@@ -31,7 +31,7 @@ Times times_of(const RuleText& text) {
           text.frequency >= Frequency::secondly ? none : text.seconds};
 }
 
-/// Which hours, or minutes, or seconds a step may be in.
+/// Hours, minutes or seconds that a step may be in.
 class Gate {
  public:
   Gate() = default;
@@ -43,7 +43,7 @@ class Gate {
   }
   bool all() const { return open_.all(); }
   bool operator[](std::int64_t number) const { return open_[static_cast<std::size_t>(number)]; }
-  /// The next open one from there on, or `end`.
+  /// The next open number from `number` on, or `end`.
   std::int64_t next(std::int64_t number, std::int64_t end) const {
     while (number < end && !(*this)[number]) ++number;
     return number;
@@ -89,7 +89,7 @@ class Steps : public Pattern {
 
   bool reaches_a_time() const override {
     if (!gated_) return true;
-    // From day to day, the steps shift by multiples of this.
+    // From day to day, the steps shift by multiples of this number.
     const std::int64_t shift = std::gcd(interval_, per_day_);
     const std::int64_t first = first_ - divide_down(first_, per_day_) * per_day_;
     for (std::int64_t in_day = first % shift; in_day < per_day_; in_day += shift)
@@ -99,7 +99,7 @@ class Steps : public Pattern {
 
   std::optional<Wall> nth(std::int64_t n, WorkBudget& work) const override {
     if (times_.size() == 0) return {};
-    // The step of DTSTART may have begun before it.
+    // The step of DTSTART may have started before it.
     std::int64_t step = first_;
     if (passes(step)) {
       const std::int64_t before = times_.first_from(static_cast<int>(start_ - step * length_));
@@ -118,7 +118,7 @@ class Steps : public Pattern {
  private:
   static constexpr Day beyond = last_day + 1;
 
-  /// The first step from this one on that is a multiple of the interval away from the first.
+  /// The first step from `step` on that is a multiple of the interval after the first.
   std::int64_t aligned(std::int64_t step) const {
     return first_ + divide_up(step - first_, interval_) * interval_;
   }
@@ -131,7 +131,7 @@ class Steps : public Pattern {
     return days_.has(day) && open(step - day * per_day_);
   }
 
-  /// The next step that counts; `step` is aligned.
+  /// The next step that passes all filters; `step` is aligned.
   std::optional<std::int64_t> next_step(std::int64_t step, WorkBudget& work) const {
     while (work.spend()) {
       const Day day = divide_down(step, per_day_);
@@ -143,7 +143,7 @@ class Steps : public Pattern {
       }
       if (!gated_) return step;
       const std::int64_t in_day = step - day * per_day_;
-      // The first of a day tells which others there are.
+      // The first step of a day determines the others.
       if (in_day >= interval_ || open_in_day(in_day) > 0) {
         const auto found = next_open(in_day, work);
         if (found) return day * per_day_ + *found;
@@ -153,7 +153,7 @@ class Steps : public Pattern {
     return {};
   }
 
-  /// The next open step of the day, from the aligned one `in_day` on.
+  /// The next open step of the day, from the aligned `in_day` on.
   std::optional<std::int64_t> next_open(std::int64_t in_day, WorkBudget& work) const {
     while (in_day < per_day_ && work.spend()) {
       const std::int64_t second = in_day * length_;
@@ -172,7 +172,7 @@ class Steps : public Pattern {
     return {};
   }
 
-  /// How many steps of a day are open, by the first aligned one in it.
+  /// Number of open steps of a day, by its first aligned step.
   std::int64_t open_in_day(std::int64_t first) const {
     if (first >= per_day_) return 0;
     if (!gated_) return (per_day_ - 1 - first) / interval_ + 1;
@@ -192,11 +192,12 @@ class Steps : public Pattern {
     return step + whole * interval_;
   }
 
-  /// The step that has `whole` open ones before it, from the aligned `step` on. Day by day.
+  /// The step that has `whole` open steps before it, from the aligned `step` on. Searches day by
+  /// day.
   std::optional<std::int64_t> nth_open(std::int64_t step, std::int64_t whole,
                                        WorkBudget& work) const {
     Day day = divide_down(step, per_day_);
-    // What is left of the first day is walked.
+    // The remainder of the first day is searched step by step.
     for (; divide_down(step, per_day_) == day && work.spend(); step += interval_) {
       if (!passes(step)) continue;
       if (whole-- == 0) return step;
@@ -222,7 +223,7 @@ class Steps : public Pattern {
   Wall start_;
   Wall length_;
   std::int64_t per_day_;
-  std::int64_t first_;  ///< the step that DTSTART is in
+  std::int64_t first_;  ///< the step of DTSTART
   std::int64_t interval_;
   Days days_;
   Times times_;

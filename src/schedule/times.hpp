@@ -1,4 +1,4 @@
-// The times that a rule gives a day, an hour or a minute: BYHOUR, BYMINUTE, BYSECOND.
+// Times that a rule has in a day, an hour or a minute: BYHOUR, BYMINUTE, BYSECOND.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,19 @@
 
 namespace w8y::schedule {
 
-/// In seconds from the beginning of that day, hour or minute; ordered. All combinations of what it
-/// was made of, which are not kept one by one.
+/// Times in seconds from the start of that day, hour or minute, in order. They are all combinations
+/// of the numbers, and are not stored one by one.
 class Times {
  public:
-  /// Each in ascending order, without doubles, not empty. 0 alone where the rule steps by that
-  /// unit.
+  /// Each list is ascending, without duplicates and not empty. It is 0 alone if the rule steps by
+  /// that unit.
   Times(std::vector<int> hours, std::vector<int> minutes, std::vector<int> seconds);
 
   std::int64_t size() const noexcept;
   int at(std::int64_t index) const;
-  /// Which is the first one from `second` on; size(): none.
+  /// Index of the first time from `second` on; size() if there is none.
   std::int64_t first_from(int second) const;
-  /// Only those at these positions stay, counted from 1, or from the end by -1.
+  /// Keeps only the times at these positions, counted from 1, or from the end with -1.
   void keep(const std::vector<int>& positions);
 
  private:

@@ -1,4 +1,4 @@
-// How much one question may cost. A text from Redis must not hold the loop up, whatever it says.
+// Limit of the cost of one computation, so that no text from Redis can delay the loop.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@ namespace w8y::schedule {
 
 class WorkBudget {
  public:
-  /// A step is some ten nanoseconds: a look at a day, a week, an hour.
+  /// A step takes some ten nanoseconds: the check of a day, a week or an hour.
   explicit WorkBudget(std::int64_t steps = 3'000'000) noexcept : left_(steps) {}
 
-  /// False: it is used up, and the question stays without an answer.
+  /// False: the budget is used up, and the computation has no result.
   bool spend(std::int64_t steps = 1) noexcept {
     left_ -= steps;
     return left_ > 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view directory = "/usr/share/zoneinfo/";
 
-/// No more than names: nothing of it leads out of the folder.
+/// Whether the name stays within the directory of zones.
 bool is_zone_name(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
@@ -46,7 +46,7 @@ std::shared_ptr<const Zone> Zone::utc() {
 }
 
 std::shared_ptr<const Zone> Zone::find(std::string_view name) {
-  // Rules are also read on a thread that looks at schedules for the status API.
+  // Schedules are also read on the query thread of the status API.
   static std::mutex mutex;
   static std::map<std::string, Known, std::less<>> known;
   if (name == "UTC") return utc();
@@ -55,7 +55,7 @@ std::shared_ptr<const Zone> Zone::find(std::string_view name) {
   if (!is_zone_name(name)) throw none;
   const std::string path = std::string(directory) + std::string(name);
   struct stat status {};
-  // A zone is a few KB; a huge file is something else.
+  // A zone has a few KiB; a huge file is not a zone.
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > 1'000'000)
     throw none;
   const std::lock_guard lock(mutex);

@@ -1,6 +1,6 @@
-// A zone of the host's database, and what the clocks there show. Read by ourselves: libical 3 takes
-// up to 40 ms for a zone, again for each few years that it is asked about, and is wrong in some
-// (Lord Howe Island from 2038 on, São Paulo in 2014).
+// A zone of the host's database, and the wall clock in it. Not read by libical 3, which takes up to
+// 40 ms for a zone, again for each few years, and is wrong in some (Lord Howe Island from 2038 on,
+// São Paulo in 2014).
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace w8y::schedule {
 
-/// What a file of the zone database says.
+/// Content of a file of the zone database.
 struct ZoneData {
   struct Change {
     UnixSeconds at = 0;
@@ -26,7 +26,7 @@ struct ZoneData {
   std::optional<ZoneRule> later;  ///< after the last change
 };
 
-/// nullopt: not a file of that kind (TZif, version 2 or later).
+/// Parses a TZif file, version 2 or later. nullopt if it is not one.
 std::optional<ZoneData> read_zone_data(std::string_view bytes);
 
 class Zone {
@@ -34,15 +34,16 @@ class Zone {
   Zone(std::string name, ZoneData data) : name_(std::move(name)), data_(std::move(data)) {}
 
   static std::shared_ptr<const Zone> utc();
-  /// By its name, such as Europe/Berlin. Throws ScheduleError. Kept, and read again when its file
-  /// has changed.
+  /// Finds a zone by name, such as Europe/Berlin. Zones are cached, and read again when the file
+  /// has changed. Throws ScheduleError.
   static std::shared_ptr<const Zone> find(std::string_view name);
 
   const std::string& name() const noexcept { return name_; }
   int offset_at(UnixSeconds time) const;
   Wall wall(UnixSeconds time) const { return time + offset_at(time); }
-  /// When the clock shows that. Where it does so twice: the first time. Where it never does, since
-  /// clocks are put forward over it: as if they had been so already, as dateutil has it.
+  /// Instant at which the clock shows `wall`. If it does so twice, the first time. If it never
+  /// does, because clocks are put forward over it, the instant as if they had already been put
+  /// forward, as in dateutil.
   UnixSeconds when(Wall wall) const;
 
  private:

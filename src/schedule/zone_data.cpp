@@ -18,7 +18,7 @@ class Bytes {
     return taken;
   }
   std::string_view rest() const { return rest_; }
-  /// Most significant byte first; the sign is its first bit.
+  /// Reads a big-endian number; the sign is its first bit.
   std::int64_t number(std::size_t bytes) {
     std::uint64_t value = 0;
     const std::string_view taken = take(bytes);
@@ -35,7 +35,7 @@ struct Header {
   char version = 0;
   std::size_t utc_marks = 0, standard_marks = 0, leaps = 0, changes = 0, types = 0, letters = 0;
 
-  /// What follows it, where a time has `width` bytes.
+  /// Size of the data after the header, where a time has `width` bytes.
   std::size_t size(std::size_t width) const {
     return changes * (width + 1) + types * 6 + letters + leaps * (width + 4) + standard_marks +
            utc_marks;

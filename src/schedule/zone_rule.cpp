@@ -14,7 +14,7 @@ class FieldReader {
     rest_.remove_prefix(1);
     return true;
   }
-  /// CET, or <+0530>.
+  /// Reads CET, or <+0530>.
   bool name() {
     const bool quoted = take('<');
     std::size_t length = 0;
@@ -35,7 +35,7 @@ class FieldReader {
     rest_.remove_prefix(length);
     return length == 0 ? std::nullopt : std::optional<int>(value);
   }
-  /// [+-]h[:mm[:ss]]
+  /// Reads [+-]h[:mm[:ss]].
   std::optional<int> time() {
     const int sign = take('-') ? -1 : 1;
     if (sign > 0) take('+');
@@ -99,7 +99,7 @@ int ZoneRule::offset_at(std::int64_t unix_seconds) const {
   const int year = year_of(day_of(unix_seconds + standard));
   const std::int64_t forward = to_summer.in(year)-standard;
   const std::int64_t back = to_standard.in(year) - *summer;
-  // South of the equator summer is at both ends of the year.
+  // In the southern hemisphere, summer is at both ends of the year.
   const bool in_summer = forward < back ? unix_seconds >= forward && unix_seconds < back
                                         : unix_seconds >= forward || unix_seconds < back;
   return in_summer ? *summer : standard;

@@ -1,4 +1,5 @@
-// What a store tells of claims that are held is told on as it is, whatever the kind of work.
+// Passes callbacks of a store about held claims on to the handler of the source, for every kind of
+// work.
 #pragma once
 
 #include <string>

@@ -13,16 +13,16 @@ void QueueSource::renewed() {
   end_rest();
 }
 
-// ---- claims
+// ---- Claims
 
-/// All lists of a host begin at once, or get another connection: the first claims after that wait
-/// until few enough others are out.
+/// Starts a claim. All lists of a host start or reconnect at the same time, so their first claims
+/// wait for admission.
 void QueueSource::claim(std::size_t wanted) {
   out_ = true;
   still_wanted_ = true;
   wanted_ = wanted;
   if (!let_in_) let_in_ = come_in();
-  if (let_in_) queue().take(wanted_);  // else back_due() does
+  if (let_in_) queue().take(wanted_);  // else back_due() sends it
 }
 
 void QueueSource::back_due() {
@@ -59,9 +59,10 @@ void QueueSource::stop_waiting() {
   end_rest();
 }
 
-// ---- at rest
+// ---- Idle queues
 
-/// What woke it meanwhile makes its "nothing" old: then it is asked again, soon.
+/// Makes the source idle. After a wake-up during the claim, an empty result may be outdated, so the
+/// next claim is soon.
 void QueueSource::rest(const store::TakeReply& reply, bool woken) {
   resting_ = true;
   queue().listen(true);

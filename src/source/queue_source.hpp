@@ -1,7 +1,7 @@
-// Sources that take work out of queues: when that is worth it.
+// Base of sources that claim from queues: decides when to claim.
 //
-// What found nothing rests, until something is heard to have come, a pause may be over, or its turn
-// comes to spend some of the host's idle budget.
+// A queue becomes idle when a claim finds nothing. It ends that state after a notification, when a
+// pause may have ended, or with the next poll that the idle budget of the host covers.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace w8y::source {
 
-/// A kind of work has its queue, and tells what that says; and it says what the end of a run means.
+/// Source of a kind of work. A derived class owns the queue, passes its callbacks on, and
+/// implements settlements.
 class QueueSource : public Source, private IdlePolls::Sleeper {
  public:
   [[nodiscard]] bool may_claim() const override { return !resting_; }
@@ -31,18 +32,18 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   QueueSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler);
 
   [[nodiscard]] virtual store::WorkQueue& queue() const = 0;
-  // What the queue says.
+  // Called by the derived class with the callbacks of the queue.
   void taken(store::TakeReply&& reply);
   void news();
   void back();
-  /// It has another rule.
+  /// Called when the list config has changed.
   void renewed();
 
  private:
-  /// For each wake that found nothing, the next one waits twice as long.
+  /// Pause after a wake-up whose claim found nothing; it doubles with each further one.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// How many times longer an empty queue rests that would hear of what is added.
+  /// Interval factor of an empty queue whose additions are notified.
   static constexpr unsigned when_it_hears = IdlePolls::most_patience;
 
   // IdlePolls::Sleeper
@@ -56,16 +57,18 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   const Clock& clock_;
   SourceHandler& told_;
   std::size_t wanted_ = 0;
-  bool out_ = false;           ///< a claim is
-  bool let_in_ = false;        ///< the first claims of all lists are paced by their answers
-  bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
-  bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
-  bool for_wake_ = false;      ///< the claim is for a wake
-  bool wake_waits_ = false;    ///< at rest, for its time to come
+  bool out_ = false;           ///< whether a claim is in flight
+  bool let_in_ = false;        ///< whether the list is admitted; the first claims of all lists are
+                               ///< paced by their replies
+  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
+  bool woken_ = false;         ///< a wake-up arrived during the claim, so an empty result may be
+                               ///< outdated
+  bool for_wake_ = false;      ///< the claim follows a wake-up
+  bool wake_waits_ = false;    ///< an idle list waits for the time of a wake-up
   bool resting_ = false;
-  unsigned fruitless_ = 0;  ///< claims for wakes, in a row, that found nothing
-  Instant woke_at_{};       ///< the last one
-  double paid_ = 0;         ///< of the idle budget, for the claim that is out
+  unsigned fruitless_ = 0;  ///< consecutive claims after wake-ups that found nothing
+  Instant woke_at_{};       ///< time of the last claim after a wake-up
+  double paid_ = 0;         ///< charged to the idle budget for the claim in flight
 };
 
 }  // namespace w8y::source

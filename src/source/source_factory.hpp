@@ -1,5 +1,5 @@
-// From a rule to the source of its kind of work, for w8yd: all that a new kind adds besides its
-// folders in src/store and src/source is a line in each of these.
+// Makes the source of a list by its kind of work, for w8yd. A new kind adds one line to each of
+// these functions, besides its directories in src/store and src/source.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,17 @@ std::unique_ptr<Source> make_source(const std::shared_ptr<store::RedisSession>& 
                                     const ListConfig& rule, IdlePolls& idle,
                                     SourceHandler& handler);
 
-/// Of a list of Gearman. `session`: nullptr, where there is no Redis.
+/// Makes the source of a Gearman list. `session`: nullptr if there is no Redis.
 std::unique_ptr<Source> make_gearman(const std::shared_ptr<store::RedisSession>& session,
                                      const GearmanHost& host, SourceHandler& handler);
 
-/// Whether this host can do this kind of work: empty, or why not.
+/// Returns why this host cannot serve this kind of work; empty = it can.
 std::string why_not(const ListConfig& rule);
 
-/// The time, in seconds since 1970, up to which all that was due is in its queue: to be written to
-/// the file.
+/// Called with the time (seconds since 1970) up to which all due jobs are in their queues, to write
+/// it to the file.
 using NoteTime = std::function<void(const std::string& file, std::int64_t time)>;
-/// nullptr: this kind of work needs none.
+/// Makes the maintenance of a list; nullptr if its kind of work needs none.
 std::unique_ptr<ListMaintenance> make_upkeep(const std::shared_ptr<store::RedisSession>& session,
                                              const ListConfigPtr& rule, IdlePolls& idle,
                                              ListMaintenanceHandler& handler, NoteTime note);

@@ -1,13 +1,13 @@
 """Makes a C++ file of Lua scripts: embed_lua.py OUTPUT SCRIPT.lua...
 
-What several scripts have in common stands in the folder parts: a line `-- include parts/NAME.lua`
-in a script stands for that file. Parts that are named here are only looked at for being there.
+Code that several scripts share is in the directory parts: a line `-- include parts/NAME.lua` in a
+script is replaced by that file. Parts on the command line are only dependencies of the build.
 
-Comments, indentation and empty lines are left out, strings are kept as they are; a line stays a
-line, so that what Redis says of "line 12" can be found (`--print SCRIPT.lua` shows it numbered).
+Comments, indentation and empty lines are removed, and strings are kept unchanged. A line stays a
+line, so that "line 12" in an error of Redis can be found (`--print SCRIPT.lua` shows the numbers).
 
-Each is embedded in one that names its call (src/redis/script.hpp): it takes the last argument for
-itself, and puts that before the reply.
+Each script is embedded in a function that returns the name of its call (src/redis/script.hpp): it
+removes the last argument, the name, and returns it before the reply.
 """
 
 import hashlib
@@ -28,13 +28,13 @@ INCLUDE = re.compile(r"^-- include (?P<part>parts/\w+\.lua)\n", re.MULTILINE)
 
 
 def strip(source):
-    """The script without what only its readers need."""
+    """Returns the script without comments and indentation."""
     text = ""
     for match in TOKEN.finditer(source):
         if match["space"] is None and match["comment"] is None:
             text += match.group()
         elif "\n" in match.group() and match["comment"] is None:
-            # No string ends in white space, so only what stood between tokens goes.
+            # No string ends in white space, so only white space between tokens is removed.
             text = text.rstrip() + "\n"
         elif text and not text[-1].isspace():
             text += " "
@@ -42,7 +42,7 @@ def strip(source):
 
 
 def whole(path):
-    """The script with its parts in place."""
+    """Returns the script with its parts included."""
     return INCLUDE.sub(
         lambda match: (path.parent / match["part"]).read_text(encoding="utf-8"),
         path.read_text(encoding="utf-8"),
@@ -50,12 +50,12 @@ def whole(path):
 
 
 def named(text):
-    """The script as it is called: on the same lines."""
+    """Returns the script in the wrapper that names its call, on the same lines."""
     return f"local name=table.remove(ARGV) local function script() {text}end return {{name,(script())}}\n"
 
 
 def literal(text):
-    """A C++ string literal, a line of it for a line of the script."""
+    """Returns a C++ string literal with one line for each line of the script."""
     lines = []
     for line in text.splitlines(keepends=True):
         escaped = "".join(

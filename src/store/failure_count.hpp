@@ -1,11 +1,11 @@
-// Failures in a row of an item, as `P failures` has them.
+// Change of an item's count of consecutive failures in `P:failures`.
 #pragma once
 
 namespace w8y::store {
 
 enum class FailureCount { keep, reset, increment };
 
-/// As the scripts are told.
+/// Returns the word that the scripts expect.
 constexpr const char* to_text(FailureCount count) {
   switch (count) {
     case FailureCount::keep:

@@ -33,7 +33,7 @@ bool ItemRoom::Member::fits() const {
   if (held_ + longest_ <= little) return true;
   const std::size_t taken = room_.held_ + room_.asked_;
   if (room_.large_ == 0 && room_.asked_ == 0) return true;
-  // What those have been promised who have waited for longer.
+  //   Bytes reserved for members that have waited longer.
   std::size_t promised = 0;
   std::size_t sharers = room_.large_ + (held_ > little ? 0 : 1);
   bool before = true;

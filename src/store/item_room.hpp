@@ -8,14 +8,15 @@
 
 namespace w8y::store {
 
-/// What this host holds of items, from the claim until Redis has confirmed the run's end. A list
-/// that holds little is never kept waiting by the long items of others; all others share one bound.
-/// Each has an equal part of it, and whoever finds no room is told when there is some, those who
-/// have waited longest first. One item is always held, however long.
+/// Limits the memory for items that this host holds, from the claim until Redis has confirmed the
+/// settlement. A list that holds at most `little` bytes never waits for the long items of others.
+/// All other lists share one bound, each with a fair share. A list without room waits and is
+/// notified when there is room; the list that has waited longest is first. One item is always
+/// admitted, regardless of its length.
 class ItemRoom {
  public:
   static constexpr std::size_t most = std::size_t{256} << 20;
-  /// What a list holds that takes no part in this.
+  /// Bytes that a list may hold without counting as large.
   static constexpr std::size_t little = std::size_t{1} << 20;
 
   explicit ItemRoom(std::size_t bound = most) : bound_(bound) {}
@@ -24,7 +25,7 @@ class ItemRoom {
 
   class Member;
 
-  /// An item that is held, as long as this lives.
+  /// Reservation for one item that is held. It ends with this object.
   class Hold {
    public:
     Hold() = default;
@@ -40,23 +41,24 @@ class ItemRoom {
     std::size_t bytes_ = 0;
   };
 
-  /// A list. Outlives its holds.
+  /// One list. Must outlive its reservations.
   class Member {
    public:
-    /// `has_room` is told when admit() may say yes, from wherever an item is let go: not the place
-    /// to do more than to note it.
+    /// `has_room` is called when admit() may return true. The call can come from any place that
+    /// frees an item, so the callback must only set a flag or a timer.
     Member(ItemRoom& room, std::function<void()> has_room)
         : room_(room), has_room_(std::move(has_room)) {}
     ~Member() { leave(); }
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
-    /// Whether a claim may be made whose items have up to `longest` bytes, as far as is known, by a
-    /// list that may hold `own_most` in all; if not, it waits in line. on_reply() follows.
+    /// Returns whether a claim may be made. `longest`: expected maximum length of its items in
+    /// bytes; `own_most`: maximum that this list may hold. If true, answered() must follow. If
+    /// false, the list waits.
     [[nodiscard]] bool admit(std::size_t longest, std::size_t own_most);
-    /// The claim is over: what came of it is held.
+    /// Called when the claim has ended. Its items are reserved with hold().
     void answered();
-    /// It does not wait any more.
+    /// Stops waiting.
     void leave();
     [[nodiscard]] Hold hold(std::size_t bytes) { return {*this, bytes}; }
     [[nodiscard]] std::size_t held() const { return held_; }
@@ -70,7 +72,7 @@ class ItemRoom {
     ItemRoom& room_;
     std::function<void()> has_room_;
     std::size_t held_ = 0;
-    std::size_t asked_ = 0;  ///< by a claim that is out
+    std::size_t asked_ = 0;  ///< bytes expected by the claim in flight
     std::size_t longest_ = 0;
     std::size_t own_most_ = 0;
     bool waits_ = false;
@@ -84,7 +86,7 @@ class ItemRoom {
   const std::size_t bound_;
   std::size_t held_ = 0;
   std::size_t asked_ = 0;
-  std::size_t large_ = 0;  ///< members that hold more than little
+  std::size_t large_ = 0;  ///< number of members that hold more than `little`
   std::list<Member*> waiting_;
 };
 

@@ -1,8 +1,8 @@
-// Whether this server tells of changed keys (notify-keyspace-events), so that what is added to a
-// list or a timeline at rest is heard of at once, whoever adds it.
+// Detects whether the server sends keyspace notifications (notify-keyspace-events). With these, an
+// item that any client adds to an idle list or timeline is noticed at once.
 //
-// Its settings would say so, but who may read those may read its passwords too (CONFIG GET). So a
-// key of ours is written now and then, and heard of, or not.
+// CONFIG GET would report the setting, but an ACL that allows it also reveals passwords. Therefore
+// a probe key is written periodically, and its notification either arrives or not.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ namespace w8y::store {
 
 class KeyspaceEvents {
  public:
-  /// `pause`: between two tries. In a cluster each node tells only of its own keys, and only who is
-  /// connected to it: not used.
+  /// `pause`: interval of the probe. Keyspace notifications are not used in a cluster, because each
+  /// node sends only those of its own keys, and only to its own clients.
   KeyspaceEvents(redis::Client& client, redis::Subscriber& subscriber, TimerQueue& timers,
                  const Clock& clock, int db, bool cluster,
                  Duration pause = std::chrono::seconds(10));
@@ -28,18 +28,18 @@ class KeyspaceEvents {
   KeyspaceEvents(const KeyspaceEvents&) = delete;
   KeyspaceEvents& operator=(const KeyspaceEvents&) = delete;
 
-  /// From the first time it is called, it is tried out now and then: an operator may turn them on
-  /// and off. `key_prefix`: of a list of ours, where we may write (w8y-security(7)). False until
-  /// one was heard of.
+  /// Returns whether keyspace notifications arrive. The first call starts the probe, which repeats
+  /// because an operator may change the setting at any time. `key_prefix`: of a list that this host
+  /// may write to (w8y-security(7)). False until a notification has arrived.
   [[nodiscard]] bool on(std::string_view key_prefix);
-  /// What that says, after the first time.
+  /// Returns whether on() is known: the probe has been started, or there is none in a cluster.
   [[nodiscard]] bool tried_out() const { return cluster_ || !probe_.empty(); }
   [[nodiscard]] bool on() const { return on_; }
-  /// The channel for what is done to a key.
+  /// Returns the channel of the keyspace notifications of a key.
   [[nodiscard]] std::string channel(std::string_view key) const;
-  /// Whether a message there says that items may have come to a list.
+  /// Returns whether a keyspace notification means that items may have been added to a list.
   [[nodiscard]] static bool adds(std::string_view event);
-  /// The same for a sorted set: also a score that has changed.
+  /// Returns the same for a sorted set, where a changed score counts as well.
   [[nodiscard]] static bool adds_scored(std::string_view event);
 
  private:
@@ -53,8 +53,8 @@ class KeyspaceEvents {
   bool cluster_;
   Duration pause_;
   bool on_ = false;
-  bool heard_ = false;  ///< since it was written last
-  std::string probe_;   ///< the key; empty: not tried yet
+  bool heard_ = false;  ///< whether the last write of the probe has been notified
+  std::string probe_;   ///< name of the probe key; empty until the first call of on()
   Timer again_;
   redis::Subscription subscription_;
 };

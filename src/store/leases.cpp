@@ -9,13 +9,13 @@ namespace w8y::store {
 
 namespace {
 
-/// How long before its end a lease is called expiring: time for a SIGKILL and its reaping, on a
-/// busy host too.
+/// Returns how long before its end a lease is reported as expiring: enough for SIGKILL and reaping
+/// on a busy host.
 Duration warning(Duration expiry) {
   return std::min<Duration>(expiry / 4, std::chrono::seconds(1));
 }
 
-/// A renewal that failed is tried again this soon.
+/// Returns the delay after which a failed renewal is retried.
 Duration pause_before_retry(Duration expiry) {
   return std::clamp<Duration>(expiry / 20, std::chrono::milliseconds(20), std::chrono::seconds(1));
 }
@@ -56,7 +56,7 @@ bool Leases::Lease::ends_soon() const {
 LeaseTerms Leases::Lease::end() {
   const std::shared_ptr<Held> held = held_;
   let_go();
-  if (held.use_count() > 1) return held->terms;  // of a call in flight, too
+  if (held.use_count() > 1) return held->terms;  // a call in flight uses it as well
   return std::move(held->terms);
 }
 
@@ -66,7 +66,7 @@ Leases::Lease Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
   const Duration third = held->terms.expiry / 3;
   const Duration confirm = held->terms.confirm;
   held->renew_at = held->terms.claimed + (confirm > Duration{0} ? std::min(confirm, third) : third);
-  // Most are due behind all others.
+  // Most leases are due after all others.
   held->place = due_.emplace_hint(due_.end(), std::pair(held->renew_at, held->number), held.get());
   arm();
   return {*this, held};
@@ -75,7 +75,7 @@ Leases::Lease Leases::hold(LeaseTerms terms, LeaseHandler& handler) {
 void Leases::renew_now() {
   Batch all;
   for (const auto& [at, lease] : due_) {
-    lease->renewing = false;  // what was in flight is gone with the old connection
+    lease->renewing = false;  // its request was lost with the old connection
     all.push_back(lease);
   }
   for (Held* lease : all) {
@@ -103,14 +103,14 @@ void Leases::run_due() {
   const Instant now = clock_.now();
   Asked due;
   for (const auto& [at, lease] : due_) {
-    // Those that are due a little later go along: fewer, larger calls.
+    // Leases that are due soon are renewed as well, which makes fewer and larger calls.
     if (at.first > now + lease->terms.expiry / 20) break;
     due.push_back(lease->shared_from_this());
   }
 
   Batch to_send;
   for (const auto& lease : due) {
-    if (lease->handler == nullptr) continue;  // a handler has let it go
+    if (lease->handler == nullptr) continue;  // a handler has ended the lease
     const Duration expiry = lease->terms.expiry;
     const Instant warn_at = lease->ends - warning(expiry);
     if (now >= warn_at && !lease->warned) {
@@ -135,7 +135,8 @@ void Leases::run_due() {
   arm();
 }
 
-/// Renewal order: leases that can still be saved before lost ones, then the earliest end first.
+/// Compares in renewal order: leases that can still be saved come before lost ones, then the
+/// earliest end is first.
 bool Leases::is_more_urgent(const Held* a, const Held* b) {
   return std::pair(a->lost, a->ends) < std::pair(b->lost, b->ends);
 }
@@ -162,8 +163,8 @@ void Leases::send(Batch&& leases) {
   send_all({large, last});
 }
 
-/// One call holds locks of one prefix and one life, and no more than a batch. The call with the
-/// most urgent lease is sent first.
+/// Sends renewals in calls that each have one list, one expiry, and at most the size of a batch.
+/// The call with the most urgent lease is sent first.
 void Leases::send_all(std::span<Held* const> leases) {
   using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
   struct Open {
@@ -223,9 +224,9 @@ void Leases::renew_locks(const Asked& batch, const LeaseStore::Answer& answer) {
   });
 }
 
-/// What was found gone is taken again in a call of its own, which says until when that may be. It
-/// knows Redis's clock from the call before. If it is held on its way until the lease is over,
-/// others may have run the item; then it takes nothing.
+/// Claims locks again that a renewal found missing, in a separate call with a time limit. The limit
+/// is a time of the Redis clock, which the reply to the renewal contained. If the call arrives
+/// after the lease has ended, another host may have run the item; then it changes nothing.
 void Leases::retake(const Asked& batch, const RenewResult& found,
                     const LeaseStore::Answer& answer) {
   const LeaseTerms& common = batch.front()->terms;
@@ -239,7 +240,8 @@ void Leases::retake(const Asked& batch, const RenewResult& found,
       continue;
     places.push_back(i);
     call.locks.push_back({lease.terms.key, lease.terms.value});
-    // One that is lost may have been run by others already: a late call changes nothing there.
+    // The item of a lost lease may have been run by another host already, so a late call does no
+    // further harm.
     if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
   }
   if (places.empty()) return answer(&found.states);
@@ -276,8 +278,8 @@ void Leases::send_delayed() {
   }
 }
 
-/// A renewal may come to Redis behind the settlement of its run (a script that had to be sent
-/// again): then it has taken a lock for nobody.
+/// Deletes a lock that a renewal has set again after the settlement of its run. That can happen
+/// when the renewal script must be sent twice and so arrives after the settlement.
 void Leases::let_go(const LeaseTerms& terms) {
   if (terms.store) return terms.store->let_go(terms);
   SettleCall call;
@@ -300,7 +302,8 @@ void Leases::renewed(Held& lease, Instant sent, Renewed state) {
   lease.renewing = false;
   const Duration expiry = lease.terms.expiry;
   if (state == Renewed::foreign || state == Renewed::gone) {
-    lease.renew_at = clock_.now() + expiry / 3;  // it may become free again, and ours
+    lease.renew_at = clock_.now() + expiry / 3;  // the lock may become free again, and this host
+                                                 // can regain it
     schedule(lease, lease.renew_at);
     if (std::exchange(lease.lost, true)) return;
     lease.handler->lease_lost(lease.terms.run);

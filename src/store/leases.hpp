@@ -1,8 +1,9 @@
-// Keeps the locks of a connection alive: one timer for all, driven by the earliest deadline.
+// Renews the locks that this host holds on one Redis. One timer serves all leases, set to the
+// earliest deadline.
 //
-// The life of a lease is counted from before the claim or the renewal was sent, on the clock that
-// neither stops nor jumps, so our idea of its end is never later than Redis's. Renewed at a third
-// of `key_expiry`.
+// The life of a lease is counted from before its claim or renewal was sent, on a clock that neither
+// stops nor jumps. So the end that this host computes is never later than the end in Redis. A lease
+// is renewed after a third of `key_expiry`.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,11 @@ namespace w8y::store {
 class LeaseHandler {
  public:
   virtual ~LeaseHandler() = default;
-  /// The lock is another's or gone, or ran out while Redis could not be asked. Told once, until
-  /// lease_back().
+  /// Called when the lock belongs to another holder, is missing, or has expired while Redis was
+  /// unavailable. Called once, until lease_back().
   virtual void lease_lost(RunId run) = 0;
   virtual void lease_back(RunId run) = 0;
-  /// Told once, a little before the lease would end unrenewed.
+  /// Called once, shortly before the lease ends if no renewal is confirmed.
   virtual void lease_expiring(RunId run) = 0;
 };
 
@@ -40,29 +41,29 @@ struct LeaseTerms {
   RunId run;
   std::string key;
   std::string value;
-  std::shared_ptr<const CircularKeys> keys;  ///< of a lock of a circular list
-  bool fleet = false;                        ///< the run has a place in slots
-  bool retake = false;                       ///< if it is found gone and free
+  std::shared_ptr<const CircularKeys> keys;  ///< keys of the circular list; nullptr for other kinds
+  bool fleet = false;                        ///< whether the run holds a slot in `P:slots`
+  bool retake = false;                       ///< whether a missing lock may be set again
   Duration expiry{0};
-  Instant claimed{};  ///< before the claim was sent
-  /// Time from the claim to the first renewal, which confirms that the reply has arrived. 0: a
+  Instant claimed{};  ///< time before the claim was sent
+  /// Time from the claim to the first renewal, which confirms that the reply has arrived. 0 = a
   /// third of `expiry`.
   Duration confirm{0};
-  /// Of another kind of work: how it is renewed, and of what item it is.
+  /// Store and item of another kind of work than circular lists; nullptr for circular lists.
   std::shared_ptr<LeaseStore> store = nullptr;
   Item item = {};
 };
 
-/// Leases of a kind of work of its own.
+/// Renews the leases of one kind of work other than circular lists.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
-  /// nullptr: Redis could not be asked, or refused.
+  /// Called with the states, or with nullptr if Redis is unavailable or refused the call.
   using Answer = std::function<void(const std::vector<Renewed>* states)>;
   using Batch = std::vector<std::shared_ptr<const LeaseTerms>>;
-  /// All have the same life, and all or none of them places in the fleet.
+  /// Renews leases that have the same expiry. Either all or none of them hold a fleet slot.
   virtual void renew(const Batch& leases, Answer answer) = 0;
-  /// A renewal came to Redis behind the end of its run: it has taken the key again, for nobody.
+  /// Deletes a key that a renewal has set again after the settlement of its run.
   virtual void let_go(const LeaseTerms& lease) = 0;
 };
 
@@ -75,11 +76,12 @@ class Leases {
 
   class Lease;
   Lease hold(LeaseTerms terms, LeaseHandler& handler);
-  /// The connection is back: everything is renewed at once.
+  /// Renews all leases at once. Called when the connection is up again.
   void renew_now();
 
   [[nodiscard]] std::size_t size() const { return due_.size(); }
-  /// Something that was due seconds ago has not been looked at: the loop doesn't get to it.
+  /// Returns whether a deadline has passed more than 5 s ago, which means that the event loop is
+  /// blocked.
   [[nodiscard]] bool overdue(Instant now) const {
     return !due_.empty() && due_.begin()->first.first + std::chrono::seconds(5) < now;
   }
@@ -87,20 +89,21 @@ class Leases {
 
  private:
   struct Held;
-  /// Those that are due at once: in the order in which they were claimed.
+  /// Leases by deadline. Leases with the same deadline are in the order of their claims.
   using Due = std::map<std::pair<Instant, std::uint64_t>, Held*>;
-  /// As many locks as one script call renews, so that Redis is never held for long.
+  /// Maximum number of locks in one script call, so that Redis is not blocked for long.
   static constexpr std::size_t batch_size = 200;
-  /// Of a lock; those of longer names wait for their turn.
+  /// Maximum length of a lock name that is short. Leases with longer names are renewed after all
+  /// others.
   static constexpr std::size_t short_name = std::size_t{4} << 10;
-  /// As many bytes of names, for the same reason; and in all calls that are not answered yet.
+  /// Maximum number of bytes of names in one call, for the same reason, and in all calls in flight.
   static constexpr std::size_t batch_bytes = std::size_t{256} << 10;
   static constexpr std::size_t most_asked = std::size_t{4} << 20;
 
   void schedule(Held& lease, Instant at);
   void arm();
   void run_due();
-  /// What a call that is not answered yet knows of them.
+  /// Leases of a call in flight.
   using Asked = std::vector<std::shared_ptr<Held>>;
   using Batch = std::vector<Held*>;
   static bool is_more_urgent(const Held* a, const Held* b);
@@ -117,18 +120,18 @@ class Leases {
 
   const Clock& clock_;
   ScriptLocks& store_;
-  ServerClock& server_clock_;  ///< compares the time in each reply
+  ServerClock& server_clock_;  ///< receives the time in each reply
   Due due_;
-  std::uint64_t made_ = 0;  ///< leases
-  std::size_t asked_ = 0;   ///< bytes of names in calls that are not answered
-  Asked delayed_;           ///< until there are fewer of those
+  std::uint64_t made_ = 0;  ///< number of leases made
+  std::size_t asked_ = 0;   ///< bytes of names in calls in flight
+  Asked delayed_;           ///< leases that wait until `asked_` is below its limit
   Timer timer_;
   Margins margins_;
   std::shared_ptr<bool> alive_;
 };
 
-/// A lease, and what an answer in flight finds of one that was let go: a name may be as long as its
-/// item, and is there once.
+/// State of a lease. A reply in flight shares it, also after the lease has ended: a lock name may
+/// be as long as its item and is stored only once.
 struct Leases::Held : std::enable_shared_from_this<Leases::Held> {
   Held(LeaseTerms with, LeaseHandler& told, std::uint64_t made)
       : terms(std::move(with)), handler(&told), number(made) {}
@@ -136,17 +139,18 @@ struct Leases::Held : std::enable_shared_from_this<Leases::Held> {
   Held& operator=(const Held&) = delete;
 
   LeaseTerms terms;
-  LeaseHandler* handler;  ///< nullptr: it was let go
+  LeaseHandler* handler;  ///< nullptr after the lease has ended
   const std::uint64_t number;
   Instant ends{};
   Instant renew_at{};
-  Due::iterator place{};  ///< in Leases::due_
+  Due::iterator place{};  ///< position in Leases::due_
   bool renewing = false;
   bool warned = false;
   bool lost = false;
 };
 
-/// Held as long as this lives: with its end the renewals stop, no more. Empty once moved from.
+/// A lease that is renewed as long as this object lives. Its end stops the renewals and changes
+/// nothing in Redis. Empty after a move.
 class Leases::Lease {
  public:
   Lease() = default;
@@ -156,13 +160,14 @@ class Leases::Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease() { let_go(); }
 
-  /// By our clock; never later than Redis's idea.
+  /// Returns the end by the local clock, which is never later than the end in Redis.
   [[nodiscard]] Instant ends() const { return held_->ends; }
   [[nodiscard]] Duration expiry() const { return held_->terms.expiry; }
   [[nodiscard]] const LeaseTerms& terms() const { return held_->terms; }
-  /// Too late to begin a run under it: lease_expiring() has been told, or is about to be.
+  /// Returns whether it is too late to start a run: lease_expiring() has been called or will be
+  /// soon.
   [[nodiscard]] bool ends_soon() const;
-  /// Lets it go, and says what it was about.
+  /// Ends the lease and returns its terms.
   LeaseTerms end();
 
  private:

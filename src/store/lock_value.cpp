@@ -9,7 +9,8 @@ constexpr std::string_view rest_prefix = "delay:";
 constexpr std::string_view quarantine_prefix = "quarantine:";
 static_assert(quarantine_prefix.size() <= lock_kind_bytes);
 
-/// From the end: a pid and a run id have no ':', and who knows how others call their hosts.
+/// Parses from the right: a pid and a run ID have no ':', but a host name of another program may
+/// have one.
 LockValue read_holder(std::string_view value, std::string_view holder) {
   const auto run = holder.rfind(':');
   if (run == std::string_view::npos || run == 0) return OtherLock{value};

@@ -1,4 +1,4 @@
-// Takes that Redis may have carried out though their answer never came: they are undone.
+// Undoes in-doubt claims of jobs: Redis may have executed them, but the reply was lost.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace w8y::store {
 
-/// They are looked for at once, and again until they are found or their leases are over: where they
-/// were made, also when their list has other keys by now.
+/// Searches for in-doubt claims at once, and again until they are found or their leases have ended.
+/// The search uses the keys at the time of the claim, even if the list has other keys now.
 class LostTakes {
  public:
-  /// `looked`: after each look; all of them may be settled.
+  /// `looked`: called after each search, when all claims may be resolved.
   LostTakes(RedisSession& session, std::function<void()> looked);
 
-  /// `prefix`: of the list when the take was made; `call`: looks there. `runs`, `until`: as of
-  /// Recovery::lost().
+  /// Adds an in-doubt claim. `prefix`: of the list when the claim was made; `call`: searches its
+  /// keys; `runs` and `until`: as in Recovery::lost().
   void add(const std::string& prefix, RecoverCall call, const std::vector<std::string>& runs,
            Instant until);
-  /// Redis is back.
+  /// Searches now. Called when Redis is available again.
   void look();
   [[nodiscard]] std::size_t size() const;
 
@@ -34,7 +34,7 @@ class LostTakes {
     RecoverCall call;
     Recovery recovery;
   };
-  /// After a look that Redis has refused.
+  /// Delay after Redis has refused a search.
   static constexpr Duration pause = std::chrono::seconds(1);
 
   RedisSession& session_;

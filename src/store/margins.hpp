@@ -1,4 +1,4 @@
-// How near leases have come to their end: the time that was left when a renewal was confirmed.
+// Lease margins: the time left on a lease when its renewal was confirmed.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace w8y::store {
 
 class Margins {
  public:
-  /// The figure for operators to watch looks back at least this far, and at most twice as far.
+  /// Minimum period that recent() covers. The maximum is twice as long.
   static constexpr Duration window = std::chrono::minutes(1);
 
   void note(Instant now, Duration margin) {
@@ -18,9 +18,9 @@ class Margins {
     lower(least_, margin);
     lower(current_, margin);
   }
-  /// Since the start.
+  /// Returns the minimum since the start.
   [[nodiscard]] std::optional<Duration> least() const { return least_; }
-  /// Of late; nothing if no renewal was confirmed.
+  /// Returns the minimum of the recent period; nullopt if no renewal was confirmed in it.
   [[nodiscard]] std::optional<Duration> recent(Instant now) {
     turn(now);
     std::optional<Duration> least = previous_;

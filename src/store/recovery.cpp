@@ -9,9 +9,9 @@ namespace w8y::store {
 
 namespace {
 
-/// What one call looks at, roughly, so that Redis is never held for long.
+/// Approximate number of claims that one call examines, so that Redis is not blocked for long.
 constexpr const char* notes_at_once = "256";
-/// Runs of lost takes that one look asks for.
+/// Maximum number of in-doubt claims that one search covers.
 constexpr std::size_t most_searched = 1024;
 
 }  // namespace
@@ -63,7 +63,7 @@ void Recovery::stepped(const std::vector<std::string>& asked, const redis::Answe
   for (std::size_t i = 3; i < reply.size(); ++i) lost_.erase(std::string(reply[i].text()));
   const std::string cursor(reply[0].text());
   if (cursor != "0") return step(cursor);
-  // What is not noted as taken was never taken.
+  // A claim that is not recorded was never made.
   for (const std::string& run : asked) lost_.erase(run);
   finish();
 }

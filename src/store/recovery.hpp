@@ -1,4 +1,4 @@
-// Work whose holder is gone goes back to its queue.
+// Recovers work of holders that no longer exist.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,18 @@
 
 namespace w8y::store {
 
-/// A script that looks through what is noted as taken. Its arguments are these, a cursor, how many
-/// it looks at, and the runs of lost takes. It answers with the next cursor, when another lease may
-/// be over (ms, or -1), how much was put back, and the runs that it has found.
+/// Call of a script that examines recorded claims. Its arguments are these, a cursor, the number of
+/// claims to examine, and the runs of in-doubt claims. The reply has the next cursor, the time
+/// until another lease may end (ms; -1 = none), the number of recovered items, and the runs that
+/// were found.
 struct RecoverCall {
   const redis::Script& script;
   std::vector<std::string> keys;
   std::vector<std::string> arguments;
 };
 
-/// Looks through what is noted as taken, some of it in each call. Takes whose answer was lost are
-/// undone on the way, without waiting for their leases to end.
+/// Examines recorded claims, a part of them in each call. In-doubt claims that it finds are undone
+/// at once, before their leases end.
 class Recovery {
  public:
   using Answer = std::function<void(std::size_t put_back, std::optional<Duration> next)>;
@@ -36,11 +37,11 @@ class Recovery {
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
 
-  /// One at a time.
+  /// Starts a search. The previous one must have ended.
   void look(RecoverCall call, Answer answer);
   [[nodiscard]] bool looking() const { return looking_; }
-  /// `runs`: "run:<host>:<pid>:<run id>" of a take that was not answered; `until`: their leases are
-  /// over by then, and others find them.
+  /// Adds in-doubt claims. `runs`: "run:<host>:<pid>:<run id>" of each; `until`: the time at which
+  /// their leases have ended, so that any host recovers them.
   void lost(const std::vector<std::string>& runs, Instant until);
   [[nodiscard]] std::size_t lost_takes() const { return lost_.size(); }
 
@@ -53,7 +54,7 @@ class Recovery {
   std::optional<RecoverCall> call_;
   Answer answer_;
   std::map<std::string, Instant> lost_;
-  std::vector<std::string> searched_;  ///< those of lost_ that this look asks for
+  std::vector<std::string> searched_;  ///< the entries of `lost_` that this search covers
   bool looking_ = false;
   std::size_t put_back_ = 0;
   std::optional<Duration> next_;

@@ -23,34 +23,34 @@
 namespace w8y::store {
 
 namespace detail {
-/// A base class, so that the client is there before the listener on it, and goes after it.
+/// Base class that makes the client before the listener on it and destroys it after the listener.
 struct ClientOwner {
   redis::Client owned;
 };
 }  // namespace detail
 
-/// Sources hold it by shared_ptr: a connection that was replaced at a reload lives until its last
+/// Held by sources as a shared_ptr: after a reload has replaced a session, it lives until its last
 /// run is settled.
 class RedisSession final : private detail::ClientOwner, private redis::Client::Listener {
  public:
-  /// Who we are in locks and history.
+  /// Name of this host in locks and history.
   struct Holder {
     std::string host;
     int pid = 0;
-    std::uint64_t seed = 0;  ///< of run ids: from the system's randomness
-    /// Other hosts of this name can have the pid, as in containers: part of the seed stands behind
-    /// it.
+    std::uint64_t seed = 0;  ///< of run IDs, from the random numbers of the system
+    /// Whether other hosts of this name can have the same pid, as in containers. Then a part of the
+    /// seed follows the pid.
     bool pid_is_shared = false;
-    /// The value of a lock, see running_lock().
+    /// Returns the value of a lock, see running_lock().
     [[nodiscard]] std::string lock(std::string_view run) const;
   };
 
   RedisSession(loop::Loop& loop, const redis::ClientOptions& options, Holder who);
   ~RedisSession() override;
 
-  /// A reload has put another in its place. What can't be settled is given up a `key_expiry` after
-  /// its lease ended, so that nobody tries this server for ever; `settlement_abandoned` is told
-  /// each time how many runs that were, and of which list.
+  /// Called when a reload has replaced this session. A settlement that fails is abandoned one
+  /// `key_expiry` after its lease has ended, so that the session does not retry for an unlimited
+  /// time. `given_up` is called with each list and its number of abandoned settlements.
   using GivenUp = std::function<void(const std::string& list, std::size_t runs)>;
   void retire(GivenUp given_up) { given_up_ = std::move(given_up); }
   [[nodiscard]] bool retired() const { return static_cast<bool>(given_up_); }
@@ -59,7 +59,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   const Clock& clock;
   TimerQueue& timers;
   const Holder holder;
-  const std::string user;  ///< Redis user; empty: the default user
+  const std::string user;  ///< Redis user; empty = the default user
   RunIds run_ids;
   redis::Client& client;
   redis::Subscriber subscriber;
@@ -69,19 +69,21 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   KeyspaceEvents keyspace_events;
   ItemRoom item_room;
 
-  /// A call that reads or carries so much keeps Redis busy for a while.
+  /// Minimum size of a large call, in bytes read or sent: Redis is busy with it for a noticeable
+  /// time.
   static constexpr std::size_t large = std::size_t{64} << 10;
   struct LargeCall {
     Instant sent;
     std::uint64_t commands;
   };
   [[nodiscard]] LargeCall large_call() const { return {clock.now(), client.commands_sent()}; }
-  /// Whether the next large call may be made: where others want Redis too, it is left to them for
-  /// twice as long as the last one took. What it sets off besides (renewals, ends, what children
-  /// are given) takes its time too, so that others keep more than half of what they have alone.
+  /// Returns whether the next large call may be made. After one, no other is made for twice its
+  /// duration if other clients use Redis as well. A large call also causes renewals, settlements
+  /// and child input, so this pause leaves others more than half of the capacity.
   [[nodiscard]] bool may_call_large() const { return clock.now() >= large_after_; }
   [[nodiscard]] Instant large_after() const { return large_after_; }
-  /// `call` has been answered; large_call() was asked before it was made.
+  /// Must be called when the reply to a large call has arrived. `call`: from large_call() before
+  /// the call.
   void large_answered(const LargeCall& call);
 
  private:
@@ -95,7 +97,7 @@ class RedisSession final : private detail::ClientOwner, private redis::Client::L
   Instant large_after_{};
 };
 
-/// A base class, before that of the listener on the connection, so that the connection outlives the
+/// Base class that precedes the listener on the connection, so that the connection outlives the
 /// listener: a source may be its last user.
 struct SessionUser {
   std::shared_ptr<RedisSession> session_;

@@ -17,7 +17,7 @@ bool says(const redis::Answer& answer, std::string_view words) {
 struct Writes {
   std::string_view command;
   const char* lost;
-  const char* rule;  ///< for keys or channels
+  const char* rule;  ///< ACL rule for the keys or the channel
 };
 constexpr Writes written[] = {
     {"LPUSH", "the history has no entry of these runs", "~PREFIX:*"},
@@ -42,7 +42,8 @@ std::string missing_right(std::string_view refused) {
   const std::string_view command = refused.substr(0, refused.find(':'));
   const auto known = std::find_if(std::begin(written), std::end(written),
                                   [&](const Writes& each) { return each.command == command; });
-  // " script: SHA1, on @user_script:143.": where in the script it stood is of no use to anybody.
+  // Removes " script: SHA1, on @user_script:143.", a position in the script that does not help an
+  // operator.
   const auto where = refused.find(", on @user_script");
   const auto end = where == std::string_view::npos ? where : refused.rfind(" script: ", where);
   std::string text(refused.substr(0, end));
@@ -53,7 +54,7 @@ std::string missing_right(std::string_view refused) {
     return text + " until the key of a wrong type is renamed or deleted";
   std::string lower(command);
   for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
-  // Redis says what it lacks, but for the words of Redis 6 and 7.
+  // Redis names the missing permission, in the words of Redis 6 or 7.
   if (has(refused, "to run the") || has(refused, "can't run this command"))
     return text + ". The ACL of this user needs +" + lower;
   if (has(refused, "access") || has(refused, "channel"))
@@ -62,7 +63,7 @@ std::string missing_right(std::string_view refused) {
 }
 
 bool forbids_scripts(std::string_view error) {
-  // 'eval' and 'evalsha'.
+  // Matches 'eval' and 'evalsha'.
   return error.starts_with("NOPERM") && has(error, "'eval");
 }
 
@@ -79,7 +80,7 @@ bool forbids_command(const redis::Answer& answer) {
 }
 
 bool forbids(const redis::Answer& answer) {
-  // Of a command in a script, Redis 7.0 and 8.
+  // Error of a command in a script, in the words of Redis 7.0 and 8.
   return answer.error() == redis::ErrorCode::noperm ||
          says(answer, "The user executing the script can't") ||
          says(answer, "ACL failure in script");

@@ -1,4 +1,4 @@
-// What an ACL keeps from us, as an answer tells: the one place that knows Redis's words for it.
+// Detects in replies what an ACL forbids. This is the only place that parses Redis's words for it.
 #pragma once
 
 #include <string>
@@ -16,12 +16,14 @@ bool forbids_scripts(std::string_view error);
 /// Returns `error`. If an ACL forbids scripts, appends the missing permissions and the command that
 /// grants them. `user`: Redis user of the connection; empty: the default user.
 std::string with_remedy(std::string_view error, std::string_view user);
-/// Forbids a command, called by us or by a script; not one for which only a key is missing.
+/// Returns whether an ACL forbids the command itself, called directly or by a script. A missing key
+/// permission does not count.
 bool forbids_command(const redis::Answer& answer);
-/// Forbids anything: a command, a key, a channel.
+/// Returns whether an ACL forbids anything: a command, a key or a channel.
 bool forbids(const redis::Answer& answer);
 
-/// What is missing, and what comes of that, for people: "LPUSH: NOPERM …", as settle.lua has it.
+/// Returns the missing permission and its consequence for operators. `refused`: "LPUSH: NOPERM …",
+/// as in the reply of settle.lua.
 std::string missing_right(std::string_view refused);
 
 }  // namespace w8y::store

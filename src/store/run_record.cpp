@@ -20,12 +20,12 @@ std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Text that came out of an executor or the system, as it is if it is JSON.
+/// Returns text of an executor or the system unchanged if it is JSON, else as a JSON string.
 std::string as_json(const std::string& text) {
   return text != "{}" && json_text::error(text) ? dump(text) : text;
 }
 
-/// About as long as news are.
+/// Typical length of an event in bytes.
 constexpr std::size_t usual_length = 300;
 
 core::JsonObject head(const char* type, const ListConfig& rule, const RunId& run,
@@ -103,7 +103,7 @@ std::string end_json(const std::string& host, const EndedRun& run) {
 std::string history_members(const EndedRun& run, const std::string& stalled) {
   const bool kept = run.rule->keep_output || !std::holds_alternative<Succeeded>(run.outcome);
   const bool output = kept && !run.end.stderr_tail.empty();
-  if (run.end.bad_lines == 0 && stalled.empty() && !output) return {};  // most runs
+  if (run.end.bad_lines == 0 && stalled.empty() && !output) return {};  // true for most runs
   view::RunRecord record;
   if (run.end.bad_lines > 0) record.bad_lines = static_cast<std::int64_t>(run.end.bad_lines);
   record.stalled = stalled;

@@ -1,4 +1,4 @@
-// What is written about runs: messages on `P events`, entries of `P runs` (w8y-keys(7)).
+// JSON texts about runs: messages on `P:events` and run records in `P:runs` (w8y-keys(7)).
 #pragma once
 
 #include <string>
@@ -8,17 +8,19 @@
 
 namespace w8y::store {
 
-/// `{"type":"start","list":…,"run":…,"item":…,"host":…,"time":ms,…}`: one JSON object. Items that
-/// are no UTF-8 stand as "item_base64"; of a long one there is the beginning, and "item_length".
+/// Returns one JSON object: `{"type":"start","list":…,"run":…,"item":…,"host":…,"time":ms,…}`. An
+/// item that is not valid UTF-8 is in "item_base64". A long item is truncated, and "item_length"
+/// has its length.
 std::string event_json(const ListConfig& rule, const std::string& host, const RunEvent& event,
                        WallTime now);
 std::string end_json(const std::string& host, const EndedRun& run);
 
-/// What an entry of the history has besides the members of end_json(), each with a comma before it:
-/// `,"bad_lines":2,"stalled":"…","stderr":"…"`; empty: nothing. `stalled`: why the job is.
+/// Returns the members that a run record has in addition to those of end_json(), each after a
+/// comma: `,"bad_lines":2,"stalled":"…","stderr":"…"`. Empty if there are none. `stalled`: why the
+/// job is stalled.
 std::string history_members(const EndedRun& run, const std::string& stalled = {});
 
-/// As the scripts have it: "1000 16777216", or "0".
+/// Returns the limits as the scripts expect them: "1000 16777216", or "0".
 std::string to_text(const HistoryLimits& limits);
 
 }  // namespace w8y::store

@@ -1,6 +1,6 @@
-// The Lua scripts, embedded by the build from src/store/lua/*.lua (listed in meson.build) without
-// comments and indentation, with their parts (src/store/lua/parts) in place. Each file's header
-// names its keys, arguments and reply.
+// The Lua scripts, which the build embeds from src/store/lua/*.lua (listed in meson.build).
+// Comments and indentation are removed, and parts (src/store/lua/parts) are included. The header of
+// each file describes its keys, arguments and reply.
 #pragma once
 
 #include "redis/script.hpp"

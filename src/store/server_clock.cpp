@@ -37,7 +37,7 @@ void ServerClock::ask() {
 
 void ServerClock::note(WallTime time, Instant asked, Instant answered) {
   if (cluster_ || answered - asked > longest_trip) return;
-  wait();  // TIME is not needed meanwhile
+  wait();  // TIME is not needed until the next interval has passed
   const Instant middle = asked + (answered - asked) / 2;
   const Duration offset = Duration(time) - middle.time_since_epoch();
   const Duration by = offset - offset_.value_or(offset);

@@ -1,4 +1,4 @@
-// Notices when the clock of Redis jumps.
+// Detects jumps of the Redis clock.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ namespace w8y::store {
 class ServerClock {
  public:
   static constexpr Duration interval = std::chrono::seconds(2);
-  /// Largest difference between two replies that is not a jump.
+  /// Maximum difference between two replies that is not a jump.
   static constexpr Duration tolerance = std::chrono::seconds(2);
-  /// Longest round trip of a reply that is compared: the time of a slower one is uncertain.
+  /// Maximum round trip of a reply that is compared. The time in a slower reply is uncertain.
   static constexpr Duration longest_trip = std::chrono::seconds(1);
 
   struct Jump {

@@ -1,4 +1,4 @@
-// How runs end in Redis: gathered, sent together, and kept until Redis has confirmed it.
+// Settlements of runs: batched, and kept until Redis has confirmed them.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +14,42 @@
 
 namespace w8y::store {
 
-/// Settlements of one list, and the news of its runs. Many in one write and one script call cost
-/// Redis and us a fraction of as many calls, so what can wait a little waits for others. What Redis
-/// refuses is tried again; what it refuses because of a key goes without the others from then on,
-/// so that they are settled. While much is on its way to Redis, the rest waits: other lists' calls
-/// get between, and the connection is never given more than it carries. What can't be sent at all
-/// is given up, and so is the news of a run that says more than belongs into a call.
+/// Settlements of one list, and the events of its runs. Many in one write and one script call cost
+/// a fraction of single calls, so each waits a few ms for others.
+/// A settlement that Redis refuses is retried. If it was refused because of a key, it is sent alone
+/// from then on, so that the others succeed. While much data to Redis is in flight, the remaining
+/// settlements wait: calls of other lists are sent in between, and the send buffer stays small. A
+/// settlement that can never be sent is abandoned, and an event that is too large for a call is
+/// dropped.
 ///
-/// `Kind` is the kind of work. It has
-///   Keys, Call, Answer   names of the keys; what is said of the end of a run; see ScriptLocks
-///   most_settled         by one call, so that Redis is never held for long
-///   bytes_of(call)       besides its record (event, more)
-///   goes_alone(call)     not in one call with others
-///   list_of(keys)        the list's name, for people
+/// `Kind` is the kind of work. It has:
+///   Keys, Call, Answer   names of the keys; arguments of a settlement; see ScriptLocks
+///   most_settled         maximum per call, so that Redis is not blocked for long
+///   bytes_of(call)       size without the record (event, more)
+///   goes_alone(call)     whether it must be in a call of its own
+///   list_of(keys)        name of the list in messages
 ///   send(session, keys, calls, answer)
-/// and a Call has run, event, more, history, again and stale, as a SettleCall.
-/// settlements_impl.hpp has the rest, for the file that instantiates it.
+/// A Call has run, event, more, history, again and stale, as in SettleCall. The implementation is
+/// in settlements_impl.hpp, for the file that instantiates this template.
 template <class Kind>
 class Settlements {
  public:
   using Keys = typename Kind::Keys;
   using Call = typename Kind::Call;
   enum class Wait {
-    none,  ///< there are no others
-    turn,  ///< to the end of this turn of the loop, which costs no time
-    span,  ///< a few ms; while runs end less often than that, as `iterate`
+    none,  ///< send at once
+    turn,  ///< until the end of this loop iteration, which costs no time
+    span,  ///< at most 5 ms; as `turn` while runs end less often than that
   };
 
   struct Handler {
-    /// Redis has confirmed the last one. From the loop.
+    /// Called from the loop when Redis has confirmed the last settlement.
     std::function<void()> none_left;
-    /// Why something of a run's end will never be written. From anywhere.
+    /// Called from anywhere when a settlement, or a part of it, will never be written. `why`: the
+    /// reason.
     std::function<void(const RunId& run, const std::string& why)> given_up;
-    /// What Redis refuses beside the locks, at each end that it refuses in part; empty: nothing any
-    /// more. From the loop.
+    /// Called from the loop when Redis refuses a part of a settlement other than the lock, each
+    /// time. `refused`: the write error; empty = writes succeed again.
     std::function<void(const std::string& refused)> unwritten;
   };
   Settlements(RedisSession& session, Handler handler);
@@ -56,18 +58,18 @@ class Settlements {
   Settlements& operator=(const Settlements&) = delete;
 
   struct Times {
-    Instant lease_ends{};  ///< of the run
-    Instant
-        forget_at{};  ///< given up then, on a connection that was replaced (RedisSession::retire)
+    Instant lease_ends{};  ///< end of the lease of the run
+    Instant forget_at{};   ///< time at which the settlement is abandoned if a reload has replaced
+                           ///< the session (RedisSession::retire)
   };
-  /// `hold`: of its item, until it is settled.
+  /// Adds a settlement. `hold`: reservation of its item until it is confirmed.
   void add(std::shared_ptr<const Keys> keys, Call&& call, const Times& times, ItemRoom::Hold&& hold,
            Wait wait);
-  /// A message for the events channel; it comes before what is settled after it.
+  /// Publishes a message on the events channel, before any settlement that is added later.
   void publish(std::shared_ptr<const Keys> keys, std::string&& message, Wait wait);
-  /// What waits for others does so no longer.
+  /// Sends everything that waits for others.
   void send();
-  /// The connection is back.
+  /// Retries refused settlements. Called when the connection is up again, and by a timer.
   void retry();
   [[nodiscard]] std::size_t size() const { return unsettled_.size(); }
 
@@ -77,14 +79,14 @@ class Settlements {
     Call call;
     Times times;
     ItemRoom::Hold hold;
-    bool alone = false;  ///< not in one call with others
+    bool alone = false;  ///< whether it must be in a call of its own
     Instant since{};
   };
   struct News {
     std::shared_ptr<const Keys> keys;
     std::string message;
   };
-  /// Each stays where it is until Redis has confirmed it.
+  /// All pending settlements. Each keeps its address until Redis has confirmed it.
   using All = std::list<Unsettled>;
   using Some = std::vector<typename All::iterator>;
 
@@ -105,10 +107,10 @@ class Settlements {
   std::string unwritten_;
   All unsettled_;
   Some gathered_;
-  Some refused_;  ///< or not sent
+  Some refused_;  ///< refused by Redis or not sent
   std::vector<News> news_;
   std::size_t news_bytes_ = 0;
-  std::size_t large_asked_ = 0;  ///< runs in large calls that are not answered yet
+  std::size_t large_asked_ = 0;  ///< runs in large calls in flight
   Instant last_end_;
   Timer gather_;
   Timer retry_;

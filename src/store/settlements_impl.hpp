@@ -1,4 +1,4 @@
-// How a kind of work instantiates Settlements.
+// Implementation of Settlements, for the file that instantiates it.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,24 @@ namespace w8y::store {
 
 namespace settling {
 
-/// The longest wait for others.
+/// Maximum time that a settlement waits for others.
 inline constexpr Duration gather_time = std::chrono::milliseconds(5);
-/// News that wait need no more memory than this: a child may flood its output.
+/// Maximum bytes of events that wait: a child may produce a flood of output.
 inline constexpr std::size_t most_news = std::size_t{64} << 10;
-/// A call of many carries about as much as this, so that Redis is never held for long.
+/// Approximate maximum size of a call with several settlements, so that Redis is not blocked for
+/// long.
 inline constexpr std::size_t most_bytes = std::size_t{256} << 10;
-/// And what is said of one run besides its lock, as much as this.
+/// Maximum size of the record and the event of one run.
 inline constexpr std::size_t most_said = std::size_t{16} << 20;
-/// While as much as this is on its way to Redis, no more is sent; and how soon that is looked at.
+/// Maximum of bytes in flight to Redis above which no more is sent, and the interval at which that
+/// is checked.
 inline constexpr std::size_t most_on_its_way = std::size_t{4} << 20;
 inline constexpr Duration look_for_room = std::chrono::milliseconds(5);
-/// How soon a settlement that Redis refused is tried again.
+/// Delay after which a settlement that Redis refused is retried.
 inline constexpr Duration retry_pause = std::chrono::milliseconds(500);
-/// A settlement that Redis has refused for so long because of its keys (a wrong type, an ACL) is
-/// given up: its lock has long run out by itself. A server that is away or refuses everybody is
-/// waited for.
+/// Time after which a settlement that Redis refuses because of its keys (a wrong type, an ACL) is
+/// abandoned. Its lock has expired by then. There is no limit while the server is unavailable or
+/// refuses all commands.
 inline constexpr Duration patience = std::chrono::minutes(1);
 
 template <class Call>
@@ -60,13 +62,14 @@ void Settlements<Kind>::add(std::shared_ptr<const Keys> keys, Call&& call, const
   const bool alone = Kind::goes_alone(call);
   unsettled_.push_back({std::move(keys), std::move(call), times, std::move(hold), alone, now});
   gathered_.push_back(std::prev(unsettled_.end()));
-  // A call that is full waits for nobody: Redis is at it while we are at the runs that follow.
+  // A full batch does not wait: Redis executes it while this host processes the runs that follow.
   const bool full = gathered_.size() >= Kind::most_settled;
   gather(wait == Wait::span && (full || !in_quick_succession()) ? Wait::turn : wait);
   last_end_ = now;
 }
 
-/// The item's lock matters more than the record of its run.
+/// Drops the record and the event of a run if they are too large. The lock of the item matters
+/// more.
 template <class Kind>
 void Settlements<Kind>::fit(Call& call) const {
   const std::size_t said = settling::said_in(call);
@@ -92,7 +95,8 @@ void Settlements<Kind>::publish(std::shared_ptr<const Keys> keys, std::string&& 
   gather(news_bytes_ > settling::most_news ? Wait::none : wait);
 }
 
-/// Then another end is at hand, most likely.
+/// Returns whether another settlement is likely within the next few ms, since the last one was
+/// recent.
 template <class Kind>
 bool Settlements<Kind>::in_quick_succession() const {
   return session_.clock.now() - last_end_ < settling::gather_time;
@@ -162,7 +166,7 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
     calls.push_back(&run->call);
   }
   const auto keys = runs.front()->keys;
-  // Counted by runs: each one gets its own answer.
+  // Counts runs, because each run gets its own reply.
   if (large) large_asked_ += runs.size();
   Kind::send(session_, *keys, calls,
              [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
@@ -187,14 +191,15 @@ void Settlements<Kind>::answered(typename All::iterator run, const StoreError* t
   }
   run->call.again = run->call.again || trouble->maybe_done;
   refused_.push_back(run);
-  // The trouble may be another's in the same call: the first try without others is made at once.
-  // Any other is made after a pause, also without a connection: of a cluster, another part may be
-  // away.
+  // Another settlement in the same call may have caused the error, so the first retry, without
+  // others, is made at once. Later ones are made after a delay, also without a connection: in a
+  // cluster, the node of another key may be unavailable.
   const bool with_others = about_keys && !std::exchange(run->alone, true);
   retry_at(with_others ? now : now + settling::retry_pause);
 }
 
-/// A claim that is handed back says nothing of it: there is nothing to write.
+/// Reports write errors, and their end. A claim that is handed back writes no record, so its
+/// success does not end a write error.
 template <class Kind>
 void Settlements<Kind>::note_unwritten(const Call& call, const StoreError* trouble) {
   if (trouble == nullptr && (unwritten_.empty() || call.event.empty())) return;
@@ -213,7 +218,8 @@ void Settlements<Kind>::retry_at(Instant at) {
   if (!retry_.pending() || at < *retry_.deadline()) retry_.set(at, [this] { retry(); });
 }
 
-/// Its lock has run out, and nobody will look at this server any more.
+/// Abandons settlements of a replaced session whose locks have expired, since no new runs use this
+/// server.
 template <class Kind>
 void Settlements<Kind>::give_up_overdue() {
   if (!session_.retired()) return;

@@ -1,4 +1,4 @@
-// What went wrong with a call to Redis, whatever the kind of work.
+// Error of a call to Redis, for every kind of work.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,34 @@
 
 namespace w8y::store {
 
-/// What a life is called in a command: whole milliseconds, and 0 only for nothing.
+/// Returns a duration as an argument of a command: whole milliseconds. Only a zero duration becomes
+/// 0.
 std::string ms_text(Duration life);
 
-/// Redis could not do it, or we don't know whether it did.
+/// Error of a call that failed or whose result is unknown.
 struct StoreError {
-  bool maybe_done = false;  ///< it was sent, and the answer was lost
-  /// The lock is settled; only something that is noted beside it was refused.
+  bool maybe_done = false;  ///< the call was sent and its reply was lost
+  /// Whether the lock is settled, and Redis refused only another part of the settlement.
   bool settled = false;
-  bool never = false;  ///< it is more than can be sent
-  /// What Redis answered; none: it could not be asked.
+  bool never = false;  ///< the call is too large to be sent
+  /// Error code in the reply; `none` = no reply.
   redis::ErrorCode code = redis::ErrorCode::none;
   std::string why;
 
-  /// Not about a server that is away or refuses everybody: a key of a wrong type, an ACL.
+  /// Returns whether the error is about keys, such as a wrong type or an ACL, and not about a
+  /// server that is unavailable or refuses all commands.
   [[nodiscard]] bool about_keys() const {
     return code != redis::ErrorCode::none && !redis::is_about_server(code);
   }
 };
 
-/// A script was refused something beside its lock or key, and says so in its reply: "COMMAND: ERROR
-/// words". `done`: the lock or key was ours, and is settled. If it was not, a server that refuses
-/// everybody (READONLY) has been told nothing yet: it is asked again.
+/// Returns the error of a script that could not write a key other than its lock. `refused`: from
+/// its reply, "COMMAND: ERROR words"; `done`: whether this host held the lock or key, which is then
+/// settled. Otherwise a server that refuses all writes (READONLY) has changed nothing yet, and the
+/// call is retried.
 StoreError refused_beside(std::string_view refused, bool done);
 
-/// Nothing if the answer is good; else what went wrong.
+/// Returns the error in a reply; nullopt if there is none.
 std::optional<StoreError> trouble_of(const redis::Answer& answer);
 
 }  // namespace w8y::store

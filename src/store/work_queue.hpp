@@ -1,4 +1,4 @@
-// A queue of work as its store has it, whatever the kind: what a source of jobs asks of it.
+// Queue of jobs in its store, the port for sources of every kind of job.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace w8y::store {
 
-/// What a take has come to.
+/// Result of a claim.
 struct TakeReply {
-  /// An item that was taken out of circulation on the way.
+  /// Item that the claim has quarantined or stalled.
   struct Parked {
     DisplayItem item;
     std::string why;
@@ -20,32 +20,33 @@ struct TakeReply {
 
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;  ///< empty, paused, halted, fleet_full, unavailable, refused
-  /// When there may be a place in the fleet, or the pause ends.
+  /// Time until a fleet slot may be free, or until the pause ends.
   std::optional<Duration> next_free;
-  std::string detail;  ///< who halted, why it is paused, unavailable or refused
+  std::string detail;  ///< who halted the list, or why it is paused, unavailable or refused
   std::vector<Parked> parked;
 };
 
-/// A kind's own handler has a way besides to tell of news: that there is something to take, or room
-/// for it. Anybody can say that, and as often as he likes.
+/// Handler of replies and notifications. The handler of each kind adds callbacks for notifications:
+/// that there are jobs to claim, or free slots. Any client can send these at any rate.
 class WorkQueueHandler : public ClaimHandler {
  public:
   virtual void on_taken(TakeReply&& reply) = 0;
-  /// Redis is back, or its channels: nobody has told us what has happened meanwhile.
+  /// Called when Redis or its channels are available again: notifications may have been missed.
   virtual void on_back() = 0;
 };
 
-/// Never calls its handler from inside a call of its own; callbacks stop when it is destroyed.
+/// Never calls its handler from inside one of its own calls. Callbacks stop when it is destroyed.
 class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
-  /// Up to `wanted` jobs, at most one take at a time; answered by one on_taken().
+  /// Claims up to `wanted` jobs. At most one claim at a time; one on_taken() follows.
   virtual void take(std::size_t wanted) = 0;
-  /// Whether news are wanted.
+  /// Sets whether notifications are requested.
   virtual void listen(bool on) = 0;
-  /// It would be told of whatever is added, by whomever: an empty queue can be asked rarely.
+  /// Returns whether every addition by any client is notified, so that an empty queue needs few
+  /// polls.
   [[nodiscard]] virtual bool hears() const = 0;
-  // As a Source has them.
+  // As in Source.
   virtual void hand_back(const Claim& claim) = 0;
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;
   virtual void announce(const RunEvent& event) = 0;

@@ -6,13 +6,13 @@ namespace w8y::view {
 
 namespace {
 
-/// Bytes of all capabilities together, where texts are cut.
+/// Maximum number of bytes of all capabilities together, if texts are truncated.
 constexpr std::size_t max_of_texts = 1024;
 
 }  // namespace
 
 std::string cut_text(std::string_view text, std::size_t most) {
-  // Each byte of an escape may be two in JSON.
+  // Each byte of an escape may take two bytes in JSON.
   return is_utf8(text) && text.size() <= most / 2 ? std::string(text) : escape(text, most / 2);
 }
 

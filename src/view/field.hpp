@@ -19,9 +19,9 @@ namespace w8y::view {
 
 /// Outputs on which a field shows; a row combines several with |. Times are Unix time in ms.
 enum Surface : unsigned {
-  api = 1,               ///< GET /api/v1/status, /lists: what is not known is null
+  api = 1,               ///< GET /api/v1/status, /lists; an unknown value is null
   detail = 2,            ///< GET /api/v1/lists/LIST
-  page = 4,              ///< lists in GET /api/v1/live: what has its usual value is left out
+  page = 4,              ///< lists in GET /api/v1/live; usual values are omitted
   heartbeat = 8,         ///< heartbeat of a host in Redis
   report = 16,           ///< list report: the part of a heartbeat about one list
   settled = 32,          ///< fields of a list report that do not change with each run
@@ -47,7 +47,7 @@ struct Field {
   std::string_view name;
   unsigned surfaces;
   void (*write)(core::JsonObject& json, std::string_view name, const T& from, Surface surface);
-  /// nullptr: it is not read.
+  /// nullptr: the field is never read
   void (*read)(const JsonFields& json, std::string_view name, T& into);
 };
 
@@ -64,8 +64,8 @@ void read_fields(const JsonFields& json, const Field<T> (&rows)[Count], T& into,
     if ((row.surfaces & surface) != 0 && row.read != nullptr) row.read(json, row.name, into);
 }
 
-/// Names of the members that an object has on one of these surfaces: tests compare them with the
-/// manual.
+/// Returns the names of the members of an object on at least one of these surfaces. Tests compare
+/// them with the manual.
 template <class T, std::size_t Count>
 std::vector<std::string_view> names_of(const Field<T> (&rows)[Count], unsigned surfaces) {
   std::vector<std::string_view> names;
@@ -84,7 +84,7 @@ auto& member_of(auto& from) {
   }
 }
 
-/// A row for a member: `Form` says how its value is written and read.
+/// Makes a row for a member. `Form` writes and reads the value.
 template <class T, class Form, auto... Path>
 constexpr Field<T> field(std::string_view name, unsigned surfaces) {
   return {name, surfaces,
@@ -96,7 +96,7 @@ constexpr Field<T> field(std::string_view name, unsigned surfaces) {
           }};
 }
 
-/// The same for a member that is never read.
+/// Makes a row for a member that is never read.
 template <class T, class Form, auto... Path>
 constexpr Field<T> shown_field(std::string_view name, unsigned surfaces) {
   return {name, surfaces,
@@ -108,10 +108,10 @@ constexpr Field<T> shown_field(std::string_view name, unsigned surfaces) {
 
 // ---- forms
 
-/// The first bytes of a text, at most `most`, without a part of a character. Bytes that are not
-/// UTF-8 become \xNN.
+/// Returns the first bytes of a text, at most `most`, without a part of a character. Bytes that are
+/// not UTF-8 become \xNN.
 std::string cut_text(std::string_view text, std::size_t most);
-/// A JSON array.
+/// Returns a JSON array.
 std::string texts_json(const std::vector<std::string>& all,
                        core::JsonText form = core::JsonText::ascii);
 
@@ -128,7 +128,7 @@ struct Text {
   }
 };
 
-/// Bytes; as base64 in the member NAME_base64 if they are not UTF-8.
+/// Bytes. If they are not UTF-8, they are base64 in the member NAME_base64.
 struct Bytes {
   static void write(core::JsonObject& json, std::string_view name, const std::string& value,
                     Surface surface) {
@@ -140,7 +140,7 @@ struct Bytes {
   }
 };
 
-/// Left out where it is empty.
+/// Text; omitted if empty.
 struct SomeText {
   static void write(core::JsonObject& json, std::string_view name, const std::string& text,
                     Surface) {
@@ -151,7 +151,7 @@ struct SomeText {
   }
 };
 
-/// The same of bytes.
+/// Bytes; omitted if empty.
 struct SomeBytes : SomeText {
   static void write(core::JsonObject& json, std::string_view name, const std::string& bytes,
                     Surface) {
@@ -188,7 +188,7 @@ struct Number {
   }
 };
 
-/// 0 is the usual value.
+/// Number whose usual value is 0.
 struct Limit : Number {
   template <std::integral Value>
   static void write(core::JsonObject& json, std::string_view name, Value value, Surface surface) {
@@ -196,7 +196,7 @@ struct Limit : Number {
   }
 };
 
-/// nullopt: it is not known.
+/// Number; nullopt if it is not known.
 struct MaybeNumber {
   template <std::integral Value>
   static void write(core::JsonObject& json, std::string_view name,
@@ -214,7 +214,7 @@ struct MaybeNumber {
   }
 };
 
-/// A time; null where it never was.
+/// Time; null if the event never happened.
 struct Time {
   static void write(core::JsonObject& json, std::string_view name, WallTime value,
                     Surface surface) {
@@ -229,7 +229,7 @@ struct Time {
   }
 };
 
-/// A duration that may be below 0, or a time; null where it is not known.
+/// Duration that may be negative, or time; null if it is not known.
 struct MaybeTime {
   template <class Value>
   static void write(core::JsonObject& json, std::string_view name,
@@ -247,7 +247,7 @@ struct MaybeTime {
   }
 };
 
-/// A duration or a time that is left out where it is not known.
+/// Duration or time; omitted if it is not known.
 struct KnownTime : MaybeTime {
   template <class Value>
   static void write(core::JsonObject& json, std::string_view name,

@@ -12,18 +12,19 @@ namespace w8y {
 
 namespace {
 
-/// News are told this much after the first of them, and after the beat before.
+/// Time from the first change to the heartbeat, and minimum time between two heartbeats.
 constexpr Duration gathering = std::chrono::milliseconds(50);
 constexpr Duration min_gap = std::chrono::milliseconds(500);
-/// A Redis that refuses a beat is asked again.
+/// Pause after the second and each further refusal.
 constexpr Duration refused_pause = std::chrono::seconds(60);
-/// Rights may be missing for a moment, while somebody changes them.
+/// Pause after the first refusal: permissions may be missing for a moment, while an operator
+/// changes them.
 constexpr Duration second_look = std::chrono::seconds(3);
 constexpr std::size_t random_digits = 8;
 
 }  // namespace
 
-// ---- what is told of lists
+// ---- list reports
 
 void ListReportTracker::note(const ListStatus& list) {
   std::string text = view::to_json(list, view::report);
@@ -77,7 +78,7 @@ void ListReportTracker::forget() {
   urgent_ = 0;
 }
 
-// ---- when to beat
+// ---- time of the next heartbeat
 
 void HeartbeatTimer::asked(Instant now) {
   const Instant soon = std::max(now + gathering, started_ + min_gap);
@@ -108,7 +109,7 @@ std::optional<Instant> HeartbeatTimer::due() const {
   return connected_ && !out_ ? std::optional(due_) : std::nullopt;
 }
 
-/// The answer is as old as half of the way, on average.
+/// The time is assumed to be from the middle between request and reply.
 void RedisClock::note(WallTime time, Instant asked, Instant answered) {
   known_ = true;
   time_ = time;
@@ -119,7 +120,7 @@ WallTime RedisClock::at(Instant when) const {
   return time_ + std::chrono::duration_cast<WallTime>(when - when_);
 }
 
-// ---- all hosts
+// ---- the fleet
 
 const char* FleetHost::state() const {
   if (unresponsive) return "unresponsive";
@@ -151,15 +152,15 @@ std::string name_in_host_id(std::string_view id) {
 
 namespace {
 
-/// A name that is used again after its host was killed is no name of two: who has not beaten since
-/// the other one was started is silent.
+/// Marks duplicate names. A name that is used again after its host was killed is not a duplicate: a
+/// host without a heartbeat since the start of the other host is unresponsive.
 void classify_names(FleetView& view) {
   std::map<std::string_view, std::vector<FleetHost*>> names;
   for (FleetHost& host : view.hosts)
     if (host.error.empty() && !host.unresponsive) names[host.heartbeat.host].push_back(&host);
   for (const auto& [name, hosts] : names) {
-    // The newest start decides, and for its own host the one before: forged hosts of one name may
-    // be ten thousand.
+    // Each host is compared only with the newest start, and the host of that start with the
+    // previous one: there may be 10,000 forged hosts of one name.
     WallTime newest{0};
     WallTime before{0};
     for (const FleetHost* host : hosts) {
@@ -195,7 +196,7 @@ void classify(FleetView& view) {
                            host.heartbeat.applied < newest->heartbeat.applied;
     if (host.config_outdated) view.latest_config_hash = newest->heartbeat.config_hash;
   }
-  // Pointers are sorted in place of hosts, which are ten times as large.
+  // Sorts pointers instead of hosts, which are ten times as large.
   std::vector<FleetHost*> order;
   order.reserve(view.hosts.size());
   for (FleetHost& host : view.hosts) order.push_back(&host);

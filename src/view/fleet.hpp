@@ -1,6 +1,7 @@
-// All hosts that share a Redis: what each tells of itself, and what that comes to.
+// Hosts that share a Redis: their heartbeats and list reports, and the resulting view of the fleet.
 //
-// All times are Redis's (w8y-keys(7)): a host whose own clock is wrong shows as any other.
+// All times are by the clock of Redis (w8y-keys(7)), so that a host with a wrong clock is shown
+// correctly.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +17,15 @@
 
 namespace w8y {
 
-/// A host tells that it is there so often.
+/// Interval of heartbeats.
 inline constexpr Duration heartbeat_interval = std::chrono::seconds(10);
-/// Whoever has not for so long is gone.
+/// Time after which the heartbeat of a host expires, so that the host is no longer in the fleet.
 inline constexpr Duration heartbeat_life = std::chrono::seconds(60);
-/// Whoever has missed two beats is silent.
+/// Time after which a host is unresponsive: it has missed two heartbeats.
 inline constexpr Duration unresponsive_after = std::chrono::seconds(25);
-/// Another config may be everywhere after so long; who has not taken it then is behind.
+/// Time after which a new config must be applied on all hosts. A host without it is then outdated.
 inline constexpr Duration outdated_after = std::chrono::seconds(60);
-/// Bytes: of a beat, and of what is told of a list.
+/// Maximum number of bytes of a heartbeat, and of a list report.
 inline constexpr std::size_t max_heartbeat = 4096;
 /// Format of the keys, lock values and messages of w8y that this build reads and writes.
 inline constexpr unsigned fleet_format = 1;
@@ -32,57 +33,57 @@ inline constexpr unsigned fleet_format = 1;
 struct HostHeartbeat {
   unsigned format = 0;  ///< fleet_format of the host; 0: its heartbeat has none
   std::string host;
-  std::string id;  ///< new at each start; not in the text, whose key has it
+  std::string id;  ///< new at each start; in the name of the key, not in the text
   int pid = 0;
   std::string version;
   std::string state;  ///< state_name(HostState)
   WallTime started{0};
   std::string config_hash;
   std::uint64_t generation = 0;  ///< 0: no config is in force yet
-  WallTime applied{0};           ///< since when the host has that hash
-  unsigned processors = 0;       ///< that w8yd may use
+  WallTime applied{0};           ///< time at which the host applied that config
+  unsigned processors = 0;       ///< processors that w8yd may use
   std::size_t slots_used = 0;
   std::size_t slots_limit = 0;  ///< 0: no limit
-  /// Of late, and since the start.
+  /// Lowest lease margin recently, and since the start.
   std::optional<WallTime> lease_margin;
   std::optional<WallTime> min_lease_margin;
-  std::uint64_t lists_version = 0;  ///< another one: what is told of lists has changed
+  std::uint64_t lists_version = 0;  ///< changes with each change of the list reports
 
   bool operator==(const HostHeartbeat&) const = default;
 };
 
-/// One JSON object of at most max_heartbeat bytes, however long a name is.
+/// Returns one JSON object of at most max_heartbeat bytes, even if a name is long.
 std::string to_text(const HostHeartbeat& heartbeat);
-/// nullopt: not what to_text() writes. Unknown members are none of our business.
+/// nullopt: the text is not the output of to_text(). Unknown members are ignored.
 std::optional<HostHeartbeat> parse_heartbeat(std::string_view text);
 
-// ---- what is told of lists: only what has changed
+// ---- list reports
 
-/// Remembers what was told of each list.
+/// Finds the list reports that have changed since they were sent.
 class ListReportTracker {
  public:
   struct Change {
     std::string prefix;
-    std::string text;  ///< empty: it is gone
+    std::string text;  ///< empty: the list was removed
   };
 
-  /// A look at all lists begins; then each of them; then it is over.
+  /// Start of an iteration over all lists, a call for each list, and end of the iteration.
   void begin() { ++look_; }
   void note(const ListStatus& list);
   void end();
-  /// What is to be told now, `most` at a time. That runs began and ended is told too where
-  /// `lively`. All of it counts as told.
+  /// Returns the next list reports to send, at most `most`, and treats them as sent. Changes by
+  /// starts and ends of runs are included only if `lively`.
   std::vector<Change> take(std::size_t most, bool lively);
-  /// All is to be told again.
+  /// Forgets all reports, so that all are sent again.
   void forget();
-  /// Something besides runs has changed.
+  /// Returns whether a change other than by runs was not sent yet.
   [[nodiscard]] bool urgent() const { return urgent_ > 0; }
   [[nodiscard]] std::size_t size() const { return lists_.size(); }
 
  private:
   struct Report {
-    std::size_t settled = 0;  ///< hash of what changes now and then
-    std::size_t lively = 0;   ///< of what each run changes
+    std::size_t settled = 0;  ///< hash of the fields that do not change with each run
+    std::size_t lively = 0;   ///< hash of the list report
     std::string due;          ///< text of the next list report; empty: none
     unsigned look = 0;
     bool known = false;
@@ -94,24 +95,24 @@ class ListReportTracker {
   std::map<std::string, Report> lists_;  ///< by prefix
   unsigned look_ = 0;
   std::size_t urgent_ = 0;
-  std::string next_;  ///< the prefix at which the next take() begins
+  std::string next_;  ///< prefix at which the next take() starts
 };
 
-// ---- when to beat
+// ---- time of the next heartbeat
 
-/// Once in heartbeat_interval, sooner when something is new, never two at once, and not while Redis
-/// is away.
+/// Times of heartbeats: every heartbeat_interval, earlier after a change, never two at once, and
+/// never while Redis is unavailable.
 class HeartbeatTimer {
  public:
   void connected(Instant now) { connected_ = true, due_ = now; }
   void disconnected() { connected_ = out_ = false; }
-  /// Something is new: told within half a second, with what else is new by then.
+  /// Makes the next heartbeat due within 0.5 s, because of a change.
   void asked(Instant now);
   void started(Instant now);
-  /// `ineligible`: this Redis does not want it. It is tried again soon, and from the second time in
-  /// a row when rights may have changed.
+  /// `refused`: Redis refuses the heartbeat. The next one follows soon, and later after each
+  /// further refusal, because permissions may have changed.
   void answered(bool refused);
-  /// nullopt: not before connected() or on_reply().
+  /// nullopt: not before connected() or answered().
   [[nodiscard]] std::optional<Instant> due() const;
   [[nodiscard]] bool connected() const { return connected_; }
 
@@ -119,15 +120,15 @@ class HeartbeatTimer {
   bool connected_ = false;
   bool out_ = false;
   bool asked_ = false;
-  unsigned refusals_ = 0;  ///< in a row
+  unsigned refusals_ = 0;  ///< consecutive
   Instant started_{};
   Instant due_{};
 };
 
-/// Redis's clock, by ours.
+/// Clock of Redis, derived from the clock of this host.
 class RedisClock {
  public:
-  /// Redis has said `time`, between these two.
+  /// Records the time that Redis reported between `asked` and `answered`.
   void note(WallTime time, Instant asked, Instant answered);
   void forget() { known_ = false; }
   [[nodiscard]] bool known() const { return known_; }
@@ -139,43 +140,44 @@ class RedisClock {
   Instant when_{};
 };
 
-// ---- all hosts together
+// ---- the fleet
 
 struct FleetHost {
-  HostHeartbeat
-      heartbeat;  ///< where `error` says that it can't be read: the id, and what that says
+  HostHeartbeat heartbeat;  ///< if `error` is set: only the ID and the name in it
   WallTime last_heartbeat{0};
-  std::string error;              ///< why its beat can't be read; empty: it can
+  std::string error;              ///< why its heartbeat cannot be read; empty: it can
   bool unresponsive = false;      ///< since last_heartbeat
-  bool config_outdated = false;   ///< another config was applied elsewhere, and not here
-  bool duplicate_name = false;    ///< another host that is there has it too
-  std::vector<ListStatus> lists;  ///< by prefix, as it last told of them
-  std::string lists_error;        ///< why (some of) its lists can't be read
-  bool lists_truncated = false;   ///< it has more lists than are shown
+  bool config_outdated = false;   ///< another config was applied elsewhere, but not here
+  bool duplicate_name = false;    ///< another live host has the same name
+  std::vector<ListStatus> lists;  ///< by prefix, from the list reports
+  std::string lists_error;        ///< why some or all of its lists cannot be read
+  bool lists_truncated = false;   ///< the host has more lists than are shown
 
-  /// "running", …, "unresponsive", "unknown"
+  /// Returns "running", …, "unresponsive" or "unknown".
   [[nodiscard]] const char* state() const;
 };
 
 struct FleetView {
   std::string fleet;
   WallTime now{0};
-  std::string error;               ///< why it can't be read; empty: it can
-  bool unreachable = false;        ///< Redis is away: nothing of it is known
-  std::vector<FleetHost> hosts;    ///< by name
-  bool truncated = false;          ///< there are more hosts than are shown
-  std::string latest_config_hash;  ///< what who is behind has not; empty: nobody is
+  std::string error;             ///< why the fleet cannot be read; empty: it can
+  bool unreachable = false;      ///< Redis is unavailable, so that nothing is known
+  std::vector<FleetHost> hosts;  ///< by name
+  bool truncated = false;        ///< there are more hosts than are shown
+  /// Config that outdated hosts do not have; empty: no host is outdated.
+  std::string latest_config_hash;
 };
 
-/// Notes that not all lists of the host are shown.
+/// Records that not all lists of the host are shown.
 void truncate_lists(FleetHost& host);
-/// Says who is silent, behind, or has another's name; and sorts.
+/// Marks hosts that are unresponsive, outdated, or share their name with another host. Sorts the
+/// hosts.
 void classify(FleetView& view);
 /// Returns why `own` must claim nothing: a live host of the fleet uses another format and started
 /// earlier, or at the same time with a smaller ID. Empty: there is none. nullptr: a client, which
 /// must change nothing while any live host uses another format.
 std::string format_conflict(const FleetView& view, const HostHeartbeat* own);
-/// The name in a host id: all but its random part.
+/// Returns the name in a host ID: all except its random part.
 std::string name_in_host_id(std::string_view id);
 
 }  // namespace w8y

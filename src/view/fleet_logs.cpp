@@ -12,7 +12,7 @@ namespace {
 
 using view::JsonFields;
 
-/// Bytes of a message; more is none of ours.
+/// Maximum number of bytes of a message; longer messages are ignored.
 constexpr std::size_t max_log_message = std::size_t{2} << 20;
 
 std::string line_json(const LogLine& line) {
@@ -80,7 +80,7 @@ std::optional<LogMessage> parse_log_message(std::string_view text) {
   return message;
 }
 
-// ---- who follows
+// ---- followers
 
 bool LogFollowers::Follower::wants(const RunRef& of) const {
   return of.run.starts_with(run) && (!list || *list == of.prefix);
@@ -136,7 +136,7 @@ void LogFollowers::said(const RunLogged& said, Instant now) {
 void LogFollowers::updated(const RunUpdated& updated, Instant now) {
   for (Follower& follower : followers_) {
     if (!follower.wants(updated.of)) continue;
-    // It can't be cut.
+    // An update cannot be truncated.
     const bool fits = updated.data.size() <= max_told_update;
     if (follower.begin(fits ? updated.data.size() : max_log_bytes + 1, now))
       follower.message.updates.push_back({std::string(updated.of.prefix),

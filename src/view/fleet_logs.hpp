@@ -1,5 +1,5 @@
-// What runs write, to whoever follows it in the fleet: messages on a channel of Redis
-// (w8y-keys(7)). While nobody follows, a line costs nothing.
+// Output of runs for followers in the fleet: messages on a channel of Redis (w8y-keys(7)). Without
+// followers, a line costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,33 @@
 
 namespace w8y {
 
-/// A line is told as its first bytes.
+/// Maximum number of bytes of a line; a longer line is truncated.
 inline constexpr std::size_t max_told_line = std::size_t{4} << 10;
-/// An update as a whole, or not at all.
+/// Maximum number of bytes of an update; a longer update is dropped.
 inline constexpr std::size_t max_told_update = std::size_t{16} << 10;
-/// A follower is told no more in a second, in bytes and lines; the others are counted.
+/// Maximum number of bytes and lines that a follower receives per second. Further lines are dropped
+/// and counted.
 inline constexpr std::size_t max_log_bytes = std::size_t{128} << 10;
 inline constexpr std::size_t max_log_lines = 1000;
-/// At one host, together.
+/// Maximum number of followers on one host.
 inline constexpr std::size_t max_log_followers = 32;
-/// Lines are gathered for so long.
+/// Time for which lines are collected before they are sent.
 inline constexpr Duration log_gathering = std::chrono::milliseconds(100);
 
 struct LogLine {
   std::string list;
   std::string run;
-  std::string item;  ///< its beginning
+  std::string item;  ///< first bytes of the item
   std::string line;  ///< raw bytes
-  bool cut = false;  ///< it was longer
+  bool cut = false;  ///< whether the line was truncated
 };
 
-/// What a run tells besides lines: of its progress the newest only.
+/// Progress and updates of a run; only the latest progress.
 struct LogProgress {
   std::string list;
   std::string run;
   std::optional<Progress> progress;
-  std::string update;  ///< JSON, as its executor gave it; empty: none
+  std::string update;  ///< JSON from the executor; empty: none
 };
 
 struct LogRunEnd {
@@ -50,23 +51,24 @@ struct LogRunEnd {
   std::string reason;
 };
 
-/// A message on the channel of a follower.
+/// Message on the channel of a follower.
 struct LogMessage {
   std::string host;
   std::vector<LogLine> lines;
-  std::size_t left_out = 0;  ///< lines and updates, after these
+  std::size_t left_out = 0;  ///< number of dropped lines and updates
   std::vector<LogProgress> updates;
   std::vector<LogRunEnd> ended;
 };
 std::string to_text(const LogMessage& message);
-/// nullopt: not what to_text() writes.
+/// nullopt: the text is not the output of to_text().
 std::optional<LogMessage> parse_log_message(std::string_view text);
 
-/// Who follows what at this host.
+/// Followers of runs on this host.
 class LogFollowers {
  public:
   enum class Followed { anew, renewed, too_many };
-  /// An order `logs` with a listener. Forgotten after log_life.
+  /// Adds or renews the follower of a command `logs` with a listener. A follower expires after
+  /// log_life.
   Followed follow(const FleetCommand& order, Instant now);
   [[nodiscard]] bool none() const { return followers_.empty(); }
 
@@ -79,26 +81,27 @@ class LogFollowers {
     std::string listener;
     LogMessage message;  ///< without its host
   };
-  /// What is to be published now; and who was not renewed in time is forgotten.
+  /// Returns the messages to publish now. Removes expired followers.
   std::vector<Due> take(Instant now);
-  /// When to call that again; nullopt: nobody follows.
+  /// Returns the time of the next take(); nullopt: there are no followers.
   [[nodiscard]] std::optional<Instant> due() const;
 
  private:
   struct Follower {
     std::string listener;
-    std::string run;  ///< what ids start with
+    std::string run;  ///< start of run IDs
     std::optional<std::string> list;
     Instant until{};
     LogMessage message;
     Instant gathered_since{};
-    Instant second{};  ///< when the one began that is counted
+    Instant second{};  ///< start of the second in which bytes and lines are counted
     std::size_t bytes = 0;
     std::size_t lines = 0;
 
     [[nodiscard]] bool wants(const RunRef& of) const;
     [[nodiscard]] bool has_news() const;
-    /// Something of so many bytes is to be told. False: it is too much, and counted as left out.
+    /// Makes room for an entry of `size` bytes. Returns false if the limit is exceeded, and counts
+    /// the entry as dropped.
     bool begin(std::size_t size, Instant now);
   };
   std::vector<Follower> followers_;

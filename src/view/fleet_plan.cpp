@@ -21,7 +21,7 @@ Settings told_settings(const ListStatus& list) {
           {"program", escape_text(list.probed)}};
 }
 
-/// The same of a rule; the program is cut as in a beat.
+/// Returns the settings of a list config. The program is truncated as in a list report.
 Settings told_settings(const ListConfig& rule) {
   ListStatus list;
   list.concurrency = rule.concurrency;
@@ -39,7 +39,8 @@ ListVerdict::Kind kind_now(const ListStatus& list) {
   return on ? ListVerdict::Kind::runs : ListVerdict::Kind::disabled;
 }
 
-/// What the host has found out about a program: by this list, or by another one.
+/// Returns a list whose report has the probe result of a program: this list, or another list with
+/// the program.
 const ListStatus* known_of(const FleetHost& host, const std::string& prefix,
                            const std::string& program) {
   const ListStatus* known = nullptr;
@@ -133,7 +134,7 @@ std::vector<std::string> HostPlan::lines() const {
       case ListVerdict::Kind::unknown:
         lines.push_back(list + verdict.why);
         break;
-      case ListVerdict::Kind::gone:  // told among the changes
+      case ListVerdict::Kind::gone:  // it is among the changes
         break;
     }
   }

@@ -1,4 +1,5 @@
-// What another config would change on a host of the fleet, by what that host last told.
+// Changes that another config would cause on a host of the fleet, according to its heartbeat and
+// list reports.
 #pragma once
 
 #include <functional>
@@ -12,32 +13,32 @@
 
 namespace w8y {
 
-/// What a host would do with a list.
+/// Effect of a config on one list of a host.
 struct ListVerdict {
   enum class Kind {
     runs,
     disabled,
     refused,
-    unknown,  ///< its program has not been looked for there
-    gone,     ///< it is in the config no more
+    unknown,  ///< the host has not probed its program
+    gone,     ///< the list is not in the config
   };
   std::string prefix;
   Kind kind = Kind::runs;
-  std::string why;       ///< refused, unknown
-  bool changed = false;  ///< the host does something else with it now
+  std::string why;       ///< reason for refused or unknown
+  bool changed = false;  ///< whether the current state on the host is different
 };
 const char* verdict_name(ListVerdict::Kind kind);
 
 struct HostPlan {
-  bool same = false;                  ///< it has this very config
-  ReloadPlan changes;                 ///< of what a host tells: limits, and which program
+  bool same = false;                  ///< whether the host already has this config
+  ReloadPlan changes;                 ///< for the reported settings only: limits and the program
   std::vector<ListVerdict> verdicts;  ///< by prefix
 
-  /// A line per change, for people.
+  /// Returns one line per change, as text for the operator.
   [[nodiscard]] std::vector<std::string> lines() const;
 };
 
-/// Whether a program with these caps can serve the rule: empty, or why not.
+/// Returns why a program with these capabilities cannot serve the list; empty: it can.
 using WhyNot = std::function<std::string(const ListConfig& rule, const Caps& caps)>;
 /// `config`: as that host reads it, with its hash.
 HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& why_not);

@@ -1,4 +1,5 @@
-// Orders and answers as JSON. Read without trust: others may write these keys and channels.
+// Commands and replies as JSON. Input is untrusted, because other programs may write these keys and
+// channels.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +38,7 @@ const FleetCommandKind* command_kind(std::string_view name) {
 
 }  // namespace
 
-// ---- orders
+// ---- commands
 
 const char* command_name(FleetCommandKind kind) {
   for (const auto& [known, name] : command_names)
@@ -97,7 +98,7 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
   return order;
 }
 
-// ---- answers
+// ---- replies
 
 namespace {
 
@@ -198,7 +199,7 @@ std::string to_text(const FleetCommandResult& outcome) {
 std::string command_text(const FleetCommandResult& outcome) {
   std::string text = to_text(outcome);
   if (outcome.complete()) return text;
-  text.pop_back();  // its }
+  text.pop_back();  // the final }
   return text += R"(,"error":"not all hosts have done it"})";
 }
 

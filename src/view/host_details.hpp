@@ -1,4 +1,4 @@
-// What a page shows of another host besides its heartbeat.
+// Details that a page shows of another host, in addition to its heartbeat.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace w8y::view {
 
-/// What a page needs of one host.
+/// Details of one host that a page requests.
 struct HostWish {
   std::string id;
-  bool rows = false;         ///< its lists
-  std::int64_t minutes = 0;  ///< the last minutes, up to 60
+  bool rows = false;         ///< whether its lists are requested
+  std::int64_t minutes = 0;  ///< number of the last minutes, at most 60
 };
 
-/// The reply to a HostWish. All texts are JSON objects, parsed and bounded.
+/// Reply to a HostWish. All texts are JSON objects, parsed and bounded.
 struct HostDetails {
   std::string id;
   std::vector<std::pair<std::string, std::string>> rows;      ///< by list

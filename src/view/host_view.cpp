@@ -18,7 +18,7 @@ struct HostStateForm {
   }
 };
 
-// ---- the status of a host
+// ---- state of a host
 
 constexpr unsigned shown = api | host_page;
 using R = RedisStatus;
@@ -108,7 +108,7 @@ constexpr Field<H> host_fields[] = {
     {"slots", shown, write_slots<H>, read_slots<H>},
 };
 
-// ---- heartbeats, and the fleet as they show it
+// ---- heartbeats, and hosts of the fleet
 
 using B = HostHeartbeat;
 constexpr unsigned told = heartbeat | fleet;
@@ -189,7 +189,7 @@ std::string to_json(FleetHost&& host, bool lists, std::size_t most) {
   json.put("lists_error", host.lists_error);
   json.put("lists_truncated", host.lists_truncated);
   std::string text = json.take();
-  text.pop_back();  // its }; the lists of a host may be large, and are copied once
+  text.pop_back();  // the final }; the lists of a host may be large, and are copied once
   return text.append(",\"lists\":").append(array.take()).append("}");
 }
 

@@ -1,4 +1,4 @@
-// A host as it is shown: by itself, in its heartbeats, in the fleet.
+// JSON of a host: of this host, in heartbeats, and in the fleet.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,26 @@
 
 namespace w8y::view {
 
-/// Names of the members of this host, of a heartbeat, of a host of the fleet.
+/// Returns the names of the members of this host, of a heartbeat, and of a host of the fleet.
 std::vector<std::string_view> host_names(unsigned surfaces);
 
-/// Adds the fields of GET /api/v1/status, or with `host_page` those of GET /api/v1/live, which
-/// leave out what changes all the time.
+/// Adds the fields of GET /api/v1/status. With `host_page`, adds the fields of GET /api/v1/live,
+/// which exclude those that change all the time.
 void put_host(core::JsonObject& json, const HostStatus& host, Surface surface);
 /// Adds the fields of a host of GET /api/v1/fleet, without its lists.
 void put_host(core::JsonObject& json, const FleetHost& host);
-/// Returns the same as a JSON object, with `lists` also the lists: as many as `most` bytes can
-/// hold. Consumes the host, so that its lists and their JSON need no more memory than one of them.
+/// Returns a host of GET /api/v1/fleet as a JSON object. With `lists`, includes as many lists as
+/// fit into `most` bytes. Consumes the host, so that its lists and their JSON need no more memory
+/// than one of the two.
 std::string to_json(FleetHost&& host, bool lists,
                     std::size_t most = std::numeric_limits<std::size_t>::max());
-/// Adds what a fleet has besides its hosts.
+/// Adds the fields of a fleet, without its hosts.
 void put_fleet(core::JsonObject& json, const FleetView& view);
-/// Reads what put_fleet() wrote, and "hosts" beside it.
+/// Reads the output of put_fleet() and the member "hosts".
 FleetView read_fleet(const JsonFields& json);
 /// Reads the fields that put_host() writes.
 HostStatus read_host(const JsonFields& json);
-/// Reads the same of a host of the fleet, and "lists_error", "lists_truncated" and "lists".
+/// Reads a host of the fleet, with "lists_error", "lists_truncated" and "lists".
 FleetHost read_fleet_host(const JsonFields& json);
 
 }  // namespace w8y::view

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 7> schedule_states{
 constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "claimed",
                                                       "queued",  "stalled", "orphaned"};
 
-/// Bytes of a name on the page.
+/// Maximum number of bytes of a name on the page.
 constexpr std::size_t max_ring_name = 120;
 
 void write_name(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
@@ -30,7 +30,7 @@ struct State {
   }
 };
 
-/// Left out where it was not read.
+/// Bytes; omitted if they were not read.
 struct ReadBytes {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<std::string>& value, Surface) {
@@ -38,7 +38,7 @@ struct ReadBytes {
   }
 };
 
-/// A process id in a lock that others may have written.
+/// Process ID in a lock, which other programs may have written.
 struct Pid {
   static void write(core::JsonObject& json, std::string_view name, const std::string& value,
                     Surface) {
@@ -46,14 +46,14 @@ struct Pid {
   }
 };
 
-/// Left out where it is 0.
+/// Count; omitted if it is 0.
 struct KnownCount {
   static void write(core::JsonObject& json, std::string_view name, std::size_t value, Surface) {
     if (value > 0) json.put(name, value);
   }
 };
 
-/// Left out where it is false.
+/// Flag; omitted if it is false.
 struct SetFlag {
   static void write(core::JsonObject& json, std::string_view name, bool value, Surface) {
     if (value) json.put_json(name, "true");

@@ -9,8 +9,8 @@
 
 namespace w8y::view {
 
-/// Finds a member in a tree. An ordered_json compares it with all others, also while it is read: a
-/// hostile message of 1 MiB with 90,000 members would take seconds.
+/// A tree that finds members by name in logarithmic time. An ordered_json compares a name with all
+/// others, even while it parses: a hostile message of 1 MiB with 90,000 members would take seconds.
 using Json = nlohmann::json;
 
 struct JsonFields::Document {

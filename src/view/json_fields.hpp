@@ -1,4 +1,4 @@
-// Members of a JSON object that others wrote. A member that is missing or has another type is
+// Members of a JSON object from another program. A member that is missing or has another type is
 // empty, 0 or nullopt.
 #pragma once
 
@@ -25,11 +25,12 @@ class JsonFields {
 
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] std::string text(std::string_view name) const;
-  /// As JsonObject::put_bytes() writes them. nullopt: neither form is there, or both are.
+  /// Reads the output of JsonObject::put_bytes(). nullopt: neither form exists, or both do.
   [[nodiscard]] std::optional<std::string> bytes(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name,
                                                     IntegerRange range) const;
-  /// A count. 0 if the number is negative, or if the type or a double does not hold it exactly.
+  /// Returns a count. 0 if the number is negative, or if the type or a double does not hold it
+  /// exactly.
   template <typename Number>
   [[nodiscard]] Number number(std::string_view name) const {
     return static_cast<Number>(
@@ -42,20 +43,20 @@ class JsonFields {
   [[nodiscard]] bool is_text(std::string_view name) const;
   [[nodiscard]] bool is_flag(std::string_view name) const;
   [[nodiscard]] bool is_array(std::string_view name) const;
-  /// Returns the number of elements of an array; 0 if the value is no array.
+  /// Returns the number of elements of an array; 0 for any other value.
   [[nodiscard]] std::size_t count(std::string_view name) const;
-  /// The texts of an array; its other elements are left out.
+  /// Returns the texts of an array and omits other elements.
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   [[nodiscard]] std::optional<JsonFields> object(std::string_view name) const;
-  /// The objects of an array; its other elements are left out.
+  /// Returns the objects of an array and omits other elements.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view name) const;
-  /// Names of the members, sorted.
+  /// Returns the names of the members, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// A value as JSON, in ASCII; "null" where it is not there.
+  /// Returns a value as JSON, in ASCII; "null" if the member is missing.
   [[nodiscard]] std::string value(std::string_view name) const;
-  /// The text that was parsed, on one line in ASCII: fit for a terminal.
+  /// Returns the parsed text on one line of ASCII, fit for a terminal.
   [[nodiscard]] std::string whole() const;
-  /// The same with another value of one of its members.
+  /// Returns that text with another value of one of its members.
   [[nodiscard]] std::string whole_with(std::string_view name, std::string_view value) const;
 
  private:
@@ -67,7 +68,7 @@ class JsonFields {
   const void* object_;  ///< in the document
 };
 
-/// A number as JSON: "2.5", "3.0".
+/// Returns a number as JSON: "2.5", "3.0".
 std::string real_json(double number);
 
 }  // namespace w8y::view

@@ -14,9 +14,10 @@ namespace w8y {
 
 namespace {
 
-/// Longer texts are none of ours.
+/// Maximum number of bytes of statistics; longer texts are ignored.
 constexpr std::size_t max_stats = 1024;
-/// As they stand in the figures: no label has what others write there.
+/// States in the statistics. Other names are ignored, so that metrics have no labels from other
+/// programs.
 constexpr std::array known_states = {"length",      "free",    "running", "delayed",
                                      "quarantined", "claimed", "stalled", "queued",
                                      "due",         "bad",     "died"};
@@ -44,7 +45,7 @@ std::optional<WallTime> time_in(const std::vector<json_text::Member>& members,
   return ms ? std::optional(WallTime(static_cast<std::int64_t>(*ms))) : std::nullopt;
 }
 
-/// The quarter of the first, then the lap of it and of each that followed: 0, where none was known.
+/// Returns the first quarter of an hour, then the cycle time of each quarter: 0 = not known.
 std::string cycles_text(const std::vector<CycleAt>& cycles) {
   std::string text = "[" + std::to_string(cycles.front().quarter_hour);
   std::int64_t next = cycles.front().quarter_hour;

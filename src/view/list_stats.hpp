@@ -1,4 +1,4 @@
-// What was asked of lists by one host, for all of their fleet (w8y-keys(7)).
+// Statistics of lists, collected by one host for the whole fleet (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>
@@ -12,37 +12,38 @@
 
 namespace w8y {
 
-/// Figures are asked for again after so long, those of long lists later: they cost Redis more, and
-/// change more slowly.
+/// Interval in which statistics are collected again. Statistics of long lists cost Redis more and
+/// change more slowly, so that they are collected less often.
 inline constexpr Duration stats_period = std::chrono::seconds(10);
 inline constexpr Duration long_list_period = std::chrono::seconds(30);
 inline constexpr std::uint64_t long_list = 100'000;
-/// Older ones are not shown.
+/// Age after which statistics are not shown.
 inline constexpr Duration stats_life = std::chrono::minutes(2);
 
 Duration period_of(const ListStats& stats);
 
-/// Laps are kept for so many quarters of an hour: six hours.
+/// Number of quarters of an hour whose cycle times are kept: 6 hours.
 inline constexpr std::int64_t cycles_kept = 24;
-/// The cycles that were known before, and this one.
+/// Returns the known cycle times with the current one.
 std::vector<CycleAt> cycles_with(std::vector<CycleAt> before, WallTime at,
                                  std::optional<WallTime> cycle);
 
-/// A JSON object.
+/// Returns a JSON object.
 std::string to_text(const ListStats& stats);
-/// nullopt: not what to_text() writes. Unknown members are none of our business.
+/// nullopt: the text is not the output of to_text(). Unknown members are ignored.
 std::optional<ListStats> parse_list_stats(std::string_view text);
 
 struct FleetCounts {
-  std::size_t hosts = 0;     ///< that are there; silent ones are not counted
-  std::size_t outdated = 0;  ///< of these: another config was applied elsewhere
-  WallTime at{0};            ///< by Redis's clock
+  std::size_t hosts = 0;     ///< live hosts, without unresponsive ones
+  std::size_t outdated = 0;  ///< number of these hosts with an outdated config
+  WallTime at{0};            ///< by the clock of Redis
 };
 std::string to_text(const FleetCounts& counts);
 std::optional<FleetCounts> parse_fleet_counts(std::string_view text);
 FleetCounts count(const FleetView& view);
 
-/// Places that it takes for `items` runs of that length to begin within `overdue_after`.
+/// Returns the number of slots with which `items` runs of that duration start within
+/// `overdue_after`.
 std::uint64_t places_for(std::uint64_t items, Duration mean_run, Duration overdue_after);
 
 }  // namespace w8y

@@ -12,17 +12,17 @@ namespace w8y::view {
 
 namespace {
 
-/// Runs of a list that pages show, and bytes of each of their items.
+/// Maximum number of runs of a list on pages, and of bytes of each of their items.
 constexpr std::size_t max_page_runs = 8;
 constexpr std::size_t max_page_item = 160;
-/// Bytes of a text that says why.
+/// Maximum number of bytes of a reason.
 constexpr std::size_t max_reason = 512;
 
 struct ListStateForm {
   static void write(core::JsonObject& json, std::string_view name, ListState state, Surface) {
     json.put(name, state_name(state));
   }
-  static void read(const JsonFields&, std::string_view, ListState&) {}  // read_list() does
+  static void read(const JsonFields&, std::string_view, ListState&) {}  // read_list() reads it
 };
 
 struct PauseForm {
@@ -134,7 +134,7 @@ struct QueuesForm {
   }
 };
 
-// ---- figures, which a list may have or not
+// ---- statistics, which a list may lack
 
 void write_items(core::JsonObject& json, std::string_view name, const ListStats& stats, Surface) {
   core::AsciiObject items(128);
@@ -149,7 +149,7 @@ void read_items(const JsonFields& json, std::string_view name, ListStats& stats)
     stats.items.push_back({state, items->number<std::uint64_t>(state)});
 }
 
-/// When each quarter of an hour began, and the lap in it.
+/// Writes the start of each quarter of an hour, and its cycle time.
 void write_cycles(core::JsonObject& json, std::string_view name, const ListStats& stats, Surface) {
   constexpr std::int64_t quarter_ms = std::int64_t{15} * 60 * 1000;
   if (stats.cycles.empty()) return;
@@ -162,7 +162,7 @@ void write_cycles(core::JsonObject& json, std::string_view name, const ListStats
   json.put_json(name, core::json_array(stats.cycles, cycle_json));
 }
 
-/// Left out where it is not known.
+/// Number; omitted if it is not known.
 struct KnownNumber : MaybeNumber {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<std::uint64_t>& value, Surface surface) {
@@ -179,7 +179,7 @@ struct EstimatedForm : Flag {
 constexpr Field<ListStats> figure_fields[] = {
     {"items", api | detail | page, write_items, read_items},
     field<ListStats, EstimatedForm, &ListStats::estimated>("items_estimated", api | detail | page),
-    // Not on pages: it changes with each query, and each change sends the list again.
+    // Not on pages: the time changes with each query, and each change sends the list again.
     field<ListStats, Time, &ListStats::at>("items_at_ms", api | detail),
     field<ListStats, KnownTime, &ListStats::cycle>("cycle_ms", api | detail | page),
     field<ListStats, KnownTime, &ListStats::longest_wait>("longest_wait_ms", api | detail | page),

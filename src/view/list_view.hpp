@@ -1,4 +1,4 @@
-// A list as it is shown: on its host, in the fleet, on pages.
+// JSON of a list: on its host, in the fleet, and on pages.
 #pragma once
 
 #include <optional>
@@ -13,26 +13,26 @@
 
 namespace w8y::view {
 
-/// A JSON object with the fields that show on `surface`.
+/// Returns a JSON object with the fields that show on `surface`.
 std::string to_json(const ListStatus& list, Surface surface);
 /// Adds these fields.
 void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface);
 /// Reads the output of to_json(). nullopt: the state is missing or unknown.
 std::optional<ListStatus> read_list(const JsonFields& json, Surface surface);
-/// A list report. nullopt: not JSON, or longer than a host writes.
+/// Reads a list report. nullopt: not JSON, or longer than a host writes.
 std::optional<ListStatus> read_report(const std::string& prefix, std::string_view text);
-/// What pausing and resuming a list came to.
+/// Returns the JSON of pausing and of resuming a list.
 std::string pause_json(const std::string& list, const Pause& pause);
 std::string resume_json(const std::string& list, bool was_paused);
 /// Returns a hash of the fields that do not change with each run.
 std::size_t settled_hash(const ListStatus& list);
 
-/// Names of the members of a list on these surfaces.
+/// Returns the names of the members of a list on these surfaces.
 std::vector<std::string_view> list_names(unsigned surfaces);
 
-/// Each counter by its name: "timed_out".
+/// Returns each counter with its name, such as "timed_out".
 std::vector<std::pair<const char*, std::uint64_t>> counts_of(const RunCounters& counters);
-/// Runs that failed, crashed, timed out or were lost.
+/// Returns the number of runs that failed, crashed, timed out or were lost.
 std::uint64_t failures(const RunCounters& counters);
 
 }  // namespace w8y::view

@@ -18,7 +18,7 @@ std::string number(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// "a", "a and b", "a, b, c and 297 more"
+/// Returns "a", "a and b" or "a, b, c and 297 more".
 std::string joined(const std::vector<std::string>& parts, std::size_t all) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -37,7 +37,7 @@ bool is_served(ListState state) {
          state != ListState::probing;
 }
 
-/// Items in a state, as far as it is known.
+/// Returns the number of items in a state; 0 if it is not known.
 std::uint64_t jobs_in_state(const ListStatus& list, std::string_view state) {
   if (!list.stats) return 0;
   for (const auto& [name, items] : list.stats->items)
@@ -49,7 +49,7 @@ bool counts_items(Kind kind) {
   return kind == Kind::quarantined || kind == Kind::invalid || kind == Kind::died;
 }
 
-/// What there is not is no trouble.
+/// Returns whether Redis is available, or the config has none.
 bool is_usable(const HostStatus& host) {
   return !host.has_redis || (host.redis.connected && host.redis.error.empty());
 }
@@ -106,7 +106,7 @@ Problems::Problems(HostStatus host) : host_(std::move(host)) {}
 void Problems::add(const ListStatus& list) {
   const bool usable = is_usable(host_);
   if (!usable && is_served(list.state)) ++waiting_;
-  // Why a list of Gearman is, its servers say.
+  // For a list of Gearman, the servers report the reason.
   if (usable && host_.format_conflict.empty() && list.state == ListState::unavailable &&
       list.function.empty())
     add(Kind::unavailable, list.why, list);
@@ -145,7 +145,7 @@ void Problems::add_failures(const ListStatus& list) {
   cause.last = std::max(cause.last, list.last_error_at);
 }
 
-/// "a and b"; for items "3 in a and 1 in b".
+/// Returns "a and b", or for items "3 in a and 1 in b".
 std::string Problems::names_of(Kind kind, const Cause& cause) {
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < cause.first.size(); ++i)

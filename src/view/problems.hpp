@@ -1,4 +1,5 @@
-// What is wrong on a host: one entry per cause, however many lists it concerns; the worst first.
+// Problems of a host: one entry per cause, however many lists it concerns. The most severe one is
+// first.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +14,39 @@
 namespace w8y {
 
 struct Problem {
-  /// In the order in which they are told.
+  /// Sorted by severity, the most severe first.
   enum class Kind {
-    redis,        ///< it can't be used
+    redis,        ///< Redis is unavailable
     format,       ///< a live host of the fleet that started earlier uses another format
-    gearman,      ///< a gearmand can't be used
+    gearman,      ///< a gearmand is unavailable
     unavailable,  ///< Redis refuses some lists
     clock,        ///< the clock of Redis jumped within the last hour
-    write_error,  ///< it refuses part of what is written of runs
-    starved,      ///< this host is short of something
-    quarantined,  ///< items that wait for an operator
+    write_error,  ///< Redis refuses part of the settlements
+    starved,      ///< the host has a shortage of processes, descriptors, memory or disk space
+    quarantined,  ///< items that are quarantined until an operator releases them
     invalid,      ///< jobs whose schedule is invalid: status BAD
     died,         ///< jobs that failed and do not run again: status DIE
-    failing,      ///< runs that did not succeed, the last one not long ago
-    overdue,      ///< items wait longer for their turn than their list's overdue_after
+    failing,      ///< runs that did not succeed within the last hour
+    overdue,      ///< items wait longer for a run than overdue_after of their list
     paused,
-    ineligible,       ///< lists that this host can't serve
-    config_outdated,  ///< the config in force is not the one in the file, as far as this host knows
-    quiet,            ///< this host begins no new runs
+    ineligible,       ///< lists that this host cannot serve
+    config_outdated,  ///< the config in force is not the latest one, as far as this host knows
+    quiet,            ///< the host starts no new runs
     draining,
   };
   Kind kind = Kind::redis;
-  std::string text;                ///< a sentence for people
-  std::size_t lists = 0;           ///< that it concerns; 0: the host as a whole
-  std::vector<std::string> first;  ///< the prefixes of the first few of them
-  std::uint64_t count = 0;         ///< of items or runs; 0: of neither
+  std::string text;                ///< a sentence for the operator
+  std::size_t lists = 0;           ///< number of lists; 0: the problem concerns the whole host
+  std::vector<std::string> first;  ///< prefixes of the first lists
+  std::uint64_t count = 0;         ///< number of items or runs; 0: the problem is about neither
 };
 
-/// Gathers them: the host first, then each list; then all at once.
+/// Collects problems: first of the host, then of each list. take() returns them.
 class Problems {
  public:
-  /// A run that did not succeed is told for so long.
+  /// Time for which a run that did not succeed is a problem.
   static constexpr Duration fresh = std::chrono::hours(1);
-  /// Lists that are named, and causes of one kind that are told one by one.
+  /// Maximum number of lists that a problem names, and of problems of one kind.
   static constexpr std::size_t max_named = 3;
   static constexpr std::size_t max_causes = 20;
 
@@ -57,9 +58,9 @@ class Problems {
   struct Cause {
     std::size_t lists = 0;
     std::vector<std::string> first;       ///< prefixes
-    std::vector<std::uint64_t> of_first;  ///< what each of these counts
+    std::vector<std::uint64_t> of_first;  ///< count of each of these lists
     std::uint64_t count = 0;
-    std::uint64_t of = 0;  ///< runs in all
+    std::uint64_t of = 0;  ///< total number of runs
     WallTime last{0};
   };
   void add(Problem::Kind kind, const std::string& why, const ListStatus& list,
@@ -69,15 +70,15 @@ class Problems {
   [[nodiscard]] Problem told(Problem::Kind kind, const std::string& why, const Cause& cause) const;
 
   const HostStatus host_;
-  std::size_t waiting_ = 0;  ///< lists that would be served if Redis were there
-  /// By kind and by what is wrong.
+  std::size_t waiting_ = 0;  ///< lists that would be served if Redis were available
+  /// By kind and reason.
   std::map<std::pair<Problem::Kind, std::string>, Cause> causes_;
 };
 
-/// "redis", "quarantined", …
+/// Returns the name of the kind: "redis", "quarantined", …
 const char* kind_name(Problem::Kind kind);
 
-/// A JSON object (w8y-api(7)).
+/// Returns a JSON object (w8y-api(7)).
 std::string to_json(const Problem& problem);
 /// Part of a problem in JSON that w8yctl prints.
 struct ShownProblem {

@@ -12,19 +12,19 @@ namespace w8y::view {
 
 namespace {
 
-/// Members of an entry; w8yd writes less than 20.
+/// Maximum number of members of an entry; w8yd writes less than 20.
 constexpr std::size_t max_members = 64;
-/// About as long as an event is.
+/// Approximate number of bytes of an event.
 constexpr std::size_t usual_event = 300;
 
-/// Left out where it is not known.
+/// Time; omitted if it is not known.
 struct RecordTime : KnownTime {
   static void read(const JsonFields& json, std::string_view name, std::optional<WallTime>& time) {
     time = json.ms(name);
   }
 };
 
-/// Left out where there is none.
+/// Number; omitted if there is none.
 struct SomeNumber {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<std::int64_t>& number, Surface) {

@@ -53,7 +53,7 @@ struct ProgressForm {
   }
 };
 
-/// Left out where the kind of work has none.
+/// Fencing token; omitted if runs of this kind have none.
 struct FenceForm : MaybeNumber {
   static void write(core::JsonObject& json, std::string_view name,
                     const std::optional<std::uint64_t>& fence, Surface) {

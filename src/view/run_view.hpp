@@ -1,4 +1,4 @@
-// An active run as it is shown: on its host, to other hosts, on pages.
+// JSON of an active run: on its host, for other hosts, and on pages.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace w8y::view {
 struct RunView {
   std::string list;
   RunStatus status;
-  /// Time since its start. Also right on a host whose clock differs.
+  /// Time since its start. Correct even if the clock of its host is wrong.
   std::optional<WallTime> age;
-  std::string tail;  ///< what it wrote to standard error so far, if that was asked for
+  std::string tail;  ///< standard error so far, if requested
 
-  std::string host;     ///< that runs it; not in JSON of its own host
-  std::string host_id;  ///< the same
+  std::string host;     ///< host of the run; not in JSON of its own host
+  std::string host_id;  ///< ID of that host
 };
 
-/// A run as GET /api/v1/status has it.
+/// Returns a run as in GET /api/v1/status.
 std::string to_json(const RunStatus& run);
-/// With its list; and with its host, if that is known.
+/// Returns a run with its list, and with its host if it is known.
 std::string to_json(const RunView& run);
 /// nullopt: it has no ID.
 std::optional<RunView> read_run(const JsonFields& json);
@@ -33,10 +33,10 @@ std::optional<Progress> read_progress(const JsonFields& json);
 /// Reads "item" and, for a long item, "item_length"; nullopt: there is no "item".
 std::optional<DisplayItem> read_item(const JsonFields& json);
 
-/// Writes what read_item() reads.
+/// Writes the input of read_item().
 void put_item(core::JsonObject& json, std::string_view name, const DisplayItem& item);
 
-/// The first bytes of an item, which do not end within a character.
+/// Returns the first bytes of an item, without a part of a character.
 DisplayItem shortened(const DisplayItem& item, std::size_t most);
 
 }  // namespace w8y::view

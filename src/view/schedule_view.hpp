@@ -1,4 +1,4 @@
-// Schedules and feeds of jobs in numbers, as GET /api/v1/schedules and /feeds show them.
+// Statistics of schedules and of feeds of jobs, as in GET /api/v1/schedules and /feeds.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct ScheduleView {
   bool halted = false;
   std::vector<Queue> queues;  ///< of the config
   std::int64_t timeline = 0;  ///< jobs on the timeline
-  std::int64_t late = 0;      ///< due, and in no queue yet
+  std::int64_t late = 0;      ///< jobs that are due and not queued yet
   std::vector<DueJob> next;   ///< the first jobs on the timeline
-  /// Jobs that are due in each quarter of an hour of the next day; empty if there are none.
+  /// Number of jobs that become due in each quarter of an hour of the next day; empty if there are
+  /// none.
   std::vector<std::int64_t> due_per_15min;
 };
 
@@ -37,8 +38,8 @@ struct FeedView {
   std::int64_t cancelled = 0;
   std::int64_t stalled = 0;
   std::int64_t published = 0;      ///< since the feed was created
-  std::int64_t finished = 0;       ///< the same
-  std::optional<WallTime> oldest;  ///< when the job was put that is claimed next
+  std::int64_t finished = 0;       ///< since the feed was created
+  std::optional<WallTime> oldest;  ///< time at which the next job to claim was published
 };
 
 std::string to_json(const ScheduleView& schedule);

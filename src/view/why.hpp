@@ -1,8 +1,8 @@
-// Why does it not run, or not faster? Facts in, sentences out: the first one is the answer, the
-// others say what it comes from and what to do.
+// Explains why an item does not run, or what limits a list. The input is facts, the output is
+// sentences: the first sentence is the answer, the others give its cause and a remedy.
 //
-// Facts come from Redis and from the hosts of the fleet; whoever has gathered them asks here. All
-// times are Redis's. Names and texts of others are escaped here.
+// The caller collects the facts from Redis and from the hosts of the fleet. All times are by the
+// clock of Redis. Names and texts of other programs are escaped here.
 #pragma once
 
 #include <cstddef>
@@ -27,24 +27,23 @@
 namespace w8y {
 
 struct WhySentence {
-  std::string kind;                             ///< "paused", "limit", …: w8y-api(7) has them all
-  std::string text;                             ///< one line, fit for a terminal
-  std::vector<std::string> hosts;               ///< that it is about, as they are called
+  std::string kind;                ///< "paused", "limit", …; see w8y-api(7) for all kinds
+  std::string text;                ///< one line, fit for a terminal
+  std::vector<std::string> hosts;  ///< names of the hosts that the sentence is about
   std::map<std::string, std::int64_t> numbers;  ///< by name: "remaining_ms"
   std::map<std::string, std::string> texts;     ///< by name: "run"
 };
 
 struct Why {
-  /// Of the item: "running", "delayed", …, "unknown"; of a list: "running", "held", "idle",
-  /// "unknown".
+  /// Item: "running", "delayed", …, "unknown". List: "running", "held", "idle", "unknown".
   std::string state;
   std::vector<WhySentence> sentences;
 
-  /// There is no such item, or no such list.
+  /// Returns whether there is no such item or list.
   [[nodiscard]] bool unknown() const { return state == "unknown"; }
 };
 
-/// JSON of GET /api/v1/lists/LIST/why and …/items/ITEM/why. `age`: of the facts.
+/// Returns the JSON of GET /api/v1/lists/LIST/why and …/items/ITEM/why. `age`: age of the facts.
 std::string why_json(const Why& why, const std::string& list, const std::optional<Item>& item,
                      WallTime age);
 
@@ -54,54 +53,55 @@ struct WhyList {
   std::string name;
   SourceKind kind = SourceKind::circular;
   WallTime now{0};
-  /// How times are shown; by default "2026-01-31T12:34:56Z".
+  /// Format of times; by default "2026-01-31T12:34:56Z".
   std::string (*time_text)(WallTime time) = nullptr;
 
   std::string fleet;
-  std::string fleet_error;  ///< why its hosts can't be seen; empty: they can
-  /// Each with the list, if its config has it. The reply of a host to the command
-  /// `runs` overrides its last heartbeat.
+  std::string fleet_error;  ///< why the hosts of the fleet cannot be read; empty: they can
+  /// Each with the list, if its config has it. The reply of a host to the command `runs` overrides
+  /// its last heartbeat.
   std::vector<FleetHost> hosts;
-  bool has_keys = true;  ///< Redis has something of that name
+  bool has_keys = true;  ///< whether Redis has keys of the list
   std::optional<Pause> pause;
-  /// Of a schedule: who has halted it; may be empty.
+  /// Schedule: the operator who halted it; may be empty.
   std::optional<std::string> halted;
-  std::size_t fleet_runs = 0;  ///< that count for fleet_concurrency
+  std::size_t fleet_runs = 0;  ///< runs that count for fleet_concurrency
 };
 
-/// An item of a circular list, a job of a schedule or of a feed.
+/// An item of a circular list, a job of a schedule or a job of a feed.
 struct WhyItem : view::ItemView {
   WhyItem() = default;
   explicit WhyItem(view::ItemView item) : view::ItemView(std::move(item)) {}
 
-  bool listed = true;  ///< false: it was taken off the list, and its lock or quarantine is left
+  /// False: the item was removed from the list, but its lock or quarantine remains.
+  bool listed = true;
   std::optional<Progress> progress;
-  bool stopping = false;      ///< its run was told to end
-  unsigned max_failures = 0;  ///< of jobs; 0: not known, or none
-  /// The last failed run. Its `reason` ends with the last line that it wrote to standard error.
+  bool stopping = false;      ///< an operator cancelled its run, which is stopping
+  unsigned max_failures = 0;  ///< of jobs; 0 = not known, or no limit
+  /// Last failed run. Its `reason` ends with the last line of its standard error.
   std::optional<view::RunRecord> last_failure;
 };
 
-/// The items of a list in figures.
+/// Statistics of the items of a list.
 struct WhyItems {
-  std::size_t length = 0;                     ///< of all
-  std::size_t examined = 0;                   ///< of them; the figures below are of these
-  std::map<std::string, std::size_t> states;  ///< view::item_states()
-  // Of those that rest.
+  std::size_t length = 0;    ///< of all items
+  std::size_t examined = 0;  ///< number of items that the following statistics cover
+  std::map<std::string, std::size_t> states;  ///< by state, as in view::item_states()
+  // Delayed items only.
   std::optional<Duration> first_free;
   std::optional<Duration> last_free;
-  // Of a schedule.
+  // Schedules only.
   std::optional<WallTime> next_due;
-  std::size_t late = 0;                                     ///< due, and in no queue yet
-  std::vector<std::pair<std::string, std::size_t>> queues;  ///< code, jobs
+  std::size_t late = 0;  ///< jobs that are due and not queued yet
+  std::vector<std::pair<std::string, std::size_t>> queues;  ///< code, number of jobs
 };
 
 // ---- answers
 
-/// A time for a client that shows it in its own zone: milliseconds between two U+001E, which no
-/// other text in a sentence contains.
+/// Returns a time for a client that shows it in its own zone: milliseconds between two U+001E,
+/// which no other text in a sentence contains.
 std::string marked_time(WallTime time);
-/// The text with its marked times as `time_text` writes them.
+/// Returns the text with its marked times in the format of `time_text`.
 std::string with_times(std::string_view text, std::string (*time_text)(WallTime time));
 
 /// Applies replies to the lists and heartbeats of their hosts. A host whose reply has no list does
@@ -109,9 +109,9 @@ std::string with_times(std::string_view text, std::string (*time_text)(WallTime 
 void add_replies(std::vector<FleetHost>& hosts, const FleetCommandResult& replies);
 
 Why why_item(const WhyList& list, const WhyItem& item);
-/// What keeps the list from going faster.
+/// Explains what limits a list.
 Why why_list(const WhyList& list, const WhyItems& items);
-/// Redis can't be asked: what the host that was asked knows itself.
+/// Explains with the facts of one host, because Redis is unavailable.
 Why why_unavailable(const std::string& host, const std::string& error,
                     std::optional<WallTime> since, WallTime now,
                     std::string (*time_text)(WallTime time) = nullptr);

@@ -1,4 +1,4 @@
-// What keeps a list from going faster, as a whole.
+// Explains what limits a list as a whole.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ std::size_t in_state(const WhyItems& items, const char* state) {
   return found == items.states.end() ? 0 : found->second;
 }
 
-/// What is waiting to be taken.
+/// Returns the number of items that can be claimed.
 std::size_t takeable(SourceKind kind, const WhyItems& items) {
   switch (kind) {
     case SourceKind::circular:
@@ -37,7 +37,7 @@ const char* thing_of(SourceKind kind) {
   return kind == SourceKind::circular ? "item" : "job";
 }
 
-/// "3 free, 8 running"
+/// Returns text such as "3 free, 8 running".
 std::string states_text(const WhyItems& items) {
   std::string text;
   for (const auto& [state, count] : items.states)
@@ -65,7 +65,7 @@ std::string rests_until(const WhyItems& items) {
   return text + ".";
 }
 
-/// Nothing is there to be taken: the first sentence says so.
+/// Returns sentences if no item can be claimed; the first one says so.
 std::vector<WhySentence> nothing_to_take(const WhyList& list, const WhyItems& items) {
   std::vector<WhySentence> all;
   const std::size_t running = in_state(items, "running") + in_state(items, "claimed");
@@ -106,7 +106,7 @@ void add(std::vector<WhySentence>& all, std::vector<WhySentence> more) {
   for (WhySentence& each : more) all.push_back(std::move(each));
 }
 
-/// How many jobs there are is not for a worker to know.
+/// Explains a list of Gearman. A worker cannot read the number of jobs.
 Why why_gearman(const WhyList& list) {
   std::size_t running = 0;
   for (const FleetHost& host : list.hosts)
@@ -171,7 +171,7 @@ Why why_list(const WhyList& list, const WhyItems& items) {
   std::size_t free = takeable(list.kind, items);
   if (held.empty())
     for (const auto& [code, queued] : items.queues) {
-      // Told already, or the same for all of them.
+      // Reported already, or the same reason for all queues.
       auto why_not = core::hindrances(list, code);
       if (why_not.empty() || why_not.front().kind != "queue_unserved") continue;
       free -= std::min(free, queued);

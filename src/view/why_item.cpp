@@ -1,4 +1,4 @@
-// Why an item of a list, or a job, does not run.
+// Explains why an item of a list, or a job, does not run.
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -14,7 +14,7 @@ using core::sentence;
 
 namespace {
 
-/// Bytes of an item in a sentence.
+/// Maximum number of bytes of an item in a sentence.
 constexpr std::size_t max_of_item = 128;
 
 std::string item_text(const WhyItem& item) {
@@ -23,7 +23,7 @@ std::string item_text(const WhyItem& item) {
   return text;
 }
 
-/// "the item x of work"
+/// Returns text such as "the item x of work".
 std::string named(const WhyList& list, const WhyItem& item, bool capital = true) {
   std::string text = list.kind == SourceKind::circular ? "he item " : "he job ";
   return (capital ? "T" : "t") + text + item_text(item) + " of " + core::list_text(list);
@@ -43,7 +43,7 @@ void put_run(WhySentence& told, const WhyItem& item) {
     told.numbers["remaining_ms"] = std::chrono::duration_cast<WallTime>(*item.left).count();
 }
 
-/// What others write into a lock is not ours to understand.
+/// Explains a lock of another program, whose value w8y does not interpret.
 WhySentence other_holder(const WhyList& list, const WhyItem& item) {
   std::string text = named(list, item);
   const bool circular = list.kind == SourceKind::circular;
@@ -94,7 +94,7 @@ std::string outcome_words(const std::string& outcome) {
   return escape(outcome);
 }
 
-/// What the history knows of the last one.
+/// Adds the last failed run from the history.
 void add_failures(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
   if (!item.last_failure) return;
   const view::RunRecord& last = *item.last_failure;
@@ -228,7 +228,7 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
   return all;
 }
 
-/// In its queue, or next to be taken.
+/// Explains a job in its queue, including the next one to be claimed.
 WhySentence queued(const WhyList& list, const WhyItem& item) {
   const std::size_t others = item.queue_position > 0 ? item.queue_position - 1 : 0;
   std::string text = named(list, item);
@@ -272,7 +272,7 @@ void add_cancels(const WhyItem& item, std::vector<WhySentence>& all) {
   all.push_back(std::move(told));
 }
 
-/// Free to be taken: what keeps it, or that nothing does.
+/// Explains an item that can be claimed: what prevents its run, or that nothing does.
 std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all = core::hindrances(list, item.queue);
   const bool free = all.empty();
@@ -324,7 +324,7 @@ std::vector<WhySentence> job(const WhyList& list, const WhyItem& item) {
   return all;
 }
 
-/// What will keep it when it is free again.
+/// Returns whether the state ends, so that reasons of the list follow for the time after it.
 bool is_passing(const WhyList& list, const WhyItem& item) {
   if (item.state == "scheduled") return !is_late(list, item);
   return item.state == "delayed" || item.state == "quarantined";

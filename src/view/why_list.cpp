@@ -1,4 +1,4 @@
-// Why a list does not run, or not faster.
+// Explains why a list does not run, or what limits it.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -16,12 +16,12 @@ namespace {
 
 using Sentences = std::vector<WhySentence>;
 
-/// The list as the host has it; nullptr: it is not in its config.
+/// Returns the list as the host has it; nullptr if it is not in the config of the host.
 const ListStatus* list_of(const FleetHost& host) {
   return host.lists.empty() ? nullptr : &host.lists.front();
 }
 
-/// Why the host does not serve the list.
+/// Returns why the host does not serve the list.
 const std::string& reason_of(const FleetHost& host) {
   return host.lists.empty() || !host.error.empty() ? host.error : host.lists.front().why;
 }
@@ -30,7 +30,7 @@ bool is(const FleetHost& host, HostState state) {
   return std::string_view(host.state()) == state_name(state);
 }
 
-/// What a host is to a list.
+/// Relation of a host to a list.
 enum class Role {
   no_list,
   serves,
@@ -70,7 +70,7 @@ bool works_on(const FleetHost& host, std::string_view queue) {
   return std::find(list->queues.begin(), list->queues.end(), queue) != list->queues.end();
 }
 
-/// What hosts of one role, for one reason, are told as.
+/// Hosts with the same role for the same reason, which one sentence reports.
 struct Group {
   Role role;
   std::string why;
@@ -82,7 +82,7 @@ std::vector<Group> groups_of(const WhyList& list) {
   for (const FleetHost& host : list.hosts) {
     const Role role = role_of(host);
     if (role == Role::serves || role == Role::no_list) continue;
-    // Since when each is silent is each one's own.
+    // Each unresponsive host has a time of its own.
     const std::string why = role == Role::silent ? host.heartbeat.host : reason_of(host);
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
       return group.role == role && group.why == why;
@@ -102,7 +102,7 @@ std::string hosts_text(const std::vector<std::string>& names) {
   return names.size() == 1 ? "The host " + name_all(names) : "The hosts " + name_all(names);
 }
 
-/// ": …", or the end of the sentence.
+/// Returns ": " and the reason, or the end of the sentence.
 std::string because(const std::string& why) {
   return why.empty() ? "." : ": " + ended(escape(why));
 }
@@ -170,7 +170,7 @@ Sentences group_sentences(const WhyList& list) {
   return all;
 }
 
-// ---- at its limits
+// ---- hosts at their limits
 
 bool at_limit(const FleetHost& host) {
   return list_of(host)->running >= list_of(host)->concurrency;
@@ -179,7 +179,7 @@ bool out_of_places(const FleetHost& host) {
   return host.heartbeat.slots_limit > 0 && host.heartbeat.slots_used >= host.heartbeat.slots_limit;
 }
 
-/// By its own words, where the figures don't say it.
+/// Returns whether the host is at a limit, by its numbers or by the reason that it reports.
 bool is_full(const FleetHost& host) {
   return at_limit(host) || out_of_places(host) ||
          (list_of(host)->state == ListState::full && !reason_of(host).empty());
@@ -215,7 +215,8 @@ WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only
   return told;
 }
 
-/// The largest that any of them has, since each goes by its own config; 0: one of them has none.
+/// Returns the largest limit of the hosts, since each applies its own config; 0: one of them has no
+/// limit.
 unsigned fleet_limit(const std::vector<const FleetHost*>& hosts) {
   unsigned limit = 0;
   for (const FleetHost* host : hosts) {
@@ -236,7 +237,7 @@ std::optional<WhySentence> fleet_full(const WhyList& list,
   return told;
 }
 
-// ---- orders of people
+// ---- commands of operators
 
 WhySentence paused_sentence(const WhyList& list) {
   const Pause& pause = *list.pause;
@@ -264,7 +265,7 @@ WhySentence halted_sentence(const WhyList& list) {
   return told;
 }
 
-/// Nobody serves it: why not.
+/// Explains why no host serves the list.
 Sentences nobody_serves(const WhyList& list) {
   if (list.hosts.empty())
     return {sentence("no_hosts",
@@ -287,7 +288,7 @@ Sentences nobody_serves(const WhyList& list) {
   return all;
 }
 
-/// No host that serves it works on this queue.
+/// Explains that no serving host serves this queue.
 Sentences nobody_works(const WhyList& list, std::string_view queue) {
   std::string known;
   for (const FleetHost& host : list.hosts) {

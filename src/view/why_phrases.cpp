@@ -13,7 +13,7 @@ namespace w8y::core {
 
 namespace {
 
-/// Names in a sentence.
+/// Maximum number of names in a sentence.
 constexpr std::size_t max_named = 5;
 
 }  // namespace

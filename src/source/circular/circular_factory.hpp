@@ -11,7 +11,7 @@ class RedisSession;
 
 namespace w8y::source {
 
-/// The source of a circular list in Redis.
+/// Makes the source of a circular list in Redis.
 std::unique_ptr<Source> make_circular(const std::shared_ptr<store::RedisSession>& session,
                                       IdlePolls& idle, SourceHandler& handler);
 

@@ -14,7 +14,7 @@ store::Rest rest_for(Duration time, bool after_failure) {
   return store::RestFor{after_failure, time};
 }
 
-/// What the executor's last word says of it.
+/// Returns the cooldown in the executor's `complete` message.
 std::optional<Duration> own_cooldown(const EndedRun& run) {
   return run.end.complete ? run.end.complete->cooldown : std::nullopt;
 }
@@ -25,9 +25,10 @@ Disposition after_failure(const EndedRun& run) {
   if (rule.max_failures > 0 && failures >= rule.max_failures)
     return {store::Quarantine{}, store::FailureCount::increment};
   Duration rest = backoff_after(rule.backoff, failures);
-  // What the executor says can only lengthen it: else a failing item could spin.
+  // The executor's value can only make it longer, so that a failing item cannot run without a
+  // pause.
   if (const auto cooldown = own_cooldown(run)) rest = std::max(rest, *cooldown);
-  // The one-item wrapper leaves that to whoever runs it, and leaves no lock.
+  // The one-item wrapper leaves the delay to its caller, and leaves no lock.
   if (run.never_began() != nullptr && rule.supervised) rest = std::max(rest, least_rest_unstarted);
   return {rest_for(rest, true), store::FailureCount::increment};
 }

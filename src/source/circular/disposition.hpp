@@ -1,4 +1,4 @@
-// What becomes of an item of a circular list after its run.
+// Disposition of an item of a circular list after its run.
 #pragma once
 
 #include "core/ended_run.hpp"

@@ -1,4 +1,4 @@
-// CircularSource: when a list that had nothing to do is asked again.
+// CircularSource: when an idle list is polled again.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ void CircularSource::stir() {
 
 void CircularSource::end_rest() {
   resting_ = false;
-  if (std::exchange(looking_, false)) paid_ = 0;  // its answer comes too late
+  if (std::exchange(looking_, false)) paid_ = 0;  // its reply comes too late
   if (std::exchange(looks_for_back_, false)) been_back();
   wake_due_.reset();
   IdlePolls::Sleeper::wake();
@@ -24,7 +24,8 @@ void CircularSource::rest(const store::PassReply& reply) {
   resting_ = true;
   pay_for(reply);
   const Instant now = clock_.now();
-  // Where others wait too, an item that we have left to rest is ours to announce.
+  // If other hosts wait too, this host must notice the end of a delay that one of its own runs has
+  // set.
   if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
@@ -33,7 +34,7 @@ void CircularSource::rest(const store::PassReply& reply) {
   sleep({hint(), patience(), cost_of_look()});
 }
 
-/// In how long something may become free here, or a wake is to be followed.
+/// Returns the time until an item may become free, or until the claim for a wake-up.
 std::optional<Duration> CircularSource::hint() const {
   if (!free_at_ && !wake_due_) return std::nullopt;
   const Instant free_at = free_at_ ? *free_at_ : Instant::max();
@@ -41,21 +42,22 @@ std::optional<Duration> CircularSource::hint() const {
   return std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
 }
 
-/// Whoever waits in the line is told of its turn, and looks for what nobody tells of. Two do that
-/// as often as without a line; the more there are, the more seldom each.
+/// Returns the interval factor. A waiter receives its turn and polls only for changes without a
+/// message. Up to two waiters poll as often as without a wait queue; more waiters poll less often.
 unsigned CircularSource::patience() const {
   return 1U + others_in_line_ / 2U;
 }
 
-/// One that has found something, or follows an end of our own and so was not paid, was no idle
-/// poll: it owes only for what is much for a run.
+/// Charges the idle budget for a claim. A claim that found items, or that followed a settlement of
+/// this host and so was not charged before, was no idle poll: only the calls above a normal number
+/// are charged.
 void CircularSource::pay_for(const store::PassReply& reply) {
   const auto calls = static_cast<double>(reply.calls);
   const bool found = !reply.claims.empty();
   if (const double owed = calls - (found ? short_pass : 1); owed > 0) owe(owed);
 }
 
-/// A run of our own has left its item to rest.
+/// Plans a poll for the end of a delay that a run of this host has set.
 void CircularSource::expect_free(Duration in) {
   in += settled_within;
   const Instant at = clock_.now() + in;
@@ -64,15 +66,16 @@ void CircularSource::expect_free(Duration in) {
   if (!looking_) sleep({hint(), 1, cost_of_look()});
 }
 
-/// An empty list, and one in which nothing was free, can be looked at together with others.
+/// Returns whether a peek is possible: at an empty list, or one without a free item. Such lists
+/// share commands.
 bool CircularSource::may_look() const {
   return !owes_whole_ && (last_ == ClaimEnd::empty || last_ == ClaimEnd::nothing_free);
 }
 
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
-  // What all do when they come back is paced by the answers, and is no idle poll. Few of them share
-  // a command then, which says nothing of what the next look costs.
+  // Peeks of all lists after a reconnect are paced by their replies and are no idle polls. Few of
+  // them share a command then, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
@@ -89,19 +92,20 @@ void CircularSource::on_looked(const store::LookReply& reply) {
   sleep({hint(), patient ? when_it_hears : patience(), for_back ? cost_of_look() : reply.cost});
 }
 
-/// Where others wait, those whose turn it is come at once. What a look sees free is nobody's.
+/// Claims regardless of the wait queue if other hosts wait. A waiter with a turn claims at once, so
+/// an item that a peek finds free is not claimed by any waiter.
 void CircularSource::claim_overdue() {
   overdue_ = line_ != store::Line::none;
   stir();
   overdue_ = false;
 }
 
-// ---- who wakes it
+// ---- Wake-ups
 
 void CircularSource::on_wake() {
   owes_whole_ = true;
   if (claim_out_) {
-    woken_ = woken_ || !claim_waits_;  // else it is sent later than this
+    woken_ = woken_ || !claim_waits_;  // else the claim is sent after this message
   } else if (resting_) {
     wake_up(wake_spread);
   }
@@ -113,7 +117,7 @@ void CircularSource::on_turn() {
   } else if (resting_) {
     wake_up(Duration{0});
   } else {
-    list_->leave_line();  // there is no place for a run: it is the next one's turn
+    list_->leave_line();  // no slot is free: passes the turn to the next waiter
   }
 }
 
@@ -121,8 +125,9 @@ Duration CircularSource::wake_pause() const {
   return first_wake_pause * (1 << (fruitless_ - 1));
 }
 
-/// Within a time if others are woken too. At once if it can be (true: a claim is worth it now), and
-/// no more often than is worth it and the idle budget pays for.
+/// Plans a claim after a wake-up, at a random time in `within` if other hosts wait as well. Returns
+/// true if the claim can start now. Claims are limited by the pause after wake-ups that found
+/// nothing, and by the idle budget.
 bool CircularSource::begin_wake(Duration within) {
   const Instant now = clock_.now();
   Instant at = now;
@@ -142,7 +147,7 @@ bool CircularSource::begin_wake(Duration within) {
   return false;
 }
 
-/// Whoever may claim has claimed, or there is no place for a run.
+/// Called after the source could claim: either it has claimed, or no slot is free.
 void CircularSource::end_wake() {
   if (claim_out_) return;
   for_wake_ = false;
@@ -167,12 +172,12 @@ void CircularSource::note_wake(bool found) {
   if (std::exchange(for_wake_, false) && !found && fruitless_ < most_fruitless) ++fruitless_;
 }
 
-/// Redis is back, or a channel, for all lists at once.
+/// Called for all lists at once when Redis or a channel is available again.
 void CircularSource::on_back() {
   owes_whole_ = true;
   line_ = store::Line::none;
   if (claim_out_) {
-    woken_ = woken_ || !claim_waits_;  // else it is sent later than this
+    woken_ = woken_ || !claim_waits_;  // else the claim is sent after this message
   } else if (resting_) {
     come_back();
   }
@@ -191,7 +196,7 @@ void CircularSource::back_due() {
   if (!claim_out_ && !looking_) been_back();
 }
 
-/// Many that are empty are looked at in one command, also where all have to know at once.
+/// Peeks. Many empty lists share one command, also when all of them peek at once.
 void CircularSource::look() {
   IdlePolls::Sleeper::wake();
   looking_ = true;
@@ -199,7 +204,8 @@ void CircularSource::look() {
   list_->look();
 }
 
-/// A place in the line may be lost: only a claim takes it again, and tells how many others wait.
+/// Returns whether the last claim was long ago, so that the position in the wait queue may be lost.
+/// Only a claim renews it and returns the number of other waiters.
 bool CircularSource::long_in_line() const {
   if (line_ == store::Line::none) return false;
   const auto more = static_cast<Duration::rep>(std::max(others_in_line_, 1U) - 1);
@@ -207,8 +213,9 @@ bool CircularSource::long_in_line() const {
   return clock_.now() - claimed_at_ >= std::min(pause, most_in_line);
 }
 
-/// A look that many lists share is not paid for when it begins, and a claim is. Of a thousand lists
-/// that wait in their lines, few claim at a time, and the others look.
+/// Returns whether a claim replaces the peek, to renew the position in the wait queue. A shared
+/// peek is not charged in advance, and a claim is. So of a thousand waiting lists, few claim at a
+/// time, and the others peek.
 bool CircularSource::takes_place_again() {
   if (!long_in_line() || (paid_ == 0 && !pay_from_spare())) return false;
   paid_ = 1;
@@ -220,7 +227,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   paid_ = paid;
   const Instant now = clock_.now();
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
-  // Hints may come sooner than any turn, for ever.
+  // Wake-ups and ends of delays may always come sooner than the planned poll.
   const bool overdue = now - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look() && !takes_place_again()) return look();
   hinted ? stir() : claim_overdue();

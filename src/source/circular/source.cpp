@@ -21,10 +21,10 @@ void CircularSource::use(ListConfigPtr rule) {
   end_rest();
 }
 
-// ---- claims
+// ---- Claims
 
-/// All lists of a host begin at once, get another rule or another connection, or are no longer
-/// quiet: the first claims after that wait until few enough others are out.
+/// Starts a claim. All lists of a host start, get a new config or connection, or resume at the same
+/// time, so their first claims wait for admission.
 void CircularSource::claim(std::size_t wanted) {
   claim_out_ = true;
   still_wanted_ = true;
@@ -57,7 +57,7 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
     if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
     if (reply.end != ClaimEnd::more) rest(reply);
   }
-  // Before the reply is told: what woke it meanwhile makes its "nothing" old.
+  // Before the handler is called: a wake-up during the claim makes an empty result outdated.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
   been_back();
   for (const DisplayItem& item : reply.parked) handler_.on_quarantined(item, too_long_text());
@@ -85,7 +85,7 @@ void CircularSource::retire() {
   list_->listen(false);
 }
 
-// ---- ends
+// ---- Settlements
 
 void CircularSource::settle(EndedRun&& run) {
   const Disposition disposition = dispose_of(run);
@@ -98,7 +98,7 @@ void CircularSource::settle(EndedRun&& run) {
     note_freed();
   } else {
     if (free_in) expect_free(*free_in);
-    if (last_ == ClaimEnd::fleet_full) follow_end();  // any end sets a place in the fleet free
+    if (last_ == ClaimEnd::fleet_full) follow_end();  // any settlement releases a fleet slot
   }
 }
 
@@ -107,11 +107,11 @@ void CircularSource::hand_back(const Claim& claim) {
   list_->hand_back(claim);
 }
 
-// ---- which part of the list
+// ---- Extent of the next scan
 
-/// After a pass that took many calls, the ends are looked at first; as long as they have something,
-/// and where something was set free elsewhere, all of it is looked at again when the idle budget
-/// has paid for that.
+/// Chooses the extent of the next scan. After a scan of many calls, the next ones cover only the
+/// edges. A full scan follows while the edges have items, or after an item has become free
+/// elsewhere, as soon as the idle budget covers it.
 void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && is_long(reply.calls)) {
@@ -121,7 +121,7 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   } else if (!satisfied && reply.whole) {
     scarce_ = reply.end == ClaimEnd::nothing_free;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
-    // What it was woken for meanwhile may stand where the pass had been already.
+    // The item of a wake-up during the claim may be in a part that was scanned before.
     owes_whole_ = woken;
     whole_at_.reset();
   } else if (!satisfied && !owes_whole_) {
@@ -131,17 +131,19 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
     whole_at_ = clock_.now() + time_for(static_cast<double>(pass_calls_));
 }
 
-/// A run of our own has set its item free: where the list is short, or we hold most of it, a whole
-/// pass finds it at once. Else the ends do, as a rule: what was taken stands at the right one.
+/// Plans the scan after a run of this host has freed its item. If the list is short, or this host
+/// holds most of it, a full scan finds the item at once. Otherwise an edge scan usually does:
+/// claimed items are at the right end.
 void CircularSource::note_freed() {
   owes_whole_ = true;
-  if (claim_out_) woken_ = true;  // it may have passed the item while that was locked
+  if (claim_out_) woken_ = true;  // the item may have been locked when the claim examined it
   const bool ours = pass_calls_ * items_per_call < held_ * 2;
   if (!is_long(pass_calls_) || ours) scarce_ = false;
   follow_end();
 }
 
-/// Who waits for longer than we do is told of an end of ours; so are we, if nobody does.
+/// Claims after a settlement of this host, unless the wait queue is crowded. Then a waiter gets the
+/// turn; if there is none, this host gets it.
 void CircularSource::follow_end() {
   if (resting_ && line_ != store::Line::crowded) end_rest();
 }

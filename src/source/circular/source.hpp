@@ -1,8 +1,9 @@
-// The circular list as a Source: when it is worth asking for items, and at which part of the list.
+// Source of a circular list: decides when to claim, and how much of the list to scan.
 //
-// What found nothing rests. It ends its rest when something is heard to have become free, when the
-// rest of an item is over that a claim saw, or when its turn comes to spend some of the host's idle
-// budget. Many lists that rest are looked at in one command; a claim is made where that says so.
+// A list becomes idle when a claim finds nothing. It ends that state after a message that an item
+// may be free, at the end of a delay that a claim has seen, or with the next poll that the idle
+// budget of the host covers. Idle lists share commands for peeks, and a claim follows if the peek
+// finds it worthwhile.
 #pragma once
 
 #include <cstddef>
@@ -43,30 +44,29 @@ class CircularSource final : public Source,
   [[nodiscard]] std::size_t unsettled() const override { return list_->unsettled(); }
 
  private:
-  /// How many times longer an empty list rests that would hear of what is added.
+  /// Interval factor of an empty list whose additions are notified.
   static constexpr unsigned when_it_hears = IdlePolls::most_patience;
-  /// Calls of a pass that is cheap enough for each item that is set free; and items that one of
-  /// them looks at.
+  /// Maximum number of calls of a scan that may follow each freed item, and the number of items
+  /// that one call examines.
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
   static bool is_long(std::size_t calls) { return calls > short_pass; }
-  /// However often an item becomes free.
+  /// Interval of peeks, regardless of how often items become free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// What says that something may be free is worth a claim at once, but for each that found nothing
-  /// the next one waits twice as long. Where others wait too, they don't come all at once.
+  /// Pause after a wake-up whose claim found nothing; it doubles with each further one. A wake-up
+  /// is followed at once otherwise, or at a random time if other hosts wait.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// In the line, from one claim to the next: with one other, and more for each further one, so
-  /// that up to sixty hosts together claim from a list once a second. Twice as long after each that
-  /// found nothing; but each does once a minute, which is how long Redis keeps a line that nobody
-  /// claims for (claim.lua).
+  /// Interval of claims in the wait queue, with one other waiter and for each further one. So up to
+  /// sixty hosts together claim from a list once per second. It doubles after each claim that found
+  /// nothing. The maximum is the time for which Redis keeps a waiter without a claim (claim.lua).
   static constexpr Duration least_in_line = std::chrono::seconds(3);
   static constexpr Duration more_in_line = std::chrono::seconds(1);
   static constexpr Duration most_in_line = std::chrono::minutes(1);
   static constexpr unsigned most_in_vain = 5;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
-  /// Settlements are gathered for a few milliseconds (settlements.hpp), and the rest begins at
-  /// Redis.
+  /// Time by which an item becomes free later than planned here: settlements are batched for a few
+  /// ms (settlements.hpp), and the delay starts in Redis.
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
   // store::CircularListHandler
@@ -98,7 +98,7 @@ class CircularSource final : public Source,
   void claim_for_wake();
   void note_wake(bool found);
   void claim_overdue();
-  /// After those that found nothing.
+  /// Returns the pause after wake-ups that found nothing.
   [[nodiscard]] Duration wake_pause() const;
   [[nodiscard]] unsigned patience() const;
   [[nodiscard]] bool long_in_line() const;
@@ -109,40 +109,45 @@ class CircularSource final : public Source,
   std::unique_ptr<store::CircularList> list_;
   ListConfigPtr rule_;
   std::size_t held_ = 0;              ///< claims that are neither settled nor handed back
-  std::uint32_t pass_calls_ = 0;      ///< of the last whole pass
-  std::uint32_t others_in_line_ = 0;  ///< as that had it
+  std::uint32_t pass_calls_ = 0;      ///< of the last full scan
+  std::uint32_t others_in_line_ = 0;  ///< according to the last claim
 
-  // The claim that is out.
+  // State of the claim in flight.
   std::size_t wanted_ = 0;
-  double paid_ = 0;  ///< of the idle budget, for the claim or look that is out
+  double paid_ = 0;  ///< charged to the idle budget for the claim or peek in flight
   bool claim_out_ = false;
-  bool claim_waits_ = false;   ///< it has not been sent yet
-  bool let_in_ = false;        ///< the first claims of all lists are paced by their answers
-  bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
-  bool woken_ = false;         ///< something woke us meanwhile: its "nothing" may be old
-  bool turn_ = false;          ///< or told us that it is our turn
-  bool overdue_ = false;       ///< the next claim is: see store::Manner
-  bool for_wake_ = false;      ///< it is for a wake
+  bool claim_waits_ = false;   ///< the claim has not been sent yet
+  bool let_in_ = false;        ///< whether the list is admitted; the first claims of all lists are
+                               ///< paced by their replies
+  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
+  bool woken_ = false;         ///< a wake-up arrived during the claim, so an empty result may be
+                               ///< outdated
+  bool turn_ = false;          ///< the host got its turn during the claim
+  bool overdue_ = false;       ///< whether the next claim ignores the wait queue, see store::Manner
+  bool for_wake_ = false;      ///< the claim follows a wake-up
 
-  // At rest.
+  // State of an idle list.
   bool resting_ = false;
-  bool looking_ = false;         ///< and has asked whether a claim is worth it
-  bool looks_for_back_ = false;  ///< and has a place among those that come back
+  bool looking_ = false;         ///< a peek is in flight
+  bool looks_for_back_ = false;  ///< the peek is one of those after a reconnect
   // In one byte: see most_fruitless, most_in_vain.
-  std::uint8_t fruitless_ : 4 = 0;  ///< claims for wakes, in a row, that found nothing
-  std::uint8_t in_vain_ : 4 = 0;    ///< and those that only took a place in the line again
+  std::uint8_t fruitless_ : 4 = 0;  ///< consecutive claims after wake-ups that found nothing
+  std::uint8_t in_vain_ : 4 = 0;    ///< consecutive claims that only renewed the position in the
+                                    ///< wait queue
   store::Line line_ = store::Line::none;
-  // Which part of the list.
-  bool scarce_ = false;      ///< the last whole pass found too little: next, only the ends
-  bool owes_whole_ = false;  ///< something became free: a whole pass, if the ends don't have it
-  ClaimEnd last_ = ClaimEnd::more;  ///< what the last claim came to
-  std::optional<Instant> free_at_;  ///< when an item may become free, as a claim saw it
+  // Extent of the next scan.
+  bool scarce_ = false;      ///< the last full scan found too little, so the next one covers only
+                             ///< the edges
+  bool owes_whole_ = false;  ///< an item has become free; a full scan follows if the edges do not
+                             ///< have it
+  ClaimEnd last_ = ClaimEnd::more;  ///< end of the last claim
+  std::optional<Instant> free_at_;  ///< time at which an item may become free, according to a claim
   std::optional<Instant> wake_due_;
-  Instant looked_at_{};   ///< the last look or whole pass
-  Instant woke_at_{};     ///< the last claim for a wake
-  Instant claimed_at_{};  ///< the last claim was answered
+  Instant looked_at_{};   ///< time of the last peek or full scan
+  Instant woke_at_{};     ///< time of the last claim after a wake-up
+  Instant claimed_at_{};  ///< time of the last reply to a claim
 
-  std::optional<Instant> whole_at_;  ///< when the ends are no longer enough
+  std::optional<Instant> whole_at_;  ///< time at which a full scan replaces the edge scan
 };
 
 }  // namespace w8y::source

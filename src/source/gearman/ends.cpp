@@ -1,4 +1,4 @@
-// What a run says, and its end: told to the server, confirmed by it, noted.
+// GearmanSource: progress and end of a run, sent to the server, confirmed by it, and recorded.
 #include <utility>
 
 #include "source/gearman/result.hpp"
@@ -42,7 +42,7 @@ void GearmanSource::settle(EndedRun&& run) {
   Held& held = found.mapped();
   const bool told = held.mark > 0;
   if (held.line == nullptr) {
-    // Nobody else will ever see it.
+    // This log entry is the only copy of the result.
     if (held.lost && run.end.complete)
       host_.servers.note(
           held.server, rule_->prefix,

@@ -1,4 +1,4 @@
-// Connections to the servers, and what becomes of jobs when one breaks.
+// GearmanSource: connections to the servers, and the jobs of a connection that breaks.
 #include <algorithm>
 #include <utility>
 
@@ -7,8 +7,8 @@
 
 namespace w8y::source {
 
-/// The function is another. Who is busy with the earlier one is made anew; who is idle says so
-/// before anything is grabbed, since the CANT_DO would give back what that brings.
+/// Offers a changed function. A busy connection is replaced. An idle one sends CANT_DO first,
+/// before the next GRAB_JOB, because CANT_DO would return its jobs.
 void GearmanSource::offer_anew() {
   std::vector<Line*> busy;
   for (const auto& line : lines_)
@@ -29,7 +29,8 @@ void GearmanSource::open(const GearmanServer& server) {
   lines_.push_back(std::move(line));
 }
 
-/// Others are to have what it gave and what is not begun.
+/// Closes a connection when its jobs have ended. No job is claimed from it any more, so that other
+/// hosts get the rest.
 void GearmanSource::leave(Line& line) {
   if (std::exchange(line.leaving, true)) return;
   host_.servers.forget(*line.worker);
@@ -37,11 +38,11 @@ void GearmanSource::leave(Line& line) {
   const auto& servers = host_.servers.servers();
   if (!retired_ && std::ranges::find(servers, server) != servers.end()) open(server);
   if (line.jobs == 0) let_go(line);
-  // The claim that is out does not wait for it.
+  // The claim in flight does not wait for it.
   if (out_) answer_.set(host_.clock.now(), [this] { go_on(); });
 }
 
-/// It may be in a callback of its own.
+/// Destroys a connection later, because this may be inside one of its callbacks.
 void GearmanSource::let_go(Line& line) {
   const auto found =
       std::ranges::find_if(lines_, [&](const auto& each) { return each.get() == &line; });
@@ -50,7 +51,7 @@ void GearmanSource::let_go(Line& line) {
   sweep_.set(host_.clock.now(), [this] { gone_.clear(); });
 }
 
-/// One of its jobs is over.
+/// Called when one of the connection's jobs has ended.
 void GearmanSource::release(Line* line) {
   if (line == nullptr || --line->jobs > 0) return;
   if (line->leaving) {
@@ -64,7 +65,7 @@ void GearmanSource::on_servers() {
   if (retired_) return;
   const auto& wanted = host_.servers.servers();
   std::vector<Line*> old;
-  // One that is not up is made anew as well: it may be reached otherwise now.
+  // A connection that is not up is replaced as well, since its address may have changed.
   for (const auto& line : lines_)
     if (!line->leaving && (line->worker->state() != gearman::Worker::State::up ||
                            std::ranges::find(wanted, line->worker->server()) == wanted.end()))
@@ -116,14 +117,14 @@ void GearmanSource::on_down(gearman::Worker& worker, const std::string& why) {
     show(line);
   }
   if (out_) return go_on();
-  // Who waits for work is told that none can come.
+  // Waiting claims get the state that no server is available.
   if (std::ranges::none_of(lines_, [](const auto& each) {
         return each->worker->state() == gearman::Worker::State::up;
       }))
     stir();
 }
 
-/// What its server gives to others now.
+/// Marks the jobs of a broken connection, which its server gives to other workers.
 void GearmanSource::lose(Line& line) {
   std::vector<RunId> lost;
   for (auto& [run, held] : held_) {
@@ -166,7 +167,7 @@ void GearmanSource::drop_lost(std::vector<Claim>& claims) {
 }
 
 void GearmanSource::on_error(gearman::Worker& worker, const std::string& why) {
-  // A gearmand for which a WORK_EXCEPTION is the end of a job says so of the WORK_FAIL behind it.
+  // A gearmand that ends a job at WORK_EXCEPTION sends this error for the WORK_FAIL that follows.
   if (why.starts_with("JOB_NOT_FOUND")) return;
   host_.servers.note(worker.server(), rule_->prefix, why);
 }
@@ -176,8 +177,9 @@ void GearmanSource::offer(bool able) {
   for (const auto& line : lines_) show(*line);
 }
 
-/// gearmand takes a CANT_DO for giving back all jobs of the function that the connection has: so it
-/// waits until there are none. Until then nothing is grabbed.
+/// Sends the function of a connection to its server. For gearmand, CANT_DO returns all jobs of the
+/// function that the connection has. So it is sent only when there are none, and until then no job
+/// is claimed.
 void GearmanSource::show(Line& line) {
   if (!line.leaving && (able_ || !is_busy(line)))
     line.worker->offer(rule_->gearman().function, able_);

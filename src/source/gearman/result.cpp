@@ -12,7 +12,7 @@ namespace {
 using w8y::gearman::PacketType;
 using w8y::gearman::request;
 
-/// The shortest text that is that number.
+/// Returns the shortest text that parses to this number.
 std::string number_text(double number) {
   std::array<char, 32> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-// What a gearmand is told of a run, in packets.
+// Packets that report a run to gearmand.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 namespace w8y::source::packets {
 
 std::string complete_packet(const std::string& handle, const std::string& result);
-/// Of progress and updates; empty: nothing is told of it.
+/// Returns the packet for progress or updates; empty = none.
 std::string news_packet(const std::string& handle, const RunEvent& event);
-/// WORK_COMPLETE, or WORK_EXCEPTION and WORK_FAIL.
+/// Returns WORK_COMPLETE, or WORK_EXCEPTION and WORK_FAIL.
 std::string end_packets(const std::string& handle, const EndedRun& run);
-/// WORK_EXCEPTION and WORK_FAIL.
+/// Returns WORK_EXCEPTION and WORK_FAIL.
 std::string failure_packets(const std::string& handle, const std::string& why);
-/// The job is to be another's: this host ended its run for a reason of its own.
+/// Returns whether another worker must run the job, because this host ended the run for a reason of
+/// its own.
 bool gives_back(const Outcome& outcome);
 
 }  // namespace w8y::source::packets

@@ -52,7 +52,7 @@ void GearmanSource::begin_claim() {
   answer_.set(host_.clock.now(), [this] { go_on(); });
 }
 
-/// Grabs that are waited for.
+/// Returns the number of requests in flight that the claim waits for.
 std::size_t GearmanSource::asked() const {
   std::size_t count = 0;
   for (const auto& line : lines_)
@@ -60,7 +60,7 @@ std::size_t GearmanSource::asked() const {
   return count;
 }
 
-/// In turn. No more are out than could be run at once.
+/// Requests jobs from the servers in turn, at most as many as can run at once.
 void GearmanSource::ask() {
   for (std::size_t open = claims_.size() + asked(); open < wanted_; ++open) {
     Line* line = next_line();
@@ -87,7 +87,7 @@ void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
   Line& line = *known;
   line.answered = true;
   line.slow = false;
-  line.dry = false;  // what had none left has some again; nobody would be woken for those
+  line.dry = false;  // jobs were available again, and no wake-up will follow for them
   line.allowance = std::min(line.allowance * 2, most_asked);
   if (job.cut) {
     worker.send(packets::failure_packets(job.handle, "the workload is " + too_long_text()));
@@ -96,7 +96,7 @@ void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
     return go_on();
   }
   const bool fits = out_ && claims_.size() < wanted_;
-  // It goes back with the connection.
+  // The job returns to the server with the end of the connection.
   if (!fits && line.leaving) return;
   auto& where = fits ? claims_ : late_;
   where.push_back(hold(line, std::move(job)));
@@ -135,7 +135,7 @@ void GearmanSource::on_no_job(gearman::Worker& worker) {
     show(line);
   }
   if (out_) return go_on();
-  // Whoever was told that it does not answer is told what holds now.
+  // Replaces the earlier state that the server does not reply.
   if (was_slow) stir();
 }
 
@@ -147,13 +147,13 @@ void GearmanSource::on_woken(gearman::Worker& worker) {
   stir();
 }
 
-/// The claim that is out is answered when it has all, or nothing more is waited for.
+/// Continues the claim in flight. It ends when it has all jobs, or when no request is in flight.
 void GearmanSource::go_on() {
   if (!out_ || (records_ && !records_->ready())) return;
-  // Who asks without being able is not put to sleep, and would ask for ever.
+  // Without an offered function, the connection never sleeps, so requests would repeat without end.
   if (able_) ask();
   if (claims_.size() >= wanted_ || asked() == 0) return answer();
-  // One that came up meanwhile may be the first that was asked.
+  // The first server may have become available meanwhile.
   if (!slow_timer_.pending()) watch_slow();
 }
 
@@ -193,7 +193,7 @@ ClaimReply GearmanSource::reply() {
   return reply;
 }
 
-/// Those that have not answered by then are not waited for.
+/// Stops waiting for servers that do not reply in time.
 void GearmanSource::watch_slow() {
   for (const auto& line : lines_) line->answered = line->worker->asked() == 0;
   slow_timer_.set(host_.clock.now() + patience, [this] {

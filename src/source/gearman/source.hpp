@@ -1,12 +1,12 @@
-// Jobs of a function of Gearman as a Source: a worker's connection to each server.
+// Source of jobs of a Gearman function, with one connection to each server.
 //
-// The connection is the lease. When it breaks, the server gives its jobs to others; so a job can be
-// given back only by a connection's end. A line is one connection and what is known of it:
+// The connection is the lease. When it breaks, the server gives its jobs to other workers. So a job
+// can be handed back only by the end of a connection. A Line is one connection and its state:
 //
-//   asked    grabs are out
-//   dry      the server had no job: asleep as soon as all grabs are answered
-//   slow     it leaves grabs unanswered: others are not kept waiting for it
-//   leaving  no job is taken from it any more; it ends when those that it has given are over
+//   asked    requests for jobs are in flight
+//   dry      the server had no job; sleeps when all requests have a reply
+//   slow     it does not reply to requests; claims do not wait for it
+//   leaving  no more jobs are claimed; it ends when its jobs have ended
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace w8y::source {
 
-/// What the sources of a host share.
+/// Objects that the Gearman sources of a host share.
 struct GearmanHost {
   const Clock& clock;
   TimerQueue& timers;
@@ -39,7 +39,7 @@ class GearmanSource final : public Source,
                             private gearman::ServersUser,
                             private store::GearmanRecordsHandler {
  public:
-  /// nullptr: there is no Redis.
+  /// Makes the records in Redis; returns nullptr if there is no Redis.
   using MakeRecords =
       std::function<std::unique_ptr<store::GearmanRecords>(store::GearmanRecordsHandler&)>;
   GearmanSource(const GearmanHost& host, SourceHandler& handler, const MakeRecords& make);
@@ -52,36 +52,36 @@ class GearmanSource final : public Source,
   void retire() override;
   void settle(EndedRun&& run) override;
   void hand_back(const Claim& claim) override;
-  /// Not before all jobs of its connection are over.
+  /// A job is free only when all jobs of its connection have ended.
   [[nodiscard]] bool frees_at_once() const override { return false; }
   [[nodiscard]] bool may_start(const Claim& claim) const override;
   void announce(const RunEvent& event) override;
   void completed(const Claim& claim, const std::string& result) override;
   [[nodiscard]] std::size_t unsettled() const override;
 
-  /// A server that leaves a grab unanswered for so long is not waited for.
+  /// Time after which a claim no longer waits for a server that does not reply.
   static constexpr Duration patience = std::chrono::milliseconds(250);
 
  private:
-  /// Of one line. More are asked for as jobs come.
+  /// Maximum number of requests in flight on one connection. The number grows as jobs arrive.
   static constexpr std::size_t most_asked = 64;
 
   struct Line {
     std::unique_ptr<gearman::Worker> worker;
     std::size_t allowance = 1;
-    std::size_t jobs = 0;  ///< runs and claims, and ends that it has not confirmed
+    std::size_t jobs = 0;  ///< runs, claims, and settlements that the server has not confirmed
     std::uint64_t confirmed = 0;
     bool dry = false;
     bool slow = false;
-    bool answered = true;  ///< something, since slow_timer_ was set
+    bool answered = true;  ///< whether anything was received since slow_timer_ was set
     bool leaving = false;
   };
   struct Held {
-    Line* line = nullptr;  ///< nullptr: the connection has ended
+    Line* line = nullptr;  ///< nullptr = the connection has ended
     std::string handle;
-    std::uint64_t mark = 0;  ///< with which its result was told; 0: not yet
-    bool lost = false;       ///< the connection ended before that was confirmed
-    GearmanServer server{};  ///< whose connection has ended
+    std::uint64_t mark = 0;  ///< with which its result was sent; 0 = not sent
+    bool lost = false;       ///< the connection ended before the server confirmed the result
+    GearmanServer server{};  ///< server of the connection that has ended
   };
   struct End {
     EndedRun run;
@@ -105,8 +105,8 @@ class GearmanSource final : public Source,
   void on_recorded() override { tell_if_settled(); }
   void on_record_refused(const std::string& why) override { told_.on_unwritten(why); }
 
-  /// nullptr: it was let go in a callback of its own. What it still gives goes back with its
-  /// connection.
+  /// Returns the connection of a worker; nullptr if the connection was released in a callback of
+  /// its own. Its further jobs return to the server when it ends.
   [[nodiscard]] Line* line_of(const gearman::Worker& worker);
   void open(const GearmanServer& server);
   void leave(Line& line);
@@ -139,18 +139,18 @@ class GearmanSource final : public Source,
   ListConfigPtr rule_;
   std::unique_ptr<store::GearmanRecords> records_;
   std::vector<std::unique_ptr<Line>> lines_;
-  std::size_t turn_ = 0;       ///< of lines_: whose grab is next
-  std::size_t wanted_ = 0;     ///< by the claim that is out
-  bool able_ = false;          ///< servers may count on us
-  bool out_ = false;           ///< a claim is
-  bool still_wanted_ = false;  ///< since it was asked for, nobody said that nothing is wanted
+  std::size_t turn_ = 0;       ///< index in lines_ of the next request
+  std::size_t wanted_ = 0;     ///< by the claim in flight
+  bool able_ = false;          ///< whether the function is offered to the servers
+  bool out_ = false;           ///< whether a claim is in flight
+  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
   bool resting_ = false;
   bool retired_ = false;
-  std::vector<Claim> claims_;  ///< for the claim that is out
-  std::vector<Claim> late_;    ///< came when no claim was out, or more than it wanted
+  std::vector<Claim> claims_;  ///< of the claim in flight
+  std::vector<Claim> late_;    ///< jobs that arrived without a claim, or in excess of it
   std::map<RunId, Held> held_;
-  std::map<RunId, End> ends_;                ///< that servers have not confirmed
-  std::vector<std::unique_ptr<Line>> gone_;  ///< they may be in their own callbacks
+  std::map<RunId, End> ends_;                ///< not confirmed by the servers
+  std::vector<std::unique_ptr<Line>> gone_;  ///< connections to destroy outside of their callbacks
   Timer answer_;
   Timer slow_timer_;
   Timer sweep_;

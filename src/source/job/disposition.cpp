@@ -10,7 +10,7 @@ namespace {
 
 using namespace store::thoonk;
 
-/// The failure that brings the cancels to `max_failures` stalls.
+/// Stalls the job if this failure reaches `max_failures`.
 JobDisposition after_failed_job(const EndedRun& run) {
   const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
@@ -30,7 +30,7 @@ struct NeitherWay {
     return PutBack{};
   }
   JobDisposition operator()(const Lost&) const { return Leave{}; }
-  /// It never began.
+  /// The run never started.
   template <typename Outcome>
   JobDisposition operator()(const Outcome&) const {
     return PutBack{};

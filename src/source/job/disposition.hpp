@@ -1,4 +1,4 @@
-// What becomes of a job of a feed after its run.
+// Disposition of a job of a feed after its run.
 #pragma once
 
 #include "core/ended_run.hpp"

@@ -1,4 +1,4 @@
-// Jobs of a feed as a Source.
+// Source of jobs of a feed.
 #pragma once
 
 #include <functional>

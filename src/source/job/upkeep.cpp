@@ -15,7 +15,7 @@ JobUpkeep::JobUpkeep(const Clock& clock, IdlePolls& idle, ListMaintenanceHandler
       rule_(std::move(rule)),
       care_(make(*this)) {
   care_->use(rule_);
-  // Hosts and lists begin together.
+  // Hosts and lists start at the same time.
   maintain_at_ = clock_.now() + spread(rule_->job().maintenance_interval);
   enter();
 }

@@ -1,5 +1,6 @@
-// When a feed of jobs is looked after: at once where the lease of a host that is gone is over, and
-// each `maintenance_interval` by one host of the fleet. Also by a host that refuses the list.
+// Maintenance of a feed of jobs. Claims are recovered as soon as the lease of a dead host has
+// ended. Other maintenance is done at each `maintenance_interval`, by one host of the fleet. A host
+// that is ineligible for the list does it as well.
 #pragma once
 
 #include <functional>
@@ -28,14 +29,15 @@ class JobUpkeep final : public ListMaintenance,
 
  private:
   enum class State {
-    entering,  ///< waits until few enough lists are at their first look
-    asking,    ///< a call is out
-    waiting,   ///< for a time
+    entering,  ///< waits for the admission of its first call
+    asking,    ///< a call is in flight
+    waiting,   ///< waits for a time
   };
-  /// How often it is looked for claims whose host is gone, if none is known to be over sooner.
+  /// Maximum and minimum interval of searches for claims of dead hosts. The minimum applies if a
+  /// lease is known to end.
   static constexpr Duration recover_pause = std::chrono::seconds(5);
   static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
-  /// Who waits for a time has no use for its turn before.
+  /// Interval factor: idle polls are not needed while a timer is set.
   static constexpr unsigned patience = 64;
 
   // store::thoonk::JobCareHandler
@@ -55,7 +57,7 @@ class JobUpkeep final : public ListMaintenance,
   ListMaintenanceHandler& handler_;
   ListConfigPtr rule_;
   State state_ = State::entering;
-  bool again_ = false;  ///< Redis came back while a call was out
+  bool again_ = false;  ///< Redis became available again while a call was in flight
   Instant recover_at_{};
   Instant maintain_at_{};
   std::string trouble_;

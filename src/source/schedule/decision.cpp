@@ -9,7 +9,7 @@ namespace w8y::source {
 
 namespace {
 
-/// What is to be done once is stopped from then on.
+/// Schedule of a job that was to run once.
 constexpr const char* stopped = "STOP";
 
 struct Decide {
@@ -34,7 +34,8 @@ struct Decide {
   }
 };
 
-/// Without a DTSTART a rule begins at the time for which it is read.
+/// Returns whether the schedule has no DTSTART, so that it starts at the time for which it is
+/// evaluated.
 bool begins_then(std::string_view text) {
   static constexpr std::string_view word = "DTSTART";
   return std::search(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {

@@ -1,4 +1,4 @@
-// What becomes of a job: what its schedule says, at a time.
+// Decisions about a job by its schedule, at a given time.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 namespace w8y::source {
 
 struct Decision {
-  std::string schedule;  ///< from now on
+  std::string schedule;  ///< the new schedule
   store::SetEffect effect;
-  std::string why_bad;  ///< BadJob: for people
+  std::string why_bad;  ///< BadJob: the reason for operators
 };
 
-/// Of a job that is set to this schedule. `after`: a rule's next time is the first behind that.
+/// Decides about a job that is set to this schedule. `after`: the next time of a recurrence rule is
+/// the first after it.
 Decision decide(std::string_view schedule, store::UnixSeconds now,
                 std::optional<store::UnixSeconds> after = std::nullopt);
 
-/// Of a job whose run has ended; as store::DecideNextStep.
+/// Decides about a job whose run has ended; see store::DecideNextStep.
 store::ScheduleDecision decide_next(const std::optional<std::string>& schedule,
                                     store::UnixSeconds now,
                                     std::optional<std::chrono::seconds> backoff);

@@ -30,7 +30,8 @@ void Dispatcher::use(ListConfigPtr rule) {
   queue_->use(rule_);
 }
 
-/// All lists of a host begin at once, and all are told that Redis is back: few at a time look.
+/// Requests admission for the next dispatch. All lists of a host start, or reconnect to Redis, at
+/// the same time.
 void Dispatcher::enter() {
   IdlePolls::Sleeper::wake();
   timer_.cancel();
@@ -43,7 +44,8 @@ void Dispatcher::back_due() {
   ask();
 }
 
-/// What is due first, then what others have left behind.
+/// Dispatches, or recovers jobs of dead hosts if that is due and a dispatch was sent after the last
+/// notification.
 void Dispatcher::ask() {
   IdlePolls::Sleeper::wake();
   timer_.cancel();
@@ -91,7 +93,7 @@ void Dispatcher::not_done(const store::DispatchAnswer& answer) {
   if (refused) tell(answer.why);
   not_before_ = clock_.now() + after_trouble;
   recover_at_ = std::max(recover_at_, not_before_);
-  // A server that is away says itself when it is back.
+  // When an unavailable server is available again, on_back() is called.
   again_ = refused;
   due_at_.reset();
   wait();
@@ -125,7 +127,7 @@ void Dispatcher::set_timer() {
 
 void Dispatcher::poll_due(bool, double) {
   if (clock_.now() < not_before_) return wait();
-  // A look finds also what nobody told us of.
+  // The dispatch also finds changes without a notification.
   looked_ = clock_.now() >= recover_at_;
   ask();
 }
@@ -134,7 +136,7 @@ Instant Dispatcher::change_at() const {
   return fruitless_ == 0 ? Instant{} : change_look_ + first_change_pause * (1 << (fruitless_ - 1));
 }
 
-/// A look in vain was as one of those that the idle budget pays.
+/// Records whether a dispatch after a change found jobs. If not, it is charged like an idle poll.
 void Dispatcher::note_fruit(bool found) {
   fruitless_ = found ? 0 : std::min(fruitless_ + 1, most_fruitless);
   if (!found) charge(1);

@@ -1,8 +1,8 @@
-// When the timeline of a schedule is looked at: at the moment at which its next job is due, when
-// something earlier is heard of, and now and then for what nobody told us of.
+// Decides when to dispatch jobs of a schedule: when the next job is due, when a notification
+// reports an earlier job, and with idle polls for changes without a notification.
 //
-// Any number of hosts look, since one look is one step in Redis. So does a host that refuses the
-// list, or has no place for its jobs.
+// Any number of hosts may dispatch, since a dispatch is one atomic step in Redis. Hosts that are
+// ineligible for the list, or have no free slot, dispatch as well.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class Dispatcher final : public ListMaintenance,
  public:
   using MakeQueue =
       std::function<std::unique_ptr<store::ScheduleQueue>(store::ScheduleQueueHandler&)>;
-  /// Told of each second, at most once, up to which all that was due is in its queue.
+  /// Called at most once for each second up to which all due jobs are in their queues.
   using Note = std::function<void(const std::string& timefile, store::UnixSeconds time)>;
 
   Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
@@ -35,22 +35,22 @@ class Dispatcher final : public ListMaintenance,
 
  private:
   enum class State {
-    entering,  ///< waits until few enough lists are at their first look
-    asking,    ///< a call is out
-    waiting,   ///< for a time, for news, or for its turn
+    entering,  ///< waits for the admission of its first call
+    asking,    ///< a call is in flight
+    waiting,   ///< waits for a time, a notification or the next poll
   };
-  /// How often it is looked for jobs whose holder is gone, if none is known to be over sooner: they
-  /// cost a command, and each host looks.
+  /// Maximum and minimum interval of searches for jobs of dead hosts. The minimum applies if a
+  /// lease is known to end. Each search costs one command on each host.
   static constexpr Duration recover_pause = std::chrono::seconds(5);
   static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
-  /// A look that is refused is repeated after that, however many wakes there are.
+  /// Delay after a dispatch that was refused, regardless of wake-ups.
   static constexpr Duration after_trouble = std::chrono::seconds(1);
-  /// Each end of a run puts its job on the timeline, which is heard of as what others put there is.
-  /// For each look in vain, the next one for a change waits twice as long.
+  /// Pause after a change of the timeline that made no job due; it doubles with each further one.
+  /// The settlement of a run changes the timeline in the same way as another client.
   static constexpr Duration first_change_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
 
-  // store::ScheduleQueueHandler; the rest is the Source's
+  // store::ScheduleQueueHandler; the Source handles the other callbacks
   void on_dispatched(store::DispatchAnswer&& answer) override;
   void on_recovered(std::size_t put_back, std::optional<Duration> next) override;
   void on_news(store::ScheduleNews news) override;
@@ -79,15 +79,15 @@ class Dispatcher final : public ListMaintenance,
   const Note note_;
   ListConfigPtr rule_;
   State state_ = State::entering;
-  bool again_ = false;       ///< something was heard while a call was out
-  bool looked_ = false;      ///< what was heard has been looked for since
-  bool changed_ = false;     ///< somebody changed the timeline since the last look
-  bool for_change_ = false;  ///< the look that is out is for that
-  unsigned fruitless_ = 0;   ///< looks for changes, in a row, that found nothing
-  Instant change_look_{};    ///< the last one
+  bool again_ = false;       ///< a notification arrived while a call was in flight
+  bool looked_ = false;      ///< a dispatch was sent after the last notification
+  bool changed_ = false;     ///< the timeline has changed since the last dispatch
+  bool for_change_ = false;  ///< the dispatch in flight follows such a change
+  unsigned fruitless_ = 0;   ///< consecutive dispatches after changes that found nothing
+  Instant change_look_{};    ///< time of the last one
   std::optional<Instant> due_at_;
   Instant recover_at_{};
-  Instant not_before_{};  ///< after trouble
+  Instant not_before_{};  ///< not before this time, after an error
   store::UnixSeconds noted_ = 0;
   std::string trouble_;
   Timer timer_;

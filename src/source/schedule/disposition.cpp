@@ -9,12 +9,12 @@ namespace w8y::source {
 
 namespace {
 
-/// The timeline knows no part of a second.
+/// Rounds up to seconds, the resolution of the timeline.
 std::chrono::seconds whole_seconds(Duration time) {
   return std::chrono::ceil<std::chrono::seconds>(time);
 }
 
-/// As the schedule says by then, unless the executor's last word says otherwise.
+/// Follows the schedule, unless the executor's `complete` message has another value.
 store::JobEnd as_scheduled(const EndedRun& run) {
   if (!run.end.complete) return store::ActOnSchedule{};
   const Complete& last = *run.end.complete;
@@ -38,7 +38,8 @@ ScheduleDisposition after_failure(const EndedRun& run) {
       const unsigned failures = run.claim.attempt;
       if (rule.max_failures > 0 && failures >= rule.max_failures) break;
       Duration rest = backoff_after(rule.backoff, failures);
-      // What the executor says can only lengthen it: else a failing job could spin.
+      // The executor's value can only make it longer, so that a failing job cannot run without a
+      // pause.
       if (run.end.complete && run.end.complete->backoff)
         rest = std::max(rest, *run.end.complete->backoff);
       if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);

@@ -1,4 +1,4 @@
-// What becomes of a job of a schedule after its run.
+// Disposition of a scheduled job after its run.
 #pragma once
 
 #include "core/ended_run.hpp"

@@ -8,7 +8,7 @@ namespace w8y::source {
 
 namespace {
 
-/// `who` has said HALT, if that is known: for people.
+/// Returns the message for a halted list. `who`: the operator that has sent HALT, if known.
 std::string halt_text(const std::string& who) {
   return "HALT" + (who.empty() ? std::string() : " by " + who) +
          "; \"w8yctl schedule control RESUME\" ends it";
@@ -42,7 +42,7 @@ void ScheduleSource::on_taken(store::TakeReply&& reply) {
   taken(std::move(reply));
 }
 
-/// What is said of the timeline is for who dispatches.
+/// Changes of the timeline are handled by the Dispatcher.
 void ScheduleSource::on_news(store::ScheduleNews what) {
   if (what != store::ScheduleNews::timeline && what != store::ScheduleNews::changed) news();
 }

@@ -1,4 +1,4 @@
-// Jobs of a schedule as a Source.
+// Source of jobs of a schedule.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,7 @@ DelayReview::~DelayReview() {
 void DelayReview::on_clock_jump(const ServerClock::Jump& jump) {
   if (jump.by >= Duration{0}) return;
   timer_.cancel();
-  // Lists that are left were not corrected for the jump before.
+  // Lists still to review were not corrected for the previous jump.
   jump_ = rules_.empty() ? -jump.by : jump_ - jump.by;
   before_ = rules_.empty() ? jump.before : before_;
   rules_ = lists_.rules();

@@ -15,8 +15,8 @@
 namespace w8y::store {
 
 /// Runs shorten.lua on all lists of a connection after the clock of Redis was set back. Sends one
-/// call at a time and waits as long as that call took before the next one. Several hosts may review
-/// a list at the same time.
+/// call at a time and waits for the duration of that call before the next one. Several hosts may
+/// review a list at the same time.
 class DelayReview final : private ServerClock::Listener {
  public:
   DelayReview(redis::Client& client, TimerQueue& timers, const Clock& clock, ServerClock& server,

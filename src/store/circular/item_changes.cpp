@@ -13,15 +13,15 @@ namespace w8y::store {
 
 namespace {
 
-/// Items per call.
+/// Maximum number of items per call.
 constexpr std::size_t at_once = 64;
-/// And bytes of them: each comes up to three times, with its locks.
+/// Maximum number of their bytes per call. Each item occurs up to three times, with its locks.
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
-/// Names that one pass over the list looks for.
+/// Maximum number of items that one pass over the list searches for.
 constexpr std::size_t names_of_pass = 1000;
 /// Maximum length of a list that Redis searches for each item, as in parts/listed.lua.
 constexpr std::int64_t short_list = 3000;
-/// Entries of the index per call.
+/// Maximum number of entries of the index per call.
 constexpr std::int64_t page = 1000;
 constexpr const char* most_of_note = "4096";
 
@@ -63,7 +63,7 @@ std::string ItemChanges::find(std::span<const Item> items) {
       found += client_.call({"LPOS", keys_.list, item}).is_nil() ? '0' : '1';
     return found;
   }
-  std::vector<std::string_view> names;  // each once
+  std::vector<std::string_view> names;  // unique
   std::unordered_map<std::string_view, std::size_t> places;
   for (const Item& item : items)
     if (places.try_emplace(item, names.size()).second) names.emplace_back(item);
@@ -215,7 +215,7 @@ std::vector<DisplayItem> ItemChanges::quarantine_long(const RunId& run,
 
 std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {
   std::vector<Quarantined> all;
-  std::set<Item> seen;  // HSCAN may tell of one twice
+  std::set<Item> seen;  // HSCAN may return an entry twice
   std::string cursor = "0";
   const std::string entries = std::to_string(page);
   const std::string shown = std::to_string(item_shown);

@@ -29,7 +29,7 @@ struct CircularKeys {
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
   static constexpr std::string_view end_of_list = "list";
-  /// Without making all the others.
+  /// Returns one name without building all others.
   [[nodiscard]] static std::string list_of(const ListConfig& rule) {
     return rule.key_prefix().append(end_of_list);
   }
@@ -42,13 +42,13 @@ struct CircularKeys {
     return rule.key_prefix() + rule.circular().lock_key + ":";
   }
   [[nodiscard]] std::string lock(const Item& item) const { return lock_prefix + item; }
-  /// The channel on which a host that waits hears of its turn. `holder`: as in the values of its
-  /// locks, before the run id; that ends in ':', as no other channel's name does.
+  /// Returns the channel on which a waiting host receives its turn. `holder`: as in the values of
+  /// its locks, before the run ID. It ends in ':', unlike all other channels.
   [[nodiscard]] std::string turn(const std::string& holder) const { return wake + ':' + holder; }
 
   std::string list;
   std::string lock_prefix;
-  std::string other_lock_prefix;  ///< what a changed `lock_key` may have left behind
+  std::string other_lock_prefix;  ///< lock names of a previous `lock_key`, which may still exist
   std::string fence;
   std::string failures;
   std::string slots;

@@ -1,5 +1,5 @@
-// A circular list as its store has it: the port between deciding when to look at which part of it
-// (CircularSource) and doing that in Redis.
+// Circular list in its store, the port between CircularSource, which decides when to claim and how
+// much to scan, and Redis.
 #pragma once
 
 #include <cstddef>
@@ -13,49 +13,52 @@
 
 namespace w8y::store {
 
-/// Hosts that found nothing wait in a line for what becomes free.
+/// State of the wait queue of hosts that found no free item.
 enum class Line : std::uint8_t {
-  none,     ///< not in it, or alone: what becomes free is for whoever comes
-  others,   ///< others are in it too: each has its share, and takes turns beyond it
-  crowded,  ///< more than there are items: what becomes free is the next one's, and never ours
+  none,     ///< this host does not wait, or alone: any host may claim a free item
+  others,   ///< other hosts wait as well: each has its share and takes turns beyond it
+  crowded,  ///< more waiters than items: a free item belongs to the next waiter, not to the host
+            ///< that freed it
 };
 
-/// What a pass over the list has come to.
+/// Result of a scan of the list.
 struct PassReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
-  /// When an item that is not free now may become free, if the Source saw one: a hint.
+  /// Estimated time until an item that is not free now becomes free; nullopt if unknown.
   std::optional<Duration> next_free;
-  std::string detail;               ///< why it is paused, unavailable or refused; for people
-  std::size_t calls = 1;            ///< that the pass took
-  std::vector<DisplayItem> parked;  ///< by this pass: longer than max_item
-  /// nothing_free: the whole list was looked at, not only its ends.
+  std::string detail;               ///< why the list is paused, unavailable or refused
+  std::size_t calls = 1;            ///< number of calls that the scan made
+  std::vector<DisplayItem> parked;  ///< items that the scan quarantined because they are longer
+                                    ///< than max_item
+  /// Whether the whole list was scanned, not only its edges. For nothing_free.
   bool whole = true;
   Line line = Line::none;
   std::size_t others_in_line = 0;
 };
 
-/// How a claim stands to those of others.
+/// How a claim respects the wait queue.
 enum class Manner {
   in_turn,
-  overdue,  ///< something is free that nobody came for: takes it, whoever's turn it is
+  overdue,  ///< claims a free item that its waiter did not claim in time, regardless of the wait
+            ///< queue
 };
 
-/// How much of a list a claim looks at, if it doesn't find enough before.
+/// Extent of the scan of a claim that does not find enough items at first.
 enum class Scan {
   whole,
-  /// One call's worth, at both ends. Where most items rest, the one that rests longest stands at
-  /// the left end, and what is added comes to the right one: looking at a hundred thousand that
-  /// rest, to find the next, would cost Redis more than the run.
+  /// One call at both ends of the list. In a list of delayed items, the item with the longest delay
+  /// so far is at the left end, and new items are at the right end. A full scan of 100,000 delayed
+  /// items would cost Redis more than the next run.
   ends,
 };
 
-/// Whether a claim is worth it.
+/// Whether a claim is worthwhile.
 struct LookReply {
   bool worth_it = true;
-  /// Commands that it took: less than 1 where one command asked about many lists.
+  /// Number of Redis commands; below 1 if one command checked many lists.
   double cost = 1;
-  /// The Source would hear of what is added (keyspace events): it can be looked at rarely.
+  /// Whether keyspace notifications report additions, so that the list needs few polls.
   bool hears = false;
 };
 
@@ -63,41 +66,41 @@ class CircularListHandler : public ClaimHandler {
  public:
   virtual void on_claimed(PassReply&& reply) = 0;
   virtual void on_looked(const LookReply& reply) = 0;
-  /// Somebody says that something may have become free, or was added. Anybody can say that, and as
-  /// often as he likes.
+  /// Called when a client reports that an item may have become free or was added. Any client can
+  /// send this at any rate.
   virtual void on_wake() = 0;
-  /// Something has become free, and it is our turn.
+  /// Called when an item has become free and it is this host's turn.
   virtual void on_turn() = 0;
-  /// Redis is back, or its channels: nobody has told us what has happened meanwhile.
+  /// Called when Redis or its channels are available again: notifications may have been missed.
   virtual void on_back() = 0;
-  /// Whether the idle budget pays now for a look at a list that has changed.
+  /// Returns whether the idle budget covers a peek at a changed list now.
   [[nodiscard]] virtual bool pays_for_look() = 0;
 };
 
-/// Never calls its handler from inside a call of its own; callbacks stop when it is destroyed.
+/// Never calls its handler from inside one of its own calls. Callbacks stop when it is destroyed.
 class CircularList {
  public:
   virtual ~CircularList() = default;
-  /// Before the first claim; and again with a changed rule.
+  /// Sets the list config, before the first claim and after each reload.
   virtual void use(ListConfigPtr rule) = 0;
-  /// Up to `wanted` items, at most one claim at a time; answered by one on_claimed().
+  /// Claims up to `wanted` items. At most one claim at a time; one on_claimed() follows.
   virtual void claim(std::size_t wanted, Scan scan, Manner manner) = 0;
-  /// Of one item, whatever its rest and whose turn it is. `then` is called once, from the loop;
-  /// dropped with the list.
+  /// Claims one item regardless of its delay and of the wait queue. `then` is called once from the
+  /// loop, or dropped with the list.
   virtual void claim_item(const Item& item, Source::ItemClaimed then) = 0;
-  /// It does not wait for its turn any more, and passes it on if it has come.
+  /// Leaves the wait queue. If it is this host's turn, the next waiter gets it.
   virtual void leave_line() = 0;
-  /// After a claim that found the list empty or nothing free in it: whether that is still so, at a
-  /// fraction of a claim's cost. At most one look at a time; answered by one on_looked().
+  /// Peeks whether a list that was empty, or had no free item, is still in that state, at a
+  /// fraction of the cost of a claim. At most one peek at a time; one on_looked() follows.
   virtual void look() = 0;
-  /// What a look costs, as far as is known: see LookReply.
+  /// Returns the expected cost of a peek, see LookReply.
   [[nodiscard]] virtual double look_cost() const = 0;
-  /// Whether on_wake() is wanted.
+  /// Sets whether on_wake() is requested.
   virtual void listen(bool on) = 0;
-  /// It isn't for now. If it is not again within a few seconds, nothing is heard any more: where
-  /// all hosts are busy, none has to be told of each end.
+  /// Allows the list to unsubscribe if on_wake() is not requested again within a few seconds. If
+  /// all hosts are busy, none of them needs a message for each settlement.
   virtual void may_stop_listening() {}
-  // As a Source has them.
+  // As in Source.
   virtual void settle(Settlement&& settlement) = 0;
   virtual void hand_back(const Claim& claim) = 0;
   [[nodiscard]] virtual bool may_start(const Claim& claim) const = 0;

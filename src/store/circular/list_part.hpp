@@ -17,13 +17,13 @@ struct ListedItem {
   std::string beginning;   ///< at most item_shown bytes
   std::size_t length = 0;  ///< bytes, of the whole item
   std::string digest;      ///< SHA-1 of a long item, if states were read
-  /// PTTL of its lock, value of the lock, failures in a row, entry in the index of quarantines: of
-  /// a long item, if states were read; else empty.
+  /// PTTL and value of its lock, consecutive failures, entry in the index of quarantines. Only for
+  /// a long item if states were read; else empty.
   std::vector<redis::ReplyCopy> state;
 
   [[nodiscard]] bool is_cut() const { return length > beginning.size(); }
-  /// Identifies the item. Copies are equal. Without a digest, two long items of equal length are
-  /// equal too if their beginnings are.
+  /// Identifies the item. Copies are equal. Without a digest, two long items are equal if their
+  /// lengths and their first item_shown bytes are.
   [[nodiscard]] std::string identity() const;
 };
 
@@ -42,7 +42,7 @@ enum class LongStates { skipped, read };
 ListPart read_list_part(redis::SyncClient& client, const CircularKeys& keys, std::int64_t first,
                         std::int64_t count, LongStates states);
 
-/// Reads all items by a ListPass. `each` takes the parts, the end of the list first. Throws
+/// Reads all items by a ListPass. `each` receives the parts, the end of the list first. Throws
 /// redis::RedisError.
 void read_whole_list(redis::SyncClient& client, const CircularKeys& keys, LongStates states,
                      const std::function<void(ListPart&&)>& each);

@@ -6,7 +6,7 @@ namespace w8y::store {
 
 namespace {
 
-/// Items from which the mark is taken: some may be items that the caller removes.
+/// Number of items from which the mark is chosen: some may be items that the caller removes.
 constexpr std::int64_t mark_searched = 64;
 
 }  // namespace
@@ -26,8 +26,8 @@ bool ListPass::finds_mark(const std::vector<std::string>& fingerprints) const {
 
 void ListPass::take(const Reply& reply) {
   if (!reply.whole) {
-    // The items are long. Read up to the same end again: as many items as were within the limit, or
-    // the items behind the one that reached it.
+    // The items are long. Reads up to the same end again: as many items as were within the limit,
+    // or the items after the item that reached the limit.
     const std::int64_t behind = next()->count - reply.read;
     count_ = std::max<std::int64_t>(1, std::min(reply.read, behind));
     whole_parts_ = 0;
@@ -51,7 +51,7 @@ void ListPass::take(const Reply& reply) {
   grow(moved_part);
 }
 
-/// Where items are long, a part that is twice as large would most likely be too large.
+/// If items are long, a part that is twice as large would most likely be too large.
 void ListPass::grow(std::int64_t most) {
   if (++whole_parts_ % parts_before_growth == 0) count_ *= 2;
   count_ = std::min(count_, reads_moved_ ? moved_part : most);

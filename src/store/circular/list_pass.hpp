@@ -9,12 +9,12 @@
 namespace w8y::store {
 
 /// Order in which the parts of a circular list are read while hosts rotate it.
-/// Hosts move items from the beginning of the list to its end and keep their cyclic order. The
-/// parts are read from the end to the beginning: until an item is read, it can only come nearer to
-/// the beginning, or move to the end. Items that moved are read last, from the end to the items
-/// that were there at first. Each item that is in the list during the whole pass is read at least
-/// once, unless hosts rotate the whole list during the pass. An item that another client moves
-/// towards the end, by LPUSH or RPOPLPUSH, can be missed.
+/// Hosts move items from the start of the list to its end and keep their cyclic order. The parts
+/// are read from the end to the start: until an item is read, it can only move towards the start,
+/// or to the end. Items that moved are read last, from the end to the items that were at the end at
+/// first. Each item that is in the list during the whole pass is read at least once, unless hosts
+/// rotate the whole list during the pass. An item that another client moves towards the end, by
+/// LPUSH or RPOPLPUSH, can be missed.
 class ListPass {
  public:
   struct Part {
@@ -27,14 +27,14 @@ class ListPass {
     std::int64_t first = 0;  ///< index of the first item that was read
     std::int64_t read = 0;   ///< items; all, or those that were within the limit of bytes
     bool whole = false;      ///< all of the part was read
-    /// Of the items, from the last to the first, without those that the caller removes or looks
-    /// for.
+    /// Fingerprints of the items, from the last to the first, without items that the caller removes
+    /// or searches for.
     std::vector<std::string> fingerprints;
   };
 
-  /// Returns the part to read next; nullopt: the pass is over.
+  /// Returns the part to read next; nullopt = the pass has ended.
   [[nodiscard]] std::optional<Part> next() const;
-  /// Takes the reply for this part.
+  /// Processes the reply for this part.
   void take(const Reply& reply);
 
  private:
@@ -43,10 +43,10 @@ class ListPass {
 
   std::int64_t count_ = longest_part;
   std::int64_t end_ = 0;      ///< index behind the next part; 0: the end of the list
-  bool reads_moved_ = false;  ///< the beginning was reached
+  bool reads_moved_ = false;  ///< the start was reached
   bool is_over_ = false;
   std::int64_t whole_parts_ = 0;   ///< parts in a row that were within the limit of bytes
-  std::vector<std::string> mark_;  ///< fingerprints of the items at the end, when the pass began
+  std::vector<std::string> mark_;  ///< fingerprints of the items at the end when the pass started
 
   static constexpr std::int64_t longest_part = 10'000;
   static constexpr std::int64_t parts_before_growth = 8;
@@ -54,7 +54,7 @@ class ListPass {
   static constexpr std::int64_t mark_length = 4;
 };
 
-/// Bytes of items that one call reads at most: it takes Redis 10 ms to hash them.
+/// Maximum bytes of items that one call reads. Redis needs 10 ms to hash them.
 inline constexpr const char* list_part_bytes = "4194304";
 
 }  // namespace w8y::store

@@ -13,7 +13,8 @@ namespace w8y::store {
 
 namespace {
 
-/// Items that are read in one call, and what costs Redis about as much as a command.
+/// Maximum bytes of items read in one call, and the bytes that cost Redis about as much as a
+/// command.
 constexpr std::size_t most_bytes_read = std::size_t{1} << 20;
 constexpr double bytes_of_command = 65536;
 
@@ -110,7 +111,7 @@ void LookBatcher::send() {
 void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, std::size_t end,
                             double cost) {
   if (exists_forbidden_) return answer(*batch, begin, end, {true, 0, false});
-  std::string keys;  // one behind the other
+  std::string keys;  // concatenated
   std::vector<std::size_t> ends;
   ends.reserve(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
@@ -128,7 +129,7 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
   client_.call(command, [this, alive = alive_, batch, begin, end, cost](const redis::Answer& got) {
     if (!*alive) return;
     exists_forbidden_ = exists_forbidden_ || forbids_command(got);
-    // Where the connection is gone, all look again when there is one: a claim would only fail, too.
+    // Without a connection, all lists peek again when it is up: a claim would only fail as well.
     using redis::Failure;
     const bool away = got.failure == Failure::not_sent || got.failure == Failure::lost;
     const bool none = away || (got.ok() && got.reply.integer() == 0);
@@ -137,7 +138,7 @@ void LookBatcher::ask_empty(std::shared_ptr<Empties> batch, std::size_t begin, s
   });
 }
 
-/// Some of them are there now.
+/// Peeks at each list of a batch in which some lists exist.
 void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t begin,
                             std::size_t end, double cost) {
   const auto as_locked = std::make_shared<Lockeds>();
@@ -153,7 +154,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
 }
 
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
-  if (exists_forbidden_) {  // look.lua needs EXISTS, too; the following claim is charged
+  if (exists_forbidden_) {  // look.lua needs EXISTS as well; the following claim is charged
     for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0, false}, 0);
     return;
   }

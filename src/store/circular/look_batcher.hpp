@@ -1,5 +1,4 @@
-// Whether lists in which there was nothing to do have something now: many asked about in one
-// command.
+// Peeks at lists that were empty or had no free item, many of them in one command.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +19,15 @@ class Client;
 
 namespace w8y::store {
 
-/// Gathers the looks of a turn of the loop. Empty lists are asked for by EXISTS, which says how
-/// many of them are there: none, as a rule. Those in which all is locked are asked for by a script
-/// (look.lua). In a cluster, only lists in one slot can share a command.
-/// Where Redis can't be asked, or refuses, the answer is that a claim is worth it: it will say what
-/// is wrong.
+/// Batches the peeks of one loop iteration. Empty lists are checked by EXISTS, which returns how
+/// many of them exist: usually none. Lists in which all items are locked are checked by a script
+/// (look.lua). In a cluster, only lists in one hash slot can share a command.
+/// If Redis is unavailable or refuses the command, the reply is that a claim is worthwhile: the
+/// claim reports the error.
 class LookBatcher {
  public:
-  /// Told once, never from inside a call. `seen`: items of a locked list that were looked at.
+  /// Called once, never from inside a call. `seen`: number of items of a locked list that were
+  /// examined.
   using Answer = std::function<void(const LookReply& reply, std::int64_t seen)>;
 
   LookBatcher(redis::Client& client, TimerQueue& timers, const Clock& clock, bool cluster);
@@ -35,8 +35,8 @@ class LookBatcher {
   LookBatcher(const LookBatcher&) = delete;
   LookBatcher& operator=(const LookBatcher&) = delete;
 
-  /// An empty list that is asked about: one question of each at a time. Ten thousand of them ask
-  /// once a second, so there is no function and no copy of a name for a question.
+  /// An empty list with at most one peek in flight. Ten thousand of them may peek once per second,
+  /// so a peek needs no std::function and no copy of the name.
   class Empty {
    public:
     Empty() = default;
@@ -46,9 +46,9 @@ class LookBatcher {
 
    protected:
     virtual void add_key_of_list(std::string& to) const = 0;
-    /// Never from inside a call.
+    /// Called with the reply, never from inside a call.
     virtual void empty_looked(const LookReply& reply) = 0;
-    /// It is not told.
+    /// Cancels the peek: no reply follows.
     void withdraw();
 
    private:
@@ -60,31 +60,32 @@ class LookBatcher {
       ~Batch();
       Batch(const Batch&) = delete;
       Batch& operator=(const Batch&) = delete;
-      std::vector<Empty*> lists;  ///< nullptr: it is gone
+      std::vector<Empty*> lists;  ///< nullptr = the list was destroyed
     };
-    Batch* batch_ = nullptr;  ///< nullptr: it asks nothing
+    Batch* batch_ = nullptr;  ///< nullptr = no peek in flight
     std::uint32_t place_ = 0;
   };
-  /// Whether an empty list still is.
+  /// Peeks whether an empty list is still empty.
   void if_empty(Empty& list);
-  /// Whether a list of `length` items, all of them locked, still is: its length is looked at, and
-  /// some locks from index `first` on, not beyond its end.
+  /// Peeks whether a list of `length` items, all of them locked, is unchanged. Checks its length,
+  /// and some locks from index `first` on, up to the end of the list.
   void if_locked(std::string list, std::string lock_prefix, std::int64_t length, std::int64_t first,
                  Answer answer);
 
-  /// A new connection may be another user's.
+  /// Forgets what an ACL has refused. A new connection may have another user.
   void forget_refusals();
 
-  /// What the last look at lists of this kind cost each, where there are `lists` of any kind.
-  /// A look at the few that are due says little: while ten thousand lists start, three may be.
+  /// Returns the cost per list of the last peek of this kind, limited for `lists` lists in total.
+  /// The limit matters because a peek at a few due lists says little: while ten thousand lists
+  /// start, three may be due.
   [[nodiscard]] double cost(bool empty, std::size_t lists) const {
     if (empty && exists_forbidden_) return 1;
     return std::min(empty ? cost_of_empty_ : cost_of_locked_, most_cost(lists));
   }
 
-  /// Lists in one EXISTS: about 50 us of Redis.
+  /// Maximum number of lists in one EXISTS, which takes Redis about 50 us.
   static constexpr std::size_t most_empty = 512;
-  /// Items, and lists, in one call of the script, as in a claim.
+  /// Maximum number of items, and of lists, in one call of the script, as in a claim.
   static constexpr std::size_t most_locked = 256;
 
  private:
@@ -95,9 +96,9 @@ class LookBatcher {
     std::int64_t first = 0;
     Answer answer;
   };
-  /// Before the first look; in a cluster, a prefix has a slot of its own as a rule.
+  /// Cost before the first peek. In a cluster, each prefix usually has a hash slot of its own.
   static constexpr double first_guess = 1.0 / 64;
-  /// So few may each have a look of their own; of more, some are due together.
+  /// Number of lists up to which each may have a peek of its own. With more, some are due together.
   static constexpr double alone = 32;
   [[nodiscard]] double first_cost() const { return cluster_ ? 1 : first_guess; }
   [[nodiscard]] double most_cost(std::size_t lists) const {
@@ -121,12 +122,12 @@ class LookBatcher {
   const Clock& clock_;
   bool cluster_;
   Timer gather_;
-  /// By slot in a cluster; else all in one.
+  /// By hash slot in a cluster; else all under one number.
   std::map<std::uint16_t, std::shared_ptr<Empties>> empty_;
   std::map<std::uint16_t, Lockeds> locked_;
   double cost_of_empty_;
   double cost_of_locked_;
-  bool exists_forbidden_ = false;  ///< by an ACL
+  bool exists_forbidden_ = false;  ///< an ACL forbids EXISTS
   std::shared_ptr<bool> alive_;
 };
 

@@ -34,7 +34,7 @@ void LostClaims::add(std::shared_ptr<const CircularKeys> keys, std::string value
 }
 
 void LostClaims::look() {
-  // Others may have turned the list since.
+  // Other hosts may have rotated the list since.
   for (auto& [id, lost] : lost_)
     if (!lost.asking) lost.looked = 0;
   go_on();
@@ -75,15 +75,16 @@ void LostClaims::looked(Id id, Lost& lost, const UndoResult& result) {
   if (!pause_.pending()) pause_.set(session_.large_after(), [this] { go_on(); });
 }
 
-/// Tried again by go_on(), but for what Redis refuses: once more, since that may be asked in
-/// another way then, and no further.
+/// Retries the search later, in go_on(). If Redis refuses it, the search is tried only once more,
+/// since it may succeed in another form.
 void LostClaims::not_looked(Id id, Lost& lost, const StoreError& trouble, std::size_t at_once) {
   if (trouble.about_keys()) {
     if (std::exchange(lost.refused, true)) return forget(id);
     return step(id, lost);
   }
   if (!trouble.maybe_done) return;
-  // What was read may have been more than the connection carries: less, and then none of it.
+  // The reply may have been too large for the connection. Reads fewer items, and skips an item that
+  // fails on its own.
   if (at_once == 1) ++lost.looked;
   lost.longest.reset();
 }

@@ -1,4 +1,4 @@
-// Claims whose answer was lost: what they locked is found by its token and released.
+// Undoes in-doubt claims: Redis may have executed them, but the reply was lost.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,24 @@
 
 namespace w8y::store {
 
-/// A claim that Redis carried out, but could not tell us of, leaves locks that nobody holds. They
-/// would run out by themselves, but an item is not to wait for that. Whatever a claim looked at
-/// went to the end of its list, so it is looked for from there, some items at a time. Where items
-/// are long, Redis is left to others in between.
+/// Finds the locks of in-doubt claims by their values and hands the items back, before the locks
+/// expire by themselves. A claim moves the items that it examines to the end of the list, so the
+/// search starts there, a number of items per call. If items are long, there are pauses for other
+/// calls.
 class LostClaims {
  public:
-  /// `none_left` is called, from the loop, when the last one has been dealt with.
+  /// `none_left`: called from the loop when the last in-doubt claim is resolved.
   LostClaims(RedisSession& session, std::function<void()> none_left);
   ~LostClaims();
   LostClaims(const LostClaims&) = delete;
   LostClaims& operator=(const LostClaims&) = delete;
 
-  /// The runs of a claim that was sent and not answered, what stands before them in the values of
-  /// their locks, and the life of those.
+  /// Adds the runs of a claim that was sent without a reply. `value_prefix`: the lock values
+  /// without the run ID; `expiry`: of these locks.
   void add(std::shared_ptr<const CircularKeys> keys, std::string value_prefix,
            const std::vector<RunId>& runs, Duration expiry);
-  /// The connection is back, or something was added. Tried again now and then besides.
+  /// Starts the search. Called when the connection is up again, or a claim was added. Retries
+  /// follow by a timer.
   void look();
   [[nodiscard]] std::size_t size() const { return lost_.size(); }
 
@@ -39,12 +40,13 @@ class LostClaims {
   struct Lost {
     std::shared_ptr<const CircularKeys> keys;
     std::string value_prefix;
-    std::vector<RunId> runs;             ///< not found yet
-    Instant until;                       ///< its locks have run out by then
-    std::size_t looked = 0;              ///< items from the end
-    std::optional<std::size_t> longest;  ///< item of the last step; none: be careful
-    bool asking = false;                 ///< an answer is to come
-    bool refused = false;                ///< because of the keys, or the way it was asked
+    std::vector<RunId> runs;             ///< runs not found yet
+    Instant until;                       ///< time by which the locks have expired
+    std::size_t looked = 0;              ///< items examined, from the end
+    std::optional<std::size_t> longest;  ///< longest item in the last step; nullopt = unknown, read
+                                         ///< few
+    bool asking = false;                 ///< a call is in flight
+    bool refused = false;                ///< because of the keys, or the form of the call
   };
   using Id = std::uint64_t;
 

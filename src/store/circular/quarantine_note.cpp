@@ -7,7 +7,7 @@ namespace w8y::store {
 
 std::string to_text(const QuarantineNote& note) {
   core::JsonObject object(note.reason.size() + 128);
-  // The scripts look for the run by `"run":"` (claim.lua).
+  // The scripts find the run by `"run":"` (claim.lua).
   if (!note.run.empty()) object.put("run", note.run);
   if (!note.by.empty()) object.put("by", note.by);
   if (!note.reason.empty())

@@ -1,4 +1,4 @@
-// What `P quarantined` says of an item (w8y-keys(7)).
+// Entry of an item in `P:quarantined` (w8y-keys(7)).
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace w8y::store {
 
-/// `{"run":…,"by":…,"reason":…,"time_ms":…}`, a JSON object; what is not known is left out.
+/// `{"run":…,"by":…,"reason":…,"time_ms":…}`, a JSON object. Members that are not known are
+/// omitted.
 struct QuarantineNote {
-  RunId run;           ///< after which; empty: an operator has asked for it
+  RunId run;           ///< after which it was quarantined; empty = by an operator
   std::string by;      ///< "w8yd on web1", "alice on web1"
   std::string reason;  ///< at most max_reason bytes are kept
-  WallTime time{0};    ///< 0: not known
+  WallTime time{0};    ///< 0 = not known
 };
 inline constexpr std::size_t max_reason = 1024;
-/// Bytes of a note in Redis. A longer one is not w8y's, and its JSON could take 50 times as much
-/// memory.
+/// Maximum length of a note in Redis that is parsed. A longer one is not from w8y, and its JSON
+/// could use 50 times as much memory.
 inline constexpr std::size_t longest_note = std::size_t{64} << 10;
 
 std::string to_text(const QuarantineNote& note);
-/// Reads what can be read of it; never throws.
+/// Parses a note as far as possible. Never throws.
 QuarantineNote read_note(std::string_view text);
 
 }  // namespace w8y::store

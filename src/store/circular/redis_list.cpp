@@ -9,23 +9,24 @@ namespace w8y::store {
 
 namespace {
 
-/// While Redis has left so many bytes unread, events of runs are not published: a child that floods
-/// its output must not grow our memory or delay others.
+/// Maximum of unsent bytes up to which events of runs are published. A child that floods its output
+/// must neither grow the memory of w8yd nor delay other lists.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 
-/// Other hosts' claims turn the list, which is a change too: looked at no more often than this, and
-/// half as often after each look that found nothing, to the same bound as claims for messages.
+/// Minimum and maximum interval between peeks at a changed list. A claim of another host rotates
+/// the list, which is a change as well, so the interval doubles after each peek that found nothing.
+/// The maximum is the same as for claims after messages.
 constexpr Duration change_pause = std::chrono::milliseconds(50);
 constexpr Duration most_change_pause = std::chrono::milliseconds(320);
 constexpr unsigned most_looks_in_vain = 3;
 
-/// What is not waited for is heard for so long, if there is any of it: to subscribe again costs
-/// more than some messages. A hundred thousand lists that begin wait for more than that for a place
-/// to claim with: if each subscribed again then, and looked again when that is confirmed, they
-/// would never be done.
+/// Time for which the list stays subscribed to wake-ups that it does not need, because subscribing
+/// again costs more than a few messages. When 100,000 lists start, they wait longer than this for a
+/// slot to claim with. If each subscribed again then, and peeked again after the confirmation, the
+/// start would never finish.
 constexpr Duration listens_in_vain = std::chrono::seconds(5);
-/// And no more than so many: of a thousand hosts that are all busy, each would be told of each end
-/// of the others, and that is more than a Redis can do.
+/// Maximum number of unneeded wake-ups before the list unsubscribes. If a thousand hosts are busy,
+/// each would receive a message for each settlement of the others, more than a Redis can send.
 constexpr unsigned most_in_vain = 64;
 
 }  // namespace
@@ -43,7 +44,7 @@ RedisCircularList::~RedisCircularList() {
 
 RedisCircularList::Work::Work(RedisCircularList& list)
     : room_timer(list.session_->timers),
-      // The handler is not told from inside its own call.
+      // A handler is never called from inside its own call.
       room(list.session_->item_room,
            [this, &list] {
              room_timer.set(list.session_->clock.now(), [&list] { list.handler_.on_turn(); });
@@ -92,7 +93,7 @@ CircularSettlements& RedisCircularList::settlements() {
   return *settlements;
 }
 
-/// What a list at rest does without.
+/// Frees the state that an idle list does not need.
 void RedisCircularList::put_away() {
   if (!work_) return;
   if (work_->over()) {
@@ -113,16 +114,15 @@ void RedisCircularList::on_up() {
   if (work_ && work_->lost_claims) work_->lost_claims->look();
   in_line_ = false;
   line_ = Line::none;
-  // After what is settled, and from the loop: a handler is never called from inside somebody's
-  // call.
+  // After the settlements, and from the loop: a handler is never called from inside another call.
   handler_.on_back();
 }
 
-// ---- news
+// ---- Events and notifications
 
 void RedisCircularList::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
-  // News are for whoever listens; they must not stand in the way of claims and renewals.
+  // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
   settlements().publish(
       keys(), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
@@ -137,17 +137,17 @@ void RedisCircularList::listen(bool on) {
   }
   hear_of_list();
   if (!wake_) {
-    // Once the channel is confirmed too: what was published before may have been missed.
+    // on_back() follows when the channel is confirmed too: messages before it may have been missed.
     wake_ = session_->subscriber.subscribe(keys()->wake, *this);
   }
   if (empty_ && rule_->supervised) hear_of_no_turn();  // there is nothing to wait for
-  // The one-item wrapper takes what is free, until it has to wait.
+  // The one-item wrapper claims what is free, until it must wait.
   if ((in_line_ || !rule_->supervised) && !work().turn)
     work_->turn = session_->subscriber.subscribe(keys()->turn(lock_value({})), *this);
   put_away();
 }
 
-/// Names of these channels never end alike.
+/// Dispatches by the end of the channel name, which differs between the channels.
 void RedisCircularList::on_message(std::string_view channel, std::string_view message) {
   if (channel.ends_with(':')) return heard_of_turn(message);
   if (!channel.ends_with(CircularKeys::end_of_list)) {
@@ -161,7 +161,7 @@ void RedisCircularList::on_message(std::string_view channel, std::string_view me
 void RedisCircularList::on_confirmed(std::string_view channel) {
   if (channel.ends_with(CircularKeys::end_of_list)) {
     hears_ = true;
-    // All lists hear that at once: those that are empty are looked at together, and not paid for.
+    // All lists get this at once. Empty ones peek together, without charging the idle budget.
     return empty_ ? handler_.on_back() : list_changed();
   }
   if (work_ && channel.ends_with(':')) work_->turn_heard = true;
@@ -194,8 +194,9 @@ void RedisCircularList::tire(Instant at) {
   });
 }
 
-/// "free" and who has set something free, each on a line of its own. Anything else is somebody's
-/// hint. Where the line is not crowded, an end of our own and the next claim travel together.
+/// Returns whether this host has freed the item. The message has two lines, "free" and the holder;
+/// any other message is a wake-up by a client. If the wait queue is not crowded, this host sends
+/// the settlement and the next claim together.
 bool RedisCircularList::is_ours(std::string_view news) const {
   constexpr std::string_view free = "free\n";
   return news.starts_with(free) && news.substr(free.size()) == lock_value({});
@@ -210,7 +211,7 @@ void RedisCircularList::heard_of_turn(std::string_view message) {
   if (line_ == Line::crowded || !is_ours(message)) handler_.on_turn();
 }
 
-// ---- at rest
+// ---- Idle lists
 
 void RedisCircularList::hear_of_list() {
   auto& events = session_->keyspace_events;
@@ -229,8 +230,8 @@ void RedisCircularList::list_changed() {
   if (!work_->look_again.pending()) look_again();
 }
 
-/// What changes meanwhile is looked at together, and when nothing has, the next change is a first
-/// one.
+/// Peeks after an interval if the list has changed meanwhile. Without a change, the interval is
+/// reset to its minimum.
 void RedisCircularList::look_again() {
   const Duration pause = std::min(change_pause * (1 << work_->looks_in_vain), most_change_pause);
   work_->look_again.set(session_->clock.now() + pause, [this] {

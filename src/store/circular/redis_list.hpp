@@ -1,4 +1,4 @@
-// A circular list in Redis: its keys are those of w8y-keys(7).
+// Circular list in Redis, with the keys of w8y-keys(7).
 #pragma once
 
 #include <cstddef>
@@ -47,64 +47,67 @@ class RedisCircularList final : public CircularList,
   [[nodiscard]] std::size_t unsettled() const override { return work_ ? work_->unsettled() : 0; }
 
  private:
-  /// A claim that is out, call by call until something was found or the pass is over.
+  /// State of a claim in flight: calls follow each other until an item was found or the scan has
+  /// ended.
   struct Pass {
     ListConfigPtr
-        rule;  ///< a reload may come before the answer: what is locked is locked by this one
+        rule;  ///< the locks belong to this config, even if a reload changes it before the reply
     std::shared_ptr<const CircularKeys> keys;
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
-    std::optional<Duration> next_free;  ///< the soonest that a call has seen
-    std::int64_t length = 0;            ///< of the list, at the first call
+    std::optional<Duration> next_free;  ///< minimum of all calls so far
+    std::int64_t length = 0;            ///< length of the list at the first call
     bool overdue = false;
     std::vector<DisplayItem> parked;
   };
-  /// What a run holds in Redis.
+  /// Lease and memory of an active run.
   struct Held {
     Leases::Lease lease;
     ItemRoom::Hold hold;
   };
 
-  /// What claims and runs need. Made with the first of them and put away at rest: ten thousand
-  /// lists at rest have none of it.
+  /// State for claims and runs. Made with the first of them and freed when the list is idle, so
+  /// that ten thousand idle lists have none.
   struct Work {
     explicit Work(RedisCircularList& list);
     [[nodiscard]] std::size_t unsettled() const {
       return (settlements ? settlements->size() : 0) + (lost_claims ? lost_claims->size() : 0);
     }
-    /// Nothing of it is used, or waits for something.
+    /// Returns whether no part of it is in use or waits.
     [[nodiscard]] bool over() const;
 
-    std::shared_ptr<const CircularKeys> keys;  ///< nullptr: of no rule yet, or of an old one
+    std::shared_ptr<const CircularKeys> keys;  ///< nullptr until used, and after a change of the
+                                               ///< list config
     Timer room_timer;
     ItemRoom::Member room;
-    std::unordered_map<RunId, Held> held;  ///< outlived by the room
+    std::unordered_map<RunId, Held> held;  ///< must be destroyed before `room`
     std::unique_ptr<Pass> pass;
     std::unique_ptr<CircularSettlements> settlements;
     std::unique_ptr<LostClaims> lost_claims;
-    std::vector<std::function<void()>> news;  ///< for the handler
+    std::vector<std::function<void()>> news;  ///< calls of the handler
     Timer tell;
     Timer scan_later;
-    Timer look_again;            ///< after a change
-    bool changed = false;        ///< since the last look
-    unsigned looks_in_vain = 0;  ///< in a row, at changes
-    Timer tires;                 ///< of listening, while nobody rests
-    unsigned in_vain = 0;        ///< messages that were heard meanwhile
-    /// Where it hears of its turn: made when it stands in the line, and kept for as long as wake_.
+    Timer look_again;            ///< peeks after a change
+    bool changed = false;        ///< whether the list has changed since the last peek
+    unsigned looks_in_vain = 0;  ///< consecutive peeks after a change that found nothing
+    Timer tires;                 ///< unsubscribes while on_wake() is not requested
+    unsigned in_vain = 0;        ///< messages received since then
+    /// Subscription to the host's turns: made when the host joins the wait queue, and kept for as
+    /// long as wake_.
     redis::Subscription turn;
-    bool turn_heard = false;  ///< that is confirmed
+    bool turn_heard = false;  ///< whether `turn` is confirmed
   };
 
-  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  // Passed by value: the handler may end the lease, which destroys the lease's own copy.
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
-  /// The one-item wrapper is not here for long enough.
+  /// The one-item wrapper does not run long enough for a sweep.
   [[nodiscard]] ListConfigPtr swept_rule() const override {
     return rule_ && rule_->supervised ? rule_ : nullptr;
   }
-  // of redis::Client::Listener
+  // redis::Client::Listener
   void on_up() override;
   void on_down(const std::string&) override {}
 
@@ -130,18 +133,19 @@ class RedisCircularList final : public CircularList,
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;
   void look_all_settled();
-  // of redis::Hearer
+  // redis::MessageHandler
   void on_message(std::string_view channel, std::string_view message) override;
   void on_confirmed(std::string_view channel) override;
-  // of LookBatcher::Empty
+  // LookBatcher::Empty
   void add_key_of_list(std::string& to) const override { CircularKeys::add_list_of(*rule_, to); }
   void empty_looked(const LookReply& reply) override { looked(reply); }
   void looked(LookReply reply);
   void heard(std::string_view message);
   void heard_of_turn(std::string_view message);
   [[nodiscard]] bool is_ours(std::string_view news) const;
-  /// Or will hear of it as soon as it has to wait. One that would not keeps the others waiting, for
-  /// whoever is called has its time to come.
+  /// Returns whether this host receives its turn, or will as soon as it must wait. A waiter that
+  /// does not would delay the others, because each waiter that gets the turn has some time to
+  /// claim.
   [[nodiscard]] bool hears_of_turn() const {
     if (!session_->subscriber.error().empty()) return false;
     return work_ && work_->turn ? work_->turn_heard : rule_->supervised;
@@ -161,19 +165,19 @@ class RedisCircularList final : public CircularList,
   CircularListHandler& handler_;
   ListConfigPtr rule_;
   bool all_taken_ = true;  ///< the last claim left no free item
-  bool empty_ = true;      ///< and there was none at all
-  bool in_line_ = false;   ///< as the last claim had it
-  bool waits_ = false;     ///< since the last claim was asked for, nobody left the line
+  bool empty_ = true;      ///< the last claim found no item at all
+  bool in_line_ = false;   ///< whether the host is in the wait queue, according to the last claim
+  bool waits_ = false;     ///< false if leave_line() was called after the last claim
   bool hears_ = false;     ///< changes_ is confirmed
   Line line_ = Line::none;
   std::unique_ptr<Work> work_;
-  std::shared_ptr<bool> alive_;  ///< nullptr: nothing is out that would have to know
+  std::shared_ptr<bool> alive_;  ///< nullptr until a callback needs it
   redis::Subscription wake_;
   redis::Subscription changes_;
-  std::int64_t length_ = 0;             ///< of the list, when all of it was looked at
-  std::int64_t place_ = 0;              ///< in it: where the next look begins
-  std::optional<std::size_t> longest_;  ///< item that the last call read
-  std::uint64_t newest_fence_ = 0;      ///< the largest that we have seen
+  std::int64_t length_ = 0;             ///< length of the list when it was last scanned completely
+  std::int64_t place_ = 0;              ///< index at which the next peek starts
+  std::optional<std::size_t> longest_;  ///< longest item in the last call; nullopt = unknown
+  std::uint64_t newest_fence_ = 0;      ///< the largest fencing token that this host has seen
 };
 
 }  // namespace w8y::store

@@ -1,4 +1,4 @@
-// RedisCircularList: how items are taken.
+// RedisCircularList: claims of items.
 #include <algorithm>
 #include <utility>
 
@@ -9,13 +9,14 @@ namespace w8y::store {
 
 namespace {
 
-/// A claim's call costs Redis about as much as looking at so many bytes of items.
+/// Bytes of items whose examination costs Redis about as much as one call.
 constexpr std::size_t bytes_per_call = std::size_t{256} << 10;
 
-/// Items that a list may hold, by the life of its locks: each lock is renewed with its item in its
-/// name, and that is to leave Redis to others too. One item is always held.
+/// Maximum bytes of items that a list may hold, per second of `key_expiry`. Each renewal sends the
+/// item in the name of its lock, and must leave Redis capacity for other calls. One item is always
+/// admitted.
 constexpr std::size_t most_held_per_second = std::size_t{8} << 20;
-/// A look at the ends of a list sees as many at the right one (claim.lua).
+/// Number of items at the right end that an edge scan examines (claim.lua).
 constexpr std::int64_t seen_at_right = ScriptLocks::most_looked_at / 4;
 
 ClaimEnd end_of(ClaimStatus status) {
@@ -51,7 +52,7 @@ void RedisCircularList::scan() {
     work_->scan_later.set(session_->large_after(), [this] { scan(); });
     return;
   }
-  // Both travel in one write, and the claim sees the items free that are.
+  // Settlements and claim are sent in one write, and the claim finds the freed items.
   if (work_->settlements) work_->settlements->send();
   ClaimCall call{*work_->pass->keys,
                  lock_value({}),
@@ -65,14 +66,14 @@ void RedisCircularList::scan() {
                  session_->circular.parked_note,
                  longest_,
                  newest_fence_};
-  // Ids that one call can't use would only be carried there.
+  // More IDs than one call can use would only be sent for nothing.
   const std::size_t wanted = std::min(work_->pass->wanted, ScriptLocks::most_looked_at);
   call.runs.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i)
     call.runs.push_back(session_->run_ids.next(session_->clock.wall()));
   ++work_->pass->calls;
   const RedisSession::LargeCall made = session_->large_call();
-  // What the call is given is read before it returns: its ids may be kept elsewhere.
+  // The call reads its arguments before it returns, so its IDs can be moved afterwards.
   const auto runs = std::make_shared<std::vector<RunId>>();
   session_->circular.locks.claim(call, [this, alive = alive(), runs, made](
                                            const ClaimResult* result, const StoreError& trouble) {
@@ -84,7 +85,8 @@ void RedisCircularList::scan() {
       scanned(*runs, made.sent, *result);
     }
   });
-  *runs = std::move(call.runs);  // it has been read, and is never answered from inside
+  *runs = std::move(call.runs);  // they have been read, and the reply never comes from inside the
+                                 // call
 }
 
 std::size_t RedisCircularList::may_hold() const {
@@ -93,7 +95,8 @@ std::size_t RedisCircularList::may_hold() const {
   return most_held_per_second * static_cast<std::size_t>(std::max(seconds, 1L));
 }
 
-/// Woken when there is room.
+/// Ends the claim because there is no room for long items. The room's callback starts the next
+/// claim.
 void RedisCircularList::hold_back() {
   leave_redis_line();
   PassReply reply;
@@ -102,7 +105,7 @@ void RedisCircularList::hold_back() {
   answer_later(std::move(reply));
 }
 
-/// From the loop.
+/// Calls the handler from the loop.
 void RedisCircularList::answer_later(PassReply reply) {
   work_->scan_later.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
     reply.calls = work_->pass->calls;
@@ -114,13 +117,13 @@ void RedisCircularList::answer_later(PassReply reply) {
 void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
                                 const ClaimResult& result) {
   const bool first = work_->pass->calls == 1;
-  // One that looked at many items counts as the calls that it took the place of.
+  // A call that examined many items counts as the number of calls that it replaces.
   const std::int64_t looked = work_->pass->left - result.left;
   if (work_->pass->left > 0 && looked > 0)
     work_->pass->calls += static_cast<std::size_t>(looked - 1) / ScriptLocks::most_looked_at;
   work_->pass->left = result.left;
   if (result.bytes > 0) longest_ = result.longest;
-  // A call that looks at long items keeps Redis as busy as many others.
+  // A call that examines long items keeps Redis as busy as many other calls.
   work_->pass->calls += result.bytes / bytes_per_call;
   if (work_->pass->parked.empty()) {
     work_->pass->parked = result.parked;
@@ -138,7 +141,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
 
   PassReply reply;
   in_line_ = result.others.has_value();
-  // Nobody waits any more for what this claim stood in line for.
+  // leave_line() was called while this claim was in flight.
   if (!waits_) leave_redis_line();
   line_ = Line::none;
   if (result.others.value_or(0) > 0) {
@@ -160,8 +163,8 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
   if (session_->clock.now() - sent > work_->pass->rule->key_expiry / 2) {
-    // The answer took so long (a slow connect, a stopped process) that by our clock the leases are
-    // half over or gone: nothing is begun under them.
+    // The reply took so long (a slow connect, a stopped process) that by the local clock the leases
+    // are half over or have ended. No run is started under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
@@ -171,8 +174,8 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   handler_.on_claimed(std::move(reply));
 }
 
-/// What was added while a pass went on, or behind what a look at the ends saw, is found by its
-/// length.
+/// Updates the known length. Items that were added during the scan, or beyond the part that an edge
+/// scan examines, are detected by the length.
 void RedisCircularList::note_length(const ClaimResult& result) {
   const std::int64_t added = result.length - length_;
   if (result.left == 0) {
@@ -200,7 +203,7 @@ void RedisCircularList::look_for(const std::vector<RunId>& runs) {
   auto& lost = work_->lost_claims;
   if (!lost) lost = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
   lost->add(work_->pass->keys, lock_value({}), runs, work_->pass->rule->key_expiry);
-  // The connection may be there (an error in the middle of a pass).
+  // The connection may be up: the error can occur in the middle of a scan.
   lost->look();
 }
 
@@ -215,7 +218,7 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
   handler_.on_claimed(std::move(reply));
 }
 
-/// At worst, where the answer is lost, the lock runs out by itself.
+/// Claims one item. If the reply is lost, the lock expires by itself.
 void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
   if (work_ && work_->settlements) work_->settlements->send();  // as in scan()
   const RunId run = session_->run_ids.next(session_->clock.wall());

@@ -1,4 +1,4 @@
-// RedisCircularList: how runs end.
+// RedisCircularList: settlements of runs.
 #include <utility>
 
 #include "store/circular/quarantine_note.hpp"
@@ -10,12 +10,12 @@ namespace w8y::store {
 
 namespace {
 
-/// What the lock becomes.
+/// Sets the new value of the lock.
 struct NewLock {
   SettleCall& call;
   const Settlement& settlement;
   const std::string& host;
-  std::string& parked;  ///< why it is out of circulation
+  std::string& parked;  ///< why it is quarantined
   void operator()(const SetFree&) const {}
   void operator()(const RestFor& rest) const {
     call.new_value = resting_lock(rest.after_failure);
@@ -75,8 +75,8 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   const auto held = work_->held.find(run);
   if (held == work_->held.end()) return;
   const Instant lease_ends = held->second.lease.ends();
-  // The renewals end here, and not when Redis has answered: one that overtook the settlement would
-  // find the lock gone and take it again, for nobody.
+  // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
+  // settlement would find the lock missing and set it again, without a run.
   LeaseTerms lease = held->second.lease.end();
   ItemRoom::Hold hold = std::move(held->second.hold);
   work_->held.erase(held);
@@ -87,7 +87,8 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
                     std::move(hold), wait_of_end(freed));
 }
 
-/// Whoever waits for an item or for a place in the fleet is not to wait for other runs' ends.
+/// Returns how long the settlement may wait for others. A waiter for an item or for a fleet slot
+/// must not wait for the end of other runs.
 CircularSettlements::Wait RedisCircularList::wait_of_end(bool freed) const {
   if (held() == 0) return CircularSettlements::Wait::none;
   const bool awaited = rule_->fleet_concurrency > 0 || (freed && all_taken_);
@@ -102,7 +103,7 @@ void RedisCircularList::give_up(const RunId& run, const std::string& why) {
   tell_later([this, run, why] { handler_.on_given_up(run, why); });
 }
 
-/// From the loop: this may come from inside somebody's call.
+/// Calls the handler from the loop, because this may be inside another call.
 void RedisCircularList::tell_later(std::function<void()> tell) {
   work().news.push_back(std::move(tell));
   if (work_->tell.pending()) return;

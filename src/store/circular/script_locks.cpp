@@ -14,8 +14,8 @@ namespace w8y::store {
 
 namespace {
 
-/// Items of a call that goes on with a pass: all before them were locked, and to see that of a
-/// thousand more takes Redis less than a millisecond. What a call costs besides is as much.
+/// Maximum number of items in a call that continues a scan. All items before were locked, and a
+/// check of a thousand more takes Redis less than 1 ms, about the fixed cost of a call.
 constexpr std::size_t most_in_long_pass = 4 * ScriptLocks::most_looked_at;
 
 ClaimStatus status_of(std::string_view text) {
@@ -27,7 +27,7 @@ ClaimStatus status_of(std::string_view text) {
   return ClaimStatus::none;
 }
 
-/// "LENGTH", "LENGTH OTHERS", " OTHERS".
+/// Parses "LENGTH", "LENGTH OTHERS" or " OTHERS".
 void read_place(std::string_view text, ClaimResult& result) {
   const auto space = text.find(' ');
   if (const auto length = read_integer(text.substr(0, space), count_range)) result.length = *length;
@@ -36,7 +36,7 @@ void read_place(std::string_view text, ClaimResult& result) {
     result.others = static_cast<std::size_t>(*others);
 }
 
-/// Elements of the reply to a claim before what is told of each item.
+/// Number of elements in the reply to a claim before those of each item.
 constexpr std::size_t claim_head = 7;
 
 ClaimResult read_claim(const redis::Reply& reply) {
@@ -89,19 +89,19 @@ ItemClaim::Result item_result(std::string_view status) {
   return status == "full" ? Result::fleet_full : Result::running;
 }
 
-/// What stands before the run's id.
+/// Returns the lock value without the run ID.
 std::string_view holder(const SettleCall& call) {
   return std::string_view(call.value).substr(0, call.value.size() - call.run.size());
 }
 
-/// Ends that have the same said of them, but for which run and item it was.
+/// Returns whether two settlements differ only in run and item.
 bool same_kind(const SettleCall& a, const SettleCall& b) {
   return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
          a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
          a.history == b.history && holder(a) == holder(b);
 }
 
-/// The keys and arguments of settle.lua. They point into the calls, and into this.
+/// Keys and arguments of settle.lua. They point into the calls and into this object.
 class SettleWords {
  public:
   SettleWords(const CircularKeys& keys, const std::vector<const SettleCall*>& calls)
@@ -155,9 +155,9 @@ class SettleWords {
   redis::Command keys_;
   redis::Command arguments_;
   std::size_t words_ = 4;
-  std::vector<const SettleCall*> kinds_;  ///< the first of each
-  std::vector<std::size_t> kind_of_;      ///< each call's, as an index
-  std::vector<std::string> numbers_;      ///< reserved: the arguments point to them
+  std::vector<const SettleCall*> kinds_;  ///< first call of each kind
+  std::vector<std::size_t> kind_of_;      ///< kind of each call, as an index
+  std::vector<std::string> numbers_;      ///< reserved, because the arguments point to them
   std::vector<std::string_view> names_;   ///< of the kinds
 };
 
@@ -171,7 +171,8 @@ std::size_t ScriptLocks::at_once(std::optional<std::size_t> longest) {
   return std::clamp<std::size_t>(most_bytes / (*longest + 1), 1, most);
 }
 
-/// What was proved may have changed; the next claim proves it again, and says what is missing.
+/// Forgets the proof of permissions if an ACL refused something. The next claim checks them again
+/// and reports what is missing.
 void ScriptLocks::note_refusal(const redis::Answer& answer) {
   if (forbids(answer)) proven_ = false;
 }
@@ -186,7 +187,8 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
   const std::string bytes = std::to_string(most_bytes_looked_at);
   const std::string first = std::to_string(at_once(call.longest));
   const std::string longest = std::to_string(max_item);
-  const std::string told = std::to_string(item_shown + 1);  // one more tells that it was cut
+  // one byte more shows that it is truncated
+  const std::string told = std::to_string(item_shown + 1);
   const std::string fence = std::to_string(call.newest_fence);
   redis::Command args{call.keys.lock_prefix,
                       call.value_prefix,
@@ -217,7 +219,7 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
           return answer(nullptr, *trouble);
         }
         const ClaimResult result = read_claim(got.reply);
-        // Where there was nothing to look at, nothing was proved.
+        // Without items to examine, no permission was checked.
         const bool looked = result.status == ClaimStatus::ok ||
                             result.status == ClaimStatus::more ||
                             result.status == ClaimStatus::none;
@@ -279,8 +281,8 @@ void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
 void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string expiry = ms_text(call.expiry);
   const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
-  // Named only where it is used: while a cluster moves the slot, a call for keys that are all there
-  // or all not there is carried out, and any other has to wait.
+  // Only keys that are used are named. While a cluster moves a hash slot, a call succeeds if all or
+  // none of its keys have moved; otherwise it must be retried.
   redis::Command keys{call.fleet || call.locks.empty() ? call.keys.slots : call.locks.front().key};
   redis::Command args{expiry, call.fleet ? "1" : "0", retake_until, call.keys.lock_prefix,
                       call.keys.other_lock_prefix};
@@ -354,7 +356,7 @@ void ScriptLocks::settle(const CircularKeys& keys, const std::vector<const Settl
                 if (trouble) {
                   note_refusal(got);
                 } else if (const auto refused = got.reply[1].text(); !refused.empty()) {
-                  // The next claim says whether it is a right that is missing.
+                  // The next claim reports whether a permission is missing.
                   proven_ = false;
                   trouble = refused_beside(refused, got.reply[0].integer() > 0);
                 }

@@ -16,13 +16,13 @@ struct Answer;
 
 namespace w8y::store {
 
-/// Either a result or trouble, told once and never from inside the call. What a call is given is
-/// read before it returns.
+/// Each reply callback gets either a result or an error, is called once, and never from inside the
+/// call. The arguments are read before the call returns.
 class ScriptLocks final {
  public:
   template <typename Result>
   using Answer = std::function<void(const Result* result, const StoreError& trouble)>;
-  /// No trouble: it is settled.
+  /// `trouble`: nullptr if the run is settled.
   using SettleAnswer = std::function<void(std::size_t call, const StoreError* trouble)>;
 
   explicit ScriptLocks(redis::Client& client) : client_(client) {}
@@ -31,32 +31,32 @@ class ScriptLocks final {
   void claim_item(const ClaimItemCall& call, Answer<ClaimItemResult> answer);
   void undo(const UndoCall& call, Answer<UndoResult> answer);
   void renew(const RenewCall& call, Answer<RenewResult> answer);
-  /// Runs of one list, at most most_settled of them. `answer` is told once of each, by its place
-  /// among the calls.
+  /// Settles at most most_settled runs of one list. `answer` is called once for each, with its
+  /// index in `calls`.
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer);
   void sweep(const SweepCall& call, Answer<SweepResult> answer);
   void measure(const ListStatsCall& call, Answer<ListStatsResult> answer);
-  /// It may be another user's: what was forbidden may be allowed, and the other way round.
+  /// Forgets the proof of permissions. A new connection may have another user.
   void new_connection() { proven_ = false; }
 
-  /// A call looks at no more items than this, so that Redis is never held for long.
+  /// Maximum number of items that a call examines, so that Redis is not blocked for long.
   static constexpr std::size_t most_looked_at = 256;
-  /// Compared by one sweep, for the same reason: a few ms.
+  /// Maximum number of comparisons in one sweep, for the same reason: a few ms.
   static constexpr std::size_t most_compared = 200'000;
-  /// Nor at more bytes of them: the item that comes to this is the last. So a reply has at most
-  /// this and one item.
+  /// Bytes of items after which a call examines no more. So a reply has at most this size and one
+  /// item more.
   static constexpr std::size_t most_bytes_looked_at = std::size_t{1} << 20;
-  /// Items of such a length that can be read at once: few where they are long.
+  /// Returns the number of items of this length that can be read at once: fewer if they are long.
   static std::size_t at_once(std::optional<std::size_t> longest);
-  /// Settled by one call, for the same reason.
+  /// Maximum number of settlements in one call, for the same reason.
   static constexpr std::size_t most_settled = 32;
 
  private:
   void note_refusal(const redis::Answer& answer);
 
   redis::Client& client_;
-  bool proven_ = false;  ///< a claim has proved that this user may do all that a run takes
+  bool proven_ = false;  ///< a claim has proved that this user has all permissions that a run needs
 };
 
 }  // namespace w8y::store

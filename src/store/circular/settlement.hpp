@@ -1,4 +1,4 @@
-// All that Redis is told about a run of a circular list that is over: one step, whatever it takes.
+// Settlement of a run of a circular list, written to Redis in one step.
 #pragma once
 
 #include <variant>
@@ -14,7 +14,7 @@ struct RestFor {
   Duration time{0};            ///< > 0
 };
 struct Quarantine {};
-/// What the item's lock becomes.
+/// New state of the item: free, delayed or quarantined.
 using Rest = std::variant<SetFree, RestFor, Quarantine>;
 
 struct Settlement : EndedRun {

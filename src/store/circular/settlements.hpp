@@ -1,4 +1,4 @@
-// How runs of circular lists end in Redis.
+// Settlements of circular lists.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct CircularEnds {
   static std::size_t bytes_of(const Call& call) {
     return call.lock.size() + call.value.size() + call.new_value.size();
   }
-  /// A quarantine has Redis look for the item in the whole list (settle.lua): one at a time.
+  /// A quarantine makes Redis search the whole list for the item (settle.lua), so it is sent alone.
   static bool goes_alone(const Call& call) { return call.for_good(); }
   static const std::string& list_of(const Keys& keys) { return keys.list; }
   static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,

@@ -1,4 +1,4 @@
-// What the circular lists on one Redis share besides the session.
+// Objects that the circular lists on one Redis share, in addition to the session.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,19 @@ class Client;
 namespace w8y::store {
 
 struct CircularShared {
-  /// `host`: our name in locks and notes. `seed` spreads hosts that start together.
+  /// `host`: name of this host in locks and notes. `seed` spreads the first sweeps of hosts that
+  /// start together.
   CircularShared(redis::Client& client, TimerQueue& timers, const Clock& clock, ServerClock& server,
                  bool cluster, const std::string& host, std::uint64_t seed);
 
-  /// It may be another user's: what was forbidden may be allowed.
+  /// Forgets proofs and refusals of permissions. A new connection may have another user.
   void new_connection();
 
   ScriptLocks locks;
   Sweep sweep;
   DelayReview delay_review;
   LookBatcher look_batcher;
-  /// What the index of quarantines says of items that are too long.
+  /// Entry in the index of quarantines for items that are too long.
   const std::string parked_note;
 };
 

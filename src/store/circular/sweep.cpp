@@ -53,7 +53,7 @@ void Sweep::turn_back() {
 }
 
 void Sweep::step() {
-  if (lists_.empty()) return;  // the next one that comes sets it going again
+  if (lists_.empty()) return;  // the next list that is added starts the timer again
   arm(pause);
   if (asking_) return;
   SweepCall call;
@@ -67,10 +67,10 @@ void Sweep::step() {
     if (!*alive) return;
     asking_ = false;
     if (result == nullptr || lists_.empty()) return;
-    // Where much was to be forgotten, there is more, most likely; and some lists may be too long to
-    // be looked at together.
+    // If many entries were deleted, there are probably more. Some lists may be too long to be swept
+    // together.
     const bool more = result->forgotten >= SweepCall::most_entries / 4;
-    // A long list has room for one entry in a call.
+    // In a long list, one call can check only one entry.
     if (result->forgotten > 0) arm(busy_pause);
     std::size_t back = more ? asked : asked - std::min(asked, result->lists);
     for (; back > 0 && asked < lists_.size(); --back) turn_back();

@@ -1,4 +1,4 @@
-// Forgets, in the course of time, what was noted about items that users have taken off their lists.
+// Deletes records about items that clients have removed from their lists.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class Sweep {
   static constexpr Duration busy_pause = std::chrono::seconds(1);
   static constexpr std::size_t most_lists = 64;
 
-  /// In a cluster, lists in several slots can't share a call: one at a time. `seed` spreads hosts.
+  /// In a cluster, lists in several hash slots cannot share a call, so each is swept alone. `seed`
+  /// spreads the first sweeps of hosts.
   Sweep(ScriptLocks& store, TimerQueue& timers, const Clock& clock, bool cluster,
         std::uint64_t seed);
   ~Sweep();
@@ -48,9 +49,9 @@ class Sweep {
 
   /// Number of circular lists.
   [[nodiscard]] std::size_t lists() const { return lists_.size(); }
-  /// Rules of the lists that are swept at present.
+  /// Configs of the lists that are swept at present.
   [[nodiscard]] std::list<ListConfigPtr> rules() const;
-  /// The next call, now.
+  /// Sends the next call now.
   void step();
 
  private:

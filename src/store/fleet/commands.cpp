@@ -11,7 +11,7 @@ namespace w8y::store {
 
 namespace {
 
-/// An answer travels too: who answers within order_timeout is heard.
+/// Additional time for replies in transit: a host that replies within order_timeout is included.
 constexpr Duration slack = std::chrono::milliseconds(500);
 constexpr std::size_t max_answers = 10'000;
 
@@ -44,7 +44,7 @@ FleetCommands::FleetCommands(loop::Loop& loop, redis::Client& client, redis::Sub
 
 FleetCommands::~FleetCommands() = default;
 
-/// Nobody else's, and not to be guessed by accident.
+/// Returns a unique ID, which other clients do not use by accident.
 std::string FleetCommands::new_id() {
   static constexpr char digits[] = "0123456789abcdef";
   std::string id;

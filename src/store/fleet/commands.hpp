@@ -1,4 +1,4 @@
-// Orders to hosts of a fleet: given, and answered by those who are there.
+// Commands to the hosts of a fleet: sends them and collects the replies.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,9 @@ class FleetCommands {
   FleetCommands(const FleetCommands&) = delete;
   FleetCommands& operator=(const FleetCommands&) = delete;
 
-  /// `order.id` and `order.until` are filled in. `then` is called once, from the loop, when all
-  /// hosts that beat have answered, or after order_timeout; dropped with this object.
+  /// Sends a command. Fills in `order.id` and `order.until`. `then` is called once, from the loop,
+  /// when all hosts with a heartbeat have replied, or after order_timeout; dropped with this
+  /// object.
   void send(FleetCommand order, Then then);
 
  private:

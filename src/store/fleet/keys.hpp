@@ -11,10 +11,10 @@
 
 namespace w8y::store {
 
-/// Each command names one of them: in a cluster they may be on different nodes.
+/// Each Redis command uses only one of them: in a cluster they may be on different nodes.
 struct FleetKeys {
   static constexpr std::int64_t minutes_kept = 60;
-  /// Bytes of what a host writes of one minute.
+  /// Maximum bytes that a host writes for one minute.
   static constexpr std::size_t max_minute = std::size_t{64} << 10;
 
   explicit FleetKeys(const std::string& fleet)
@@ -35,7 +35,7 @@ struct FleetKeys {
   [[nodiscard]] std::string lists(std::string_view id) const {
     return lists_prefix + std::string(id);
   }
-  /// A key for each minute of the last hour, and then again the first.
+  /// Returns one of 60 keys, which are reused every hour.
   [[nodiscard]] std::string minute(std::string_view id, std::int64_t minute) const {
     return minute_prefix + std::string(id) + ":" + std::to_string(minute % minutes_kept);
   }
@@ -47,7 +47,7 @@ struct FleetKeys {
     return logs_prefix + std::string(listener);
   }
 
-  std::string hosts;  ///< zset: host id, scored with its last beat in ms
+  std::string hosts;  ///< sorted set: host ID, scored with the time of its last heartbeat in ms
   std::string host_prefix;
   std::string lists_prefix;
   std::string minute_prefix;
@@ -59,7 +59,7 @@ struct FleetKeys {
   std::string logs_prefix;
 };
 
-/// As PX and PEXPIRE take it.
+/// Returns a duration as an argument of PX and PEXPIRE.
 inline std::string ms_of(Duration time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }

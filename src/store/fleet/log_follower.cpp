@@ -9,7 +9,8 @@ namespace w8y::store {
 
 namespace {
 
-/// What a run said last may come after the answers: by another connection.
+/// Time for which the last output of a run may arrive after the replies, since it comes by another
+/// connection.
 constexpr Duration end_timeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -27,11 +28,12 @@ LogFollower::LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetC
       lines_(subscriber.subscribe(
           FleetKeys(fleet).logs(id),
           [this](std::string_view, std::string_view payload) { heard(payload); },
-          // Nothing is said before it is heard.
+          // The command is sent only after the subscription, so that no output is missed.
           [this] {
             if (!std::exchange(started_, true)) ask();
           })) {
-  // Where the channel is refused, the order tells why: nobody answers it.
+  // If Redis refuses the channel, the command is sent anyway, and its missing replies show the
+  // error.
   again_.set(loop.now() + order_timeout, [this] {
     if (!std::exchange(started_, true)) ask();
   });

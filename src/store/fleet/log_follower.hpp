@@ -1,5 +1,5 @@
-// Follows what runs write, on whichever hosts they are: the orders `logs` that are renewed, and the
-// channel on which lines come.
+// Follows the output of runs on all hosts. Renews `logs` commands periodically, and receives the
+// lines on a channel.
 #pragma once
 
 #include <memory>
@@ -18,22 +18,23 @@ class LogFollower {
   class Handler {
    public:
     virtual ~Handler() = default;
-    /// What hosts answered: runs with what they wrote before. First, and once.
+    /// Called once, before on_vanished(). `outcome`: the replies of the hosts, with their runs and
+    /// earlier output.
     virtual void on_followed(const FleetCommandResult& outcome) = 0;
-    /// Also before on_followed(), of runs that have begun meanwhile.
+    /// Called for each line. May come before on_followed(), for runs that have started meanwhile.
     virtual void on_log(LogMessage&& message) = 0;
-    /// Of one run: it does not go on any more, and its end was not heard. Its host was killed, or
-    /// Redis was away. Perhaps again.
+    /// Called if one run is followed, and it is no longer active without a message about its end:
+    /// its host was killed, or Redis was unavailable. May be called repeatedly.
     virtual void on_vanished() = 0;
   };
-  /// Of runs whose ids start so, of that list where one is named.
+  /// Selects runs by the start of their IDs and, if given, by list.
   struct Filter {
     std::string run;
     std::optional<std::string> list;
     std::string by;
   };
 
-  /// `id`: nobody else's, letters and digits. All outlive this.
+  /// `id`: unique, letters and digits. All arguments must outlive this object.
   LogFollower(loop::Loop& loop, redis::Subscriber& subscriber, FleetCommands& orders,
               const std::string& fleet, const std::string& id, Filter wish, Handler& handler);
   ~LogFollower();

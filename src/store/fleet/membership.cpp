@@ -11,18 +11,20 @@ namespace w8y::store {
 
 namespace {
 
-/// Fields that are written in one command, and in one beat.
+/// Maximum number of fields in one command, and in one heartbeat.
 constexpr std::size_t changes_at_once = 256;
 constexpr std::size_t fields_of_heartbeat = 1024;
-/// Every so many beats: Redis's time, who is long gone, what runs have changed in lists.
+/// Interval, in heartbeats, at which the host reads the Redis clock, removes old hosts, and reports
+/// changes that runs made to lists.
 constexpr std::size_t tidy_every = 3;
-/// Every so many beats, since they live six times as long as the time between two.
+/// Interval, in heartbeats, at which the life of the list reports is extended. They live six times
+/// as long as the time between two heartbeats.
 constexpr std::size_t prolong_every = 2;
-/// Who beats looks at so many of the oldest hosts.
+/// Number of oldest hosts that a heartbeat examines.
 constexpr std::size_t oldest_looked_at = 100;
-/// What a minute had is looked at for an hour, and a minute later its key is another's.
+/// Life of the key of a minute: queries cover one hour, and one minute later the key is reused.
 constexpr Duration minute_life = std::chrono::minutes(60);
-/// A server that is asked to forget us has so long.
+/// Maximum time for Redis to confirm that this host was removed.
 constexpr Duration leave_timeout = std::chrono::seconds(1);
 
 redis::ClientOptions named(redis::ClientOptions options) {
@@ -49,7 +51,7 @@ void FleetMembership::on_up() {
   heartbeats_ = 0;
   time_.forget();
   times_.connected(loop_.now());
-  // What was told may be on another server, or have expired.
+  // The reports may be on another server, or have expired.
   told_lists_ = false;
   handler_.republish();
   arm();
@@ -79,7 +81,8 @@ void FleetMembership::begin() {
   tidy();
 }
 
-/// The key goes before: in a cluster, TIME is asked where it is.
+/// Reads the oldest hosts and the time. The command with the key is first: in a cluster, TIME then
+/// goes to the same node.
 void FleetMembership::tidy() {
   call({"ZRANGE", keys_.hosts, "0", std::to_string(oldest_looked_at - 1), "WITHSCORES"},
        [this](const redis::Answer& answer) { look_at_oldest(answer); });
@@ -95,7 +98,8 @@ void FleetMembership::look_at_oldest(const redis::Answer& answer) {
   }
 }
 
-/// Of the oldest, so many have beaten no more. Where all of them have, nobody knows how many more.
+/// Reports the number of hosts. `gone`: how many of the oldest hosts have stopped their heartbeats.
+/// If all of them have, the total is unknown.
 void FleetMembership::count_hosts(std::size_t gone) {
   if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size() - gone);
   if (gone == oldest_.size()) return;
@@ -107,7 +111,7 @@ void FleetMembership::count_hosts(std::size_t gone) {
 }
 
 void FleetMembership::note_time(const redis::Answer& answer, Instant asked) {
-  // What would be said now would come behind what takes all of it away.
+  // A report that is sent now would arrive after its removal.
   if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
   time_.note(redis::server_time(answer.reply), asked, loop_.now());
   const auto last = static_cast<double>(
@@ -133,7 +137,7 @@ void FleetMembership::send() {
   if (!told_lists_ || heartbeats_ % prolong_every == 0) return;
   call({"PEXPIRE", keys_.lists(id_), ms_of(heartbeat_life)}, [this](const redis::Answer& answer) {
     if (!answer.ok() || answer.reply.integer() != 0) return;
-    handler_.republish();  // somebody has deleted it
+    handler_.republish();  // another client has deleted it
     told_lists_ = false;
   });
 }
@@ -168,7 +172,7 @@ void FleetMembership::call(const redis::Command& command,
   client().call(command, [this, alive = std::weak_ptr<bool>(alive_),
                           look = std::move(look)](const redis::Answer& answer) {
     if (alive.expired() || missing_ == 0) return;
-    // A server that refuses everybody is the connection's trouble.
+    // An error of a server that refuses all commands is reported by the connection.
     if (answer.failure == redis::Failure::none && answer.reply.is_error() &&
         !redis::is_about_server(answer.error()) && refused_.empty())
       refused_ = answer.problem();
@@ -192,7 +196,7 @@ void FleetMembership::leave(std::function<void()> then) {
   leave_.set(loop_.now() + (there ? leave_timeout : Duration{0}),
              [this] { std::exchange(left_, {})(); });
   if (!there) return;
-  // All in one write; the answer to the last one comes last.
+  // All in one write; the reply to the last command arrives last.
   client().call({"DEL", keys_.lists(id_)});
   client().call({"DEL", keys_.host(id_)});
   client().call({"ZREM", keys_.hosts, id_},

@@ -1,4 +1,4 @@
-// This host in its fleet: its beats, which say that it is there and how it is.
+// Membership of this host in its fleet: sends its heartbeats.
 #pragma once
 
 #include <functional>
@@ -14,37 +14,38 @@
 namespace w8y::store {
 
 namespace detail {
-/// A base class, so that the client is there before the listener on it, and goes after it.
+/// Base class that makes the client before the listener on it and destroys it after the listener.
 struct FleetClientOwner {
   redis::Client owned_client;
 };
 }  // namespace detail
 
-/// On a connection of its own, so that nothing of the fleet is in the way of renewals: what others
-/// have put into its keys may be large, and in a cluster its keys may be where no list is.
-/// A beat that Redis does not take is not kept: the next one says it all.
+/// Uses its own connection, so that the fleet never delays renewals: other clients may have made
+/// its keys large, and in a cluster they may be on another node than all lists.
+/// A heartbeat that Redis refuses is not kept: the next one has the complete state.
 class FleetMembership final : private detail::FleetClientOwner, private redis::Client::Listener {
  public:
   class Handler {
    public:
     virtual ~Handler() = default;
-    /// Of now. `lists_version` is filled in here.
+    /// Returns the current heartbeat, without `lists_version`.
     virtual HostHeartbeat heartbeat(const RedisClock& time) = 0;
-    /// What is to be told of lists: `most` at a time, if there are so many. `lively`: also what
-    /// runs have changed.
+    /// Returns changes of the list reports, at most `most` of them. `lively`: also those that runs
+    /// have made.
     virtual std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) = 0;
     struct Minute {
-      std::int64_t minute = 0;  ///< since 1970, by Redis's clock
+      std::int64_t minute = 0;  ///< since 1970, by the Redis clock
       std::string text;         ///< at most max_minute bytes
     };
-    /// What has changed of the last minutes' figures.
+    /// Returns the run counts of recent minutes that have changed.
     virtual std::vector<Minute> minutes(const RedisClock& time) = 0;
-    /// What was told may be lost: all is to be told again.
+    /// Called when the published reports may be lost, so that all must be published again.
     virtual void republish() = 0;
-    /// How many hosts the fleet's keys name, without those that have stopped to beat. 0: this host
-    /// is the first, and has not beaten yet.
+    /// Called with the number of hosts in the fleet, without those that have stopped their
+    /// heartbeats. 0 = this host is the first and has not sent a heartbeat yet.
     virtual void on_counted(std::size_t hosts) = 0;
-    /// A beat was answered. `ineligible`: why Redis does not take it; empty: it does.
+    /// Called when Redis has replied to a heartbeat. `refused`: the error; empty if it was
+    /// accepted.
     virtual void on_heartbeat_sent(const std::string& refused) = 0;
   };
 
@@ -52,10 +53,10 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
                   std::string id, Handler& handler);
   ~FleetMembership() override;
 
-  /// Something is new.
+  /// Sends the next heartbeat soon, because the state has changed.
   void heartbeat_soon();
-  /// Takes this host out of the fleet; `then`, once and from the loop, soon, whatever came of it.
-  /// There are no more beats.
+  /// Removes this host from the fleet and stops its heartbeats. `then` is called once, soon, from
+  /// the loop, even if Redis does not reply.
   void leave(std::function<void()> then);
 
   [[nodiscard]] const std::string& id() const { return id_; }
@@ -83,11 +84,12 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   HeartbeatTimer times_;
   RedisClock time_;
   std::vector<std::pair<std::string, double>> oldest_;  ///< with their scores
-  std::size_t heartbeats_ = 0;                          ///< on this connection
-  std::size_t missing_ = 0;                             ///< answers
-  bool told_lists_ = false;                             ///< there is a hash of them
-  std::uint64_t version_ = 0;                           ///< of what is told of lists
-  std::string refused_;                                 ///< of this beat; empty: nothing yet
+  std::size_t heartbeats_ = 0;                          ///< sent on this connection
+  std::size_t missing_ = 0;                             ///< replies in flight
+  bool told_lists_ = false;                             ///< the hash of list reports exists
+  std::uint64_t version_ = 0;                           ///< of the list reports
+  std::string refused_;                                 ///< error of this heartbeat; empty = none
+                                                        ///< so far
   bool leaving_ = false;
   std::function<void()> left_;
   Timer next_;

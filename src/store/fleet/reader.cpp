@@ -11,9 +11,9 @@ namespace w8y::store {
 namespace {
 
 constexpr std::size_t max_hosts = 10'000;
-/// Heartbeats that one turn of the loop parses: 50 of 4 KiB take about 5 ms.
+/// Maximum number of heartbeats that one loop iteration parses: 50 of 4 KiB take about 5 ms.
 constexpr std::size_t heartbeats_at_once = 50;
-/// Nobody has a longer id: names are shorter.
+/// Maximum length of a host ID; those of real hosts are shorter.
 constexpr std::size_t max_id = 512;
 
 std::string score_text(WallTime time) {
@@ -25,8 +25,8 @@ std::string score_text(WallTime time) {
 struct FleetReader::Round {
   std::vector<Then> waiting;
   std::shared_ptr<FleetView> view = std::make_shared<FleetView>();
-  std::size_t asked = 0;    ///< hosts whose heartbeats were asked for
-  std::size_t missing = 0;  ///< heartbeats that are asked for and not there
+  std::size_t asked = 0;    ///< hosts whose heartbeats were requested
+  std::size_t missing = 0;  ///< heartbeats requested and not received
   bool over = false;
 };
 
@@ -52,14 +52,15 @@ void FleetReader::call(const RoundPtr& round, const redis::Command& command, con
                        std::function<void(const redis::Answer&)> look) {
   client_.call(command, [this, alive = std::weak_ptr<Round>(round), key,
                          look = std::move(look)](const redis::Answer& answer) {
-    const auto asked = alive.lock();  // gone with the reader
+    const auto asked = alive.lock();  // null after the reader was destroyed
     if (!asked || asked->over) return;
     if (answer.failure != redis::Failure::none) return fail(asked, answer, key);
     look(answer);
   });
 }
 
-/// The key goes before: in a cluster, TIME is asked where it is.
+/// Requests the time. The command with the key is first: in a cluster, TIME then goes to the same
+/// node.
 void FleetReader::ask_time(const RoundPtr& round) {
   call(round, {"ZCARD", keys_.hosts}, keys_.hosts, [this](const redis::Answer& answer) {
     if (!answer.ok()) fail(round_, answer, keys_.hosts);
@@ -71,8 +72,9 @@ void FleetReader::ask_time(const RoundPtr& round) {
   });
 }
 
-/// Scores that no heartbeat can have are not read, however many there are. One command reads all
-/// IDs: between two, a host that beats would move past the second one.
+/// Reads the IDs of the hosts. Scores that no heartbeat can have are excluded, regardless of their
+/// number. One command reads all IDs: between two commands, a host with a new heartbeat would move
+/// past the second one.
 void FleetReader::ask_hosts(const RoundPtr& round) {
   const WallTime life = std::chrono::duration_cast<WallTime>(heartbeat_life);
   const std::string newest = score_text(round->view->now + life);
@@ -103,7 +105,8 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
   ask_heartbeats(round);
 }
 
-/// GETRANGE in place of MGET: a value that is longer than a heartbeat is read no further than that.
+/// Reads heartbeats with GETRANGE instead of MGET, so that a value that is too long is read only up
+/// to the maximum.
 void FleetReader::ask_heartbeats(const RoundPtr& round) {
   const std::size_t first = round->asked;
   const std::size_t end = std::min(round->view->hosts.size(), first + heartbeats_at_once);

@@ -14,7 +14,7 @@
 namespace w8y::store {
 
 /// Reads on request, never periodically. Requests at the same time share one reading. A reading
-/// takes many turns of the loop and a few milliseconds of each, whatever Redis contains.
+/// takes many loop iterations and a few milliseconds of each, regardless of the contents of Redis.
 class FleetReader {
  public:
   using ViewPtr = std::shared_ptr<const FleetView>;
@@ -25,7 +25,7 @@ class FleetReader {
   FleetReader(const FleetReader&) = delete;
   FleetReader& operator=(const FleetReader&) = delete;
 
-  /// `then` is called once, from the loop; dropped with the reader.
+  /// Reads all heartbeats. `then` is called once, from the loop; dropped with the reader.
   void read(Then then);
 
  private:

@@ -10,12 +10,12 @@ namespace w8y::store {
 
 namespace {
 
-/// Fields that are asked for, and written, in one command.
+/// Maximum number of fields read, and written, in one command.
 constexpr const char* read_at_once = "1000";
 constexpr std::size_t written_at_once = 256;
-/// More are not read: others have put them there.
+/// Maximum number of fields that are read: other clients may have added any number.
 constexpr std::size_t max_fields = 100'000;
-/// Of them all, when nobody asks any more.
+/// Life of the statistics after the last write.
 constexpr Duration life = std::chrono::minutes(5);
 
 }  // namespace
@@ -40,8 +40,8 @@ void FleetStats::listen() {
       keys_.stats, [this](std::string_view, std::string_view message) { subscribe(message); });
 }
 
-/// For each field "NAME'S-LENGTH TEXT'S-LENGTH\n", its name and its text. Others may write
-/// anything.
+/// Parses a message: for each field "<length of name> <length of text>\n", its name and its text.
+/// Other clients may publish anything.
 void FleetStats::subscribe(std::string_view message) const {
   const auto number = [&message](char end) -> std::optional<std::size_t> {
     std::size_t value = 0;
@@ -112,7 +112,7 @@ void FleetStats::write(const Fields& fields) {
     client_.call(set);
     client_.call({"PUBLISH", keys_.stats, news});
   }
-  const std::string expires = ms_of(life);  // of the key: each write prolongs it
+  const std::string expires = ms_of(life);  // of the key: each write extends its life
   if (!fields.empty()) client_.call({"PEXPIRE", keys_.stats, expires});
 }
 

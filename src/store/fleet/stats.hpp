@@ -1,4 +1,4 @@
-// What was asked of lists, where all hosts of a fleet find it (w8y-keys(7)).
+// Statistics of lists that all hosts of a fleet share (w8y-keys(7)).
 #pragma once
 
 #include <functional>
@@ -15,33 +15,35 @@
 
 namespace w8y::store {
 
-/// Answers come from the loop; they are dropped with this.
+/// Callbacks come from the loop and are dropped with this object.
 class FleetStats {
  public:
-  /// A name and a text: of a list, "list:" and its prefix; "fleet".
+  /// Pairs of name and text. Names are "list:" with the key prefix of a list, and "fleet".
   using Fields = std::vector<std::pair<std::string, std::string>>;
   static constexpr const char* list_field = "list:";
   static constexpr const char* fleet_field = "fleet";
-  /// Who asks has that right for so long, and prolongs it.
+  /// Life of the collector's lock, which the collector renews.
   static constexpr Duration right_life = std::chrono::seconds(15);
 
   using Heard = std::function<void(const std::string& name, const std::string& text)>;
 
-  /// `on_published`: what another host has just written.
+  /// `heard`: called with each field that another host has written.
   FleetStats(redis::Client& client, redis::Subscriber& subscriber, const std::string& fleet,
              std::string id, Heard heard);
 
-  /// From now on. Not for who may not: it would be refused on each connection.
+  /// Subscribes to changes. Must not be called without permission, because Redis would refuse it on
+  /// each connection.
   void listen();
-  /// All of them. False: they could not be read. `commands`: that it took.
+  /// Reads all fields. `ok`: false if they could not be read; `commands`: number of Redis commands
+  /// used.
   using Read = std::function<void(bool ok, Fields&& fields, std::size_t commands)>;
   void read(Read then);
-  /// The right to ask: one host of the fleet has it at a time.
+  /// Acquires the collector's lock, which one host of the fleet holds at a time.
   void acquire_lock(std::function<void(bool taken)> then);
-  /// It is still ours: prolonged.
+  /// Renews the lock, which this host still holds.
   void renew_lock();
   void release_lock();
-  /// And tells all who listen.
+  /// Writes fields and publishes them.
   void write(const Fields& fields);
   void remove(const std::vector<std::string>& names);
 

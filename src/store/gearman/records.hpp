@@ -1,4 +1,4 @@
-// What is in Redis of lists of Gearman: the port. Their jobs are gearmand's.
+// Records of Gearman lists in Redis, as a port. Their jobs are in gearmand.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,32 @@ namespace w8y::store {
 
 class GearmanRecordsHandler {
  public:
-  /// Whether the list is paused is another, or is known now. From the loop.
+  /// Called from the loop when the pause has changed, or is known for the first time.
   virtual void on_pause() = 0;
-  /// pending() has become 0. From the loop.
+  /// Called from the loop when pending() has become 0.
   virtual void on_recorded() = 0;
-  /// What Redis refuses of it; empty: nothing any more. From the loop.
+  /// Called from the loop. `why`: the write error; empty = writes succeed again.
   virtual void on_record_refused(const std::string& why) = 0;
 
  protected:
   ~GearmanRecordsHandler() = default;
 };
 
-/// An operator's pause, news of runs, and their history.
+/// Pause by an operator, events of runs, and their history.
 class GearmanRecords {
  public:
   virtual ~GearmanRecords() = default;
   virtual void use(ListConfigPtr rule) = 0;
-  /// Redis has said whether the list is paused, or can't be asked.
+  /// Returns whether the pause is known, or Redis is unavailable.
   [[nodiscard]] virtual bool ready() const = 0;
-  /// The pause as far as is known: the reason, which may be empty. While Redis is away, what was
-  /// known last.
+  /// Returns the last known pause: the reason, which may be empty; nullopt = not paused. Kept while
+  /// Redis is unavailable.
   [[nodiscard]] virtual const std::optional<std::string>& pause() const = 0;
   virtual void announce(const RunEvent& event) = 0;
-  /// Into the history, and told on the channel of events.
+  /// Adds a run record to the history and publishes the event.
   virtual void enter(EndedRun&& run) = 0;
-  /// Entries that Redis has not confirmed, while it can be reached. What it can't be told is kept
-  /// for a while, and then forgotten: no job depends on it.
+  /// Returns the number of run records that Redis has not confirmed, while it is available. Records
+  /// are kept for a limited time during an outage and then dropped: no job depends on them.
   [[nodiscard]] virtual std::size_t pending() const = 0;
 };
 

@@ -13,15 +13,15 @@ namespace w8y::store {
 
 namespace {
 
-/// While Redis is away, entries wait up to these; then the oldest are forgotten.
+/// Limits of the run records that are kept during an outage. Above them, the oldest are dropped.
 constexpr std::size_t most_kept_entries = 10'000;
 constexpr std::size_t most_kept_bytes = std::size_t{16} << 20U;
-/// That are written at once.
+/// Maximum number of run records in one call.
 constexpr std::size_t entries_at_once = 256;
-/// What happens meanwhile is written together: no job waits for it, and to write each by itself
-/// would cost Redis more than the job cost gearmand.
+/// Time for which records wait for others. No job waits for them, and single calls would cost Redis
+/// more than the job costs gearmand.
 constexpr Duration gathering = std::chrono::milliseconds(2);
-/// While Redis has left so many bytes unread, events of runs are not published.
+/// Maximum of unsent bytes up to which events of runs are published.
 constexpr std::size_t most_unread_news = std::size_t{1} << 20U;
 
 }  // namespace
@@ -41,23 +41,23 @@ RedisGearmanRecords::~RedisGearmanRecords() {
 
 void RedisGearmanRecords::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
-  if (keys_) return;  // a list keeps its prefix
+  if (keys_) return;  // a list keeps its key prefix
   keys_.emplace(rule_->key_prefix());
-  // A pause and its end are told there.
+  // The start and the end of a pause are published there.
   wake_ = session_->subscriber.subscribe(
       keys_->wake, [this](std::string_view, std::string_view) { ask_pause(); },
       [this] { ask_pause(); });
   ask_pause();
 }
 
-// ---- the pause
+// ---- Pause
 
 void RedisGearmanRecords::ask_pause() {
   const std::uint64_t number = ++asked_;
   struct Told {
     std::int64_t left = -2;
   };
-  // Of a reason.
+  // Index of the last byte of a reason that is read.
   static constexpr const char* last_byte = "4095";
   const auto told = std::make_shared<Told>();
   session_->client.call({"PTTL", keys_->paused}, [told](const redis::Answer& answer) {
@@ -67,7 +67,7 @@ void RedisGearmanRecords::ask_pause() {
       {"GETRANGE", keys_->paused, "0", last_byte},
       [this, alive = alive_, told, number](const redis::Answer& answer) {
         if (!*alive || number != asked_) return;
-        // While it can't be asked, what was known last holds: the end of a pause, too.
+        // During an outage, the last known pause is valid until its end.
         if (!answer.ok())
           return know_pause(pause_until_ <= session_->clock.now() ? std::nullopt : pause_);
         pause_end_.cancel();
@@ -87,7 +87,7 @@ void RedisGearmanRecords::know_pause(std::optional<std::string> pause) {
   if (news) handler_.on_pause();
 }
 
-// ---- history and events
+// ---- History and events
 
 void RedisGearmanRecords::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
@@ -149,7 +149,7 @@ void RedisGearmanRecords::written(const redis::Answer& answer) {
     again_ = true;
     return;
   }
-  // What Redis refuses is not tried again: no job depends on it.
+  // Records that Redis refuses are not retried: no job depends on them.
   const std::string_view refused = answer.ok() ? answer.reply.text() : "";
   note_refused(!answer.ok()      ? with_remedy(answer.problem(), session_->user)
                : refused.empty() ? std::string()
@@ -177,7 +177,7 @@ void RedisGearmanRecords::on_down(const std::string&) {
   news_.clear();
   news_bytes_ = 0;
   if (keys_ && !ready_) know_pause(pause_);
-  // While there is no connection, none is pending.
+  // Without a connection, pending() is 0.
   if (!entries_.empty()) handler_.on_recorded();
 }
 

@@ -1,4 +1,4 @@
-// What is in Redis of a list of Gearman: keys as those of any list (w8y-keys(7)).
+// Records of a Gearman list in Redis, with the same keys as other lists (w8y-keys(7)).
 #pragma once
 
 #include <cstddef>
@@ -55,12 +55,13 @@ class RedisGearmanRecords final : public GearmanRecords,
   bool ready_ = false;
   std::optional<std::string> pause_;
   Instant pause_until_ = Instant::max();
-  std::uint64_t asked_ = 0;        ///< questions for the pause: the last one counts
-  std::deque<Entry> entries_;      ///< not confirmed, the oldest first
-  std::size_t bytes_ = 0;          ///< of them
-  std::size_t sent_ = 0;           ///< of them, on their way
-  bool again_ = false;             ///< the first of them may be there
-  std::vector<std::string> news_;  ///< events that are not told yet
+  std::uint64_t asked_ = 0;        ///< number of pause queries; only the reply to the last one is
+                                   ///< used
+  std::deque<Entry> entries_;      ///< run records that are not confirmed, the oldest first
+  std::size_t bytes_ = 0;          ///< of these
+  std::size_t sent_ = 0;           ///< number of these that are in flight
+  bool again_ = false;             ///< the first of these may have been written before
+  std::vector<std::string> news_;  ///< events that are not published yet
   std::size_t news_bytes_ = 0;
   std::string refused_;
   Timer pause_end_;

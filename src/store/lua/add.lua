@@ -1,20 +1,20 @@
--- Puts items at the end of a circular list: each that is not in it yet. One that comes anew begins
--- anew, whatever became of it before.
+-- Adds items that are not in a circular list to its end. A new item starts without failures, delay
+-- or quarantine.
 --
--- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
---       would have with the other lock_key
+-- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the lock that
+--         it would have with the other lock_key
 -- ARGV  1 known_listed (parts/listed.lua)
 --       2 "1": also adds items that are in the list already
 --       3 wake channel
 --       4… items
--- Reply for each item 1 added, 0 in the list already; an empty reply: the caller must find
---       the items and send known_listed
+-- Reply for each item 1 added, 0 in the list already; an empty reply: the caller must find the
+--       items and send known_listed
 
 local known_listed = ARGV[1]
 -- include parts/listed.lua
 if not is_listed then return {} end
 
--- First all that is only read.
+-- Reads everything before the first change.
 local reply, to_add, new, locks, seen = {}, {}, {}, {}, {}
 for i = 4, #ARGV do
   local item = ARGV[i]
@@ -40,8 +40,8 @@ for i = 4, #ARGV do
 end
 if #to_add == 0 then return reply end
 
--- Refused because of the key's type, or without anything to do, unless this user may not do it at
--- all: before anything changes. Nobody acts on the message before we are through.
+-- Checks the permissions before any change. With them, the command is refused because of the key's
+-- type, or has no effect. The message has no effect before the script ends.
 local may = redis.pcall('HDEL', KEYS[1], '')
 if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
 if #locks > 0 then

@@ -1,50 +1,51 @@
--- Takes up to N free items off a circular list, in one step.
+-- Claims up to N free items of a circular list, in one step.
 --
--- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting  8 visits
--- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
---       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
+-- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting  8 samples
+-- ARGV  1 prefix of lock keys ("work:lock:")
+--       2 lock value without the run ID ("run:<host>:<pid>:")
 --       3 life of a lock, ms
---       4 runs at once in the whole fleet; 0: no limit
---       5 items of this pass not looked at yet; -1: a new pass; -2: a look at both ends, no more
---       6 how many items may be looked at in this call
---       7 "1": what this user may do is not known yet
---       8 items of the list that the caller holds; -1: it has seen something free that nobody came
---         for, and takes it, whoever's turn it is
---       9 the wake channel  10 "1": the caller hears of its turn; one that doesn't takes what is free
---      11 how many bytes of items may be looked at; the item that comes to that is the last
---      12 how many items are read at first: all that is known of their size
---      13 the longest item that is worked on; a longer one is quarantined
---      14 how much is told of such an item, and of the reason of a pause
---      15 what the index of quarantines says of such an item
---      16 the largest fence that the caller has seen of this list
---      17 what stands before an item in the name of its lock with the other lock_key ("work:proc:")
---      18… a run id for each item that is wanted, what is quarantined has the last ones; none: the
---         caller leaves the line, and its turn is the next one's
--- Reply {status, items of the pass left, ms until something may become free or -1, detail;
---        and where items were read:
---        length of the longest, bytes of all, how many were quarantined,
---        beginning and length of each of those, …
---        item, fence, failures in a row, …}
---       status: "ok"     as many as were wanted; detail says what else was refused
---               "more"   the pass is not over: call again
---               "none"   it is over, or the rest is for others; of both, detail is the length of
---                        the list
+--       4 maximum number of runs in the fleet; 0: no limit
+--       5 items of this scan not examined yet; -1: a new scan; -2: only both ends
+--       6 maximum number of items to examine in this call
+--       7 "1": the permissions of this user have not been checked yet
+--       8 items of the list that the caller holds; -1: the caller has seen a free item that its
+--         waiter did not claim in time, and claims it regardless of the wait queue
+--       9 wake channel
+--      10 "1": the caller receives its turn; a caller that does not claims what is free
+--      11 maximum number of bytes of items to read; reading stops after the item that reaches it
+--      12 number of items to read at first, by what is known of their length
+--      13 maximum length of an item that can run; a longer one is quarantined
+--      14 maximum length of such an item, and of the reason of a pause, in the reply
+--      15 entry in the index of quarantines for such an item
+--      16 the largest fencing token of this list that the caller has seen
+--      17 prefix of lock keys with the other lock_key ("work:proc:")
+--      18… a run ID for each wanted item; quarantined items have the last ones; none: the caller
+--          leaves the wait queue, and the next waiter gets its turn
+-- Reply {status, items of the scan left, ms until an item may become free or -1, detail;
+--        and if items were read:
+--        length of the longest, bytes of all, number of quarantined items,
+--        start and length of each of those, …
+--        item, fencing token, consecutive failures, …}
+--       status: "ok"     as many as were wanted; detail is another error of Redis
+--               "more"   the scan has not ended: call again
+--               "none"   the scan has ended, or the free items are for other waiters; detail is the
+--                        length of the list, also for "more"
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
---               "full"   the fleet's limit is reached
---       Of "none" and "full", a second word of detail says that the caller has a place in the line
---       now, and how many others have.
--- The list's order is the same for everybody: whatever was looked at goes to the end. A look at the
--- ends moves nothing behind the last that it takes: where items rest equally long, the order they
--- were taken in is that in which they become free, and is kept.
--- An item that the index has (quarantined) is never taken, whatever its lock is called and whether
--- it is there.
+--               "full"   the fleet limit is reached
+--       For "none" and "full", a second word of detail means that the caller is in the wait queue
+--       now, and is the number of other waiters.
+-- The order of the list is the same for all hosts: examined items move to the end. A scan of the
+-- ends moves only items up to the last claimed one. With equal delays, items become free in the
+-- order of their claims, and this order is kept.
+-- An item in the index of quarantines is never claimed, whether or not it has a lock, and
+-- regardless of its name.
 --
--- The line of those who wait is a sorted set: what stands before the run ids of each, scored with
--- the time (ms) at which it came. Whose turn has come is told so, on the wake channel's name with a
--- ':' and that behind it, and has that for 250 ms: until then its score is the end of that time, below
--- 0. While others are in line, a caller takes no more than makes its share of the list, at its turn one
--- at least; what is beyond is told to those who came first.
+-- The wait queue is a sorted set: the lock value without the run ID of each waiter, scored with the
+-- time (ms) at which it joined. A waiter receives its turn on a channel with the name of the wake
+-- channel, ':' and this value. It has the turn for 250 ms: until then its score is the negative end
+-- of that time. While others wait, a caller claims at most its share of the list, or at its turn at
+-- least one item. Other free items are announced to the waiters that came first.
 
 -- include parts/claimed.lua
 -- include parts/claim_rights.lua
@@ -60,7 +61,7 @@ local function min(a, b) if a < b then return a else return b end end
 local told = tonumber(ARGV[14])
 local pause_ends = redis.call('PTTL', KEYS[5])
 if pause_ends ~= -2 then
-  redis.pcall('ZREM', KEYS[7], ARGV[2]) -- nobody waits for what nobody takes
+  redis.pcall('ZREM', KEYS[7], ARGV[2]) -- a paused list has no waiters
   return {'paused', 0, pause_ends, redis.call('GETRANGE', KEYS[5], 0, told - 1)}
 end
 
@@ -76,7 +77,7 @@ local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
 local in_line = redis.pcall('ZCARD', line)
 if type(in_line) ~= 'number' then
-  line = false -- a key of a wrong type, or not for this user
+  line = false -- a key of a wrong type, or a missing permission
 elseif in_line > 0 then
   redis.call('ZREMRANGEBYSCORE', line, string.format('(%.0f', -now_ms), '(0')
   called = redis.call('ZCOUNT', line, '-inf', '(0')
@@ -133,7 +134,7 @@ local two_names = in_use(other_locks)
 if two_names or not in_use(own_locks) then use_own_name(ARGV[3]) end
 
 local most_bytes = tonumber(ARGV[11])
--- Items can't be measured before they are read, so few are read at once where they are long.
+-- The length of items is unknown before they are read, so fewer are read at once if they are long.
 local piece = tonumber(ARGV[12])
 local longest, bytes = 0, 0
 local prefix = ARGV[1]
@@ -173,7 +174,7 @@ if others > 0 and ARGV[10] == '1' then
   want = min(want, math.max(most_taken, 0))
 end
 if want == 0 then
-  -- What has been at rest for longest stands at the left end.
+  -- The items that were claimed longest ago are at the left end.
   local items, names = read(0, min(16, length), most_bytes)
   local locked = redis.call('EXISTS', unpack(names))
   if two_names then
@@ -190,23 +191,25 @@ local ends = left == -2 and length > most
 if left < 0 or left > length then left = length end
 
 local taken, parked = {}, {}
-local locked = {} -- the first few
+local locked = {} -- the first 16
 local last_taken = 0
-local running = false -- somebody's end will be heard of
-local all_locked = tonumber(ARGV[5]) >= 0 -- all that this pass has seen
+local running = false -- whether a settlement by another host will be announced
+-- whether all items that this scan has examined are locked
+local all_locked = tonumber(ARGV[5]) >= 0
 local indexed = redis.pcall('HLEN', KEYS[6])
 indexed = type(indexed) == 'number' and indexed > 0
 local longest_taken = tonumber(ARGV[13])
 local function quarantine(item, name)
-  -- Its lock has another name (lock_key was changed), or was to come with the end of its run.
-  -- Only of an item that is free, which has a lock afterwards: a long note is read once. The run is
-  -- at its beginning, if it is ours.
+  -- Sets the lock of a free item in the index of quarantines. The lock has another name after a
+  -- change of lock_key, or is set at the end of its run. Afterwards the item is locked, so a
+  -- long note is read only once. A note by w8y has the run near its start.
   local note = redis.call('HMGET', KEYS[6], item)[1]
   local run = string.match(string.sub(note, 1, 4096), '"run":"(%w+)"') or 'manual'
   redis.call('SET', name, 'quarantine:' .. run, 'NX')
 end
--- No lock is read: another's may be of any length. NX decides, also for an item that is twice in
--- the list and a lock that is no string. False: it was locked.
+-- Tries to lock an item. Returns false if it was locked. Does not read locks: those of other
+-- programs may be of any length. NX decides, also for an item that is twice in the list and for a
+-- lock that is not a string.
 local function try(item, name, i)
   if two_names and redis.call('PTTL', other_locks .. item) ~= -2 then
     return false
@@ -232,7 +235,8 @@ local function is_locked(name, item)
   if #locked < 16 then locked[#locked + 1] = name end
   running = running or redis.pcall('GETRANGE', name, '0', '3') == 'run:'
 end
--- One number says of many that all are locked, as they are as a rule where others were.
+-- Checks with one command that all of many items are locked, as is usual if others before them
+-- were.
 local function all_of(names, first, last)
   if first == last or redis.pcall('EXISTS', unpack(names, first, last)) ~= last - first + 1 then
     return false
@@ -261,8 +265,8 @@ if ends then at_right = math.floor(most / 4) end
 local at_left = min(left, most - at_right)
 local left_bytes = most_bytes
 if ends then left_bytes = most_bytes * 3 / 4 end
--- As many as are wanted at first, since most are free as a rule; twice as many each further time.
--- All at once where all before them were locked.
+-- Starts with as many items as are wanted, since most are free as a rule, and doubles the number
+-- each time. If all items before were locked, reads all at once.
 local chunk = want
 if tonumber(ARGV[5]) >= 0 then chunk = most end
 local looked = 0
@@ -284,7 +288,7 @@ while #taken + #parked < want and looked < at_left and bytes < left_bytes do
 end
 if not ends then turned = looked end
 if ends and #taken + #parked < want then
-  -- These stay where they are: the same one is not to be the first each time.
+  -- These items are not moved, so the scan starts at a different one each time.
   local from = now_us % at_right
   local first = length - at_right
   looked = looked + take(read(first + from, at_right - from, most_bytes))
@@ -293,11 +297,11 @@ if ends and #taken + #parked < want then
   end
 end
 
--- One turn of the whole list changes nothing.
+-- A rotation by the whole length changes nothing.
 if turned == 1 and length > 1 then
   redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT')
 elseif turned > 1 and turned < length then
-  -- In this order: if Redis refused one of them, no item would be lost, nor be there once more.
+  -- In this order, no item is lost or duplicated if Redis refuses one of the commands.
   redis.call('LTRIM', KEYS[1], 0, -1)
   redis.call('RPUSH', KEYS[1], unpack(seen_at_left, 1, turned))
   redis.call('LTRIM', KEYS[1], turned, -1)
@@ -329,9 +333,9 @@ if reply[1] == 'none' or reply[1] == 'full' then
   if others > 0 or running or soon or capped then
     reply[4] = reply[4] .. stand_in_line()
   else
-    leave_line() -- it has all that there is, or nothing is coming
+    leave_line() -- the caller has all items, or none is expected
   end
-  -- It hears of what becomes free before its turn.
+  -- A waiter that is not first receives a message before an item is free for it.
   if others > 0 and redis.call('ZRANK', line, me) ~= 0 then reply[3] = -1 end
 elseif reply[1] == 'ok' then
   leave_line()

@@ -1,19 +1,20 @@
--- Takes one item of a circular list that somebody has named, in one step: whatever its rest, and
--- whose turn it is. The list stays as it is.
+-- Claims one item of a circular list, in one step, regardless of its delay and of the wait queue.
+-- The list is not changed.
 --
 -- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 the item's lock
 -- ARGV  1 the value of the lock ("run:<host>:<pid>:<run id>")  2 its life, ms
---       3 runs at once in the whole fleet; 0: no limit
---       4 the item  5 the run id  6 how much is told of a lock's value, and of the reason of a pause
---       7 the largest fence that the caller has seen of this list
---       8 what stands before an item in the name of its lock ("work:lock:")  9 with the other lock_key
--- Reply {status, detail, fence, failures in a row}
+--       3 maximum number of runs in the fleet; 0: no limit
+--       4 the item  5 the run ID  6 maximum length of a lock's value, and of the reason of a pause,
+--         in the reply
+--       7 the largest fencing token of this list that the caller has seen
+--       8 prefix of lock keys ("work:lock:")  9 the same with the other lock_key
+-- Reply {status, detail, fencing token, consecutive failures}
 --       status: "ok"
 --               "paused"      by an operator; detail is the reason
 --               "not_listed"  the list has no such item
---               "running"     detail is the lock, ours or another's
+--               "running"     detail is the lock, of w8y or another program
 --               "quarantined"
---               "full"        the fleet's limit is reached
+--               "full"        the fleet limit is reached
 
 local own_locks, other_locks = ARGV[8], ARGV[9]
 -- include parts/claimed.lua
@@ -25,7 +26,8 @@ if redis.call('PTTL', KEYS[5]) ~= -2 then
 end
 if not redis.call('LPOS', KEYS[1], item) then return {'not_listed', '', 0, 0} end
 
--- Its beginning, which says what it is: another's may be of any length, or no string.
+-- Reads the start of a lock, which shows its kind: a lock of another program may be of any length,
+-- or not a string.
 local function holder_of(name)
   if redis.call('EXISTS', name) == 0 then return end
   local found = redis.pcall('GETRANGE', name, 0, told - 1)
@@ -45,7 +47,7 @@ local now_ms = math.floor(now_us / 1000)
 local limit = tonumber(ARGV[3])
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
-  redis.call('ZADD', KEYS[4], 'XX', 0, '') -- who may take no place takes nothing
+  redis.call('ZADD', KEYS[4], 'XX', 0, '') -- without permission for slots, nothing is claimed
   if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
 end
 redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])

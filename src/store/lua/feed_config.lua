@@ -1,9 +1,9 @@
--- Sets a value of a feed's config, and tells so.
+-- Sets a value of a feed's config, and publishes the change.
 --
--- KEYS  1 config  2 feeds; none: it is in another slot, and was asked
--- ARGV  1 feed  2 name  3 value  4 who we are: a UUID
+-- KEYS  1 config  2 feeds; none: it is in another hash slot, and was checked before
+-- ARGV  1 feed  2 name  3 value  4 UUID of this client
 -- Reply 1
--- Where an ACL forbids to tell, the value is as it was.
+-- If an ACL forbids the message, the value is restored.
 
 -- include parts/types.lua
 -- include parts/feed_known.lua

@@ -1,10 +1,11 @@
--- Makes a feed: its config, its name among all names, and what others are told of it. One step.
+-- Creates a feed in one step: its config, its name in the set of names, and the messages to other
+-- clients.
 --
--- KEYS  1 config  2 feeds; none: it is in another slot, and has the name
--- ARGV  1 feed  2 kind  3 max_length; "": none  4 who we are: a UUID
--- Reply 1 made, 0 there is one of that name, and nothing was done
--- Here and in all scripts about feeds, messages are published before anything is changed: that is
--- what an ACL refuses most likely, and nobody can act on them before the script is over.
+-- KEYS  1 config  2 feeds; none: it is in another hash slot, and has the name
+-- ARGV  1 feed  2 kind  3 max_length; "": none  4 UUID of this client
+-- Reply 1 created, 0 a feed of that name exists, and nothing was changed
+-- All scripts about feeds publish messages before they change anything: the messages are the part
+-- that an ACL refuses most likely, and no client can act on them before the script ends.
 
 local config, feeds, told = KEYS[1], KEYS[2], ARGV[1] .. '\0' .. ARGV[4]
 -- include parts/types.lua

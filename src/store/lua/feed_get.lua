@@ -1,12 +1,12 @@
--- Takes the next item out of a queue, or claims the next job: one step.
+-- Removes and returns the next item of a queue, or claims the next job, in one step.
 --
 -- KEYS  1 config  2 ids  3 items  4 claimed, 5 stalled: of jobs
---       6 feeds; none: it is in another slot, and was asked
--- ARGV  1 feed  2 kind: "queue" or "job"  3 the longest item that can be told
--- Reply {"got", id, item}, {"none"}, {"long", id, length} nothing was done,
---       {"again"} many ids that stand for nothing were dropped
--- An id without an item is what another client has left behind that retracted the job: it goes. So
--- does one of a job that is claimed or stalled: it is there twice, and has a holder already.
+--       6 feeds; none: it is in another hash slot, and was checked before
+-- ARGV  1 feed  2 kind: "queue" or "job"  3 maximum length of an item in the reply
+-- Reply {"got", id, item}, {"none"}, {"long", id, length} nothing was changed,
+--       {"again"} many IDs without an item were removed
+-- An ID without an item is removed: another client has retracted the job. The ID of a job that is
+-- claimed or stalled is removed as well: it is a duplicate, and the job has a holder.
 
 local ids, items, job = KEYS[2], KEYS[3], ARGV[2] == 'job'
 -- include parts/types.lua

@@ -1,10 +1,10 @@
--- Ids of jobs, which are in no order: some of them in each call.
+-- Returns a part of the IDs of jobs, which have no order.
 --
 -- KEYS  1 items
--- ARGV  1 cursor, 0 at first  2 how many, roughly  3 how many bytes of ids and items are read
---       4 "1": Redis tells ids without their items (since 7.4), as far as is known
--- Reply {cursor of the next call, 0: those were the last, "1" or "0": whether it does, id, …}
--- Where it doesn't, a few at a time are read, since nothing says beforehand how long items are.
+-- ARGV  1 cursor, 0 at first  2 approximate number of IDs  3 maximum bytes of IDs and items to read
+--       4 "1": Redis can return IDs without their items (since 7.4), as far as is known
+-- Reply {cursor of the next call, 0: those were the last, "1" or "0": whether it can, id, …}
+-- If it cannot, few at a time are read, since the length of items is unknown before they are read.
 
 -- include parts/types.lua
 

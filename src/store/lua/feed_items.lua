@@ -1,8 +1,8 @@
--- Items by their ids, as many as fit in an answer.
+-- Returns items by their IDs, as many as fit in a reply.
 --
 -- KEYS  1 items
--- ARGV  1 how many bytes at most, but at least one item  2 the longest that can be told  3… ids
--- Reply for each of the first ids its item, nil: it is gone, or its length: it is too long
+-- ARGV  1 maximum bytes, but at least one item  2 maximum length of an item in the reply  3… ids
+-- Reply for each of the first IDs its item; nil: it does not exist; or its length: it is too long
 
 -- include parts/types.lua
 

@@ -1,10 +1,10 @@
--- Removes leases of claims that are no more: those of a feed that was deleted.
+-- Deletes leases of claims that no longer exist: those of a deleted feed.
 --
 -- KEYS  1 claimed
--- ARGV  1 what stands before a job's id in the key of its lease  2… ids
--- Reply how many
--- A feed of that name may have been made since: what is claimed there is left alone. Leases are no
--- declared keys: whoever may do only what the contract has may do this.
+-- ARGV  1 prefix of lease keys  2… ids
+-- Reply number of deleted leases
+-- A feed of the same name may have been created since: its claims are kept. The leases are not
+-- declared as keys, so that a user with permissions only for Thoonk's keys can run this script.
 
 local gone = 0
 for i = 2, #ARGV do

@@ -1,14 +1,15 @@
--- Publishes items in a feed, or edits those whose ids are there. Where it has a max_length, the
--- newest stay; an id that is edited counts once, and becomes the newest.
+-- Publishes items in a feed, or edits those whose IDs exist. If the feed has a max_length, the
+-- newest items stay. An edited ID counts once, and becomes the newest.
 --
--- KEYS  1 config  2 ids  3 items  4 publishes  5 feeds; none: it is in another slot, and was asked
+-- KEYS  1 config  2 ids  3 items  4 publishes  5 feeds; none: it is in another hash slot, and was
+--         checked before
 -- ARGV  1 feed  2 publish channel  3 edit channel  4 retract channel
---       5 how many old items are dropped in a call at most
+--       5 maximum number of old items to remove in a call
 --       6… for each: id, item
--- Reply {how many of these were published: fewer, where first more is to be dropped,
---        1: the feed has times in seconds and in ms, so that which are the newest is not known}
--- A time is in the unit of the feed's highest, ms in an empty one. Two of the same moment differ by
--- a fraction, so that their order is kept.
+-- Reply {number of published items: fewer if more old items must be removed first,
+--        1: the feed has times in seconds and in ms, so that the newest ones are not known}
+-- A time has the unit of the highest time in the feed, ms in an empty one. Two items of the same
+-- moment differ by a fraction, so that their order is kept.
 
 local ids, items, publishes = KEYS[2], KEYS[3], KEYS[4]
 -- include parts/types.lua
@@ -32,7 +33,7 @@ local now, step, day, form = now_ms, 1e-3, 86400000, '%.3f'
 if in_seconds then now, step, day, form = now_us / 1e6, 1e-6, 86400, '%.6f' end
 local last = highest or 0
 local function next_time()
-  -- One that is far ahead is no time of anybody's clock.
+  -- A time that is more than a day ahead is not a time of a clock.
   last = last >= now and last < now + day and last + step or math.max(now, 0)
   return string.format(form, last)
 end

@@ -1,9 +1,10 @@
--- Puts items in a queue, or jobs among those that wait.
+-- Adds items to a queue, or jobs to their queue.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 published: of jobs
---       6 feeds; none: it is in another slot, and was asked
--- ARGV  1 feed  2 kind: "queue" or "job"  3 "1": at the taking end  4… for each: id, item
--- Reply how many. Long tables of words are given to Redis in parts.
+--       6 feeds; none: it is in another hash slot, and was checked before
+-- ARGV  1 feed  2 kind: "queue" or "job"  3 "1": at the end from which jobs are claimed
+--       4… for each: id, item
+-- Reply number of items. Long tables are passed to Redis in parts.
 
 local ids, items, job = KEYS[2], KEYS[3], ARGV[2] == 'job'
 -- include parts/types.lua

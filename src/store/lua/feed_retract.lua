@@ -1,8 +1,8 @@
--- Takes items out of a feed or a sorted feed.
+-- Removes items from a feed or a sorted feed.
 --
--- KEYS  1 config  2 ids  3 items  4 feeds; none: it is in another slot, and was asked
+-- KEYS  1 config  2 ids  3 items  4 feeds; none: it is in another hash slot, and was checked before
 -- ARGV  1 feed  2 kind: "feed" or "sorted_feed"  3 retract channel  4… ids
--- Reply for each 1 taken out, 0 it was not there
+-- Reply for each 1 removed, 0 it did not exist
 
 local ids, items, sorted = KEYS[2], KEYS[3], ARGV[2] == 'sorted_feed'
 -- include parts/types.lua

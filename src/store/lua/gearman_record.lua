@@ -2,13 +2,13 @@
 --
 -- KEYS  1 runs
 -- ARGV  1 events channel
---       2 "1": this may have been carried out before (its answer was lost)
+--       2 "1": this call may have been executed before (its reply was lost)
 --       3 run records kept, and their bytes, "1000 16777216"; "0": none
 --       then, for each run:
---          run id
+--          run ID
 --          message for the events channel, a JSON object
---          what the run record has besides its members, each with a comma before it
--- Reply what Redis refused, or ""
+--          further members of the run record, each after a comma
+-- Reply the last error of Redis, or ""
 
 local runs_key = KEYS[1]
 -- include parts/list_part.lua

@@ -1,11 +1,11 @@
--- A part of the index of quarantines, cut before it is a reply.
+-- Returns a part of the index of quarantines, with truncated entries.
 --
 -- KEYS  1 quarantined
--- ARGV  1 where to go on: a cursor  2 about how many entries are looked at
---       3 items that are longer are left out  4 how much is told of each entry
--- Reply {the next cursor, an item, what is said of it, …}
+-- ARGV  1 cursor  2 approximate number of entries to examine
+--       3 maximum length of an item; longer ones are omitted  4 maximum length of an entry
+-- Reply {the next cursor, item, entry, …}
 
--- Entries can't be measured before they are read, so few are read at first.
+-- The length of entries is unknown before they are read, so the first reads are small.
 local cursor, looked, bytes, count = ARGV[1], 0, 0, 4
 local reply = {''}
 repeat

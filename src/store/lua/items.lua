@@ -1,16 +1,16 @@
--- A page of a list, cut before it is a reply: of a long item its beginning, and what it is doing.
+-- Returns a page of a list. Long items are truncated and have their states.
 --
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 index of the first item; below 0: it counts from the end
---       2 how many items at most
---       3 how many bytes of items may be read; the item that comes to that is the last
---       4 how much is told of an item: a longer one is a long item
---       5 how much is told of a lock's value, and of what the index of quarantines says
---       6 what stands before an item in the name of its lock ("work:lock:"); "": of long items only
---         where they stand and how long they are
--- Reply {index of the first item, {beginning of each item}, 1 if this is all of the part, and for each long
---        one: its place among these, length, digest, PTTL of its lock, the lock's value, failures in a
---        row, what the index says or nil}
+--       2 maximum number of items
+--       3 maximum number of bytes to read; reading stops after the item that reaches it
+--       4 maximum length of an item in the reply: a longer one is a long item
+--       5 maximum length of a lock's value, and of an entry of the index of quarantines, in the
+--         reply
+--       6 prefix of lock keys ("work:lock:"); "": no states of long items
+-- Reply {index of the first item, {start of each item}, 1 if this is all of the part, and for each
+--       long item: its index among these, length, digest, PTTL of its lock, the lock's value,
+--       consecutive failures, entry in the index or nil}
 
 -- include parts/list_part.lua
 local shown, told, prefix = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]

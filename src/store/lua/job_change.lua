@@ -1,15 +1,15 @@
--- Changes what becomes of jobs, each in one step: finish, cancel, stall, retry, retract.
+-- Changes jobs, each in one step: finish, cancel, stall, retry, retract, next.
 --
 -- KEYS  1 config  2 ids  3 items  4 published  5 claimed  6 cancelled  7 stalled  8 finishes
---       9 feeds; none: it is in another slot, and was asked
+--       9 feeds; none: it is in another hash slot, and was checked before
 -- ARGV  1 feed  2 "finish", "cancel", "stall", "retry", "retract", "next"
---       3 what stands before a job's id in the key of its lease  4 what our claims have noted
---       5 "finish": the channel on which its result is told; "": it has none  6 the result
+--       3 prefix of lease keys  4 records of w8y claims
+--       5 "finish": channel of its result; "": none  6 the result
 --       7… ids
--- Reply for each 1 done, 0 it is not claimed (retry: not stalled; retract: not there; next: not
---       waiting),
---       or text: who works on it, so that only he can finish it
--- Ours (ARGV 3 and 4) are no declared keys: whoever may do only what the contract has may do this.
+-- Reply for each 1 done, 0 it is not claimed (retry: not stalled; retract: does not exist; next:
+--       not queued), or text: the holder, which alone can finish it
+-- The keys of w8y (ARGV 3 and 4) are not declared, so that a user with permissions only for
+-- Thoonk's keys can run this script.
 
 local ids, items, published, claimed = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV[4]
@@ -26,8 +26,8 @@ local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')
 if wrong then return wrong end
 
 local function is_claimed(id) return redis.call('ZSCORE', claimed, id) end
--- Retracted between the two steps of another client's claim: there is nothing to go back, or to be
--- kept.
+-- Returns whether the job was retracted between the two steps of another client's claim. Then there
+-- is nothing to queue or to keep.
 local function is_gone(id, lease)
   if redis.call('HEXISTS', items, id) == 1 then return false end
   redis.call('HDEL', cancelled, id)
@@ -59,7 +59,7 @@ local changes = {
     if not is_there then return 0 end
     if type(redis.pcall('LPUSH', ids, id)) == 'table' then
       redis.call('SADD', stalled, id)
-      redis.call('LPUSH', ids, id) -- without the right to it: it is refused once more, and told
+      redis.call('LPUSH', ids, id) -- without the permission: fails again, which ends the script
     end
     redis.call('ZADD', published, now_ms, id)
     return 1
@@ -67,7 +67,8 @@ local changes = {
   next = function(id)
     local places = redis.call('LPOS', ids, id, 'COUNT', 0)
     if #places == 0 then return 0 end
-    -- First there, then no longer where it was: without a right, it is not lost.
+    -- Adds the job before the other copies are removed, so that it is not lost if a permission is
+    -- missing.
     redis.call('RPUSH', ids, id)
     if type(redis.pcall('LREM', ids, #places, id)) == 'table' then
       redis.call('RPOP', ids)

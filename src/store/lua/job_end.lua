@@ -1,30 +1,32 @@
--- Ends runs of jobs of one feed: claims, leases, places in the fleet, history and news, and what
--- becomes of each job, in one step.
+-- Settles runs of jobs of one feed in one step: claims, leases, fleet slots, history and events,
+-- and the disposition of each job.
 --
--- KEYS  1 ids  2 items  3 claimed  4 cancelled  5 stalled  6 published  7 finishes  8 taken
+-- KEYS  1 ids  2 items  3 claimed  4 cancelled  5 stalled  6 published  7 finishes  8 claims
 --       9 slots  10 runs
 -- ARGV  1 wake channel  2 events channel  3 channel of results
---       4 what stands before an id in the name of its lease ("feed.lease:F:")
---       5 how many kinds of ends there are among them
---       6… for each kind, what its runs have in common:
---          what stands before a run id in the value of its lease ("run:<host>:<pid>:")
---          what becomes of the job, if the claim is still ours:
+--       4 prefix of lease keys ("feed.lease:F:")
+--       5 number of kinds of settlements among them
+--       6… for each kind, the common values of its runs:
+--          lease value without the run ID ("run:<host>:<pid>:")
+--          disposition of the job, if this host still holds the claim:
 --             "finish"   it is done
---             "cancel"   to the back of its queue, and one failure is counted
---             "hold"     nothing yet: claim and lease stay, for "cancel" to come
---             "stall"    out of the running until somebody retries it
---             "requeue"  to the back of its queue, and nothing is counted
---             "back"     to the end of its queue that is taken from, and nothing is counted
---             "leave"    nothing: the lease runs out
---          "hold": for how long, ms
---          "1": this may have been carried out before (its answer was lost)
+--             "cancel"   to the back of its queue, and a failure is counted
+--             "hold"     none yet: claim and lease stay until "cancel" follows
+--             "stall"    does not run until an operator retries it
+--             "requeue"  to the back of its queue, and no failure is counted
+--             "back"     to the end of its queue from which jobs are claimed, and no failure is
+--                        counted
+--             "leave"    none: the lease expires
+--          "hold": duration, ms
+--          "1": this call may have been executed before (its reply was lost)
 --          run records kept, and their bytes, "1000 16777216"; "0": none
 --       then, for each run:
---          its kind, from 1; run id; the job's id; "finish": the result
+--          its kind, from 1; run ID; the job's ID; "finish": the result
 --          message for the events channel, a JSON object; "": none
---          what the history's entry has besides its members, each with a comma before it
--- Reply {how many claims were ours, what Redis refused of all that is noted beside the jobs or ""}
--- A job that an operator wants stalled is, unless its run has finished it.
+--          further members of the run record, each after a comma
+-- Reply {number of claims that this host held, the last error of Redis for keys other than the
+--       jobs, or ""}
+-- A job that an operator has requested to stall is stalled, unless its run has finished it.
 
 local ids, items, claimed, cancelled, stalled = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local published, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8]
@@ -54,7 +56,7 @@ while at < #ARGV do
   at = at + 6
 end
 
--- What is read below shows its type by itself.
+-- Other keys show their type when they are read below.
 local wrong = first_wrong(items, 'hash', cancelled, 'hash', published, 'zset')
   or not only_finish and first_wrong(ids, 'list', stalled, 'set')
 if wrong then return wrong end
@@ -98,7 +100,8 @@ for i, job in ipairs(runs) do
     job.ours = job.note.run == value and counts(job.note, score)
   end
   if not job.ours then
-    -- No more than tells whether it is ours: another's may be of any length, and of any type.
+    -- Reads only as much as is needed for the comparison: the lease of another client may be of any
+    -- length and type.
     local found = redis.pcall('GETRANGE', job.lease, 0, #value)
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
     job.leased = found == value

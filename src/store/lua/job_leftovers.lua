@@ -1,9 +1,9 @@
--- Removes what is noted of jobs that are gone: clients leave it that finish a job, or that cancel or
--- stall one that was retracted between two steps of theirs. Some of what is noted in each call.
+-- Removes a part of the records of jobs that no longer exist. They remain if a client finishes a
+-- job, or cancels or stalls a job that was retracted between two steps of the client.
 --
--- KEYS  1 items  2 what is looked through: stalled, cancelled or published
--- ARGV  1 cursor, 0 at first  2 how many are looked at, roughly
--- Reply {cursor of the next call, 0 when all were looked at, how many were removed}
+-- KEYS  1 items  2 records to examine: stalled, cancelled or published
+-- ARGV  1 cursor, 0 at first  2 approximate number of records to examine
+-- Reply {cursor of the next call, 0 after the last, number of removed records}
 
 -- include parts/types.lua
 

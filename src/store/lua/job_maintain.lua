@@ -1,32 +1,32 @@
--- A step of the maintenance of a feed of jobs. Each looks at a part of it, so that Redis is never
--- held for long.
+-- Executes one step of the maintenance of a feed of jobs. Each examines a part of the feed, so that
+-- Redis is not blocked for long.
 --
--- KEYS  1 config  2 ids  3 items  4 claimed  5 cancelled  6 stalled  7 published  8 taken  9 runs
---       10 nowhere: id → the look at which it was nowhere  11 maintained: who looks
--- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
+-- KEYS  1 config  2 ids  3 items  4 claimed  5 cancelled  6 stalled  7 published  8 claims  9 runs
+--       10 orphaned: id → the pass in which it was orphaned  11 maintained: host of the pass
+-- ARGV  1 prefix of lease keys ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
 --       4 run records kept, and their bytes, "1000 16777216"; "0": none
---       5 how much of an id the history has
---       6 who looks  7 for how long nobody else does, ms
+--       5 maximum bytes of an ID in the history
+--       6 this host  7 time for which no other host starts a pass, ms
 --       8 the step, and then
---       "begin"   9 "1": also if somebody else does
---                 Reply {1, Redis's time in ms, jobs, and of these waiting, claimed, stalled, those
---                 that were nowhere at the look before, and those noted as published}
---                 or {0, ms until somebody else may, who does}
---       "claims"  9 rank of the first  10 how many  11 life of a claim that has no lease, ms; 0: any
---                 Reply {rank of the next or -1, how many were taken back, how many removed since
---                 their jobs are gone}
---       "ids"     9 the place of the first  10 how many
+--       "begin"   9 "1": also if another host does a pass
+--                 Reply {1, time of Redis in ms, numbers of jobs, queued, claimed, stalled,
+--                 orphaned in the previous pass, published}
+--                 or {0, ms until another host may start a pass, host of the pass}
+--       "claims"  9 rank of the first  10 number  11 life of a claim without a lease, ms; 0: any
+--                 Reply {rank of the next or -1, number of recovered claims, number of claims
+--                 removed because their jobs do not exist}
+--       "ids"     9 index of the first  10 number
 --                 Reply {bytes, id, …}
---       "items"   9 cursor, 0 at first  10 how many, roughly
---                 Reply {cursor of the next call, bytes, those that are neither claimed nor stalled…}
---       "check"   9 this look  10… ids that were not found
---                 Reply {how many were put back, how many will be if they are still nowhere then}
---       "sweep"   9 this look  10 cursor, 0 at first
+--       "items"   9 cursor, 0 at first  10 approximate number
+--                 Reply {cursor of the next call, bytes, IDs that are neither claimed nor stalled…}
+--       "check"   9 this pass  10… IDs that were not found
+--                 Reply {number queued again, number that will be if they are still orphaned then}
+--       "sweep"   9 this pass  10 cursor, 0 at first
 --                 Reply {cursor of the next call}
--- An id that is nowhere goes back to its queue when it was nowhere at the look before too: between
--- the two steps by which other clients claim a job, it is nowhere for a moment.
--- Where somebody else looks by now, any other step than "begin" answers "over".
+-- An orphaned ID returns to its queue if it was orphaned in the previous pass too: between the two
+-- steps by which other clients claim a job, it is orphaned for a moment.
+-- If another host has taken over, all steps except "begin" reply "over".
 
 local ids, items, claimed, cancelled, stalled = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
@@ -63,7 +63,7 @@ redis.call('PEXPIRE', KEYS[11], life)
 local function is_somewhere(id)
   return redis.call('ZSCORE', claimed, id) or redis.call('SISMEMBER', stalled, id) == 1
 end
--- Where it would have gone since the queue was looked through.
+-- Searches the ends of the queue, to which the job may have moved since the queue was read.
 local function is_at_an_end(id)
   return redis.call('LPOS', ids, id, 'MAXLEN', 10000)
     or redis.call('LPOS', ids, id, 'RANK', -1, 'MAXLEN', 10000)
@@ -79,7 +79,7 @@ function steps.claims()
     local lease = ARGV[1] .. id
     if counts(read_note(redis.call('HGET', feed_taken, id)), score)
       or redis.call('EXISTS', lease) == 1 then
-      score = false -- job_recover.lua sees to it
+      score = false -- handled by job_recover.lua
     elseif redis.call('HEXISTS', items, id) == 0 then
       unclaim(id, lease) -- it was retracted between the two steps of its claim
       gone = gone + 1

@@ -1,8 +1,8 @@
--- Orders that a job is stalled when its run ends, unless the run finishes it.
+-- Requests that a job is stalled at the end of its run, unless the run finishes it.
 --
--- KEYS  1 taken  2 claimed
--- ARGV  1 the job's id  2 the run that has it
--- Reply 1, or 0: that run has no claim of it
+-- KEYS  1 claims  2 claimed
+-- ARGV  1 the job's ID  2 its run
+-- Reply 1, or 0: that run does not hold the job
 
 local claimed = KEYS[2]
 -- include parts/job_claims.lua

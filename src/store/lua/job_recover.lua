@@ -1,18 +1,18 @@
--- Takes claims back whose host is gone: the lease is over. Some of those that are noted as ours in
--- each call. A job whose claim was taken back has failed once more: it goes to the back of its
--- queue, or is stalled. If its host has never renewed the lease, the job never began: nothing is
--- counted, and it goes to the end of its queue that is taken from.
+-- Recovers claims whose lease has ended because the host has died. Examines a part of the records
+-- of w8y claims in each call. A job that is recovered has failed once more: it moves to the back of
+-- its queue, or is stalled. If its host has never renewed the lease, the job was not started: no
+-- failure is counted, and it moves to the end of its queue from which jobs are claimed.
 --
--- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 taken  7 slots  8 runs
--- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")  2 wake channel
+-- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 claims  7 slots  8 runs
+-- ARGV  1 prefix of lease keys ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
 --       4 run records kept, and their bytes, "1000 16777216"; "0": none
---       5 how much of an id the history has
---       6 cursor, 0 at first  7 how many are looked at, roughly
---       8… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: they are undone, and
---          nothing is counted
--- Reply {cursor of the next call, 0 when all were looked at,
---        ms until the next of those looked at may be over or -1, how many claims were taken back,
+--       5 maximum bytes of an ID in the history
+--       6 cursor, 0 at first  7 approximate number of records to examine
+--       8… runs ("run:<host>:<pid>:<run id>") of in-doubt claims: they are undone without counting
+--          a failure
+-- Reply {cursor of the next call, 0 after the last,
+--        ms until another of the examined leases may end or -1, number of recovered claims,
 --        the runs of ARGV that were found…}
 
 local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -35,7 +35,7 @@ for i = 8, #ARGV do lost[ARGV[i]] = true end
 
 local page = redis.call('HSCAN', feed_taken, ARGV[6], 'COUNT', ARGV[7])
 local reply, next_ms = {page[1], -1, 0}, math.huge
--- Behind all that Redis may refuse: a job that is still claimed still has its place.
+-- Called after all commands that Redis may refuse: a job that is still claimed keeps its slot.
 local function free_place(run) redis.pcall('ZREM', KEYS[7], string.sub(run, -26)) end
 local function undo(id, lease, run)
   redis.call('RPUSH', ids, id)

@@ -1,12 +1,12 @@
--- Renews the leases of claimed jobs, each only if the claim is still ours.
+-- Renews the leases of claimed jobs, each only if this host still holds the claim.
 --
--- KEYS  1 slots  2 taken  3 claimed  4… the lease of each job
+-- KEYS  1 slots  2 claims  3 claimed  4… the lease of each job
 -- ARGV  1 life of a lease, ms
---       2 "1": the runs have places in slots
---       3… for each: the job's id, the value of its lease (it ends in the run id), "t": take the
---          lease again if it is gone and the claim is still ours, "n": don't
--- Reply for each 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused
--- Where nothing could be done, the refusal is the reply.
+--       2 "1": the runs hold slots
+--       3… for each: the job's ID, the value of its lease (ends with the run ID), "t": set the
+--          lease again if it is missing and this host still holds the claim, "n": do not
+-- Reply for each 1 renewed, 2 set again, 3 missing, 0 of another holder, 4 refused
+-- If no lease could be renewed, the error is the reply.
 
 local claimed = KEYS[3]
 local life_ms = tonumber(ARGV[1])
@@ -18,7 +18,7 @@ local until_ms = now_ms + life_ms
 local function try(...)
   local answer = redis.pcall(...)
   if type(answer) ~= 'table' or not answer.err then return answer end
-  if string.find(answer.err, 'WRONGTYPE') then return {} end -- whoever's it is
+  if string.find(answer.err, 'WRONGTYPE') then return {} end -- a lease of another client
   refusal = answer
 end
 
@@ -35,7 +35,7 @@ for i = 4, #KEYS do
   if found == nil or noted == nil or score == nil then
     state = 4
   elseif not ours then
-    -- Somebody has taken the claim back, or ended it; or the feed is gone.
+    -- Another client has recovered or ended the claim, or the feed was deleted.
     state = (found == run or found == '') and 3 or 0
   elseif found == run then
     state = try('PEXPIRE', key, life_ms) and 1 or 4

@@ -1,30 +1,30 @@
--- Claims up to N jobs of a feed, in one step: popped and claimed together.
+-- Claims up to N jobs of a feed, in one step: they leave the queue and are claimed together.
 --
 -- KEYS  1 config  2 paused  3 fence  4 slots  5 ids  6 items  7 claimed  8 cancelled  9 stalled
---       10 published  11 taken
--- ARGV  1 what stands before an id in the name of its lease ("feed.lease:F:")
---       2 what stands before a run id in the value of a lease ("run:<host>:<pid>:")
+--       10 published  11 claims
+-- ARGV  1 prefix of lease keys ("feed.lease:F:")
+--       2 lease value without the run ID ("run:<host>:<pid>:")
 --       3 life of a lease, ms
---       4 runs at once in the whole fleet; 0: no limit
---       5 how many ids are looked at
---       6 the longest id, and the longest payload; what is longer is stalled
---       7 how many bytes of jobs may be taken; the job that comes to that is the last
---       8 how much is told of a long id, and of the reason of a pause
---       9 the largest fence that the caller has seen of this list
---      10… a run id for each job that is wanted
--- Reply {status, Redis's time in ms, ms until there may be work or -1, detail, what Redis refused
---        of what is noted beside the jobs or "", how many jobs were too long,
---        beginning and length of the id of each of those and length of its payload, …
---        id, fence, cancels so far, payload, …}
+--       4 maximum number of runs in the fleet; 0: no limit
+--       5 maximum number of IDs to examine
+--       6 maximum length of an ID, and of a payload; a longer one is stalled
+--       7 maximum bytes of jobs to claim; the job that reaches it is the last
+--       8 maximum length of a long ID, and of the reason of a pause, in the reply
+--       9 the largest fencing token of this list that the caller has seen
+--      10… a run ID for each wanted job
+-- Reply {status, time of Redis in ms, ms until there may be jobs or -1, detail, error of Redis for
+--       keys other than the jobs or "", number of jobs that were too long,
+--        start and length of the ID of each of those and length of its payload, …
+--        id, fencing token, cancels so far, payload, …}
 --       status: "ok"      as many as were wanted
---               "more"    call again: the bytes or the looks of this call are used up
+--               "more"    call again: the limits of this call are reached
 --               "empty"   the feed has no more
 --               "paused"  by an operator; detail is the reason
---               "full"    the fleet's limit is reached
--- An id leaves the queue when all else is written, so that what Redis refuses loses none. What is
--- no job (it was retracted), is claimed or is stalled leaves the queue without a run: a job has one
--- holder, whoever has put its id there twice. A lease without a claim is over: somebody has taken
--- the claim back.
+--               "full"    the fleet limit is reached
+-- An ID leaves the queue after everything else is written, so that an error of Redis loses none. An
+-- ID without a job (retracted), or of a job that is claimed or stalled, leaves the queue without a
+-- run: a job has one holder, even if its ID is queued twice. A lease without a claim has no effect:
+-- another client has recovered the claim.
 
 local ids, items, claimed, taken = KEYS[5], KEYS[6], KEYS[7], KEYS[11]
 local longest, told = tonumber(ARGV[6]), tonumber(ARGV[8])
@@ -39,7 +39,8 @@ local function nothing(status, ms, detail) return {status, now_ms, ms, detail, '
 local wrong = unusable(nil, nil, KEYS[1], 'job')
 if wrong then return wrong end
 
--- What there is, from the taking end on. Whatever can't be read ends it before anything is changed.
+-- Jobs from the claiming end of the queue on. An error while reading ends the script before any
+-- change.
 local want, most_looked, most_bytes = #ARGV - 9, tonumber(ARGV[5]), tonumber(ARGV[7])
 local limit, capped = tonumber(ARGV[4]), false
 local jobs, too_long, seen = {}, {}, {}
@@ -87,7 +88,7 @@ local function look_at_queue()
   end
 end
 
--- What is to be answered at once; nil: there may be something to take.
+-- Returns an immediate reply; nil: there may be jobs to claim.
 local function look()
   local pause_ends = redis.call('PTTL', KEYS[2])
   if pause_ends ~= -2 then
@@ -95,7 +96,7 @@ local function look()
   end
   if limit > 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
-    redis.call('ZADD', KEYS[4], 'XX', 0, '') -- who may take no place takes nothing
+    redis.call('ZADD', KEYS[4], 'XX', 0, '') -- without permission for slots, nothing is claimed
     local room = limit - redis.call('ZCARD', KEYS[4])
     if room <= 0 then
       local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
@@ -106,24 +107,24 @@ local function look()
   look_at_queue()
 end
 
--- Types are asked for when something was refused: to say which key it is.
+-- Types are checked only after an error, to report the key.
 local function first_wrong_key()
   return first_wrong(KEYS[2], 'string', KEYS[4], 'zset', ids, 'list', items, 'hash', claimed, 'zset',
     KEYS[9], 'set', taken, 'hash')
 end
 local fine, answer = pcall(look)
 if not fine then
-  -- Refused again, from the beginning, and told as Redis tells it.
+  -- Runs again from the start, so that Redis's error becomes the reply.
   jobs, too_long, seen, looked, bytes, ended = {}, {}, {}, 0, 0, false
   return first_wrong_key() or look()
 end
 if answer then return answer end
 local payloads = #jobs > 0 and redis.call('HMGET', items, unpack(jobs))
 
--- All of it or an error, and then nothing. An ACL may refuse any of these.
+-- Executes all steps, or undoes them after an error. An ACL may refuse any of them.
 local until_ms = now_ms + tonumber(ARGV[3])
 local steps, notes, scores = {}, {}, {}
--- Numbers are made text once: that takes longer than to write them.
+-- Converts numbers to text once: that takes longer than writing them.
 local score, begin = string.format('%.0f', now_ms), note_of_claim(now_ms, until_ms, 'n', ARGV[2])
 for i, id in ipairs(jobs) do
   local run = ARGV[9 + i]

@@ -1,5 +1,5 @@
--- Does to long items of a list what is done to others by their names, where they stand: they are
--- not carried to whoever asks for it.
+-- Changes long items of a list at their position, as other items are changed by their names: they
+-- are not sent to the caller.
 --
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
@@ -8,11 +8,11 @@
 --       4 number of fingerprints to return: of the last items that are not removed
 --       5 prefix of lock keys ("work:lock:")  6 the same with the other lock_key
 --       7 "remove", "release" or "quarantine"
---       8 of which: a run id, or the states they are in (" resting quarantined ")
+--       8 selection: a run ID, or states (" delayed quarantined ")
 --       9 only items that are longer
---       10 wake channel  11 quarantine: what the index says
+--       10 wake channel  11 quarantine: entry in the index
 -- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
---        {fingerprint, …}; for each item that was changed its beginning and its length, …}
+--        {fingerprint, …}; for each changed item its start and its length, …}
 
 -- include parts/list_part.lua
 -- include parts/remove_places.lua
@@ -26,7 +26,7 @@ local released = false
 
 local function value_of(lock)
   local found = redis.pcall('GETRANGE', lock, 0, 1023)
-  return type(found) == 'string' and found or '?' -- of a wrong type: somebody's
+  return type(found) == 'string' and found or '?' -- a wrong type: a lock of another program
 end
 local function is_rest(value)
   return string.sub(value, 1, 6) == 'delay:' or string.sub(value, 1, 11) == 'quarantine:'
@@ -38,7 +38,7 @@ local function state_of(value, indexed)
   return indexed and 'quarantined' or 'free'
 end
 
--- Returns whether this user may change items. Asks Redis before the first change.
+-- Returns whether this user may change items. Checks the permissions before the first change.
 local changed, proved, refusal = {}, false, nil
 local function may_change(lock)
   if proved then return true end

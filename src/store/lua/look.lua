@@ -1,21 +1,22 @@
--- Whether a claim is worth it: for many lists in which nothing was free, in one call.
+-- Checks whether a claim is worthwhile, for many lists in which no item was free, in one call.
 --
 -- KEYS  a list each
--- ARGV  1 how many bytes of items may be read; the item that comes to that is the last
---       then for each list in turn:
---       1 what stands before an item in the name of its lock ("work:lock:")
---       2 its length when all of it was looked at
---       3 where to look now: an index
---       4 how many items from there
--- Reply for each list 1 if it has another length, or a free item where we looked; else 0, or how
---       many items were looked at, below 0; and last how many bytes were read
+-- ARGV  1 maximum number of bytes to read; reading stops after the item that reaches it
+--       then for each list:
+--       1 prefix of lock keys ("work:lock:")
+--       2 its length at the last full scan
+--       3 index of the first item to examine
+--       4 number of items to examine
+-- Reply for each list 1 if it has another length, or a free item among those examined; else 0, or
+--       the negative number of items examined; and last the number of bytes read
 
 local reply, names, owners = {}, {}, {}
 local stop, bytes = tonumber(ARGV[1]), 0
 
--- Items can't be measured before they are read, so few are read at once where they are long.
+-- The length of items is unknown before they are read, so fewer are read at once if they are long.
 local function read(k, prefix, first, count)
-  local most = bytes + (stop - bytes) / 2 -- no list keeps all others from being looked at
+  -- half of the remaining bytes, so that other lists are examined too
+  local most = bytes + (stop - bytes) / 2
   local piece = 1
   while reply[k] > -count and bytes < most do
     local at = first - reply[k]
@@ -34,7 +35,7 @@ local function read(k, prefix, first, count)
   end
 end
 
--- The same list is not to be the first each time.
+-- Starts at a different list each time.
 local from = redis.call('TIME')[2] % #KEYS
 for i = 1, #KEYS do
   local k = (from + i) % #KEYS + 1
@@ -47,7 +48,7 @@ for i = 1, #KEYS do
   end
 end
 
--- All are locked, as a rule, and one command says so.
+-- Usually all are locked, which one command shows.
 if #names > 0 and redis.call('EXISTS', unpack(names)) < #names then
   for i = 1, #names do
     if redis.call('EXISTS', names[i]) == 0 then reply[owners[i]] = 1 end

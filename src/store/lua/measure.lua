@@ -1,22 +1,22 @@
--- How lists stand: what their items are doing, and how fast these come round.
+-- Collects statistics of lists: the states of their items, and the cycle time.
 --
--- KEYS  for each list in turn: list, visits, quarantined
--- ARGV  1 how many items may be looked at in this call, of all lists together
---       2 life of what is noted of visits, ms
---       3 the longest item whose visits are noted
---       then for each list in turn: what stands before an item in the name of its lock
--- Reply {Redis's time in ms, for each list that was looked at: {length, "1": what follows is an
---        estimate, items that are free, running, delayed, quarantined, lap in ms or -1,
---        how long an item has waited in ms or -1}}
--- A list of at most 256 items is looked at as a whole. Of a longer one, these are its right end,
--- where what is claimed goes, and some items at places spread over the rest.
+-- KEYS  for each list: list, samples, quarantined
+-- ARGV  1 maximum number of items to examine in this call, of all lists together
+--       2 life of the samples, ms
+--       3 maximum length of an item that is sampled
+--       then for each list: prefix of lock keys
+-- Reply {time of Redis in ms, for each list that was examined: {length, "1": the following are
+--       estimates, numbers of items that are free, running, delayed, quarantined, cycle in ms or
+--       -1, longest wait in ms or -1}}
+-- A list of at most 256 items is examined completely. In a longer one, the script examines the
+-- right end, where claimed items are, and some items at positions spread over the remaining part.
 --
--- `visits` is a hash, of up to 64 items (padded, so that Redis keeps it by hash table, and claim.lua,
--- which looks there for each item it takes, does not go through all of it): when each was claimed last (ms), how long that was after
--- the time before (ms), and since when it may be free, as far as is known (ms); 0: not known.
--- claim.lua keeps the first two. An item that waits for longest is looked for in its list: what users
--- have taken off is forgotten. In a long list that takes Redis a while, so there it is only done for
--- one that has waited for twice as long as the list takes to come round.
+-- `samples` is a hash of up to 64 items: time of the last claim (ms), time from the claim before to
+-- it (ms), and the known time since which it may be free (ms); 0: not known. Entries are padded, so
+-- that Redis stores the hash as a hash table, and claim.lua, which looks up each claimed item, does
+-- not read all of it. claim.lua updates the first two values. The item with the longest wait is
+-- searched in its list, because a client may have removed it. In a long list, that takes Redis some
+-- time, so there it is only done for an item that has waited for twice the cycle time.
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -25,7 +25,7 @@ local whole, at_end, places, at_place, most_noted = 256, 128, 16, 8, 64
 local bytes, most_bytes = 0, 4194304
 math.randomseed(time[2])
 
--- Items can't be measured before they are read, so few are read at once where they are long.
+-- The length of items is unknown before they are read, so fewer are read at once if they are long.
 local function read(list, first, count, each)
   local n, piece = 0, 1
   while n < count and bytes < most_bytes do
@@ -80,7 +80,8 @@ local function count(list, length, prefix)
   return sum, true, nil
 end
 
--- What is noted: item, visit, gap, since when it may be free. What is no note of ours goes.
+-- Returns the samples: item, last claim, gap, and since when it may be free. Invalid entries are
+-- deleted.
 local function notes_of(key)
   local notes, gone = {}, {key}
   local fields = redis.pcall('HRANDFIELD', key, most_noted * 2, 'WITHVALUES')
@@ -102,8 +103,8 @@ end
 
 local function by_wait(a, b) return a.wait > b.wait end
 
--- How long an item waits at most. Says of notes which are not to be kept, and puts those that are to
--- be written into `write`.
+-- Returns the longest wait of an item. Marks samples that are deleted, and adds those that must be
+-- written to `write`.
 local function oldest_of(list, length, prefix, notes, found, lap, write)
   local waiting = {}
   for _, note in ipairs(notes) do
@@ -167,7 +168,7 @@ local function note_more(list, length, notes, found, write)
     for item in pairs(found) do note(item) end
     return
   end
-  for _ = 1, 2 * (most_noted - n) do  -- some are met twice
+  for _ = 1, 2 * (most_noted - n) do  -- some items are read twice
     if n >= most_noted or bytes >= most_bytes then return end
     read(list, math.random(0, length - 1), 1, note)
   end

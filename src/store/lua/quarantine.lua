@@ -1,12 +1,12 @@
--- Takes items of a circular list out of work until they are released: those that run, when their
--- run ends.
+-- Quarantines items of a circular list until they are released. Running items are quarantined at
+-- the end of their run.
 --
 -- KEYS  1 list  2 quarantined  3… a lock for each item
 -- ARGV  1 known_listed (parts/listed.lua)
---       2 what the index says of them: who, why, when (w8y-keys(7))
+--       2 entry in the index of quarantines: by, reason, time (w8y-keys(7))
 --       3… items
--- Reply for each item 1 done, 2 was in quarantine already, 3 runs: it will be at the end of its
---       run, 4 that has been asked before, 0 not in the list; an empty reply: the caller must find
+-- Reply for each item 1 done, 2 was quarantined already, 3 runs: will be quarantined at the end of
+--       its run, 4 as 3, requested before, 0 not in the list; an empty reply: the caller must find
 --       the items and send known_listed
 
 -- include parts/read_lock.lua
@@ -18,7 +18,7 @@ local reply = {}
 for i = 3, #ARGV do
   local lock, item = KEYS[i], ARGV[i]
   local found = read(lock)
-  local held = found ~= false -- a lock of a wrong type is somebody's, too
+  local held = found ~= false -- a lock of a wrong type counts as a lock of another program
   if type(found) == 'table' then
     if not string.find(found.err, 'WRONGTYPE') then return found end
     found = ''
@@ -33,7 +33,8 @@ for i = 3, #ARGV do
     state = indexed and 4 or 3
   end
   if state == 1 then
-    -- Refused because of its type, unless this user may not do it at all: before anything changes.
+    -- Checks the permission before any change. With it, the command is refused because of the key's
+    -- type.
     local may = redis.pcall('HSET', KEYS[1], '', '')
     if not string.find(may.err, 'WRONGTYPE') then return may end
     redis.call('SET', lock, 'quarantine:manual')

@@ -1,13 +1,13 @@
--- Ends the rest or the quarantine of items, and forgets their failures. A run's lock is never
--- touched; a quarantine that was to come at its end doesn't.
+-- Ends the delay or quarantine of items, and resets their failures. The lock of a run is never
+-- changed; a quarantine at the end of the run is revoked.
 --
--- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the one that it
---       would have with the other lock_key
+-- KEYS  1 list  2 failures  3 quarantined  4… two locks for each item: its own, and the lock that
+--         it would have with the other lock_key
 -- ARGV  1 known_listed (parts/listed.lua)  2 wake channel
 --       3… items
--- Reply for each item 1 released, 2 was free already, 3 runs: left alone, 4 runs, and will not be
---       quarantined at its end, 0 not in the list; an empty reply: the caller must find
---       the items and send known_listed
+-- Reply for each item 1 released, 2 was free already, 3 runs: not changed, 4 runs, and will not be
+--       quarantined at its end, 0 not in the list; an empty reply: the caller must find the items
+--       and send known_listed
 
 local function is_rest(found)
   return type(found) == 'string' and
@@ -19,7 +19,7 @@ local known_listed = ARGV[1]
 -- include parts/listed.lua
 if not is_listed then return {} end
 
--- First all that is only read, then what proves that the rest may be done, then that.
+-- Reads everything, then checks the permissions, and then makes the changes.
 local reply, locks, items, forget = {}, {}, {}, {}
 local released = false
 for i = 3, #ARGV do
@@ -47,10 +47,10 @@ for i = 3, #ARGV do
   reply[i - 2] = state
 end
 
--- On a list, or nothing, it changes nothing.
+-- With the permission, this changes nothing: the key is a list or does not exist.
 local may = redis.pcall('HDEL', KEYS[1], '')
 if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end
--- Nobody acts on it before we are through.
+-- No client can act on it before the script ends.
 if released then redis.call('PUBLISH', ARGV[2], 'free') end
 if #locks > 0 then redis.call('DEL', unpack(locks)) end
 if #items > 0 then redis.call('HDEL', KEYS[3], unpack(items)) end

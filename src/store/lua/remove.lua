@@ -1,15 +1,17 @@
--- Removes named items from a part of a circular list, with their delay or quarantine and their failures.
--- An active run keeps its lock, and finishes.
+-- Removes named items from a part of a circular list, with their delay or quarantine and their
+-- failures. An active run keeps its lock, and finishes.
 --
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 to 4: the part (parts/named_items.lua)
 --       5 "free", "running", "delayed" or "quarantined": only items in this state; "": all
 --       6 prefix of lock keys ("work:lock:")  7 the same with the other lock_key
---       8 a digit for each name: "1" if a copy was removed from another part, and the state no longer matters
+--       8 a digit for each name: "1" if a copy was removed from another part, and the state no
+--         longer matters
 --       9… names
 -- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
 --        {fingerprint of an item without a name, …};
---        number of each name that is there, copies removed or -1 if it is in another state, …}
+--        number of each name that is in the part, copies removed or -1 if it is in another state,
+--        …}
 
 -- include parts/read_lock.lua
 local first_name = 9
@@ -22,7 +24,7 @@ local function starts(value, with)
 end
 local function is_rest(value) return starts(value, 'delay:') or starts(value, 'quarantine:') end
 
--- As w8yctl items says it.
+-- Returns the state of an item, with the same names as in w8yctl items.
 local function state_of(item, lock)
   if lock and not is_rest(lock) then return 'running' end
   if starts(lock, 'quarantine:') or redis.pcall('HEXISTS', KEYS[3], item) == 1 then
@@ -57,8 +59,8 @@ for _, one in ipairs(found) do
 end
 if #names == 0 then return reply end
 
--- Refused because of the key's type, or without anything to do, unless this user may not do it at
--- all: before anything changes.
+-- Checks the permissions before any change. With them, the commands are refused because of the
+-- key's type, or have no effect.
 for _, command in ipairs({{'HDEL', KEYS[1], ''}, {'LREM', ARGV[6] .. names[1], 0, ''}}) do
   local may = redis.pcall(unpack(command))
   if type(may) == 'table' and not string.find(may.err, 'WRONGTYPE') then return may end

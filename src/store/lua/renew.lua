@@ -1,16 +1,17 @@
--- Renews many locks of one prefix, each only if it is still ours.
+-- Renews locks of one list, each only if this host still holds it.
 --
--- KEYS  1 slots; without places in slots, any of the locks  2… a lock each
+-- KEYS  1 slots; if the runs hold no slots, any of the locks  2… a lock each
 -- ARGV  1 life of a lock, ms
---       2 "1": the runs have places in slots
---       3 until when locks that are gone and free are taken again, ms by Redis's clock; 0: never
---       4 what stands before an item in the name of its lock ("work:lock:")  5 with the other lock_key
---       6… for each lock its value, which ends in the run id
--- Reply {ms by Redis's clock; for each lock 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused}
--- A call may be held on its way for longer than its lease lasts. Others may have run the item
--- meanwhile, and it is not to be taken from under them: hence the time in ARGV 3.
--- One key of a wrong type, or one refusal, keeps no other lock from being renewed. Where nothing
--- could be done, the refusal is the reply.
+--       2 "1": the runs hold slots
+--       3 time until which missing locks are set again, ms by the Redis clock; 0: never
+--       4 prefix of lock keys ("work:lock:")  5 the same with the other lock_key
+--       6… for each lock its value, which ends with the run ID
+-- Reply {ms by the Redis clock; for each lock 1 renewed, 2 set again, 3 missing, 0 of another
+--       holder, 4 refused}
+-- A call may arrive after its leases have ended. Another host may have run the item meanwhile, and
+-- must keep it: hence the time in ARGV 3.
+-- A key of a wrong type, or one error, does not prevent the renewal of other locks. If no lock
+-- could be renewed, the error is the reply.
 
 local own_locks, other_locks = ARGV[4], ARGV[5]
 -- include parts/other_locks.lua
@@ -24,7 +25,7 @@ local renewed = 0
 local function try(...)
   local answer = redis.pcall(...)
   if type(answer) ~= 'table' or not answer.err then return answer end
-  -- Of a wrong type: whoever's it is.
+  -- A wrong type: a lock of another program.
   if string.find(answer.err, 'WRONGTYPE') then return {} end
   refusal = answer
 end
@@ -43,7 +44,8 @@ end
 local reply = {now_ms}
 for i = 2, #KEYS do
   local value = ARGV[i + 4]
-  -- No more than tells whether it is ours: another's may be of any length.
+  -- Reads only as much as is needed for the comparison: the lock of another program may be of any
+  -- length.
   local found = try('GETRANGE', KEYS[i], 0, #value)
   if found == '' then
     local there = try('EXISTS', KEYS[i])

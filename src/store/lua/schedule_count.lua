@@ -1,9 +1,9 @@
 -- Counts the jobs of a schedule whose status is BAD or DIE, a part of the statuses at a time.
 --
 -- KEYS  1 statuses
--- ARGV  1 cursor: "0", or that of the last reply  2 how many jobs are examined, about
--- Reply {cursor of the next call, 0 when the last job has been examined, how many were examined,
---        how many of these have status BAD, and DIE}
+-- ARGV  1 cursor: "0", or that of the last reply  2 approximate number of jobs to examine
+-- Reply {cursor of the next call, 0 after the last job, number of examined jobs,
+--        number of these with status BAD, and DIE}
 
 local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local bad, died = 0, 0

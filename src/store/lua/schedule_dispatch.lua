@@ -1,19 +1,20 @@
--- Takes jobs that are due off the timeline and enters them in their queues, oldest first: one step.
+-- Dispatches due jobs in one step: moves them from the timeline to their queues, the oldest first.
 --
 -- KEYS  1 timeline  2 statuses  3 control  4 halted
--- ARGV  1 what stands before the code of a queue  2 wake channel
---       3 how many jobs at most
---       4 unix time up to which jobs are due; "": Redis's
---       5 "1": whatever control says
--- Reply {status, jobs taken off, of those: entered in a queue, more: 1 others are due, else 0,
---        ms until the next is or -1, Redis's time in ms,
---        how many were refused, the first of those, why,
---        for each that was taken off and not refused: how late that is, in ms}
---       status: "ok" or "halted": nothing was done
--- Whatever is on the timeline is entered, also what no schedule is known of: the run's end forgets
--- it. A score of -inf is due, one of +inf never is. Refused is what has no queue: where the code's
--- keys are those of others, the job is BAD and off the timeline; where a key of its queue is of a
--- wrong type, it is due again in a minute, so that it neither is lost nor holds up others.
+-- ARGV  1 prefix of queues  2 wake channel
+--       3 maximum number of jobs
+--       4 Unix time up to which jobs are due; "": the time of Redis
+--       5 "1": regardless of control
+-- Reply {status, jobs removed from the timeline, number of these that were enqueued, 1: further
+--       jobs are due, else 0, ms until the next is due or -1, time of Redis in ms,
+--        number of refused jobs, the first of those, the reason,
+--        for each job that was removed and not refused: its lateness in ms}
+--       status: "ok" or "halted": nothing was changed
+-- Every job on the timeline is enqueued, also one without a schedule: the settlement of its run
+-- deletes it. A score of -inf is due, and +inf is never due. A job is refused if it has no valid
+-- queue: if its code names keys of another code, the job becomes BAD and leaves the timeline; if a
+-- key of its queue has a wrong type, it is due again after one minute, so that it is not lost and
+-- does not block others.
 
 local timeline, statuses, work = KEYS[1], KEYS[2], ARGV[1]
 local time = redis.call('TIME')
@@ -32,8 +33,8 @@ if redis.call('EXISTS', KEYS[3]) == 0 then redis.pcall('DEL', KEYS[4]) end
 local up_to = ARGV[4] ~= '' and ARGV[4] or now_s
 local due = redis.call('ZRANGEBYSCORE', timeline, '-inf', up_to, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local reply = {'ok', #due / 2, 0, 0, -1, now_ms, 0, '', ''}
--- Why jobs of a code can't be entered, looked at once each: most jobs of a call share a few. False:
--- they can.
+-- Reasons why jobs of a code cannot be enqueued, checked once for each code: most jobs of a call
+-- share a few. False: they can.
 local troubles = {}
 local function trouble_with(job)
   local code = code_of(job)
@@ -49,7 +50,7 @@ for i = 1, #due, 2 do
   local job, score = due[i], tonumber(due[i + 1])
   local trouble = trouble_with(job)
   if not trouble then
-    -- Off the timeline last: where a right is missing for its queue, it stays due.
+    -- The job leaves the timeline last: without permission for its queue, it stays due.
     if enqueue(job) then reply[3] = reply[3] + 1 end
     redis.call('ZREM', timeline, job)
     reply[#reply + 1] = math.floor(math.min(math.max(now_ms - score * 1000, 0), 1e15))

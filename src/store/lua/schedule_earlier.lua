@@ -1,5 +1,5 @@
--- Moves jobs to an earlier time on the timeline. Skips a job whose schedule or time has changed since the
--- caller read it.
+-- Moves jobs to an earlier time on the timeline. Skips a job whose schedule or time has changed
+-- since the caller read it.
 --
 -- KEYS  1 schedules  2 timeline
 -- ARGV  1 wake channel

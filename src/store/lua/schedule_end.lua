@@ -1,30 +1,32 @@
--- Ends a run: key, place in the fleet, history and news, and what becomes of the job. One step.
+-- Settles a run in one step: key of the job, fleet slot, history and events, and the disposition of
+-- the job.
 --
--- KEYS  1 schedules  2 statuses  3 timeline  4 taken  5 failures  6 slots  7 runs  8 the key that
---       says that the job is worked on
--- ARGV  1 what stands before the code of a queue  2 wake channel  3 events channel
---       4 what the history's entry has besides the members of the message, each with a comma before it
---       5 job  6 tag  7 run id
---       8 what becomes of the job, if the key has our tag:
---          "enqueue", "stop", "bad", "at", "in", "unset", "die": as it says
---          "later" back on the timeline in so many seconds, "back" to the taking end of its queue:
---             both not for a job that was set or unset since it was taken, unless what it was set
---             to came due meanwhile, and was for nothing
---       9 "at": unix time; "in", "later": seconds from now
---      10 what that was decided by: "" nothing, "n" that there is no schedule, "s…" this schedule
---      11 "at": the unix time after which it is the next; 12 "1": the schedule begins at that time, so
---         it stays the next, however late this is carried out
---      13 the schedule from now on; "": stays
---      14 failures in a row: "keep", "reset", "increment"
---      15 "1": this may have been carried out before (its answer was lost)
+-- KEYS  1 schedules  2 statuses  3 timeline  4 claims  5 failures  6 slots  7 runs  8 key that
+--         exists while the job is running
+-- ARGV  1 prefix of queues  2 wake channel  3 events channel
+--       4 further members of the run record, each after a comma
+--       5 job  6 tag  7 run ID
+--       8 disposition of the job, if the key has this tag:
+--          "enqueue", "stop", "bad", "at", "in", "unset", "die"
+--          "later"  back on the timeline after ARGV 9 seconds
+--          "back"   to the end of its queue from which jobs are claimed
+--          "later" and "back" have no effect if the job was set or unset since the claim, unless it
+--          became due after that during the run and could not be enqueued
+--       9 "at": Unix time; "in", "later": seconds from now
+--      10 basis of the decision: "" none, "n" no schedule, "s…" this schedule
+--      11 "at": the Unix time after which it is the next time; 12 "1": the schedule starts at that
+--         time, so the next time does not depend on the time of this call
+--      13 new schedule; "": unchanged
+--      14 consecutive failures: "keep", "reset", "increment"
+--      15 "1": this call may have been executed before (its reply was lost)
 --      16 run records kept, and their bytes, "1000 16777216"; "0": none
 --      17 message for the events channel, a JSON object; "": none
--- Reply {state, what Redis refused of all that is noted beside the key or "", Redis's time in s,
+-- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
 --        the schedule as in ARGV 10}
---       state: "done"     the key had our tag
---              "not ours" it had not, and nothing was done with the job
---              "changed"  nothing was done at all: decide again, by this schedule and this time
--- A job whose key is gone, but is still noted as taken, is left to schedule_recover.lua.
+--       state: "done"     the key had this tag
+--              "not ours" it had another one, and the job was not changed
+--              "changed"  nothing was changed: decide again, with this schedule and this time
+-- A job whose key is missing, but whose claim is still recorded, is left to schedule_recover.lua.
 
 local schedules, statuses, timeline, taken = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local failures, runs_key, work, job, tag, id = KEYS[5], KEYS[7], ARGV[1], ARGV[5], ARGV[6], ARGV[7]
@@ -41,7 +43,8 @@ local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset',
   or no_queue(job)
 if wrong then return wrong end
 
--- No more than tells whether it is ours: another's may be of any length, and of any type.
+-- Reads only as much as is needed for the comparison: the key of another client may be of any
+-- length and type.
 local found = redis.pcall('GETRANGE', KEYS[8], 0, #tag)
 if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
 local ours = found == tag
@@ -60,7 +63,7 @@ if ours and ARGV[10] ~= '' then
   if schedule ~= ARGV[10] or not timely then return {'changed', '', now_s, schedule} end
 end
 
-local function untouched() -- since it was taken
+local function untouched() -- since the claim
   local status = redis.call('HGET', statuses, job)
   return status
     and (not entry or status == 'WRK:' .. tostring(entry.wrk) or has_missed(job, status))
@@ -83,7 +86,7 @@ if ours then
 end
 if entry and not gone then redis.call('HDEL', taken, job) end
 
--- Not of a job that was unset.
+-- Not for a job that was unset.
 if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 1 then
   note(redis.pcall('HINCRBY', failures, job, 1), 'HINCRBY')
 elseif ours and ARGV[14] == 'reset' then

@@ -1,16 +1,17 @@
--- Puts jobs back to the taking end of their queues whose run is over without an end: the lease is
--- over, and the key is gone. Some of those that are noted as taken in each call.
+-- Recovers jobs whose run has ended without a settlement: the lease has ended, and the key is
+-- missing. They return to the end of their queues from which jobs are claimed. Examines a part of
+-- the recorded claims in each call.
 --
--- KEYS  1 taken  2 statuses  3 slots  4 timeline
--- ARGV  1 what stands before the code of a queue  2 wake channel
---       3 cursor, 0 at first  4 how many are looked at, roughly
---       5… runs ("run:<host>:<pid>:<run id>") whose claim was never answered: their leases are over
--- Reply {cursor of the next call, 0 when all were looked at,
---        ms until the next of those looked at may be over or -1, how many jobs were put back,
+-- KEYS  1 claims  2 statuses  3 slots  4 timeline
+-- ARGV  1 prefix of queues  2 wake channel
+--       3 cursor, 0 at first  4 approximate number of records to examine
+--       5… runs ("run:<host>:<pid>:<run id>") of in-doubt claims: their leases are treated as ended
+-- Reply {cursor of the next call, 0 after the last,
+--        ms until another of the examined leases may end or -1, number of recovered jobs,
 --        the runs of ARGV that were found…}
--- A job is put back only while its status is the very one that it was taken with. Else it was set or
--- unset since, or Redbike has worked on it, and that stands, unless what it was set to came due
--- meanwhile, and was for nothing.
+-- A job is recovered only if its status is unchanged since the claim. Otherwise it was set or
+-- unset, or Redbike has run it, and that result is kept, unless the job became due after that
+-- during the run and could not be enqueued.
 
 local taken, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[4], ARGV[1]
 local time = redis.call('TIME')

@@ -1,13 +1,14 @@
--- Renews the keys of jobs that are worked on, each only if it is still ours.
+-- Renews the keys of running jobs, each only if this host still holds it.
 --
--- KEYS  1 slots  2 taken  3… the key of each job
+-- KEYS  1 slots  2 claims  3… the key of each job
 -- ARGV  1 life of a key, ms
---       2 "1": the runs have places in slots
---       3… for each: the job, its tag, its run id, "t": take the key again if it is gone and free,
---          "n": don't
--- Reply for each 1 renewed, 2 taken again, 3 gone, 0 another's, 4 refused
--- A key is taken again only while the job is noted as taken with this tag: else it went back to its
--- queue, and others may have run it. Where nothing could be done, the refusal is the reply.
+--       2 "1": the runs hold slots
+--       3… for each: the job, its tag, its run ID, "t": set the key again if it is missing, "n": do
+--          not
+-- Reply for each 1 renewed, 2 set again, 3 missing, 0 of another holder, 4 refused
+-- A key is set again only while the claim is recorded with this tag: otherwise the job was returned
+-- to its queue, and another host may have run it. If no key could be renewed, the error is the
+-- reply.
 
 local time = redis.call('TIME')
 local life_ms = tonumber(ARGV[1])
@@ -16,7 +17,7 @@ local refusal
 local function try(...)
   local answer = redis.pcall(...)
   if type(answer) ~= 'table' or not answer.err then return answer end
-  if string.find(answer.err, 'WRONGTYPE') then return {} end -- whoever's it is
+  if string.find(answer.err, 'WRONGTYPE') then return {} end -- a key of another client
   refusal = answer
 end
 

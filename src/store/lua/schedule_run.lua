@@ -1,12 +1,12 @@
--- Enters a job in its queue now, whatever its schedule: one step.
+-- Enqueues a job now, regardless of its schedule, in one step.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline  4 control  5 paused
--- ARGV  1 what stands before the code of a queue ("redbike-work-")  2 wake channel  3 the job
+-- ARGV  1 prefix of queues ("redbike-work-")  2 wake channel  3 the job
 -- Reply "entered"
 --       "running", "queued"   it is already
---       "halted", "paused"    nothing would take it
+--       "halted", "paused"    no host would claim it
 --       "unknown"             there is no such job
---       "bad"                 its code names keys of others
+--       "bad"                 its code names keys of another code
 
 local schedules, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local job = ARGV[3]
@@ -27,7 +27,7 @@ if redis.call('EXISTS', queue .. '-' .. job) == 1 then return 'running' end
 if redis.call('GET', KEYS[4]) == 'HALT' then return 'halted' end
 if redis.call('EXISTS', KEYS[5]) == 1 then return 'paused' end
 if redis.call('LPOS', queue, job) then return 'queued' end
--- Off the timeline last: where a right is missing for its queue, it stays there.
+-- The job leaves the timeline last: without permission for its queue, it stays there.
 enqueue(job)
 redis.call('ZREM', timeline, job)
 tell_queued(ARGV[2])

@@ -1,14 +1,14 @@
 -- Sets the schedules of jobs and acts on them, in one step.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline
--- ARGV  1 what stands before the code of a queue ("redbike-work-")  2 wake channel
+-- ARGV  1 prefix of queues ("redbike-work-")  2 wake channel
 --       3… for each job:
---          the job; its schedule from now on
---          what is done: "stop", "bad", "enqueue", "at"
---          "at": unix time; "bad": what the job's schedule must be for that: "" anything, "n" none,
+--          the job; its new schedule
+--          effect: "stop", "bad", "enqueue", "at"
+--          "at": Unix time; "bad": condition on the stored schedule: "" none, "n" there is none,
 --          "s…" this one, of a job whose status is BAD or missing
--- Reply {for each job that was not set because of that: its place among the jobs from 1, "b" if its
---        status is BAD or missing, else "", and its schedule, …}
+-- Reply {for each job that was not set because of that condition: its number from 1, "b" if its
+--       status is BAD or missing, else "", and its schedule, …}
 -- An error (a key of a wrong type): no job was set.
 
 local schedules, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
@@ -30,8 +30,9 @@ for i = 3, #ARGV, 4 do
 end
 
 local reply = {}
--- Whether an invalid schedule may replace the stored one, which is valid unless the caller has judged
--- this very text. Another client may understand more: its status is not BAD then.
+-- Returns whether an invalid schedule may replace the stored one. The stored one counts as valid,
+-- unless the caller has checked the same text. Another client may support more: then its status is
+-- not BAD.
 local function may_replace(i)
   local wanted = ARGV[i + 3]
   local stored = wanted ~= '' and redis.call('HGET', schedules, ARGV[i])

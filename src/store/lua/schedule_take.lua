@@ -1,31 +1,31 @@
--- Takes up to N jobs out of queues, in one step.
+-- Claims up to N jobs of queues, in one step.
 --
--- KEYS  1 control  2 paused  3 fence  4 failures  5 slots  6 statuses  7 taken  8 schedules
+-- KEYS  1 control  2 paused  3 fence  4 failures  5 slots  6 statuses  7 claims  8 schedules
 --       9 halted
--- ARGV  1 what stands before the code of a queue ("redbike-work-")
---       2 what stands before a run id in the name of a run ("run:<host>:<pid>:")
---       3 life of the key that says that a job is worked on, ms
---       4 runs at once in the whole fleet; 0: no limit
---       5 the place among the queues at which the next visit is, from 0
---       6 the longest job that is worked on; a longer one is BAD, and leaves its queue
---       7 how many bytes of jobs may be taken; the job that comes to that is the last
---       8 how much is told of a long job, of a schedule, and of the reason of a pause
---       9 the largest fence that the caller has seen of this list
---      10 how many queues; then the code of each, in the order of visits (a code may come again)
---       then a run id and a tag for each job that is wanted
--- Reply {status, place of the next visit, Redis's time in ms, ms until there may be work or -1,
---        detail, what Redis refused of a queue or of what is noted beside the jobs or "",
---        how many jobs were too long, beginning and length of each of those, …
---        job, its queue's place, fence, failures in a row, "s" and its schedule or "n": none or "l":
---        too long to be told, …}
+-- ARGV  1 prefix of queues ("redbike-work-")
+--       2 claim value without the run ID ("run:<host>:<pid>:")
+--       3 life of the key of a running job, ms
+--       4 maximum number of runs in the fleet; 0: no limit
+--       5 index of the queue to read first, from 0
+--       6 maximum length of a job; a longer one becomes BAD, and leaves its queue
+--       7 maximum bytes of jobs to claim; the job that reaches it is the last
+--       8 maximum length of a long job, of a schedule, and of the reason of a pause, in the reply
+--       9 the largest fencing token of this list that the caller has seen
+--      10 number of queues; then the code of each, in the order of reading (codes may repeat)
+--       then a run ID and a tag for each wanted job
+-- Reply {status, index of the next queue, time of Redis in ms, ms until there may be jobs or -1,
+--        detail, error of Redis for a queue or for keys other than the jobs or "",
+--        number of jobs that were too long, start and length of each of those, …
+--        job, index of its queue, fencing token, consecutive failures, "s" and its schedule or "n":
+--        none or "l": too long for the reply, …}
 --       status: "ok"      as many as were wanted
---               "more"    call again: the bytes or the visits of this call are used up
+--               "more"    call again: the limits of this call are reached
 --               "empty"   the queues have no more
---               "halted"  detail is who did that, if it is known
+--               "halted"  detail is the operator, if known
 --               "paused"  by an operator; detail is the reason
---               "full"    the fleet's limit is reached
--- A job leaves its queue when all else is written, so that what Redis refuses loses none. What is in
--- a queue while it is worked on (by others than Redbike and us) leaves it: it is queued once.
+--               "full"    the fleet limit is reached
+-- A job leaves its queue after everything else is written, so that an error of Redis loses none. A
+-- job that another program has queued while it is running leaves the queue: it is queued only once.
 
 local statuses, taken_key, work = KEYS[6], KEYS[7], ARGV[1]
 local time = redis.call('TIME')
@@ -57,7 +57,7 @@ local want = (#ARGV - first_run + 1) / 2
 local limit, capped = tonumber(ARGV[4]), false
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now_ms)
-  redis.call('ZADD', KEYS[5], 'XX', 0, '') -- who may take no place takes nothing
+  redis.call('ZADD', KEYS[5], 'XX', 0, '') -- without permission for slots, nothing is claimed
   local room = limit - redis.call('ZCARD', KEYS[5])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')
@@ -82,14 +82,15 @@ local function leave(queue, job)
   redis.call('RPOP', queue)
   redis.call('SREM', queue .. '-members', job)
 end
--- The key is that of the job's own queue, whatever queue it is in: others look there.
+-- The key is that of the job's own queue, regardless of the queue in which it is: other clients
+-- check this key.
 local function working_key(job)
   return work .. (string.match(job, '^.*:(.*)$') or job) .. '-' .. job
 end
 
 local until_ms = now_ms + tonumber(ARGV[3])
 local jobs, places, too_long, bytes = {}, {}, {}, 0
--- All of it or an error, and then nothing.
+-- Claims a job: returns true, or an error without any change.
 local function take(queue, job, run, tag)
   local working = working_key(job)
   if not redis.call('SET', working, tag, 'PX', ARGV[3], 'NX') then

@@ -1,12 +1,12 @@
--- Unsets a job: no schedule, no status, on no timeline and in no queue. A run goes on to its end,
--- and nothing follows it.
+-- Unsets a job: removes its schedule and status, and removes it from the timeline and its queue. An
+-- active run continues to its end without a next time.
 --
--- KEYS  1 schedules  2 statuses  3 timeline  4 failures  5 its queue  6 what is in that
--- ARGV  1 what stands before the code of a queue  2 the job
--- Reply 1 there was something of it, 0 there was nothing
+-- KEYS  1 schedules  2 statuses  3 timeline  4 failures  5 its queue  6 the set of its queue
+-- ARGV  1 prefix of queues  2 the job
+-- Reply 1 removed, 0 it did not exist
 
 local schedules, statuses, timeline, failures, work = KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1]
-local now_s = 0 -- nothing is entered
+local now_s = 0 -- not used, since no job is enqueued
 -- include parts/types.lua
 -- include parts/enqueue.lua
 -- include parts/forget.lua

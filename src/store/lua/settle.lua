@@ -1,26 +1,26 @@
--- Ends runs of one list: locks, failures, places in the fleet, history and news, in one step.
+-- Settles runs of one list in one step: locks, failures, fleet slots, history and events.
 --
 -- KEYS  1 failures  2 slots  3 runs  4 quarantined  5… a lock each, and last waiting
 -- ARGV  1 events channel  2 wake channel
---       3 what stands before an item in the name of its lock ("work:lock:"): an item is as long as
---         its users like, so it comes once, in that name
---       4 how many kinds of ends there are among them
---       5… for each kind, what its runs have in common:
---          what stands before a run id in the value by which a lock is ours ("run:<host>:<pid>:")
---          what the lock becomes: "" free, else its new value
---          life of that, ms; 0: for good
---          what the index of quarantines says of it then
---          failures in a row: "keep", "reset", "increment"
---          "1": this may have been carried out before (its answer was lost)
---          "1": the lease was over when this was sent
+--       3 prefix of lock keys ("work:lock:"): an item may be of any length, so it is sent once, in
+--         the name of its lock
+--       4 number of kinds of settlements among them
+--       5… for each kind, the common values of its runs:
+--          lock value without the run ID ("run:<host>:<pid>:")
+--          new value of the lock: "" free
+--          its life, ms; 0: no expiry
+--          entry in the index of quarantines, if it has no expiry
+--          consecutive failures: "keep", "reset", "increment"
+--          "1": this call may have been executed before (its reply was lost)
+--          "1": the lease had ended when this was sent
 --          run records kept, and their bytes, "1000 16777216"; "0": none
 --       then, for each lock:
---          its kind, from 1; run id
+--          its kind, from 1; run ID
 --          message for the events channel, a JSON object; "": none
---          what the history's entry has besides its members, each with a comma before it
--- Reply {how many locks were ours, what Redis refused of all that is noted beside the locks or ""}
--- What Redis refuses of the locks, it refuses before anything is changed: an error means that
--- nothing was done.
+--          further members of the run record, each after a comma
+-- Reply {number of locks that this host held, the last error of Redis for keys other than the locks
+--       or ""}
+-- An error of a lock occurs before any change: an error reply means that nothing was changed.
 
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 local runs_key = KEYS[3]
@@ -35,14 +35,14 @@ for number = 1, tonumber(ARGV[4]) do
     failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
     history = ARGV[at + 7]}
   kind.frees = kind.becomes == '' and not kind.stale
-  kinds[number == 1 and '1' or tostring(number)] = kind -- Redis takes long over a number
+  kinds[number == 1 and '1' or tostring(number)] = kind -- tostring() of a number is slow in Redis
   at = at + 8
 end
 local first_at = at
 
--- Most lists have no quarantine, no limit in the fleet and nobody in line: one question for all three.
+-- Most lists have no quarantine, no fleet limit and no waiters: one command checks all three.
 local crowded = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS]) ~= 0
--- Whom an operator wants out of work: it takes effect now.
+-- Items that an operator has quarantined during their run.
 local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
 
@@ -56,21 +56,21 @@ local function judge(kind, id, lock, is_ours)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
     failures = kind.failures, ours = is_ours}
   local ordered = indexed and redis.call('HEXISTS', KEYS[4], item) == 1
-  -- Since we lost the lock, others may have run the item, and what came of that stands: also if a
-  -- renewal that came late has taken it once more.
+  -- After the lock was lost, another host may have run the item, and its result is kept, even if a
+  -- late renewal has set the lock again.
   local counts = is_ours and not kind.stale
   if not counts then run.failures = 'keep' end
   if is_ours and ordered then
     run.becomes = 'quarantine:' .. id
     run.life = '0'
   elseif not counts then
-    -- The item may rest all the same, if it is free, after a success.
+    -- After a success, the item is delayed anyway if it is free.
     local free_for_us = is_ours or
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
   end
-  -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. To search the
-  -- list here would take longer the longer it is.
+  -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. A
+  -- search of the list here would take time in proportion to its length.
   run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end
@@ -82,9 +82,10 @@ for i = 1, #KEYS - 5 do
     size = #value
     last_byte = size < 512 and '512' or tostring(size)
   end
-  -- No more than tells whether it is ours: another's may be of any length, and of any type.
+  -- Reads only as much as is needed for the comparison: the lock of another program may be of any
+  -- length and type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
-  local run = kind -- as most are: ours, and freed
+  local run = kind -- the most frequent case: held by this host, and freed
   if found ~= value or indexed or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
     run = judge(kind, id, lock, found == value)
@@ -100,7 +101,8 @@ for i = 1, #KEYS - 5 do
   at = at + 4
 end
 
--- The lock is there, so this changes nothing; if it is refused, so is all that follows.
+-- The lock exists, so this changes nothing. If Redis refuses it, the following commands would fail
+-- as well.
 if #free > 0 and #kept > 0 then redis.call('SET', free[1], '', 'NX') end
 if #free > 0 then redis.call('DEL', unpack(free)) end
 for _, run in ipairs(kept) do
@@ -133,7 +135,7 @@ for i = 1, #runs do
   end
   at = at + 4
 end
--- Most lists have neither, and to give Redis many words for nothing costs more than to ask.
+-- Most lists have neither key, and a check costs less than a command with many arguments.
 local function may_exist(key) return pcall('EXISTS', key) ~= 0 end
 if #reset > 0 and may_exist(KEYS[1]) then
   note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
@@ -143,8 +145,8 @@ if most then write_history(most) end
 local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
-  -- Those who have waited longest come first (claim.lua): as many as there is something for, and
-  -- nobody else is told.
+  -- The waiters that came first get a turn (claim.lua): as many as there are free items or slots.
+  -- Other waiters are not notified.
   local news = 'free\n' .. kinds['1'].holder
   local notified, problem = 0, nil
   if crowded then

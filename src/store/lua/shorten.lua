@@ -6,14 +6,15 @@
 --       3 maximum number of bytes to read; reading stops after the item that reaches it
 --       4 number of fingerprints to return, of the last items
 --       5 prefix of lock keys ("work:lock:")
---       6 how far the clock was set back, ms  7 longest delay by the config, ms
---       8 longest time from then to this call, ms  9 wake channel
+--       6 how far the clock was set back, ms  7 maximum delay by the config, ms
+--       8 maximum time from then to this call, ms  9 wake channel
 -- Reply {index of the part's first item, number of items read, 1 if this is all of the part,
 --        {fingerprint, …}; number of delays that were shortened}
--- A delay that was set while the clock was ahead is too long by the jump. The script recognizes it by its
--- remaining time: more than the jump minus ARGV 8, more than the longest delay, and at most the jump plus the
--- longest delay. Only an executor can have set a longer delay.
--- The result is no longer than the config permits, so another host that does the same changes nothing.
+-- A delay that was set while the clock was ahead is too long by the jump. The script recognizes it
+-- by its remaining time: more than the jump minus ARGV 8, more than the maximum delay, and at most
+-- the jump plus the maximum delay. Only an executor can have set a longer delay.
+-- The result is no longer than the config permits, so another host that does the same changes
+-- nothing.
 
 -- include parts/list_part.lua
 local items, first, is_whole =

@@ -1,8 +1,9 @@
--- Puts another item in the place of one in a sorted feed.
+-- Replaces an item of a sorted feed.
 --
--- KEYS  1 config  2 items  3 publishes  4 feeds; none: it is in another slot, and was asked
+-- KEYS  1 config  2 items  3 publishes  4 feeds; none: it is in another hash slot, and was checked
+--         before
 -- ARGV  1 feed  2 publish channel  3 id  4 item
--- Reply 1 done, 0 there is no such id
+-- Reply 1 done, 0 there is no such ID
 
 -- include parts/types.lua
 -- include parts/feed_known.lua

@@ -1,13 +1,13 @@
--- Puts items in a sorted feed, each at the same position: one after the other.
+-- Inserts items in a sorted feed at one position, one after the other.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 idincr
---       6 feeds; none: it is in another slot, and was asked
+--       6 feeds; none: it is in another hash slot, and was checked before
 -- ARGV  1 feed  2 publish channel  3 position channel
---       4 "append", "prepend", "before", "after"  5 the id before or after which
+--       4 "append", "prepend", "before", "after"  5 the ID for "before" and "after"
 --       6… items
--- Reply the id of each; an error GONE: there is no such id to put it before or after
--- Where the key of the last number was lost, numbers go on behind all that can be known of in a few
--- steps: no item is ever written over.
+-- Reply the ID of each; an error GONE: there is no ID as in ARGV 5
+-- If the key of the last number was lost, numbers continue after all that can be found in a few
+-- steps: no item is ever overwritten.
 
 local ids, items, idincr, where, other = KEYS[2], KEYS[3], KEYS[5], ARGV[4], ARGV[5]
 -- include parts/types.lua
@@ -23,8 +23,8 @@ if relative and (redis.call('HEXISTS', items, other) == 0 or not redis.call('LPO
 end
 local position = {append = ':end', prepend = 'begin:', before = ':' .. other, after = other .. ':'}
 
--- Each number that was given out was counted, and those given out last stand at an end of the list,
--- most likely. Beyond what these say, steps are doubled until one is free.
+-- Finds a number after all existing ones. Each number was counted, and the newest are probably at
+-- an end of the list. After these, the step is doubled until a number is free.
 local function number_of(text)
   return text and #text < 16 and string.match(text, '^%d+$') and tonumber(text) or 0
 end

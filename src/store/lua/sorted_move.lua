@@ -1,9 +1,9 @@
 -- Moves an item of a sorted feed.
 --
--- KEYS  1 config  2 ids  3 items  4 feeds; none: it is in another slot, and was asked
+-- KEYS  1 config  2 ids  3 items  4 feeds; none: it is in another hash slot, and was checked before
 -- ARGV  1 feed  2 position channel  3 id  4 "begin", "end", "before", "after"
---       5 the id before or after which, another one  6 what is told: ":3", "3:", "begin:", ":end"
--- Reply 1 moved, 0 there is no such id; an error GONE: no such id to move it before or after
+--       5 another ID, for "before" and "after"  6 message: ":3", "3:", "begin:", ":end"
+-- Reply 1 moved, 0 there is no such ID; an error GONE: there is no ID as in ARGV 5
 
 local ids, items, id, where, other = KEYS[2], KEYS[3], ARGV[3], ARGV[4], ARGV[5]
 -- include parts/types.lua

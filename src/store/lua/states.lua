@@ -1,10 +1,11 @@
--- What some items are doing, in one step; what is written of them is cut before it is a reply.
+-- Returns the states of items in one step, with truncated values.
 --
 -- KEYS  1 failures  2 quarantined  3… a lock each
--- ARGV  1 how much is told of a lock's value, and of what the index of quarantines says
+-- ARGV  1 maximum length of a lock's value, and of an entry of the index of quarantines, in the
+--         reply
 --       2… the items
--- Reply for each item PTTL of its lock, the lock's value, failures in a row, what the index says or
---       nil
+-- Reply for each item PTTL of its lock, the lock's value, consecutive failures, entry in the index
+--       or nil
 
 local told = tonumber(ARGV[1])
 local reply = {}
@@ -16,7 +17,7 @@ end
 for i = 2, #ARGV do
   add(redis.call('PTTL', KEYS[i + 1]))
   add(redis.pcall('GETRANGE', KEYS[i + 1], 0, told - 1))
-  -- Of a key of a wrong type, nothing.
+  -- Keys of a wrong type count as missing.
   add(redis.pcall('HMGET', KEYS[1], ARGV[i])[1] or false)
   add(redis.pcall('HMGET', KEYS[2], ARGV[i])[1] or false)
 end

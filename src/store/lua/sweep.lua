@@ -1,13 +1,12 @@
--- Forgets failures and quarantines of items that are no longer in their list: of some entries,
--- chosen at random, so that no host has to store its progress. Entries of an empty list are kept: its
--- items are often deleted to be pushed again at once.
+-- Deletes failures and quarantines of items that are no longer in their list. Checks a part of the
+-- entries, chosen at random, so that no host must store its progress. Entries of an empty list are
+-- kept: its items are often deleted and added again at once.
 --
--- KEYS  for each list in turn: list, failures, quarantined
--- ARGV  1 how many items of lists may be compared in this call: looking for one takes time with the
---         length of its list
---       then for each list in turn: what stands before an item in the name of its lock, and what
---       would with the other lock_key
--- Reply {how many of the lists were looked at, how many entries were forgotten}
+-- KEYS  for each list: list, failures, quarantined
+-- ARGV  1 maximum number of items of lists to compare in this call: a search takes time in
+--         proportion to the length of its list
+--       then for each list: prefix of lock keys, and the same with the other lock_key
+-- Reply {number of lists examined, number of entries deleted}
 
 local budget = tonumber(ARGV[1])
 local forgotten = 0
@@ -15,7 +14,7 @@ local forgotten = 0
 local function sweep(list, key, prefixes)
   local length = redis.pcall('LLEN', list)
   local size = redis.pcall('HLEN', key)
-  -- A key of a wrong type is not ours.
+  -- A key of a wrong type is of another program.
   if type(length) ~= 'number' or type(size) ~= 'number' or length * size == 0 then return end
   local cost = math.max(1, length)
   local most = math.max(1, math.min(64, math.floor(budget / cost)))

@@ -1,17 +1,17 @@
--- Frees what a claim has locked whose answer was lost: whatever a claim looks at goes to the end of
--- its list, so it is looked for from there, some items in each call.
+-- Undoes an in-doubt claim: frees its locks. A claim moves the items that it examines to the end of
+-- its list, so the search starts there, a part of the items in each call.
 --
 -- KEYS  1 list  2 slots
--- ARGV  1 what stands before an item in the name of its lock ("work:lock:")
---       2 what stands before a run id in the value of a lock ("run:<host>:<pid>:")
---       3 how many items at the end were looked at before
---       4 how many items may be looked at in this call
---       5 how many bytes of items may be; the item that comes to that is the last
---       6 how many items are read at first
+-- ARGV  1 prefix of lock keys ("work:lock:")
+--       2 lock value without the run ID ("run:<host>:<pid>:")
+--       3 number of items at the end that were examined before
+--       4 maximum number of items to examine in this call
+--       5 maximum number of bytes to read; reading stops after the item that reaches it
+--       6 number of items to read at first
 --       7 wake channel
---       8… the run ids that are looked for
--- Reply {how many items were looked at, 1: the list has no more, else 0, bytes of those items,
---        length of the longest, run ids whose locks were found and freed…}
+--       8… run IDs to search for
+-- Reply {number of items examined, 1: the list has no more, else 0, bytes of those items,
+--        length of the longest, run IDs whose locks were found and freed…}
 
 local ours, missing = {}, #ARGV - 7
 for i = 8, #ARGV do ours[ARGV[2] .. ARGV[i]] = ARGV[i] end
@@ -22,7 +22,8 @@ local looked, bytes, longest = 0, 0, 0
 
 local function free(names)
   for i = 1, #names do
-    -- No more than tells whether it is ours: another's may be of any length, and of any type.
+    -- Reads only as much as is needed for the comparison: the lock of another program may be of any
+    -- length and type.
     local found = redis.pcall('GETRANGE', names[i], 0, #ARGV[2] + 26)
     local run = type(found) == 'string' and ours[found]
     if run then

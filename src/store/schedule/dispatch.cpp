@@ -6,9 +6,9 @@ namespace w8y::store {
 
 namespace {
 
-/// Jobs per call, so that Redis is never held for long.
+/// Maximum number of jobs per call, so that Redis is not blocked for long.
 constexpr const char* jobs_at_once = "256";
-/// Elements of the reply before what is told of each job.
+/// Number of elements in the reply before those of each job.
 constexpr std::size_t words_before_late = 9;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Jobs that are due, from the timeline into their queues.
+// Dispatch: moves due jobs from the timeline to their queues.
 #pragma once
 
 #include <chrono>
@@ -15,24 +15,26 @@
 namespace w8y::store {
 
 struct DispatchCall {
-  std::optional<UnixSeconds> up_to;  ///< what is due; none: by Redis's clock
+  std::optional<UnixSeconds> up_to;  ///< jobs up to this time are due; nullopt = now, by the Redis
+                                     ///< clock
   bool even_halted = false;
 };
 
 struct DispatchReply {
-  bool halted = false;  ///< nothing was done
+  bool halted = false;  ///< no job was dispatched
   std::size_t taken_off = 0;
-  std::size_t enqueued = 0;  ///< the others were queued already, or are worked on
-  bool more = false;         ///< others are due: call again
+  std::size_t enqueued = 0;  ///< the others were queued or running already
+  bool more = false;         ///< further jobs are due: call again
   std::optional<std::chrono::milliseconds> next_due;
-  std::chrono::milliseconds now{0};  ///< Redis's
+  std::chrono::milliseconds now{0};  ///< by the Redis clock
   std::size_t refused = 0;
-  std::string first_refused;  ///< a job, at most 4 KiB of it
+  std::string first_refused;  ///< one of these jobs, truncated to 4 KiB
   std::string why;
-  std::vector<std::chrono::milliseconds> late;  ///< of each job that was taken off
+  std::vector<std::chrono::milliseconds> late;  ///< lateness of each job that was taken off the
+                                                ///< timeline
 };
 
-/// The words of schedule_dispatch.lua.
+/// Keys and arguments of schedule_dispatch.lua.
 class DispatchWords {
  public:
   DispatchWords(const ScheduleKeys& keys, const DispatchCall& call);

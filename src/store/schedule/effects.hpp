@@ -1,4 +1,4 @@
-// What becomes of a job: when it is set, and when its run ends.
+// Effects on a job when it is set, and when its run ends.
 #pragma once
 
 #include <chrono>
@@ -26,39 +26,42 @@ struct StopJob {};  ///< status STP
 struct BadJob {};   ///< status BAD
 struct UnsetJob {};
 
-/// Of a job that is set.
+/// Effect of setting a job.
 using SetEffect = std::variant<Enqueue, RunAt, StopJob, BadJob>;
-/// Of a run that ended, by the job's schedule.
+/// Effect of a run that has ended, by the schedule of its job.
 using NextStep = std::variant<Enqueue, RunAt, RunIn, StopJob, BadJob, UnsetJob>;
 
 struct ScheduleDecision {
   NextStep step;
-  std::optional<std::string> schedule = {};  ///< from now on, where it changes
-  /// The schedule has no DTSTART: it begins when the run ended.
+  std::optional<std::string> schedule = {};  ///< new schedule; nullopt = unchanged
+  /// Whether the schedule starts at the end of the run, because it has no DTSTART.
   bool begins_then = false;
-  std::string why_bad = {};  ///< BadJob: for people
+  std::string why_bad = {};  ///< BadJob: the reason for operators
 };
-/// `schedule`: none, if the job was unset. `backoff`: of this run, where the schedule is CONTINUE.
+/// Decides the next step. `schedule`: nullopt if the job was unset; `backoff`: of this run, for the
+/// schedule CONTINUE.
 using DecideNextStep =
     std::function<ScheduleDecision(const std::optional<std::string>& schedule, UnixSeconds now,
                                    std::optional<std::chrono::seconds> backoff)>;
 
-/// The schedule says, as it stands by then.
+/// Acts by the schedule at the time of the settlement.
 struct ActOnSchedule {
   std::optional<std::chrono::seconds> backoff = std::nullopt;
 };
-/// Back on the timeline, whatever the schedule; not if the job was set or unset meanwhile.
+/// Returns the job to the timeline regardless of its schedule, unless the job was set or unset
+/// meanwhile.
 struct BackOff {
   std::chrono::seconds time{0};
 };
 struct Die {};
-/// The schedule becomes STOP.
+/// Changes the schedule to STOP.
 struct StopForGood {};
-/// To the taking end of its queue; not if the job was set or unset meanwhile.
+/// Returns the job to the end of its queue from which jobs are claimed, unless it was set or unset
+/// meanwhile.
 struct BackToQueue {};
 using JobEnd = std::variant<ActOnSchedule, BackOff, Die, StopForGood, UnsetJob, BackToQueue>;
 
-/// All that Redis is told about a run of a job that is over: one step.
+/// Settlement of a run of a job, written to Redis in one step.
 struct JobSettlement : EndedRun {
   JobEnd what;
   FailureCount failures = FailureCount::keep;

@@ -1,4 +1,4 @@
-// The words of schedule_end.lua.
+// Keys, arguments and reply of schedule_end.lua.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,20 @@ struct EndCall {
   RunId run;
   std::string effect = "back";
   std::int64_t number = 0;
-  /// "n" or "s" and a schedule, as the script has them; empty: whatever the schedule is.
+  /// "n", or "s" and the schedule, as in the script: the schedule that the decision is based on.
+  /// Empty = any schedule.
   std::string decided_by = {};
-  std::optional<UnixSeconds> after = std::nullopt;  ///< "at": the next time after this
-  bool begins_then = false;                         ///< the schedule begins at `after`
-  std::string schedule = {};                        ///< from now on; empty: stays
+  std::optional<UnixSeconds> after = std::nullopt;  ///< "at": the next time after this time
+  bool begins_then = false;                         ///< whether the schedule starts at `after`
+  std::string schedule = {};                        ///< new schedule; empty = unchanged
   FailureCount failures = FailureCount::keep;
-  bool again = false;  ///< may have been carried out before
+  bool again = false;  ///< whether it may have been executed before
   HistoryLimits history = HistoryLimits::none();
-  std::string event = {};  ///< JSON; empty: none
-  std::string more = {};   ///< what the history has besides, see history_members()
+  std::string event = {};  ///< JSON; empty = none
+  std::string more = {};   ///< further members of the run record, see history_members()
 };
 
-/// What the schedule says of the job.
+/// Sets the effect by the schedule of the job.
 void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std::string>& schedule,
             UnixSeconds now, std::optional<std::chrono::seconds> backoff, std::string& why_bad);
 
@@ -55,9 +56,9 @@ class EndWords {
 struct EndResult {
   enum class State { done, not_ours, changed };
   State state = State::done;
-  std::string refused;                  ///< by Redis, of what is noted beside the key
-  UnixSeconds now = 0;                  ///< Redis's
-  std::optional<std::string> schedule;  ///< changed: as it stands now
+  std::string refused;                  ///< write error of a key other than the job's key
+  UnixSeconds now = 0;                  ///< by the Redis clock
+  std::optional<std::string> schedule;  ///< `changed`: the current schedule
 };
 EndResult read_end(const redis::Reply& reply);
 

@@ -8,13 +8,13 @@ namespace w8y::store {
 
 namespace {
 
-/// What is said of one run besides its key carries no more than this.
+/// Maximum size of the record and the event of one run.
 constexpr std::size_t most_said = std::size_t{16} << 20;
-/// How soon an end that Redis refused is tried again.
+/// Delay after which a settlement that Redis refused is retried.
 constexpr Duration retry_pause = std::chrono::milliseconds(500);
-/// One that Redis has refused for so long because of its keys is given up: its key has long run
-/// out, and the job goes back to its queue. A server that is away or refuses everybody is waited
-/// for.
+/// Time after which a settlement that Redis refuses because of its keys is abandoned. Its key has
+/// expired by then, and the job is recovered. There is no limit while the server is unavailable or
+/// refuses all commands.
 constexpr Duration patience = std::chrono::minutes(1);
 
 }  // namespace
@@ -41,7 +41,8 @@ void JobEnds::add(End&& end, UnixSeconds now) {
   send(run);
 }
 
-/// What becomes of the job matters more than the record of its run.
+/// Drops the record and the event of a run if they are too large. The disposition of the job
+/// matters more.
 void JobEnds::fit(EndCall& call) {
   const std::size_t said = call.event.size() + call.more.size();
   if (said <= most_said) return;
@@ -110,7 +111,7 @@ void JobEnds::confirmed(const RunId& run, const End& end, const EndResult& resul
   if (ends_.empty()) handler_.none_left();
 }
 
-/// Nobody will look at this server any more.
+/// Abandons settlements of a replaced session, since no new runs use this server.
 void JobEnds::give_up_overdue() {
   if (!session_.retired()) return;
   std::map<std::string, std::size_t> given_up;

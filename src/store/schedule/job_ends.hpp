@@ -1,5 +1,5 @@
-// How runs of jobs end in Redis: decided by the schedule as it stands then, and kept until Redis
-// has confirmed it.
+// Settlements of scheduled jobs: decided by the current schedule, and kept until Redis has
+// confirmed them.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,21 @@
 
 namespace w8y::store {
 
-/// The decision is made here and carried out there, if the schedule and the time that it was made
-/// by still hold; else it is made again by what Redis has told instead.
+/// Settlements of one schedule. The decision is made here and executed by Redis, if the schedule
+/// and the time that it is based on still hold. Otherwise it is made again with the values in the
+/// reply.
 class JobEnds {
  public:
   struct Handler {
-    /// Redis has confirmed the last one. From the loop.
+    /// Called from the loop when Redis has confirmed the last settlement.
     std::function<void()> none_left;
-    /// Why something of a run's end will never be written. From the loop.
+    /// Called from the loop when a settlement, or a part of it, will never be written. `why`: the
+    /// reason.
     std::function<void(const RunId& run, const std::string& why)> given_up;
-    /// What Redis refuses beside the key, at each end that it refuses in part; empty: nothing any
-    /// more. From the loop.
+    /// Called from the loop when Redis refuses a part of a settlement other than the key, each
+    /// time. `refused`: the write error; empty = writes succeed again.
     std::function<void(const std::string& refused)> unwritten;
-    /// The schedule of a job is none: why. From the loop.
+    /// Called from the loop when a job has an invalid schedule. `why`: the error.
     std::function<void(const DisplayItem& job, const std::string& why)> bad;
   };
   JobEnds(RedisSession& session, DecideNextStep decide, Handler handler);
@@ -41,15 +43,15 @@ class JobEnds {
     std::shared_ptr<ScheduleLeaseStore> store;
     EndCall call;
     bool by_schedule = false;
-    std::optional<std::string> schedule;  ///< as it was last known
+    std::optional<std::string> schedule;  ///< as last read
     std::optional<std::chrono::seconds> backoff;
-    Instant forget_at{};  ///< given up then, on a connection that was replaced
+    Instant forget_at{};  ///< time at which it is abandoned if a reload has replaced the session
     Instant since{};
     std::string why_bad;
   };
-  /// `now`: Redis's, and never later than that.
+  /// Adds a settlement. `now`: time of the Redis clock, or earlier.
   void add(End&& end, UnixSeconds now);
-  /// The connection is back.
+  /// Retries refused settlements. Called when the connection is up again, and by a timer.
   void retry();
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
 

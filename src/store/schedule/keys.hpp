@@ -1,4 +1,4 @@
-// Names of the keys of schedules (w8y-keys(7)): those of Redbike, and ours beside them.
+// Names of the keys of schedules (w8y-keys(7)): those of Redbike and those of w8y.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace w8y::store {
 
 struct ScheduleKeys {
-  /// Without a final ':'.
+  /// `prefix`: without a final ':'.
   explicit ScheduleKeys(const std::string& prefix);
 
   [[nodiscard]] std::string queue(std::string_view code) const {
@@ -18,17 +18,17 @@ struct ScheduleKeys {
   [[nodiscard]] std::string members(std::string_view code) const {
     return queue(code) + "-members";
   }
-  /// Exists while the job is worked on.
+  /// Returns the key that exists while the job is running.
   [[nodiscard]] std::string working(std::string_view job) const;
 
-  // Redbike's.
+  // Keys of Redbike.
   std::string schedules;
   std::string statuses;
   std::string timeline;
   std::string control;
-  std::string work_prefix;  ///< of queues
+  std::string work_prefix;  ///< prefix of the queues
 
-  // As of other kinds of work.
+  // Keys as for other kinds of work.
   std::string fence;
   std::string failures;
   std::string slots;
@@ -38,10 +38,10 @@ struct ScheduleKeys {
   std::string wake;
 
   std::string taken;
-  std::string halted;  ///< who has set control, if it was one of us
+  std::string halted;  ///< operator that has set `control`, if by w8y
 };
 
-/// The value of control that stops dispatch and work.
+/// Value of `control` that stops dispatch and claims.
 inline constexpr const char* halt = "HALT";
 
 }  // namespace w8y::store

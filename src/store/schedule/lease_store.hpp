@@ -1,4 +1,4 @@
-// Leases of jobs that are worked on: Redbike's key of each, and what is noted beside it.
+// Leases of running jobs: Redbike's key of each, and the record of the claim.
 #pragma once
 
 #include "redis/client.hpp"
@@ -7,7 +7,7 @@
 
 namespace w8y::store {
 
-/// A lease's key is that of its item, the job; its value is the tag.
+/// The key of a lease is the key of its job, and its value is the tag.
 class ScheduleLeaseStore final : public LeaseStore {
  public:
   ScheduleLeaseStore(redis::Client& client, ScheduleKeys keys)

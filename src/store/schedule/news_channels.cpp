@@ -30,7 +30,7 @@ void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
   }
   hear_changes();
   if (wake_) return;
-  // Once the channel is confirmed too: what was published before may have been missed.
+  // back() follows when the channel is confirmed too: messages before it may have been missed.
   wake_ = session_.subscriber.subscribe(
       ScheduleKeys(prefix_).wake,
       [this](std::string_view, std::string_view message) { heard(message); },
@@ -45,7 +45,8 @@ bool ScheduleNewsChannels::hears_changes() const {
          session_.subscriber.connected();
 }
 
-/// What our own scripts do is heard as well as what they say of it: it is told once.
+/// Subscribes to keyspace notifications. The scripts of w8y cause a notification in addition to
+/// their message; both are reported once.
 void ScheduleNewsChannels::hear_changes() {
   const ScheduleKeys keys(prefix_);
   const bool on = session_.keyspace_events.on(prefix_.empty() ? std::string() : prefix_ + ":");
@@ -71,7 +72,8 @@ void ScheduleNewsChannels::hear_changes() {
     hear(keys.queue(code), ScheduleNews::queued, KeyspaceEvents::adds);
 }
 
-/// "queued" and codes, each on a line of its own; or one word. Anything else is somebody's hint.
+/// Parses a message: "queued" and codes, each on a line of its own; or one word. Anything else is a
+/// wake-up by a client.
 void ScheduleNewsChannels::heard(std::string_view message) {
   const auto line = message.find('\n');
   const std::string_view news = message.substr(0, line);
@@ -94,14 +96,14 @@ void ScheduleNewsChannels::tell() {
   const auto has = [&news](ScheduleNews one) {
     return std::find(news.begin(), news.end(), one) != news.end();
   };
-  // That a job is due earlier than others says all of it.
+  // A job that is due before all others includes any other change of the timeline.
   if (has(ScheduleNews::timeline)) std::erase(news, ScheduleNews::changed);
   for (const ScheduleNews one : news) handler_.news(one);
 }
 
 bool ScheduleNewsChannels::is_ours(std::string_view codes) const {
   return std::any_of(queues_.begin(), queues_.end(), [&](const std::string& code) {
-    if (code.find('\n') != std::string::npos) return true;  // it stands on several lines
+    if (code.find('\n') != std::string::npos) return true;  // such a code has several lines
     for (std::string_view rest = codes;;) {
       const auto end = rest.find('\n');
       if (rest.substr(0, end) == code) return true;

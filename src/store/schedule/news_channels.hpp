@@ -1,5 +1,5 @@
-// What is heard of a schedule: what hosts and w8yctl say, and, where Redis tells of changed keys,
-// what anybody else does to its queues or its timeline.
+// Notifications of a schedule: messages by hosts and w8yctl, and keyspace notifications about
+// changes that any other client makes to its queues or timeline.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@ namespace w8y::store {
 class ScheduleNewsChannels {
  public:
   struct Handler {
-    /// Once for what came together, however often and by whomever it was said.
+    /// Called once for all equal notifications that arrive together.
     std::function<void(ScheduleNews)> news;
-    /// Nobody has told us what has happened until now.
+    /// Called when notifications may have been missed until now.
     std::function<void()> back;
   };
-  /// `jobs`: what is entered in the queues, room for a run, orders. `timeline`: what is due,
-  /// orders.
+  /// Topics of a subscription. `jobs`: jobs added to the queues, free fleet slots, commands.
+  /// `timeline`: due jobs, commands.
   enum class About { nothing, jobs, timeline };
   ScheduleNewsChannels(RedisSession& session, Handler handler);
   ~ScheduleNewsChannels();
   ScheduleNewsChannels(const ScheduleNewsChannels&) = delete;
   ScheduleNewsChannels& operator=(const ScheduleNewsChannels&) = delete;
 
-  /// Of the schedule with this rule. To be said again when that has changed.
+  /// Subscribes to a schedule. Must be called again when the config of the list has changed.
   void listen(About about, const ListConfig& rule);
-  /// It would be told of whatever others do to those keys.
+  /// Returns whether every change that other clients make to these keys is notified.
   [[nodiscard]] bool hears_changes() const;
 
  private:
@@ -50,10 +50,10 @@ class ScheduleNewsChannels {
   std::string prefix_;
   std::vector<std::string> queues_;
   redis::Subscription wake_;
-  bool confirmed_ = false;                    ///< wake_ is
-  std::vector<redis::Subscription> changes_;  ///< of keys
-  std::size_t changes_confirmed_ = 0;  ///< since they were subscribed; counted again and again
-  std::vector<ScheduleNews> news_;     ///< not told yet
+  bool confirmed_ = false;                    ///< wake_ is confirmed
+  std::vector<redis::Subscription> changes_;  ///< keyspace notifications
+  std::size_t changes_confirmed_ = 0;         ///< since subscribing; a reconnect counts again
+  std::vector<ScheduleNews> news_;            ///< not reported yet
   Timer tell_;
 };
 

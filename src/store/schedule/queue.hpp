@@ -1,5 +1,5 @@
-// Schedules as their store has them: the port between deciding when to take jobs and what their
-// ends mean (a source) and doing that in Redis.
+// Schedules in their store, the port between a source, which decides when to claim and what a
+// settlement does, and Redis.
 #pragma once
 
 #include <chrono>
@@ -19,40 +19,40 @@
 namespace w8y::store {
 
 struct DispatchAnswer {
-  std::optional<DispatchReply> reply;  ///< none: it could not be done
+  std::optional<DispatchReply> reply;  ///< nullopt = the dispatch failed
   ClaimEnd trouble = ClaimEnd::more;   ///< unavailable or refused
   std::string why;
 };
 
-/// What somebody says has happened. Anybody can say that, and as often as he likes.
+/// Content of a notification. Any client can send these at any rate.
 enum class ScheduleNews {
-  queued,    ///< one of our queues has jobs
-  timeline,  ///< a job is due earlier than any before
-  changed,   ///< somebody put a job on the timeline: it may be due later than others
-  place,     ///< the fleet has room for a run
-  orders,    ///< halted, paused, or the end of that
+  queued,    ///< a queue of this list has jobs
+  timeline,  ///< a job is due earlier than all others
+  changed,   ///< a client has put a job on the timeline; it may be due later than others
+  place,     ///< a fleet slot is free
+  orders,    ///< halted or paused, or the end of it
 };
 
 class ScheduleQueueHandler : public WorkQueueHandler {
  public:
   virtual void on_dispatched(DispatchAnswer&& answer) = 0;
-  /// `put_back`: jobs whose holder was gone. `next`: when another lease may be over; none: nobody
-  /// holds a job, or it could not be asked.
+  /// `put_back`: number of recovered jobs; `next`: time until another lease may end; nullopt if no
+  /// host holds a job, or Redis is unavailable.
   virtual void on_recovered(std::size_t put_back, std::optional<Duration> next) = 0;
   virtual void on_news(ScheduleNews news) = 0;
 };
 
 class ScheduleQueue : public WorkQueue {
  public:
-  /// Before anything else; and again with a changed rule.
+  /// Sets the list config, before all other calls and after each reload.
   virtual void use(ListConfigPtr rule) = 0;
-  /// What is due goes to its queues; answered by one on_dispatched().
+  /// Dispatches due jobs. One on_dispatched() follows.
   virtual void dispatch() = 0;
-  /// Jobs whose holder is gone go back to their queues; answered by one on_recovered(). One at a
-  /// time.
+  /// Recovers jobs whose holder no longer exists. At most one call at a time; one on_recovered()
+  /// follows.
   virtual void recover() = 0;
-  /// Instead of listen(): news are of the timeline, and of orders. May be said again and again:
-  /// that Redis tells of changed keys is noticed then.
+  /// Requests notifications of the timeline and of commands, instead of listen(). May be called
+  /// repeatedly, which detects that keyspace notifications were switched on or off.
   virtual void listen_to_timeline() = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
 };

@@ -14,9 +14,9 @@ namespace w8y::store {
 
 namespace {
 
-/// Jobs that one call takes, so that Redis is never held for long.
+/// Maximum number of jobs that one call claims, so that Redis is not blocked for long.
 constexpr std::size_t most_taken = 64;
-/// While Redis has left so many bytes unread, events of runs are not published.
+/// Maximum of unsent bytes up to which events of runs are published.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 constexpr std::size_t tag_digits = 30;
 
@@ -56,7 +56,7 @@ struct EndWordsOf {
   void operator()(const BackToQueue&) const { end.call.effect = "back"; }
 };
 
-/// What takes back the claims of hosts that are gone.
+/// Returns the call that recovers the claims of hosts that no longer exist.
 RecoverCall recover_call(const ScheduleKeys& keys) {
   return {scripts::schedule_recover,
           {keys.taken, keys.statuses, keys.slots, keys.timeline},
@@ -120,7 +120,7 @@ std::string RedisScheduleQueue::new_tag() {
   return {digits.data(), tag_digits};
 }
 
-// ---- Redis's time
+// ---- Redis clock
 
 void RedisScheduleQueue::note_time(std::chrono::milliseconds redis_time) {
   heard_time_ = {redis_time, session_->clock.now()};
@@ -132,7 +132,7 @@ std::chrono::milliseconds RedisScheduleQueue::redis_now() const {
                                   session_->clock.now() - heard_time_->second);
 }
 
-// ---- taking
+// ---- Claims
 
 void RedisScheduleQueue::take(std::size_t wanted) {
   take_ = Take{rule_, store_, queues_, wanted, {}, {}, {}};
@@ -145,7 +145,7 @@ void RedisScheduleQueue::send_take() {
     take_.tickets.push_back({session_->run_ids.next(session_->clock.wall()), new_tag()});
   take_.sent = session_->clock.now();
   if (place_ >= take_.queues.size()) place_ = 0;
-  // The words are views of it.
+  // Keys and arguments are views of it.
   const TakeCall call{take_.store->keys(),
                       holder(),
                       take_.rule->key_expiry,
@@ -179,7 +179,7 @@ void RedisScheduleQueue::taken(const redis::Answer& answer) {
   for (std::size_t i = 0; i < std::min(result.taken.size(), take_.tickets.size()); ++i)
     reply.claims.push_back(hold(take_.tickets[i], std::move(result.taken[i])));
   if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {
-    // By our clock the leases are half over or gone: nothing is begun under them.
+    // By the local clock the leases are half over or have ended. No run is started under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
@@ -224,7 +224,7 @@ bool RedisScheduleQueue::may_start(const Claim& claim) const {
   return held != held_.end() && !held->second.lease.ends_soon();
 }
 
-// ---- ends
+// ---- Settlements
 
 void RedisScheduleQueue::settle(JobSettlement&& settlement) {
   const ListConfig& rule = *settlement.rule;
@@ -255,14 +255,14 @@ void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
   end.call.run = run;
   end.schedule = std::move(held->second.schedule);
   end.forget_at = held->second.lease.ends() + held->second.lease.expiry();
-  // The renewals end here, and not when Redis has answered: one that overtook the end would find
-  // the key gone and take it again, for nobody.
+  // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
+  // settlement would find the key missing and set it again, without a run.
   held_.erase(held);
   using std::chrono::duration_cast;
   ends_.add(std::move(end), duration_cast<std::chrono::seconds>(redis_now()).count());
 }
 
-// ---- dispatch, recovery
+// ---- Dispatch and recovery
 
 void RedisScheduleQueue::dispatch() {
   const DispatchWords words(keys(), {});
@@ -288,7 +288,7 @@ void RedisScheduleQueue::recover() {
   });
 }
 
-// ---- news
+// ---- Events and notifications
 
 void RedisScheduleQueue::on_up() {
   ends_.retry();
@@ -298,7 +298,7 @@ void RedisScheduleQueue::on_up() {
 
 void RedisScheduleQueue::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
-  // News are for whoever listens; they must not stand in the way of takes and renewals.
+  // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
   const std::string message =
       event_json(*rule_, session_->holder.host, event, session_->clock.wall());

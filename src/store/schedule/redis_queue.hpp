@@ -1,4 +1,4 @@
-// Schedules in Redis: the keys are those of w8y-keys(7).
+// Schedules in Redis, with the keys of w8y-keys(7).
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
     news_.listen(ScheduleNewsChannels::About::timeline, *rule_);
   }
   [[nodiscard]] bool hears() const override { return news_.hears_changes(); }
-  /// By Redis's clock, and never later than that; 0: it has not said anything yet.
+  /// Returns the time of the Redis clock, or an earlier one; 0 = not known yet.
   [[nodiscard]] std::chrono::milliseconds redis_now() const;
   void settle(JobSettlement&& settlement) override;
   void hand_back(const Claim& claim) override;
@@ -54,7 +54,8 @@ class RedisScheduleQueue final : public ScheduleQueue,
   [[nodiscard]] std::size_t unsettled() const override { return ends_.size() + lost_takes_.size(); }
 
  private:
-  /// A take that is out, call by call until something was found or there is no more.
+  /// State of a claim in flight: calls follow each other until a job was found or there are no
+  /// more.
   struct Take {
     ListConfigPtr rule;
     std::shared_ptr<ScheduleLeaseStore> store;
@@ -64,15 +65,15 @@ class RedisScheduleQueue final : public ScheduleQueue,
     Instant sent{};
     std::vector<TakeReply::Parked> parked;
   };
-  /// What a run holds in Redis.
+  /// Claim and lease of an active run.
   struct Held {
     std::shared_ptr<ScheduleLeaseStore> store;
     std::string tag;
-    std::optional<std::string> schedule;  ///< as it stood when the job was taken
+    std::optional<std::string> schedule;  ///< at the time of the claim
     Leases::Lease lease;
   };
 
-  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  // Passed by value: the handler may end the lease, which destroys the lease's own copy.
   void lease_lost(RunId run) override { handler_.on_lease_lost(run); }
   void lease_back(RunId run) override { handler_.on_lease_back(run); }
   void lease_expiring(RunId run) override { handler_.on_lease_expiring(run); }
@@ -93,9 +94,9 @@ class RedisScheduleQueue final : public ScheduleQueue,
   ListConfigPtr rule_;
   std::shared_ptr<ScheduleLeaseStore> store_;
   std::vector<std::string> queues_;
-  std::size_t place_ = 0;  ///< of the next visit
+  std::size_t place_ = 0;  ///< queue at which the next claim starts
   Take take_;
-  std::uint64_t newest_fence_ = 0;  ///< the largest that we have seen
+  std::uint64_t newest_fence_ = 0;  ///< the largest fencing token that this host has seen
   std::map<RunId, Held> held_;
   Refusals refusals_;
   TimelineReview timeline_review_;
@@ -104,7 +105,8 @@ class RedisScheduleQueue final : public ScheduleQueue,
   LostTakes lost_takes_;
   ScheduleNewsChannels news_;
   std::mt19937_64 random_;
-  /// Redis's time is this and the time since then, or more.
+  /// Time of the Redis clock, and the local time at which it was received. Redis may be ahead of
+  /// the sum.
   std::optional<std::pair<std::chrono::milliseconds, Instant>> heard_time_;
   std::shared_ptr<bool> alive_;
 };

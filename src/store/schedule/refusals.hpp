@@ -1,5 +1,5 @@
-// What Redis refuses of a schedule beside the keys of its jobs, as one text that is told at each
-// refusal, and when all is well again.
+// Write errors of a schedule, merged into one text that is reported at each refusal, and when
+// writes succeed again.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class Refusals {
   using Tell = std::function<void(const std::string& why)>;
   explicit Refusals(Tell tell) : tell_(std::move(tell)) {}
 
-  /// Of what an end writes; empty: nothing any more.
+  /// Records a write error of a settlement; empty = writes succeed again.
   void of_ends(const std::string& refused) { note(of_ends_, refused); }
 
-  /// A take that got what it wanted may have passed a queue of a wrong type by, and one that got
-  /// nothing has noted nothing: only both together say that all is well.
+  /// Records the result of a claim. A successful claim may not have read a queue of a wrong type,
+  /// and an empty one has written nothing. Only both together show that there is no error any more.
   void of_take(const TakeResult& result) {
     if (!result.refused.empty()) {
       took_ = saw_all_ = false;
@@ -44,8 +44,8 @@ class Refusals {
   const Tell tell_;
   std::string of_takes_;
   std::string of_ends_;
-  bool took_ = false;     ///< since the last refusal, a take had jobs
-  bool saw_all_ = false;  ///< since the last refusal, a take has visited each queue
+  bool took_ = false;     ///< since the last refusal, a claim has returned jobs
+  bool saw_all_ = false;  ///< since the last refusal, a claim has read every queue
 };
 
 }  // namespace w8y::store

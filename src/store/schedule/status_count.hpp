@@ -19,18 +19,19 @@ struct StatusCounts {
 /// writes statuses as well, so that only a scan is right. Redis needs about 1 µs for each job.
 class StatusCount {
  public:
-  /// Jobs that Redis examines in one call.
+  /// Number of jobs that Redis examines in one call.
   static constexpr const char* jobs_per_call = "250";
 
-  /// For schedule_count.lua.
+  /// Returns the cursor for schedule_count.lua.
   [[nodiscard]] const std::string& cursor() const { return cursor_; }
-  /// Adds its reply; returns how many jobs were examined.
+  /// Adds a reply of the script. Returns how many jobs were examined.
   std::size_t add(const redis::Reply& reply);
-  /// True before the first part of a scan, and after the last one.
+  /// Returns true before the first part of a scan, and after the last one.
   [[nodiscard]] bool is_between_scans() const { return cursor_ == "0"; }
-  /// Whether one scan has been completed.
+  /// Returns whether one scan has been completed.
   [[nodiscard]] bool is_known() const { return last_.has_value(); }
-  /// As of the last complete scan; more, if the scan in progress has found more by now.
+  /// Returns the counts of the last complete scan, or larger ones if the scan in progress has found
+  /// more.
   [[nodiscard]] StatusCounts counts() const;
 
  private:

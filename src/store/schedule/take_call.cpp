@@ -7,7 +7,7 @@ namespace w8y::store {
 
 namespace {
 
-/// Elements of the reply before what is told of long jobs.
+/// Number of elements in the reply before those of long jobs.
 constexpr std::size_t words_before_jobs = 7;
 
 TakeStatus status_of(std::string_view text) {
@@ -27,7 +27,7 @@ TakeWords::TakeWords(const TakeCall& call)
                std::to_string(call.place),
                std::to_string(max_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
-               std::to_string(item_shown + 1),  // one more tells that it was cut
+               std::to_string(item_shown + 1),  // one byte more shows that it is truncated
                std::to_string(call.newest_fence),
                std::to_string(call.queues.size())},
       keys_{call.keys.control,  call.keys.paused,    call.keys.fence,

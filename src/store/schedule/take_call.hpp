@@ -1,4 +1,4 @@
-// The words of schedule_take.lua.
+// Keys, arguments and reply of schedule_take.lua.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace w8y::store {
 
-/// Who takes, for each job that is wanted.
+/// Run and tag for one wanted job.
 struct Ticket {
   RunId run;
   std::string tag;  ///< 30 hex digits
@@ -26,8 +26,9 @@ struct TakeCall {
   std::string holder;  ///< "run:<host>:<pid>:"
   Duration life{0};
   unsigned fleet_limit = 0;
-  std::size_t place = 0;           ///< of the next visit, among the queues
-  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
+  std::size_t place = 0;           ///< queue at which the claim starts
+  std::uint64_t newest_fence = 0;  ///< the largest fencing token that this host has seen of the
+                                   ///< list
   const std::vector<std::string>& queues;
   const std::vector<Ticket>& tickets;
 };
@@ -35,7 +36,7 @@ struct TakeCall {
 class TakeWords {
  public:
   explicit TakeWords(const TakeCall& call);
-  explicit TakeWords(TakeCall&&) = delete;  // the words are views of it
+  explicit TakeWords(TakeCall&&) = delete;  // keys and arguments are views of the call
   TakeWords(const TakeWords&) = delete;
   TakeWords& operator=(const TakeWords&) = delete;
   [[nodiscard]] const redis::Command& keys() const { return keys_; }
@@ -49,10 +50,10 @@ class TakeWords {
 
 struct TakenJob {
   std::string job;
-  std::size_t place = 0;  ///< of its queue
+  std::size_t place = 0;  ///< index of its queue
   std::uint64_t fence = 0;
   unsigned failures = 0;
-  /// As it stood then; none: there was none, or it is too long to be told.
+  /// Schedule at the time of the claim; nullopt if there was none, or it is too long for the reply.
   std::optional<std::string> schedule;
 };
 
@@ -61,7 +62,7 @@ enum class TakeStatus { ok, more, empty, halted, paused, full };
 struct TakeResult {
   TakeStatus status = TakeStatus::ok;
   std::size_t place = 0;
-  std::chrono::milliseconds now{0};  ///< Redis's
+  std::chrono::milliseconds now{0};  ///< by the Redis clock
   std::optional<std::chrono::milliseconds> next_free;
   std::string detail;
   std::string refused;

@@ -124,7 +124,8 @@ void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answ
                       });
 }
 
-/// The next page begins at the earliest time of this one, behind its jobs that were not moved.
+/// Continues with the next page, which starts at the earliest time of this page, after its jobs
+/// that were not moved.
 void TimelineReview::end(const Page& page) {
   if (page.is_last || rule_ == nullptr) return;
   const std::string& from = page.entries.back().time;

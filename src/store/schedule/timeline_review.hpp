@@ -1,4 +1,4 @@
-// Puts jobs earlier on a timeline after the clock of Redis was set back.
+// Moves jobs to earlier times on a timeline after the clock of Redis was set back.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 namespace w8y::store {
 
 /// Reads a timeline from its end to the present after the clock of Redis was set back. Reads one
-/// page at a time and waits as long as that page took before the next one. The clock must have been
-/// set back by more than a minute. If a job is due later than the next time of its schedule, and
-/// later than the longest backoff from now, it moves to the next time of its schedule.
+/// page at a time and waits for the duration of that page before the next one. The clock must have
+/// been set back by more than one minute. If a job is due later than the next time of its schedule,
+/// and later than the maximum backoff from now, it moves to the next time of its schedule.
 class TimelineReview final : private ServerClock::Listener {
  public:
   TimelineReview(RedisSession& session, DecideNextStep decide);
@@ -32,7 +32,7 @@ class TimelineReview final : private ServerClock::Listener {
  private:
   struct Entry {
     std::string job;
-    std::string time;  ///< as Redis has it
+    std::string time;  ///< as in Redis
     double due = 0;    ///< Unix time, s
   };
   struct Page;

@@ -1,5 +1,5 @@
-// What a feed of jobs needs besides its runs: the port between deciding when to look for it
-// (JobUpkeep) and doing that in Redis.
+// Maintenance of a feed of jobs, the port between JobUpkeep, which decides when to do it, and
+// Redis.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,25 @@ namespace w8y::store::thoonk {
 class JobCareHandler {
  public:
   virtual ~JobCareHandler() = default;
-  /// `next`: when another lease may be over; none: no host holds a job, or it could not be asked.
+  /// `next`: time until another lease may end; nullopt if no host holds a job, or Redis is
+  /// unavailable.
   virtual void on_recovered(std::optional<Duration> next) = 0;
-  /// `error`: why it could not be done, where that is about this feed; else empty.
+  /// `trouble`: the error if it is about this feed; else empty.
   virtual void on_maintained(const MaintenanceResult& result, const std::string& trouble) = 0;
-  /// Redis is back.
+  /// Called when Redis is available again.
   virtual void on_back() = 0;
 };
 
-/// One call at a time. Never calls its handler from inside a call of its own; callbacks stop when
-/// it is destroyed.
+/// One call at a time. Never calls its handler from inside one of its own calls. Callbacks stop
+/// when it is destroyed.
 class JobCare {
  public:
   virtual ~JobCare() = default;
   virtual void use(ListConfigPtr rule) = 0;
-  /// Claims of hosts that are gone are taken back; answered by one on_recovered().
+  /// Recovers claims of hosts that no longer exist. One on_recovered() follows.
   virtual void recover() = 0;
-  /// The same and all the rest, as long as no other host does it; answered by one on_maintained().
+  /// Recovers claims and does all other maintenance, unless another host does it. One
+  /// on_maintained() follows.
   virtual void maintain() = 0;
 };
 

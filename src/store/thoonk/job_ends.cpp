@@ -12,13 +12,13 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// Ends that have the same said of them, but for which run and job it was.
+/// Returns whether two settlements differ only in run and job.
 bool same_kind(const EndCall& a, const EndCall& b) {
   return std::string_view(a.effect) == b.effect && a.hold == b.hold && a.again == b.again &&
          a.history == b.history && a.holder == b.holder;
 }
 
-/// The keys and arguments of job_end.lua. They point into the calls, and into this.
+/// Keys and arguments of job_end.lua. They point into the calls and into this object.
 class EndWords {
  public:
   EndWords(const FeedKeys& keys, const std::vector<const EndCall*>& calls)
@@ -69,9 +69,9 @@ class EndWords {
   redis::Command keys_;
   redis::Command arguments_;
   std::size_t words_ = 5;
-  std::vector<const EndCall*> kinds_;    ///< the first of each
-  std::vector<std::size_t> kind_of_;     ///< each call's, as an index
-  std::vector<std::string> numbers_;     ///< reserved: the arguments point to them
+  std::vector<const EndCall*> kinds_;    ///< first call of each kind
+  std::vector<std::size_t> kind_of_;     ///< kind of each call, as an index
+  std::vector<std::string> numbers_;     ///< reserved, because the arguments point to them
   std::vector<std::string_view> names_;  ///< of the kinds
 };
 

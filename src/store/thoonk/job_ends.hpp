@@ -1,4 +1,4 @@
-// How runs of jobs end in Redis: the words of job_end.lua.
+// Settlements of jobs of feeds: the arguments of job_end.lua.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,19 @@ namespace w8y::store::thoonk {
 
 struct EndCall {
   std::string id;      ///< of the job
-  std::string holder;  ///< "run:<host>:<pid>:"; with the run it is the value of the lease
+  std::string holder;  ///< "run:<host>:<pid>:"; with the run ID it is the value of the lease
   RunId run;
   const char* effect = "back";
-  Duration hold{0};    ///< "hold": for how long
-  std::string result;  ///< "finish"
-  bool again = false;  ///< may have been carried out before
-  bool stale =
-      false;  ///< the lease was over when this was sent: the claim says whether that matters
+  Duration hold{0};    ///< "hold": duration
+  std::string result;  ///< "finish": the result
+  bool again = false;  ///< whether it may have been executed before
+  bool stale = false;  ///< the lease had ended when this was sent; the script compares the claim
   HistoryLimits history = HistoryLimits::none();
-  std::string event;  ///< JSON; empty: none
-  std::string more;   ///< what the history has besides, see history_members()
+  std::string event;  ///< JSON; empty = none
+  std::string more;   ///< further members of the run record, see history_members()
 };
 
-/// See Settlements.
+/// Kind of work of Settlements.
 struct JobEnds {
   using Keys = FeedKeys;
   using Call = EndCall;

@@ -1,4 +1,4 @@
-// Leases of claimed jobs: feed.lease:F:<id>, and what is noted beside it.
+// Leases of claimed jobs: feed.lease:F:<id>, and the record of the claim.
 #pragma once
 
 #include "redis/client.hpp"
@@ -7,14 +7,14 @@
 
 namespace w8y::store::thoonk {
 
-/// A lease's item is the job's id.
+/// The item of a lease is the job ID.
 class JobLeaseStore final : public LeaseStore {
  public:
   JobLeaseStore(redis::Client& client, FeedKeys keys) : client_(client), keys_(std::move(keys)) {}
 
   void renew(const Batch& leases, Answer answer) override;
-  /// It was taken again only because the claim was still ours: then whatever ends the claim takes
-  /// the lease with it.
+  /// Does nothing. The lease was set again only because the claim was still this host's, and the
+  /// end of the claim deletes the lease.
   void let_go(const LeaseTerms&) override {}
   [[nodiscard]] const FeedKeys& keys() const { return keys_; }
 

@@ -16,18 +16,19 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// What one call looks at: at first, and at most. The bytes that a page should have.
+/// Number of entries that one call examines: at first, and at most. page_bytes is the target size
+/// of a page.
 constexpr std::size_t first_page = 8;
 constexpr std::size_t most_ids = 512;
 constexpr std::size_t most_items = 128;
 constexpr std::int64_t page_bytes = std::int64_t{64} << 10;
 constexpr std::size_t claims_page = 128;
 constexpr const char* leftovers_page = "256";
-/// Each may be compared with 20,000 ids.
+/// Number of IDs per call that are checked; each may be compared with 20,000 IDs.
 constexpr std::size_t check_page = 4;
-/// Ids that one look searches for; those beyond are found by the next one.
+/// Maximum number of IDs that one pass searches for. The next pass finds the others.
 constexpr std::size_t most_not_found = 1000;
-/// How often all is looked through though the numbers say that nothing is missing.
+/// Number of intervals after which everything is examined even if the counts are consistent.
 constexpr std::int64_t whole_every = 10;
 
 std::uint64_t fingerprint(const std::string& id) {
@@ -100,7 +101,7 @@ std::optional<RecoverCall> JobMaintenance::next() const {
 }
 
 void JobMaintenance::answered(const redis::ReplyCopy& reply) {
-  if (reply.elements.empty()) {  // somebody else looks now
+  if (reply.elements.empty()) {  // another host does it now
     step_ = Step::over;
     return;
   }
@@ -161,7 +162,8 @@ void JobMaintenance::begun(const redis::ReplyCopy& reply) {
            number(1) / interval % whole_every == 0;
   if (whole_)
     leftovers_ = {{&keys_.stalled, &result_.stalled}, {&keys_.cancelled, &result_.cancelled}};
-  // There is one for each job that is not stalled, and clients that finish jobs leave theirs.
+  // The set has one entry per job that is not stalled, and entries of jobs that other clients have
+  // finished.
   if (terms_.always || number(7) > number(2) - number(5))
     leftovers_.emplace_back(&keys_.published, &result_.published);
   step_ = Step::recover;
@@ -177,7 +179,7 @@ void JobMaintenance::after_claims() {
   page_ = first_page;
 }
 
-/// Pages grow to what is worth a call, and shrink where ids or payloads are long.
+/// Adapts the page size: it grows to an efficient size, and shrinks if IDs or payloads are long.
 void JobMaintenance::resize(std::int64_t bytes, std::size_t most) {
   if (bytes > page_bytes) {
     page_ = std::max<std::size_t>(1, page_ / 2);
@@ -196,7 +198,8 @@ void JobMaintenance::note_ids(const redis::ReplyCopy& reply) {
       not_found_.erase(id);
     }
   }
-  // What is put meanwhile moves the rest to the right: seen twice, and never passed by.
+  // Jobs that are added meanwhile move the others to the right: they are read twice, and none is
+  // missed.
   place_ += count;
   const bool last = count < page_;
   resize(reply.elements.front().number, most_ids);

@@ -1,11 +1,11 @@
-// The maintenance of a feed of jobs, step by step, for whoever carries out its calls.
+// Maintenance of a feed of jobs, step by step. The caller executes the Redis calls.
 //
-// It takes claims back whose lease is over, and those that never had one when their time is over.
-// It puts ids back that are nowhere, though their jobs are there: in none of queue, claims and
-// stalled jobs, twice in turn. For that the queue is read a page at a time and each id is noted as
-// 64 bits; then the jobs are gone through; what was not in the queue is looked for there once more,
-// since jobs move; and what is still not found is checked by Redis in one step.
-// What is noted of jobs that are gone is removed.
+// Recovers claims whose lease has ended, and claims without a lease after their timeout. Queues
+// orphaned jobs again: a job is orphaned if two passes in a row find its ID in none of queue,
+// claims and stalled jobs. For this, the queue is read page by page, and each ID is kept
+// as a 64-bit hash. Then the jobs are read. IDs that were not in the queue are searched there
+// again, because jobs move, and Redis checks the remaining ones in one atomic step.
+// Records of jobs that no longer exist are removed.
 #pragma once
 
 #include <cstddef>
@@ -25,25 +25,26 @@ namespace w8y::store::thoonk {
 
 struct MaintenanceTerms {
   std::string who;
-  unsigned max_failures = 0;  ///< 0: never stalled
+  unsigned max_failures = 0;  ///< 0 = never stalled
   HistoryLimits history = HistoryLimits::none();
-  Duration claim_timeout{0};  ///< 0: never
-  Duration interval{0};       ///< for so long nobody else looks
-  bool always = false;        ///< also if somebody else does, and the whole of it
+  Duration claim_timeout{0};  ///< 0 = never
+  Duration interval{0};       ///< time during which no other host starts a pass
+  bool always = false;        ///< run a full pass even if another host does one
 };
 MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who);
 
 struct MaintenanceResult {
   std::size_t taken_back = 0;
   std::size_t put_back = 0;
-  std::size_t nowhere = 0;  ///< put back by the next look, if they still are nowhere
-  // Removed, since their jobs are gone:
+  std::size_t nowhere = 0;  ///< orphaned jobs that the next pass queues if they are still
+                            ///< orphaned
+  // Removed records of jobs that no longer exist:
   std::size_t claimed = 0;
   std::size_t stalled = 0;
   std::size_t cancelled = 0;
   std::size_t published = 0;
-  std::string other;             ///< who looks; empty: it was us
-  std::optional<Duration> next;  ///< when somebody else may
+  std::string other;             ///< host that runs the pass; empty = this host
+  std::optional<Duration> next;  ///< time until another host may start a pass
 };
 
 class JobMaintenance {
@@ -52,9 +53,10 @@ class JobMaintenance {
   JobMaintenance(const JobMaintenance&) = delete;
   JobMaintenance& operator=(const JobMaintenance&) = delete;
 
-  /// What to call next; nullopt: it is over.
+  /// Returns the next call; nullopt = the pass has ended.
   [[nodiscard]] std::optional<RecoverCall> next() const;
-  /// The answer to that. Not an error: it ends there, and is begun again another time.
+  /// Processes the reply, which must not be an error. After an error, the pass ends and a later
+  /// pass starts again.
   void answered(const redis::ReplyCopy& reply);
   [[nodiscard]] const MaintenanceResult& result() const { return result_; }
 
@@ -73,14 +75,15 @@ class JobMaintenance {
   const MaintenanceTerms terms_;
   MaintenanceResult result_;
   Step step_ = Step::begin;
-  std::string look_;  ///< names this look: when it began
+  std::string look_;  ///< name of this pass: its start time
   bool whole_ = true;
   std::string cursor_ = "0";
   std::size_t place_ = 0;
-  std::size_t page_ = 0;               ///< how many the next call looks at
-  std::vector<std::uint64_t> queued_;  ///< sorted when all are there
+  std::size_t page_ = 0;               ///< number of entries that the next call examines
+  std::vector<std::uint64_t> queued_;  ///< sorted when complete
   std::unordered_set<std::string> not_found_;
-  /// What is looked through for jobs that are gone, and where they are counted; the last one now.
+  /// Keys to search for records of jobs that no longer exist, with their counters. The last one is
+  /// current.
   std::vector<std::pair<const std::string*, std::size_t*>> leftovers_;
 };
 

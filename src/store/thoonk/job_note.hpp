@@ -1,4 +1,4 @@
-// What is noted of our claims of jobs (F:claims), as parts/job_claims.lua writes it.
+// Record of a w8y claim of a job (F:claims), as parts/job_claims.lua writes it.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,12 @@
 namespace w8y::store::thoonk {
 
 struct JobNote {
-  std::int64_t score = 0;  ///< of the claim; another in feed.claimed: the note counts for nothing
-  std::int64_t until_ms = 0;               ///< of its lease
-  bool stalls = false;                     ///< an operator wants it stalled when its run ends
-  std::optional<std::int64_t> held_until;  ///< ms: its run has failed, and it is cancelled then
+  std::int64_t score = 0;  ///< of the claim; the record is void if feed.claimed has another score
+  std::int64_t until_ms = 0;               ///< end of its lease
+  bool stalls = false;                     ///< an operator has requested that it is stalled at the
+                                           ///< end of its run
+  std::optional<std::int64_t> held_until;  ///< ms; its run has failed, and it is cancelled at that
+                                           ///< time
   std::string run;                         ///< "run:<host>:<pid>:<run id>"
 };
 std::optional<JobNote> read_job_note(std::string_view text);

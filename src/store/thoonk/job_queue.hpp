@@ -1,5 +1,5 @@
-// The jobs of a feed as their store has them: the port between deciding when to claim some and what
-// their ends mean (JobSource) and doing that in Redis.
+// Jobs of a feed in their store, the port between JobSource, which decides when to claim and what a
+// settlement does, and Redis.
 #pragma once
 
 #include <string>
@@ -13,43 +13,44 @@ namespace w8y::store::thoonk {
 struct Finish {
   std::string result;  ///< a JSON object
 };
-/// To the back of its queue, and one failure is counted. Until then it is held back.
+/// Moves the job to the back of its queue and counts a failure. Until `after` has passed, the job
+/// is delayed.
 struct Cancel {
   Duration after{0};
 };
-/// Out of the running until somebody retries it.
+/// Stalls the job until an operator retries it.
 struct Stall {
   std::string why;
 };
-/// To the back of its queue, and nothing is counted.
+/// Moves the job to the back of its queue without counting a failure.
 struct Requeue {};
-/// To the end of its queue that jobs are taken from, and nothing is counted.
+/// Moves the job to the end of its queue from which jobs are claimed, without counting a failure.
 struct PutBack {};
-/// Nothing: the lease runs out, and maintenance does the rest.
+/// Does nothing: the lease expires, and maintenance recovers the job.
 struct Leave {};
 using JobDisposition = std::variant<Finish, Cancel, Stall, Requeue, PutBack, Leave>;
 
-/// All that Redis is told about a run of a job that is over.
+/// Settlement of a run of a job.
 struct JobSettlement : EndedRun {
   JobDisposition what;
 };
 
 class JobQueueHandler : public WorkQueueHandler {
  public:
-  /// Somebody says that there is a job, or room for one. Anybody can say that, and as often as he
-  /// likes.
+  /// Called when a client reports that there is a job, or a free fleet slot. Any client can send
+  /// this at any rate.
   virtual void on_news() = 0;
 };
 
 class JobQueue : public WorkQueue {
  public:
-  /// Of those that a list holds back on this host; any beyond is cancelled at once.
+  /// Maximum number of delayed jobs of a list on this host. Further ones are cancelled at once.
   static constexpr std::size_t most_held_back = 1024;
 
-  /// Before anything else; and again with a changed rule.
+  /// Sets the list config, before all other calls and after each reload.
   virtual void use(ListConfigPtr rule) = 0;
   virtual void settle(JobSettlement&& settlement) = 0;
-  /// There will be no take any more: what is held back is cancelled now.
+  /// Ends all delays by cancelling the jobs now. No claim follows.
   virtual void retire() = 0;
 };
 

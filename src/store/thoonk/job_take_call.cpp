@@ -11,9 +11,9 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// Elements of the reply before what is told of long jobs.
+/// Number of elements in the reply before those of long jobs.
 constexpr std::size_t head = 6;
-/// Ids that one call looks at.
+/// Maximum number of IDs that one call examines.
 constexpr const char* most_looked_at = "256";
 
 ClaimEnd end_of(std::string_view status) {
@@ -31,7 +31,7 @@ TakeWords::TakeWords(const TakeCall& call)
                most_looked_at,
                std::to_string(max_item),
                std::to_string(ScriptLocks::most_bytes_looked_at),
-               std::to_string(item_shown + 1),  // one more tells that it was cut
+               std::to_string(item_shown + 1),  // one byte more shows that it is truncated
                std::to_string(call.newest_fence)},
       keys_{call.keys.config,  call.keys.paused,    call.keys.fence,   call.keys.slots,
             call.keys.ids,     call.keys.items,     call.keys.claimed, call.keys.cancelled,

@@ -1,4 +1,4 @@
-// The words of job_take.lua.
+// Keys, arguments and reply of job_take.lua.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,18 @@ struct TakeCall {
   std::string holder;  ///< "run:<host>:<pid>:"
   Duration life{0};
   unsigned fleet_limit = 0;
-  std::uint64_t newest_fence = 0;  ///< the largest that we have seen of the list
-  const std::vector<RunId>& runs;  ///< one for each job that is wanted
+  std::uint64_t newest_fence = 0;  ///< the largest fencing token that this host has seen of the
+                                   ///< list
+  const std::vector<RunId>& runs;  ///< one for each wanted job
 
-  /// Jobs that one call takes, so that Redis is never held for long.
+  /// Maximum number of jobs that one call claims, so that Redis is not blocked for long.
   static constexpr std::size_t most_taken = 128;
 };
 
 class TakeWords {
  public:
   explicit TakeWords(const TakeCall& call);
-  explicit TakeWords(TakeCall&&) = delete;  // the words are views of it
+  explicit TakeWords(TakeCall&&) = delete;  // keys and arguments are views of the call
   TakeWords(const TakeWords&) = delete;
   TakeWords& operator=(const TakeWords&) = delete;
   [[nodiscard]] const redis::Command& keys() const { return keys_; }
@@ -53,18 +54,18 @@ struct TakenJob {
 
 struct TakeResult {
   ClaimEnd end = ClaimEnd::more;
-  bool again = false;  ///< nothing was found yet, and there may be more
+  bool again = false;  ///< no job was found yet, and there may be more
   std::optional<Duration> next_free;
   std::string detail;
-  std::string refused;  ///< by Redis, of what is noted beside the jobs
+  std::string refused;  ///< write error of a key other than the jobs
   std::vector<TakeReply::Parked> parked;
   std::vector<TakenJob> taken;  ///< taken[i] has the i-th run
-  std::size_t longest = 0;      ///< of them, with its payload
-  std::size_t bytes = 0;        ///< of all of them
+  std::size_t longest = 0;      ///< longest job, with its payload
+  std::size_t bytes = 0;        ///< bytes of all jobs
 };
 TakeResult read_take(const redis::Reply& reply);
 
-/// What job_take.lua and others answer where the feed is of another kind, as a sentence.
+/// Returns the error of job_take.lua and other scripts for a feed of another kind, as a sentence.
 std::string why_refused(const std::string& error, const std::string& feed);
 
 }  // namespace w8y::store::thoonk

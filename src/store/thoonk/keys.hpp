@@ -1,5 +1,5 @@
 // Names of the keys and channels of feeds, sorted feeds, queues and jobs (w8y-keys(7)): those of
-// Thoonk's contract, and ours beside them.
+// Thoonk and those of w8y.
 #pragma once
 
 #include <string>
@@ -8,42 +8,42 @@
 namespace w8y::store {
 
 struct FeedKeys {
-  /// The name of the feed: bytes.
+  /// `name`: of the feed, any bytes.
   explicit FeedKeys(const std::string& name);
 
-  /// Exists while who claimed the job is alive.
+  /// Returns the key that exists while the host that claimed the job renews its lease.
   [[nodiscard]] std::string lease(std::string_view id) const {
     return lease_prefix + std::string(id);
   }
 
   std::string feed;
 
-  // The contract's.
+  // Keys of Thoonk.
   std::string config;
   std::string ids;
   std::string items;
   std::string publishes;
-  std::string idincr;     ///< of sorted feeds
-  std::string published;  ///< this and those below: of jobs
+  std::string idincr;     ///< of sorted feeds only
+  std::string published;  ///< this and the following: of jobs only
   std::string claimed;
   std::string cancelled;
   std::string stalled;
   std::string finishes;
 
-  // Its channels.
+  // Channels of Thoonk.
   std::string publish_channel;
   std::string edit_channel;
   std::string retract_channel;
   std::string position_channel;
   std::string finish_channel;
 
-  // Ours, of jobs.
+  // Keys of w8y for jobs.
   std::string lease_prefix;
   std::string taken;
-  std::string nowhere;     ///< ids that maintenance has not found
-  std::string maintained;  ///< who does that
+  std::string nowhere;     ///< IDs of orphaned jobs
+  std::string maintained;  ///< host that does the maintenance
 
-  // As of other kinds of work.
+  // Keys as for other kinds of work.
   std::string fence;
   std::string failures;
   std::string slots;
@@ -53,15 +53,15 @@ struct FeedKeys {
   std::string wake;
 };
 
-/// The names of all feeds; in a cluster, not where the keys of one are.
+/// Set of the names of all feeds. In a cluster it may be on another node than a feed.
 inline constexpr const char* feeds_key = "feeds";
 // Channels of all feeds.
 inline constexpr const char* newfeed_channel = "newfeed";
 inline constexpr const char* delfeed_channel = "delfeed";
 inline constexpr const char* conffeed_channel = "conffeed";
 
-/// What a message has between its two parts. Only the first one separates: the second part is any
-/// bytes, so an id can't have one.
+/// Separator between the two parts of a message. Only the first one separates: the second part is
+/// any bytes, but an ID cannot have a separator.
 inline constexpr char part_separator = '\0';
 
 }  // namespace w8y::store

@@ -12,7 +12,8 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// Redis is left to others for as long as a step took, and for this at least.
+/// Minimum and maximum delay between two steps. The delay is as long as the last step, so that
+/// other clients get time.
 constexpr Duration least_pause = std::chrono::milliseconds(1);
 constexpr Duration longest_pause = std::chrono::milliseconds(100);
 

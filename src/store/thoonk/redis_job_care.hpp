@@ -1,4 +1,4 @@
-// A feed of jobs in Redis is looked after.
+// Maintenance of a feed of jobs in Redis.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class RedisJobCare final : public JobCare, private SessionUser, private redis::C
   ListConfigPtr rule_;
   Recovery recovery_;
   std::optional<JobMaintenance> maintenance_;
-  Timer pause_;  ///< between two steps
+  Timer pause_;  ///< delay between two steps
   std::shared_ptr<bool> alive_;
 };
 

@@ -11,14 +11,15 @@ namespace w8y::store::thoonk {
 
 namespace {
 
-/// A job that runs longer is confirmed by a renewal: when its host dies, that counts as a failure.
+/// Time after which a renewal confirms that a job is running. If its host dies after that, a
+/// failure is counted.
 constexpr Duration confirm_after = std::chrono::milliseconds(100);
-/// While Redis has left so many bytes unread, events of runs are not published.
+/// Maximum of unsent bytes up to which events of runs are published.
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-/// Jobs that a list may hold, with their payloads. One is always held.
+/// Maximum bytes of jobs, with payloads, that a list may hold. One job is always admitted.
 constexpr std::size_t most_held = std::size_t{64} << 20;
 
-/// What job_end.lua is told to do, but for "hold".
+/// Sets the effect of a settlement, except "hold".
 struct Effect {
   EndCall& end;
   void operator()(const Finish& finish) const {
@@ -50,7 +51,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       redis::Client::Listener(session_->client),
       handler_(handler),
       room_timer_(session_->timers),
-      // The handler is not told from inside its own call.
+      // The handler is never called from inside its own call.
       room_(session_->item_room,
             [this] { room_timer_.set(session_->clock.now(), [this] { handler_.on_news(); }); }),
       take_later_(session_->timers),
@@ -85,14 +86,14 @@ std::string RedisJobQueue::holder() const {
   return session_->holder.lock({});
 }
 
-// ---- taking
+// ---- Claims
 
 void RedisJobQueue::take(std::size_t wanted) {
   take_ = Take{rule_, store_, wanted, {}, {}, {}};
   send_take();
 }
 
-/// Memory for their payloads; a list whose jobs are short never waits for it.
+/// Returns whether there is memory for the payloads. A list of short jobs never waits.
 bool RedisJobQueue::has_room() {
   return room_.admit(std::min(longest_, 2 * max_item), most_held);
 }
@@ -106,7 +107,7 @@ void RedisJobQueue::send_take() {
   }
   if (longest_ >= RedisSession::large && !session_->may_call_large())
     return take_later_.set(session_->large_after(), [this] { send_take(); });
-  ends_.send();  // both travel in one write
+  ends_.send();  // settlements and claim are sent in one write
   take_.runs.clear();
   for (std::size_t i = 0; i < std::min(take_.wanted, TakeCall::most_taken); ++i)
     take_.runs.push_back(session_->run_ids.next(session_->clock.wall()));
@@ -121,7 +122,7 @@ void RedisJobQueue::send_take() {
       });
 }
 
-/// From the loop.
+/// Calls the handler from the loop.
 void RedisJobQueue::answer_later(TakeReply reply) {
   take_later_.set(session_->clock.now(), [this, reply = std::move(reply)]() mutable {
     reply.parked = std::exchange(take_.parked, {});
@@ -144,7 +145,7 @@ void RedisJobQueue::taken(const redis::Answer& answer, const RedisSession::Large
   for (std::size_t i = 0; i < std::min(result.taken.size(), take_.runs.size()); ++i)
     reply.claims.push_back(hold(take_.runs[i], std::move(result.taken[i])));
   if (session_->clock.now() - take_.sent > take_.rule->key_expiry / 2) {
-    // By our clock the leases are half over or gone: nothing is begun under them.
+    // By the local clock the leases are half over or have ended. No run is started under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
@@ -200,10 +201,10 @@ bool RedisJobQueue::may_start(const Claim& claim) const {
   return held != held_.end() && !held->second.lease.ends_soon();
 }
 
-// ---- leases
+// ---- Leases
 
 void RedisJobQueue::lease_lost(RunId run) {
-  // Whoever has taken the claim back has put the job where it belongs.
+  // The host that has recovered the claim has returned the job to its queue.
   if (held_back_.erase(run) == 0) handler_.on_lease_lost(run);
 }
 
@@ -215,7 +216,7 @@ void RedisJobQueue::lease_expiring(RunId run) {
   if (held_.contains(run)) handler_.on_lease_expiring(run);
 }
 
-// ---- ends
+// ---- Settlements
 
 void RedisJobQueue::settle(JobSettlement&& settlement) {
   const ListConfig& rule = *settlement.rule;
@@ -259,16 +260,16 @@ void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
   } else {
     times.lease_ends = claim.lease.ends();
     times.forget_at = times.lease_ends + claim.lease.expiry();
-    // The renewals end here, and not when Redis has answered.
+    // The renewals stop here, and not when Redis has replied.
     claim.lease = {};
   }
   ends_.add(keys_of(claim.store), std::move(end), times, std::move(claim.room),
             held_.empty() ? Ends::Wait::none : wait);
 }
 
-// ---- held back
+// ---- Delayed jobs
 
-/// Without a place in the fleet from now on.
+/// Delays a failed job. It holds no fleet slot from now on.
 void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
   const auto held = held_.find(run);
   if (retired_ || held == held_.end() || held_back_.size() >= most_held_back) return;
@@ -284,7 +285,7 @@ void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
   cancel_due();
 }
 
-/// Those whose time has come; then for the next one's.
+/// Cancels jobs whose delay has ended, and sets the timer for the next one.
 void RedisJobQueue::cancel_due() {
   const Instant now = session_->clock.now();
   std::optional<Instant> next;
@@ -317,13 +318,13 @@ void RedisJobQueue::retire() {
   cancel_due();
 }
 
-// ---- what was lost, and what is told
+// ---- In-doubt claims, events and notifications
 
 void RedisJobQueue::tell_if_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
 }
 
-/// From the loop: this may come from inside somebody's call.
+/// Calls the handler from the loop, because this may be inside another call.
 void RedisJobQueue::tell_later(std::function<void()> tell) {
   news_.push_back(std::move(tell));
   if (tell_.pending()) return;
@@ -341,7 +342,7 @@ void RedisJobQueue::on_up() {
 
 void RedisJobQueue::announce(const RunEvent& event) {
   if (!rule_->keeps_records || !session_->client.connected()) return;
-  // News are for whoever listens; they must not stand in the way of takes and renewals.
+  // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
   ends_.publish(keys_of(store_),
                 event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
@@ -358,7 +359,7 @@ void RedisJobQueue::listen(bool on) {
   }
   hear_of_ids();
   if (wake_) return;
-  // Once the channel is confirmed too: what was published before may have been missed.
+  // on_back() follows when the channel is confirmed too: messages before it may have been missed.
   wake_ = session_->subscriber.subscribe(
       keys().wake, [this](std::string_view, std::string_view) { handler_.on_news(); },
       [this] { handler_.on_back(); });
@@ -368,7 +369,7 @@ bool RedisJobQueue::hears() const {
   return hears_changes_ && session_->subscriber.connected();
 }
 
-/// Of what clients put that know nothing of us.
+/// Subscribes to changes by clients that send no wake-ups.
 void RedisJobQueue::hear_of_ids() {
   const bool on = session_->keyspace_events.on(rule_->key_prefix());
   if (on == static_cast<bool>(changes_)) return;

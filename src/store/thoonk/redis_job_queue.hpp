@@ -1,4 +1,4 @@
-// The jobs of a feed in Redis: the keys are those of w8y-keys(7).
+// Jobs of a feed in Redis, with the keys of w8y-keys(7).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@
 
 namespace w8y::store::thoonk {
 
-/// What takes back the claims of hosts that are gone. `config`: of such a list.
+/// Returns the call that recovers the claims of hosts that no longer exist. `rule`: of a list of
+/// jobs.
 RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule);
 
 class RedisJobQueue final : public JobQueue,
@@ -46,7 +47,8 @@ class RedisJobQueue final : public JobQueue,
 
  private:
   using Ends = Settlements<JobEnds>;
-  /// A take that is out, call by call until something was found or there is no more.
+  /// State of a claim in flight: calls follow each other until a job was found or there are no
+  /// more.
   struct Take {
     ListConfigPtr rule;
     std::shared_ptr<JobLeaseStore> store;
@@ -55,13 +57,13 @@ class RedisJobQueue final : public JobQueue,
     Instant sent{};
     std::vector<TakeReply::Parked> parked;
   };
-  /// What a run holds in Redis, and here.
+  /// Lease and memory of an active run.
   struct Held {
     std::shared_ptr<JobLeaseStore> store;
     Leases::Lease lease;
     ItemRoom::Hold room;
   };
-  /// A job whose run has failed: claim and lease are held until it is cancelled.
+  /// A job whose run has failed. Its claim and lease are held until it is cancelled.
   struct HeldBack {
     std::shared_ptr<JobLeaseStore> store;
     std::string id;
@@ -69,7 +71,7 @@ class RedisJobQueue final : public JobQueue,
     Leases::Lease lease;
   };
 
-  // By value: the handler may give the lease up, and the lease's own copy goes with it.
+  // Passed by value: the handler may end the lease, which destroys the lease's own copy.
   void lease_lost(RunId run) override;
   void lease_back(RunId run) override;
   void lease_expiring(RunId run) override;
@@ -103,8 +105,8 @@ class RedisJobQueue final : public JobQueue,
   std::shared_ptr<JobLeaseStore> store_;
   Timer room_timer_;
   ItemRoom::Member room_;
-  std::size_t longest_ = 0;         ///< job that the last take found
-  std::uint64_t newest_fence_ = 0;  ///< the largest that we have seen
+  std::size_t longest_ = 0;         ///< longest job in the last claim
+  std::uint64_t newest_fence_ = 0;  ///< the largest fencing token that this host has seen
   Timer take_later_;
   Take take_;
   std::map<RunId, Held> held_;
@@ -112,11 +114,12 @@ class RedisJobQueue final : public JobQueue,
   bool retired_ = false;
   Timer cancel_timer_;
   Ends ends_;
-  /// Cancels of what was held back. Apart from the ends of the same runs, which may be there still.
+  /// Cancellations of delayed jobs. Separate from `ends_`, because settlements of the same runs may
+  /// still be there.
   Ends late_ends_;
   LostTakes lost_takes_;
   redis::Subscription wake_;
-  redis::Subscription changes_;  ///< of the ids
+  redis::Subscription changes_;  ///< keyspace notifications of the IDs
   bool hears_changes_ = false;   ///< changes_ is confirmed
   std::vector<std::function<void()>> news_;
   Timer tell_;

@@ -1,10 +1,10 @@
--- Gives the turn to the first `count` hosts of the wait queue. Each host has a channel of its own for that:
--- a message to all of them takes Redis 2 µs for each, and for a thousand hosts that is more than a Redis
--- can do.
--- A host without a subscriber has died. It leaves the queue, and the next host gets the turn. If the prefix
--- has a hash tag, Redis may be a cluster, where PUBLISH counts the subscribers of one server only: then no
--- host is removed. `now_ms`: nil if it is not known yet. Returns the number of hosts that were notified, and
--- an error of PUBLISH.
+-- Gives the turn to the first `count` hosts of the wait queue. Each host has a channel of its own
+-- for that: a message to all hosts takes Redis 2 µs for each, and for a thousand hosts that is more
+-- than a Redis can do.
+-- A host without a subscriber has died. It leaves the queue, and the next host gets the turn. If
+-- the prefix has a hash tag, Redis may be a cluster, where PUBLISH counts the subscribers of one
+-- server only: then no host is removed. `now_ms`: nil if it is not known yet. Returns the number of
+-- hosts that were notified, and an error of PUBLISH.
 local turn_ms = 250
 local function call_from_line(queue, wake, count, news, now_ms)
   local in_cluster = string.find(queue, '{', 1, true)

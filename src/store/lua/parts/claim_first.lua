@@ -1,10 +1,11 @@
--- One item is wanted, as by most claims, the one at the left end is free, and nothing is noted of the
--- list that would take a look: no failure, pause, quarantine, wait queue or second name of locks. Then
--- this is the whole claim, for half of what the long way costs Redis. nil: nothing was claimed, it takes
--- the long way.
--- Before this stand parts/claimed.lua, parts/claim_rights.lua, parts/other_locks.lua and
---   first_run  the first run id in ARGV
-local proved = ARGV[7] ~= '1' -- that this user may do all
+-- Short form of a claim, for half of the cost in Redis. It applies if one item is wanted, as by
+-- most claims, the item at the left end is free, and the list has no failures, pause, quarantine,
+-- wait queue or second name of locks. Returns the reply, or nil if nothing was claimed and the full
+-- claim must follow.
+-- Needs parts/claimed.lua, parts/claim_rights.lua, parts/other_locks.lua. Defined by the including
+-- script:
+--   first_run  index of the first run ID in ARGV
+local proved = ARGV[7] ~= '1' -- whether this user has all permissions
 local function claim_first()
   if #ARGV ~= first_run or ARGV[4] ~= '0' or string.sub(ARGV[5], 1, 1) ~= '-' then return end
   if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7], mark_of(other_locks)) ~= 0 then
@@ -18,7 +19,7 @@ local function claim_first()
     if refusal then return refusal end
     proved = true
   end
-  -- From the first claim of a list on, one of both names has a key for good.
+  -- After the first claim of a list, one of both names has a key without expiry.
   if ARGV[7] == '1' or redis.call('EXISTS', KEYS[2]) == 0 then use_own_name(ARGV[3]) end
   if not redis.call('SET', ARGV[1] .. item, ARGV[2] .. ARGV[first_run], 'PX', ARGV[3], 'NX') then
     return

@@ -1,11 +1,11 @@
--- Whether a user may do all that a run takes: who may not is refused before anything is changed. An
--- error reply, or nil.
---   KEYS 2, 5  fence, paused    ARGV 1  what stands before an item in the name of its lock
---   ARGV 4  runs at once in the whole fleet; 0: no limit
+-- Checks all permissions that a run needs, so that a claim is refused before it changes anything.
+-- Returns an error reply, or nil.
+--   KEYS 2, 5  fence, paused    ARGV 1  prefix of lock keys
+--   ARGV 4  maximum number of runs in the fleet; 0: no limit
 local function may_not()
   local fence, none, lock = KEYS[2], KEYS[5], ARGV[1]
   local limited = ARGV[4] ~= '0'
-  -- Redis 7 is asked. It raises an error for a command that the server was told to forget.
+  -- Redis 7 can check permissions. It raises an error for a command that was renamed or removed.
   local ask = redis.acl_check_cmd
   local function may_all()
     return ask('GET', fence) and ask('SET', fence, '') and ask('RPUSH', fence, '')
@@ -20,8 +20,8 @@ local function may_not()
     local known, allowed = pcall(may_all)
     if known and allowed then return end
   end
-  -- Where that says no, and before Redis 7, each is tried: it is refused because of its key's type, or
-  -- has nothing to do, since `paused` is not there.
+  -- If that fails, and before Redis 7, each command is tried. It is refused because of the type of
+  -- its key, or has no effect, since `paused` does not exist.
   local function refused(words)
     local answer = redis.pcall(unpack(words))
     if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE') then

@@ -1,33 +1,34 @@
--- What is told of items that were claimed. Protected: they are claimed, and keys of a wrong type
--- must not keep them from being told.
+-- Records about claimed items. Protected calls: the items are claimed already, and keys of a wrong
+-- type must not prevent the reply.
 
--- Fencing tokens, the first of as many: each is the larger of the last one plus 1 and Redis's time
--- in µs, so they grow even if the key is lost; and larger than `seen`, the largest that the caller
--- has seen: after a failover, key and clock may be behind.
+-- Returns the first of `count` fencing tokens. Each is the larger of the last one plus 1 and the
+-- time of Redis in µs, so they grow even if the key is lost. They are also larger than `seen`, the
+-- largest that the caller has seen, because key and clock may be outdated after a failover.
 local function next_fence(key, count, now_us, seen)
   local fence = math.max((tonumber(redis.pcall('GET', key)) or 0) + 1, now_us, seen + 1)
   redis.pcall('SET', key, string.format('%.0f', fence + count - 1))
   return fence
 end
 
--- Of each of these its failures in a row; and why they can't be known.
+-- Returns the consecutive failures of each item, and the error if they cannot be read.
 local function failures_in_a_row(key, items)
   local counts = {}
-  -- Most have no failures, and many questions cost more than whether there is any answer.
+  -- Most lists have no failures, and many fields cost more than one check for the key.
   if #items <= 4 or redis.call('EXISTS', key) == 1 then
     counts = redis.pcall('HMGET', key, unpack(items))
   end
   local why = counts.err
   for i = 1, #items do
     local count = counts[i]
-    -- What is no count is forgotten: it may be of any length, and is read once.
+    -- An invalid count is deleted: it may be of any length, and is read only once.
     if count and #count > 20 then redis.pcall('HDEL', key, items[i]) end
     counts[i] = count and #count <= 20 and tonumber(count) or 0
   end
   return counts, why
 end
 
--- Of the few items whose visits are noted (measure.lua): when, and how long after the time before.
+-- Records claims of the few items that are sampled (measure.lua): when, and how long after the
+-- previous claim.
 local function note_visits(key, items, now_ms)
   if #items > 4 and redis.call('EXISTS', key) == 0 then return end
   local notes = redis.pcall('HMGET', key, unpack(items))
@@ -42,7 +43,8 @@ local function note_visits(key, items, now_ms)
   end
 end
 
--- Places in the fleet, each with its own end, in its score; the key's end is only so that it has one.
+-- Acquires fleet slots. The score of each is the time at which it expires. The expiry of the key is
+-- only for cleanup.
 local function take_places(key, runs, until_ms, life_ms)
   for i = 1, #runs do redis.pcall('ZADD', key, until_ms, runs[i]) end
   redis.pcall('PEXPIRE', key, math.max(86400000, 2 * life_ms))

@@ -1,13 +1,13 @@
--- Enters jobs in their queues, as Redbike does. Before this stand parts/types.lua and
+-- Enqueues jobs in the same way as Redbike. Needs parts/types.lua. Defined by the including script:
 --   statuses  the key
---   work      what stands before the code of a queue in its name: "redbike-work-"
---   now_s     Redis's time
+--   work      prefix of queues: "redbike-work-"
+--   now_s     time of Redis
 
--- What follows the last ':' of a job, or all of it.
+-- Returns the code of a job: the part after the last ':', or the whole name.
 local function code_of(job) return string.match(job, '^.*:(.*)$') or job end
 
--- The set of a queue "A" is named like a queue "A-members", and the key that says that the job "A"
--- is worked on like a queue "A-A".
+-- Returns whether keys of this code would be keys of another one. The set of a queue "A" has the
+-- name of a queue "A-members", and the key of the running job "A" has the name of a queue "A-A".
 local function collides(code)
   if code == 'members' or string.sub(code, -8) == '-members' then return true end
   local middle = (#code + 1) / 2
@@ -15,13 +15,14 @@ local function collides(code)
     and string.sub(code, 1, middle - 1) == string.sub(code, middle + 1)
 end
 
--- Why a job can't be entered, as an error reply.
+-- Returns an error reply if a job cannot be enqueued.
 local function no_queue(job)
   local queue = work .. code_of(job)
   return first_wrong(queue, 'list', queue .. '-members', 'set')
 end
 
--- To look for a job takes time with the length of its queue: one that is asked for often is read.
+-- A search takes time in proportion to the length of the queue, so a queue with many searches is
+-- read once.
 local asked, queued = {}, {}
 local function is_in_queue(queue, job)
   asked[queue] = (asked[queue] or 0) + 1
@@ -33,11 +34,11 @@ local function is_in_queue(queue, job)
   return queued[queue][job]
 end
 
--- The codes that jobs were entered for.
+-- codes of jobs that were enqueued
 local woken, wakes = {}, {'queued'}
 
--- At the end for new ones, or at the one that jobs are taken from. False: it is there, or is worked
--- on, and nothing was done. A job that is only in the set of its queue is not there.
+-- Enqueues a job at the end for new jobs, or at the end from which jobs are claimed. Returns false
+-- if it is queued or running already. A job that is only in the set of its queue is not queued.
 local function enqueue(job, at_taking_end)
   local code = code_of(job)
   local queue = work .. code
@@ -46,7 +47,7 @@ local function enqueue(job, at_taking_end)
   if redis.call('SADD', members, job) == 0 and is_in_queue(queue, job) then return false end
   local push = at_taking_end and 'RPUSH' or 'LPUSH'
   if type(redis.pcall(push, queue, job)) == 'table' then
-    -- Without the right to it. Redbike believes the set, and would drop the job as one that is queued.
+    -- Without this permission, Redbike would find the job in the set and drop it as queued.
     redis.pcall('SREM', members, job)
     redis.call(push, queue, job)
   end
@@ -59,7 +60,7 @@ local function enqueue(job, at_taking_end)
   return true
 end
 
--- Who waits for work hears which queues have some.
+-- Notifies hosts that wait for jobs which queues have some.
 local function tell_queued(channel)
   if #wakes > 1 then redis.pcall('PUBLISH', channel, table.concat(wakes, '\n')) end
 end

@@ -1,17 +1,16 @@
--- What becomes of a claimed job, beside its claim. Before this stand count_and_tell.lua, and the keys
--- items, ids, published, claimed, cancelled, stalled, and finishes, and feed_taken (ours: what our
--- claims have noted).
+-- Ends claims of jobs with different dispositions. Needs count_and_tell.lua, and the keys items,
+-- ids, published, claimed, cancelled, stalled, finishes, and feed_taken (records of w8y claims).
 
--- The claim, and what we have noted of it; its lease goes with it.
+-- Deletes the claim, the record of it, and its lease.
 local function unclaim(id, lease)
   redis.call('ZREM', claimed, id)
   redis.pcall('HDEL', feed_taken, id)
   redis.pcall('DEL', lease)
 end
 
--- What a right is missing for is refused before anybody is told, and while the job is claimed: else
--- it would be nowhere, and run again. The claim goes last: one of a job that is gone does no harm.
--- `channel`: where its result is told; nil: it has none.
+-- Finishes a job. A missing permission fails before any message is sent, and while the job is
+-- claimed: otherwise it would be orphaned and run again. The claim is deleted last, because a claim
+-- of a job that no longer exists does no harm. `channel`: for its result; nil: none.
 local function finish(id, lease, channel, result)
   redis.call('HDEL', cancelled, id)
   redis.call('ZREM', published, id)
@@ -24,7 +23,7 @@ local function finish(id, lease, channel, result)
   unclaim(id, lease)
 end
 
--- Many at once. Each has id, lease and result.
+-- Finishes many jobs. Each has id, lease and result.
 local function finish_all(jobs, channel)
   if #jobs == 0 then return end
   local told, done, leases = {}, {}, {}
@@ -41,11 +40,11 @@ local function finish_all(jobs, channel)
   redis.pcall('DEL', unpack(leases))
 end
 
--- It goes to the back of its queue, and one failure is counted.
+-- Moves a job to the back of its queue and counts a failure.
 local function cancel(id, lease)
   local counted = redis.pcall('HINCRBY', cancelled, id, 1)
   if type(counted) == 'table' then
-    -- A count that is none must not keep the job, nor others, where they are.
+    -- An invalid count must not block this job or others.
     if string.find(counted.err, 'not an integer') then
       redis.call('HSET', cancelled, id, 1)
     else
@@ -56,7 +55,7 @@ local function cancel(id, lease)
   unclaim(id, lease)
 end
 
--- Out of the running until somebody retries it. Where a right is missing for that, it stays claimed.
+-- Stalls a job until an operator retries it. Without the permission, it stays claimed.
 local function stall(id, lease)
   redis.call('HDEL', cancelled, id)
   redis.call('ZREM', published, id)

@@ -1,10 +1,11 @@
--- Whether a feed is there and of the right kind. Before this stands parts/types.lua. What keeps us
--- from it is an error reply, of which callers know the first word.
+-- Checks that a feed exists and has the right kind. Needs parts/types.lua. Errors are error
+-- replies, of which callers parse the first word.
 
 local function no_feed() return redis.error_reply('NOFEED there is no such feed') end
 
--- `feeds`: the key with all names; nil: it is in another slot, and was asked before. `kind`: "feed",
--- "sorted_feed", "queue", "job"; nil: any. A feed without a type is of any kind.
+-- Returns an error reply, or nil. `feeds`: set of all names; nil: it is in another hash slot, and
+-- was checked before. `kind`: "feed", "sorted_feed", "queue", "job"; nil: any. A feed without a
+-- type is of any kind.
 local function unusable(feeds, feed, config, kind)
   local wrong = feeds and wrong_type(feeds, 'set')
   if wrong then return wrong end

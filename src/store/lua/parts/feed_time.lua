@@ -1,5 +1,5 @@
--- Times of feeds and jobs are Redis's, in ms. Other clients write seconds with a fraction in places:
--- a score that is too small for ms (those of 1973) is in seconds.
+-- Times of feeds and jobs are those of Redis, in ms. Other clients write some times as seconds with
+-- a fraction: a score that is too small for ms (a time in 1973) is in seconds.
 
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]

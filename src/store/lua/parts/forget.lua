@@ -1,5 +1,4 @@
--- Forgets jobs. Before this stand schedules, statuses, timeline, failures and work (the keys, and
--- what stands before the code of a queue).
+-- Deletes a job. Needs schedules, statuses, timeline, failures (keys) and work (prefix of queues).
 
 local function forget(job)
   local queue = work .. code_of(job)

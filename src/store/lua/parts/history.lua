@@ -1,17 +1,18 @@
--- What is noted of a run that ends, beside its lock. Protected: it must not keep the lock from being
--- settled. Before this stand
---   runs_key  the history: a list of run records, the newest first. Each is a JSON object: the members
---             of the message on the events channel, and more. Before these stands when it came in, by
---             Redis's clock; of records that came in together, in the newest and in each 32nd behind
---             it. Lua looks at each byte of a text that is made anew, so most are made by nobody.
--- The share of a record is half of `history_bytes` divided by `history`. If no record exceeds its share, trimming
--- by number also limits the bytes. Otherwise the list `sizes` exists. Each entry is
--- "<bytes> <records> <1 if one record exceeds its share, else 0>", the newest first. Small records share an entry.
--- Needs parts/list_part.lua.
+-- Writes run records to the history. Protected calls: an error must not prevent the settlement of
+-- the lock. Defined by the including script:
+--   runs_key  the history: a list of run records, the newest first. Each is a JSON object: the
+--             members of the message on the events channel, and more. The first member is the time
+--             at which it was written, by the Redis clock. Of records that were written together,
+--             only the newest and each 32nd after it have this member, because Lua hashes each byte
+--             of a new string.
+-- The share of a record is half of `history_bytes` divided by `history`. If no record exceeds its
+-- share, trimming by number also limits the bytes. Otherwise the list `sizes` exists. Each entry is
+-- "<bytes> <records> <1 if one record exceeds its share, else 0>", the newest first. Small records
+-- share an entry. Needs parts/list_part.lua.
 
 local list_name = string.sub(runs_key, 1, -6) -- without ':runs'
 local sizes_key = string.sub(runs_key, 1, -5) .. 'sizes'
-local refused = '' -- the last thing that Redis refused of it
+local refused = '' -- the last error of Redis
 local function note(answer, what)
   if type(answer) == 'table' and answer.err then refused = what .. ': ' .. answer.err end
   return answer
@@ -32,7 +33,7 @@ local function noted(id)
 end
 
 local entries = {}
--- `event`: the message. `more`: further members, each with a comma before it.
+-- Adds a run record to write. `event`: the message. `more`: further members, each after a comma.
 local function enter(event, more)
   entries[#entries + 1] = more == '' and event or string.sub(event, 1, -2) .. more .. '}'
 end
@@ -52,8 +53,8 @@ local function read_sizes(most, most_bytes)
   return sizes
 end
 
--- Makes room for the entered records, by bytes. Returns the first of them that is written, and the number of
--- older records that are kept.
+-- Makes room for the new records, by bytes. Returns the first of them that is written, and the
+-- number of older records that are kept.
 local function make_room(most, most_bytes, bytes, is_large)
   local first = 1
   while first < #entries and (bytes > most_bytes or #entries - first >= most) do
@@ -85,8 +86,8 @@ local function make_room(most, most_bytes, bytes, is_large)
   return first, math.min(kept, most - own)
 end
 
--- Writes the entered records. `limits`: records kept, and their bytes; the newest record is always kept.
--- The history is trimmed first, so that it does not grow if Redis refuses to trim it.
+-- Writes the new records. `limits`: records kept, and their bytes; the newest record is always
+-- kept. The history is trimmed first, so that it does not grow if Redis refuses to trim it.
 local function write_history(limits)
   if #entries == 0 then return end
   local most, most_bytes = string.match(limits, '^(%d+) (%d+)$')

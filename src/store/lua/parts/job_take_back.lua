@@ -1,14 +1,14 @@
--- Takes claims back. Before this stand parts/feed_job.lua, parts/history.lua, parts/json_bytes.lua and
--- now_ms, and
---   ARGV 4, 5  run records kept, and their bytes; "0": none; how much of an id the history has
+-- Recovers claims. Needs parts/feed_job.lua, parts/history.lua, parts/json_bytes.lua and now_ms,
+-- and
+--   ARGV 4, 5  run records kept, and their bytes, "0": none; maximum bytes of an ID in the history
 
 local queued = false
 
 -- "run:<host>:<pid>:<run id>"
 local function host_of(run) return string.match(run, '^run:(.*):[%d.]+:%w*$') end
 
--- Counted as a failure; the one that brings the cancels to `most` stalls it. `run`: the value of its
--- lease, nil: it had none. `why`: for people.
+-- Recovers a claim and counts a failure. Stalls the job if the cancels reach `most`. `run`: value
+-- of its lease; nil: it had none. `why`: the reason for operators.
 local function take_back(id, lease, most, run, why)
   local cancels = tonumber(redis.pcall('HGET', cancelled, id)) or 0
   if tonumber(most) == 0 or cancels + 1 < tonumber(most) then
@@ -31,7 +31,7 @@ local function take_back(id, lease, most, run, why)
   return true
 end
 
--- To be called once, after all were taken back.
+-- Must be called once, after all claims were recovered.
 local function tell_queued(channel)
   write_history(ARGV[4])
   if queued then redis.pcall('PUBLISH', channel, 'queued') end

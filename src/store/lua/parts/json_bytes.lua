@@ -1,4 +1,5 @@
--- Bytes as a member of a JSON object: text, or base64 under `name`_base64 if they are no UTF-8.
+-- Encodes bytes as a member of a JSON object: text, or base64 under `name`_base64 if they are not
+-- valid UTF-8.
 
 local digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
@@ -14,7 +15,7 @@ local function base64(bytes)
   return table.concat(out)
 end
 
--- The forms of a character that is no ASCII, by its first byte (RFC 3629).
+-- Forms of a character that is not ASCII, by its first byte (RFC 3629).
 local forms = {
   '[\194-\223][\128-\191]',
   '\224[\160-\191][\128-\191]',
@@ -34,7 +35,7 @@ local function json_bytes(name, bytes)
   return '"' .. name .. '_base64":"' .. base64(bytes) .. '"'
 end
 
--- The beginning of long bytes, which doesn't end within a character of UTF-8.
+-- Returns the start of long bytes, which does not end within a UTF-8 character.
 local function beginning(bytes, most)
   if #bytes <= most then return bytes end
   local last = most

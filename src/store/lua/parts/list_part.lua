@@ -1,6 +1,6 @@
--- Reads `count` items of a list from index `first` on. If `first` is below 0, it counts from the end.
--- Items can't be measured before they are read: pieces are small where items are long, and reading stops
--- at the item that reaches `most_bytes`.
+-- Reads `count` items of a list from index `first` on. If `first` is below 0, it counts from the
+-- end. The length of items is unknown before they are read: pieces are small if items are long, and
+-- reading stops at the item that reaches `most_bytes`.
 -- Returns the items, the index of the first one, and whether it read all of this part.
 local function list_part(list, first, count, most_bytes)
   if first < 0 then first = math.max(0, redis.call('LLEN', list) + first) end

@@ -1,6 +1,7 @@
--- Whether items are in a list. A short list is searched. In a long one, a search would hold Redis for too
--- long. Defined by the including script:
---   known_listed  a digit for each item: "1" if a pass over the list found it; "": there was no pass yet
+-- Checks whether items are in a list. A short list is searched. In a long list, a search would
+-- block Redis for too long. Defined by the including script:
+--   known_listed  a digit for each item: "1" if a pass over the list found it; "": there was no
+--                 pass yet
 -- `is_listed` is nil if the list is long and there was no pass.
 local searched = 3000
 local is_listed

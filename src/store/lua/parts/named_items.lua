@@ -1,12 +1,12 @@
--- Finds named items in a part of a list. The arguments of the including script begin with
+-- Finds named items in a part of a list. The arguments of the including script start with
 -- ARGV  1 index of the part's first item; below 0: it counts from the end
 --       2 number of items of the part
 --       3 maximum number of bytes to read; reading stops after the item that reaches it
 --       4 number of fingerprints to return: of the last items that have none of the names
 -- and end with the names, from `first_name` on.
--- Defines `items`; `first`; `reply`: {index of the part's first item, number of items read, 1 if this is all of
--- the part, {fingerprint, …}}; `found`: for each named item that is there
--- {number of the name, its places among `items`, …}. Needs parts/list_part.lua.
+-- Defines `items`; `first`; `reply`: {index of the part's first item, number of items read, 1 if
+-- this is all of the part, {fingerprint, …}}; `found`: for each named item in the part {number of
+-- the name, its indexes in `items`, …}. Needs parts/list_part.lua.
 
 local items, first, is_whole =
   list_part(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]))

@@ -1,6 +1,7 @@
--- Removes items of a part of a list. `items`: the part. `first`: index of its first item in the list. `places`:
--- indexes in `items` of the items to remove. LREM compares all items up to the last one that it removes. So
--- the script replaces the items by a mark and calls LREM once, from the nearer end.
+-- Removes items of a part of a list. `items`: the part. `first`: index of its first item in the
+-- list. `places`: indexes in `items` of the items to remove. LREM compares all items up to the last
+-- one that it removes. So the script replaces the items by a mark and calls LREM once, from the
+-- nearer end.
 local function remove_places(list, items, first, places)
   local side = first + #items / 2 > redis.call('LLEN', list) / 2 and -1 or 1
   local mark = 'w8y: removed ' .. redis.sha1hex(first .. ':' .. items[places[1]])

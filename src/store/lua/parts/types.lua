@@ -1,4 +1,4 @@
--- Says of a key of a wrong type which it is, before anything is changed.
+-- Returns an error reply that names a key of a wrong type, before the script changes anything.
 
 local function wrong_type(key, wanted)
   local found = redis.call('TYPE', key).ok
