@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whatever a file of the repository cites, a reader can open: each manual page of ours, each of its
-sections, each page of Markdown, each source that a comment names, each path in a page of Markdown.
+"""Checks that each citation in the repository exists: manual pages of w8y and their sections, pages of
+Markdown, sources that comments name, and paths in pages of Markdown.
 
 Usage: citations.py ROOT
 """
@@ -21,7 +21,7 @@ SOURCE = re.compile(r"(?:[\w-]+/)*[a-z]\w*\.(?:cpp|hpp|lua)\b")
 COMMENT = re.compile(r"(?://|--) (.*)")
 # In Markdown: `src/core`, `tests/faults/rows_*.py`.
 PATH = re.compile(r"`((?:src|include|tests|etc|scripts)/[^`\s]*)`")
-# Of others, in the manual: a slip of the pen would look like one.
+# Manual pages of other projects. A list of the known ones finds misspelled names.
 OTHERS = re.compile(r"^\.Xr (?!w8y)(\S+) (\d)", re.M)
 KNOWN_OTHERS = {
     "cron 8", "curl 1", "logrotate 8", "mariadb 1", "nohup 1", "redis-cli 1", "redis-server 1",
@@ -30,13 +30,13 @@ KNOWN_OTHERS = {
 
 
 def page_of(path):
-    """"w8yd(8)" for w8yd.8"""
+    """Returns "w8yd(8)" for w8yd.8."""
     name, number = path.name.removesuffix(".in").rsplit(".", 1)
     return f"{name}({number})"
 
 
 def manual(root):
-    """{"w8yd(8)": the names of its sections}"""
+    """Returns {"w8yd(8)": the names of its sections}."""
     pages = {}
     for path in (root / "etc/man").iterdir():
         sections = re.findall(r"^\.S[hs] (.*)$", path.read_text(encoding="utf-8"), re.M)
@@ -45,7 +45,7 @@ def manual(root):
 
 
 def lost_sections(path, lines, pages):
-    """A section stands in the same page, or in one that is named at most two lines away."""
+    """Yields references to unknown sections. A section is in the same page, or in a page named within two lines."""
     for number, line in enumerate(lines):
         if not (found := SECTION_REFERENCE.match(line)):
             continue
@@ -85,7 +85,7 @@ def complaints(path, text, root, pages, names):
 
 
 def files(root):
-    """What is under version control; all of it, where there is none."""
+    """Returns the files under version control, or all files if there is no git repository."""
     if shutil.which("git"):
         listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True,
                                 check=False)
@@ -106,7 +106,7 @@ def main():
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            continue  # of a corpus
+            continue  # file of a corpus
         read += 1
         found = list(complaints(path, text, root, pages, names))
         wrong += bool(found)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Adds up what the tests of one or more builds said: `N passed, M failed`.
+"""Adds up the test results of one or more builds: `N passed, M failed`.
 
 Usage: count.py FAILED_BUILDS TESTLOG.json...
 
-A test program that counts its cases (doctest, or a line "N passed, M failed") counts as many; any
-other counts as one. One that failed without saying so (killed, timed out) counts as one failure.
-What was left out is told before, with the reason.
+A test program that prints its number of cases (doctest, or a line "N passed, M failed") counts as that many.
+Any other counts as one. A program that failed without a printed failure (killed, timeout) counts as one failure.
+Skipped tests are printed first, with the reason.
 """
 import json
 import re
@@ -14,8 +14,8 @@ import sys
 DOCTEST = re.compile(r"^\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
 SKIPPED = re.compile(r"skipped: |: can't be tried here$")
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
-# A case of doctest that failed, to the next line of signs; of Python's unittest, to the next rule; a
-# case of tests/cli, to the next one's name.
+# Text of a failed case. A case of doctest ends at the next line of signs, a case of Python's unittest at the next
+# rule, and a case of tests/cli at the next name.
 FAILED = (
     re.compile(r"^[^\n]*:\d+:\nTEST (?:CASE|SUITE):(?:(?!^={9}).)*?\b(?:ERROR|FATAL ERROR): "
                r"(?:(?!^={9}).)*", re.M | re.S),
@@ -23,7 +23,7 @@ FAILED = (
     re.compile(r"^--- \S+\n(?:(?!^--- \S+(?:: |\n)|^\d+ passed).)*", re.M | re.S),
     re.compile(r"^failed: (?:(?!^\d+ passed).)*", re.M | re.S),
 )
-MOST_LINES = 25  # of each
+MOST_LINES = 25  # lines per failure
 
 
 def count(test):
@@ -43,14 +43,14 @@ def count(test):
 
 
 def skipped(test):
-    """What it says that it left out, and why."""
+    """Returns the skipped parts that the test printed, with their reasons."""
     output = test.get("stdout", "") or ""
     said = [line.strip() for line in output.splitlines() if SKIPPED.search(line)]
     return said or (["skipped"] if test["result"] == "SKIP" else [])
 
 
 def what_failed(test):
-    """The parts of what it said that tell of failures, each cut to MOST_LINES."""
+    """Returns the parts of the output that describe failures, each truncated to MOST_LINES."""
     said = (test.get("stdout") or "") + "\n" + (test.get("stderr") or "")
     output = re.sub(r"\x1b\[[0-9;]*m", "", said)
     for pattern in FAILED:
@@ -80,7 +80,7 @@ def main():
                 if f:
                     failures.append(f"failed: {test['name']} ({path})")
                     failures.extend(what_failed(test))
-    # At the end, where who has the end of the log only finds it.
+    # Printed last, where a reader who has only the end of the log finds it.
     print("\n".join(failures), end="\n" if failures else "")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

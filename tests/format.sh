@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every C++ file is as .clang-format has it. Its releases differ in what they make of that file:
-# only the one that the sources were formatted with decides. Skipped (77) without it.
+# Checks that every C++ file has the format of .clang-format. Releases of clang-format differ, so only the release
+# that formatted the sources counts. Without it the test is skipped (77).
 release=14
 cd "$1" || exit 1
 program=clang-format-$release

@@ -37,7 +37,7 @@ def libraries():
     found = [Path(name) for target in targets if target["type"] == "static library"
              for name in target["filename"] if Path(name).is_relative_to(BUILD / "src")]
     assert len(found) > 10
-    return [path for path in found if path.exists()]  # those that the programs need
+    return [path for path in found if path.exists()]  # only libraries that the programs need are built
 
 
 def objects_of(name):
@@ -67,7 +67,7 @@ class Hardening(unittest.TestCase):
                     self.assertRegex(found[check], "^yes")
 
     def test_static_program(self):
-        """PIE would make each start slower: w8y-security(7) has the figures."""
+        """PIE would make each start slower: w8y-security(7) has the measurements."""
         path = program("w8y")
         found = self.findings(path, "--nopie", "--nobindnow", "--nostackprotector", "--nofortify")
         self.assertRegex(found["Read-only relocations"], "^yes")

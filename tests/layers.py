@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Arrows point down: reads every #include under src and include, and says which point up.
+"""Checks that each #include under src and include refers to the same layer or a lower one.
 
 Usage: layers.py ROOT
 """
@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-# What each folder may include, besides itself and the standard library.
+# Directories from which each directory may include, besides itself and the standard library.
 MAY = {
     "include": set(),
     "core": set(),
@@ -30,9 +30,9 @@ MAY = {
     "app": {"core", "view", "schedule", "loop", "redis", "gearman", "process", "store", "source", "executor", "config",
             "ops", "http", "operator", "api", "page", "ctl"},
 }
-# And these headers.
+# Further headers that a directory may include.
 ALSO = {"ctl": {"api/endpoints.hpp"}}
-# Libraries, and the only folders that may know them.
+# Libraries, and the only directories that may include them.
 LIBRARIES = {
     r"uv\.h": {"loop", "redis"},
     r"hiredis.*|hiredis/.*": {"redis"},
@@ -65,7 +65,7 @@ def complaints(path, root):
                 yield f"{folder} includes {name}"
             continue
         for pattern, allowed in LIBRARIES.items():
-            # Only where metrics become text.
+            # Only the files that write metrics as text may use the Prometheus library.
             foreign = name.startswith("prometheus/") and path.stem != "metrics"
             if re.fullmatch(pattern, name) and (folder not in allowed or foreign):
                 yield f"{folder} knows {name}"

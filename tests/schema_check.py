@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the parser, the sample and the schema of w8y.toml together.
+"""Checks that the parser, the sample and the schema of w8y.toml agree.
 
     schema_check.py KNOWN-KEYS-PROGRAM SAMPLE SCHEMA
 
-Every key of the parser is in the schema and in the sample, and the other way round; defaults are
-the same in all three; and the schema says of many values what the parser says of them.
+The parser, the schema and the sample have the same keys and the same defaults. For many values, the
+schema and the parser give the same verdict.
 """
 import json
 import re
@@ -21,7 +21,7 @@ def check(right, problem):
         problems.append(problem)
 
 
-# A validator for the part of draft-07 that the schema uses; any other keyword is a problem.
+# Validator for the part of draft-07 that the schema uses. Any other keyword is a problem.
 
 TYPES = {
     "object": lambda v: isinstance(v, dict),
@@ -81,7 +81,7 @@ def valid(rule, value):
     return all(KEYWORDS[key](rule, value) for key in rule.keys() & KEYWORDS.keys())
 
 
-# What each of the three says.
+# Keys and defaults of the parser, the sample and the schema.
 
 with open(schema_path, encoding="utf-8") as file:
     schema = json.load(file)
@@ -118,7 +118,7 @@ def parser_says(files):
     return lines
 
 
-# The checks.
+# Checks.
 
 def check_schema():
     check(known.keys() == properties.keys(), f"sections differ: {known.keys() ^ properties.keys()}")
@@ -163,7 +163,7 @@ def check_sample():
     check(plain == {"redis": {}, "gearman": {}, "supervisor": {}, "defaults": {}}, "sample: sets something")
     for name, value in (("sample", plain), ("uncommented sample", whole)):
         check(valid(schema, value), f"{name}: not valid by the schema")
-    # Some keys stand only beside a URL that asks for them.
+    # Some keys are valid only with a URL that needs them.
     everything = uncommented.replace("redis://localhost:6379", "rediss+sentinel://localhost/service")
     for name, says in zip(("sample", "uncommented sample"), parser_says([sample, everything])):
         check(not says, f"{name}: {says}")
@@ -177,7 +177,7 @@ def check_sample():
 
 
 def numbers(rule):
-    """Each bound of a rule, and the numbers just over and under it."""
+    """Yields each bound of a schema, and the numbers just above and below it."""
     for key, value in rule.items():
         if key in ("minimum", "maximum"):
             yield from (value, value - 1, value + 1)
@@ -221,8 +221,8 @@ def holds_text(value):
 
 
 def check_values():
-    """What the parser takes, the schema takes; what the schema takes without looking into texts,
-    where the parser is more exact, the parser takes too."""
+    """The schema accepts each value that the parser accepts. The parser accepts each value that the schema accepts,
+    except some texts, which only the parser checks exactly."""
     cases = []
     for section in ("redis", "gearman", "supervisor", "lists", "hosts.PATTERN"):
         for key, rule in properties[section].items():

@@ -35,7 +35,7 @@ STANDARD = {
     "vector": r"std::vector<",
     "nlohmann/json.hpp": r"nlohmann::",
 }
-# Headers that each of them always includes.
+# Headers that each of these headers always includes.
 BRINGS = {"string": {"string_view"}, "map": {"utility"}, "functional": {"utility"},
           "memory": {"utility"}, "optional": {"utility"}, "variant": {"utility"},
           "vector": {"utility"}, "algorithm": {"utility"}, "set": {"utility"}}
@@ -62,7 +62,7 @@ def files_of(build):
 
 
 class Includes:
-    """The headers that a file includes, directly or through headers of w8y."""
+    """Returns the headers that a file includes, directly or through headers of w8y."""
 
     def __init__(self, root):
         self._root = root

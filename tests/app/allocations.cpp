@@ -6,7 +6,7 @@
 
 namespace {
 
-std::atomic<std::size_t> taken{0};  // by any thread
+std::atomic<std::size_t> taken{0};  // of all threads
 
 }  // namespace
 

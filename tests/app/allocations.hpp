@@ -1,4 +1,4 @@
-// How often this program has taken memory.
+// Number of memory allocations of this program.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A log that keeps its lines, and a listener that keeps what it is told.
+// Log that keeps its lines, and a clock that tests move.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ class FakeLog final : public ops::LineLog {
   Lines lines;
 
   [[nodiscard]] bool enabled(LogLevel of) const override { return of >= level; }
-  /// What was logged since the last call.
+  /// Returns the lines logged since the last call.
   Lines take() { return std::exchange(lines, {}); }
   [[nodiscard]] std::size_t count(std::string_view words) const {
     return static_cast<std::size_t>(std::count_if(
@@ -39,7 +39,7 @@ class FakeLog final : public ops::LineLog {
   }
 };
 
-/// Time that moves when a test says so.
+/// Clock and timers that the test moves.
 struct Time {
   FakeClock clock;
   TimerQueue timers;
@@ -55,7 +55,7 @@ struct Time {
     }
     clock.set(end);
   }
-  /// A turn of the loop: what is due now.
+  /// Runs one loop iteration: all timers that are due now.
   void turn() { pass(Duration{0}); }
 };
 

@@ -45,7 +45,7 @@ struct Fixture : DrainSteps, EventHandler {
 
 }  // namespace
 
-TEST_CASE("a drain waits for runs, then for streams, then for the host's own Redis") {
+TEST_CASE("a drain waits for runs, then for streams, then for the embedded Redis") {
   Fixture f;
   CHECK_FALSE(f.drain.started());
   f.drain.order("SIGTERM");
@@ -62,7 +62,7 @@ TEST_CASE("a drain waits for runs, then for streams, then for the host's own Red
   CHECK(f.done == Lines{"begin", "lists", "kill orphans", "end"});
 }
 
-TEST_CASE("further orders skip what a drain waits for") {
+TEST_CASE("further drain commands skip the current wait of the drain") {
   Fixture f;
   f.drain.order("SIGTERM");
   f.drain.order("SIGTERM");
@@ -75,7 +75,7 @@ TEST_CASE("further orders skip what a drain waits for") {
   CHECK(f.done.back() == "kill streams");
   f.streams_then();
   f.drain.order("SIGINT");
-  CHECK(f.done.back() == "kill orphans");  // there is nothing left to hurry
+  CHECK(f.done.back() == "kill orphans");  // nothing is left to skip
   f.redis_then();
   CHECK(f.drain.state() == DrainState::done);
 }

@@ -21,7 +21,7 @@ struct Fixture : Time {
   void end(const Outcome& outcome, const char* list = "work", const char* run = "01") {
     tell(RunEnded{{list, run, "a"}, outcome, 1500ms, 2, 0});
   }
-  /// What comes when nothing more of the same does.
+  /// Returns the lines logged after the coalescing time.
   Lines later() {
     pass(EventCoalescer::longest);
     return log.take();
@@ -35,7 +35,7 @@ const void* id(int number) {
 
 }  // namespace
 
-TEST_CASE("runs: a start, its progress and a good end are for debugging") {
+TEST_CASE("runs: a start, progress and success are logged at level debug") {
   Fixture f;
   const RunRef of{"work", "01", "a b"};
   const auto tell_all = [&] {
@@ -57,14 +57,14 @@ TEST_CASE("runs: a start, its progress and a good end are for debugging") {
               "debug run ended list=work item=a run=01 outcome=succeeded duration_ms=1500"});
 }
 
-TEST_CASE("runs: a bad end is a warning, with its reason") {
+TEST_CASE("runs: a failure is logged as a warning with its reason") {
   Fixture f;
   f.end(Failed{"no space"});
   CHECK(f.log.take() == Lines{"warn run ended list=work item=a run=01 outcome=failed reason=\"no "
                               "space\" attempt=2 duration_ms=1500"});
 }
 
-TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be written") {
+TEST_CASE("runs: cancels, quarantined items and abandoned settlements are logged") {
   Fixture f;
   f.tell(RunCancelled{"01"});
   f.tell(ItemQuarantined{"work", "a", "failed 3 times"});
@@ -75,7 +75,9 @@ TEST_CASE("runs: what an operator cancels, what is quarantined, what can't be wr
                               "large\""});
 }
 
-TEST_CASE("commands: a flood that changes the host back and forth is logged in a few lines") {
+TEST_CASE(
+    "commands: a flood that changes the host back and forth is logged in a limited number of "
+    "lines") {
   Fixture f;
   for (int i = 0; i < 5000; ++i) {
     f.tell(HostChanged{HostState::quiet, {}, 0});
@@ -90,8 +92,7 @@ TEST_CASE("commands: a flood that changes the host back and forth is logged in a
               "info host is quiet: starting no new runs"});
 }
 
-TEST_CASE(
-    "lists: what keeps one from being looked after is told once for all, and when it is over") {
+TEST_CASE("lists: maintenance errors are coalesced, and their end is logged") {
   Fixture f;
   f.tell(MaintenanceChanged{"mix", false, "the key mix-timeline is a string"});
   CHECK(f.later() == Lines{"warn maintenance failed list=mix reason=\"the key mix-timeline "
@@ -102,7 +103,7 @@ TEST_CASE(
   CHECK(f.log.take() == Lines{"info maintenance working again list=mix"});
 }
 
-TEST_CASE("runs: the first three lines that are no messages are logged, the others counted") {
+TEST_CASE("runs: the first three invalid lines are logged, and the others are counted") {
   Fixture f;
   const RunRef of{"work", "01", "a"};
   for (std::size_t number = 1; number <= 5; ++number) f.tell(RunLineIgnored{of, "no JSON", number});
@@ -115,14 +116,15 @@ TEST_CASE("runs: the first three lines that are no messages are logged, the othe
   CHECK(f.log.take().empty());
 }
 
-TEST_CASE("runs: what a child says is limited, and how much was left out is said at its end") {
+TEST_CASE(
+    "runs: child output is rate-limited, and the dropped lines are logged at the end of the run") {
   Fixture f;
   const RunRef of{"work", "01", "a"};
   const std::size_t said = LineLimit::at_once + 500;
   for (std::size_t i = 0; i < said; ++i) f.tell(RunLogged{of, "hello", false});
   const std::size_t admitted = f.log.count("child output");
   CHECK(admitted == LineLimit::at_once);
-  // Another run has its own limit.
+  // Another run has a limit of its own.
   f.tell(RunLogged{{"work", "02", "b"}, "hello", true});
   f.log.lines.erase(f.log.lines.begin(), f.log.lines.end() - 2);
   CHECK(f.log.take() == Lines{"info child output list=work item=b run=02 out=\"hello\"",
@@ -135,7 +137,7 @@ TEST_CASE("runs: what a child says is limited, and how much was left out is said
   CHECK(f.log.take().empty());
 }
 
-TEST_CASE("runs: what is not logged at all is not counted as left out") {
+TEST_CASE("runs: output below the log level does not count as dropped") {
   Fixture f;
   f.log.level = LogLevel::warn;
   for (std::size_t i = 0; i < LineLimit::at_once + 500; ++i)
@@ -144,7 +146,7 @@ TEST_CASE("runs: what is not logged at all is not counted as left out") {
   CHECK(f.log.take().empty());
 }
 
-TEST_CASE("processes of streams") {
+TEST_CASE("stream processes: output, invalid lines and unexpected exits are logged") {
   Fixture f;
   const auto tell = [&f](const ProcessEvent& news) { f.tell(StreamProcessEvent{"s", 9, news}); };
   tell(ProcessStarted{});
@@ -159,10 +161,10 @@ TEST_CASE("processes of streams") {
               "warn stream process exited unexpectedly list=s pid=9 reason=\"exit 1\"",
               "warn invalid protocol lines ignored list=s pid=9 lines=4"});
   tell(ProcessEnded{"exit 0", false, 0});
-  CHECK(f.log.take().empty());  // it was asked to
+  CHECK(f.log.take().empty());  // the exit was requested
 }
 
-TEST_CASE("gathered: locks that many runs lose are one line, and so are their ends") {
+TEST_CASE("coalesced: lost leases of many runs are one line, and so are the ends of the runs") {
   Fixture f;
   for (const char* list : {"a", "b", "c", "d"}) {
     f.tell(LeaseChanged{{list, "01", "x"}, false, true});
@@ -174,11 +176,11 @@ TEST_CASE("gathered: locks that many runs lose are one line, and so are their en
               "warn runs ended lists=\"a, b, c and 1 more\" runs=4 outcome=lost"});
 }
 
-TEST_CASE("gathered: one that is alone is told with its item") {
+TEST_CASE("coalesced: a single event is logged with its item") {
   Fixture f;
   const Item item = "an item";
   {
-    const std::string gone = "work";  // what an event names may be gone when it is told
+    const std::string gone = "work";  // destroyed before the event is logged
     f.tell(LeaseChanged{{gone, std::string("01"), item}, false, false});
   }
   CHECK(f.later() == Lines{"warn lease lost, run continues list=work item=\"an item\" run=01"});
@@ -188,7 +190,7 @@ TEST_CASE("gathered: one that is alone is told with its item") {
   CHECK(f.later().front().starts_with("warn run ended list=work item=a run=01 outcome=lost"));
 }
 
-TEST_CASE("lists: served and refused, by reason") {
+TEST_CASE("lists: served and ineligible lists are logged by reason") {
   Fixture f;
   f.tell(ListChanged{"a", ListState::idle, {}, "/bin/p", false});
   f.tell(ListChanged{"b", ListState::idle, {}, "/bin/q", false});
@@ -203,7 +205,7 @@ TEST_CASE("lists: served and refused, by reason") {
               "info host ineligible for lists lists=\"e, f\" reason=\"no user x\""});
 }
 
-TEST_CASE("lists: a shortage is told when it begins, and when the last one is out of it") {
+TEST_CASE("lists: a shortage is logged when it starts, and when its last list has recovered") {
   Fixture f;
   f.tell(ShortageChanged{{"a", id(1)}, false, "no processes", 0, {}});
   f.tell(ShortageChanged{{"b", id(2)}, false, "no processes", 0, {}});
@@ -216,7 +218,7 @@ TEST_CASE("lists: a shortage is told when it begins, and when the last one is ou
                            "duration_ms=5000"});
 }
 
-TEST_CASE("lists: a list that Redis refuses as a whole is not told for a part of it too") {
+TEST_CASE("lists: refused claims hide refused run records of the same list") {
   Fixture f;
   f.tell(WritesRefused{{"a", id(1)}, false, "no history"});
   f.tell(ClaimsRefused{{"a", id(1)}, false, "WRONGTYPE"});
@@ -230,7 +232,7 @@ TEST_CASE("lists: a list that Redis refuses as a whole is not told for a part of
   CHECK(f.later() == Lines{"info run records accepted again list=a"});
 }
 
-TEST_CASE("lists: the trouble of a poller that is gone is over without a word") {
+TEST_CASE("lists: the errors of a removed poller end without a log line") {
   Fixture f;
   f.tell(ClaimsRefused{{"a", id(1)}, false, "WRONGTYPE"});
   f.later();
@@ -239,12 +241,12 @@ TEST_CASE("lists: the trouble of a poller that is gone is over without a word") 
   CHECK(f.later().empty());
 }
 
-TEST_CASE("the host: its states, and orders to drain after the first") {
+TEST_CASE("host: its states and repeated drain commands are logged") {
   Fixture f;
   f.tell(HostReady{3, "abc"});
   f.tell(HostChanged{HostState::quiet, {}, 0});
   f.tell(HostChanged{HostState::running, {}, 0});
-  f.end(Lost{});  // told before what comes after it
+  f.end(Lost{});  // logged before later events
   f.tell(HostChanged{HostState::draining, "SIGTERM", 2});
   f.tell(RunsSignalled{false, "SIGTERM again", 2});
   f.tell(RunsSignalled{true, "SIGTERM once more", 1});
@@ -261,7 +263,7 @@ TEST_CASE("the host: its states, and orders to drain after the first") {
   CHECK(lines[6] == "warn sent SIGKILL to all runs reason=\"SIGTERM once more\" running=1");
 }
 
-TEST_CASE("the host: reloads") {
+TEST_CASE("host: reloads are logged") {
   Fixture f;
   const Lines changes{"lists.a: added", "lists.b: removed"};
   const Lines errors{"w8y.toml:1:1: what is wrong"};
@@ -277,7 +279,7 @@ TEST_CASE("the host: reloads") {
                               "warn reload not started reason=\"this host is draining\""});
 }
 
-TEST_CASE("the host: Redis comes and goes") {
+TEST_CASE("host: outages of Redis are logged") {
   Fixture f;
   f.tell(RedisChanged{true, {}, "unix:///r", true, {}});
   f.tell(RedisChanged{false, "gone", "unix:///r", false, {}});
@@ -292,7 +294,7 @@ TEST_CASE("the host: Redis comes and goes") {
               "lists=\"a, b\" runs=6"});
 }
 
-TEST_CASE("what waits for more of the same is written at the end") {
+TEST_CASE("events that wait for coalescing are logged at the end") {
   Fixture f;
   {
     ops::EventLog events(f.log, f.clock, f.timers);

@@ -1,4 +1,4 @@
-// What lists tell, as events; from a supervisor whose world is a fake.
+// Event reporter of lists, with a supervisor on a fake host.
 #include "core/event_reporter.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 namespace event_reporter_test {
 namespace {
 
-/// Keeps names of what it is told, with the list where there is one.
+/// Keeps the names of events, with their list if they have one.
 class Recorder final : public EventHandler {
  public:
   Lines told;
@@ -72,7 +72,7 @@ struct Reported : World {
 
 }  // namespace
 
-TEST_CASE("a fan-out hands each event to all, and listens if one does") {
+TEST_CASE("a fan-out passes each event to all handlers, and listens if one of them does") {
   Recorder first;
   Recorder second;
   EventFanOut all;
@@ -87,7 +87,7 @@ TEST_CASE("a fan-out hands each event to all, and listens if one does") {
   CHECK(second.take() == Lines{"host"});
 }
 
-TEST_CASE("starts are told to who listens only, ends always") {
+TEST_CASE("starts of runs are reported only to listening handlers, and ends to all") {
   Reported w;
   w.runs_take = 1s;
   w.redis.lists["work"] = {"a"};
@@ -105,7 +105,7 @@ TEST_CASE("starts are told to who listens only, ends always") {
   CHECK(count(told, "end succeeded") >= 1);
 }
 
-TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
+TEST_CASE("reporting a successful run allocates no memory") {
   Time time;
   FakeLog log;
   ops::EventLog event_log(log, time.clock, time.timers);
@@ -134,10 +134,10 @@ TEST_CASE("a run that succeeds takes no memory to tell, whoever may listen") {
   CHECK(allocations() == before);
   log.level = LogLevel::debug;
   reporter.run_ended(poller, ended);
-  CHECK(allocations() > before);  // it counts
+  CHECK(allocations() > before);  // the counter works
 }
 
-TEST_CASE("lines of runs that nobody follows cost no allocation") {
+TEST_CASE("lines of runs without followers cost no allocation") {
   LogFollowers followers;
   const RunLogged said{
       {"a list with a name that is long enough", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "item"},
@@ -153,10 +153,10 @@ TEST_CASE("lines of runs that nobody follows cost no allocation") {
   followers.follow(order, now);
   const std::size_t followed = allocations();
   followers.said(said, now);
-  CHECK(allocations() > followed);  // it counts
+  CHECK(allocations() > followed);  // the counter works
 }
 
-TEST_CASE("a list that this host can't serve, and one whose program is short of something") {
+TEST_CASE("a list is reported if the host is ineligible for it, or if its runs cannot start") {
   Reported w;
   w.fake_prober.answers["/bin/none"] = Ineligibility{"not found"};
   w.apply(rule_for("none"));
@@ -172,13 +172,13 @@ TEST_CASE("a list that this host can't serve, and one whose program is short of 
   CHECK(count(told, "list no processes") == 1);
 }
 
-TEST_CASE("what is not written of runs is told, unless their list is refused as a whole") {
+TEST_CASE("refused run records are reported, unless Redis refuses all claims of the list") {
   Reported w;
   w.runs_take = 1s;
   w.redis.lists["work"] = {"a"};
   w.apply(rule_for("work", 2));
   w.run_for(500ms);
-  w.redis.lists["work"].push_back("b");  // so that they don't end at the same time
+  w.redis.lists["work"].push_back("b");  // so that the runs end at different times
   w.run_for(20s);
   w.recorder.take();
   const auto told = [&](bool claims, bool records) {
@@ -193,17 +193,17 @@ TEST_CASE("what is not written of runs is told, unless their list is refused as 
   CHECK(told(true, true).empty());
   CHECK(told(true, false) == Lines{"- unwritten some"});
   CHECK(told(true, true) == Lines{"- written"});
-  // Runs that end meanwhile are refused, too. It says nothing of those that end later.
+  // Run records are refused meanwhile as well. Those of later runs may be accepted.
   CHECK(told(false, false) == Lines{"- refused no"});
   CHECK(told(true, true) == Lines{"- taken"});
-  // What is refused of later ones is told, whether it was before or not.
+  // Refused run records of later runs are reported, whether or not they were before.
   CHECK(told(false, false) == Lines{"- refused no"});
   CHECK(told(true, false) == Lines{"- taken", "- unwritten some"});
   CHECK(told(false, false) == Lines{"- refused no"});
   CHECK(told(true, false) == Lines{"- taken", "- unwritten some"});
 }
 
-TEST_CASE("what is quarantined is told, and so is the end of a poller") {
+TEST_CASE("a quarantined item is reported, and so is the end of a poller") {
   Reported w;
   ListConfig rule = rule_for("work");
   rule.max_failures = 1;

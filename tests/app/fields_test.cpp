@@ -1,4 +1,4 @@
-// Each row of src/view is in the documents: a new field that one of them misses fails here.
+// Each row of src/view is documented: a new field that is missing in a document fails here.
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +27,7 @@ std::string text_of(const char* name) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Names that a page of the manual does not have as a word.
+/// Returns the names that a manual page does not have as a word.
 std::string not_in_page(const std::string& page, const Names& names) {
   const auto is_part = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c));
@@ -42,7 +42,7 @@ std::string not_in_page(const std::string& page, const Names& names) {
   return missing;
 }
 
-/// Names that a schema of etc/openapi.json does not have, and those that only it has.
+/// Returns the names that a schema of etc/openapi.json lacks, and its names that are not rows.
 std::string not_in_both(const char* schema, const Names& names, const Names& of_others = {}) {
   static const nlohmann::json document = nlohmann::json::parse(text_of("openapi.json"));
   const auto& properties = document["components"]["schemas"][schema]["properties"];

@@ -29,13 +29,13 @@ struct Fixture : Time {
 
 }  // namespace
 
-TEST_CASE("a fleet command is logged with who gave it") {
+TEST_CASE("a fleet command is logged with its operator") {
   Fixture f;
   f.receive(FleetCommandKind::drain);
   CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
-TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many were left out") {
+TEST_CASE("a flood of fleet commands is logged in a limited number of lines, then as a count") {
   Fixture f;
   f.receive(FleetCommandKind::quiet, 68'940);
   CHECK(f.log.take().size() == 100);
@@ -45,7 +45,7 @@ TEST_CASE("a flood of fleet commands is logged in a few lines, and then how many
   CHECK(f.log.take().empty());
 }
 
-TEST_CASE("a flood of one command hides no other") {
+TEST_CASE("a flood of one command hides no other command") {
   Fixture f;
   f.receive(FleetCommandKind::quiet, 1'000'000);
   f.log.take();
@@ -53,7 +53,7 @@ TEST_CASE("a flood of one command hides no other") {
   CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
-TEST_CASE("a flood that goes on costs one line a second, and one each 10 s with the count") {
+TEST_CASE("a continuing flood costs one line per second, and one with the count every 10 s") {
   Fixture f;
   for (int i = 0; i < 600; ++i) {
     f.receive(FleetCommandKind::cancel, 1000);
@@ -80,7 +80,7 @@ TEST_CASE("each command of a continuing flood is logged or counted") {
   CHECK(counted == 5500);
 }
 
-TEST_CASE("what is ignored is logged once a minute, and then how much more there was") {
+TEST_CASE("ignored commands are logged once per minute, then with their number") {
   Fixture f;
   for (int i = 0; i < 1000; ++i) f.commands->ignored("w8y-fleet:control", "it is no JSON object");
   CHECK(f.log.take() == Lines{"warn invalid fleet command ignored channel=w8y-fleet:control "
@@ -89,7 +89,7 @@ TEST_CASE("what is ignored is logged once a minute, and then how much more there
   CHECK(f.log.take() == Lines{"warn invalid fleet commands not logged dropped_lines=999"});
 }
 
-TEST_CASE("replies that are not sent are counted, and the count is logged at the end too") {
+TEST_CASE("dropped replies are counted, and the count is logged at the end as well") {
   Fixture f;
   f.commands->dropped_reply();
   f.commands->dropped_reply();

@@ -1,4 +1,4 @@
-// The fleet as it is shown, on a real server: in parts, bounded, whatever others have written.
+// Fleet queries on a real server: pages, limits, and invalid values from other programs.
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +31,7 @@ using namespace w8y::verbs;
 
 namespace {
 
-/// A fleet that is in Redis only.
+/// Fleet that exists only in Redis.
 struct Written {
   explicit Written(const std::string& url) : options(options_for(url)), client(loop, options) {}
 
@@ -90,7 +90,7 @@ const nlohmann::json* find(const nlohmann::json& view, const std::string& name) 
   return nullptr;
 }
 
-/// What a request is answered, with a QueryRunner as w8yd has it.
+/// Returns the response to a request, from a QueryRunner as in w8yd.
 struct Api {
   struct Reply : http::HttpReply {
     explicit Reply(Api& of) : api(of) {}
@@ -133,7 +133,7 @@ struct Api {
 
 }  // namespace
 
-TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
+TEST_CASE("fleet view: hosts are shown with all their lists, with one list, or without lists") {
   const RedisServer server;
   Written fleet(server.url());
   const std::string alpha = fleet.host("alpha");
@@ -180,7 +180,7 @@ TEST_CASE("fleet view: hosts with their lists, one list of them, or none") {
                        verbs::QueryError);
 }
 
-TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind it") {
+TEST_CASE("fleet view: a page ends at its limit, and the next one continues after it") {
   const RedisServer server;
   Written fleet(server.url());
   std::set<std::string> names;
@@ -199,7 +199,7 @@ TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind
     }
     CHECK(json["next"].is_null() == (part == 2));
     if (part < 2) wish.part.after = json["next"].get<std::string>();
-    // Hosts that come and go move none of the others.
+    // Hosts that join or leave do not move the other hosts to another page.
     if (part == 0) server.ask({"ZREM", "fleet:hosts", "host0-00000000"});
   }
   CHECK(seen == names);
@@ -207,7 +207,7 @@ TEST_CASE("fleet view: a part ends at its limit, and the next one goes on behind
   CHECK_THROWS_AS(fleet.view(wish), verbs::QueryError);
 }
 
-TEST_CASE("fleet view: forged hosts with more than an answer can have") {
+TEST_CASE("fleet view: forged hosts with too many lists are truncated") {
   const RedisServer server;
   Written fleet(server.url());
   const std::string large = report(3900);
@@ -234,7 +234,7 @@ TEST_CASE("fleet view: forged hosts with more than an answer can have") {
   CHECK(seen == std::vector<std::string>{"forged0", "forged1", "forged2", "honest"});
 }
 
-TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of no other") {
+TEST_CASE("fleet view: huge and invalid values are an error of their host only") {
   const RedisServer server;
   Written fleet(server.url());
   fleet.list(fleet.host("honest"), "work", report());
@@ -244,7 +244,7 @@ TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of
   fleet.list(reports, "work", std::string(2 << 20, '['));
   fleet.list(reports, "good", report());
   server.ask({"SET", "fleet:lists:" + fleet.host("type"), "x"});
-  // A reply of them is larger than any connection takes.
+  // The reply to this key exceeds the limit of a connection.
   server.ask({"EVAL",
               "for i = 1, 140 do redis.call('HSET', KEYS[1], i, string.rep('x', 1048576)) end", "1",
               "fleet:lists:" + fleet.host("reply")});
@@ -270,7 +270,7 @@ TEST_CASE("fleet view: huge and wrong values are a trouble of their host, and of
         std::string::npos);
 }
 
-TEST_CASE("fleet view: keys of a cluster are on any node") {
+TEST_CASE("fleet view: keys of a cluster are read from any node") {
   const Cluster cluster;
   Written fleet(cluster.url());
   for (const char* name : {"alpha", "beta", "gamma", "delta"})
@@ -281,7 +281,7 @@ TEST_CASE("fleet view: keys of a cluster are on any node") {
   CHECK(fleet.view({true, "work", {}})["hosts"][3]["lists"].size() == 1);
 }
 
-TEST_CASE("details of hosts for pages: rows, and minutes that are read without trust") {
+TEST_CASE("host details for pages: rows and run counts are validated") {
   const RedisServer server;
   Written fleet(server.url());
   const std::string alpha = fleet.host("alpha");
@@ -306,7 +306,7 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   CHECK(hosts[0].minutes[0] == std::pair(now, good));
   CHECK(hosts[1].rows.empty());
 
-  // Some at a time, and of none more than a page takes.
+  // Replies have a limited number of hosts, and each host has at most the rows of a page.
   const std::string many = fleet.host("many");
   fleet.lists(many, 10'050, report());
   const auto some = host_details(fleet.query(), {{many, true, 0}, {alpha, true, 0}});
@@ -320,7 +320,7 @@ TEST_CASE("details of hosts for pages: rows, and minutes that are read without t
   CHECK(bounded[0].rows.size() < 1000);
 }
 
-TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") {
+TEST_CASE("GET /api/v1/fleet: lists are sent over TCP only on request, without blocking the loop") {
   const RedisServer server;
   Written fleet(server.url());
   fleet.list(fleet.host("alpha"), "work", report());
@@ -352,7 +352,7 @@ TEST_CASE("GET /api/v1/fleet: lists over TCP only on request, beside the loop") 
   again();
   REQUIRE(turn_until(api.loop, [&] { return !api.answers.empty(); }));
   CHECK(api.answers.front().body.size() > (1 << 20));
-  CHECK(ticks > 10);  // it takes some tens of milliseconds
+  CHECK(ticks > 10);  // the query takes tens of milliseconds
 
   server.ask({"DEL", "fleet:hosts"});
   server.ask({"SET", "fleet:hosts", "x"});

@@ -36,7 +36,7 @@ struct Host : World, EventHandler {
 
 }  // namespace
 
-TEST_CASE("a host is ready when its lists are served and Redis can be used, once") {
+TEST_CASE("a host becomes ready once, when its lists are served and Redis is available") {
   Host host;
   CHECK(host.mode.state() == HostState::starting);
   SUBCASE("lists first") {
@@ -56,7 +56,7 @@ TEST_CASE("a host is ready when its lists are served and Redis can be used, once
   CHECK(host.told == Lines{"ready"});
 }
 
-TEST_CASE("a host that is quiet already reports no change") {
+TEST_CASE("a host that is already quiet reports no change") {
   Host host;
   for (int i = 0; i < 3; ++i) CHECK(host.mode.quiet().kind == Kind::done);
   CHECK(host.told == Lines{"quiet"});
@@ -65,7 +65,7 @@ TEST_CASE("a host that is quiet already reports no change") {
   CHECK(host.told == Lines{"quiet", "running"});
 }
 
-TEST_CASE("a server that is too old is left alone, whatever an operator says") {
+TEST_CASE("a server that is too old is not used, even if an operator resumes the host") {
   Host host;
   host.mode.lists_served();
   host.mode.redis_changed(RedisState::unsupported_version);
@@ -79,7 +79,7 @@ TEST_CASE("a server that is too old is left alone, whatever an operator says") {
   CHECK(host.ready == 1);
 }
 
-TEST_CASE("an operator's quiet lasts until resume, whatever Redis does") {
+TEST_CASE("a host that an operator made quiet stays quiet until resume, regardless of Redis") {
   Host host;
   host.mode.lists_served();
   CHECK(host.mode.resume().text == "this host was not quiet");
@@ -94,7 +94,7 @@ TEST_CASE("an operator's quiet lasts until resume, whatever Redis does") {
   CHECK(host.told == Lines{"quiet", "ready", "running"});
 }
 
-TEST_CASE("a host that drains takes no orders, and is not ready any more") {
+TEST_CASE("a draining host refuses commands, and is not ready") {
   Host host;
   host.mode.draining();
   host.mode.lists_served();

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace host_status_test {
 namespace {
 
-/// What Redis says of lists, by prefix.
+/// List state from Redis, by list name.
 struct Facts final : ListStateSource {
   explicit Facts(const Clock& of) : clock(of) {}
   void add_to(ListStatus& status) const override {
@@ -51,13 +51,13 @@ struct Host : World {
 
 }  // namespace
 
-TEST_CASE("the host: its config, and how many places are taken") {
+TEST_CASE("the status of a host has its config and the number of slots in use") {
   Host host;
   host.redis.lists["work"] = {"a", "b", "c"};
   host.apply({rule_for("work", 2)}, 5);
   host.settle_down();
   HostStatus status;
-  status.host = "me";  // what the supervisor can't know is left as it was
+  status.host = "me";  // fields that the supervisor does not set keep their values
   fill_from(status, host.supervisor, host.clock);
   CHECK(status.host == "me");
   CHECK(status.config_hash == "abc");
@@ -67,7 +67,7 @@ TEST_CASE("the host: its config, and how many places are taken") {
   CHECK(status.now == host.clock.wall());
 }
 
-TEST_CASE("a list that runs, with its runs") {
+TEST_CASE("the status of a running list has its runs") {
   Host host;
   host.redis.lists["work"] = {"a"};
   host.apply({rule_for("work", 2)});
@@ -83,35 +83,35 @@ TEST_CASE("a list that runs, with its runs") {
   CHECK_FALSE(find_list(host.supervisor, host.facts, "other"));
 }
 
-TEST_CASE("why a list does not run") {
+TEST_CASE("the status of a list has the reason why it does not run") {
   Host host;
   ListConfig rule = rule_for("work");
   ListState state = ListState::idle;
   std::string why;
-  SUBCASE("it has no items") {
+  SUBCASE("the list has no items") {
     why = "no items";
   }
-  SUBCASE("none is free") {
+  SUBCASE("no item is free") {
     host.redis.lists["work"] = {"a"};
     host.redis.locks["worka"] = {"elsewhere", std::nullopt};
     why = "no item is free";
   }
-  SUBCASE("it is disabled") {
+  SUBCASE("the list is disabled") {
     rule.enabled = false;
     state = ListState::disabled;
     why = "enabled = false";
   }
-  SUBCASE("it may have no runs") {
+  SUBCASE("the concurrency is 0") {
     rule.concurrency = 0;
     state = ListState::disabled;
     why = "concurrency = 0";
   }
-  SUBCASE("its executor is not here") {
+  SUBCASE("the executor does not exist") {
     host.fake_prober.answers["/bin/work"] = Ineligibility{"not found"};
     state = ListState::ineligible;
     why = "not found";
   }
-  SUBCASE("Redis is away") {
+  SUBCASE("Redis is unavailable") {
     host.redis.reachable = false;
     state = ListState::unavailable;
   }
@@ -125,7 +125,7 @@ TEST_CASE("why a list does not run") {
   CHECK(status.why == why);
 }
 
-TEST_CASE("a list that an operator has paused is that, even while something runs") {
+TEST_CASE("a list paused by an operator is paused, even while runs are active") {
   Host host;
   host.redis.lists["work"] = {"a"};
   host.apply({rule_for("work")});
@@ -140,7 +140,7 @@ TEST_CASE("a list that an operator has paused is that, even while something runs
   CHECK(status.running == 1);
 }
 
-TEST_CASE("a list that waits for a place of the host") {
+TEST_CASE("a list that waits for a slot of the host is full") {
   Host host;
   host.redis.lists["a"] = {"x"};
   host.redis.lists["b"] = {"y"};
@@ -152,7 +152,7 @@ TEST_CASE("a list that waits for a place of the host") {
   CHECK(waits.why == "host_concurrency is reached");
 }
 
-TEST_CASE("a list whose host is short of something") {
+TEST_CASE("a list whose host has a shortage is starved") {
   Host host;
   host.redis.lists["work"] = {"a"};
   host.apply({rule_for("work")});
@@ -164,7 +164,7 @@ TEST_CASE("a list whose host is short of something") {
   CHECK(status.why == "no processes");
 }
 
-TEST_CASE("a list that is gone from the config is shown until its last run has ended") {
+TEST_CASE("a list removed from the config is shown until its last run has ended") {
   Host host;
   host.redis.lists["work"] = {"a"};
   host.apply({rule_for("work")});
@@ -177,7 +177,7 @@ TEST_CASE("a list that is gone from the config is shown until its last run has e
   CHECK_FALSE(find_list(host.supervisor, host.facts, "work"));
 }
 
-TEST_CASE("the last thing that went wrong") {
+TEST_CASE("the status of a list has its last error") {
   Host host;
   host.redis.lists["work"] = {"a"};
   host.apply({rule_for("work")});

@@ -31,7 +31,7 @@ struct Host {
     return {[this] {
               redis::ClientOptions options;
               options.url = redis::parse_url(url);
-              // Long enough that only the timeout of the QueryRunner takes effect.
+              // These are so long that only the timeout of the QueryRunner takes effect.
               options.connect_timeout = options.command_timeout = std::chrono::minutes(5);
               options.name = "looks";
               return options;
@@ -43,7 +43,7 @@ struct Host {
         std::move(look),
         [this](http::HttpResponse response) { answers.push_back(std::move(response)); }, trusted);
   }
-  /// Asks for a key, and waits for the answer.
+  /// Queries a key, and waits for the response.
   http::HttpResponse get(const std::string& key) {
     const std::size_t before = answers.size();
     ask([key](verbs::QueryContext& query) { return text(query.redis.call({"GET", key}).text); });
@@ -69,7 +69,7 @@ std::size_t connections(const RedisServer& server) {
 
 }  // namespace
 
-TEST_CASE("queries: what was asked is looked at in its order and answered from the loop") {
+TEST_CASE("queries: they run in order, and their responses are sent from the loop") {
   RedisServer server;
   server.ask({"SET", "a", "1"});
   server.ask({"RPUSH", "list", "x"});
@@ -95,8 +95,7 @@ TEST_CASE("queries: what was asked is looked at in its order and answered from t
   CHECK(host.answers[4].body == "one server");
 }
 
-TEST_CASE(
-    "queries: no more questions wait than it may have, and none for longer than its patience") {
+TEST_CASE("queries: excess queries are refused, and a query waits at most for its timeout") {
   RedisServer server;
   server.ask({"SET", "a", "1"});
   Host host({.waiting = 2, .timeout = std::chrono::milliseconds(300)});
@@ -119,13 +118,13 @@ TEST_CASE(
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
 }
 
-TEST_CASE("queries: clients that are not trusted have half of the queue, and every other turn") {
+TEST_CASE("queries: untrusted clients have half of the queue, and alternate with trusted ones") {
   RedisServer server;
   Host host({.waiting = 8});
   host.url = server.url();
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").status == 200; }));
   host.answers.clear();
-  // The thread is held in the first look until all others wait.
+  // The thread is held in the first query until all others are queued.
   const auto started = std::make_shared<std::atomic<bool>>(false);
   const auto go = std::make_shared<std::atomic<bool>>(false);
   const auto say = [](const char* word) {
@@ -164,13 +163,13 @@ TEST_CASE("queries: clients that are not trusted have half of the queue, and eve
   CHECK(host.answers[0].body == "any");
 }
 
-TEST_CASE("queries: its end does not wait for a Redis that is stuck") {
+TEST_CASE("queries: stopping does not wait for a Redis that hangs") {
   RedisServer server;
   Host host({.timeout = std::chrono::minutes(5)});
   host.url = server.url();
   REQUIRE(host.get("a").status == 200);
   server.pause();
-  SUBCASE("in the middle of a look") {
+  SUBCASE("during a query") {
     std::atomic<bool> started = false;
     host.ask([&started](verbs::QueryContext& query) {
       started = true;
@@ -178,7 +177,7 @@ TEST_CASE("queries: its end does not wait for a Redis that is stuck") {
     });
     REQUIRE(turn_until(host.loop, [&] { return started.load(); }));
   }
-  SUBCASE("with looks that have not begun") {
+  SUBCASE("with queries that have not started") {
     for (int i = 0; i < 20; ++i)
       host.ask([](verbs::QueryContext& query) {
         return text(query.redis.call({"GET", "a"}).text);
@@ -193,7 +192,7 @@ TEST_CASE("queries: its end does not wait for a Redis that is stuck") {
   CHECK(host.answers.back().status == 503);
 }
 
-TEST_CASE("queries: a Redis that is away, and is back") {
+TEST_CASE("queries: they work again after an outage of Redis") {
   RedisServer server;
   server.ask({"SET", "a", "1"});
   server.ask({"SAVE"});
@@ -208,7 +207,7 @@ TEST_CASE("queries: a Redis that is away, and is back") {
 }
 
 TEST_CASE(
-    "queries: the connection is closed when nobody uses it, and made again for another Redis") {
+    "queries: an unused connection is closed, and a reload with another Redis opens a new one") {
   RedisServer first;
   RedisServer second;
   first.ask({"SET", "a", "1"});
@@ -220,12 +219,12 @@ TEST_CASE(
   REQUIRE(turn_until(host.loop, [&] { return connections(first) == 0; }));
   CHECK(host.get("a").body == "1");
   host.url = second.url();
-  CHECK(host.get("a").body == "1");  // no reload
+  CHECK(host.get("a").body == "1");  // no reload yet
   host.queries.commit({});
   CHECK(host.get("a").body == "2");
 }
 
-TEST_CASE("queries: an answer has its size") {
+TEST_CASE("queries: a response that is too large is refused") {
   RedisServer server;
   Host host({.answer = 10});
   host.url = server.url();

@@ -25,7 +25,7 @@ HttpRequest request(const std::string& client, std::vector<std::string> path) {
 
 }  // namespace
 
-TEST_CASE("a refused token is logged at once, those of the next minute in one line") {
+TEST_CASE("a refused token is logged at once, and those of the next minute in one line") {
   Time time;
   FakeLog log;
   RefusedTokens tokens(log, time.clock, time.timers);
@@ -51,7 +51,7 @@ TEST_CASE("a refused token is logged at once, those of the next minute in one li
   CHECK(log.take().size() == 1);
 }
 
-TEST_CASE("a refused token makes a line of bounded length without control characters") {
+TEST_CASE("a refused token is logged in a line of limited length without control characters") {
   Time time;
   FakeLog log;
   RefusedTokens tokens(log, time.clock, time.timers);

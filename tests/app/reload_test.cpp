@@ -22,21 +22,21 @@ using Kind = api::CommandResult::Kind;
 ConfigPtr config(const std::string& hash, const std::string& redis = "unix:///a") {
   auto made = std::make_shared<Config>();
   made->hash = hash;
-  made->supervisor.host = redis;  // stands for all that a connection is made of
+  made->supervisor.host = redis;  // stands for all settings of a connection
   return made;
 }
 
-/// A program that is one config; each step answers when the test says so, or at once.
+/// Host with one config. Each step ends when the test requests it, or at once.
 struct Fixture : Time, ReloadSteps, EventHandler {
   ConfigPtr running = config("old");
   std::uint64_t generation_now = 1;
-  ConfigPtr file = config("new");  ///< nullptr: it has a mistake
-  bool held = false;               ///< steps wait for the test
+  ConfigPtr file = config("new");  ///< nullptr: the file has an error
+  bool held = false;               ///< true: steps wait for the test
   std::string no_connection;
   std::string not_ready;
   std::function<void()> in_prepare;
 
-  Lines done;  ///< what was asked of the program
+  Lines done;  ///< calls of the steps
   Lines told;
   std::vector<ConfigPtr> discarded;
   Read read_then;
@@ -98,7 +98,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
                      std::to_string(over->generation) + ": " + std::string(over->text));
   }
 
-  /// What whoever asks is answered, in `replies`.
+  /// Requests a reload. Its reply goes to `answers`.
   void ask(const std::string& who) {
     reload.ask([this, who](const api::CommandResult& result) {
       answers.push_back(who +
@@ -122,7 +122,7 @@ constexpr const char* drains = "this host is draining; nothing was changed";
 
 }  // namespace
 
-TEST_CASE("a reload reads, prepares, applies, and answers") {
+TEST_CASE("a reload reads, prepares and applies the config, and replies") {
   Started f;
   f.ask("a");
   CHECK(f.done == Lines{"read", "prepare", "apply new"});
@@ -136,13 +136,13 @@ TEST_CASE("a reload reads, prepares, applies, and answers") {
   CHECK(f.discarded.front()->hash == "old");
 }
 
-TEST_CASE("a reload without anybody who waits for an answer") {
+TEST_CASE("a reload may have no caller that waits for the reply") {
   Started f;
   f.reload.ask({});
   CHECK(f.running->hash == "new");
 }
 
-TEST_CASE("another connection is opened before anything is prepared") {
+TEST_CASE("a reload with a new connection opens it before it prepares anything") {
   Started f;
   f.file = config("new", "unix:///b");
   f.held = true;
@@ -158,22 +158,23 @@ TEST_CASE("another connection is opened before anything is prepared") {
   CHECK(f.reload.state() == ReloadState::idle);
 }
 
-TEST_CASE("each step that fails leaves what is in force, and the next reload begins anew") {
+TEST_CASE(
+    "a failed step keeps the current config, and the next reload starts from the first step") {
   Started f;
   std::string why;
   Lines steps;
-  SUBCASE("the file has mistakes") {
+  SUBCASE("the file has errors") {
     f.file = nullptr;
     why = "the config has mistakes; nothing was changed";
     steps = {"read", "abandon"};
   }
-  SUBCASE("the new connection doesn't work") {
+  SUBCASE("the new connection fails") {
     f.file = config("new", "unix:///b");
     f.no_connection = "no answer";
     why = "the new Redis is unavailable (no answer); nothing was changed";
     steps = {"read", "connect unix:///b", "abandon"};
   }
-  SUBCASE("the host can't be made ready") {
+  SUBCASE("the host cannot be prepared") {
     f.not_ready = "the status address can't be had";
     why = "the status address can't be had; nothing was changed";
     steps = {"read", "prepare", "abandon"};
@@ -196,14 +197,14 @@ TEST_CASE("each step that fails leaves what is in force, and the next reload beg
   CHECK_FALSE(f.reload.last().failed);
 }
 
-TEST_CASE("mistakes are answered one by one") {
+TEST_CASE("config errors are part of the reply") {
   Started f;
   f.file = nullptr;
   f.ask("a");
   CHECK(f.lines == Lines{"w8y.toml:1:1: bad"});
 }
 
-TEST_CASE("what is asked for during a reload is done once more after it, in each state") {
+TEST_CASE("requests during a reload cause one more reload after it, in each state") {
   Started f;
   f.file = config("new", "unix:///b");
   f.held = true;
@@ -253,7 +254,7 @@ TEST_CASE("what is asked for during a reload is done once more after it, in each
   CHECK(count(f.done, "read") == 2);
 }
 
-TEST_CASE("after one that failed, too") {
+TEST_CASE("requests during a failing reload cause one more reload after it") {
   Started f;
   f.held = true;
   f.ask("first");
@@ -267,13 +268,13 @@ TEST_CASE("after one that failed, too") {
                            "a done: reloaded: 1 change"});
 }
 
-TEST_CASE("who asks from its answer begins another one") {
+TEST_CASE("a request from within a reply starts another reload") {
   Started f;
   f.reload.ask([&f](const api::CommandResult&) { f.ask("next"); });
   CHECK(f.answers == Lines{"next done: reloaded: 1 change"});
 }
 
-TEST_CASE("one that is asked for before the first config is in force waits for that") {
+TEST_CASE("a reload requested before the first config is applied waits for it") {
   Fixture f;
   f.ask("early");
   CHECK(f.reload.state() == ReloadState::starting);
@@ -284,12 +285,12 @@ TEST_CASE("one that is asked for before the first config is in force waits for t
   CHECK(f.answers == Lines{"early done: reloaded: 1 change"});
 }
 
-TEST_CASE("a drain drops the reload that goes on, and answers all who wait") {
+TEST_CASE("a drain abandons the active reload, and refuses all requests") {
   Started f;
   f.file = config("new", "unix:///b");
   f.held = true;
   f.ask("first");
-  const auto later = [&f] {  // whatever is still answered is not for anybody
+  const auto later = [&f] {  // later replies have no effect
     f.answer_read();
     if (f.connect_then) f.connect_then({});
     if (f.apply_then) f.apply_then({});
@@ -321,7 +322,7 @@ TEST_CASE("a drain drops the reload that goes on, and answers all who wait") {
   CHECK(f.told.back() == "refused: this host is draining");
 }
 
-TEST_CASE("a drain before one that is due") {
+TEST_CASE("a drain cancels a reload that is due") {
   Fixture f;
   f.ask("early");
   f.reload.started();
@@ -331,20 +332,20 @@ TEST_CASE("a drain before one that is due") {
   CHECK(f.answers == Lines{std::string("early refused: ") + drains});
 }
 
-TEST_CASE("a connection that says twice what it is") {
+TEST_CASE("a second report of a new connection has no effect") {
   Started f;
   f.file = config("new", "unix:///b");
   f.held = true;
   f.ask("a");
   f.answer_read();
   f.connect_then({});
-  f.connect_then("gone");  // it breaks while executors are probed: in use it tells by itself
+  f.connect_then("gone");  // breaks during probes; a connection in use reports that itself
   CHECK(f.reload.state() == ReloadState::applying);
   f.answer_apply();
   CHECK(f.answers == Lines{"a done: reloaded: 1 change"});
 }
 
-TEST_CASE("a config from standard input can't be read again") {
+TEST_CASE("a config from standard input cannot be reloaded") {
   Fixture f;
   Reload reload(f.clock, f.timers, "-", f, f);
   reload.started();
@@ -353,7 +354,7 @@ TEST_CASE("a config from standard input can't be read again") {
   CHECK(f.done.empty());
 }
 
-TEST_CASE("a reload that is gone hears nothing of its steps") {
+TEST_CASE("a destroyed reload ignores the ends of its steps") {
   Fixture f;
   f.held = true;
   {

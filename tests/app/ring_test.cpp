@@ -1,4 +1,4 @@
-// A circular list as a ring: what it tells of a list in Redis, how it turns, and what it costs.
+// Query for the ring of a circular list: states of the items, rotation and cost.
 #include "operator/ring.hpp"
 
 #include <doctest/doctest.h>
@@ -88,7 +88,7 @@ struct RingHost {
 
 }  // namespace
 
-TEST_CASE("a ring tells how each item of a list is, and who holds it") {
+TEST_CASE("a ring has the state and holder of each item") {
   RingHost host;
   CHECK(host.get("work")["ring"] == "");
   turn_for(host.loop, std::chrono::seconds(1));
@@ -113,7 +113,7 @@ TEST_CASE("a ring tells how each item of a list is, and who holds it") {
   CHECK(ring["max_age_ms"].get<int>() >= 900);
 }
 
-TEST_CASE("a ring of a long list is a sample, and says so") {
+TEST_CASE("a ring of a long list is marked as a sample") {
   RingHost host;
   for (int i = 0; i < 20'000; i += 1000) host.push(i, i + 1000);
   host.server.ask({"SET", "work:lock:item19950", "delay:backoff", "PX", "60000"});
@@ -130,7 +130,7 @@ TEST_CASE("a ring of a long list is a sample, and says so") {
   CHECK(few["examined"] == 200);
 }
 
-TEST_CASE("many who ask share one look, and the next one waits for its pause") {
+TEST_CASE("simultaneous requests share one query, and the next query waits for its interval") {
   RingHost host;
   host.push(0, 100);
   std::vector<std::shared_ptr<RingReply>> replies;
@@ -145,14 +145,14 @@ TEST_CASE("many who ask share one look, and the next one waits for its pause") {
   CHECK(host.server.calls("llen") == looks);
 }
 
-TEST_CASE("what is no ring is told") {
+TEST_CASE("a ring that does not exist is refused with a status code") {
   RingHost host;
   CHECK(host.status("nothing") == 404);
   CHECK(host.status("jobs") == 409);
   for (const char* most : {"0", "10001", "x", "-1"}) CHECK(host.status("work", most) == 400);
 }
 
-TEST_CASE("a ring turns by as much as its items have moved") {
+TEST_CASE("the rotation of a ring is the distance that its items have moved") {
   verbs::RingRotation turn;
   std::vector<std::uint64_t> items;
   for (std::uint64_t i = 0; i < 50; ++i) items.push_back(i * 7919);

@@ -20,8 +20,8 @@ using namespace w8y;
 namespace routes_test {
 namespace {
 
-/// The names of the parameters by "GET /api/v1/lists/*", of the router and of etc/openapi.json;
-/// nullopt: any are taken.
+/// Names of the parameters by "GET /api/v1/lists/*", of the router and of etc/openapi.json.
+/// nullopt: any parameter is allowed.
 using Told = std::map<std::string, std::optional<std::set<std::string>>>;
 
 Told of_router(const http::Router& router) {
@@ -36,7 +36,7 @@ Told of_router(const http::Router& router) {
   return all;
 }
 
-/// "/lists/{list}" to "/lists/*"
+/// Converts "/lists/{list}" to "/lists/*".
 std::string pattern_of(std::string path) {
   for (std::size_t at = 0; (at = path.find('{', at)) != std::string::npos;)
     path.replace(at, path.find('}', at) - at + 1, "*");
@@ -62,7 +62,7 @@ Told of_document() {
 
 }  // namespace
 
-TEST_CASE("each path, method and parameter is in etc/openapi.json, and nothing else is") {
+TEST_CASE("each path, method and parameter is in etc/openapi.json, which has no others") {
   loop::Loop loop;
   ops::test::FakeControl control;
   ops::test::FakeFleet fleet;

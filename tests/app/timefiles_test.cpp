@@ -1,4 +1,4 @@
-// Timefiles against real files: a path that another user controls neither blocks nor redirects one.
+// Timefiles on real files: a path that another user controls neither blocks nor redirects a write.
 #include "app/timefiles.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ TEST_CASE("a time is written under a temporary name and renamed") {
   CHECK_FALSE(std::filesystem::exists(dir / "time.0"));
 }
 
-TEST_CASE("a FIFO in the place of the temporary file blocks no thread, and is reported") {
+TEST_CASE("a FIFO at the path of the temporary file blocks no thread, and is reported") {
   const TempDir dir;
   REQUIRE(mkfifo((dir / "time.0").c_str(), 0666) == 0);
   Host host;

@@ -1,19 +1,19 @@
-# What every case's `cmd` finds defined. The runner reads this file before it.
+# Functions and variables for the `cmd` of every case. The runner reads this file before `cmd`.
 #
 #   $W8Y $W8YD $W8YCTL   the programs
 #   $REDIS_URL           the case's own server (also $W8Y_REDIS_URL, which `w8y` reads)
-#   $DIR                 the case's own folder, where cmd runs: the files of the case, copied
-#   $REDBIKE             a client, dispatcher and worker that do what Redbike's do
-#   $SOCKET              where a w8yd of the case listens, if its config says so
+#   $DIR                 the case's own directory, where cmd runs, with copies of the case's files
+#   $REDBIKE             client, dispatcher and worker that behave like Redbike's
+#   $SOCKET              socket on which a w8yd of the case listens, if its config names it
 
-# redis-cli on the case's server.
+# Runs redis-cli on the case's server.
 r() { redis-cli -s "$DIR/redis.sock" "$@"; }
 
-# w8yctl with the case's config.
+# Runs w8yctl with the case's config.
 ctl() { "$W8YCTL" --config "$DIR/config.toml" "$@"; }
 
-# wait_for 'condition' [seconds]: until the fact is there; gives the case up after 60 seconds, or as
-# many as it says.
+# wait_for 'condition' [seconds]: waits until the condition holds. Fails the case after this time, by default
+# 60 seconds.
 wait_for() {
   _until=$(($(date +%s) + ${2:-60}))
   until eval "$1" >/dev/null 2>&1; do
@@ -26,21 +26,21 @@ wait_for() {
   done
 }
 
-# start_w8yd [options]: with the case's config, in the background, until it serves; $W8YD_PID.
-# Its log is w8yd.log.
+# start_w8yd [options]: starts w8yd with the case's config in the background, and waits until it is ready. Sets
+# $W8YD_PID. The log is w8yd.log.
 start_w8yd() {
   "$W8YD" --config "$DIR/config.toml" "$@" >"$DIR/w8yd.out" 2>"$DIR/w8yd.log" &
   W8YD_PID=$!
-  # To ask costs more than to look whether there is somebody to ask.
+  # A request costs more than a check for the socket.
   wait_for '[ -S "$SOCKET" ] && "$W8YCTL" --socket "$SOCKET" --json status | grep -q "\"state\": *\"running\""' 30
 }
 
-# Says how a command ended, when it did not end with 0; for use in the middle of a cmd.
+# Runs a command in the middle of a cmd, and prints its exit status if it is not 0.
 says() {
   "$@" || echo "exit $?"
 }
 
-# Milliseconds on a clock that does not jump.
+# Prints the milliseconds of a clock that does not jump.
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 
 # Prints an unused port: see free_port() in private_redis.py.

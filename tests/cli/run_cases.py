@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Runs test cases that are folders a person can read.
+"""Runs test cases, each of which is a directory of readable files.
 
     run_cases.py --bin BUILD/src/app [-j N] [--keep] [--sanitized | CASE...]
 
-A case is a folder beside this file:
-    cmd          a shell script; helpers.sh says what it finds defined
+A case is a directory beside this file:
+    cmd          a shell script; helpers.sh lists its functions and variables
     expected     its standard output (2>&1 where a case is about messages)
-    exit         its exit status, if it is not 0; 77: can't be tried here
-    redis        redis-cli commands that fill the server before
-    config.toml, executors/ and any other file: copied to where cmd runs, beside those of common/
+    exit         its exit status, if it is not 0; 77: the case cannot run on this machine
+    redis        redis-cli commands that fill the server before the run
+    config.toml, executors/ and all other files are copied to the directory of the run, with those of common/
 In these files @DIR@ is the directory of the case and @REDIS_URL@ its server. @HEAD@ is the start of a
 config: [redis] with its URL, and [supervisor] with host and status.
 
-In `expected`, <run> is a run id, <time> a date and time with its zone, <n> a number, <duration> a duration,
-<hex> hex digits, <version> that of our programs, <gap> two or more blanks, and <any> any text on that
-line. In a line with such a mask, two or more blanks are a <gap>: how wide a column is depends on what
-is in it.
+In `expected`, <run> is a run ID, <time> a date and time with its zone, <n> a number, <duration> a duration,
+<hex> hex digits, <version> the version of w8y, <gap> two or more spaces, and <any> any text on that
+line. In a line with such a mask, two or more spaces are a <gap>, because the width of a column depends on
+its contents.
 
-Each case has its own redis-server on a unix socket, its own folder, its own process group, and 120
-seconds. Nothing is shared, so cases run side by side: the accounts of the system that they run
-programs as are no other case's either (but for nobody, whom no case counts or signals).
+Each case has its own redis-server on a unix socket, its own directory, its own process group, and 120
+seconds. Cases share nothing, so they run in parallel. No two cases run programs as the same system account,
+except nobody: no case counts or signals the processes of that account.
 """
 import argparse
 import concurrent.futures
@@ -38,7 +38,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 from private_redis import Redis  # noqa: E402
 
 LIMIT_S = 120
-SKIPPED = 77  # by the case's own exit status
+SKIPPED = 77  # exit status of a case that cannot run here
 OWN_FILES = {"cmd", "expected", "exit", "redis"}
 MASKS = {
     "<run>": r"[0-9A-HJKMNP-TV-Z]{26}",
@@ -68,7 +68,7 @@ def pattern_of(line):
 
 
 def compare(expected, actual):
-    """A diff, empty if all is as expected. A line that fits its mask is no difference."""
+    """Returns a diff, empty if the output is as expected. A line that matches its mask is not a difference."""
     wanted = expected.splitlines(keepends=True)
     found = actual.splitlines(keepends=True)
     patterns = {line: pattern_of(line) for line in wanted}
@@ -83,7 +83,7 @@ def compare(expected, actual):
 
 
 class Server:
-    """A redis-server that goes with the case."""
+    """redis-server that ends with the case."""
 
     def __init__(self, folder):
         data = folder / "redis-data"
@@ -101,7 +101,7 @@ class Server:
 
 
 def kill_group(process):
-    """Of a session of its own: by the id of the process that we started, and nobody else's."""
+    """Kills the processes of one session. Its ID is the process ID of a child of this runner."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -142,7 +142,7 @@ def copy_files(case, folder):
 
 
 def run_cmd(case, folder, programs):
-    """Exit status (None: out of time), standard output, standard error."""
+    """Returns exit status (None: timeout), standard output and standard error."""
     script = HERE / "helpers.sh", case / "cmd"
     out, err = folder / "stdout", folder / "stderr"
     with open(out, "wb") as stdout, open(err, "wb") as stderr:
@@ -160,7 +160,7 @@ def run_cmd(case, folder, programs):
 
 
 def verdict(case, folder, programs):
-    """What is wrong, as text; empty: nothing."""
+    """Returns the differences as text, empty if there are none."""
     copy_files(HERE / "common", folder)
     copy_files(case, folder)
     server = Server(folder)
@@ -189,7 +189,7 @@ def verdict(case, folder, programs):
 
 
 def shared_accounts(cases):
-    """Accounts that more than one case names: one may stop or count all processes of its own."""
+    """Returns the accounts that more than one case names. A case may stop or count all processes of its accounts."""
     users = {}
     for case in cases:
         for config in case.glob("*.toml"):
@@ -217,7 +217,7 @@ def run_case(case, top, programs, keep):
     folder.mkdir()
     try:
         return verdict(case, folder, programs)
-    except Exception as error:  # a case that can't be run has failed; the others go on
+    except Exception as error:  # a case that cannot run has failed; the other cases continue
         return f"{type(error).__name__}: {error}"
     finally:
         if not keep:

@@ -1,4 +1,4 @@
-// The real host of a configuration, on files in a temporary folder.
+// Real config host, on files in a temporary directory.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 namespace host_test {
 namespace {
 
-/// The real host, as if it were not root.
+/// Real host, as if the user were not root.
 class PlainHost : public SystemConfigHost {
  public:
   bool is_root() override { return false; }
@@ -26,7 +26,7 @@ class PlainHost : public SystemConfigHost {
 
 }  // namespace
 
-TEST_CASE("the real host reads files, and says why it can't") {
+TEST_CASE("the real host reads files, and returns a reason if it cannot") {
   const TempDir directory;
   PlainHost host;
   CHECK(host.read(directory.file("a", "text")).text == "text");
@@ -38,7 +38,7 @@ TEST_CASE("the real host reads files, and says why it can't") {
   CHECK(host.read(directory / "fifo").problem == "is not a regular file; must be one");
   CHECK(host.read(std::string("/a\0b", 4)).problem == "has a NUL byte in its name");
 
-  // Sparse: there is nothing to read, and nothing is read.
+  // Sparse file: it has no data, and none is read.
   const std::string large = directory.file("large", "");
   REQUIRE(::truncate(large.c_str(), off_t{100} << 20) == 0);
   CHECK(host.read(large).problem == "is larger than 16 MiB; no configuration is");
@@ -46,7 +46,7 @@ TEST_CASE("the real host reads files, and says why it can't") {
   CHECK(host.read(large).text.size() == std::size_t{16} << 20);
 }
 
-TEST_CASE("the real host finds files by pattern, in the order of their bytes") {
+TEST_CASE("the real host finds files by pattern, in byte order") {
   const TempDir directory;
   PlainHost host;
   for (const char* name : {"b.toml", "a.toml", "B.toml", "c.txt"}) directory.file(name, "");
@@ -55,7 +55,7 @@ TEST_CASE("the real host finds files by pattern, in the order of their bytes") {
   CHECK(host.glob(directory / "x*").empty());
 }
 
-TEST_CASE("the real host trusts what only root can write") {
+TEST_CASE("the real host trusts files that only root can write") {
   const TempDir directory;
   SystemConfigHost host;
   const std::string file = directory.file("f", "");

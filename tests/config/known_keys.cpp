@@ -1,4 +1,4 @@
-// For schema_check.py: what the parser knows, and what it says of given files.
+// Helper of schema_check.py: prints the keys known to the parser, and the errors in given files.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -12,7 +12,7 @@ using namespace w8y;
 
 namespace {
 
-/// Any account is there and any file is root's: the keys are checked, not this machine.
+/// Host on which each account exists and each file belongs to root: only keys are checked.
 class LenientHost : public SystemConfigHost {
  public:
   std::vector<std::string> glob(const std::string&) override { return {}; }
@@ -27,7 +27,8 @@ void print_keys() {
   }
 }
 
-/// A line for each of the files on standard input, which NUL bytes part: its mistakes, or nothing.
+/// Prints one line per file on standard input, separated by NUL bytes: its errors, or an empty
+/// line.
 void check_files() {
   const std::string all(std::istreambuf_iterator<char>(std::cin), {});
   LenientHost host;

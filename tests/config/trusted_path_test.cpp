@@ -1,4 +1,4 @@
-// Whose files root believes: every folder and every link on the way counts.
+// Files that root trusts: each directory and each link on the path counts.
 #include "core/trusted_path.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uid_t stranger = 61234;
 
-/// A folder of root's, by its real path.
+/// Directory of root, by its real path.
 class Place {
  public:
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + '/' + name; }
@@ -62,7 +62,7 @@ bool can_not_be_tried() {
 
 }  // namespace
 
-TEST_CASE("a file by its plain path, by links of root's, by dots, and relative") {
+TEST_CASE("a file is trusted by its plain path, through links of root, with dots, and relative") {
   if (can_not_be_tried()) return;
   const Place place;
   place.directory("a/b");
@@ -89,13 +89,13 @@ TEST_CASE("a file by its plain path, by links of root's, by dots, and relative")
   std::filesystem::current_path(before);
 }
 
-TEST_CASE("a link of somebody else's anywhere on the way") {
+TEST_CASE("a file is not trusted through a link of another user anywhere on the path") {
   if (can_not_be_tried()) return;
   const Place place;
   place.file("f");
   place.directory("theirs");
   give_away(place.link(place / "f", "theirs/link"));
-  // Of root's, in a folder of root's, and to a file of root's: what lies between is not.
+  // The first link, its directory and the file belong to root. A link between them does not.
   CHECK(has(problem(place.link("theirs/link", "through")),
             "is reached by the link " + (place / "theirs/link") + ", which belongs to user 61234"));
   give_away(place.link("f", "direct"));
@@ -104,7 +104,7 @@ TEST_CASE("a link of somebody else's anywhere on the way") {
   CHECK(has(problem(place / "dots/f"), "is reached by the link"));
 }
 
-TEST_CASE("a folder of somebody else's anywhere on the way, also behind a link, also by ..") {
+TEST_CASE("a file is not trusted below a directory of another user, even behind a link or ..") {
   if (can_not_be_tried()) return;
   const Place place;
   place.directory("theirs/inner");
@@ -120,14 +120,15 @@ TEST_CASE("a folder of somebody else's anywhere on the way, also behind a link, 
   open.directory("open", 0777);
   open.file("open/f");
   CHECK(has(problem(open / "open/f"), "which can be written by its group or others"));
-  // In a sticky folder nobody moves what is another's, and what is his own is not believed.
+  // In a sticky directory no user can move the files of others. A user's own files there are not
+  // trusted.
   open.directory("sticky", 01777);
   CHECK(problem(open.file("sticky/f")).empty());
   give_away(open.link(open / "sticky/f", "sticky/link"));
   CHECK(has(problem(open / "sticky/link"), "is reached by the link"));
 }
 
-TEST_CASE("what is no file, and links without an end") {
+TEST_CASE("a missing file, another type of file, and an endless link are refused") {
   if (can_not_be_tried()) return;
   const Place place;
   CHECK(problem(place / "none") == "not found");
@@ -146,7 +147,7 @@ TEST_CASE("what is no file, and links without an end") {
   CHECK(problem("/") == "is a directory; must be a file");
 }
 
-TEST_CASE("what was looked at is what is read, whatever has its name then") {
+TEST_CASE("a trusted file is read through its descriptor, even if its name is replaced") {
   if (can_not_be_tried()) return;
   const Place place;
   const std::string path = place.file("f", "checked");
@@ -162,7 +163,7 @@ TEST_CASE("what was looked at is what is read, whatever has its name then") {
   CHECK(why == "is larger than 3 bytes");
 }
 
-TEST_CASE("folders, and files of another user who is believed too") {
+TEST_CASE("directories are trusted, and files of one additional user") {
   if (can_not_be_tried()) return;
   const Place place;
   CHECK(open_trusted_directory(place.directory("d")).problem.empty());
@@ -200,7 +201,7 @@ TEST_CASE("root writes to a file in a directory of its own, and creates it with 
   CHECK(open_own_for_writing(place / "none/", WriteAs::append, 0640).error == EISDIR);
 }
 
-TEST_CASE("root writes to no file that another user chose") {
+TEST_CASE("root writes to no file that another user controls") {
   if (can_not_be_tried()) return;
   const Place place;
   const auto refusal = [](const std::string& path, WriteAs how) {

@@ -74,7 +74,7 @@ class Guide:
         return "\n".join(out)
 
     def inside(self, *command):
-        # All that is started there ends with the first process.
+        # All processes of the page end with the first process.
         return ["unshare", "--map-root-user", "--net", "--mount", "--pid", "--fork",
                 "--kill-child", "--mount-proc", *command]
 
@@ -86,7 +86,7 @@ class Guide:
         shutil.copy(transcript.__file__, self.folder / "transcript.py")
         programs = {str(path.parent): f"/mnt/programs{number}"
                     for number, path in enumerate(place.programs)}
-        # Programs that are built in /tmp stay visible there.
+        # Programs that were built in /tmp stay visible there.
         kept = "\n".join(f"mkdir {to} && mount --bind '{of}' {to}" for of, to in programs.items())
         steps = textwrap.dedent(f"""\
             set -e

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether etc/openapi.json is a document of OpenAPI 3.1, as far as can be said without its own schema.
+"""Checks that etc/openapi.json is a document of OpenAPI 3.1, as far as possible without the schema of OpenAPI.
 
-    openapi_check.py DOCUMENT SUPPORT-FOLDER
+    openapi_check.py DOCUMENT SUPPORT-DIRECTORY
 """
 import re
 import sys
@@ -13,7 +13,7 @@ from openapi import Document  # noqa: E402
 
 document = Document(sys.argv[1])
 problems = []
-# Objects whose members are not ours to name, by where they stand.
+# Locations of objects that may have any members.
 OPEN = re.compile(r"AnyBody|RunWanted|ItemWanted")
 PARTS = {"openapi", "info", "servers", "security", "paths", "components"}
 OPERATION = {"operationId", "summary", "description", "parameters", "requestBody", "responses", "security"}
@@ -36,7 +36,7 @@ def nodes(node, place=()):
 
 
 def schemas(node, place):
-    """A schema and those in it."""
+    """Yields a schema and its inner schemas."""
     if not isinstance(node, dict):
         return
     yield place, node

@@ -1,4 +1,4 @@
-"""Where everything is (run_etc.py sets it), and what several tests need."""
+"""Paths, which run_etc.py sets, and functions that several tests need."""
 import functools
 import re
 import subprocess
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "support"))
 from private_redis import wait_for  # noqa: E402,F401
 
 source = build = known_keys = checksum = None  # paths
-unit = manual = programs = None  # lists of them
+unit = manual = programs = None  # lists of paths
 
 
 def page(name):
@@ -18,37 +18,37 @@ def page(name):
 
 
 def says(*command, **more):
-    """Standard output of a program that must succeed."""
+    """Returns the standard output of a program, which must succeed."""
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60,
                           **more).stdout
 
 
 def catches(pid, signal):
-    """Whether the process has a handler for the signal."""
+    """Returns whether the process has a handler for the signal."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (signal - 1) & 1
 
 
 def mistakes(toml):
-    """What the parser says of a config; empty: nothing."""
+    """Returns the config errors that the parser reports, empty if there are none."""
     return says(known_keys, "--check", input=toml + "\0").strip()
 
 
 def long_options(help_text):
-    """Those that a help text lists, without their dashes."""
+    """Returns the long options in a help text, without their dashes."""
     return set(re.findall(r"(?m)^ +(?:-\w,? ?)?--([a-z][a-z0-9-]*)", help_text))
 
 
 def commands_of(help_text):
-    """Subcommands that a help text lists."""
+    """Returns the subcommands in a help text."""
     part = help_text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
     return set(re.findall(r"(?m)^  ([a-z][a-z-]*)", part))
 
 
 @functools.cache
 def help_texts(program):
-    """Of the program, and of each of its commands, by name; "" is the program itself, and a command
-    of a group has both names: "schedule set"."""
+    """Returns the help texts of the program and of each of its commands, by name. "" is the program, and a
+    command of a group has both names: "schedule set"."""
     texts = {"": says(program, "--help")}
     names = sorted(commands_of(texts[""]))
     for name in names:
@@ -58,7 +58,7 @@ def help_texts(program):
 
 
 class Folder:
-    """A temporary folder as a test's attribute."""
+    """Base of test cases with a temporary directory as attribute."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="w8y-etc-")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of what etc/ installs: example executors, man pages, completions, the systemd unit, and,
-with W8Y_TEST_INSTALL=1, the installation itself."""
+"""Tests of the files of etc/: example executors, man pages, completions, the systemd unit, and,
+with W8Y_TEST_INSTALL=1, the installation."""
 import argparse
 import sys
 import unittest

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Stands in for the client `mariadb`, as lists-from-mysql calls it: tables are in tables.json beside
-it. It answers and refuses as the client of MariaDB 10.11 does, with --batch and --skip-column-names."""
+"""Replaces the client `mariadb` for lists-from-mysql. Its tables are in tables.json beside it. Its output and
+errors are those of the client of MariaDB 10.11 with --batch and --skip-column-names."""
 import configparser
 import json
 import re
@@ -22,7 +22,7 @@ def refuse(statement, text):
 
 
 def login(file):
-    """Only the first argument is an option file."""
+    """Reads the option file. Only the first argument may name it."""
     if not file.startswith("--defaults-extra-file="):
         return {}
     path = file.partition("=")[2]
@@ -40,7 +40,7 @@ def answer(rows):
 
 
 def number(value):
-    """What a comparison makes of a text."""
+    """Returns the number as which MariaDB compares a text."""
     found = re.match(r"\s*-?\d+(\.\d+)?", str(value))
     return float(found[0]) if found else 0.0
 
@@ -52,7 +52,7 @@ def hexadecimal(value):
 def main():
     (HERE / "calls").open("a").write(json.dumps(sys.argv[1:]) + "\n")
     known = json.loads((HERE / "tables.json").read_text())
-    if "says" in known:  # whatever a test wants
+    if "says" in known:  # a test has set output and exit status
         sys.stdout.write(known["says"])
         end(known["exits"], known["complains"])
     said = login(sys.argv[1])

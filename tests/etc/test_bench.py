@@ -1,4 +1,4 @@
-"""scripts/bench: that it is whole. Nothing is measured here."""
+"""Tests that scripts/bench is complete. They measure nothing."""
 import os
 import re
 import shutil
@@ -29,7 +29,7 @@ class Bench(unittest.TestCase):
     def test_its_page_names_every_scenario_and_its_figures(self):
         page = (self.scripts / "benchlib" / "README.md").read_text()
         named = re.findall(r"(?m)^\| `([a-z_]+)` \|", page)
-        # One table says what each measures, the other what came of it.
+        # One table describes each scenario, the other has its results.
         self.assertEqual(sorted(named), sorted(2 * list(self.scenarios())))
 
     def test_finds_the_scripts_that_its_clients_run(self):
@@ -70,7 +70,7 @@ class Bench(unittest.TestCase):
             shutil.copytree(self.scripts, home / "scripts")
             tools = home / "tools"
             tools.mkdir()
-            # Nothing is installed, and the build fails: after that nothing is measured.
+            # Nothing is installed, and the build fails. Therefore nothing is measured.
             for name, does in {"dpkg-query": "echo install ok installed", "meson": "",
                                "ninja": "exit 1"}.items():
                 (tools / name).write_text(f'#!/bin/sh\necho {name} "$@" >>{home}/calls\n{does}\n')

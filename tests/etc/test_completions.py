@@ -1,10 +1,10 @@
-"""Completions: they parse, they know every option and no other, and bash's complete."""
+"""Tests of the completions: they parse, have exactly the existing options, and bash's version completes."""
 import re
 import unittest
 
 import place
 
-# A line is parted as readline does; what is behind the last blank is being completed.
+# Splits a line like readline does; the text after the last space is completed.
 BASH_TRY = r"""
 . /usr/share/bash-completion/bash_completion
 compopt() { :; }

@@ -1,4 +1,4 @@
-"""The example executors, called as w8yd calls them."""
+"""Tests of the example executors, called like w8yd calls them."""
 import json
 import os
 import random
@@ -10,9 +10,9 @@ import zlib
 
 import place
 
-# A stand-in: writes its last argument, and says so in the log.
+# Replaces a program: writes its last argument, and prints a log line.
 CONVERT = '#!/bin/sh\nfor last; do :; done\necho converting >&2\nprintf small >"$last"\n'
-# One that never ends by itself.
+# A program that never ends by itself.
 SLOW_CONVERT = '#!/bin/sh\nfor last; do :; done\n>"$last"\nexec sleep 600\n'
 
 GARBAGE = [
@@ -23,7 +23,7 @@ GARBAGE = [
 
 
 class Executor(place.Folder):
-    """What holds for each of them. A run is (exit status, messages, standard error)."""
+    """Tests that each executor passes. A run is (exit status, messages, standard error)."""
 
     version = "1.0"
 
@@ -51,7 +51,7 @@ class Executor(place.Folder):
         self.assertIsInstance(outcome.get("error"), str, outcome)
 
     def begin(self):
-        """A process in a group of its own, as w8yd starts it, that waits for its item."""
+        """Starts a process in its own group, like w8yd. It waits for its item."""
         process = subprocess.Popen([*self.command, "work", "id", "5"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment, cwd="/", start_new_session=True)
@@ -123,7 +123,7 @@ class Checksum(ExecutorOfOurs, unittest.TestCase):
 
 
 class Superman(Executor, unittest.TestCase):
-    """By superman's conventions, so without those that are w8y's own."""
+    """An executor by superman's conventions, without the extensions of w8y."""
 
     command = property(lambda self: [place.source / "executors/superman.py"])
     version = None

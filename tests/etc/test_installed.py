@@ -1,4 +1,4 @@
-"""`meson install` into a folder of its own: everything is in its place, and nothing else."""
+"""`meson install` into an empty directory puts each file into its directory, and no other files."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
-"""The example that prints lists from superman's table: with a stand-in for the client `mariadb`, and,
-with W8Y_TEST_LONG=1, the same cases with the real one and a MariaDB of its own."""
+"""Tests of the example that prints lists from superman's table: with a replacement of the client `mariadb`,
+and, with W8Y_TEST_LONG=1, with the real client and a MariaDB for the test."""
 import getpass
 import json
 import os
@@ -21,7 +21,7 @@ def row(number, name, *, ns=None, method=None, active=1, concurrency=1, executor
 
 
 class Asked(place.Folder):
-    """What holds for the stand-in and for the real client."""
+    """Tests that pass with the replacement and with the real client."""
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class Asked(place.Folder):
         return json.loads(ended.stdout)["lists"]
 
     def refuses(self, *words):
-        """The lines of standard error."""
+        """Returns the lines of standard error."""
         ended = self.ask(*words)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         lines = ended.stderr.splitlines()
@@ -78,7 +78,7 @@ class Asked(place.Folder):
         lists = self.lists()
         self.assertEqual([one["function"] for one in lists.values()], names)
         for prefix, one in lists.items():
-            # w8yd takes a final colon off the prefix.
+            # w8yd removes a final colon from the key prefix.
             self.assertEqual(prefix[:-1] if prefix.endswith(":") else prefix, one["function"])
 
     def test_which_rows_count(self):
@@ -154,7 +154,7 @@ class Asked(place.Folder):
 
 
 class StandIn(Asked, unittest.TestCase):
-    columns_in_any_case = False  # it has no opinion
+    columns_in_any_case = False  # the replacement is case-sensitive
 
     def setUp(self):
         self.tables = {}
@@ -171,7 +171,7 @@ class StandIn(Asked, unittest.TestCase):
         return ""
 
     def option_file(self, password=PASSWORD):
-        # A stand-in is no place for the escapes of option files.
+        # The replacement does not support escapes in option files.
         return self.write("option-file", f'[client]\nuser = "superman"\npassword = "{password}"\n', 0o600)
 
     def fill(self, database, table, rows, columns=None):
@@ -268,7 +268,7 @@ class MariaDb(Asked, unittest.TestCase):
         return os.environ["PATH"]
 
     def more_options(self):
-        # What a host's files may say: the program's own options go before them.
+        # A host's option files may have these. The options of the program override them.
         return f"socket = {self.home}/socket\n[mariadb-client]\nsafe-updates\nxml\nhtml\ntable\n"
 
     def fill(self, database, table, rows, columns=None):

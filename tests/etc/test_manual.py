@@ -1,4 +1,4 @@
-"""The man pages: well formed, complete, and with nothing in them that isn't so."""
+"""Tests of the man pages: well formed, complete, and without names that do not exist."""
 import json
 import re
 import socket
@@ -20,7 +20,7 @@ SECTIONS = {
     r"[hosts.\(dqPATTERN\(dq]": "hosts.PATTERN",
     r"[hosts.\(dqPATTERN\(dq.lists.PREFIX]": "hosts.PATTERN.lists",
 }
-NO_OPTIONS = {"caps", "stream"}  # of executors
+NO_OPTIONS = {"caps", "stream"}  # options of executors
 
 
 def plain(mdoc):
@@ -28,7 +28,7 @@ def plain(mdoc):
 
 
 def keys_of_page(text):
-    """{section: {key: default in TOML, or ""}}"""
+    """Returns {section: {key: default in TOML, or ""}}."""
     keys, section = {}, None
     for line in text.splitlines():
         if line.startswith((".Ss ", ".Sh ")):
@@ -51,12 +51,12 @@ def main_page_of(program):
 
 
 def group_pages_of(program):
-    """Pages of groups of subcommands, such as w8yctl-items.1."""
+    """Returns the pages of groups of subcommands, such as w8yctl-items.1."""
     return sorted(path for path in place.manual if re.fullmatch(rf"{program.name}-[a-z]+\.[18]", path.name))
 
 
 def page_of(program):
-    """All pages of a program as one text."""
+    """Returns all pages of a program as one text."""
     return "\n".join([main_page_of(program), *(path.read_text() for path in group_pages_of(program))])
 
 
@@ -156,7 +156,7 @@ class KeysPage(unittest.TestCase):
 
 
 class MigratingPage(unittest.TestCase):
-    """What others have is not ours to test; what we are said to have is there."""
+    """Keys and commands of w8y in w8y-migrating(7) exist. Those of other programs are not tested."""
 
     def setUp(self):
         self.text = place.page("w8y-migrating.7").read_text()
@@ -201,14 +201,14 @@ class MigratingPage(unittest.TestCase):
             "0 0 1 1 *": "2027-01-01T00:00:00Z",
         }
         friday = ("DTSTART:20260101T000000\nRRULE:", "--after", "1795169222", "-n", "1")
-        # It begins in the past, so that it does not depend on today.
+        # The schedule starts in the past, so that it does not depend on today.
         found = {line: place.says(ctl, "schedule", "next", "--rule", friday[0] + rule, *friday[1:]).strip()
                  for line, rule in rules.items()}
         self.assertEqual(found, expected)
 
 
 def members(json_value):
-    """The names of all members, however deep; but for tables, whose names are not ours."""
+    """Returns the names of all members at any depth, except in tables with arbitrary names."""
     if isinstance(json_value, list):
         return set().union(*map(members, json_value))
     if not isinstance(json_value, dict):
@@ -229,7 +229,7 @@ class ApiPage(place.Folder, unittest.TestCase):
         api = json.loads((place.source / "openapi.json").read_text())
         known = {(method.upper(), re.sub(r"\{\w+\}", "*", path))
                  for path, methods in api["paths"].items() for method in methods
-                 if path != "/" and not path.startswith("/page/")}  # told in a section of their own
+                 if path != "/" and not path.startswith("/page/")}  # described in another section
         self.assertGreater(len(known), 10)
         self.assertEqual(named, known)
 
@@ -241,12 +241,12 @@ class ApiPage(place.Folder, unittest.TestCase):
         return answer.status, json.loads(answer.read())
 
     def listens(self):
-        """Its socket is there a moment before somebody can connect."""
+        """Returns whether w8yd accepts connections, which it does a moment after it created its socket."""
         with socket.socket(socket.AF_UNIX) as sock:
             return sock.connect_ex(str(self.folder / "w8yd.sock")) == 0
 
     def run_w8yd(self):
-        """With a list that runs, one that has failed, and one that is paused."""
+        """Starts w8yd with an active list, a list with a failure, and a paused list."""
         config = self.write("w8y.toml", f"""
             [supervisor]
             status = ["unix:{self.folder}/w8yd.sock"]
@@ -286,7 +286,7 @@ class ApiPage(place.Folder, unittest.TestCase):
             status, answer = self.ask(method, path, body)
             self.assertEqual(status, expected, answer)
             found |= members(answer)
-        # What stands in the page as a word of a program.
+        # Words that the page marks as literals.
         named = set(re.findall(r"[a-z_]+", " ".join(re.findall(
             r"(?m)^\.(?:It )?Li (.*)$", self.text)).replace(r"\(dq", " ")))
         self.assertGreater(len(found), 50)

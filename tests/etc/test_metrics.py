@@ -1,4 +1,4 @@
-"""Alerts and the dashboard, by what promtool and a w8yd say."""
+"""Tests of the alerts and the dashboard with promtool and the metrics of a w8yd."""
 import json
 import re
 import shutil
@@ -27,12 +27,12 @@ source = "schedule"
 queues = "A"
 command = ["true", "{{}}"]
 """
-#: What Prometheus adds to each sample, and to histograms.
+#: Labels that Prometheus adds to each sample, and to histograms.
 ADDED = {"instance", "job", "le"}
 
 
 def metrics_in(text):
-    """By name, the labels that are there; of a histogram also the names of its parts."""
+    """Returns the labels by metric name. For a histogram, also under the names of its parts."""
     found = {}
     for name, kind in re.findall(r"(?m)^# TYPE (\w+) (\w+)$", text):
         found.setdefault(name, set())
@@ -45,7 +45,7 @@ def metrics_in(text):
 
 
 def used_in(expression):
-    """Names of metrics and of labels."""
+    """Returns the names of metrics and of labels."""
     names = set(re.findall(r"\b((?:w8y|process)_\w+)", expression))
     labels = set()
     for inside in re.findall(r"\{([^{}]*)\}", expression):
@@ -56,7 +56,7 @@ def used_in(expression):
 
 
 class Scrape:
-    """Of a w8yd that has run something of each kind."""
+    """The metrics of a w8yd that has run an item of each kind."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="w8y-metrics-"))

@@ -1,4 +1,4 @@
-"""etc/migrate/superman: what it makes of a superman.toml, and that w8yd takes that."""
+"""Tests of etc/migrate/superman: its output for a superman.toml, which w8yd must accept."""
 import json
 import os
 import re
@@ -80,7 +80,7 @@ class Migrate(place.Folder, unittest.TestCase):
                               env={"PATH": os.environ["PATH"], "LANG": "C"})
 
     def makes(self, text, *words):
-        """The configuration, and the lines of standard error without what each begins with."""
+        """Returns the config, and the lines of standard error without their common prefix."""
         ended = self.call(text, *words)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.toml = ended.stdout
@@ -98,7 +98,7 @@ class Migrate(place.Folder, unittest.TestCase):
         return self.notes(ended)
 
     def check(self, toml=None, path=""):
-        """What w8yd says of it, with a `mariadb` that has one function."""
+        """Runs w8yd --check on the config, with a `mariadb` that has one function."""
         w8yd = next(program for program in place.programs if program.name == "w8yd")
         config = self.write("w8y.toml", toml or self.toml)
         return subprocess.run([w8yd, "--config", config, "--check"], capture_output=True, text=True,
@@ -124,7 +124,7 @@ class Migrate(place.Folder, unittest.TestCase):
             "lists_from": [{"command": [
                 example, "--defaults-extra-file=/etc/w8y-mysql.cnf", "--database=fleet",
                 "--table=archive.pure_gearman_functions"]}]})
-        # A line each, with what to do.
+        # One line for each setting, with the remedy.
         self.assertEqual([note.partition(": ")[0] for note in notes], [
             "gearman.servers", "gearman.debug", "verbose", "worker.max_buffer", "worker.env.no-name",
             "worker.env.W8Y_HOST", "worker.nice", "mysql.ssl", "mysql.host, port, user, password",
@@ -146,7 +146,7 @@ class Migrate(place.Folder, unittest.TestCase):
             "functions[2].concurrency: is not there; 1 here",
             "functions[3].speed: is not known to be a setting of superman; left out"])
         self.assertEqual(made["gearman"], {"servers": ["127.0.0.1:4730"]})
-        # As much as superman took without a setting.
+        # The limit of superman without a setting.
         self.assertEqual(made["defaults"]["max_line"], "128MiB")
 
     def test_nothing_to_say_about_what_is_the_same(self):
@@ -266,7 +266,7 @@ class Migrate(place.Folder, unittest.TestCase):
         rows += [[number, f"f{number}", 1, 1, "/bin/sh"] for number in range(3, 101)]
         self.write("tools/tables.json", json.dumps({"password": "secret", "tables": {"fleet": {
             "gearman_functions": {"columns": [[name, "text"] for name in columns], "rows": rows}}}}))
-        # Nobody else may be able to write the program, if we are root.
+        # If the test runs as root, no other user may be able to write the program.
         program = self.write("lists-from-mysql", (place.source / "examples/lists-from-mysql").read_text(),
                              0o755)
         self.makes({"mysql": {"user": "superman", "password": "secret", "database": "fleet"}},
@@ -274,7 +274,7 @@ class Migrate(place.Folder, unittest.TestCase):
         self.toml = self.toml.replace("[[lists_from]]\n", '[[lists_from]]\ntimeout = "2m"\n')
         path = f"{self.folder}/tools:"
         self.assert_right("ends:: ", "f100: ", path=path)
-        # A mistake in the table is one of the configuration, with its row.
+        # An error in the table is a config error with its row.
         tables = json.loads((self.folder / "tools/tables.json").read_text())
         tables["tables"]["fleet"]["gearman_functions"]["rows"][1][1] = None
         self.write("tools/tables.json", json.dumps(tables))
@@ -284,7 +284,7 @@ class Migrate(place.Folder, unittest.TestCase):
                       "row 2: has no name", ended.stderr)
 
     def test_what_it_says_is_there(self):
-        """Keys that are told stand in the manual, and every one that it writes is known."""
+        """Keys in messages are in the manual, and all written keys are known."""
         known = {line.split("\t")[1] for line in place.says(place.known_keys).splitlines()}
         for text in (EVERYTHING, FUNCTIONS):
             self.makes(text)

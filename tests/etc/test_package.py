@@ -1,5 +1,5 @@
-"""etc/debian and etc/container: whole, and of one mind with all else. scripts/package makes and tries
-what they are for."""
+"""Tests that etc/debian and etc/container are complete and agree with the rest of the repository.
+scripts/package builds and tests the package and the image."""
 import json
 import re
 import subprocess
@@ -116,7 +116,7 @@ class Debian(unittest.TestCase):
         self.assertRegex(users, rf"(?m)^u {user} ")
         for kind in ("Runtime", "State", "Logs"):
             self.assertRegex(unit, rf"(?m)^{kind}Directory=w8y$")
-        # With run-as.conf they are root's: nothing else may hand them to another user.
+        # With run-as.conf, root owns them: no other file may give them to another user.
         self.assertNotRegex(directories, r"(?m)^[dDevQqzZ]")
 
 
@@ -172,7 +172,7 @@ class Container(unittest.TestCase):
         self.assertLessEqual(set(w8yd["depends_on"]), services.keys())
         user, _, group = self.last.last("USER").partition(":")
         self.assertIn(f"/run/w8y:uid={user},gid={group},", w8yd["tmpfs"][0])
-        # As the unit's, which has its own test.
+        # As in the unit, which has its own test.
         stop = re.search(r"(?m)^TimeoutStopSec=(\d+s)$", place.unit[0].read_text())[1]
         self.assertEqual(w8yd["stop_grace_period"], stop)
         url = re.search(r'(?m)^url = "redis://(\w+):6379"$', (self.folder / "w8y.toml").read_text())[1]

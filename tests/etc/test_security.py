@@ -26,7 +26,7 @@ class Claims(unittest.TestCase):
                     self.assertTrue(words in text, "not there")
 
     def test_every_paragraph_of_claims_has_a_test(self):
-        """From one section to the next: at least one."""
+        """Each section has at least one test."""
         sections = re.split(r"^\.Ss ", PAGE.read_text(), flags=re.M)[1:]
         without = [text.splitlines()[0] for text in sections if '\\" test:' not in text]
         self.assertEqual(without, [])

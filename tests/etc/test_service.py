@@ -1,4 +1,4 @@
-"""The systemd unit: it verifies, fits the defaults of the config, and its ExecStop waits."""
+"""Tests of the systemd unit: it verifies, agrees with the defaults of the config, and its ExecStop waits."""
 import json
 import re
 import signal
@@ -58,7 +58,7 @@ class Service(place.Folder, unittest.TestCase):
                 self.assertEqual((verified.returncode, said), (0, []))
 
     def test_what_is_not_hardened_has_its_reason(self):
-        """Each finding of `systemd-analyze security` is named in the unit, with what it would cost."""
+        """The unit names each finding of `systemd-analyze security`, with the cost of its remedy."""
         unit = self.write("w8yd.service", self.text)
         done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=50",
                                "--no-pager", "--json=short", unit],
@@ -88,7 +88,7 @@ class Service(place.Folder, unittest.TestCase):
         drained = self.folder / "drained"
         main = subprocess.Popen(["/bin/sh", "-c", f"trap 'sleep 0.3; >{drained}; exit' TERM; "
                                                   f"while :; do sleep 0.05; done"])
-        threading.Thread(target=main.wait).start()  # or it would stay as a zombie
+        threading.Thread(target=main.wait).start()  # reaps the process, which else stays as a zombie
         self.addCleanup(main.kill)
         place.wait_for(lambda: place.catches(main.pid, signal.SIGTERM), what="it catches SIGTERM")
         self.assertEqual(self.stop(main.pid).returncode, 0)

@@ -23,7 +23,7 @@ VARIES = [
 
 
 def commands(text):
-    """Each command with the lines of its output."""
+    """Returns each command with the lines of its output."""
     found = []
     for language, block in re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", text):
         if language or not block.startswith("$ "):
@@ -44,7 +44,7 @@ def commands(text):
 
 
 def constant(lines, more=()):
-    """The lines with a word in place of each text that varies. Widths of columns vary, too."""
+    """Returns the lines with a word in place of each text that varies. Column widths vary, too."""
     text = "\n".join(" ".join(line.split()) for line in lines)
     for pattern, word in [*more, *VARIES]:
         text = re.sub(pattern, word, text)

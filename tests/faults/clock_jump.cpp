@@ -1,5 +1,5 @@
-// Preloaded into a program. Its wall clock differs by as many seconds as the file $CLOCK_JUMP holds
-// (a 64-bit number, which can change at any time). Other clocks are not changed.
+// Library to preload. It shifts the wall clock of a program by the number of seconds in the file
+// $CLOCK_JUMP (a 64-bit number, which may change at any time). Other clocks are not changed.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-"""A way to Redis that replaces single replies."""
+"""A relay to Redis that replaces single replies."""
 import collections
 import threading
 
@@ -14,7 +14,7 @@ def text(content):
 
 
 def read_reply(stream):
-    """One reply, as it is on the wire."""
+    """Returns one reply, as the bytes of the protocol."""
     line = stream.readline()
     if not line:
         raise EOFError
@@ -38,17 +38,17 @@ class Forger(Relay):
 
     def __init__(self, path, server):
         self.lock = threading.Lock()
-        self.forged = None  # a word of the command, and the reply
+        self.forged = None  # (start of the command, forged reply)
         self.sent = False
         super().__init__(path, server)
 
     def forge(self, word, reply):
-        """The next reply to a command that starts so, or to a script ("EVAL"), is this one."""
+        """Replaces the reply to the next command that starts with `word`. For scripts, `word` is "EVAL"."""
         with self.lock:
             self.forged, self.sent = (word, reply), False
 
     def is_sent(self):
-        """All of it, or as much as w8yd has read before it closed the connection."""
+        """Whether the reply was sent, completely or until w8yd closed the connection."""
         return self.sent
 
     def _begin(self):
@@ -79,5 +79,5 @@ class Forger(Relay):
             if not self.forged or not words[0].upper().startswith(self.forged[0].encode()):
                 return None
             reply, self.forged = self.forged[1], None
-        # A script repeats the number of its call.
+        # A script also returns the number of its call.
         return b"*2\r\n:" + words[-1] + b"\r\n" + reply if words[0].startswith(b"EVAL") else reply

@@ -1,7 +1,7 @@
-"""What the fault tests stand on: a Redis and hosts of their own, and the journal's truth.
+"""Base of the fault tests: a Redis and hosts for each test, and the journal of the runs.
 
-Nothing here believes w8yd: what ran is read from the journal that the executors wrote, what is
-locked from Redis.
+The tests do not trust w8yd: they read runs from the journal that the executors write, and locks from
+Redis.
 """
 import collections
 import contextlib
@@ -20,13 +20,13 @@ from record import PATIENCE_US, RunRecord
 
 
 class Host:
-    """One w8yd with a config of its own."""
+    """One w8yd with its config."""
 
     def __init__(self, world, name, config, *, url=None, redis="", supervisor="", drain="5s",
                  within=(), env=None, prepare=None, ready=True):
         """`redis`, `supervisor`: more lines of these tables. `within`: a command before w8yd.
         `prepare`: called in the new process before w8yd is executed. `ready`: whether to wait
-        for its log to say so, on standard error."""
+        until its log, on standard error, has "ready"."""
         self.world, self.name = world, name
         self.url = url or world.redis.url
         self.redis, self.supervisor = redis, supervisor
@@ -69,7 +69,7 @@ class Host:
         return "info: ready" in self.log(self.skip)
 
     def log(self, since=0):
-        """What it has logged; `since` a length of the log."""
+        """Returns the log from position `since`."""
         with open(self.out, "rb") as log:
             log.seek(since)
             return log.read().decode(errors="replace")
@@ -78,7 +78,7 @@ class Host:
         return self.out.stat().st_size
 
     def complaints(self, since):
-        """Lines that are more than info, but not the executors' own."""
+        """Returns log lines above the level info."""
         return [line for line in self.log(since).splitlines()
                 if re.search(r"\b(warning|warn|error):", line)]
 
@@ -86,18 +86,18 @@ class Host:
         os.kill(self.process.pid, number)
 
     def kill(self):
-        """SIGKILL, as a crash would be. Returns when it was gone."""
+        """Kills w8yd with SIGKILL, like a crash. Returns the time at which the process had ended."""
         self.process.kill()
         self.process.wait()
         return now_us()
 
     def stop(self, limit=60):
-        """SIGTERM; its exit status."""
+        """Stops w8yd with SIGTERM. Returns its exit status."""
         if self.process.poll() is None:
             self.process.terminate()
         return self.process.wait(limit)
 
-    # ---- what the kernel says about it
+    # ---- data of the kernel
 
     def resident_mib(self):
         with open(f"/proc/{self.process.pid}/statm") as statm:
@@ -111,7 +111,7 @@ class Host:
 
 
 class World:
-    """A folder, a Redis, hosts, a journal; all gone at the end."""
+    """A directory, a Redis, hosts and a journal. All are removed at the end."""
 
     def __init__(self, setup, *redis_options, within=(), forget=False):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="w8y-faults-"))
@@ -157,14 +157,14 @@ class World:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def host(self, name, config=None, *, how=None, **settings):
-        """A w8yd that is ready. `how`: arguments of Host; `settings`: of list_config."""
+        """Starts a w8yd and waits until it is ready. `how`: arguments of Host; `settings`: of list_config."""
         host = Host(self, name, config if config is not None else self.list_config(**settings),
                     **(how or {}))
         self.hosts.append(host)
         return host.start()
 
     def wrapper(self, *options, work_ms=25):
-        """A w8y that runs the journal."""
+        """Starts a w8y whose program writes the journal."""
         process = subprocess.Popen(
             [str(self.bin / "src/app/w8y"), "-u", self.redis.url, "-e", "ITEM", *options,
              self.executor],
@@ -204,7 +204,7 @@ class World:
         assert max(found.values()) == 1, f"items doubled: {found}"
 
     def locks(self, prefix="work"):
-        """Locks of runs, by item."""
+        """Returns the locks of runs, by item."""
         found = {}
         with self.redis.wire() as wire:
             for key in wire.ask("KEYS", f"{prefix}:lock:*"):
@@ -214,14 +214,14 @@ class World:
         return found
 
     def runs(self):
-        """Every run of the journal, in order of start."""
+        """Returns every run of the journal, in order of start."""
         return self.record.read().runs
 
     def runs_since(self, when):
         return [run for run in self.runs() if run.start > when]
 
     def overlaps(self):
-        with contextlib.suppress(AssertionError):  # what isn't decided by then is an overlap
+        with contextlib.suppress(AssertionError):  # pairs that are undecided then count as overlaps
             wait_for(lambda: not self.record.read().undecided(), PATIENCE_US / 1e6)
         return self.record.overlaps()
 
@@ -230,13 +230,13 @@ class World:
         wait_for(lambda: self.record.read().count >= before + more, limit, what)
 
     def stop(self):
-        """Ends every host; asserts that it ended well."""
+        """Stops every host, and asserts that its exit status is 0."""
         for host in self.hosts:
             status = host.stop()
             assert status == 0, f"{host.name} ended with {status}: {host.log()[-2000:]}"
 
     def children(self):
-        """Processes of the journal's executor that are alive, in this world."""
+        """Returns the PIDs of this world's executors that are alive."""
         alive = []
         for entry in pathlib.Path("/proc").iterdir():
             if not entry.name.isdigit():

@@ -1,41 +1,41 @@
-"""Rows of the fault matrix: what one is, and the table they are printed in."""
+"""Rows of the fault matrix, and the table in which they are printed."""
 import dataclasses
 import textwrap
 
 
 class Skip(Exception):
-    """This row can't be run here; says why."""
+    """A row cannot run on this machine. The text has the reason."""
 
 
 @dataclasses.dataclass
 class Setup:
-    """What a row is given."""
+    """Arguments of a row."""
     bin: str
     scale: int = 1
     seed: str = "1"
-    sanitized: bool = False  # sanitizers keep what was freed: memory is not compared then
+    sanitized: bool = False  # sanitizers keep freed memory, so rows do not compare memory
     lines: list = dataclasses.field(default_factory=list)
 
     def line(self, fault, figures, promise=""):
-        """One more line of the table under the row's own."""
+        """Adds a line to the table, below the row's own line."""
         self.lines.append(("passed", fault, figures, promise))
 
     def part(self, fault, promise, measure):
-        """A part of a row that has a line of its own: a failure there doesn't end the row."""
+        """Measures a part of a row with its own line. If it fails, the row continues."""
         try:
             self.line(fault, measure(), promise)
         except Late as error:
             self.lines.append(("late", fault, {"LATE": problem(error)}, promise))
-        except Exception as error:  # told in the table
+        except Exception as error:  # the table shows it
             self.lines.append(("failed", fault, {"FAILED": problem(error)}, promise))
 
 
 class Late(AssertionError):
-    """A promise about time was not kept: by w8yd, or by a machine that had other things to do."""
+    """A time limit was exceeded: by w8yd, or because the machine was busy."""
 
 
 def in_time(kept, what):
-    """Asserts a promise about time."""
+    """Asserts a time limit."""
     if not kept:
         raise Late(what)
 
@@ -51,19 +51,19 @@ class Row:
     fault: str
     promise: str
     run: object
-    alone: bool  # it measures time closely, or keeps the processors busy
-    sanitized: bool  # worth its time in the build with sanitizers too
-    limit: int  # seconds at scale 1 after which it has failed
+    alone: bool  # it measures short times, or keeps the processors busy
+    sanitized: bool  # it also runs in the build with sanitizers
+    limit: int  # seconds at scale 1, after which it has failed
 
 
 def row(fault, promise, *, alone=False, sanitized=False, limit=180):
-    """Makes a function of a Setup a row. It returns its figures, and asserts its promise."""
+    """Makes a row from a function of a Setup, which returns the results and asserts the expectation."""
     def made(run):
         return Row(run.__name__, fault, promise, run, alone, sanitized, limit)
     return made
 
 
-# ---- the table
+# ---- table
 
 WIDTHS = (34, 62, 36, 6)
 
@@ -74,7 +74,7 @@ def text_of(figures):
 
 
 def table_line(*cells):
-    """Lines of a table's row: cells are wrapped in their columns."""
+    """Returns the lines of a row of the table. Cells are wrapped in their columns."""
     wrapped = [textwrap.wrap(cell, width, break_on_hyphens=False, subsequent_indent="  ") or [""]
                for cell, width in zip(cells, WIDTHS)]
     return "\n".join(
@@ -84,5 +84,5 @@ def table_line(*cells):
 
 
 def table_head():
-    return (table_line("fault", "figures", "promise", "s") + "\n"
+    return (table_line("fault", "results", "expected", "s") + "\n"
             + "  ".join("-" * width for width in WIDTHS))

@@ -1,6 +1,6 @@
-"""Two network namespaces with a cable between them, for the test alone.
+"""Two network namespaces with a cable between them, for one test.
 
-They have no names and hang on two processes: whatever becomes of the test, they go with these.
+They have no names and belong to two processes, so that they end with these, even if the test is killed.
 """
 import os
 import shutil
@@ -9,11 +9,11 @@ import subprocess
 from matrix import Skip
 from private_redis import die_with_parent, wait_for
 
-SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # documentation addresses, known in these two only
+SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # documentation addresses, used only in these namespaces
 
 
 class Cable:
-    """A namespace for the server, one for a client; cut() pulls the plug: no reset is seen."""
+    """A namespace for the server and one for a client. cut() interrupts the cable without a reset."""
 
     def __init__(self):
         if os.geteuid() != 0:
@@ -51,7 +51,7 @@ class Cable:
         return ["nsenter", f"--net=/proc/{self.client}/ns/net"]
 
     def cut(self):
-        # At the server's end: the client keeps its address and route, and hears nothing.
+        # The server's end is switched off: the client keeps its address and route, and receives nothing.
         self._in(self.server, "ip", "link", "set", "cable", "down")
 
     def mend(self):

@@ -1,4 +1,4 @@
-"""Something is wrong with Redis for a while: how work goes on afterwards."""
+"""Temporary faults of Redis, and how work continues after them."""
 import time
 
 from harness import now_us, wait_for
@@ -6,9 +6,9 @@ from matrix import in_time
 
 KEY_EXPIRY_S = 2
 SETTINGS = dict(work_ms=30, concurrency=3, key_expiry=f"{KEY_EXPIRY_S}s")
-# So that what is lost on the way is missed within the time of a test.
+# Short timeouts, so that w8yd detects lost data within the time of a test.
 TIMEOUTS = 'connect_timeout = "1s"\ncommand_timeout = "1s"'
-MOST_LINES = 2  # one when it begins, one when it is over
+MOST_LINES = 2  # one at the start of the outage, one at its end
 
 
 def worst(measured):
@@ -16,7 +16,7 @@ def worst(measured):
 
 
 class Outages:
-    """A world whose hosts are at work while faults come and go."""
+    """A world whose hosts run items while faults start and end."""
 
     def __init__(self, setup, world, items):
         self.setup, self.world, self.items = setup, world, items
@@ -24,10 +24,10 @@ class Outages:
 
     def __call__(self, fault, begin, end, hold=0.7, limit=2.0, stops_work=True,
                  most_lines=MOST_LINES):
-        """A line of the table: the worst of as many times as the scale says. `limit`: seconds from
-        the fault's end until work goes on."""
+        """Adds a line of the table with the worst of `scale` measurements. `limit`: seconds from the
+        fault's end until work continues."""
         self.setup.part(
-            fault, f"work goes on ≤ {limit:g} s, all items ≤ {limit + KEY_EXPIRY_S:g} s, log "
+            fault, f"work continues ≤ {limit:g} s, all items ≤ {limit + KEY_EXPIRY_S:g} s, log "
             f"lines ≤ {most_lines}",
             lambda: worst([self._measure(begin, end, hold, limit, stops_work, most_lines)
                            for _ in range(self.setup.scale)]))
@@ -35,7 +35,7 @@ class Outages:
     def _measure(self, begin, end, hold, limit, stops_work, most_lines):
         world = self.world
         world.wait_runs(5, what="work before the fault")
-        # Told a little after the first runs, together with others if there are any.
+        # This line is coalesced, so it follows a little after the first runs.
         for host in world.hosts:
             wait_for(lambda host=host: "served" in host.log(), what="the list's line in the log")
         sizes = {host: host.log_size() for host in world.hosts}
@@ -49,13 +49,13 @@ class Outages:
         ended = now_us()
         patience = 20 + limit
         first = wait_for(lambda: next(iter(world.runs_since(ended)), None), patience,
-                         "work to go on")
+                         "work to continue")
         wait_for(lambda: {r.item for r in world.runs_since(ended)} == self.items, patience,
                  "all items to run again")
         all_ran = (now_us() - ended) / 1e6
         pause = (first.start - ended) / 1e6
         said = max((host.log(since).splitlines() for host, since in sizes.items()), key=len)
-        # The end of the trouble before may have been told only now.
+        # The line for the end of the previous outage may have been logged only now.
         said = said[1:] if said and "info: Redis available again" in said[0] else said
         lines = len(said)
         world.check_items(self.items)
@@ -65,15 +65,15 @@ class Outages:
             assert host.process.poll() is None, f"{host.name} ended: {host.log()[-1000:]}"
         assert overlaps == 0, world.overlaps()[-overlaps:]
         assert lines <= most_lines, "\n".join([f"{lines} log lines", *said])
-        # What was claimed before may begin yet; after 200 ms it has.
-        in_time(not stops_work or during == 0, f"{during} runs began while it lasted")
-        in_time(pause <= limit, f"work went on after {pause:.2f} s")
+        # Items that were claimed before the fault may still start. After 200 ms all have started.
+        in_time(not stops_work or during == 0, f"{during} runs started during the outage")
+        in_time(pause <= limit, f"work continued after {pause:.2f} s")
         in_time(all_ran <= limit + KEY_EXPIRY_S, f"all items had run after {all_ran:.2f} s")
-        return {"goes on after s": round(pause, 2), "all items s": round(all_ran, 2),
+        return {"continues after s": round(pause, 2), "all items s": round(all_ran, 2),
                 "lost 0, overlaps": 0, "log lines": lines, "runs meanwhile": during}
 
     def over(self):
-        """At the end of a row."""
+        """Checks the state at the end of a row."""
         self.world.stop()
         locks = self.world.locks()
         assert not locks, f"locks left: {locks}"

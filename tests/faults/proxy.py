@@ -1,4 +1,4 @@
-"""A way to Redis that spoils what comes back."""
+"""A relay to Redis that damages replies."""
 import os
 import random
 import socket
@@ -60,14 +60,14 @@ class Relay:
 
 
 class Proxy(Relay):
-    """Listens on a unix socket, and passes on to another. `mode` says what becomes of replies:
+    """Listens on a unix socket, and forwards to another. `mode` defines what happens to the data:
 
     pass     unchanged
-    half     each connection brings some bytes more, and then nothing
-    cut      each connection brings some bytes more, and is closed in the middle
-    garbage  random bytes in place of replies
-    dribble  a byte at a time
-    deaf     what is sent isn't read
+    half     each connection forwards some more bytes of replies, and then nothing
+    cut      each connection forwards some more bytes of replies, and is closed in the middle
+    garbage  random bytes replace replies
+    dribble  replies are forwarded one byte at a time
+    deaf     requests are not read
     """
 
     def __init__(self, path, server, seed):
@@ -82,7 +82,7 @@ class Proxy(Relay):
             server.sendall(data)
 
     def _down(self, client, server):
-        left = self.random.randrange(1, 400)  # bytes until a half or a cut connection is spoilt
+        left = self.random.randrange(1, 400)  # bytes until a half or cut connection is damaged
         while data := server.recv(65536):
             mode = self.mode
             if mode in ("half", "cut"):

@@ -1,13 +1,13 @@
-"""What the journal says: which runs there were, from when to when, and which overlapped."""
+"""Reads the journal: the runs, their start and end, and which runs overlapped."""
 
 
 PATIENCE_US = 1_000_000
 
 
 class Run:
-    """A run as its executor wrote it down. `end` when it was done. Of its witness: `alive` when it
-    is known to have lived last, `died` when it was seen gone (never too early, but later where the
-    processors are busy). Times in microseconds of CLOCK_BOOTTIME."""
+    """A run as its executor recorded it. `end`: its recorded end. Its witness records `alive`, the
+    last time at which the run certainly lived, and `died`, when the end was noticed (never too early, but
+    later if the processors are busy). Times in microseconds of CLOCK_BOOTTIME."""
 
     __slots__ = ("item", "host", "run", "fence", "pid", "start", "end", "alive", "died")
 
@@ -18,7 +18,7 @@ class Run:
 
     @property
     def over(self):
-        """Until when it has worked for sure; None while it may work."""
+        """Time until which it certainly worked; None while it may still work."""
         return self.end if self.end is not None else self.alive
 
     def __repr__(self):
@@ -26,7 +26,8 @@ class Run:
 
 
 class RunRecord:
-    """Reads on where it stopped. With `forget`, runs that can't overlap any more are dropped."""
+    """The runs of a journal; each read() continues at the end of the last. `forget` drops runs that can no
+    longer overlap."""
 
     def __init__(self, path, forget=False):
         self.path, self.forget = path, forget
@@ -36,10 +37,10 @@ class RunRecord:
         self.count = 0
         self.by_id = {}
         self.last = {}
-        self.pairs = []  # (earlier, later) runs of an item whose earlier end isn't known yet
+        self.pairs = []  # (earlier, later) runs of an item if the end of the earlier is not known yet
         self.overlapping = []
         self.marked = self.after_mark = None
-        self.fences_back = 0  # a later run of an item whose fence isn't greater
+        self.fences_back = 0  # number of runs whose fence is not greater than that of an earlier run of the item
 
     def read(self):
         data = self.partial + self.file.read()
@@ -65,7 +66,7 @@ class RunRecord:
             del self.by_id[run_id]
 
     def mark(self, when):
-        """From now on, `after_mark` is when the first run after that time began, if one has."""
+        """Sets `after_mark` to the start of the first later run, as soon as there is one."""
         self.marked, self.after_mark = when, None
 
     def _started(self, run):
@@ -87,13 +88,13 @@ class RunRecord:
             self.overlapping.append((before, run))
 
     def undecided(self):
-        """Whether there are runs that began, and it isn't known whether the one before was over."""
+        """Returns whether a run has started of an item whose previous run may still work."""
         self._decide()
         return bool(self.pairs)
 
     def overlaps(self, now=None):
-        """Pairs of runs of one item at the same time. Until `now` a moment has passed, a run before
-        that isn't over gets the benefit of the doubt: its witness may be on the way."""
+        """Returns pairs of runs of one item at the same time. With `now`, a pair whose first run has not
+        ended counts only PATIENCE_US after the second start, because the witness may be late."""
         self._decide()
         return self.overlapping + [(before, run) for before, run in self.pairs
                                    if now is None or now > run.start + PATIENCE_US]

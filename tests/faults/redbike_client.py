@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client, a dispatcher and a worker that do to Redis what Redbike 0.13 does, step by step.
+"""A client, a dispatcher and a worker that execute the steps of Redbike 0.13 in Redis.
 
     redbike_client.py SOCKET PREFIX set JOB SCHEDULE
     redbike_client.py SOCKET PREFIX unset JOB
@@ -7,11 +7,11 @@
     redbike_client.py SOCKET PREFIX dispatch [--timefile FILE]
     redbike_client.py SOCKET PREFIX work QUEUES [--timeout SECONDS] [--run SECONDS]
 
-dispatch and work go on until HALT. A worker writes a line per run, `job tag`. What a job does is in
-its name: one that begins with "stop", "unset" or "boom" ends so, one that begins with "later" asks
-for a backoff of 60 seconds.
+dispatch and work continue until HALT. A worker prints one line per run, `job tag`. The name of a job
+defines its outcome: a name that starts with "stop", "unset" or "boom" has this outcome, and a name that
+starts with "later" requests a backoff of 60 seconds.
 
-Two of its steps are not one, as there: a job leaves the timeline, and then enters its queue.
+As in Redbike, dispatch takes two steps: a job leaves the timeline, and then enters its queue.
 """
 import argparse
 import calendar
@@ -163,7 +163,7 @@ class Redbike:
             if self.let_go(job, tag):
                 schedule = self.ask("HGET", self.schedules, job)
                 self.act(job, None if schedule is None else schedule.decode(), backoff)
-        except Exception:  # noqa: BLE001: whatever a worker raises
+        except Exception:  # noqa: BLE001: any exception of a worker
             self.status(job, "DIE")
             self.let_go(job, tag)
 

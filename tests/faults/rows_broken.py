@@ -1,11 +1,11 @@
-"""Replies that don't come whole."""
+"""Damaged replies."""
 from harness import World
 from matrix import row
 from outage import SETTINGS, TIMEOUTS, Outages
 from proxy import Proxy
 
 
-@row("replies spoilt on the way", "it comes back by itself", sanitized=True)
+@row("damaged replies", "recovers without help", sanitized=True)
 def broken_replies(setup):
     with World(setup) as world:
         items = world.fill([f"i{i}" for i in range(8)])
@@ -19,10 +19,10 @@ def broken_replies(setup):
                 proxy.mode = name
             return switch
 
-        # What was stalled at the end of the fault is missed after command_timeout.
+        # w8yd detects a connection without replies after command_timeout.
         outage("half a reply, then nothing", mode("half"), mode("pass"), hold=1.5, limit=3.5,
                stops_work=False)
-        outage("cut in the middle", mode("cut"), mode("pass"), hold=1, stops_work=False)
+        outage("closed in the middle of a reply", mode("cut"), mode("pass"), hold=1, stops_work=False)
         outage("garbage", mode("garbage"), mode("pass"), limit=3.5)
         outage("byte by byte", mode("dribble"), mode("pass"), hold=1, stops_work=False)
         outage("requests not read", mode("deaf"), mode("pass"), hold=1.5, limit=3.5)

@@ -9,7 +9,7 @@ from matrix import Skip, in_time, row
 
 
 class JumpingClock:
-    """A file that the preloaded library reads the offset from."""
+    """A file with the offset that the preloaded library reads."""
 
     def __init__(self, home, programs):
         self.path = home / "clock"
@@ -23,10 +23,10 @@ class JumpingClock:
         self.map[:] = struct.pack("q", seconds)
 
 
-@row("clock back and forth by an hour", "early expiries 0, renewals missed 0, overlaps 0")
+@row("clock changed by one hour, forward and back", "early expiries 0, renewals missed 0, overlaps 0")
 def clock_jumps(setup):
     if setup.sanitized:
-        raise Skip("the sanitizers want to be loaded first")
+        raise Skip("the sanitizers must be loaded first")
     with World(setup) as world:
         clock = JumpingClock(world.home, world.bin)
         items = world.fill(["short", "other"])
@@ -39,12 +39,12 @@ def clock_jumps(setup):
         held = wait_for(lambda: next((r for r in world.runs() if r.item == "held"
                                       and world.locks("long")), None), what="a long run")
         world.host("two", config, how=how)
-        shown = []  # the time of day that the logs show after each jump
+        shown = []  # time of day in the logs after each jump
         least, worst_rest = 2000, 0
         for jump in (3600, 0, -3600, 0) * setup.scale:
             since = one.log_size()
             clock.jump(jump)
-            one.signal(signal.SIGUSR2)  # a reload is logged, with the time
+            one.signal(signal.SIGUSR2)  # a reload writes a log line with the time
             until = now_us() + 1_500_000
             while now_us() < until:
                 life = world.redis.ask("PTTL", "long:lock:held")
@@ -53,15 +53,15 @@ def clock_jumps(setup):
             wait_for(lambda since=since: one.log(since), what="a line of the log")
             shown.append(one.log(since)[:13])
         hours = {text[11:13] for text in shown}
-        assert len(hours) == 3, f"the clock didn't jump: {shown}"
-        # An item rests as long as it should, whatever the clock.
+        assert len(hours) == 3, f"the clock did not jump: {shown}"
+        # The delay of an item does not depend on the clock.
         rests = {}
         for run in world.runs():
             if run.item in items:
                 before = rests.get(run.item)
                 if before:
                     worst_rest = max(worst_rest, (run.start - before.end) / 1000 - 500)
-                    assert run.start - before.end > 450_000, "a rest that was too short"
+                    assert run.start - before.end > 450_000, "a delay that was too short"
                 rests[run.item] = run
         assert held.over is None, "the long run was ended"
         assert sum(r.item == "held" and r.start > held.start for r in world.runs()) == 0
@@ -71,12 +71,12 @@ def clock_jumps(setup):
         overlaps = world.overlaps()
         assert not overlaps, overlaps
         assert not world.record.fences_back, "a fence went back"
-        # Renewed at a third of its life: with less than half left, one was missed.
+        # A lock is renewed after a third of its life. If less than half is left, a renewal was missed.
         in_time(least >= 1000, f"only {least} ms of a lock were left")
         world.stop()
         world.check_items(items)
         return {"jumps": 4 * setup.scale, "early expiries": 0, "overlaps": 0,
-                "least life of a 2 s lock ms": least, "rests late by ms": round(worst_rest)}
+                "least life of a 2 s lock ms": least, "delays late by ms": round(worst_rest)}
 
 
 ROWS = [clock_jumps]

@@ -1,8 +1,8 @@
-"""Rows of the fault matrix about who the primary is: failovers by Sentinel, a cluster's slot that
-moves, a cluster's primary that dies.
+"""Rows of the fault matrix about changes of the primary: failovers by Sentinel, a hash slot that moves
+in a cluster, and the death of a cluster's primary.
 
-Replication is asynchronous, so a failover may lose the newest locks: overlaps are counted, not
-forbidden. That no item is lost and that work goes on by itself is asserted.
+Replication is asynchronous, so a failover may lose the newest locks. Therefore overlaps are counted and
+allowed. The rows assert that no item is lost and that work continues without help.
 """
 import contextlib
 import re
@@ -18,7 +18,7 @@ LONGEST_PAUSE_S = 10
 
 
 class Server(Redis):
-    """A server with a port and a config file of its own, which a sentinel writes to."""
+    """A server with its own port and its own config file, which a sentinel may write."""
 
     def __init__(self, home, *lines, sentinel=False):
         self.port, self.sentinel = free_port(), sentinel
@@ -42,8 +42,8 @@ class Server(Redis):
         return self.process.poll() is None
 
     def ask(self, *words):
-        """A server whose part changes closes the connections that it has: such a one is asked
-        again."""
+        """Executes a command. A server closes its connections when its role changes; then the command is
+        sent again."""
         def asked():
             try:
                 return (super(Server, self).ask(*words),)
@@ -57,15 +57,16 @@ class Server(Redis):
         return b"master_link_status:up" in self.ask("INFO", "replication")
 
     def follow(self, primary):
-        """Waits until it has what the primary has now. (After the first copy nothing more is sent
-        for up to a second, although the link is up: who is promoted in it is without the list.)"""
+        """Waits until the replica has the data that the primary has now. After the first copy, a primary
+        sends nothing for up to a second, although the link is up. A replica that is promoted in this
+        second lacks the list."""
         there = int(primary.info("master_repl_offset"))
         wait_for(lambda: self.linked() and int(self.info("slave_repl_offset")) >= there,
                  what="a replica to have what its primary has")
 
 
 class Sentinels:
-    """A primary, two replicas, three sentinels; stands where a World has its Redis."""
+    """A primary, two replicas and three sentinels, as the Redis of a World."""
 
     def __init__(self, home):
         self.servers = [Server(home / "s0")]
@@ -110,7 +111,7 @@ class Sentinels:
 
 
 class Cluster:
-    """Three primaries and a replica of each; stands where a World has its Redis."""
+    """Three primaries and a replica of each, as the Redis of a World."""
 
     def __init__(self, home):
         lines = ("cluster-enabled yes", "cluster-node-timeout 800", "cluster-allow-replica-migration no",
@@ -143,7 +144,7 @@ class Cluster:
         return b"cluster_state:ok" in info and b"cluster_known_nodes:6" in info
 
     def owner(self, key):
-        """Says itself that it takes writes for the key."""
+        """Returns the node that reports itself as the primary for the key."""
         def look():
             for node in self.nodes:
                 if not node.runs():
@@ -156,7 +157,7 @@ class Cluster:
         return wait_for(look, what=f"an owner of {key}")
 
     def replica_of(self, primary):
-        """There is one of each."""
+        """Returns the only replica of a primary."""
         port = int(re.search(r"port=(\d+)", primary.info("slave0"))[1])
         return next(node for node in self.nodes if node.port == port)
 
@@ -164,13 +165,13 @@ class Cluster:
         return self.owner(next(w for w in words if "{" in str(w))).ask(*words)
 
     def move(self, key, to):
-        """The slot of the key and all that is in it, as redis-cli --cluster reshard does it."""
+        """Moves the hash slot of the key with all its keys, like redis-cli --cluster reshard."""
         source = self.owner(key)
         slot = source.ask("CLUSTER", "KEYSLOT", key)
         from_id, to_id = source.ask("CLUSTER", "MYID"), to.ask("CLUSTER", "MYID")
         assert to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", from_id) == b"OK"
         assert source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", to_id) == b"OK"
-        time.sleep(0.1)  # some keys are here, some there, some nowhere
+        time.sleep(0.1)  # existing keys are on the source, new keys go to the target
         while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 2):
             source.ask("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "REPLACE", "KEYS", *keys)
         for node in (to, source):
@@ -182,7 +183,7 @@ class Cluster:
 
 
 class Place(World):
-    """A World whose hosts are sent to several servers."""
+    """A World with several servers in place of one Redis."""
 
     def __init__(self, setup, servers):
         super().__init__(setup)
@@ -195,7 +196,7 @@ class Place(World):
 
 
 class Pauses:
-    """How long no run began, around each event."""
+    """Longest time without the start of a run, for each event."""
 
     def __init__(self, world):
         self.world, self.longest = world, []
@@ -203,14 +204,14 @@ class Pauses:
     def after(self, event, runs=40):
         began = now_us()
         event()
-        starts = wait_for(lambda: self.enough(began, runs), limit=30, what="work to go on")
+        starts = wait_for(lambda: self.enough(began, runs), limit=30, what="work to continue")
         gaps = [b - a for a, b in zip([began, *starts], starts)]
         self.longest.append(max(gaps) / 1e6)
         in_time(self.longest[-1] <= LONGEST_PAUSE_S, f"no work for {self.longest[-1]} s")
 
     def enough(self, began, runs):
         starts = sorted(r.start for r in self.world.runs_since(began))
-        # At least so long that whatever the event causes has happened.
+        # Waits at least 4 s, until all effects of the event have happened.
         late = starts and starts[-1] > began + 4_000_000
         return starts if late and len(starts) >= runs else None
 
@@ -223,11 +224,11 @@ def figures(world, pauses, items, events, prefix="work"):
     world.stop()
     world.check_items(items, prefix)
     lines = told(world.hosts, "Redis unavailable")
-    assert lines <= 2 * events * len(world.hosts), f"{lines} lines of trouble"
-    assert told(world.hosts, "Redis available again") == lines, "trouble without an end"
+    assert lines <= 2 * events * len(world.hosts), f"{lines} outages in the log"
+    assert told(world.hosts, "Redis available again") == lines, "an outage without an end"
     return {"events": events, "runs": world.record.count, "items lost": 0,
             "overlaps": len(world.overlaps()), "without work s": round(max(pauses.longest), 2),
-            "lines of trouble per host and event": round(lines / len(world.hosts) / events, 1)}
+            "outages in the log per host and event": round(lines / len(world.hosts) / events, 1)}
 
 
 def start(world, prefix="work"):
@@ -241,7 +242,7 @@ def start(world, prefix="work"):
 
 
 @row("failover by Sentinel: on demand, then SIGKILL, a sentinel dead too",
-     "items lost 0; work goes on ≤ 10 s; one line of trouble each", sanitized=True)
+     "items lost 0; work continues ≤ 10 s; one outage in the log each", sanitized=True)
 def sentinel_failover(setup):
     events = 0
     with Place(setup, Sentinels) as world:
@@ -263,7 +264,7 @@ def sentinel_failover(setup):
 
 
 @row("SIGKILL of the cluster's primary that has the list, and its return",
-     "items lost 0; work goes on ≤ 10 s; one line of trouble each", sanitized=True)
+     "items lost 0; work continues ≤ 10 s; one outage in the log each", sanitized=True)
 def cluster_primary(setup):
     with Place(setup, Cluster) as world:
         items = start(world, "{work}")
@@ -277,8 +278,8 @@ def cluster_primary(setup):
         return figures(world, pauses, items, setup.scale, "{work}")
 
 
-@row("the list's slot moves back and forth between primaries",
-     "items lost 0, overlaps 0, leases lost 0; work goes on")
+@row("the list's hash slot moves back and forth between primaries",
+     "items lost 0, overlaps 0, leases lost 0; work continues")
 def cluster_reshard(setup):
     with Place(setup, Cluster) as world:
         cluster = world.redis
@@ -298,7 +299,7 @@ def cluster_reshard(setup):
         for _ in range(setup.scale):
             pauses.after(reshard)
         overlaps = world.overlaps()
-        assert not overlaps, overlaps  # nothing was lost on the way
+        assert not overlaps, overlaps  # the move lost no lock
         lost = told(world.hosts, "lease lost")
         assert lost == 0, f"{lost} leases lost"
         return {"moves": moves, "leases lost": lost,

@@ -1,4 +1,4 @@
-"""Executors that don't do as they should."""
+"""Executors that misbehave."""
 import signal
 import time
 
@@ -34,11 +34,11 @@ OUTCOMES = {
     "clings": "succeeded", "never-reads": "succeeded", "hurries": "succeeded",
     "closes": "succeeded", "garbage": "succeeded", "dies": "crashed"}
 REFUSED = ("hangs", "babbles")
-BIG_ITEM = "x" * 100_000  # more than a pipe takes
+BIG_ITEM = "x" * 100_000  # more than a pipe holds
 
 
 def write_program(path, text):
-    """In one step, as an installer does."""
+    """Writes a program in one step, like an installer."""
     new = path.with_suffix(".new")
     new.write_text(text)
     new.chmod(0o755)
@@ -58,7 +58,7 @@ def hostile_lists(world, endless):
 
 
 def rate(world, seconds):
-    """Runs a second of the well-behaved list."""
+    """Returns runs per second of the well-behaved list, and the largest resident memory of w8yd."""
     before, began = world.record.read().count, time.monotonic()
     most = 0.0
     while time.monotonic() < began + seconds:
@@ -67,7 +67,8 @@ def rate(world, seconds):
     return (world.record.read().count - before) / (time.monotonic() - began), most
 
 
-@row("flooding, deaf, stubborn, dying, …", "others not slowed; memory bounded; outcomes right",
+@row("executors that flood, never read, crash, …",
+     "other lists not slowed; memory bounded; outcomes correct",
      alone=True, sanitized=True)
 def hostile(setup):
     endless = 64 << 20 if setup.scale < 5 else 1 << 30
@@ -79,7 +80,7 @@ def hostile(setup):
         world.wait_runs(5)
         alone, _ = rate(world, 2 * setup.scale)
         began = now_us()
-        # `nice`: what the processors can't do for all is not w8yd's to share out.
+        # The hostile lists have `nice`, because w8yd does not share out processor time.
         host.write(config + hostile_lists(world, endless))
         host.signal(signal.SIGUSR2)
         wait_for(lambda: world.last_outcome("dies"), what="the hostile lists to be served")
@@ -107,7 +108,7 @@ def hostile(setup):
 
 
 @row("executor deleted, replaced, not +x",
-     "comes back ≤ 2.5 s; no run of the old one; locks left 0")
+     "serves again ≤ 2.5 s; no run of the old executor; locks left 0")
 def changed_executor(setup):
     text = '#!/bin/sh\n[ "$1" = --caps ] && echo \'{"type":"caps","caps":["single"]}\' || ' \
            'echo "{\\"type\\":\\"complete\\",\\"version\\":%d}"\n'

@@ -1,5 +1,5 @@
-"""Feeds, sorted feeds, queues and jobs: clients that go by Thoonk's contract with WATCH, MULTI and
-EXEC, our scripts, and w8yctl, all on one feed at the same time."""
+"""Feeds, sorted feeds, queues and jobs: clients that follow Thoonk's contract with WATCH, MULTI and
+EXEC, the scripts of w8y, and w8yctl use one feed at the same time."""
 import collections
 import json
 import pathlib
@@ -13,12 +13,12 @@ from matrix import row
 from private_redis import Redis
 from thoonk_client import Contract, Scripts
 
-SECONDS = 2  # a kind, at scale 1
+SECONDS = 2  # per kind of feed, at scale 1
 ACTORS = (Contract, Scripts, Contract, Scripts)
 
 
 class Race:
-    """A server, a feed on it, and actors that do things to it until the time is over."""
+    """A server with one feed, and clients that change the feed until the time has passed."""
 
     def __init__(self, setup, kind, *options):
         self.folder = tempfile.TemporaryDirectory(prefix="w8y-feeds-")
@@ -37,15 +37,15 @@ class Race:
         self.folder.cleanup()
 
     def ctl(self, *words, said=(0,), stdin=None):
-        """What w8yctl prints; None, if it exits with another status than 0 that is allowed."""
+        """Returns the output of w8yctl, or None if it exits with an allowed status other than 0."""
         ran = subprocess.run([self.program, "--redis-url", self.redis.url, *words], text=True,
                              capture_output=True, timeout=60, input=stdin, check=False)
         assert ran.returncode in said, f"{words}: {ran.returncode} {ran.stderr}"
         return ran.stdout if ran.returncode == 0 else None
 
     def run(self, act, by_hand):
-        """`act(client, random)` again and again in a thread for each client; `by_hand(random)`
-        likewise in one more, by w8yctl."""
+        """Calls `act(client, random)` repeatedly, in one thread per client, and `by_hand(random)` in one more
+        thread, which uses w8yctl."""
         self.end = time.monotonic() + SECONDS * self.setup.scale
         threads = [threading.Thread(target=self.guarded, args=(self.actor, number, kind, act))
                    for number, kind in enumerate(ACTORS)]
@@ -82,7 +82,7 @@ class Race:
         return {**{f"by {name}": count for name, count in sorted(self.done.items())}, **more}
 
     def both(self, command):
-        """The ids, and the ids of the items: the same."""
+        """Returns the IDs, and asserts that they are the IDs of the items."""
         with self.redis.wire() as wire:
             ids = [each.decode() for each in wire.ask(command, "feed.ids:f", 0, -1)]
             items = {each.decode() for each in wire.ask("HKEYS", "feed.items:f")}
@@ -122,7 +122,7 @@ def race_feed(setup):
         race.run(act, by_hand)
         ids = race.both("ZRANGE")
         assert kept <= set(ids), f"lost: {len(kept - set(ids))}"
-        # From now on only some stay; other clients may keep one less.
+        # From now on at most 10 items are kept. Other clients may keep one less.
         race.ctl("feed", "config", "f", "max_length", "10")
         race.run(act, by_hand)
         left = len(race.both("ZRANGE"))
@@ -130,13 +130,13 @@ def race_feed(setup):
         return race.figures(lost=0, kept=len(kept))
 
 
-@row("the same on a sorted feed", PROMISE)
+@row("clients of the contract, scripts and w8yctl on a sorted feed", PROMISE)
 def race_sorted(setup):
     with Race(setup, "sorted_feed") as race:
         kept, others = set(), collections.deque(maxlen=50)
 
         def some(chance):
-            return chance.choice(list(others) or ["0"])  # an id that is never given
+            return chance.choice(list(others) or ["0"])  # "0" is never an ID
 
         def act(client, chance):
             what = chance.random()
@@ -171,7 +171,7 @@ def race_sorted(setup):
         return race.figures(lost=0, kept=len(kept))
 
 
-@row("the same on a queue", PROMISE + ", taken twice 0")
+@row("clients of the contract, scripts and w8yctl on a queue", PROMISE + ", returned twice 0")
 def race_queue(setup):
     with Race(setup, "queue") as race:
         put, got = [], []
@@ -207,7 +207,7 @@ def race_queue(setup):
         return race.figures(put=len(put), lost=0, **{"taken twice": 0})
 
 
-@row("the same on jobs", PROMISE + ", finished twice 0")
+@row("clients of the contract, scripts and w8yctl on jobs", PROMISE + ", finished twice 0")
 def race_jobs(setup):
     with Race(setup, "job") as race:
         put, finished, retracted, gone = [], [], [], []
@@ -269,7 +269,7 @@ def race_jobs(setup):
 
 
 def drain(race, finished):
-    """All that is left is finished; what is claimed was left so by nobody."""
+    """Finishes all remaining jobs. No client has left a claimed job."""
     with race.redis.wire() as wire:
         ours = Scripts(wire, "f")
         for id_ in wire.ask("SMEMBERS", "feed.stalled:f"):
@@ -279,7 +279,7 @@ def drain(race, finished):
         waiting = [each.decode() for each in wire.ask("LRANGE", "feed.ids:f", 0, -1)]
         assert len(waiting) == len(set(waiting)), "jobs that wait twice"
         assert ids <= set(waiting), f"items without id: {len(ids - set(waiting))}"
-        # An id that the contract's cancel put back of a job that was retracted stands for nothing.
+        # The contract's cancel may enqueue the ID of a retracted job again. That ID has no item.
         while taken := ours.claim():
             assert ours.finish(taken[0], "")
             finished.append(taken[0])

@@ -1,4 +1,4 @@
-"""What others write into the fleet's keys and say on its channel, beside hosts at work."""
+"""Invalid data of other clients in the fleet's keys and on its channel, while hosts run items."""
 import contextlib
 import json
 import os
@@ -17,7 +17,7 @@ SIMULATED = 1000
 
 
 def ask(host, path):
-    """The status and the object of an answer."""
+    """Returns the status and the JSON of a response."""
     connection = UnixConnection(f"{host.home}/w8yd.sock")
     with contextlib.closing(connection):
         connection.request("GET", path)
@@ -45,9 +45,9 @@ def garbage_orders(dice):
 
 
 def spoil(redis, dice, over):
-    """Until `over`: the keys of the fleet are written to by somebody else, of any type."""
+    """Writes values of all types to the keys of the fleet until `over`, like another client."""
     with redis.wire() as wire:
-        # Simulated hosts, as many as there may ever be in one fleet.
+        # Simulated hosts, as many as a fleet may have.
         now = int(time.time() * 1000)
         for number in range(SIMULATED):
             wire.ask("ZADD", f"{FLEET}:hosts", now, f"sim{number}-00000000")
@@ -64,7 +64,7 @@ def spoil(redis, dice, over):
             for order in garbage_orders(dice):
                 wire.ask("PUBLISH", f"{FLEET}:control", order)
             time.sleep(0.02)
-        # For a moment not even the set of hosts is one.
+        # For half a second, the key of the host set has a wrong type.
         wire.ask("DEL", f"{FLEET}:hosts")
         wire.ask("SET", f"{FLEET}:hosts", "x")
         time.sleep(0.5)
@@ -85,8 +85,8 @@ def seen(host):
         if status == 200 else []
 
 
-@row("others' garbage in the fleet's keys and on its channel, 1,000 hosts simulated, two of one name",
-     "items lost 0, overlaps 0, leases lost 0; the fleet is seen again", sanitized=True)
+@row("invalid data in the fleet's keys and on its channel, 1,000 simulated hosts, two with one name",
+     "items lost 0, overlaps 0, leases lost 0; the fleet is shown again", sanitized=True)
 def fleet_garbage(setup):
     dice = random.Random(setup.seed)
     with World(setup) as world:

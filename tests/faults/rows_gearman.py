@@ -1,7 +1,7 @@
-"""Gearman: hosts, servers and Redis that are killed or stand still while jobs are worked on.
+"""Gearman: hosts, servers and Redis that are killed or stopped while jobs run.
 
-Jobs are in the background, on a server that keeps them in a file. What ran is read from the
-journal, what was reported from the history, and what is left from the server."""
+The jobs are background jobs on a server that stores them in a file. Runs are read from the journal,
+reported jobs from the history, and remaining jobs from the server."""
 import contextlib
 import json
 import shutil
@@ -15,11 +15,11 @@ from private_gearmand import Gearmand
 
 AT_ONCE = 3
 WORK_MS = 120
-MOST_LINES = 4  # the server is gone, runs have lost their leases, they have ended, and one to spare
+MOST_LINES = 4  # the server is unavailable, runs have lost their leases, they have ended, and one more
 
 
 class Fleet:
-    """A gearmand, and two hosts that work for it."""
+    """A gearmand, and two hosts that run its jobs."""
 
     def __init__(self, world, stack):
         if not shutil.which("gearmand", path="/usr/sbin:/usr/bin"):
@@ -35,7 +35,7 @@ class Fleet:
         self.hosts = [world.host(f"h{i}", self.config) for i in range(2)]
 
     def give(self, count, begun):
-        """So many jobs; returns when so many runs more have begun."""
+        """Puts `count` jobs. Returns when `begun` more runs have started."""
         before = self.world.record.read().count
         with contextlib.closing(Client(self.server.port)) as client:
             for _ in range(count):
@@ -48,25 +48,25 @@ class Fleet:
         return {run.item for run in self.world.runs() if run.end is not None}
 
     def all_done(self):
-        """Every job has come to its end, and the server knows."""
+        """Waits until every job has ended, and the server has the result."""
         wait_for(lambda: self.ended() >= set(self.given) and
                  self.server.counts("work")[:2] == (0, 0), what="all jobs")
 
     def reported(self, outcome="succeeded"):
-        """Jobs whose end a host has told the server, as often as it has."""
+        """Returns jobs with this outcome, once for each report of a host to the server."""
         entries = [json.loads(each) for each in self.world.redis.ask("LRANGE", "work:runs", 0, -1)]
         return [each["item"] for each in entries if each["outcome"] == outcome]
 
 
 def first_since(world, at):
-    """How long it took until a run began after that time, in s."""
-    run = wait_for(lambda: next(iter(world.runs_since(at)), None), what="work to go on")
+    """Returns the seconds from that time until the next run started."""
+    run = wait_for(lambda: next(iter(world.runs_since(at)), None), what="work to continue")
     return (run.start - at) / 1e6
 
 
 def said_since(fleet, sizes):
-    """Log lines of the host that complained most but for those of single runs, and how many those of
-    all hosts are."""
+    """Returns the largest number of log lines of a host without those of single runs, and the number of
+    those of all hosts."""
     most = results = 0
     for host, since in zip(fleet.hosts, sizes):
         said = host.complaints(since)
@@ -75,8 +75,8 @@ def said_since(fleet, sizes):
     return most, results
 
 
-@row("SIGKILL of w8yd at work on Gearman's jobs", "jobs lost 0, work of the dead goes on ≤ 2 s; "
-     "no job in more than one other hand for each kill")
+@row("SIGKILL of w8yd while it runs jobs of Gearman", "jobs lost 0; interrupted jobs run again ≤ 2 s, "
+     "each at most once for each kill")
 def kill_gearman_host(setup):
     with contextlib.ExitStack() as stack:
         world = stack.enter_context(World(setup))
@@ -103,12 +103,12 @@ def kill_gearman_host(setup):
         assert len(runs) <= len(fleet.given) + kills * AT_ONCE, \
             f"{len(runs)} runs of {len(fleet.given)} jobs"
         in_time(worst <= 2, f"a job waited {worst:.2f} s")
-        return {"kills": kills, "jobs": len(fleet.given), "lost": 0, "cut off": cut,
+        return {"kills": kills, "jobs": len(fleet.given), "lost": 0, "interrupted": cut,
                 "run again": len(runs) - len(fleet.given), "run again after s": round(worst, 2)}
 
 
-@row("SIGKILL of gearmand (jobs in a file) under its hosts", "jobs lost 0, reported twice 0; work "
-     f"goes on ≤ 4 s, log lines ≤ {MOST_LINES}, and one for each run that was cut off")
+@row("SIGKILL of gearmand (jobs in a file) while hosts use it", "jobs lost 0, reported twice 0; work "
+     f"continues ≤ 4 s; log lines ≤ {MOST_LINES}, plus one for each interrupted run")
 def kill_gearmand(setup):
     with contextlib.ExitStack() as stack:
         world = stack.enter_context(World(setup))
@@ -129,22 +129,22 @@ def kill_gearmand(setup):
         world.stop()
         reported = fleet.reported()
         assert len(reported) == len(set(reported)), "a job was reported twice"
-        # Whose result the server had when it was killed, but had not said so: a run more for each that
-        # was cut off, and none for these.
+        # The killed server may have had the result of these jobs without confirming it. Such a job is not run
+        # again; each other interrupted job is.
         unsure = set(fleet.given) - set(reported)
         assert set(reported) <= set(fleet.given), set(reported) - set(fleet.given)
         assert unsure <= set(fleet.reported("lost")), unsure - set(fleet.reported("lost"))
         cut = len(world.runs()) - len(fleet.given) + len(unsure)
-        assert results == cut, f"{results} in the log, of {cut} runs that were cut off"
+        assert results == cut, f"{results} in the log, of {cut} interrupted runs"
         assert lines <= MOST_LINES, "\n".join(fleet.hosts[0].complaints(0))
-        in_time(worst <= 4, f"work went on after {worst:.2f} s")
+        in_time(worst <= 4, f"work continued after {worst:.2f} s")
         return {"kills": setup.scale, "jobs": len(fleet.given), "lost": 0, "reported twice": 0,
-                "cut off, and in the log": cut, "goes on after s": round(worst, 2),
+                "interrupted, and in the log": cut, "continues after s": round(worst, 2),
                 "log lines": lines}
 
 
-@row("gearmand stands still (SIGSTOP) for 1.5 s under its hosts",
-     "jobs lost 0, run twice 0; no lease lost; work goes on ≤ 1 s")
+@row("gearmand stopped (SIGSTOP) for 1.5 s while hosts use it",
+     "jobs lost 0, run twice 0; no lease lost; work continues ≤ 1 s")
 def stop_gearmand(setup):
     with contextlib.ExitStack() as stack:
         world = stack.enter_context(World(setup))
@@ -161,13 +161,13 @@ def stop_gearmand(setup):
         reported = fleet.reported()
         assert sorted(reported) == sorted(fleet.given), "a job was lost, or reported twice"
         assert len(world.runs()) == len(fleet.given), f"{len(world.runs())} runs"
-        in_time(worst <= 1, f"work went on after {worst:.2f} s")
+        in_time(worst <= 1, f"work continued after {worst:.2f} s")
         return {"jobs": len(fleet.given), "lost": 0, "run twice": 0,
-                "goes on after s": round(worst, 2)}
+                "continues after s": round(worst, 2)}
 
 
-@row("SIGKILL of redis-server (AOF) beside Gearman's jobs",
-     "work goes on meanwhile; jobs lost 0, run twice 0; each is in the history once")
+@row("SIGKILL of redis-server (AOF) while hosts run jobs of Gearman",
+     "work continues meanwhile; jobs lost 0, run twice 0; each is in the history once")
 def kill_redis_gearman(setup):
     with contextlib.ExitStack() as stack:
         world = stack.enter_context(World(setup, "--appendonly", "yes", "--appendfsync", "always"))
@@ -183,7 +183,7 @@ def kill_redis_gearman(setup):
         wait_for(lambda: len(fleet.reported()) >= len(fleet.given), what="the history")
         world.stop()
         reported = fleet.reported()
-        assert sorted(reported) == sorted(fleet.given), "the history lacks an end, or has one twice"
+        assert sorted(reported) == sorted(fleet.given), "the history lacks a run, or has one twice"
         assert len(world.runs()) == len(fleet.given), f"{len(world.runs())} runs"
         return {"jobs": len(fleet.given), "lost": 0, "run twice": 0,
                 "runs meanwhile, at least": meanwhile, "ends in the history": len(reported)}

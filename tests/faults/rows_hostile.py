@@ -1,4 +1,4 @@
-"""A server that means harm."""
+"""A hostile server."""
 import re
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ MIB = 1 << 20
 MOST_MIB = 256  # w8y-security(7)
 RUN = b'{"run":"01J0000000000000000000000A","item":"i","outcome":"succeeded","time_ms":1,"entered_ms":1'
 
-# Made when they are needed: together they take 600 MiB.
+# Functions, because together the replies take 600 MiB.
 REPLIES = {
     "63 MiB": lambda: b"*1\r\n" + bulk(63 * MIB),
     "600,000 numbers": lambda: b"*600000\r\n" + b":1\r\n" * 600_000,
@@ -34,7 +34,7 @@ def values(count):
 
 
 class Memory:
-    """The peak of a process's resident memory, compared with its memory now."""
+    """Growth of a process: its peak resident memory, compared with its memory at the start."""
 
     def __init__(self, pid):
         self.proc = Path(f"/proc/{pid}")
@@ -67,12 +67,12 @@ def hostile_replies(setup):
         grown = {}
 
         def attack(name, word, reply, path=None, over=None):
-            host.start()  # with no memory that an attack before has left
+            host.start()  # a new process, without memory from an earlier attack
             memory = Memory(host.process.pid)
             forger.forge(word, reply())
 
             def is_sent():
-                if path:  # again, if the connection was lost with the reply before
+                if path:  # repeated, because the previous reply may have closed the connection
                     ask(host, path)
                 return forger.is_sent()
 
@@ -91,7 +91,7 @@ def hostile_replies(setup):
             attack(name, "TIME", reply, "/api/v1/lists/work/items")
         for name, reply in (REPLIES | RECORDS | {"127 MiB": TOO_LONG}).items():
             attack(name, "LRANGE", reply, "/api/v1/runs?list=work")
-        # This host does not claim from the list for ten minutes then.
+        # After this the host does not claim from the list for ten minutes.
         attack("127 MiB", "EVAL", TOO_LONG, over="a reply of more than 64 MiB; shorten the longest")
         forger.close()
         return {"replies": len(grown), "MiB more": round(max(grown.values()))}

@@ -1,4 +1,4 @@
-"""Hosts that are killed or stopped, and several kinds of workers on one list."""
+"""Hosts that are killed or stopped, and different programs on one list."""
 import collections
 import signal
 import time
@@ -10,7 +10,7 @@ KEY_EXPIRY_S = 1
 
 
 def next_run(world, item, since):
-    """The first run of the item after a time; waited for."""
+    """Waits for the first run of the item after this time, and returns it."""
     return wait_for(lambda: next((r for r in world.runs() if r.item == item and r.start > since),
                                  None), what=f"{item} to run again")
 
@@ -51,7 +51,7 @@ def kill_hosts(setup):
 
 
 def has_grown(world, key):
-    """Whether a key has more time to live than when it was looked at before."""
+    """Returns a function: whether the key's time to live has grown since the last call."""
     seen = []
 
     def look():
@@ -63,7 +63,7 @@ def has_grown(world, key):
 
 
 def is_settled(world, run):
-    """By the history: it is written in the same step as the lock is let go."""
+    """Returns whether the history has the run. Its record is written in the same step in which the lock is released."""
     with world.redis.wire() as wire:
         entries = wire.ask("LRANGE", "work:runs", 0, 19)
     return any(run.run.encode() in entry for entry in entries)
@@ -87,7 +87,7 @@ def kill_wrappers(setup):
             wait_for(lambda: not world.locks(), what="the lock to end")
             child_ends.append((died - killed) / 1000)
             lock_ends.append((now_us() - killed) / 1e6)
-        # The next one takes the list up where it is.
+        # The next w8y continues with the list.
         wrapper = world.wrapper("-k", "work", "-q")
         assert wrapper.wait(20) == 0
         world.check_items(items)
@@ -109,7 +109,7 @@ def stop_and_continue(setup):
             run = wait_for(lambda: next((r for r in world.runs() if r.over is None), None),
                            what="a run")
             hosts[run.host].signal(signal.SIGSTOP)
-            after = next_run(world, "a", run.start)  # the other host has taken it over
+            after = next_run(world, "a", run.start)  # run of the other host
             assert after.host != run.host and run.died is None
             hosts[run.host].signal(signal.SIGCONT)
             resumed = now_us()
@@ -135,7 +135,7 @@ def mixed(setup):
         for i in range(2):
             world.host(f"h{i}", **settings)
         wrappers = [world.wrapper("-k", "work", "-x", "2", "-c", "-q") for _ in range(2)]
-        # A user turns the list by hand and takes items out and in again.
+        # An operator rotates the list, and removes and adds items.
         for i in range(20 * setup.scale):
             world.redis.ask("LMOVE", "work:list", "work:list", "LEFT", "RIGHT")
             world.redis.ask("LREM", "work:list", 0, f"i{i % 6}")

@@ -1,5 +1,5 @@
-"""Jobs of feeds: hosts that are killed at work on them, a Redis that is, one whose part another
-takes, and a client beside them that follows Thoonk's contract."""
+"""Jobs of feeds: killed hosts, a killed Redis, a failover, and a client on the same feed that follows
+Thoonk's contract."""
 import subprocess
 import threading
 import uuid
@@ -20,7 +20,7 @@ def key(name, feed=FEED):
 
 
 def put(redis, ids, feed=FEED):
-    """The payload is the id."""
+    """Puts jobs whose payload is their ID."""
     with redis.wire() as wire:
         client = Contract(wire, feed)
         for job in ids:
@@ -28,7 +28,7 @@ def put(redis, ids, feed=FEED):
 
 
 class Client(threading.Thread):
-    """Claims, and then finishes, cancels or stalls, as the contract has it; it writes no lease."""
+    """Claims jobs, then finishes, cancels or stalls them by the contract. It writes no lease."""
 
     def __init__(self, redis):
         super().__init__(daemon=True)
@@ -58,7 +58,7 @@ class Client(threading.Thread):
             job, item = claimed
             assert item in (job.encode(), None), f"{job} has the payload {item}"
             turn += 1
-            self.over.wait(0.01)  # it works, and leaves some to w8yd
+            self.over.wait(0.01)  # a pause, in which w8yd gets other jobs
             step, done = steps[turn % 4]
             (done if step(job) else self.late).append(job)
 
@@ -84,7 +84,7 @@ def names(round_, count):
 
 
 def all_done(world, jobs, feed=FEED):
-    """Each job was finished once."""
+    """Waits for the end of all jobs, and asserts that each was finished once."""
     wait_for(lambda: left(world, feed) == 0, what="all jobs to be finished")
     world.stop()
     finishes = int(world.redis.ask("GET", key("finishes", feed)))
@@ -97,7 +97,7 @@ def all_done(world, jobs, feed=FEED):
     assert ran == set(jobs), f"lost: {set(jobs) - ran}"
 
 
-@row("SIGKILL of w8yd at work on jobs of a feed", "jobs lost 0, finished twice 0, overlaps 0; "
+@row("SIGKILL of w8yd while it runs jobs of a feed", "jobs lost 0, finished twice 0, overlaps 0; "
      f"runs again ≤ {KEY_EXPIRY_S + 2} s")
 def kill_jobs(setup):
     with World(setup) as world:
@@ -126,7 +126,7 @@ def kill_jobs(setup):
                 "runs again after s": round(worst / 1e6, 2)}
 
 
-@row("SIGKILL of redis-server (AOF) beside jobs of a feed",
+@row("SIGKILL of redis-server (AOF) while hosts run jobs of a feed",
      "jobs lost 0, finished twice 0, overlaps 0")
 def kill_redis_jobs(setup):
     with World(setup, *AOF) as world:
@@ -145,15 +145,15 @@ def kill_redis_jobs(setup):
                 "finished twice": 0, "overlaps": 0}
 
 
-@row("failover by Sentinel beside jobs of a feed: SIGKILL of the primary",
-     f"each job finished, stalled or waiting; work goes on ≤ {LONGEST_PAUSE_S} s")
+@row("failover by Sentinel while hosts run jobs of a feed: SIGKILL of the primary",
+     f"each job finished, stalled or queued; work continues ≤ {LONGEST_PAUSE_S} s")
 def sentinel_jobs(setup):
-    """A failover may lose the newest writes: then a job that was finished is there once more, and
-    one that was just put is not. Neither is forbidden; both are counted."""
+    """A failover may lose the newest writes. Then a finished job exists again, or a new job is missing. Both
+    are allowed and counted."""
     with Place(setup, Sentinels) as world:
         servers = world.redis
         hosts_of(world, 2, key_expiry="2s", work_ms=120)
-        jobs = names(0, 300)  # for longer than a failover takes
+        jobs = names(0, 300)  # work for longer than a failover takes
         put(servers.primary(), jobs)
         world.wait_runs(20)
         pauses = Pauses(world)
@@ -183,9 +183,9 @@ def sentinel_jobs(setup):
 
 
 @row("a client that follows Thoonk's contract beside w8yd on one feed, and w8yd is killed",
-     "each job finished once, stalled or waiting; lost 0")
+     "each job finished once, stalled or queued; lost 0")
 def beside_a_client(setup):
-    """The client writes no leases, and w8yd takes its claims back never (claim_timeout)."""
+    """The client writes no leases. Without claim_timeout, w8yd never recovers its claims."""
     with World(setup) as world:
         hosts = hosts_of(world, 2, work_ms=5)
         clients = [Client(world.redis) for _ in range(2)]
@@ -221,15 +221,15 @@ def beside_a_client(setup):
 
 
 def feed_elsewhere(cluster):
-    """A feed that is not on the server that has the names of all feeds."""
+    """Returns a feed whose keys are not on the server with the names of all feeds."""
     return next(feed for feed in (f"{{thumbs{i}}}" for i in range(100))
                 if cluster.owner(key("ids", feed)) is not cluster.owner("feeds"))
 
 
-@row("jobs in a cluster: made, put, run, looked after and deleted, and a host is killed",
-     "each job finished once; a step that failed can be done again; nothing is left")
+@row("jobs in a cluster: create, put, run, maintain, delete; SIGKILL of a host",
+     "each job finished once; a failed step can be repeated; no keys left")
 def cluster_jobs(setup):
-    """The names of all feeds are on one server, and the feed on another."""
+    """The names of all feeds are on one server, and the feed is on another."""
     with Place(setup, Cluster) as world:
         feed = feed_elsewhere(world.redis)
         names_, owner = world.redis.owner("feeds"), world.redis.owner(key("ids", feed))
@@ -246,7 +246,7 @@ def cluster_jobs(setup):
 
         for words in (("feed", "create", FEED), ("job", "put", FEED, "x"), ("job", "ids", FEED)):
             assert "has no hash tag" in ctl(*words, says=2)
-        # Made: the name first; it goes where the rest is refused.
+        # create writes the name first, and removes it if the other server refuses the feed's keys.
         owner.ask("SET", key("config", feed), "of a wrong type")
         assert "WRONGTYPE" in ctl("feed", "create", feed, "--kind", "job", says=1)
         assert not is_named()
@@ -263,7 +263,7 @@ def cluster_jobs(setup):
         hosts[0].kill()
         waited = ctl("job", "put", feed, "by w8yctl", "--wait", "--timeout", "50s")
         assert waited.startswith("{"), waited
-        owner.ask("HSET", key("items", feed), "nowhere", "nowhere")  # by a client that has died
+        owner.ask("HSET", key("items", feed), "nowhere", "nowhere")  # orphaned job of a client that has died
         wait_for(lambda: owner.ask("HLEN", key("items", feed)) == 0, what="all jobs to be finished")
         hosts[0].start()
         world.stop()
@@ -271,7 +271,7 @@ def cluster_jobs(setup):
         assert finishes == len(jobs) + 2, f"{len(jobs) + 2} jobs, and {finishes} finishes"
         assert not world.overlaps(), world.overlaps()
 
-        # Deleted: the name last; as long as the rest is refused, it stays.
+        # delete removes the name last. It stays while the server refuses to delete the feed's keys.
         ctl("job", "put", feed, "left")
         ctl("job", "maintain", feed)
         owner.ask("ACL", "SETUSER", "default", "-evalsha", "-eval")

@@ -1,4 +1,4 @@
-"""Items of a size that could stop a host, and their neighbours."""
+"""Items so large that they could block a host, and their effect on other lists."""
 import json
 import time
 
@@ -7,20 +7,20 @@ from matrix import in_time, row
 
 KIB = 1024
 MIB = 1024 * KIB
-# Redis may take a second for an item of 16 MiB; a pause that is longer than this is an outage.
+# Redis may take a second for an item of 16 MiB. Only a longer pause is an outage.
 QUICK = {"redis": 'command_timeout = "2s"'}
 OUTAGE_S = 3
 
 
 def fill(world, prefix, items, size, name="i"):
-    """"i1:xxx…", "i2:xxx…", …: made by the server itself."""
+    """Adds "i1:xxx…", "i2:xxx…", … to a list. A script on the server creates the items."""
     world.redis.ask("EVAL", "for i = 1, ARGV[1] do local name = ARGV[3] .. i .. ':' "
                     "redis.call('RPUSH', KEYS[1], name .. string.rep('x', ARGV[2] - #name)) end",
                     1, f"{prefix}:list", items, size, name)
 
 
 def counted(world, prefix):
-    """Items of a list and bytes in them, and how many are in it twice."""
+    """Returns the number of items of a list, their bytes, and the number of duplicates."""
     return world.redis.ask(
         "EVAL", "local items, bytes, seen, twice = redis.call('LRANGE', KEYS[1], 0, -1), 0, {}, 0 "
         "for i = 1, #items do bytes = bytes + #items[i] "
@@ -39,7 +39,7 @@ def rate(world, name, seconds):
 
 
 def go_on(world, since, names, limit):
-    """Seconds until each kind of item has begun to run again."""
+    """Returns the seconds until an item of each kind has started again."""
     def all_again():
         runs = world.runs_since(since)
         return all(any(run.item.startswith(name) for run in runs) for name in names)
@@ -54,7 +54,7 @@ def large_config(world, items):
 
 
 @row("items of 600 KiB and 16 MiB: lost replies, outage, SIGKILL",
-     "work goes on before key_expiry; items lost 0; neighbours ≥ half of their rate",
+     "work continues before key_expiry; items lost 0; other lists ≥ half of their rate",
      alone=True, limit=150)
 def large_items(setup):
     items = 12 if setup.scale == 1 else 300
@@ -72,7 +72,7 @@ def large_items(setup):
         go_on(world, now_us(), names, 20 * setup.scale)
         beside = rate(world, "s", 2)
         for _ in range(setup.scale):
-            # What is on its way then is lost: a claim's reply, most likely.
+            # Data in flight is lost: in most cases, the reply to a claim.
             world.redis.signal(signal.SIGSTOP)
             time.sleep(OUTAGE_S)
             back = now_us()
@@ -90,7 +90,7 @@ def large_items(setup):
         world.stop()
         assert counted(world, "big") == before, f"items: {before}, {counted(world, 'big')}"
         assert before[2] == counted(world, "big")[2] == 0, "items doubled"
-        assert len(parked) == 1, f"told {len(parked)} times of the one that is too long"
+        assert len(parked) == 1, f"{len(parked)} log lines about the item that is too long"
         assert runs_of(world, "huge") == 0, "an item that is too long was run"
         assert not world.overlaps(), world.overlaps()
         in_time(max(pauses) < 15, f"work went on after {max(pauses)} s")
@@ -100,7 +100,7 @@ def large_items(setup):
                 "small runs/s": f"{beside:.0f} beside, {alone:.0f} alone"}
 
 
-@row("a burst of ends of 64 KiB items after an outage", "all settled; one connection lost",
+@row("a burst of settlements of 64 KiB items after an outage", "all settled; at most one connection lost",
      alone=True)
 def burst_of_ends(setup):
     items = 100 if setup.scale == 1 else 400
@@ -126,8 +126,8 @@ def burst_of_ends(setup):
         return {"ends": items, "settled s": round(took, 2), "connections lost": len(lost)}
 
 
-@row("SIGKILL of redis-server (AOF) while items of 600 KiB and 16 MiB are on their way",
-     "items lost 0, overlaps 0; work goes on", alone=True)
+@row("SIGKILL of redis-server (AOF) while items of 600 KiB and 16 MiB are in flight",
+     "items lost 0, overlaps 0; work continues", alone=True)
 def kill_redis_large(setup):
     with World(setup, "--appendonly", "yes", "--appendfsync", "no") as world:
         world.fill([f"s{i}" for i in range(20)], "small")
@@ -138,7 +138,7 @@ def kill_redis_large(setup):
         go_on(world, now_us(), ("b", "m", "s"), 20)
         pauses = []
         for _ in range(2 * setup.scale):
-            # A long item has just come in, and others are on their way.
+            # Redis has received a long item, and others are in flight.
             carried = int(world.redis.info("total_net_input_bytes"))
             wait_for(lambda: int(world.redis.info("total_net_input_bytes")) > carried + 4 * MIB,
                      what="long items on their way")
@@ -169,7 +169,7 @@ else:
 """
 
 
-@row("items of 16 MiB, by each way to run them", "whole, or said to be no argument", alone=True)
+@row("items of 16 MiB in each way to run them", "complete, or refused as an argument", alone=True)
 def long_items_each_way(setup):
     with World(setup) as world:
         program = world.home / "measure"

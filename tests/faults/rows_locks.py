@@ -1,4 +1,4 @@
-"""What comes to Redis long after it was meant to."""
+"""Commands that reach Redis very late."""
 import time
 
 from harness import World, wait_for
@@ -6,14 +6,15 @@ from matrix import row
 from proxy import Proxy
 
 
-@row("an old end, after others have run the item", "it changes no failures, rest or quarantine")
+@row("a late settlement, after other hosts have run the item",
+     "failures, delay and quarantine unchanged")
 def old_end(setup):
     with World(setup) as world:
         redis = world.redis
         items = world.fill(["a"])
         go = world.home / "go"
         proxy = Proxy(world.home / "proxy.sock", redis.socket, setup.seed)
-        # The far host's runs fail once they may; the near one's succeed.
+        # The far host's runs wait and then fail; the near host's runs succeed.
         fails = f'["sh", "-c", "while [ ! -e {go} ]; do sleep 0.05; done; exit 1", "sh", "{{}}"]'
         settings = ('key_expiry = "1s"\nmax_failures = 1\n'
                     'backoff = { min = "60s", max = "60s" }\n')
@@ -31,13 +32,13 @@ def old_end(setup):
             wait_for(lambda: redis.ask("LLEN", "work:runs") >= before + 20,
                      what="the near host's runs")
             go.touch()
-            time.sleep(0.3)  # the far run ends, and can't tell
+            time.sleep(0.3)  # the far run ends, and its host cannot write the settlement
             near.stop()
             world.hosts.remove(near)
             others = redis.ask("LLEN", "work:runs") - before
             redis.ask("SET", "work:paused", "so that it isn't the far host's again at once")
             proxy.mode = "pass"
-            # Its end is told and written, and that is all.
+            # The late settlement writes the run record and changes nothing else.
             wait_for(lambda: world.last_outcome("work") == "failed", what="the old end")
             lock = redis.ask("GET", "work:lock:a") or b""
             assert not lock.startswith((b"delay:", b"quarantine:")), lock

@@ -1,4 +1,4 @@
-"""What a list needs of its host vanishes, and comes back."""
+"""Prerequisites of a list disappear and return."""
 import json
 import os
 import shutil
@@ -11,7 +11,7 @@ USER = "w8y-row"
 
 
 class Needs:
-    """A folder, a file and, where it may be tried, a user of its own, by the list that needs it."""
+    """A directory, a file and, if possible, a user, each for the list that needs it."""
 
     def __init__(self, world):
         self.world = world
@@ -21,7 +21,7 @@ class Needs:
         self.within = ()
         if os.geteuid() == 0 and shutil.which("unshare"):
             self.kinds.append("user")
-            # The accounts of this host as they are, in a mount namespace that goes with w8yd.
+            # The accounts of this machine, in a mount namespace that ends with w8yd.
             self.within = ["unshare", "--mount", "sh", "-c",
                            f"mount --bind {self.passwd} /etc/passwd && exec \"$@\"", "sh"]
         for kind in self.kinds:
@@ -61,11 +61,11 @@ def outcomes(world, kind):
     return {json.loads(entry)["outcome"] for entry in world.redis.ask("LRANGE", f"{kind}:runs", 0, -1)}
 
 
-@row("a folder, file or user that a list needs vanishes",
-     f"failures counted 0; refused meanwhile; back ≤ {BACK_S:g} s", sanitized=True)
+@row("a directory, file or user that a list needs disappears",
+     f"failures counted 0; ineligible meanwhile; served again ≤ {BACK_S:g} s", sanitized=True)
 def needs_vanish(setup):
     with World(setup) as world:
-        programs = world.home / "programs"  # where they were built, others may not be let in
+        programs = world.home / "programs"  # other users may have no access to the build directory
         programs.mkdir()
         world.executor = shutil.copy(world.executor, programs / "journal")
         needs = Needs(world)

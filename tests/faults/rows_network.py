@@ -1,4 +1,4 @@
-"""A host that is cut off from Redis, without a word."""
+"""A host whose network to Redis is interrupted without a reset."""
 import time
 
 from harness import World, now_us, wait_for
@@ -14,14 +14,14 @@ def cut_off_world(setup, cable):
 
 
 def cut_off_host(world, cable, **settings):
-    """A w8yd whose way to Redis is the cable."""
+    """Starts a w8yd that reaches Redis over the cable."""
     return world.host("far", **settings, how={
         "url": f"redis://{SERVER}:{PORT}", "within": cable.within_client(), "drain": "100ms",
         "redis": 'connect_timeout = "1s"\ncommand_timeout = "1s"'})
 
 
 def lock_end_us(world, item):
-    """When the lock ends, as Redis has it; at the earliest."""
+    """Returns the earliest time at which the lock ends, according to Redis."""
     with world.redis.wire() as wire:
         asked = now_us()
         return asked + 1000 * wire.ask("PTTL", f"work:lock:{item}")
@@ -45,13 +45,13 @@ def network_terminate(setup):
             near = near or world.host("near", **settings, how={"drain": "100ms"})
             time.sleep(world.random.uniform(0.5, 1.0))
             cable.cut()
-            time.sleep(0.05)  # what was under way has come or is lost
+            time.sleep(0.05)  # data in flight has arrived or is lost
             end = lock_end_us(world, run.item)
             died = wait_for(lambda run=run: world.runs() and run.died, what="the child to die")
             margins.append((end - died) / 1000)
             other = wait_for(lambda: held_by(world, "near"), what="the near host to take over")
             assert other.start > died
-            # And back: without the near host, the far one works again.
+            # The cable is connected again. Without the near host, the far host works again.
             cable.mend()
             mended = now_us()
             near.kill()
@@ -69,7 +69,7 @@ def network_terminate(setup):
                 "back after s": round(max(backs), 2)}
 
 
-@row("network cut (namespace), continue", "run goes on; lease taken back ≤ 4 s if it is free")
+@row("network cut (namespace), continue", "run continues; lease regained ≤ 4 s if it is free")
 def network_continue(setup):
     with Cable() as cable, cut_off_world(setup, cable) as world:
         items = world.fill(["a"])
@@ -85,15 +85,15 @@ def network_continue(setup):
             time.sleep(0.5)
             cable.mend()
             mended = now_us()
-            wait_for(lambda: world.locks().get("a") == value, what="the lease to be taken back")
+            wait_for(lambda: world.locks().get("a") == value, what="the lease to be regained")
             backs.append((now_us() - mended) / 1e6)
-            time.sleep(1.2)  # it is renewed again, too
+            time.sleep(1.2)  # the lease is also renewed again
             assert world.locks().get("a") == value
-        assert world.runs() == [run] and run.over is None, "the run did not go on"
+        assert world.runs() == [run] and run.over is None, "the run did not continue"
         world.stop()
         world.check_items(items)
         assert not world.locks()
-        in_time(max(backs) <= 4, f"the lease was taken back after {max(backs)} s")
+        in_time(max(backs) <= 4, f"the lease was regained after {max(backs)} s")
         return {"cuts": setup.scale, "runs ended by it": 0,
                 "lease back after s": round(max(backs), 2)}
 

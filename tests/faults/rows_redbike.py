@@ -1,8 +1,8 @@
-"""A dispatcher that follows Redbike's two steps beside ours, and both are killed.
+"""A dispatcher with Redbike's two steps beside w8yd. Both are killed.
 
-It looks what is due, and then removes each job from the timeline and enters it in its queue. Killed
-in between, it loses the job; what another has dispatched since its look, it enters once more. That
-is counted apart from what ours would lose or double, by what Redis says that each has done.
+The dispatcher reads due jobs, then removes each from the timeline and enqueues it. If it is killed in
+between, it loses the job. A job that w8yd has dispatched since the read is enqueued twice. The row counts
+these jobs separately from jobs that w8yd loses or doubles, by the commands that MONITOR shows for each.
 """
 import collections
 import contextlib
@@ -23,10 +23,10 @@ JOBS = 1000
 
 
 class Monitor:
-    """What Redis has done on the timeline, and for whom: ours is done by scripts."""
+    """Changes of the timeline by MONITOR. w8yd uses scripts, the dispatcher of Redbike uses commands."""
 
     def __init__(self, redis):
-        self.dispatched = set()  # by a script of ours
+        self.dispatched = set()  # by a script of w8yd
         self.removed, self.entered = set(), collections.Counter()  # by Redbike's steps
         self.wire = redis.wire()
         self.wire.ask("MONITOR")
@@ -48,7 +48,7 @@ class Monitor:
                     self.seen = words[4].strip('"')
 
     def up_to_now(self, redis):
-        """All that was done before this is known."""
+        """Waits until all commands that were executed before this call have been read."""
         word = f"w{time.monotonic_ns()}"
         redis.ask("ECHO", word)
         wait_for(lambda: self.seen == word, what="the monitor")
@@ -88,7 +88,7 @@ class Worker:
         self.wire.close()
 
 
-@row("SIGKILL of w8yd, and of a dispatcher that takes Redbike's two steps, in turn",
+@row("SIGKILL of w8yd, and of a dispatcher with Redbike's two steps, in turn",
      "jobs lost by w8yd 0, doubled 0; those by Redbike's steps are counted")
 def redbike_dispatches(setup):
     with World(setup) as world:
@@ -112,7 +112,7 @@ def redbike_dispatches(setup):
                          what="somebody to dispatch")
                 time.sleep(chance.uniform(0, 0.02))
                 if round_ % 3:
-                    # Ours hears of it, as if it had been set with w8yctl; theirs is at it.
+                    # Notifies w8yd, as w8yctl does after a change. The other dispatcher is active.
                     world.redis.ask("PUBLISH", "mix:wake", "timeline")
                     time.sleep(chance.uniform(0, 0.02))
                 if round_ % 3 == 2:
@@ -135,7 +135,7 @@ def redbike_dispatches(setup):
         world.stop()
         lost = set(jobs) - worker.runs.keys()
         twice = {job: n - 1 for job, n in worker.runs.items() if n > 1}
-        # What theirs has removed first is not there for ours.
+        # w8yd cannot dispatch a job that the other dispatcher has removed first.
         lost_by_us = lost & monitor.dispatched | lost - monitor.removed
         twice_by_us = {job: n for job, n in twice.items() if n > monitor.entered[job]}
         assert not lost_by_us, f"lost: {sorted(lost_by_us)[:10]}"

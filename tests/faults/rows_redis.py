@@ -1,4 +1,4 @@
-"""A Redis that dies."""
+"""A Redis that is killed."""
 import pathlib
 import subprocess
 import tempfile
@@ -34,14 +34,14 @@ def kill_again_and_again(setup, world, how):
             "overlaps": 0, "longest pause s": round(max(pauses), 2)}
 
 
-@row("SIGKILL of redis-server (AOF)", "items lost 0, overlaps 0; work goes on ≤ 2 s")
+@row("SIGKILL of redis-server (AOF)", "items lost 0, overlaps 0; work continues ≤ 2 s")
 def kill_redis(setup):
     with World(setup, *AOF) as world:
         return kill_again_and_again(setup, world, {})
 
 
 def make_certificate(folder):
-    """One that signs itself, for 127.0.0.1."""
+    """Writes a self-signed certificate for 127.0.0.1."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
          "-nodes", "-days", "2", "-keyout", folder / "key.pem", "-out", folder / "cert.pem",
@@ -49,7 +49,7 @@ def make_certificate(folder):
         check=True, capture_output=True)
 
 
-@row("the same, with TLS", "items lost 0, overlaps 0; work goes on ≤ 2 s")
+@row("SIGKILL of redis-server (AOF), with TLS", "items lost 0, overlaps 0; work continues ≤ 2 s")
 def kill_redis_tls(setup):
     with tempfile.TemporaryDirectory(prefix="w8y-faults-") as name:
         folder = pathlib.Path(name)
@@ -63,9 +63,10 @@ def kill_redis_tls(setup):
             return kill_again_and_again(setup, world, how)
 
 
-@row("Redis gone for longer than a lock", "terminate: child dead before; no overlap")
+@row("Redis unavailable for longer than the life of a lock",
+     "terminate: child dead before the end of its lock; no overlap")
 def redis_away(setup):
-    """Held runs with `terminate` end by the clock alone: nobody can be asked."""
+    """With `terminate`, w8yd ends active runs by the clock alone, because Redis is unavailable."""
     with World(setup, *AOF) as world:
         items = world.fill(["a", "b"])
         for name in ("one", "two"):
@@ -85,7 +86,7 @@ def redis_away(setup):
             for run in held:
                 wait_for(lambda run=run: world.runs() and run.died, what="the child to die")
                 margins.append(ends[run.item] - run.died / 1000)
-            # Counted before: a run may begin as soon as the server answers.
+            # Counted before the start, because a run may start as soon as the server replies.
             before = world.record.read().count
             world.redis.start()
             wait_for(lambda before=before: world.record.read().count >= before + 2, what="runs")

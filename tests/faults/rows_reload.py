@@ -7,7 +7,7 @@ from matrix import row
 from private_redis import Redis
 
 
-@row("reloads under load, good and broken", "runs disturbed 0; descriptors and memory level",
+@row("valid and invalid reloads under load", "runs disturbed 0; descriptors and memory level",
      sanitized=True)
 def reload_storm(setup):
     with World(setup) as world:
@@ -16,7 +16,7 @@ def reload_storm(setup):
         world.wait_runs(3)
 
         def level():
-            """What it holds between runs: quiet, nothing is under way."""
+            """Returns descriptors, threads and memory of w8yd while it is quiet and has no runs."""
             host.signal(signal.SIGUSR1)
             wait_for(lambda: world.runs() and all(r.died for r in world.runs()), what="quiet")
             wait_for(lambda: not world.locks(), what="no locks")
@@ -37,7 +37,7 @@ def reload_storm(setup):
             world.wait_runs(5, what="work to go on")
 
         reloads = 50 if setup.scale == 1 else 200 * setup.scale
-        storm(10)  # what is made once is there by then
+        storm(10)  # until all objects that are created once exist
         before = level()
         storm(reloads)
         after = level()
@@ -57,8 +57,8 @@ def reload_storm(setup):
 MOVED_S = 3.0
 
 
-@row("its Redis dies under a run; a reload moves url and lock_key",
-     f"served on the new one ≤ {MOVED_S:g} s; the old one is let go")
+@row("Redis dies during a run; a reload changes url and lock_key",
+     f"new Redis in use ≤ {MOVED_S:g} s; no connection to the old one")
 def moved_redis(setup):
     with World(setup) as world:
         later = Redis(world.home / "later")
@@ -77,7 +77,7 @@ def moved_redis(setup):
             served = (new.start - died) / 1e6
             assert new.item == "new" and later.ask("EXISTS", "work:proc:new") == 1
             assert world.runs() and run.died is None, "the old run did not go on"
-            # When the old run is over, its settlement is abandoned, and one log line says so.
+            # When the old run ends, its settlement is abandoned, and one log line reports that.
             wait_for(lambda: "settlements abandoned" in host.log(since), what="it to be given up")
             assert host.log(since).count("settlements abandoned") == 1, host.log(since)
             assert world.runs() and run.end is not None, "the old run was ended"
@@ -94,8 +94,8 @@ def moved_redis(setup):
             later.kill()
 
 
-@row("lock_key is changed host by host, there and back, in a fleet of three under load",
-     "overlaps 0; items lost 0; every host goes on")
+@row("lock_key is changed host by host, and back, in a fleet of three under load",
+     "overlaps 0; items lost 0; every host continues")
 def lock_key_rollout(setup):
     settings = dict(work_ms=30, concurrency=4, key_expiry="3s")
     with World(setup) as world:

@@ -1,4 +1,4 @@
-"""What a real server answers when something is wrong with it."""
+"""Error replies of a real server."""
 import contextlib
 import threading
 import time
@@ -9,7 +9,7 @@ from outage import SETTINGS, TIMEOUTS, Outages
 from rows_redis import AOF
 from private_redis import Redis, RedisError, free_port
 
-RECOVERS = "it comes back by itself"
+RECOVERS = "recovers without help"
 
 
 def two_hosts(setup, world, **how):
@@ -27,13 +27,13 @@ def refused_writes(setup):
         dump = redis.home / "dump.rdb"
 
         def snapshot(status):
-            with contextlib.suppress(RedisError):  # one is under way
+            with contextlib.suppress(RedisError):  # a snapshot is being written
                 redis.ask("BGSAVE")
             return redis.info("rdb_last_bgsave_status") == status
 
         def break_snapshots():
             dump.unlink(missing_ok=True)
-            dump.mkdir()  # a folder can't be replaced by a file
+            dump.mkdir()  # a file cannot replace a directory
             redis.set(save="3600 1", stop_writes_on_bgsave_error="yes")
             wait_for(lambda: snapshot("err"), what="a snapshot to fail")
 
@@ -54,7 +54,7 @@ def refused_writes(setup):
         outage.over()
 
 
-@row("a server that changes its part", RECOVERS)
+@row("a server that changes its role", RECOVERS)
 def changed_part(setup):
     port, other_port = free_port(), free_port()
     with World(setup, "--port", str(port), "--repl-diskless-sync-delay", "0", *AOF) as world:
@@ -68,7 +68,7 @@ def changed_part(setup):
                 return replica.info("master_link_status") == "up"
 
             def demote():
-                """The other is made the primary, and this one its replica."""
+                """Makes the other server the primary, and this one its replica."""
                 other.ask("REPLICAOF", "127.0.0.1", port)
                 wait_for(lambda: linked(other), what="a replica")
                 other.ask("REPLICAOF", "NO", "ONE")
@@ -141,7 +141,7 @@ def busy_server(setup):
             redis.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 
         outage("NOSCRIPT: SCRIPT FLUSH in a loop", flush_scripts, end_flushes, stops_work=False)
-        outage("BUSY: a script that runs on",
+        outage("BUSY: a script that does not end",
                lambda: ask_and_forget("EVAL", "while true do end", 0),
                lambda: (redis.ask("SCRIPT", "KILL"), held.pop().close()))
         outage("max number of clients", no_room, room)
@@ -155,7 +155,7 @@ def busy_server(setup):
         outage.over()
 
 
-@row("a server that lets nobody in", RECOVERS, sanitized=True)
+@row("a server that refuses logins", RECOVERS, sanitized=True)
 def refused_logins(setup):
     with World(setup) as world:
         redis, secret = world.redis, world.home / "password"

@@ -1,4 +1,4 @@
-"""A host that runs out of processes, descriptors or disk."""
+"""A host without free processes, descriptors or disk space."""
 import contextlib
 import os
 import pathlib
@@ -14,7 +14,7 @@ from matrix import Skip, in_time, row
 BACK_S = 4.0
 CONCURRENCY = 6
 SETTINGS = dict(work_ms=150, concurrency=CONCURRENCY, key_expiry="2s")
-PROMISE = f"no item is lost or blamed; all run again ≤ {BACK_S:g} s; locks left 0"
+PROMISE = f"items lost 0, failures counted 0; all run again ≤ {BACK_S:g} s; locks left 0"
 
 
 def as_root(what):
@@ -23,7 +23,7 @@ def as_root(what):
 
 
 def shortage(setup, world, host, begin, end):
-    """Takes something away for a while, with runs going on, and gives it back."""
+    """Removes a resource for some time while runs are active, and restores it."""
     items = world.fill([f"i{i}" for i in range(12)])
     world.wait_runs(10)
     backs, meanwhile, crashed = [], [], 0
@@ -39,7 +39,7 @@ def shortage(setup, world, host, begin, end):
                  "all items to run again")
         backs.append((now_us() - ended) / 1e6)
         crashed += sum("outcome=crashed" in line for line in host.log(since).splitlines())
-        # And all places are taken again.
+        # All slots are in use again.
         wait_for(lambda: len(world.locks()) >= CONCURRENCY, what="full concurrency")
     blamed = world.redis.ask("HGETALL", "work:failures")
     world.stop()
@@ -59,7 +59,7 @@ def shortage(setup, world, host, begin, end):
 @row("no more processes (RLIMIT_NPROC)", PROMISE)
 def no_processes(setup):
     as_root("running w8yd as another user")
-    nobody = 61000 + os.getpid() % 4000  # the limit counts what a user has on the whole host
+    nobody = 61000 + os.getpid() % 4000  # the limit counts all processes of a user on the machine
 
     def become():
         os.setgroups([])
@@ -70,7 +70,7 @@ def no_processes(setup):
         home = world.home / "h"
         home.mkdir()
         os.chown(home, nobody, nobody)
-        # Where they were built, others may not be let in.
+        # Other users may have no access to the build directory.
         programs = world.home / "programs"
         programs.mkdir()
         world.w8yd = shutil.copy(world.w8yd, programs)
@@ -81,7 +81,7 @@ def no_processes(setup):
         tasks = len(os.listdir(f"/proc/{host.process.pid}/task"))
 
         def limit(most):
-            # By the user itself: root in a container may not change the limits of others.
+            # The user itself sets the limit: root in a container may not change the limits of others.
             subprocess.run(["prlimit", f"--pid={host.process.pid}", f"--nproc={most}:"],
                            user=nobody, group=nobody, extra_groups=[], cwd="/", check=True)
         return shortage(setup, world, host, lambda: limit(tasks + 1),
@@ -98,12 +98,12 @@ def no_descriptors(setup):
             resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (most, hard))
 
         def begin():
-            # The highest number in use and one more: no run can be begun, or one at a time.
+            # Half of the highest descriptor in use: no run can start.
             limit(max(int(fd) for fd in os.listdir(f"/proc/{host.process.pid}/fd")) // 2)
         return shortage(setup, world, host, begin, lambda: limit(min(hard, 1024)))
 
 
-@row("no more descriptors, and Redis killed", "it connects when there are some again")
+@row("no more descriptors, and Redis killed", "it connects when descriptors are free again")
 def no_sockets(setup):
     with World(setup) as world:
         items = world.fill(["a", "b"])
@@ -122,16 +122,16 @@ def no_sockets(setup):
         world.check_items(items)
         assert not world.locks() and not world.overlaps()
         in_time(back <= BACK_S, f"work went on after {back} s")
-        return {"work goes on after s": round(back, 2), "items lost": 0, "locks left": 0}
+        return {"work continues after s": round(back, 2), "items lost": 0, "locks left": 0}
 
 
-@row("disk full (log and temp folders)", PROMISE)
+@row("disk full (log and temporary directories)", PROMISE)
 def no_disk(setup):
     as_root("mounting a small disk")
     with World(setup) as world:
         small = world.home / "small"
         small.mkdir()
-        # In a mount namespace of its own: the disk goes with w8yd.
+        # The mount namespace removes the disk when w8yd ends.
         mount = ["unshare", "--mount", "sh", "-c",
                  f"mount -t tmpfs -o size=256k,nr_inodes=40,mode=755 none {small} && exec \"$@\"",
                  "sh"]
@@ -139,7 +139,7 @@ def no_disk(setup):
             raise Skip("no unshare here")
         tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True,
                                check=False)
-        if tried.returncode != 0:  # in a chroot, say
+        if tried.returncode != 0:  # for example in a chroot
             raise Skip(f"no mount namespace can be made here: {tried.stderr.strip()}")
         host = world.host("h", witness=False, cwd="temp", **SETTINGS, how={
             "ready": False, "within": mount, "env": {"TMPDIR": str(small)},
@@ -148,11 +148,11 @@ def no_disk(setup):
         full = threading.Event()
 
         def filling():
-            """Its blocks, and every inode that a temp folder gives back."""
+            """Fills the blocks, and every inode that becomes free with a temporary directory."""
             with open(inside / "blocks", "wb") as filler, contextlib.suppress(OSError):
                 filler.write(bytes(1 << 20))
             number = 0
-            while full.is_set():  # without a pause: w8yd would be first at what it gives back
+            while full.is_set():  # without a pause, or w8yd would get the free inode first
                 with contextlib.suppress(OSError):
                     (inside / f"filler{number}").touch(exist_ok=False)
                     number += 1

@@ -1,5 +1,5 @@
-"""Schedules: hosts that are killed while they dispatch and work, a Redis that is, one whose part
-another takes, and a clock that is wrong."""
+"""Schedules: hosts that are killed while they dispatch or run jobs, a killed Redis, a failover, and
+wrong clocks."""
 import collections
 import os
 import pathlib
@@ -18,7 +18,7 @@ AOF = ("--appendonly", "yes", "--appendfsync", "always")
 
 
 def enter(world, jobs, prefix="mix", env=None):
-    """Jobs and schedules, by w8yctl: all or none."""
+    """Sets all jobs with w8yctl, or none."""
     lines = "".join(f"{job},{schedule}\n" for job, schedule in jobs)
     subprocess.run([world.bin / "src/app/w8yctl", "--redis-url", world.redis.url, "schedule",
                     "-k", prefix, "set", "--file", "-"], input=lines, text=True, check=True,
@@ -26,7 +26,7 @@ def enter(world, jobs, prefix="mix", env=None):
 
 
 def places(world, prefix="mix"):
-    """In how many of queues, timeline and hands each job is."""
+    """Returns the number of queues, timeline entries and claims that have the job, by job."""
     found = collections.Counter()
     for code in "AB":
         found.update(world.redis.ask("LRANGE", f"{prefix}-work-{code}", 0, -1))
@@ -42,7 +42,7 @@ def hosts_of(world, count, prefix="mix", how=None, **more):
 
 
 def all_ran_since(world, jobs, at):
-    """How long it took until each job had begun a run after that time, in s."""
+    """Returns the seconds from that time until each job had started."""
     def missing():
         return set(jobs) - {run.item for run in world.runs_since(at)}
     wait_for(lambda: not missing(), what="each job to run again")
@@ -53,7 +53,7 @@ def all_ran_since(world, jobs, at):
 
 
 def check(world, jobs):
-    """Each job is in one place, and was in one hand at a time."""
+    """Asserts that each job is in exactly one queue, claim or the timeline, and that no runs overlapped."""
     check_places(world, jobs)
     assert not world.overlaps(), world.overlaps()
 
@@ -63,7 +63,7 @@ def check_places(world, jobs, prefix="mix"):
     assert found == dict.fromkeys(jobs, 1), f"lost or doubled: {found}"
 
 
-@row("SIGKILL of w8yd at work on a schedule", "jobs lost 0, doubled 0, overlaps 0; "
+@row("SIGKILL of w8yd while it runs jobs of a schedule", "jobs lost 0, doubled 0, overlaps 0; "
      f"runs again ≤ {KEY_EXPIRY_S + 6} s")
 def kill_schedule(setup):
     with World(setup) as world:
@@ -85,7 +85,7 @@ def kill_schedule(setup):
                 "doubled": 0, "overlaps": 0, "runs again after s": round(worst, 2)}
 
 
-TOLD_WITHIN_US = 100_000  # an end is told to Redis, on a busy machine too
+TOLD_WITHIN_US = 100_000  # time until Redis has a settlement, also on a busy machine
 
 
 def cut_off(run, kills):
@@ -93,10 +93,10 @@ def cut_off(run, kills):
                                   for host, at in kills)
 
 
-@row("SIGKILL of w8yd that dispatches", "due jobs lost 0, doubled 0")
+@row("SIGKILL of w8yd while it dispatches", "due jobs lost 0, doubled 0")
 def kill_dispatcher(setup):
-    """Each job is due once: it has run as often as it was set, but for those that were cut off. One
-    whose child was done when its w8yd was killed, and had not told Redis yet, was cut off too."""
+    """Each job is due once, so it runs once, and again only if its run was interrupted. A run also counts as
+    interrupted if its child had ended when w8yd was killed, but Redis did not have its settlement."""
     with World(setup) as world:
         hosts = hosts_of(world, 2)
         names, kills = [], []
@@ -121,7 +121,7 @@ def kill_dispatcher(setup):
                 "cut off and run again": sum(cut.values())}
 
 
-@row("SIGKILL of redis-server (AOF) beside a schedule", "jobs lost 0, doubled 0, overlaps 0")
+@row("SIGKILL of redis-server (AOF) while hosts run jobs of a schedule", "jobs lost 0, doubled 0, overlaps 0")
 def kill_redis_schedule(setup):
     with World(setup, *AOF) as world:
         hosts_of(world, 2)
@@ -140,8 +140,8 @@ def kill_redis_schedule(setup):
 
 
 def failed_over(world, prefix, events):
-    """Two hosts at work, and what happens to their Redis. A failover may lose the newest takes:
-    overlaps are counted, not forbidden."""
+    """Runs two hosts while events happen to their Redis. A failover may lose the newest claims, so overlaps
+    are counted and allowed."""
     hosts_of(world, 2, prefix, key_expiry="2s")
     jobs = [f"j{i}:{'AB'[i % 2]}" for i in range(8)]
     enter(world, [(job, "FREQ=SECONDLY" if i < 4 else "CONTINUE") for i, job in enumerate(jobs)],
@@ -160,8 +160,8 @@ def failed_over(world, prefix, events):
             "all ran after s": round(worst, 2)}
 
 
-@row("failover by Sentinel beside a schedule: SIGKILL of the primary",
-     f"jobs lost 0, doubled 0; work goes on ≤ {LONGEST_PAUSE_S} s")
+@row("failover by Sentinel while hosts run jobs of a schedule: SIGKILL of the primary",
+     f"jobs lost 0, doubled 0; work continues ≤ {LONGEST_PAUSE_S} s")
 def sentinel_schedule(setup):
     with Place(setup, Sentinels) as world:
         servers = world.redis
@@ -182,7 +182,7 @@ def sentinel_schedule(setup):
 
 
 @row("SIGKILL of the cluster's primary that has the schedule, and its return",
-     f"jobs lost 0, doubled 0; work goes on ≤ {LONGEST_PAUSE_S} s")
+     f"jobs lost 0, doubled 0; work continues ≤ {LONGEST_PAUSE_S} s")
 def cluster_schedule(setup):
     with Place(setup, Cluster) as world:
         cluster = world.redis
@@ -199,8 +199,8 @@ def cluster_schedule(setup):
 
 
 def late_ms(world, due):
-    """How long after its second each job began, sorted. `due`: by job, in unix time. A job that
-    has not run once has been lost, or doubled."""
+    """Returns the sorted times from the due second to the start of each job. `due`: Unix time by job. A job
+    without exactly one run has been lost or doubled."""
     boot = time.clock_gettime(time.CLOCK_BOOTTIME) - time.time()
     runs = collections.Counter(run.item for run in world.runs() if run.item in due)
     assert runs == collections.Counter(due.keys()), \
@@ -213,10 +213,10 @@ def p99(values):
     return values[min(len(values) - 1, len(values) * 99 // 100)]
 
 
-@row("a schedule whose hosts' clocks jump back and forth by an hour",
+@row("a schedule whose hosts' clocks jump by one hour, forward and back",
      "jobs lost 0, doubled 0, early 0")
 def clock_schedule(setup):
-    """Redis's clock is what counts, also for w8yctl where the clock is wrong."""
+    """Redis's clock counts, also for a w8yctl whose own clock is wrong."""
     if setup.sanitized:
         raise Skip("the sanitizers want to be loaded first")
     with World(setup) as world:
@@ -239,10 +239,10 @@ def clock_schedule(setup):
         tocks = [run for run in world.runs() if run.item == "tock:B"]
         seconds = (ticks[-1] - ticks[0]) / 1e6
         late = late_ms(world, due)
-        assert late[0] > -2, f"a job ran {-late[0]} ms before its time"  # two clocks are compared
+        assert late[0] > -2, f"a job ran {-late[0]} ms before its time"  # compares two clocks
         assert not [run for run in world.runs() if run.item in far], "a job ran half an hour early"
         assert tocks, "a rule that was set with a wrong clock did not run"
-        # Never twice for a second; a busy machine may skip one.
+        # A job never runs twice for one second. On a busy machine it may skip a second.
         assert len(ticks) <= seconds + 2, f"{len(ticks)} runs in {seconds} s"
         gaps = [(b - a) / 1e6 for a, b in zip(ticks, ticks[1:])]
         in_time(max(gaps) <= 5, f"nothing for {max(gaps)} s")
@@ -254,7 +254,7 @@ def clock_schedule(setup):
 
 @row("two w8yd that dispatch", "jobs lost 0, doubled 0; lateness p99 ≤ 1 s")
 def two_dispatchers(setup):
-    """From a job's second to the start of its process."""
+    """Measures the time from a job's second to the start of its process."""
     with World(setup) as world:
         hosts_of(world, 2, work_ms=1, concurrency=4)
         begin, seconds = int(time.time()) + 2, 3 * setup.scale

@@ -1,4 +1,4 @@
-"""Hosts that wait for the same few items, and items that wait on a host."""
+"""Hosts that wait for the same items, and prefetched items that wait on a host."""
 import pathlib
 import sys
 import time
@@ -9,7 +9,7 @@ from proxy import Proxy
 
 MOST_SCRIPTS = 4
 LEAST_SHARE = 0.5
-LEAST_MARGIN_MS = 50  # of 250: SIGKILL comes a quarter of key_expiry before the end
+LEAST_MARGIN_MS = 50  # of 250: SIGKILL follows a quarter of key_expiry before the end of the lease
 
 
 def scripts(redis):
@@ -25,7 +25,7 @@ def runs_of(world, since):
     return counts
 
 
-@row("more hosts than items", f"scripts a run ≤ {MOST_SCRIPTS}; least host ≥ {LEAST_SHARE} of the "
+@row("more hosts than items", f"scripts per run ≤ {MOST_SCRIPTS}; smallest share ≥ {LEAST_SHARE} of the "
      "mean", alone=True)
 def contend(setup):
     with World(setup) as world:
@@ -50,7 +50,7 @@ def contend(setup):
                 "least host": round(min(counts.values()) / mean, 2)}
 
 
-@row("SIGKILL of a host in the line", "an item waits ≤ 1 s", alone=True)
+@row("SIGKILL of a waiting host", "an item waits ≤ 1 s", alone=True)
 def dead_in_line(setup):
     with World(setup) as world:
         items = world.fill(["a"])
@@ -63,7 +63,7 @@ def dead_in_line(setup):
             killed = victim.kill()
             world.wait_runs(8)
             times = sorted((r.start, r.end or r.start) for r in world.runs_since(killed - 100_000))
-            # What it was running when it was killed after all: its lock's end is another matter.
+            # If the victim was running an item when it was killed, the item waits for the end of its lock.
             if not any(r.host == victim.name and r.end is None for r in world.runs()):
                 gaps += [(b[0] - a[1]) / 1e6 for a, b in zip(times, times[1:])]
             victim.start()
@@ -74,7 +74,7 @@ def dead_in_line(setup):
         return {"kills": 3 * setup.scale, "longest wait s": round(worst, 2)}
 
 
-@row("30,000 messages on wake", "claims ≤ 100 a host; what is added runs ≤ 1 s", alone=True)
+@row("30,000 wake-ups", "claims ≤ 100 per host; an added item runs ≤ 1 s", alone=True)
 def wake_flood(setup):
     with World(setup) as world:
         world.fill(["a"])
@@ -137,15 +137,15 @@ def alive(pid):
 
 
 def replace(file, text):
-    """At once, for who reads it."""
+    """Replaces a file in one step, so that readers never see a part."""
     partial = file.with_suffix(".new")
     partial.write_text(text)
     partial.rename(file)
 
 
 def stall(world, proxy, pause, journal):
-    """Redis stalls while items that were claimed ahead wait for their turn, and runs become long.
-    How much was left of each lease when its item's child was done or dead, in ms."""
+    """Stalls Redis while prefetched items wait on the host, and makes runs long. Returns the time in ms that
+    was left of each lease when the child of its item was done or dead."""
     size = journal.stat().st_size
     proxy.mode = "deaf"
     replace(pause, "0.09")
@@ -181,8 +181,8 @@ def stall(world, proxy, pause, journal):
     return margins
 
 
-@row("claims ahead, Redis stalls, terminate", "no child alive at its lease's end, and "
-     f"none {LEAST_MARGIN_MS} ms before", alone=True)
+@row("prefetched items, Redis stalls, terminate", "no child alive "
+     f"{LEAST_MARGIN_MS} ms before the end of its lease", alone=True)
 def claims_ahead(setup):
     with World(setup) as world:
         items = world.fill([f"i{i}" for i in range(60)])
@@ -197,13 +197,13 @@ def claims_ahead(setup):
             f'[lists.work]\nexecutor = "{program}"\nargs = ["{journal}", "{pause}"]\n'
             'mode = "stream"\nkey_expiry = "1s"\non_lease_loss = "terminate"\n'))
         margins, stalls = [], 0
-        # Now and then all that was claimed has been run when Redis stalls: that shows nothing.
+        # If all prefetched items have run when Redis stalls, the stall shows nothing and is repeated.
         while stalls < 2 * setup.scale or len(margins) < 6 * setup.scale:
             at = journal.stat().st_size
             wait_for(lambda at=at: journal.stat().st_size > at + 60, what="short runs")
             margins += stall(world, proxy, pause, journal)
             stalls += 1
-            in_time(stalls < 10 * setup.scale, "nothing is claimed ahead")
+            in_time(stalls < 10 * setup.scale, "nothing is prefetched")
         world.stop()
         world.check_items(items)
         in_time(min(margins) > LEAST_MARGIN_MS,

@@ -1,15 +1,15 @@
-// An executor that writes down when it works on what: what the fault tests believe.
+// Executor that records its runs. The fault tests trust only these records.
 //
-// Appends to the file $JOURNAL (never makes it), one line a write, times in microseconds of
+// Appends to the file $JOURNAL (never creates it), one line per write, times in microseconds of
 // CLOCK_BOOTTIME:
 //   start TIME HOST RUN FENCE PID ITEM
 //   end   TIME HOST RUN FENCE PID ITEM
-// If $WITNESS is the socket of a witness (witness.cpp), that one writes down when it dies, however
-// that comes about.
+// If $WITNESS is the socket of a witness (witness.cpp), the witness records the death of the
+// process, whatever its cause.
 //
-// The item comes by standard input, or as $ITEM from a w8y, which tells neither host nor run. Of a
-// long one the beginning is written down, and its length: "<beginning>+<bytes>".
-// Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it outlives a SIGTERM.
+// The item arrives on standard input, or as $ITEM from a w8y, which passes neither host nor run.
+// For a long item, its start and its length are recorded: "<start>+<bytes>".
+// Works for $WORK_MS milliseconds (default 20). With $ON_TERM=ignore it survives a SIGTERM.
 // Writes $SAY bytes to standard error (default 0), in lines.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ std::int64_t now_us() {
 constexpr std::size_t long_item = 1024;
 constexpr std::size_t beginning = 32;
 
-/// What stands behind the time in each line about this run.
+/// Returns the part after the time in each line about this run.
 std::string identity(std::string item) {
   if (item.size() > long_item) item = item.substr(0, beginning) + '+' + std::to_string(item.size());
   const std::string pid = std::to_string(getpid());
@@ -57,11 +57,11 @@ void note(const char* what, const std::string& self) {
   close(file);
 }
 
-/// Where a run writes down that it lives, for its witness to read.
+/// Time of the last sign of life of a run, in memory that its witness reads.
 using Beat = volatile std::int64_t;
 
-/// Shows itself to the witness: what it is, and a page of memory for its signs of life. The
-/// connection stays open as long as the process lives.
+/// Connects to the witness, and sends the identity and a page of memory for signs of life. The
+/// connection stays open while the process lives.
 Beat* find_witness(const std::string& path, const std::string& self) {
   const int page = memfd_create("beat", MFD_CLOEXEC);
   if (page < 0 || ftruncate(page, sizeof(Beat)) != 0) _exit(8);
@@ -93,7 +93,7 @@ Beat* find_witness(const std::string& path, const std::string& self) {
 }
 
 void work(long ms, Beat* heartbeat) {
-  constexpr std::int64_t step_us = 2000;  // with a witness: between two signs of life
+  constexpr std::int64_t step_us = 2000;  // with a witness: interval of signs of life
   const std::int64_t until = now_us() + ms * 1000;
   for (std::int64_t left = ms * 1000; left > 0; left = until - now_us()) {
     if (heartbeat != nullptr) *heartbeat = now_us();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fault matrix: breaks what can break, and prints a table with the figures of each row."""
+"""Causes faults, and prints a table with the results of each row of the fault matrix."""
 import argparse
 import contextlib
 import dataclasses
@@ -56,7 +56,7 @@ def seconds(text):
 
 
 def server_version(program):
-    """What it says it is; empty if it is no Redis."""
+    """Returns the version that the program prints, empty if it is not a Redis."""
     if not shutil.which(program):
         return ""
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
@@ -66,26 +66,26 @@ def server_version(program):
 def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/faults", description=__doc__,
-        epilog="Ends with the line `N passed, M failed`, and exit status 1 if any have.")
+        epilog="Ends with the line `N passed, M failed`, and exit status 1 if a row failed.")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--scale", type=int, default=5, metavar="N",
-                        help="N times as many faults as the short form that the tests run "
-                        "(%(default)s)")
+                        help="N times as many faults as the short form of the tests "
+                        "(default %(default)s)")
     parser.add_argument("--soak", type=seconds, metavar="DURATION",
-                        help="instead: faults of all kinds at random for so long (10m, 2h), "
-                        "and whether memory, descriptors and threads stay level")
+                        help="instead: random faults of all kinds for this time (10m, 2h); "
+                        "checks that memory, descriptors and threads do not grow")
     parser.add_argument("--every", type=seconds, metavar="DURATION",
-                        help="how often the soak prints a line (a sixtieth of it)")
+                        help="interval of the lines of the soak (default: a sixtieth of its time)")
     parser.add_argument("--seed", default=str(random.randrange(1 << 32)), metavar="N",
-                        help="of what is done at random (a new one each time; printed)")
+                        help="seed of the random faults (default: a new one each time; printed)")
     parser.add_argument("--jobs", type=int, default=3, metavar="N",
-                        help="rows at once, of those that may run beside others (%(default)s)")
+                        help="number of rows at once, if they may run in parallel (default %(default)s)")
     parser.add_argument("--redis-server", default="redis-server", metavar="PROGRAM",
-                        help="the server of all rows: a redis-server of another "
-                        "version, or a valkey-server (%(default)s)")
-    parser.add_argument("--list", action="store_true", help="names the rows, and ends")
+                        help="server of all rows: a redis-server of another "
+                        "version, or a valkey-server (default %(default)s)")
+    parser.add_argument("--list", action="store_true", help="print the rows and exit")
     parser.add_argument("--sanitized", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="run only these rows")
     options = parser.parse_args()
     names = [row.name for row in ROWS]
     for name in options.rows:
@@ -95,13 +95,13 @@ def parse():
 
 
 class Stopped(Exception):
-    """A row was told to end: it took too long, or the whole run is ended."""
+    """A row was stopped: it exceeded its limit, or the whole program was stopped."""
 
 
 def run_row(row, setup, pipe):
-    """In a process of its own: what it does to itself ends with it."""
+    """Runs a row in a separate process, so that changes of the process end with it."""
     def ended(*_):
-        raise Stopped(f"told to end; its limit is {row.limit * setup.scale} s")
+        raise Stopped(f"stopped; its limit is {row.limit * setup.scale} s")
 
     die_with_parent()
     os.setpgid(0, 0)
@@ -116,14 +116,14 @@ def run_row(row, setup, pipe):
         lines = setup.lines + [("late", row.fault, {"LATE": problem(error)}, row.promise)]
     except Skip as reason:
         lines = setup.lines + [("skipped", row.fault, f"skipped: {reason}", row.promise)]
-    except Exception as error:  # a row that breaks is a row that failed
+    except Exception as error:  # a row with any exception has failed
         traceback.print_exc()
         lines = setup.lines + [("failed", row.fault, {"FAILED": problem(error)}, row.promise)]
     pipe.send(lines)
 
 
 class Going:
-    """A row that runs."""
+    """An active row."""
 
     def __init__(self, row, setup):
         self.row, self.began = row, time.monotonic()
@@ -136,7 +136,7 @@ class Going:
         self.killed = False
 
     def result(self):
-        """Its lines, once it has ended."""
+        """Returns the row's lines when it has ended, else None."""
         if self.pipe.poll():
             with contextlib.suppress(EOFError):
                 lines = self.pipe.recv()
@@ -149,7 +149,7 @@ class Going:
                 self.killed = True
                 self.process.terminate()
             return None
-        return [("failed", self.row.fault, {"FAILED": "it ended without a word"}, self.row.promise)]
+        return [("failed", self.row.fault, {"FAILED": "it ended without a result"}, self.row.promise)]
 
 
 class Table:
@@ -167,7 +167,7 @@ class Table:
                   flush=True)
 
     def end(self):
-        for line in self.failed:  # again, where one who reads only the end of a long log sees it
+        for line in self.failed:  # repeated at the end of the log, for readers of only that part
             print(line)
         if self.counts["skipped"]:
             print(f"{self.counts['skipped']} skipped")
@@ -191,7 +191,7 @@ def run_rows(rows, setup, jobs):
                 late = [line for line in lines if line[0] == "late"]
                 failed = any(state == "failed" for state, *_ in lines)
                 if late and not failed and run.row.name not in again:
-                    # A machine that has other things to do is late once, and not twice alone.
+                    # A busy machine is late once; a row that is late again, alone, has failed.
                     print(f"again, alone: {late[0][1]}: {text_of(late[0][2])}", flush=True)
                     again.add(run.row.name)
                     waiting.append(dataclasses.replace(run.row, alone=True))
@@ -222,7 +222,7 @@ def main():
     setup = Setup(options.build, options.scale, options.seed, options.sanitized)
     version = server_version(options.redis_server)
     if not version:
-        sys.exit(f"scripts/faults: {options.redis_server} can't be run, or is no redis-server")
+        sys.exit(f"scripts/faults: {options.redis_server} cannot run, or is not a redis-server")
     Redis.program = options.redis_server
     print(f"{version}, seed {options.seed}", flush=True)
     if options.soak:

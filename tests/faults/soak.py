@@ -1,4 +1,4 @@
-"""Faults of all kinds at random, for as long as asked: what is lost, and what grows."""
+"""Random faults of all kinds for a given time. Checks for lost items and for growth of w8yd."""
 import collections
 import statistics
 import time
@@ -8,8 +8,8 @@ from rows_redis import AOF
 from soak_faults import Faults
 
 SETTINGS = dict(key_expiry="2s", on_lease_loss="terminate", concurrency=2)
-LONGEST_PAUSE_S = 15  # after any fault, something runs again within this
-MIB_MORE, SHARE_MORE = 0.5, 0.02  # what the last quarter may have over the one before
+LONGEST_PAUSE_S = 15  # longest time without a run after any fault
+MIB_MORE, SHARE_MORE = 0.5, 0.02  # allowed growth from the third quarter to the last
 
 Sample = collections.namedtuple("Sample", "when mib descriptors threads")
 
@@ -37,7 +37,7 @@ class Soak:
         self.faults = Faults(self)
 
     def pause(self, seconds):
-        """Sleeps, and looks meanwhile."""
+        """Sleeps, and checks the world repeatedly."""
         end = time.monotonic() + seconds
         while True:
             self.look()
@@ -65,7 +65,7 @@ class Soak:
         assert not overlaps, f"overlapping runs: {overlaps} after {self.faults.latest}"
 
     def excused(self, before, run):
-        """Nobody can end the child of a host that is stopped."""
+        """Whether an overlap is allowed, because a stopped host cannot end its child."""
         return any(began <= run.start and before.start <= began
                    and run.start <= (ended or now_us()) + 200_000
                    for began, ended in self.faults.stops[before.host])
@@ -82,8 +82,8 @@ class Soak:
               f"{self.world.record.count:7} runs   {' | '.join(figures)}", flush=True)
 
     def growth(self):
-        """What the host that was never killed has more in the last quarter than in the one before:
-        of memory the median, of the others the least, which is what it holds between runs."""
+        """Returns the values of the last two quarters for the host that was never killed, and their limit: the
+        median of memory, and the minimum of the others, which is their value between runs."""
         samples = self.samples["steady"]
         length = samples[-1].when
         third = [s for s in samples if length / 2 <= s.when < length * 3 / 4]

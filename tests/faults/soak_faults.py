@@ -1,4 +1,4 @@
-"""What a soak does to hosts and Redis. Each fault begins, and returns how it ends."""
+"""Faults of hosts and Redis for a soak. Each function starts a fault, and returns a function that ends it."""
 import collections
 import contextlib
 import os
@@ -12,8 +12,8 @@ from private_redis import RedisError
 class Faults:
     def __init__(self, soak):
         self.soak, self.world, self.random = soak, soak.world, soak.world.random
-        self.away = set()  # hosts that are down just now
-        self.stops = collections.defaultdict(list)  # by host: [began, ended] of each SIGSTOP
+        self.away = set()  # hosts that are down now
+        self.stops = collections.defaultdict(list)  # by host: [start, end] of each SIGSTOP
         self.going = []
         self.done = 0
         self.latest = "nothing"
@@ -21,7 +21,7 @@ class Faults:
         self.wrapper = None
         self.kinds = {name.removeprefix("do_"): getattr(self, name)
                       for name in dir(self) if name.startswith("do_")}
-        # Those that must not happen together, since one needs what the other takes away.
+        # Faults of which only one may be active, because each needs a Redis that the others take away.
         self.of_redis = {"kill_redis", "debug_sleep", "oom", "readonly", "masterdown", "clients",
                          "scripts", "users"}
 
@@ -30,7 +30,7 @@ class Faults:
         return len(self.world.record.overlaps())
 
     def next(self):
-        """One fault, or two at once, for a while."""
+        """Starts one or two faults for some time."""
         names = self.random.sample(sorted(self.kinds), self.random.choice((1, 1, 2)))
         if len(self.of_redis & set(names)) == 2:
             names.pop()
@@ -60,7 +60,7 @@ class Faults:
     # ---- hosts
 
     def _restart(self, host):
-        host.write(self.soak.config)  # a reload may have left a broken one
+        host.write(self.soak.config)  # a reload may have left an invalid config
         host.start()
         self.away.discard(host.name)
 
@@ -122,7 +122,7 @@ class Faults:
                 os.kill(pid, signal.SIGKILL)
 
     def do_wrapper(self):
-        """A w8y at work beside them; killed when the next one comes."""
+        """Starts a w8y on the list. The next call kills it."""
         if self.wrapper and self.wrapper.poll() is None:
             self.wrapper.kill()
             self.wrapper.wait()
@@ -172,7 +172,7 @@ class Faults:
         self._ask("SCRIPT", "FLUSH")
 
     def do_users(self):
-        """A user turns the list, and takes an item out and in again, in one step."""
+        """Rotates the list like an operator, and removes and adds an item in one step."""
         item = self.random.choice(sorted(self.soak.items["work"]))
         self._ask("EVAL", "redis.call('LREM', KEYS[1], 0, ARGV[1]) "
                   "redis.call('LPUSH', KEYS[1], ARGV[1])", 1, "work:list", item)

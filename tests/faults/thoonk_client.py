@@ -1,5 +1,5 @@
-"""A client that goes by Thoonk's contract to the letter, with WATCH, MULTI and EXEC; and one that
-does the same by the scripts of w8y."""
+"""A client that follows Thoonk's contract exactly, with WATCH, MULTI and EXEC, and a client that uses
+the scripts of w8y."""
 import pathlib
 import sys
 import time
@@ -11,7 +11,7 @@ from embed_lua import strip, whole  # noqa: E402
 
 
 class Contract:
-    """Each method does what the contract has under its name. `redis`: a connection of its own."""
+    """Each method executes the contract's operation of the same name. `redis`: its own connection."""
 
     def __init__(self, redis, feed):
         self.ask, self.feed = redis.ask, feed
@@ -20,7 +20,7 @@ class Contract:
             setattr(self, name, f"feed.{name}:{feed}")
 
     def transaction(self, *commands):
-        """The answers, or None: what was watched has changed."""
+        """Returns the replies, or None if a watched key has changed."""
         self.ask("MULTI")
         for command in commands:
             self.ask(*command)
@@ -30,7 +30,7 @@ class Contract:
         return ("PUBLISH", f"{channel}:{self.feed}", as_bytes(one) + b"\0" + as_bytes(other))
 
     def has(self, key, member, command):
-        """Watches the key; if there is no such member, not any more."""
+        """Returns whether the member exists. Watches the key if it does."""
         self.ask("WATCH", key)
         found = self.ask(command, key, member)
         if found in (None, 0):
@@ -184,7 +184,7 @@ class Contract:
 
 
 class Scripts:
-    """The same by the scripts of src/store/lua, as w8yctl calls them."""
+    """The same operations with the scripts of src/store/lua, called as by w8yctl."""
 
     loaded = {}
 

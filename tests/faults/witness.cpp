@@ -1,12 +1,13 @@
-// Sees runs die: a process beside w8yd, so that nothing which befalls w8yd or its runs befalls it.
+// Records the deaths of runs, in a process outside of w8yd, so that no fault of w8yd or its runs
+// affects it.
 //
 //   witness SOCKET JOURNAL
 //
-// Each run connects and says who it is (run_recorder.cpp). When its connection is at its end, its
-// process has given up its descriptors and does no more work; then two lines are appended to the
+// Each run connects and sends its identity (run_recorder.cpp). When its connection ends, its
+// process has closed its descriptors and does no more work. Then two lines are appended to the
 // journal:
-//   alive TIME HOST RUN FENCE PID ITEM    it is known to have lived last
-//   died  TIME HOST RUN FENCE PID ITEM    it was seen gone
+//   alive TIME HOST RUN FENCE PID ITEM    last time at which the run certainly lived
+//   died  TIME HOST RUN FENCE PID ITEM    time at which its end was noticed
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -49,7 +50,7 @@ int listen_at(const char* path) {
   return listener;
 }
 
-/// False: the connection is at its end.
+/// Receives the identity of a run. Returns false if the connection has ended.
 bool introduce(int connection, Run& run) {
   char text[256 * 1024];
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};

@@ -1,4 +1,4 @@
-// Any text is a configuration or has mistakes, each told on a line that a terminal can show.
+// Config fuzzer: any text is valid or has errors, each on a line that a terminal can show.
 #include "core/config.hpp"
 
 #include "core/escape.hpp"
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// Nothing of this machine: neither files nor accounts.
+/// Host without files and accounts.
 class EmptyHost final : public w8y::ConfigHost {
  public:
   File read(const std::string&) override { return {"", "not found"}; }

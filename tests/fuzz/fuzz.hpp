@@ -1,5 +1,5 @@
-// What the fuzz targets share. A target is a function of bytes that ends normally, whatever they
-// are; where something must hold, it aborts if it doesn't.
+// Helpers of the fuzz targets. A target is a function of bytes that returns normally for any input.
+// It aborts if an invariant is violated.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-/// libFuzzer's name for it. replay.cpp calls it too, with every file of a corpus.
+/// Entry point of libFuzzer. replay.cpp calls it as well, with each file of a corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace w8y::fuzz {

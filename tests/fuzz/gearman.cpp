@@ -1,4 +1,4 @@
-// What a gearmand says: any bytes, in portions of any size, are packets or a reason to leave.
+// Gearman fuzzer: any bytes, in pieces of any size, are packets or a reason to disconnect.
 #include <algorithm>
 #include <string>
 #include <vector>

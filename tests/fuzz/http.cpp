@@ -1,5 +1,5 @@
-// What comes to a status address: any bytes, over a real connection, in two portions; to a server
-// that trusts who can connect, and to one that looks at what a request shows, as over TCP.
+// HTTP fuzzer: any bytes over a real connection, in two pieces. One server trusts each client. The
+// other one checks requests as over TCP.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -73,7 +73,7 @@ struct Server {
   loop::Loop loop;
   http::Router router;
   http::TcpGate gate;
-  std::size_t orders = 0;  ///< that were carried out
+  std::size_t orders = 0;  ///< number of executed commands
   http::HttpServer server;
 };
 

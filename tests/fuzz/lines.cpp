@@ -1,4 +1,5 @@
-// What an executor writes: cut into lines in any portions, read as messages and as capabilities.
+// Fuzzer of executor output: split into lines in any pieces, and parsed as messages and as
+// capabilities.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Runs a target on every file of a corpus: what fuzzing has found once stays found. Each file is
-// put into a block of its own size, so that a sanitizer sees a read behind its end.
+// Runs a target on every file of a corpus, so that a fault found by fuzzing stays fixed. Each file
+// has a block of its own size, so that a sanitizer detects a read beyond its end.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
     }
   }
   std::printf("%d files\n", files);
-  return files > 0 ? 0 : 1;  // a corpus that isn't there is no success
+  return files > 0 ? 0 : 1;  // a missing corpus is a failure
 }

@@ -1,5 +1,5 @@
-// What a server writes, or whoever stands in its place: read in any portions, looked at from every
-// side.
+// Fuzzer of Redis replies: any bytes in any pieces are parsed, and the replies are used in each
+// way.
 #include <algorithm>
 #include <string>
 
@@ -21,7 +21,7 @@ std::string flat(const w8y::redis::ReplyCopy& value) {
   return text;
 }
 
-/// As a node of a cluster, which is believed only as far as its answers make sense.
+/// Uses a reply as one of a cluster node. Only consistent replies are accepted.
 void look_as_cluster(const w8y::redis::ReplyCopy& value) {
   using namespace w8y::redis;
   const HostPort asked{"there", 1};
@@ -37,7 +37,7 @@ void look_as_cluster(const w8y::redis::ReplyCopy& value) {
     w8y::fuzz::must(!to->host.empty() && to->port != 0, "a redirection leads somewhere");
 }
 
-/// All that was understood, and what was wrong.
+/// Returns all parsed replies.
 std::string read(std::string_view bytes, std::size_t portion) {
   using namespace w8y::redis;
   Reader reader(max_reply);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
   const std::string whole = read(bytes, redis::Reader::max_feed);
   const std::string portions = read(bytes, data[0] + 1U);
-  // A limit may be met a portion earlier or later; what was understood before is the same.
+  // A limit may be reached one piece earlier or later. The replies before that are the same.
   fuzz::must(whole.starts_with(portions) || portions.starts_with(whole),
              "portions make no difference");
   return 0;

@@ -1,4 +1,5 @@
-// Any text is a schedule or has a reason why not; times follow each other, and are bounded in work.
+// Schedule fuzzer: any text is a schedule or has a reason. Times increase, and their cost is
+// limited.
 #include "schedule/schedule.hpp"
 
 #include "fuzz.hpp"
@@ -22,7 +23,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!next) break;
     fuzz::must(*next > after && *next <= latest_time, "the next time is later");
     recurrence->in_zone(*next);
-    // Asked from a second before, the same comes or one that is earlier.
+    // A query from one second earlier has the same or an earlier result.
     const auto again = recurrence->next_after(*next - 1);
     fuzz::must(!again || *again >= *next, "nothing comes between");
     after = *next;

@@ -1,4 +1,4 @@
-// Bytes that are shown to people or put into JSON, and units that people write.
+// Text fuzzer: bytes that are shown on a terminal or written as JSON, and units that people write.
 #include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/units.hpp"
@@ -6,7 +6,7 @@
 
 namespace {
 
-/// As a terminal sees it.
+/// Splits text as a terminal does.
 bool is_harmless(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

@@ -1,4 +1,4 @@
-// Any text is a Redis URL or a mistake; what is shown of a URL means the same place.
+// URL fuzzer: any text is a Redis URL or an error, and the displayed URL has the same meaning.
 #include "redis/url.hpp"
 
 #include "fuzz.hpp"

@@ -1,4 +1,4 @@
-"""Where everything is (run_kits.py sets it), and an executor as w8yd starts it."""
+"""Paths, which run_kits.py sets, and an executor that is started like w8yd starts it."""
 import base64
 import json
 import os
@@ -10,11 +10,11 @@ from pathlib import Path
 
 source = program = example = known_keys = None  # paths
 tests = Path(__file__).resolve().parent
-LIMIT = 60  # seconds, for whatever is waited for
+LIMIT = 60  # s; limit of each wait
 
 
 class Executor:
-    """For test cases: `command` is what to start."""
+    """Base of test cases. `command` starts the executor."""
 
     environment = {}
 
@@ -33,7 +33,7 @@ class Executor:
                               env=self.settings(), cwd="/")
 
     def single(self, item, length=None):
-        """All messages of a run, which ends in order."""
+        """Returns all messages of a run that succeeds."""
         length = len(item) if length is None else length
         ended = self.call("--extra", "work", "01HV", str(length), item=item)
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -54,7 +54,7 @@ class Stream:
                                         stderr=subprocess.PIPE, env=environment, cwd="/", bufsize=0,
                                         start_new_session=True)
         self._received = b""
-        self.messages = []  # all so far
+        self.messages = []  # all received messages
 
     def close(self):
         if self.process.poll() is None:
@@ -83,7 +83,7 @@ class Stream:
         self.send(type="cancel", id=run_id)
 
     def next(self):
-        """The next message; None at end of file."""
+        """Returns the next message, or None at end of file."""
         deadline = time.monotonic() + LIMIT
         while b"\n" not in self._received:
             readable = select.select([self.process.stdout], [], [], deadline - time.monotonic())[0]
@@ -100,14 +100,14 @@ class Stream:
         return self.messages[-1]
 
     def complete(self):
-        """The next message that completes a run."""
+        """Returns the next `complete` message."""
         while message := self.next():
             if message["type"] == "complete":
                 return message
         raise AssertionError("end of file")
 
     def end(self):
-        """End of file for it. Returns what it completes, and its exit status, and standard error."""
+        """Closes standard input. Returns the completed runs, the exit status and the standard error."""
         if not self.process.stdin.closed:
             self.process.stdin.close()
         completed = {}

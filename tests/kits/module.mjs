@@ -1,4 +1,4 @@
-// The kit for Node from an ES module.
+// Uses the kit for Node from an ES module.
 import { serve, Failed } from "../../etc/kits/node/w8y-executor.js";
 
 serve((item) => {

@@ -1,4 +1,4 @@
-// An executor by the kit for C++ that does as its items say. test_kits.py knows the words.
+// Executor with the kit for C++ whose items are commands. test_kits.py sends the items.
 #include <unistd.h>
 #include <w8y-executor/executor.hpp>
 

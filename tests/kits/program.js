@@ -1,4 +1,4 @@
-// An executor by the kit for Node that does as its items say. test_kits.py knows the words.
+// Executor with the kit for Node whose items are commands. test_kits.py sends the items.
 "use strict";
 
 const fs = require("node:fs");

@@ -1,4 +1,4 @@
-"""An executor by the kit for Python that does as its items say. test_kits.py knows the words."""
+"""Executor with the kit for Python whose items are commands. test_kits.py sends the items."""
 import os
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the executor kits: programs made with each are started and spoken to as by w8yd."""
+"""Tests of the executor kits. Programs that use each kit are started, and get items, as from w8yd."""
 import argparse
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""The examples: what their comments say, and a few items."""
+"""Tests of the examples: the statements in their comments, and some items."""
 import re
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What holds for each kit, whatever the language. tests/kits/program.* know the same words."""
+"""Tests that each kit passes, regardless of its language. All tests/kits/program.* accept the same items."""
 import json
 import signal
 import sys
@@ -165,7 +165,7 @@ class Kit(kit.Executor):
         stream = self.stream()
         stream.item("1", b"stray")
         self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
-        stream.item("2", b"a:0")  # no child process has taken it
+        stream.item("2", b"a:0")  # no child process has read it
         self.assertEqual(stream.complete()["id"], "2")
         completed, status, errors = stream.end()
         self.assertEqual((completed, status), ({}, 0))
@@ -202,7 +202,7 @@ class Kit(kit.Executor):
         never = f"gate {self.folder}/never".encode()
         for run_id, item in (("1", never), ("2", b"stubborn"), ("3", never), ("4", b"a:0")):
             stream.item(run_id, item)
-        stream.cancel("3")  # has not begun
+        stream.cancel("3")  # not started yet
         stream.cancel("1")
         self.assertEqual(stream.complete(), {"type": "complete", "id": "1", "error": "cancelled"})
         self.assertEqual(stream.complete(), {"type": "complete", "id": "3", "error": "cancelled"})
@@ -210,7 +210,7 @@ class Kit(kit.Executor):
         stream.cancel("2")
         stream.cancel("2")
         self.assertEqual(stream.complete(), {"type": "complete", "id": "2", "stopped": True})
-        stream.cancel("2")  # comes late
+        stream.cancel("2")  # after its end
         self.assertEqual(stream.end(), ({}, 0, ""))
 
     def test_stream_end_of_file_finishes_what_is_open(self):
@@ -236,18 +236,18 @@ class Kit(kit.Executor):
     def test_stream_sigterm(self):
         stream = self.stream(2)
         stream.item("0", b"a:0")
-        stream.complete()  # by now it listens
+        stream.complete()  # now it handles signals
         for run_id in "123":
             stream.item(run_id, f"gate {self.folder}/never".encode())
         stream.item("4", b"say")
         stream.cancel("1")
-        stream.complete()  # so all are there
+        stream.complete()  # now it has all items
         stream.process.terminate()
         completed, status, errors = stream.end()
         self.assertEqual((status, errors), (128 + signal.SIGTERM, ""))
         self.assertTrue({"2", "3"} <= completed.keys())
 
-    # ---- nobody reads
+    # ---- closed outputs
 
     def test_closed_stdout(self):
         for item in (b"a:0", b"say"):

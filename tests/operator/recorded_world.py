@@ -3,10 +3,10 @@
 
     recorded_world.py --bin BUILD [--record]
 
-The world has fixed keys, a fixed config and a clock that begins at a fixed time, for Redis and for our
-programs. The answers are compared with the files in `recorded`: `host` with a w8yd, `alone` without one.
-`--record` replaces them. What differs from world to world (process ids, random ids, seconds that have
-passed, counters of work) is masked, and members of JSON objects are sorted.
+The world has fixed keys, a fixed config and a clock that starts at a fixed time, for Redis and for the
+programs of w8y. Their output is compared with the files in `recorded`: `host` with a w8yd, `alone` without
+one. `--record` replaces them. Values that differ between two worlds (process IDs, random IDs, elapsed
+seconds, counters) are masked, and members of JSON objects are sorted.
 """
 import argparse
 import concurrent.futures
@@ -51,7 +51,7 @@ GETS = [
     "/api/v1/config", "/api/v1/config?list=films", "/api/v1/fleet", "/api/v1/fleet?lists=no",
     "/api/v1/fleet?list=films", "/api/v1/fleet?limit=1", "/api/v1/fleet/runs", LIST + "/ring",
     LIST + "/ring?most=3", "/api/v1/nothing",
-    # A list that only Redis knows, and what is refused.
+    # A list that is only in Redis, and refused requests.
     "/api/v1/lists/loose/items", "/api/v1/lists/loose/items/a", "/api/v1/runs?list=loose",
     *(LIST + "/items?" + query for query in ("limit=0", "limit=x", "after=nonsense")),
     *("/api/v1/runs?" + query for query in ("outcome=odd", "failed=no", "list=no*such", "list=none",
@@ -125,7 +125,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r"web1-[0-9a-f]{8}", "web1-<id>"),
     (r"/tmp/[\w./-]*?w8y-recorded-[\w]+", "<dir>"),
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b", "<uuid>"),
-    # Times since the world began.
+    # Times since the start of the world.
     (rf"\b{str(NOW_S)[:-2]}\d\d\d\d\d\b", "<now>"),
     (r"2025-11-24[T ]16:0[01]:\d\d(\.\d+)?(Z|\+00:00)?", "<now>"),
     (r"\b\d+(\.\d+)? ?m?s ago", "<seconds> ago"),
@@ -140,16 +140,16 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("(?:longest_wait|max_age)_ms"): \d+', r"\1: <ms>"),
     (r'("age_ms"): \d{1,4}\b(?!<)', r"\1: <ms>"),
     (r'commit="\w*"', 'commit="<commit>"'),
-    # Figures of work.
+    # Metrics that count work.
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
     (r"(?m)^w8y_slots_used \d+$", "w8y_slots_used <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
-    (r"\b\d/10\b", "<n>/10"),  # slots: a claim that is on its way has one
+    (r"\b\d/10\b", "<n>/10"),  # slots: a claim in flight has one
 )]
 # Statistics of lists, which w8yd reads periodically: not compared where keys change.
 FIGURES = {"items", "items_at_ms", "items_estimated", "longest_wait_ms", "fleet_slots"}
 WIDTH = 120
-# The order of the lines is that of a hash table, which differs from server to server.
+# The order of the lines is the order of a hash table, which differs between servers.
 UNORDERED = ("schedule -k mix statuses", "schedule -k mix schedules")
 
 
@@ -239,7 +239,7 @@ class World:
     def __enter__(self):
         (self.home / "clock").write_bytes(struct.pack("=q", NOW_S - int(time.time())))
         clock = ["env", *(f"{name}={self.env[name]}" for name in ("LD_PRELOAD", "CLOCK_JUMP"))]
-        # A thread of jemalloc waits until a time of day, by the kernel's clock: it would never sleep.
+        # A thread of jemalloc waits until a time of day by the kernel's clock, and would never sleep.
         self.redis = Redis(self.home / "redis", "--jemalloc-bg-thread", "no", within=clock)
         with self.redis.wire() as wire:
             fill(wire)

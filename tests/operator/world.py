@@ -1,7 +1,7 @@
 """The fixed world of recorded_world.py: a config, and the keys in Redis, as of NOW_S."""
 import json
 
-NOW_S = 1_764_000_000  # 2025-11-24 16:00:00 UTC, when the world begins
+NOW_S = 1_764_000_000  # 2025-11-24 16:00:00 UTC, when the world starts
 NOW_MS = NOW_S * 1000
 DAY_S = 86_400
 
@@ -37,7 +37,7 @@ source = "job"
 command = ["true"]
 """
 
-# ULIDs of runs that began some time before NOW_S. The last one is active on web2.
+# ULIDs of runs that started before NOW_S. The last one is active on web2.
 RUNS = ["01KAV5WDM0APPLE0000000000A", "01KAV5SV00BANANA000000000B", "01KAV4Q2M0CHERRY000000000C",
         "01KAV6C000ACTVE0000000000D"]
 

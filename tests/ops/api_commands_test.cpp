@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 namespace api_orders_test {
 
-TEST_CASE("orders") {
+TEST_CASE("POST requests call the commands of the host") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.post("/api/v1/quiet", "").status == 200);
@@ -43,7 +43,7 @@ TEST_CASE("an item of any bytes can be run") {
   });
 }
 
-TEST_CASE("bodies that say nothing useful") {
+TEST_CASE("bodies without the required members are refused with 400") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     const std::string deep(1000000, '[');
@@ -57,7 +57,7 @@ TEST_CASE("bodies that say nothing useful") {
   });
 }
 
-TEST_CASE("a reload answers when it is over, with every mistake") {
+TEST_CASE("the response to a reload is sent at its end, with all config errors") {
   ApiFixture f;
   const RawClient client(f.path());
   client.send("POST /api/v1/reload HTTP/1.0\r\nContent-Length: 0\r\n\r\n");
@@ -72,7 +72,7 @@ TEST_CASE("a reload answers when it is over, with every mistake") {
   CHECK(json["lines"].size() == 2);
 }
 
-TEST_CASE("orders to other hosts: to one or all, and who has not done it") {
+TEST_CASE("commands to one or all other hosts have a response with replies and missing replies") {
   ApiFixture fixture;
   FleetReply answer;
   answer.host = "beta";

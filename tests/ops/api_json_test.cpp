@@ -27,7 +27,7 @@ using view::JsonFields;
 
 }  // namespace
 
-TEST_CASE("bytes are text where they are UTF-8, base64 where not, and come back whole") {
+TEST_CASE("bytes are text if they are UTF-8 and base64 if not, and are restored completely") {
   for (const std::string& bytes : {"a:0"s, ""s, "\0\n"s, "é"s, "\xff\x00"s, "\xc3"s}) {
     core::AsciiObject json;
     json.put_bytes("item", bytes);
@@ -41,7 +41,7 @@ TEST_CASE("bytes are text where they are UTF-8, base64 where not, and come back 
   CHECK(json.take() == R"({"item_base64":"/w=="})");
 }
 
-TEST_CASE("bytes that can't be read are refused") {
+TEST_CASE("invalid bytes are refused") {
   for (const char* text : {"{}", R"({"item":1})", R"({"item":null})", R"({"item_base64":"?"})",
                            R"({"item":"a","item_base64":"YQ=="})", R"({"item_base64":["YQ=="]})"}) {
     CAPTURE(text);
@@ -49,7 +49,7 @@ TEST_CASE("bytes that can't be read are refused") {
   }
 }
 
-TEST_CASE("a host's status as JSON") {
+TEST_CASE("the status of a host is JSON") {
   HostStatus host;
   host.host = "alpha";
   host.state = HostState::quiet;
@@ -85,7 +85,7 @@ TEST_CASE("a host's status as JSON") {
   CHECK(first["runs"][0]["progress"]["denominator"] == 10);
 }
 
-TEST_CASE("events as JSON") {
+TEST_CASE("events are JSON") {
   const RunRef of{"work", "01HV", "a:0"};
   const auto json = [](const Event& event) { return Json::parse(to_json(event, WallTime(5))); };
   CHECK(json(RunEnded{of, Failed{"no space"}, std::chrono::milliseconds(1500)}) ==
@@ -102,12 +102,12 @@ TEST_CASE("events as JSON") {
         Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"running","reason":""})"));
   CHECK(json(HostReady{3, "abc"}) ==
         Json::parse(R"({"type":"host","time_ms":5,"state":"running","reason":""})"));
-  // What is for the log only is not told.
+  // Events for the log only have no name.
   CHECK(event_name(RunLogged{of, "hello", false}) == nullptr);
   CHECK(event_name(ItemQuarantined{"work", "a:0", "why"}) == nullptr);
 }
 
-TEST_CASE("nothing that a terminal would obey, and no depth that costs the stack, gets through") {
+TEST_CASE("JSON has no control character for a terminal, and deep nesting is refused") {
   const std::string deep = std::string(200000, '[') + std::string(200000, ']');
   CHECK_FALSE(JsonFields::parse("{\"a\":" + deep + "}"));
   CHECK(Json::parse(to_json(RunUpdated{{}, deep}, WallTime(0)))["data"].is_null());
@@ -144,7 +144,7 @@ TEST_CASE("targets are split before they are decoded") {
   CHECK(parse_target("/x?a?b=c")->query.at("a?b") == "c");
 }
 
-TEST_CASE("targets that can't be read") {
+TEST_CASE("invalid targets are refused") {
   for (const char* text :
        {"", "*", "x", "http://h/x", "/%", "/%4", "/%zz", "/%4g", "/x?%", "/x?a=%f"}) {
     CAPTURE(text);
@@ -152,7 +152,7 @@ TEST_CASE("targets that can't be read") {
   }
 }
 
-TEST_CASE("an endpoint makes targets that are read as they were meant, and no others") {
+TEST_CASE("an endpoint makes targets that parse to its arguments, and refuses others") {
   constexpr Endpoint items{"GET", "/lists/*/items/*", {"state", "after", "search"}};
   const auto target = parse_target(
       items.target({"a/b", "?\xff"}, {{"state", "x&y=z"}, {"after", ""}, {"search", std::nullopt}})
@@ -167,7 +167,7 @@ TEST_CASE("an endpoint makes targets that are read as they were meant, and no ot
                     "/lists/*/items/* has no parameter status");
 }
 
-TEST_CASE("a path gives every segment back") {
+TEST_CASE("a path restores each segment") {
   std::string all;
   for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
   const std::vector<std::string> segments = {"api", "", "..", "a/b?c#d%", all, ""};

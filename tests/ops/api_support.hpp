@@ -1,4 +1,4 @@
-// The status API with a host, a fleet and events that are fakes, behind a real server.
+// Status API with a fake host, fleet and events, behind a real server.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -124,7 +124,7 @@ struct ApiFixture {
     add_api(router, control, fleet, events);
   }
 
-  /// Does `work` with a client, while the server serves.
+  /// Runs `work` with a client while the server serves.
   void with_client(const std::function<void(HttpClient&)>& work) {
     beside(loop, [&] {
       HttpClient client(path());

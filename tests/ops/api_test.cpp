@@ -14,7 +14,7 @@ using namespace std::string_literals;
 
 namespace api_test {
 
-TEST_CASE("secrets are compared, and not told") {
+TEST_CASE("secrets are compared and never returned") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     const std::string path = "/api/v1/config/compare";
@@ -39,7 +39,7 @@ TEST_CASE("secrets are compared, and not told") {
   });
 }
 
-TEST_CASE("what is wrong stands first, and Redis is asked when somebody looks") {
+TEST_CASE("problems come first, and list state is refreshed on each request") {
   ApiFixture f;
   f.control.lists[0].quarantined = 3;
   f.control.lists[1].pause = Pause{"new disks", "jo on web1", WallTime(1), WallTime(0)};
@@ -63,7 +63,7 @@ TEST_CASE("what is wrong stands first, and Redis is asked when somebody looks") 
   CHECK(f.control.refreshed == 3);
 }
 
-TEST_CASE("all lists in figures, where nobody asks for each of them") {
+TEST_CASE("list totals replace the lists if the request asks for a count only") {
   ApiFixture f;
   f.control.lists[0].state = ListState::paused;
   f.control.lists[0].quarantined = 2;
@@ -84,7 +84,7 @@ TEST_CASE("all lists in figures, where nobody asks for each of them") {
   });
 }
 
-TEST_CASE("what can be looked at") {
+TEST_CASE("paths for reading return the status, lists and config") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.get("/healthz").status == 200);
@@ -111,7 +111,8 @@ TEST_CASE("what can be looked at") {
     CHECK(one["lists"].size() == 1);
     CHECK(one["redis"] == config["redis"]);
     CHECK(client.get("/api/v1/config?list=none").status == 404);
-    // Its cycles of the last hours are told of one list, and not of ten thousand.
+    // The response for a single list has its cycle times of the last hours. The response for all
+    // lists does not.
     ListStats stats;
     stats.cycles = {{2'000'000, WallTime(90'000)}, {2'000'002, WallTime(80'000)}};
     f.control.lists[1].stats = stats;
@@ -128,7 +129,7 @@ TEST_CASE("what can be looked at") {
   });
 }
 
-TEST_CASE("readiness") {
+TEST_CASE("readiness depends on Redis and the state of the host") {
   ApiFixture f;
   const auto ready = [&] {
     HttpResult result;
@@ -147,7 +148,7 @@ TEST_CASE("readiness") {
   CHECK(ready().status == 200);
 }
 
-TEST_CASE("events reach those who listen, those of one list if they like") {
+TEST_CASE("subscribers receive all events, or those of one list") {
   ApiFixture f;
   std::string all_text;
   std::string some_text;
@@ -192,7 +193,7 @@ TEST_CASE("events reach those who listen, those of one list if they like") {
   }));
 }
 
-TEST_CASE("listeners are bounded, and told so") {
+TEST_CASE("excess subscribers are refused with 503") {
   ApiFixture f;
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 16; ++i) {
@@ -207,7 +208,7 @@ TEST_CASE("listeners are bounded, and told so") {
   });
 }
 
-TEST_CASE("parameters that a path does not know, and values that none has") {
+TEST_CASE("unknown parameters and invalid values are refused") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     const auto why = [&](const HttpResult& result) {
@@ -223,7 +224,7 @@ TEST_CASE("parameters that a path does not know, and values that none has") {
     CHECK(why(client.post("/api/v1/quiet?hosts=a", "")) ==
           "there is no parameter hosts here; there are: host, all");
     CHECK(f.control.called.empty());
-    CHECK(client.get("/healthz?now=1").status == 200);  // for whoever looks, in his way
+    CHECK(client.get("/healthz?now=1").status == 200);  // parameters are ignored here
   });
 }
 

@@ -63,7 +63,7 @@ std::string problem_of(const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE("a server of our own: up, private, back after it died, kept over a restart") {
+TEST_CASE("an embedded Redis starts, is private, restarts after a crash, and keeps its data") {
   if (!have_redis()) return;
   const TempDir directory;
   loop::Loop loop;
@@ -110,7 +110,7 @@ TEST_CASE("a server of our own: up, private, back after it died, kept over a res
   REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
 }
 
-TEST_CASE("never two servers on one folder") {
+TEST_CASE("a directory has at most one embedded Redis") {
   if (!have_redis()) return;
   const TempDir directory;
   loop::Loop loop;
@@ -120,7 +120,7 @@ TEST_CASE("never two servers on one folder") {
                     doctest::Contains("another w8yd uses it"));
 }
 
-TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
+TEST_CASE("an embedded Redis that exits at once is restarted at growing intervals") {
   const TempDir directory;
   const std::string program = directory / "redis-server";
   std::ofstream(program) << "#!/bin/sh\necho out of luck >&2\nexit 3\n";
@@ -138,7 +138,7 @@ TEST_CASE("a server that doesn't stay up is tried again with growing pauses") {
   REQUIRE(turn_until(loop, [&] { return watcher.stopped; }));
 }
 
-TEST_CASE("without redis-server there is a clear word") {
+TEST_CASE("a missing redis-server is an error with a clear text") {
   const TempDir directory;
   loop::Loop loop;
   Watcher watcher;
@@ -147,7 +147,7 @@ TEST_CASE("without redis-server there is a clear word") {
       "can't run no-such-redis: not found");
 }
 
-TEST_CASE("folders that aren't ours alone") {
+TEST_CASE("a directory of the embedded Redis that is not private is refused") {
   const TempDir directory;
   CHECK(problem_of(directory / "x/y/z").empty());
   std::filesystem::create_directory(directory / "open");
@@ -158,8 +158,7 @@ TEST_CASE("folders that aren't ours alone") {
   if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);
 }
 
-TEST_CASE(
-    "a folder below one that another user can write, or by a link of his, is not ours alone") {
+TEST_CASE("a directory below one of another user, or behind a link of another user, is refused") {
   if (geteuid() != 0) {
     MESSAGE("needs root: skipped");
     return;
@@ -167,7 +166,7 @@ TEST_CASE(
   const TempDir directory;
   constexpr uid_t nobody = 65534;
   for (const char* name : {"his", "ours"}) std::filesystem::create_directory(directory / name);
-  // Made before it became his, or by us in what is his: it is ours, and mode 700.
+  // Created by root with mode 700, before the parent directory is given away.
   std::filesystem::create_directory(directory / "his/data");
   std::filesystem::create_directory(directory / "ours/data");
   std::filesystem::permissions(directory / "his/data", std::filesystem::perms::owner_all);

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 namespace event_hub_test {
 namespace {
 
-/// What a client has read, and whether it reads on.
+/// Text that a client has received, and whether its stream is open.
 struct FakeStream : HttpStream {
   std::string text;
   bool open = true;
@@ -67,7 +67,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("who comes back gets what came since, once, by its filter") {
+TEST_CASE("a client that reconnects receives each missed event once, according to its filter") {
   Hub f;
   const auto first = f.join();
   CHECK(first->text.find("id: a1b2.0\n") != std::string::npos);
@@ -93,7 +93,7 @@ TEST_CASE("who comes back gets what came since, once, by its filter") {
   CHECK(names_in(*again).size() == 5);
 }
 
-TEST_CASE("who can't be given all is told so, and hears what comes next") {
+TEST_CASE("a client that has missed too much receives a reset event, then later events") {
   Hub f;
   const auto first = f.join();
   const std::string long_text(1000, 'x');
@@ -101,8 +101,8 @@ TEST_CASE("who can't be given all is told so, and hears what comes next") {
   f.start("last");
   const auto reset = Names{"reset"};
   CHECK(names_in(*f.join("a1b2.1")) == reset);    // no longer kept
-  CHECK(names_in(*f.join("a1b2.302")) == reset);  // never was
-  CHECK(names_in(*f.join("ffff.301")) == reset);  // another start's
+  CHECK(names_in(*f.join("a1b2.302")) == reset);  // never sent
+  CHECK(names_in(*f.join("ffff.301")) == reset);  // of another start of w8yd
   CHECK(names_in(*f.join("301")) == reset);
   CHECK(names_in(*f.join("a1b2.301x")) == reset);
   CHECK(names_in(*f.join("a1b2.300")) == Names{"start"});
@@ -112,21 +112,21 @@ TEST_CASE("who can't be given all is told so, and hears what comes next") {
   CHECK(events_in(back->text).front().id == "a1b2.301");
 }
 
-TEST_CASE("nothing is kept for nobody, for long") {
+TEST_CASE("events are kept after the last subscriber has left, for a limited time") {
   Hub f(5ms);
   CHECK_FALSE(f.hub.listens());
   const auto stream = f.join();
   f.start("01");
   stream->close();
   f.start("02");
-  CHECK(f.hub.listens());  // it may come back
+  CHECK(f.hub.listens());  // the subscriber may reconnect
   CHECK(turn_until(f.loop, [&] { return !f.hub.listens(); }));
   f.start("03");
-  // Though no number was given meanwhile, this one has not seen all.
+  // No event has had a number meanwhile, but this client has not received all events.
   CHECK(names_in(*f.join("a1b2.2")) == Names{"reset"});
 }
 
-TEST_CASE("clients that are not trusted have half of the event streams") {
+TEST_CASE("untrusted clients have half of the event streams") {
   Hub f;
   std::vector<std::shared_ptr<FakeStream>> open;
   const auto join = [&](bool trusted) {
@@ -140,7 +140,7 @@ TEST_CASE("clients that are not trusted have half of the event streams") {
   CHECK(join(false) == 503);
   for (int i = 0; i < 8; ++i) CHECK(join(true) == 200);
   CHECK(join(true) == 503);
-  // One of each kind leaves, which the next event finds out.
+  // One trusted and one untrusted client disconnect, which the next event detects.
   open.front()->close();
   open.back()->close();
   f.hub.on_event(HostChanged{HostState::running, ""});

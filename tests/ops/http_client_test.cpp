@@ -23,12 +23,13 @@ using namespace std::chrono_literals;
 
 namespace http_client_test {
 
-TEST_CASE("a server whose backlog is full is waited for, as long as the request may take") {
+TEST_CASE(
+    "a client waits for a server with a full backlog, at most for the timeout of the request") {
   const TempDir directory;
   const std::string path = directory / "busy.sock";
   UnixListener listener(path);
   const int server = listener.release();
-  REQUIRE(listen(server, 0) == 0);  // one place
+  REQUIRE(listen(server, 0) == 0);  // a backlog of one connection
   fcntl(server, F_SETFL, 0);
   constexpr timeval limit = {30, 0};
   setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -49,7 +50,7 @@ TEST_CASE("a server whose backlog is full is waited for, as long as the request 
     if (fd < 0) break;
     char request[4096];
     constexpr std::string_view answer = "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok";
-    if (recv(fd, request, sizeof request, 0) > 0)  // the first client is gone
+    if (recv(fd, request, sizeof request, 0) > 0)  // the first client has disconnected
       answered += write(fd, answer.data(), answer.size()) > 0 ? 1 : 0;
     close(fd);
   }
@@ -58,7 +59,7 @@ TEST_CASE("a server whose backlog is full is waited for, as long as the request 
   close(server);
 }
 
-TEST_CASE("a server that isn't there is a problem, not an exception") {
+TEST_CASE("a missing server is a problem in the result, not an exception") {
   const TempDir directory;
   HttpClient client(directory / "nobody.sock");
   const HttpResult result = client.get("/");

@@ -1,4 +1,4 @@
-// Heads that two programs may read in two ways, and targets with too many parameters.
+// Heads that two programs may parse differently, and targets with too many parameters.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -49,7 +49,7 @@ unsigned status_in(const std::string& answer) {
 }  // namespace
 
 TEST_CASE(
-    "a head whose body could end in two places is refused with 400, and the connection ends") {
+    "a head with an ambiguous end of the body is refused with 400, and the connection is closed") {
   Fixture f;
   const std::string post = "POST /ok HTTP/1.1\r\nHost: x\r\n";
   const std::string get = "GET /ok HTTP/1.1\r\nHost: x\r\n";
@@ -79,7 +79,7 @@ TEST_CASE(
       const RawClient client(path);
       client.send(bad + "GET /ok HTTP/1.1\r\nHost: x\r\n\r\n");
       std::string answer;
-      beside(f.loop, [&] { answer = client.receive(); });  // until the server closes
+      beside(f.loop, [&] { answer = client.receive(); });  // until the server closes the connection
       CHECK(status_in(answer) == 400);
       CHECK(answer.find("HTTP/1.1 200") == std::string::npos);
     }
@@ -114,7 +114,7 @@ TEST_CASE("a target with more than 100 parameters is refused with 414 before it 
     return answer;
   };
   CHECK(status_in(answer_to(target(100, "a=1"))) == 200);
-  // 1,000 parameters exceed the memory that the library has for a connection.
+  // 1,000 parameters exceed the memory that the library reserves for a connection.
   for (const std::size_t count : {101UL, 300UL, 1000UL, 5000UL}) {
     CAPTURE(count);
     const std::string answer = answer_to(target(count, "a=1"));

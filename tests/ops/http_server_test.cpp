@@ -27,7 +27,7 @@ using namespace std::string_literals;
 namespace http_server_test {
 namespace {
 
-/// Echoes what it is asked, and keeps what it should answer later.
+/// Server that echoes requests, and keeps the replies that tests send later.
 struct Fixture {
   explicit Fixture(HttpLimits limits = {}) {
     router.on({"GET", "/ok", {}, Endpoint::Others::ignored},
@@ -83,7 +83,7 @@ unsigned raw_status(const std::string& answer) {
 
 }  // namespace
 
-TEST_CASE("requests are answered, unknown paths and wrong methods as JSON") {
+TEST_CASE("requests have responses, and unknown paths and wrong methods have them as JSON") {
   Fixture f;
   beside(f.loop, [&] {
     HttpClient client(f.path());
@@ -120,7 +120,7 @@ TEST_CASE("segments of a path may be any bytes") {
   });
 }
 
-TEST_CASE("HEAD is GET without a body, Allow names the methods") {
+TEST_CASE("HEAD is GET without a body, and Allow names the methods") {
   Fixture f;
   beside(f.loop, [&] {
     const RawClient head(f.path());
@@ -134,7 +134,7 @@ TEST_CASE("HEAD is GET without a body, Allow names the methods") {
   });
 }
 
-TEST_CASE("an answer may come later, and to a client that is gone it goes nowhere") {
+TEST_CASE("a response may be sent later, and is discarded if the client has disconnected") {
   Fixture f;
   const RawClient client(f.path());
   client.send("POST /later HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}");
@@ -196,7 +196,7 @@ TEST_CASE("long heads are refused") {
   });
 }
 
-TEST_CASE("garbage harms nobody") {
+TEST_CASE("invalid bytes do not affect other clients") {
   Fixture f({.request_timeout = 1s});
   beside(f.loop, [&] {
     std::mt19937 random(1);
@@ -221,7 +221,7 @@ TEST_CASE("garbage harms nobody") {
   CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
 }
 
-TEST_CASE("two hundred clients at once are all served, a bounded number at a time") {
+TEST_CASE("200 clients at once are all served, a limited number at a time") {
   Fixture f;
   std::vector<HttpResult> results(200);
   std::size_t most = 0;
@@ -241,7 +241,7 @@ TEST_CASE("two hundred clients at once are all served, a bounded number at a tim
   CHECK(most > 0);
 }
 
-TEST_CASE("a client that is slow with its request is cut off, however it drips") {
+TEST_CASE("a client that sends its request slowly is disconnected, even if it keeps sending") {
   Fixture f({.request_timeout = 1s});
   beside(f.loop, [&] {
     const RawClient silent(f.path());
@@ -255,7 +255,7 @@ TEST_CASE("a client that is slow with its request is cut off, however it drips")
   CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
 }
 
-TEST_CASE("a client that doesn't read its answer is cut off") {
+TEST_CASE("a client that does not read its response is disconnected") {
   Fixture f({.request_timeout = 1s, .response_timeout = 1s});
   const RawClient client(f.path());
   client.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -263,7 +263,7 @@ TEST_CASE("a client that doesn't read its answer is cut off") {
   CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
 }
 
-TEST_CASE("long answers that nobody reads are held up to a bound, short ones are always given") {
+TEST_CASE("long unread responses are limited in total, and short ones are always sent") {
   Fixture f({.unread = std::size_t{45} << 20});
   const RawClient first(f.path());
   const RawClient second(f.path());
@@ -281,7 +281,7 @@ TEST_CASE("long answers that nobody reads are held up to a bound, short ones are
   });
 }
 
-TEST_CASE("streams have a number, and leave room for those who ask") {
+TEST_CASE("the number of streams is limited, and other requests are still served") {
   Fixture f({.streams = 2});
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 2; ++i) {
@@ -305,7 +305,7 @@ TEST_CASE("streams have a number, and leave room for those who ask") {
   beside(f.loop, [&] { CHECK(raw_status(next.receive_until("\r\n")) == 200); });
 }
 
-TEST_CASE("a big answer comes whole") {
+TEST_CASE("a large response is sent completely") {
   Fixture f;
   beside(f.loop, [&] {
     HttpClient client(f.path());
@@ -313,7 +313,7 @@ TEST_CASE("a big answer comes whole") {
   });
 }
 
-TEST_CASE("a stream is pushed, and ends when it is closed") {
+TEST_CASE("a stream sends pushed data, and ends when it is closed") {
   Fixture f;
   const RawClient client(f.path());
   client.send("GET /stream HTTP/1.0\r\n\r\n");
@@ -329,7 +329,7 @@ TEST_CASE("a stream is pushed, and ends when it is closed") {
   CHECK(answer.substr(answer.find("\r\n\r\n") + 4) == "one two");
 }
 
-TEST_CASE("a stream whose client doesn't keep up is ended, with its last words") {
+TEST_CASE("a stream with a slow client is ended with its final text") {
   Fixture f({.stream = 64 << 10, .request_timeout = 1s});
   auto client = std::make_unique<RawClient>(f.path());
   client->send("GET /stream HTTP/1.0\r\n\r\n");
@@ -341,16 +341,16 @@ TEST_CASE("a stream whose client doesn't keep up is ended, with its last words")
   }
   CHECK(pushed < (10 << 20));
   std::string answer;
-  SUBCASE("it may still read them") {
+  SUBCASE("the client reads the final text") {
     beside(f.loop, [&] { answer = client->receive(); });
     CHECK(answer.size() > pushed);
     CHECK(answer.substr(answer.size() - 10) == "last words");
   }
-  SUBCASE("or is cut off") {}
+  SUBCASE("the client is disconnected") {}
   CHECK(turn_until(f.loop, [&] { return f.server->connections() == 0; }));
 }
 
-TEST_CASE("a stream whose client is gone says so at a push") {
+TEST_CASE("a stream reports at a push that its client has disconnected") {
   Fixture f;
   auto client = std::make_unique<RawClient>(f.path());
   client->send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -364,7 +364,7 @@ TEST_CASE("a stream whose client is gone says so at a push") {
   CHECK(f.server->connections() == 0);
 }
 
-TEST_CASE("the server's end: streams end, those who wait are told, the file goes") {
+TEST_CASE("a stopping server ends streams, replies to waiting requests and removes its socket") {
   Fixture f;
   const RawClient streaming(f.path());
   const RawClient waiting(f.path());
@@ -383,7 +383,7 @@ TEST_CASE("the server's end: streams end, those who wait are told, the file goes
   CHECK(stream.find("\r\n0\r\n\r\n") != std::string::npos);
 }
 
-TEST_CASE("with no descriptor left the loop doesn't spin, and goes on when there is one") {
+TEST_CASE("a server without a free descriptor does not busy-loop, and continues when it has one") {
   Fixture f;
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
@@ -405,7 +405,7 @@ TEST_CASE("with no descriptor left the loop doesn't spin, and goes on when there
   CHECK(raw_status(answer) == 200);
 }
 
-TEST_CASE("a gate may refuse before anybody handles a request") {
+TEST_CASE("a gate refuses a request before a handler is called") {
   const TempDir directory;
   loop::Loop loop;
   Router router;

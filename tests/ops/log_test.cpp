@@ -31,7 +31,7 @@ using namespace std::string_literals;
 namespace log_test {
 namespace {
 
-/// What a log wrote into a fresh file.
+/// Returns the text that a log has written to a new file.
 std::string logged(LogFormat format, const std::function<void(Log&)>& write) {
   const TempDir directory;
   Log log({LogLevel::info, format, directory / "log"});
@@ -39,7 +39,7 @@ std::string logged(LogFormat format, const std::function<void(Log&)>& write) {
   return read_file(directory / "log");
 }
 
-/// Standard error is a descriptor of the test while this lives.
+/// Replaces standard error by a descriptor while it exists.
 class Stderr {
  public:
   explicit Stderr(int fd) : saved_(dup(STDERR_FILENO)) { dup2(fd, STDERR_FILENO); }
@@ -65,7 +65,7 @@ void write_sample(Log& log) {
 
 }  // namespace
 
-TEST_CASE("a line as text") {
+TEST_CASE("a line has the text format") {
   const std::string text = logged(LogFormat::text, write_sample);
   const std::regex pattern(
       R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info: run ended list=work )"
@@ -74,7 +74,7 @@ TEST_CASE("a line as text") {
   CHECK(std::regex_match(text, pattern));
 }
 
-TEST_CASE("a line as logfmt") {
+TEST_CASE("a line has the logfmt format") {
   const std::string text = logged(LogFormat::logfmt, write_sample);
   const std::regex pattern(
       R"(time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z level=info msg="run ended" list=work )"
@@ -83,7 +83,7 @@ TEST_CASE("a line as logfmt") {
   CHECK(std::regex_match(text, pattern));
 }
 
-TEST_CASE("a line as JSON: bytes that are no UTF-8 come whole") {
+TEST_CASE("a line has the JSON format, and bytes that are not UTF-8 are complete") {
   const std::string text = logged(LogFormat::json, write_sample);
   const auto json = nlohmann::json::parse(text);
   CHECK(json["level"] == "info");
@@ -96,7 +96,7 @@ TEST_CASE("a line as JSON: bytes that are no UTF-8 come whole") {
   CHECK(json["fence"] == std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST_CASE("whatever is logged is one line, without control characters, that fits one write") {
+TEST_CASE("each message is one line without control characters, and fits into one write") {
   std::string all;
   for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
   const std::string flood(100000, '\x1b');
@@ -135,7 +135,7 @@ TEST_CASE("a long item is logged with its first 4 KiB and its length") {
     CHECK(text.find(shown + (format == LogFormat::json ? "\"" : " ")) != std::string::npos);
     CHECK(text.find(format == LogFormat::json ? "\"item_length\":5003" : "item_length=5003") !=
           std::string::npos);
-    // What is whole has no length beside it.
+    // A complete item has no length.
     CHECK(text.find("item_length", text.find("item_length") + 1) == std::string::npos);
     CHECK(text.find("\xe2\x80\xa6") == std::string::npos);
     CHECK(text.find("cut") == std::string::npos);
@@ -145,7 +145,7 @@ TEST_CASE("a long item is logged with its first 4 KiB and its length") {
   }
 }
 
-TEST_CASE("a long item leaves room for what is said of it, in a line that a pipe takes whole") {
+TEST_CASE("a long item leaves room for further fields in a line that fits into a pipe") {
   for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json})
     for (const char byte : {'x', '\x01', '\xff'})
       for (const std::size_t length : {std::size_t{3000}, item_shown, std::size_t{1} << 20}) {
@@ -161,8 +161,8 @@ TEST_CASE("a long item leaves room for what is said of it, in a line that a pipe
       }
 }
 
-TEST_CASE("what a child says stands last, in quotes, and looks like no line of ours") {
-  // Lines of each format, with and without what is in front of them, and ends of quotes.
+TEST_CASE("child output is the last field, quoted, and cannot imitate a line of the log") {
+  // Lines of each format, with and without their prefix, and ends of quotes.
   const std::vector<std::string> imitations = {
       "info: draining reason=SIGTERM running=3",
       "2026-11-21T16:00:00.000000Z info: draining reason=SIGTERM running=3",
@@ -192,7 +192,7 @@ TEST_CASE("what a child says stands last, in quotes, and looks like no line of o
         CHECK(json.size() == 6);
         continue;
       }
-      // Ours up to the quote; then no quote that is not escaped before the last one.
+      // Fields of the log up to the quote, then no unescaped quote before the last character.
       const std::string start =
           format == LogFormat::text ? R"(\S+Z info: child )" : R"(time=\S+Z level=info msg=child )";
       const std::regex pattern(start + R"RE(list=work run=01 out="([^"\\]|\\.)*"\n)RE");
@@ -201,7 +201,7 @@ TEST_CASE("what a child says stands last, in quotes, and looks like no line of o
   }
 }
 
-TEST_CASE("what a child says has the room that is left, and is never left out") {
+TEST_CASE("child output has the remaining room of the line, and is never omitted") {
   const std::string flood(100000, '\x1b');
   for (const LogFormat format : {LogFormat::text, LogFormat::logfmt, LogFormat::json}) {
     const std::string text = logged(format, [&](Log& log) {
@@ -226,7 +226,7 @@ TEST_CASE("what a child says has the room that is left, and is never left out") 
   }
 }
 
-TEST_CASE("levels") {
+TEST_CASE("messages below the level are not logged") {
   const std::string text = logged(LogFormat::text, [](Log& log) {
     CHECK_FALSE(log.enabled(LogLevel::debug));
     log.trace("t");
@@ -250,7 +250,7 @@ TEST_CASE("level, format and file change at a reload") {
   CHECK(read_file(directory / "two").find("level=debug msg=hello") != std::string::npos);
 }
 
-TEST_CASE("the file is for owner and group, and opened anew after it was moved away") {
+TEST_CASE("a log file has mode 0640, and is opened again after it was moved") {
   const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, directory / "log"});
   struct stat status {};
@@ -266,7 +266,7 @@ TEST_CASE("the file is for owner and group, and opened anew after it was moved a
   CHECK(read_file(directory / "log").find("third") != std::string::npos);
 }
 
-TEST_CASE("a log file that can't be opened leaves the log where it was, and says so there") {
+TEST_CASE("a log file that cannot be opened is reported in the current log") {
   const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, directory / "log"});
   log.configure({LogLevel::info, LogFormat::text, directory / "missing/log"});
@@ -276,7 +276,7 @@ TEST_CASE("a log file that can't be opened leaves the log where it was, and says
   CHECK(text.find("still here") != std::string::npos);
 }
 
-TEST_CASE("a log file is opened before it is used, and what can't be opened is known then") {
+TEST_CASE("a log file is opened before it is used, and an error is returned at that time") {
   const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, directory / "log"});
   const LogSettings wrong{LogLevel::info, LogFormat::text, directory / "missing/log"};
@@ -291,8 +291,7 @@ TEST_CASE("a log file is opened before it is used, and what can't be opened is k
   CHECK(read_file(directory / "moved").find("after") != std::string::npos);
 }
 
-TEST_CASE(
-    "root writes its log through no link, at the start, at a reload and when it is reopened") {
+TEST_CASE("root writes its log through no link, at the start, at a reload and after a reopen") {
   if (geteuid() != 0) return;
   const TempDir directory;
   const std::string precious = directory.file("ld.so.preload", "");
@@ -300,7 +299,7 @@ TEST_CASE(
   std::filesystem::create_directories(directory / "logs");
   Log log(settings);
   log.info("before");
-  // The directory becomes another user's, who plants the link.
+  // The directory is given to another user, and the link is created in it.
   const auto plant = [&] {
     REQUIRE(chown((directory / "logs").c_str(), 61234, 61234) == 0);
     std::filesystem::remove(settings.file);
@@ -314,7 +313,7 @@ TEST_CASE(
   CHECK(read_file(precious).empty());
 }
 
-TEST_CASE("a full disk costs lines, which are counted and told") {
+TEST_CASE("lines lost to a full disk are counted and reported") {
   const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, "/dev/full"});
   log.info("lost 1");
@@ -331,11 +330,11 @@ TEST_CASE("a full disk costs lines, which are counted and told") {
   CHECK(log.lost() == 2);
 }
 
-TEST_CASE("a line that was written in part is ended before the next") {
+TEST_CASE("a partially written line is ended before the next line") {
   const TempDir directory;
   Log log({LogLevel::info, LogFormat::text, directory / "log"});
   log.info("whole");
-  // A limit on the size of files is a disk that is full after some bytes.
+  // A limit on file size acts like a disk that becomes full after some bytes.
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -356,7 +355,7 @@ TEST_CASE("a line that was written in part is ended before the next") {
   CHECK(all[3].find("after") != std::string::npos);
 }
 
-TEST_CASE("a reader that stopped reading is not waited for") {
+TEST_CASE("a log does not wait for a reader that has stopped reading") {
   int ends[2];
   REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   std::uint64_t lost = 0;
@@ -367,14 +366,14 @@ TEST_CASE("a reader that stopped reading is not waited for") {
     for (int i = 0; i < 2000; ++i) log.info("x", {{"filler", std::string(500, 'x')}});
     lost = log.lost();
   }
-  // A wait for each line, 50 ms, would take 100 s.
+  // A wait of 50 ms per line would take 100 s.
   CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(30));
   CHECK(lost > 1000);
   close(ends[0]);
   close(ends[1]);
 }
 
-TEST_CASE("the journal gets priorities and no time, if standard error is the journal") {
+TEST_CASE("lines have a priority and no time if standard error is the journal") {
   int ends[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   struct stat status {};

@@ -1,4 +1,4 @@
-// What the tests of ops share: a thread that is a client.
+// Helper of the ops tests: a thread as a client.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using namespace w8y::page;
 
 using namespace w8y::test;
 
-/// Runs something that blocks in a thread while the loop turns in this one.
+/// Runs a blocking function in a thread, and the loop in the calling thread.
 inline bool beside(loop::Loop& loop, const std::function<void()>& work, Duration limit = timeout) {
   const int done = eventfd(0, EFD_CLOEXEC);
   bool finished = false;

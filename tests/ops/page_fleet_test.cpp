@@ -16,7 +16,7 @@ using namespace w8y::ops::test;
 
 namespace page_fleet_test {
 
-TEST_CASE("an hour of another host comes in pieces, behind its lists") {
+TEST_CASE("run counts of another host arrive in pieces, after its lists") {
   LiveFixture f;
   f.control.add("a");
   FleetHost own;
@@ -58,7 +58,7 @@ TEST_CASE("an hour of another host comes in pieces, behind its lists") {
   CHECK(longest < 120'000);
 }
 
-TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
+TEST_CASE("a page receives lists and run counts of other hosts") {
   LiveFixture f;
   f.control.add("a");
   FleetHost own;
@@ -87,7 +87,7 @@ TEST_CASE("a page sees other hosts: their lists and their runs by the minute") {
   CHECK(second->text.find("29000000") != std::string::npos);
 }
 
-TEST_CASE("a page gets lists of other hosts again when the fleet could not be read in between") {
+TEST_CASE("a page receives lists of other hosts again after the fleet could not be read") {
   LiveFixture f;
   f.control.add("a");
   FleetHost other;
@@ -108,7 +108,8 @@ TEST_CASE("a page gets lists of other hosts again when the fleet could not be re
   CHECK(f.until([&] { return page->text.find("moved") != std::string::npos; }));
 }
 
-TEST_CASE("a page is sent as many hosts as its stream can hold, and reads details of no others") {
+TEST_CASE(
+    "a page receives as many hosts as its stream can hold, and queries details of no others") {
   LiveFixture f;
   f.control.add("a");
   for (int i = 0; i < 2000; ++i) {
@@ -146,7 +147,7 @@ TEST_CASE("a page is sent as many hosts as its stream can hold, and reads detail
   CHECK(longest < 256 * 1024);  // HttpLimits::stream
 }
 
-TEST_CASE("a host with more lists than a page keeps shows none, and is not read again") {
+TEST_CASE("a host with more lists than the limit of a page shows none, and is not queried again") {
   LiveFixture f;
   f.control.add("a");
   FleetHost large;

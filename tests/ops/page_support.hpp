@@ -1,4 +1,4 @@
-// A live hub with a host and a fleet that are fakes, and clients of its stream.
+// Live hub with a fake host and fleet, and clients of its stream.
 #pragma once
 
 #include <algorithm>
@@ -77,16 +77,16 @@ struct PageControl : Control {
 
 struct PageFleet : FleetControl {
   FleetView view;
-  std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host
+  std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host ID
   int looks = 0;
-  std::size_t at_once = 3;             ///< hosts whose details come in one reply
-  std::vector<view::HostWish> wishes;  ///< all of them
+  std::size_t at_once = 3;             ///< number of hosts whose details fit into one reply
+  std::vector<view::HostWish> wishes;  ///< all requests
 
   void read(Seen then) override {
     ++looks;
     then(glance_of(view));
   }
-  /// From the loop, later: as a query thread does.
+  /// Replies later, from the loop, as a query thread does.
   void details(std::vector<view::HostWish> asked, Detailed then) override {
     wishes.insert(wishes.end(), asked.begin(), asked.end());
     asked.resize(std::min(asked.size(), at_once));
@@ -118,7 +118,7 @@ struct PageFleet : FleetControl {
   Timer reply_;
 };
 
-/// A client of the stream that reads at once, or not at all.
+/// Client of the stream that reads at once, or not at all.
 struct PageStream : HttpStream {
   std::string text;
   std::size_t unread = 0;

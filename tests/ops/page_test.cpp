@@ -1,4 +1,4 @@
-// The page's files, and what it hears as it happens.
+// Files of the page, and its event stream.
 #include "page/page.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 namespace page_test {
 namespace {
 
-/// What a server says to one request.
+/// Returns the response of a server to one request.
 std::string ask(const std::string& request, PageControl& control) {
   TempDir directory;
   loop::Loop loop;
@@ -54,7 +54,7 @@ std::string file_named(const std::string& ending) {
 
 }  // namespace
 
-TEST_CASE("the page's files come with their type, compressed for who reads that, for ever") {
+TEST_CASE("files of the page have their type, may be compressed, and are cached without expiry") {
   PageControl control;
   const std::string app = file_named(".js");
   REQUIRE(!app.empty());
@@ -84,7 +84,7 @@ TEST_CASE("the page's files come with their type, compressed for who reads that,
   CHECK(size < 100'000);
 }
 
-TEST_CASE("the page has the lists for browsers without scripts, escaped and a thousand at a time") {
+TEST_CASE("a page without scripts has the lists, escaped, 1,000 at a time") {
   PageControl control;
   control.add("<b>&\"x\"\n");
   for (int i = 1000; i < 2500; ++i) control.add("list" + std::to_string(i));
@@ -111,7 +111,7 @@ TEST_CASE("the page has the lists for browsers without scripts, escaped and a th
   CHECK(rest.find("?after=") == std::string::npos);
 }
 
-TEST_CASE("nobody looks: events cost a count, and nothing is asked") {
+TEST_CASE("a hub without pages only counts events, and queries nothing") {
   LiveFixture f;
   f.control.add("a");
   f.end_run("a", true);
@@ -121,7 +121,7 @@ TEST_CASE("nobody looks: events cost a count, and nothing is asked") {
   CHECK(f.hour.lists() == 1);
 }
 
-TEST_CASE("a page gets all there is, then what changes") {
+TEST_CASE("a page receives a snapshot, then changes") {
   LiveFixture f;
   for (int i = 0; i < 100; ++i) f.control.add("list" + std::to_string(i));
   f.end_run("list7", true);
@@ -136,10 +136,10 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->count("snapshot") == 1);
   CHECK(page->text.find(std::string(page_mark)) != std::string::npos);
   CHECK(page->text.find("\"list\":\"list99\"") != std::string::npos);
-  CHECK(page->text.find(",1,1]]}") != std::string::npos);  // list7's minute
+  CHECK(page->text.find(",1,1]]}") != std::string::npos);  // run count of list7
   CHECK(page->text.find("\"host\":\"alpha\"") != std::string::npos);
   CHECK(page->text.find(R"("items":{"length":3,"free":2},"cycle_ms":90000)") != std::string::npos);
-  // Asked for again, with the same answer: nothing new.
+  // The same data again causes no change.
   page->text.clear();
   f.control.lists["list8"].stats->at += WallTime(1);
   f.hub.on_event(ListChanged{"list8", ListState::idle, ""});
@@ -163,7 +163,7 @@ TEST_CASE("a page gets all there is, then what changes") {
   CHECK(page->text.find(R"("removed":[{"list":"list3"}])") != std::string::npos);
 }
 
-TEST_CASE("however much happens, a page hears of it four times a second, and the newest only") {
+TEST_CASE("a page receives changes at most four times per second, and only the latest values") {
   LiveFixture f;
   f.control.add("busy");
   const auto page = f.open();
@@ -191,7 +191,7 @@ TEST_CASE("however much happens, a page hears of it four times a second, and the
   CHECK(f.control.looks <= static_cast<int>(most));
 }
 
-TEST_CASE("many pages share what is looked at") {
+TEST_CASE("many pages share their queries") {
   LiveFixture f;
   for (int i = 0; i < 50; ++i) f.control.add("list" + std::to_string(i));
   std::vector<std::shared_ptr<PageStream>> pages;
@@ -219,7 +219,7 @@ TEST_CASE("many pages share what is looked at") {
   CHECK(next.status == 200);
 }
 
-TEST_CASE("who comes back gets what it has missed, or all") {
+TEST_CASE("a page that reconnects receives the changes that it missed, or a snapshot") {
   LiveFixture f;
   f.control.add("a");
   const auto page = f.open();
@@ -249,7 +249,7 @@ TEST_CASE("who comes back gets what it has missed, or all") {
   }
 }
 
-TEST_CASE("a page that reads slowly gets ten thousand lists in pieces") {
+TEST_CASE("a page that reads slowly receives 10,000 lists in pieces") {
   LiveFixture f;
   for (int i = 0; i < 10'000; ++i) f.control.add("a-list-with-a-longer-name-" + std::to_string(i));
   PageReply reply;
@@ -267,17 +267,17 @@ TEST_CASE("a page that reads slowly gets ten thousand lists in pieces") {
   CHECK(page->text.find("name-9999\"") != std::string::npos);
 }
 
-TEST_CASE("a list that an operator has changed is asked about at once") {
+TEST_CASE("a list changed by an operator is queried at once") {
   LiveFixture f;
   f.control.add("a");
   f.fleet.changed();
   turn_for(f.loop, 20ms);
-  CHECK(f.control.refreshed == 0);  // nobody looks
+  CHECK(f.control.refreshed == 0);  // no page is open
   const auto page = f.open();
   REQUIRE(f.until([&] { return page->count("ready") == 1 && f.control.refreshed >= 1; }));
   turn_for(f.loop, 100ms);
   const int before = f.control.refreshed;
-  // Nothing else would make it look again for a quarter of a minute.
+  // Without the change, the next query would follow within 15 s.
   Pause pause;
   pause.reason = "moving house";
   f.control.lists["a"].pause = pause;

@@ -1,4 +1,4 @@
-// A client that may send anything, byte by byte if it likes.
+// Client that may send any bytes, even one by one.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ class RawClient {
     std::copy(path.begin(), path.end(), address.sun_path);
     connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
-  /// By TCP, on this machine.
+  /// Connects over TCP on this host.
   explicit RawClient(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -48,7 +48,7 @@ class RawClient {
   [[nodiscard]] bool connected() const { return connected_; }
   [[nodiscard]] int fd() const { return fd_; }
 
-  /// False: the server has closed.
+  /// Returns false if the server has closed the connection.
   bool send(std::string_view bytes) const {
     while (!bytes.empty()) {
       const ssize_t count = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -58,13 +58,13 @@ class RawClient {
     return true;
   }
 
-  /// Waits for the server to close, for so long.
+  /// Waits at most `ms` for the server to close the connection. Returns whether it has.
   [[nodiscard]] bool closed_within(int ms) const {
     pollfd poll_fd = {fd_, POLLRDHUP, 0};
     return poll(&poll_fd, 1, ms) > 0;
   }
 
-  /// All until the server closes, or says nothing for so long.
+  /// Receives until the server closes the connection, or sends nothing for `silence_ms`.
   [[nodiscard]] std::string receive(int silence_ms = 30000) const {
     std::string all;
     for (;;) {

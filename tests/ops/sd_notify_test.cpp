@@ -18,7 +18,7 @@ using namespace w8y::ops::test;
 using namespace w8y::test;
 
 #ifdef W8Y_HAVE_SYSTEMD
-TEST_CASE("systemd hears what the service does") {
+TEST_CASE("systemd is notified of each state of the service") {
   const NotifySocket systemd;
   setenv("WATCHDOG_USEC", "10000000", 1);
   setenv("WATCHDOG_PID", std::to_string(getpid()).c_str(), 1);
@@ -41,7 +41,7 @@ TEST_CASE("systemd hears what the service does") {
 }
 #endif
 
-TEST_CASE("without systemd nothing happens") {
+TEST_CASE("a service without systemd sends no notification") {
   SdNotify notify;
   CHECK_FALSE(notify.watchdog());
   notify.ready("x");

@@ -1,4 +1,4 @@
-// What a request over TCP has to show.
+// Checks of requests over TCP.
 #include "http/tcp_gate.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* token = "0123456789abcdef";
 
-/// A request as the gate sees it.
+/// Request as the gate receives it.
 HttpRequest request(const std::string& method, const std::string& path, const std::string& host) {
   HttpRequest result;
   result.method = method;
@@ -35,7 +35,7 @@ unsigned refused(const TcpGate& gate, const HttpRequest& what) {
 
 }  // namespace
 
-TEST_CASE("a gate knows hosts by address, localhost and their names") {
+TEST_CASE("a gate accepts host names by address, localhost and configured names") {
   TcpGate gate;
   gate.set({"alpha", "W8Y.Example.org."}, token);
   for (const char* host :
@@ -96,7 +96,7 @@ TEST_CASE("a gate knows hosts by address, localhost and their names") {
   CHECK(refused(gate, two) == 400);
 }
 
-TEST_CASE("a gate lets pages of the same host and port ask, and no others") {
+TEST_CASE("a gate accepts pages of the same host and port, and refuses other origins") {
   TcpGate gate;
   gate.set({"alpha"}, token);
   const auto from = [&](const char* origin, const char* host) {
@@ -119,7 +119,7 @@ TEST_CASE("a gate lets pages of the same host and port ask, and no others") {
   }
 }
 
-TEST_CASE("a gate asks for the token before anything is changed, and then for JSON") {
+TEST_CASE("a gate requires the token for changes, and then JSON") {
   TcpGate gate;
   gate.set({}, token);
   HttpRequest order = request("POST", "drain", "localhost");
@@ -150,7 +150,7 @@ TEST_CASE("a gate asks for the token before anything is changed, and then for JS
   CHECK(with("Bearer ") == 401);
 }
 
-TEST_CASE("a gate trusts a request with the token, and refuses a wrong one for reading too") {
+TEST_CASE("a gate trusts a request with the token, and refuses a wrong token even for reading") {
   std::vector<std::string> seen;
   TcpGate gate([&](const HttpRequest& what) { seen.push_back(what.method + what.path[0]); });
   gate.set({}, token);
@@ -170,7 +170,7 @@ TEST_CASE("a gate trusts a request with the token, and refuses a wrong one for r
   what.method = "POST";
   CHECK(refused(gate, what) == 401);
   CHECK(seen == std::vector<std::string>{"GETok", "GETok", "POSTok"});
-  // Another scheme is meant for a proxy in front.
+  // Another scheme is intended for a proxy in front.
   what.method = "GET";
   what.authorization = "Basic dXNlcjpwYXNz";
   CHECK(refused(gate, what) == 0);

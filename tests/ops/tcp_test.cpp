@@ -1,4 +1,4 @@
-// The status API over TCP: who may do what, and what hostile clients cost.
+// Status API over TCP: permissions, and the cost of hostile clients.
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 
@@ -85,7 +85,7 @@ struct Fixture {
         server = std::make_unique<HttpServer>(
             loop, listen_at(address_of(text())), router, limits,
             [this](const HttpRequest& what) { return gate.judge(what); });
-      } catch (const SocketInUse&) {  // another test was faster
+      } catch (const SocketInUse&) {  // another test has taken the port
       }
     }
     REQUIRE(server);
@@ -108,7 +108,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("an address that another has is in use; both families have one port") {
+TEST_CASE("an address of another listener is in use, and both IP families have one port") {
   const Fixture f;
   try {
     const TcpListener second(address_of(f.text()));
@@ -134,7 +134,7 @@ TEST_CASE("an address that another has is in use; both families have one port") 
   }
 }
 
-TEST_CASE("over TCP all may look, and who has the token may change") {
+TEST_CASE("any client may read over TCP, and a client with the token may make changes") {
   Fixture f({.body = 1000});
   const std::string bearer = std::string("Authorization: Bearer ") + token + "\r\n";
   const std::string post = " HTTP/1.1\r\nHost: localhost\r\n";
@@ -147,14 +147,14 @@ TEST_CASE("over TCP all may look, and who has the token may change") {
     CHECK(client.post("/nothing", "{}").status == 401);
     CHECK(f.ask("GET /ok HTTP/1.1\r\n\r\n") == 400);
     CHECK(f.ask("GET /ok HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 421);
-    // Before the path is looked at, and the body read.
+    // Refused before the path is checked and the body is read.
     CHECK(f.ask("POST /%" + post + "Content-Length: 0\r\n\r\n") == 401);
     CHECK(f.ask("POST /%" + post + bearer + "Content-Length: 0\r\n\r\n") == 400);
     CHECK(f.ask("POST /echo" + post + json + "Content-Length: 99999999\r\n\r\n") == 401);
     CHECK(f.ask("POST /echo" + post + json + bearer + "Content-Length: 99999999\r\n\r\n") == 413);
     CHECK(f.ask("POST /echo" + post + bearer + "Content-Length: 2\r\n\r\n{}") == 415);
     CHECK(f.ask("POST /echo" + post + bearer + json + "Content-Length: 2\r\n\r\n{}") == 200);
-    // What is sent in chunks is passed over, then it is said why.
+    // A chunked body is skipped, then the response is sent.
     std::string chunks;
     for (int i = 0; i < 50; ++i) chunks += "400\r\n" + std::string(0x400, 'x') + "\r\n";
     const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n";
@@ -180,7 +180,7 @@ TEST_CASE("an ambiguous head is refused before the token is checked") {
   });
 }
 
-TEST_CASE("clients without the token have half of the streams and of the unread answers") {
+TEST_CASE("clients without the token have half of the streams and of the unread responses") {
   Fixture f({.streams = 4, .unread = std::size_t{20} << 20});
   const std::string any = " HTTP/1.1\r\nHost: localhost\r\n\r\n";
   const std::string trusted =
@@ -207,7 +207,7 @@ TEST_CASE("clients without the token have half of the streams and of the unread 
   });
 }
 
-TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded number") {
+TEST_CASE("300 idle connections do not keep other clients out, and their number is limited") {
   Fixture f({.connections = 20, .spare = 4, .request_timeout = 60s});
   std::size_t most = 0;
   const loop::Loop::BeforeWait look(f.loop,
@@ -217,7 +217,7 @@ TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded nu
     const RawClient first(f.port);
     for (int i = 0; i < 300; ++i) {
       clients.push_back(std::make_unique<RawClient>(f.port));
-      // Nothing, a part of a head, a part of a body.
+      // Nothing, a part of a head, or a part of a body.
       if (i % 3 == 1) clients.back()->send("GET /ok HTTP/1.1\r\nX: ");
       if (i % 3 == 2)
         clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
@@ -227,14 +227,14 @@ TEST_CASE("some hundred idle connections keep nobody away, and cost a bounded nu
     const HttpResult answer = client.get("/ok");
     CHECK(answer.problem == "");
     CHECK(answer.body == "ok");
-    // The youngest are still there.
+    // The newest connections are still open.
     CHECK_FALSE(clients.back()->closed_within(0));
   });
   CHECK(most >= 20);
   CHECK(most <= 24);
 }
 
-TEST_CASE("who does not read its answer makes room for others") {
+TEST_CASE("a client that does not read its response makes room for others") {
   Fixture f({.connections = 6,
              .spare = 2,
              .request_timeout = 5min,
@@ -251,7 +251,7 @@ TEST_CASE("who does not read its answer makes room for others") {
   });
 }
 
-TEST_CASE("slow and huge heads over TCP are cut off") {
+TEST_CASE("slow and huge heads over TCP are disconnected") {
   Fixture f({.request_timeout = 1s});
   beside(f.loop, [&] {
     const RawClient dripping(f.port);

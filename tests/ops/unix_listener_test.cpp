@@ -39,7 +39,7 @@ std::string own_name() {
 
 }  // namespace
 
-TEST_CASE("a socket for owner and group, in a folder that is made, removed at the end") {
+TEST_CASE("a socket has mode 0660 in a new directory, and is removed at the end") {
   const TempDir directory;
   const std::string path = directory / "run/w8y/s.sock";
   {
@@ -53,7 +53,7 @@ TEST_CASE("a socket for owner and group, in a folder that is made, removed at th
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("root puts its socket below no directory that another user can write") {
+TEST_CASE("root creates its socket below no directory that another user can write") {
   if (geteuid() != 0) return;
   const TempDir directory;
   std::filesystem::create_directories(directory / "theirs/run");
@@ -62,13 +62,13 @@ TEST_CASE("root puts its socket below no directory that another user can write")
   const std::string why =
       "its folder is in " + (directory / "theirs") + ", which belongs to user 61234";
   CHECK(problem_of(directory / "theirs/run/s").find(why) != std::string::npos);
-  // Nor does it make a directory there.
+  // No directory is created there either.
   CHECK(problem_of(directory / "theirs/new/s").find("belongs to user 61234") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(directory / "theirs/new"));
   CHECK_THROWS_AS(check_socket_directory(directory / "theirs/run/s"), std::runtime_error);
 }
 
-TEST_CASE("a socket that somebody answers is left alone") {
+TEST_CASE("a socket with a listener is kept") {
   const TempDir directory;
   const UnixListener first(directory / "s");
   CHECK(problem_of(directory / "s") == "the status socket is in use by " + own_name() + " (pid " +
@@ -81,7 +81,7 @@ TEST_CASE("a socket that somebody answers is left alone") {
   CHECK(RawClient(directory / "s").connected());
 }
 
-TEST_CASE("a socket that nobody answers any more is replaced") {
+TEST_CASE("a socket without a listener is replaced") {
   const TempDir directory;
   close(UnixListener(directory / "other").release());
   {
@@ -94,7 +94,7 @@ TEST_CASE("a socket that nobody answers any more is replaced") {
   CHECK(RawClient(directory / "s").connected());
 }
 
-TEST_CASE("a file that is no socket is not touched") {
+TEST_CASE("a file that is not a socket is kept") {
   const TempDir directory;
   std::ofstream(directory / "s") << "precious";
   CHECK(problem_of(directory / "s").find("no socket") != std::string::npos);
@@ -103,7 +103,7 @@ TEST_CASE("a file that is no socket is not touched") {
   CHECK(problem_of(directory / "link").find("no socket") != std::string::npos);
 }
 
-TEST_CASE("another's socket at our path stays when we end") {
+TEST_CASE("a socket of another listener at the same path is kept at the end") {
   const TempDir directory;
   auto ours = std::make_unique<UnixListener>(directory / "s");
   std::filesystem::remove(directory / "s");
@@ -112,13 +112,12 @@ TEST_CASE("another's socket at our path stays when we end") {
   CHECK(RawClient(directory / "s").connected());
 }
 
-TEST_CASE("paths that no address can hold") {
+TEST_CASE("paths that do not fit into an address are refused") {
   CHECK(problem_of("/tmp/" + std::string(120, 'x')).find("longer than 107") != std::string::npos);
   CHECK_FALSE(problem_of("").empty());
 }
 
-TEST_CASE(
-    "a folder that others can write is refused; one that is made can't be, whatever the umask") {
+TEST_CASE("a socket directory that others can write is refused") {
   const TempDir directory;
   const std::string open = directory / "open";
   REQUIRE(mkdir(open.c_str(), 0700) == 0);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the image of etc/container in root folders, without a container engine, and tries it.
+"""Builds the image of etc/container in root directories, without a container engine, and tests it.
 
     container.py BASE WORK
 
-BASE is a root folder of Debian 12 that debootstrap has made; it is not changed. WORK is a folder for
-what is made. Needs root. CC and CXX are passed on to the build; a compiler "ccache gcc" has its
-cache in CCACHE_DIR.
+BASE is a root directory of Debian 12 that debootstrap has created; it is not changed. WORK is a directory for
+the results. Needs root. CC and CXX are passed on to the build. A compiler "ccache gcc" has its cache
+in CCACHE_DIR.
 """
 import ctypes
 import os
@@ -23,10 +23,10 @@ SOURCE = Path(__file__).resolve().parent.parent.parent
 CONTAINER = SOURCE / "etc/container"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LIMIT = 60 << 20  # of all layers, compressed
-# Namespaces that end with us, whatever ends us.
+# Namespaces that end with this process, even if it is killed.
 OWN = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
 
-# As the makers of Debian's slim images take what is only to be read out of Debian's root.
+# Removes documentation and translations like Debian's slim images do.
 SLIM = r"""
 cat >etc/dpkg/dpkg.cfg.d/docker <<END
 path-exclude /usr/share/doc/*
@@ -65,7 +65,7 @@ def wait_for(fact, what):
 
 
 def compressed(folder):
-    """Bytes of the folder as an image's layers are kept by engines."""
+    """Returns the size of the directory as a compressed layer of an image."""
     packed = subprocess.run(f"tar -C '{folder}' --sort=name --exclude=./proc/* -cf - . | gzip | wc -c",
                             shell=True, check=True, capture_output=True)
     return int(packed.stdout)
@@ -89,7 +89,7 @@ class Image:
     def make(self):
         self.work.mkdir(parents=True, exist_ok=True)
         for stage in self.stages:
-            # Any point release of Debian 12: its root is what debootstrap makes of it today.
+            # Any point release of Debian 12 is accepted: the base is the current root of debootstrap.
             assert re.fullmatch(r"debian:12\.[0-9]+-slim", stage.base), stage.base
             self.slim_copy(self.root(stage.name))
             if stage is self.stages[0]:
@@ -114,7 +114,7 @@ class Image:
     @staticmethod
     def copy_context(target):
         ignored = (CONTAINER / "Dockerfile.dockerignore").read_text().split()
-        # A pattern of that file is one of a path in the context, unless it begins with **.
+        # A pattern of that file is relative to the context, unless it starts with **.
         patterns = [line[3:] if line.startswith("**/") else f"./{line}" for line in ignored]
         excludes = [f"--exclude={pattern}" for pattern in patterns]
         target.mkdir(parents=True)
@@ -124,7 +124,7 @@ class Image:
             sys.exit("FAILED: the context could not be read")
 
     def bring_ccache(self, stage):
-        """Only here: the image's own build has none."""
+        """Installs ccache for this test. The image's own build has none."""
         if self.compiler.get("CC", "").startswith("ccache "):
             (self.root(stage.name) / "ccache").mkdir()
             self.run(stage, "apt-get update -qq && apt-get install -y -qq ccache >/dev/null", {"PATH": PATH}, {})
@@ -145,7 +145,7 @@ class Image:
 
 
 class Container:
-    """w8yd of the image as first process, with what compose.yaml gives it."""
+    """w8yd of the image as the first process, in the environment of compose.yaml."""
 
     def __init__(self, image):
         self.stage = image.stages[-1]
@@ -174,13 +174,13 @@ class Container:
         self.pid = int(children.read_text())
 
     def execute(self, command):
-        """As `docker exec`; its exit status and output."""
+        """Runs a command like `docker exec`. Returns its exit status and output."""
         done = subprocess.run(["nsenter", "--target", str(self.pid), "--mount", "--pid", "--root", "--wd=/",
                                *self.as_user, *command], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def states(self):
-        """Of its processes, by pid: R, S, Z..."""
+        """Returns the state of each process by pid: R, S, Z..."""
         found = {}
         for stat in Path(f"/proc/{self.pid}/root/proc").glob("[0-9]*/stat"):
             try:
@@ -191,7 +191,7 @@ class Container:
         return found
 
 
-# Besides compose.yaml's list: one whose runs leave a process behind, and one that takes a while.
+# Lists in addition to compose.yaml's: runs of one leave an orphan process, runs of the other take 2 s.
 MORE = r"""
 [lists.orphans]
 command = ["sh", "-c", '''setsid sh -c "sleep 0.2; cut -d' ' -f4 /proc/\$\$/stat >/tmp/parent" & echo left''', "{}"]
@@ -204,7 +204,7 @@ cooldown = "1h"
 
 
 def own_network():
-    """From here on this process, and what it starts, has a loopback device of its own and no more."""
+    """Moves this process and its later children to a new network, which has only a loopback device."""
     clone_newnet = 0x40000000
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(clone_newnet) != 0:
@@ -222,7 +222,7 @@ def try_it(container, work):
     config = work / "w8y.toml"
     config.write_text((CONTAINER / "w8y.toml").read_text() + MORE)
     (work / "hosts").write_text("127.0.0.1 localhost redis\n")
-    # Where the config says that compose's Redis is; a port of this network only.
+    # The port of compose's Redis in the config. Only this network has it.
     server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "redis-server", "--bind", "127.0.0.1",
                                "--save", "", "--daemonize", "no"], stdout=subprocess.DEVNULL, cwd=work)
     try:

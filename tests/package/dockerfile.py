@@ -1,4 +1,4 @@
-"""What a Dockerfile says, as far as ours go: no variables, no ADD, no SHELL."""
+"""Parser of the Dockerfile syntax that w8y uses: no variables, no ADD, no SHELL."""
 import json
 import re
 import shlex
@@ -23,7 +23,7 @@ class Stage:
 
 
 def read(text):
-    """Its stages. ValueError says what is wrong, or not known here."""
+    """Returns the stages. Raises ValueError for wrong or unsupported text."""
     text = re.sub(r"(?m)^\s*#.*\n", "", text)
     stages = []
     for line in re.sub(r"\\\n\s*", " ", text).splitlines():
@@ -50,12 +50,12 @@ def read(text):
 
 
 def mount(options):
-    """Of RUN --mount: type, from, source, target."""
+    """Returns the parts of RUN --mount: type, from, source, target."""
     return dict(part.split("=", 1) for part in options.get("mount", "").split(",") if part)
 
 
 def words(text):
-    """Of an instruction that is given as a JSON array: a program is to get signals, not a shell."""
+    """Returns the strings of an instruction in JSON form. In shell form, the shell would get the signals."""
     found = json.loads(text)
     if not isinstance(found, list) or not all(isinstance(word, str) for word in found):
         raise ValueError(f"not an array of strings: {text}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs, uses, upgrades, removes and purges the package in a root folder that has nothing of it yet
+# Installs, uses, upgrades, removes and purges the package in a root directory without any of its files
 # (scripts/package --test calls it there):
 #
 #   in_clean_root.sh PACKAGE.deb DBGSYM.deb
 #
-# There is no systemd to start w8yd: it runs as the unit says, as its user and with its folders.
+# There is no systemd to start w8yd: it runs like in the unit, with the unit's user and directories.
 set -euo pipefail
 
 package=$1 dbgsym=$2
@@ -18,7 +18,7 @@ fail() {
   exit 1
 }
 same() { [ "$1" = "$2" ] || fail "$3: '$1', not '$2'"; }
-# wait_for 'condition': until the fact is there.
+# wait_for 'condition': waits until the condition holds.
 wait_for() {
   local until=$((SECONDS + 60))
   until eval "$1" >/dev/null 2>&1; do
@@ -33,12 +33,12 @@ apt() {
     fail "apt-get $*"
 }
 
-# No function: in the background, $! is then the program's own.
+# An array, not a function: in the background, $! is then the pid of the program.
 as_w8y=(
   setpriv --reuid w8y --regid w8y --init-groups --no-new-privs --bounding-set=-all --inh-caps=-all
   env -i PATH=/usr/bin:/bin RUNTIME_DIRECTORY=/run/w8y STATE_DIRECTORY=/var/lib/w8y
 )
-# start_w8yd LOG [OPTION...]: the pid is in $w8yd.
+# start_w8yd LOG [OPTION...]: starts w8yd and sets $w8yd to its pid.
 start_w8yd() {
   local log=$work/$1
   shift
@@ -60,7 +60,7 @@ cp "$package" "$dbgsym" "$work"
 package=$work/$(basename "$package") dbgsym=$work/$(basename "$dbgsym")
 apt update
 
-# ---- what is in it
+# ---- contents
 same "$(dpkg-deb --info "$package" conffiles)" /etc/w8y.toml "its conffiles"
 same "$(dpkg-deb -c "$dbgsym" | grep -c 'build-id/.*\.debug$')" 4 "the programs with a debugger's table of their own"
 
@@ -70,7 +70,7 @@ same "$(dpkg-query -W -f '${db:Status-Abbrev}${Version}' w8y)" "ii $version" "wh
 same "$(dpkg --verify w8y)" "" "what dpkg --verify says"
 dpkg -L w8y >"$work/files"
 same "$(getent passwd w8y | cut -d: -f6,7)" /var/lib/w8y:/usr/sbin/nologin "its account"
-# Systemd makes its directories, with the owner that the unit runs as.
+# Systemd creates the unit's directories, with the unit's user as owner.
 same "$(ls -d /run/w8y /var/lib/w8y /var/log/w8y 2>/dev/null)" "" "directories that the package makes"
 install -d -o w8y -g w8y -m 0750 /run/w8y /var/log/w8y
 install -d -o w8y -g w8y -m 0700 /var/lib/w8y
@@ -88,7 +88,7 @@ same "$(w8y -u rediss://127.0.0.1:1 -k work true 2>&1 | grep -c 'Connection refu
 "${as_w8y[@]}" w8yd --check || fail "the config as it comes"
 ok "installed"
 
-# ---- folders of runs outlast the cleaning of /tmp
+# ---- temporary directories of runs survive the cleaning of /tmp
 mkdir /tmp/w8y-Ab12Cd /tmp/other /tmp/systemd-private-1-w8yd.service-2{,/tmp{,/w8y-Ab12Cd,/other}}
 printf 'd /tmp - - - 1ms\n' >/etc/tmpfiles.d/soon.conf
 systemd-tmpfiles --clean soon.conf w8y.conf
@@ -132,7 +132,7 @@ wait_for "[ -s $work/apple.began ]"
 apple=$(cat "$work/apple.began")
 ok "runs as w8y"
 
-# ---- upgrade while that runs: to the same, with another version and another sample config
+# ---- upgrade during a run: to the same package, then to another version with another sample config
 dpkg-deb -R "$package" "$work/next"
 sed -i "s/^Version: .*/&+next/" "$work/next/DEBIAN/control"
 echo '# A new line.' >>"$work/next/etc/w8y.toml"
@@ -151,7 +151,7 @@ wait_for "[ -s $work/apple.ended ]"
 same "$(cat "$work/apple.ended")" w8y "who the run was"
 ok "upgraded while a run went on, and one more began"
 
-# ---- a restart by hand: the old one drains, the new one waits for it and takes its place
+# ---- restart by hand: the old w8yd drains; the new one waits for its end, then starts
 kill -TERM "$first"
 wait_for "w8yctl --json status | grep -q '\"state\": *\"draining\"'"
 "${as_w8y[@]}" /usr/bin/w8yd >"$work/second.log" 2>&1 &
@@ -166,13 +166,13 @@ same "$(w8yctl runs work | grep -c succeeded)" 2 "the runs that succeeded"
 stop_w8yd
 ok "restarted"
 
-# ---- a Redis of its own, in the unit's folder
+# ---- embedded Redis, in the unit's directory
 start_w8yd embedded.log --embedded
 same "$(stat -c %U /var/lib/w8y/redis.sock)" w8y "whose the embedded Redis is"
 stop_w8yd
 ok "embedded"
 
-# ---- remove, and again
+# ---- remove, twice
 apt remove w8y
 cmp /etc/w8y.toml "$work/w8y.toml" || fail "the removal changed the operator's config"
 [ -d /var/lib/w8y ] || fail "the removal took the data along"
@@ -183,7 +183,7 @@ ok "removed and installed again"
 
 # ---- purge
 apt purge w8y w8y-dbgsym
-# The account is all that stays.
+# Only the account remains.
 same "$(find / /run /tmp -xdev \( -path "$work" -o -path /w8y \) -prune -o \
   \( -name '*w8y*' -o -user w8y -o -group w8y \) -print)" "" "what is left"
 while read -r file; do

@@ -1,10 +1,10 @@
-// Chromium, and what every test does with a page: reads it as a person would.
+// Chromium, and the steps that all page tests share. They read the page by roles and names.
 import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {waitFor} from './host.mjs';
 
-/** Both come from a folder outside of the sources (scripts/test puts them there). */
+/** Loads both modules from a directory outside of the sources, where scripts/test installs them. */
 export function load(modules) {
   const require = createRequire(join(modules, 'package.json'));
   return {chromium: require('playwright-core').chromium, axe: readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')};
@@ -24,7 +24,7 @@ export class Viewer {
     page.setDefaultTimeout(30000);
     const viewer = new Viewer();
     Object.assign(viewer, {context, page, url, pictures, axe, width, scheme, complaints: []});
-    // What isn't of this host would be a request that the page must never make.
+    // The page must send no request to another server.
     page.on('request', (request) => {
       if (!request.url().startsWith(url)) viewer.complaints.push(`asked ${request.url()}`);
     });
@@ -46,7 +46,7 @@ export class Viewer {
   async sees(locator, what) {
     await waitFor(() => locator.isVisible(), what || `${locator}`, 30000);
   }
-  /** Until what a locator says fits. */
+  /** Waits until the text of a locator matches. */
   async reads(locator, pattern, limit = 30000) {
     let said = '';
     try {
@@ -59,16 +59,16 @@ export class Viewer {
       throw new Error(`${error.message}; it says: ${said.slice(0, 600)}; ${this.page.url()} says: ${all.slice(0, 2000)}`);
     }
   }
-  /** By the keyboard: what stands above a link may still come in, and a mouse then misses it. */
+  /** Uses the keyboard: while content above a link still loads, the link moves and a mouse misses it. */
   async follow(link) {
     await link.press('Enter');
   }
-  /** Nothing sticks out to the side, whatever is shown. */
+  /** Checks that nothing extends beyond the width of the page. */
   async fits() {
     const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
     if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px`);
   }
-  /** Something has room to be read. */
+  /** Checks that an element is wide enough to be read. */
   async isWide(locator, least) {
     const {width} = await locator.boundingBox();
     if (width < least) throw new Error(`${locator} is ${width} px wide`);
@@ -78,7 +78,7 @@ export class Viewer {
     mkdirSync(this.pictures, {recursive: true});
     await this.page.screenshot({path: join(this.pictures, `${name}-${this.width}-${this.scheme}.png`)});
   }
-  /** With the token, from now on there are buttons of orders. */
+  /** Signs in with the token. After that the page has buttons for commands. */
   async signIn(token) {
     await this.page.getByRole('button', {name: 'Sign in …'}).click();
     const dialog = this.page.getByRole('dialog', {name: 'Sign in'});
@@ -87,7 +87,7 @@ export class Viewer {
     await this.reads(dialog, /Signed in/);
     await dialog.getByRole('button', {name: 'Close'}).click();
   }
-  /** axe-core's checks; what they find is a failure, each with where it is. */
+  /** Runs the checks of axe-core, and fails with each finding and its location. */
   async accessible() {
     const session = await this.context.newCDPSession(this.page);
     await session.send('Runtime.evaluate', {expression: this.axe});

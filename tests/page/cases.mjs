@@ -1,4 +1,4 @@
-// Each case has a Redis and hosts of its own, and reads the page by roles and names.
+// Each case has its own Redis and hosts, and reads the page by roles and names.
 import assert from 'node:assert/strict';
 import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -23,7 +23,7 @@ export async function open(at, host, options = {}) {
   return viewer;
 }
 
-/** A child that goes on until a file is there. */
+/** Command of a child that runs until a file exists. */
 export function until(file) {
   return `command = ["sh", "-c", "while [ ! -e ${file} ]; do sleep 0.05; done"]`;
 }
@@ -61,7 +61,7 @@ command = ["true"]
   const wrong = page.getByRole('region', {name: 'Problems'});
   await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /gpu: lacks "gpu"/);
 
-  // What is put in is seen to run, by the item that the process has.
+  // The page shows added items as running. Redis has their locks.
   await redis.ask('RPUSH', 'films:list', 'holiday.mkv', 'wedding.mkv', 'later.mkv');
   const running = page.getByRole('region', {name: 'Running now'});
   await viewer.reads(running, /holiday\.mkv in films[^]*on alpha for/);
@@ -98,11 +98,11 @@ async function listsCase(at) {
   const table = page.getByRole('table', {name: 'Lists'});
   const row = (at2) => table.getByRole('row').nth(at2);
   assert.equal(await table.getAttribute('aria-rowcount'), '303');
-  // Problems come first, in words.
+  // Problems come first, as text.
   await viewer.reads(table, /^[^]*?stuck\s+ineligible/);
   assert.match(await table.getByRole('rowheader').first().innerText(), /stuck/);
   assert.ok((await table.getByRole('row').count()) < 120, 'only what is in view is drawn');
-  // It scrolls to the end.
+  // The table scrolls to its end.
   await page.mouse.move(400, 500);
   await waitFor(async () => {
     await page.mouse.wheel(0, 4000);
@@ -115,7 +115,7 @@ async function listsCase(at) {
   await page.getByRole('combobox', {name: 'State'}).selectOption('ineligible');
   await viewer.reads(page.getByRole('status').filter({hasText: 'lists'}), /1 of 302/);
   await page.getByRole('combobox', {name: 'State'}).selectOption('');
-  // A run moves a list's figures without anybody asking.
+  // A run updates the statistics of its list without a reload.
   await redis.ask('RPUSH', 'list-007:list', 'one');
   await page.getByRole('searchbox', {name: 'Search'}).fill('list-007');
   await viewer.sees(table.getByRole('img', {name: /^[1-9][\d,]* runs? in the last hour, 0 failed/}), 'the sparkline');
@@ -148,9 +148,9 @@ command = ["true"]
   await viewer.sees(ring, 'the ring of five');
   const legend = page.getByRole('list', {name: 'Items'});
   await viewer.reads(legend, /2\s*running[^]*1\s*quarantined[^]*1\s*delayed[^]*1\s*free/);
-  // By keyboard alone: each item, who holds it, how long.
+  // The keyboard alone reaches each item, its holder and the time.
   await ring.focus();
-  const said = new Map(); // place → what it says
+  const said = new Map(); // position → text
   for (let i = 0; i < 5; i++) {
     await page.keyboard.press('ArrowRight');
     await waitFor(async () => {
@@ -259,7 +259,7 @@ async function ordersCase(at) {
   const viewer = await open(at, host);
   const {page} = viewer;
   await viewer.go('#/fleet');
-  // Without the token there are no orders; a wrong one is the server's to refuse.
+  // Without the token there are no buttons for commands. The server refuses a wrong token.
   await page.getByRole('button', {name: 'Sign in …'}).click();
   assert.equal(await page.getByRole('button', {name: /Quiet|Reload|Drain/}).count(), 0);
   const entry = page.getByRole('dialog', {name: 'Sign in'});
@@ -282,7 +282,7 @@ async function ordersCase(at) {
   assert.deepEqual(await page.evaluate(() => [localStorage.length, document.cookie]), [0, '']);
   await page.getByRole('dialog').getByRole('button', {name: 'Close'}).click();
 
-  // A config with mistakes: each is named, and nothing changes.
+  // For a config with errors, the page names each, and nothing changes.
   const good = readFileSync(host.config, 'utf8');
   writeFileSync(host.config, `${good}\n[lists.bad]\nconcurrency = "many"\n`);
   await page.getByRole('button', {name: 'Reload …'}).click();
@@ -293,7 +293,7 @@ async function ordersCase(at) {
   await viewer.go('#/');
   await viewer.reads(page.getByRole('region', {name: 'Problems'}), /Reload\s+failed/);
 
-  // Where the config has no token, there is nothing to enter either.
+  // If the config has no token, the page has no form for it.
   await host.stop();
   await host.configure('[lists.work]\ncommand = ["true"]\n', '', {token: false});
   await host.start();
@@ -305,7 +305,7 @@ async function ordersCase(at) {
   assert.equal(await other.page.getByRole('button', {name: /Sign in|Quiet|Reload|Drain/}).count(), 0);
 }
 
-/** An order of any client, on a list that takes nothing: it is full, ineligible or disabled. */
+/** Any client pauses lists from which this host does not claim: full, ineligible or disabled lists. */
 async function pauseCase(at) {
   const gate = join(at.home, 'go');
   const {redis, host} = await world(at, `
@@ -323,7 +323,7 @@ enabled = false
   await viewer.go('#/lists');
   const table = page.getByRole('table', {name: 'Lists'});
   await viewer.reads(table.getByRole('row', {name: /full/}), /running/);
-  // Hosts hear of it, whoever has done it.
+  // Hosts are notified of pauses by any client.
   assert.equal((await redis.ask('PUBSUB', 'NUMSUB', 'w8y-fleet:changes'))[1], 1);
   for (const name of ['full', 'ineligible', 'off']) host.ctl('pause', name, '--reason', 'by ctl');
   for (const name of ['full', 'ineligible', 'off']) await viewer.reads(table.getByRole('row', {name}), /paused: by ctl/);
@@ -380,12 +380,12 @@ async function fleetCase(at) {
   await viewer.fits();
   await viewer.picture('fleet');
   writeFileSync(gate, '');
-  if (!at.long) return; // half a minute
+  if (!at.long) return; // takes 30 s
   await beta.stop('SIGKILL');
   await viewer.reads(page.getByRole('table', {name: 'Hosts of the fleet'}).getByRole('row', {name: /beta/}), /unresponsive/, 60000);
 }
 
-/** What a run says is seen on the page of any host; and how long a turn took, while hosts change. */
+/** The page of any host shows the output of a run, and the cycle time while hosts come and go. */
 async function farCase(at) {
   const gate = join(at.home, 'go');
   mkdirSync(at.home, {recursive: true});
@@ -409,7 +409,7 @@ while not os.path.exists(${JSON.stringify(gate)}):
 tell(type="complete")
 `);
   chmodSync(program, 0o755);
-  // As another host has left it: half an hour ago a turn took ten minutes.
+  // Another host has left this: half an hour ago, the cycle time was ten minutes.
   const now = Date.now();
   const seeded = {at_ms: now, items: {length: 2}, cycle_ms: 60000, cycles: [Math.floor(now / 900000) - 2, 600000]};
   const {redis, host} = await world(at, '[lists.far]\ncommand = ["true"]\nconcurrency = 0\n[lists.round]\ncommand = ["true"]\noverdue_after = "1h"\n');
@@ -469,7 +469,7 @@ command = ["true"]
   const id = /:(\w+)$/.exec(await redis.ask('GET', 'work:lock:a/b <i>'))[1];
   await viewer.follow(page.getByRole('region', {name: 'Running now'}).getByRole('link', {name: 'run'}));
   await viewer.reads(page.getByRole('main'), new RegExp(`Run of a/b <i>[^]*running[^]*alpha[^]*${id}`));
-  // An order against a run: its item is taken out of circulation.
+  // A command cancels a run and quarantines its item.
   await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Cancel and quarantine …'}).click();
   const dialog = page.getByRole('dialog');

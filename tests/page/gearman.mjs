@@ -1,4 +1,4 @@
-// Lists whose jobs come from a gearmand.
+// Lists with jobs from a gearmand.
 import assert from 'node:assert/strict';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -26,7 +26,7 @@ concurrency = 2
   const running = page.getByRole('region', {name: 'Running now'});
   await viewer.reads(running, /<b>cat<\/b>\.png in thumbs[^]*on alpha for/);
 
-  // There is nothing to draw as a ring, and no items to look through: the page says where they are.
+  // There is no ring to draw and there are no items to list: the page names the location of the jobs.
   await viewer.go('#/lists/thumbs');
   await viewer.reads(page.getByRole('region', {name: 'Running now'}), /<b>cat<\/b>\.png/);
   await viewer.reads(page.getByRole('region', {name: 'The ring'}), /only circular lists are circles/);
@@ -39,7 +39,7 @@ concurrency = 2
   await waitFor(async () => Number(await redis.ask('LLEN', 'thumbs:runs')) === 1, 'the run to be over');
   await viewer.reads(page.getByRole('table', {name: /runs/i}), /succeeded[^]*<b>cat<\/b>\.png|<b>cat<\/b>\.png[^]*succeeded/);
 
-  // A server that is gone is what is wrong, until it is back.
+  // An unavailable server is a problem until it is available again.
   await server.kill();
   await viewer.go('#/');
   const wrong = page.getByRole('region', {name: 'Problems'});

@@ -1,11 +1,11 @@
-// A redis-server and hosts of w8yd, each with a folder of its own; ended by their pids.
+// A redis-server and hosts of w8yd, each with its own directory, and stopped by their pids.
 import {spawn, execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, writeFileSync, openSync, closeSync, readFileSync, rmSync, mkdirSync} from 'node:fs';
 import {createServer, connect as dial} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 
-/** Looks at a fact again and again; throws after the limit. */
+/** Waits until a fact is true, and returns its value. Throws after the limit. */
 export async function waitFor(fact, what, limit = 60000) {
   const end = Date.now() + limit;
   for (;;) {
@@ -25,7 +25,7 @@ export function freePort() {
   });
 }
 
-/** A process that dies with this one. */
+/** Starts a process that is killed when this one exits. */
 function begin(program, args, log, env = {}) {
   const fd = openSync(log, 'a');
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args],
@@ -43,7 +43,7 @@ async function end(child, signal = 'SIGTERM') {
   clearTimeout(timer);
 }
 
-/** The commands of RESP, one at a time. */
+/** Client of RESP that sends one command at a time. */
 class Wire {
   constructor(path) {
     this.socket = dial(path);
@@ -144,7 +144,7 @@ export class Gearman {
       socket.on('error', () => done(false));
     }), 'gearmand');
   }
-  /** Puts a job that nobody waits for. */
+  /** Puts a background job. */
   put(name, unique, workload) {
     execFileSync('/usr/bin/gearman', ['-h', '127.0.0.1', '-p', String(this.port), '-b', '-f', name, '-u', unique], {input: workload});
   }
@@ -153,7 +153,7 @@ export class Gearman {
   }
 }
 
-/** A w8yd with a config of `lists`, which is TOML. */
+/** A w8yd with a config that has `lists`, which is TOML. */
 export class Host {
   constructor(bin, home, name, redis) {
     Object.assign(this, {bin, home, name, redis});

@@ -1,5 +1,5 @@
-// What takes minutes: every width and theme, ten thousand lists and what they cost, and the README's
-// pictures.
+// Cases that take minutes: every width and theme, ten thousand lists and their cost, and the pictures of
+// the README.
 import assert from 'node:assert/strict';
 import {chmodSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -10,7 +10,7 @@ import {open, until, world} from './cases.mjs';
 const WIDTHS = [[360, 800], [800, 900], [1440, 900]];
 const HOSTILE = ['<b>item</b>', '\u202egnp.exe', 'x'.repeat(65536), 'plain'];
 
-/** An executor that tells its progress, a step every 0.4 s. */
+/** An executor that reports its progress every 0.4 s. */
 function stepper(at) {
   mkdirSync(at.home, {recursive: true});
   const path = join(at.home, 'transcode');
@@ -68,7 +68,7 @@ command = ["true"]
   writeFileSync(gate, '');
 }
 
-/** Seconds of a process that its threads have worked. */
+/** Returns the CPU time of a process, in seconds. */
 function worked(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -80,7 +80,7 @@ async function share(pid, seconds) {
   return (worked(pid) - begun[1]) / ((Date.now() - begun[0]) / 1000);
 }
 
-/** A page's stream, read to the end of the first picture and then kept open. */
+/** Opens a page's event stream, reads the first full state, and keeps the stream open. */
 async function listen(url) {
   const abort = new AbortController();
   const response = await fetch(`${url}/api/v1/live`, {signal: abort.signal});
@@ -103,7 +103,7 @@ async function tenThousand(at) {
   const lists = Array.from({length: 10000}, (_, i) => `[lists.l${String(i).padStart(5, '0')}]\ncommand = ["true"]`);
   const {redis, host} = await world(at, lists.join('\n'));
   const pid = host.child.pid;
-  await new Promise((done) => setTimeout(done, 15000)); // the first claims are over
+  await new Promise((done) => setTimeout(done, 15000)); // until the first claims have ended
   const before = await share(pid, 20);
   const pages = [];
   for (let i = 0; i < 10; i++) pages.push(await listen(host.url));
@@ -133,7 +133,7 @@ async function tenThousand(at) {
   await viewer.go('#/lists');
   await page.waitForFunction(() => window.drawnAt);
   const first = await page.evaluate(() => window.drawnAt - window.readyAt);
-  // By name: a list that runs would leave its place for one further up.
+  // Sorted by name, because in another order a list with runs would change its row.
   await page.getByRole('combobox', {name: 'Sort by'}).selectOption('name');
   await page.mouse.move(600, 500);
   for (let i = 0; i < 40; i++) {
@@ -151,7 +151,7 @@ async function tenThousand(at) {
   assert.ok(first <= 300, `the first view took ${first} ms`);
   assert.ok(longest <= 100, `the page's thread was blocked for ${longest} ms`);
 
-  // A second host with all of them, and the other views.
+  // A second host with all lists, and the other views.
   const beta = new Host(at.bin, join(at.home, 'beta'), 'beta', redis);
   await beta.configure(lists.join('\n'));
   await beta.start();
@@ -178,7 +178,7 @@ async function tenThousand(at) {
   assert.ok(both <= 100, `the page's thread was blocked for ${both} ms`);
 }
 
-/** The longest task of a page, as its window.longest. */
+/** Records the longest task of a page in window.longest. */
 async function watchTasks(page) {
   await page.addInitScript(() => {
     window.longest = 0;
@@ -188,7 +188,7 @@ async function watchTasks(page) {
   });
 }
 
-/** A timeline of ten thousand jobs, and a thousand feeds: a part at a time. */
+/** A timeline of ten thousand jobs and a thousand feeds load page by page. */
 async function manyJobs(at) {
   const feeds = Array.from({length: 1000}, (_, i) => `[lists.feed-${String(i).padStart(3, '0')}]\nsource = "job"\nconcurrency = 0\ncommand = ["true"]`);
   const schedules = Array.from({length: 30}, (_, i) => `[lists.plan-${String(i).padStart(2, '0')}]\nsource = "schedule"\nqueues = "A"\nconcurrency = 0\ncommand = ["true"]`);
@@ -203,7 +203,7 @@ async function manyJobs(at) {
   await viewer.go('#/schedules');
   const strip = page.getByRole('img', {name: /^plan-00: [\d,]+ due in the next 24 hours/});
   await viewer.sees(strip, 'the strip');
-  // A few may become due meanwhile; concurrency 0 leaves them on the timeline, or in their queue.
+  // Some jobs may become due meanwhile; concurrency 0 leaves them on the timeline, or in their queue.
   const due = Number(/: ([\d,]+) due/.exec(await strip.getAttribute('aria-label'))[1].replace(',', ''));
   assert.ok(due > 9000 && due <= 10000, `${due} are due`);
   const cards = () => page.getByRole('region', {name: /^plan-/}).count();

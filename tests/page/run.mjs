@@ -1,8 +1,8 @@
-// What the page says, in Debian's Chromium, against what Redis, processes and files say.
+// Tests of the page in Debian's Chromium: compares its text with Redis, processes and files.
 //
-//   node run.mjs --bin BUILD/src/app --modules FOLDER [--pictures FOLDER] [--long] [NAME...]
+//   node run.mjs --bin BUILD/src/app --modules DIRECTORY [--pictures DIRECTORY] [--long] [NAME...]
 //
-// One width and theme; with --long all of them, ten thousand lists, and what that costs.
+// Uses one width and theme. With --long, uses all widths and themes, and measures ten thousand lists.
 import {parseArgs} from 'node:util';
 import {rmSync} from 'node:fs';
 import {CHROMIUM, launch, load} from './browser.mjs';

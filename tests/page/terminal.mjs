@@ -1,4 +1,4 @@
-// What a program draws in a terminal, as a picture: as much of a terminal as `w8yctl top` needs.
+// Draws the output of a terminal program as a picture. Supports the escapes that `w8yctl top` uses.
 import {spawn} from 'node:child_process';
 
 const COLOURS = ['#2a343f', '#e0705a', '#5fb37a', '#d9a63f', '#5aa9fa', '#b48ead', '#5fb3b3', '#d5dbe2'];
@@ -60,7 +60,7 @@ class Screen {
   }
 }
 
-/** Lets a program draw for some seconds, and leaves a picture of it. */
+/** Runs a program for some seconds, and saves a picture of its screen. */
 export async function terminalPicture(browser, command, path, {columns = 100, rows = 24, seconds = 6} = {}) {
   const child = spawn('script', ['-qfc', `stty cols ${columns} rows ${rows}; ${command}`, '/dev/null'], {env: {...process.env, TERM: 'xterm-256color'}});
   const screen = new Screen(columns, rows);

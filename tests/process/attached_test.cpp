@@ -1,4 +1,4 @@
-// The child of `w8y`: on our own streams, in our own session.
+// Child of `w8y`: on the standard streams and in the session of w8y.
 #include "executor/attached.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ struct Attached {
   executor::AttachedExecutor executor{loop, recorder};
 };
 
-/// Our standard output, in a file for a while.
+/// Redirects standard output of the test to a file while it exists.
 class Output {
  public:
   Output()
@@ -57,7 +57,8 @@ class Output {
 
 }  // namespace
 
-TEST_CASE("w8y's child gets the item in its arguments and its variable, and our environment") {
+TEST_CASE(
+    "a child of w8y has the item in its arguments and its variable, and the environment of w8y") {
   setenv("W8Y_TEST_OURS", "ours", 1);
   setenv("ITEM", "before", 1);
   Attached attached;
@@ -76,12 +77,13 @@ TEST_CASE("w8y's child gets the item in its arguments and its variable, and our 
   unsetenv("ITEM");
 }
 
-TEST_CASE("w8y's child stays in our session and group, and has what we were given") {
+TEST_CASE(
+    "a child of w8y stays in its session and group, and inherits its descriptors and signals") {
   Attached attached;
   std::string text;
   const process::Fd given(fcntl(0, F_DUPFD, 300));
-  auto* before = std::signal(SIGHUP, SIG_IGN);  // nohup w8y …
-  // Our main ignores SIGPIPE, and that is nobody's wish.
+  auto* before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  // SIGPIPE is ignored by main() of the test, and is not inherited.
   const std::uint64_t ignored = ignored_signals() & ~(std::uint64_t{1} << (SIGPIPE - 1));
   {
     const Output output;
@@ -97,7 +99,7 @@ TEST_CASE("w8y's child stays in our session and group, and has what we were give
   CHECK(text.find("300\n") != std::string::npos);
 }
 
-TEST_CASE("signals are passed on, stop and kill reach the child alone") {
+TEST_CASE("signals are passed on to the child, and stop and kill reach only the child") {
   Attached attached;
   const auto run = [&](auto&& act) {
     attached.start("x", {"sleep", "1000"});
@@ -108,11 +110,11 @@ TEST_CASE("signals are passed on, stop and kill reach the child alone") {
   CHECK(run([&] { attached.executor.signal(SIGINT); }) == "signal 2 (SIGINT)");
   CHECK(run([&] { attached.executor.stop("RUN"); }) == "signal 15 (SIGTERM)");
   CHECK(run([&] { attached.executor.kill("RUN"); }) == "signal 9 (SIGKILL)");
-  attached.executor.signal(SIGINT);  // to nobody
+  attached.executor.signal(SIGINT);  // no child is left
   attached.executor.stop("RUN");
 }
 
-TEST_CASE("w8y's program is looked up in PATH, and its absence is told") {
+TEST_CASE("the program of w8y is searched in PATH, and a missing program is an error") {
   Attached attached;
   attached.start("x", {"true"});
   CHECK(attached.end() == "exit 0");

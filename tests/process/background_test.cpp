@@ -1,4 +1,4 @@
-// Work off the loop: the loop goes on, and hears of its end.
+// Background work: the loop continues, and is notified of the end.
 #include "loop/background.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("the loop turns while work is done in the background, and is told of its end") {
+TEST_CASE("the loop runs while background work is done, and calls back at its end") {
   loop::Loop loop;
   std::promise<void> go;
   std::thread::id worked_on;
@@ -23,7 +23,7 @@ TEST_CASE("the loop turns while work is done in the background, and is told of i
   const std::weak_ptr<int> use = in_use;
   bool still_used = true;
   Timer timer(loop.timers());
-  // Only a turn of the loop lets the work end.
+  // The work can end only after a loop iteration.
   timer.set(loop.now(), [&] { go.set_value(); });
   REQUIRE(loop::in_background(
       loop,
@@ -43,8 +43,7 @@ TEST_CASE("the loop turns while work is done in the background, and is told of i
   CHECK_FALSE(still_used);
 }
 
-TEST_CASE(
-    "what the work used is let go of before its end is told, and the loop's end waits for it") {
+TEST_CASE("a loop waits for background work at its end, and data of the work is destroyed first") {
   auto used = std::make_shared<int>(0);
   const std::weak_ptr<int> use = used;
   bool told = false;

@@ -1,4 +1,4 @@
-// Capabilities of children: root keeps them, every other child has none.
+// Capabilities of children: root keeps them, and every other child has none.
 #include <doctest/doctest.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -18,7 +18,7 @@ namespace {
 
 const std::string none = "0000000000000000";
 
-/// The four sets that a child must not have, as in /proc/self/status.
+/// Returns the four sets that must be empty for a child, as in /proc/self/status.
 std::string sets_of(const std::string& status) {
   std::string sets;
   for (const char* name : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
@@ -28,8 +28,8 @@ std::string sets_of(const std::string& status) {
 
 const std::string no_sets = none + ' ' + none + ' ' + none + ' ' + none;
 
-/// Mask of the capabilities that the test gives a process: to become another user, and to reach the
-/// test's own programs wherever the build directory is.
+/// Mask of the capabilities that the test gives a process: to become another user, and to access
+/// the programs of the test in any build directory.
 constexpr std::uint32_t given =
     1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_DAC_OVERRIDE | 1U << CAP_KILL;
 
@@ -60,7 +60,7 @@ bool become_stranger() {
          setresuid(stranger, stranger, stranger) == 0 && raise_ambient(given, 0);
 }
 
-/// What `act` returns in a process of its own, for which `prepare` has succeeded.
+/// Returns the result of `act` in a separate process, after `prepare` has succeeded there.
 template <typename Prepare, typename Act>
 std::string elsewhere(Prepare&& prepare, Act&& act) {
   std::array<int, 2> ends{};
@@ -97,7 +97,7 @@ std::string status_seen(std::optional<uid_t> user) {
   return result.out + result.reason() + "\n";
 }
 
-/// A copy of cat with CAP_NET_RAW as a file capability, as ping has it.
+/// Copy of cat with CAP_NET_RAW as a file capability, as ping has it.
 std::string cat_with_capability(const TempDir& directory) {
   std::string program = directory / "cat";
   std::filesystem::copy_file("/bin/cat", program);
@@ -114,7 +114,7 @@ TEST_CASE("a child has no capability if w8yd has ambient capabilities and is not
   if (can_not_be_tried()) return;
   const std::string before =
       elsewhere(become_stranger, [] { return read_file("/proc/self/status"); });
-  REQUIRE(sets_of(before).find(none) == std::string::npos);  // the test can fail
+  REQUIRE(sets_of(before).find(none) == std::string::npos);  // the test is effective
 
   for (const std::optional<uid_t> user : {std::optional<uid_t>(), std::optional(stranger + 1)}) {
     const std::string status = elsewhere(become_stranger, [&] { return status_seen(user); });
@@ -124,7 +124,7 @@ TEST_CASE("a child has no capability if w8yd has ambient capabilities and is not
   }
 }
 
-TEST_CASE("the helper process keeps its capabilities, its children have none") {
+TEST_CASE("the helper process keeps its capabilities, and its children have none") {
   if (can_not_be_tried()) return;
   const std::string status = elsewhere(become_stranger, [] {
     Served served;
@@ -139,7 +139,7 @@ TEST_CASE("the helper process keeps its capabilities, its children have none") {
 
 TEST_CASE("a child that changes from root to another user has no capability") {
   if (can_not_be_tried()) return;
-  // The change of user leaves the inheritable set, and with this bit all sets.
+  // Changing the user does not clear the inheritable set, and with this bit clears no set.
   const auto without_fixup = [] {
     return raise_as_root() && prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) == 0;
   };
@@ -160,7 +160,7 @@ TEST_CASE("a child that runs as root keeps the capabilities of w8yd") {
     const std::string status = elsewhere(raise_as_root, [&] { return status_seen(user); });
     CHECK(sets_of(status) == sets_of(before));
   }
-  // A host that is not root, and a list with user = "root".
+  // A host without root, and a list with user = "root".
   const std::string status = elsewhere(become_stranger, [] { return status_seen(uid_t{0}); });
   CHECK(field(status, "Uid").starts_with("0"));
   CHECK(field(status, "CapEff") != none);

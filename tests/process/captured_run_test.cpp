@@ -26,14 +26,14 @@ CaptureResult sh(const std::string& script, Duration timeout = 20s, std::size_t 
 
 }  // namespace
 
-TEST_CASE("what a program prints, all of it, and nothing else") {
+TEST_CASE("a captured run returns the complete standard output and nothing else") {
   const CaptureResult result = sh("cat; echo \"$A\"; pwd; echo no >&2");
   CHECK(result.problem == "");
   CHECK(result.output == "b\n/\n");
   CHECK(sh("head -c 300000 /dev/zero").output.size() == 300000);
 }
 
-TEST_CASE("why a program gave nothing of use") {
+TEST_CASE("a captured run that fails returns a reason") {
   CHECK(sh("echo some; printf 'first\\nno \\033 database\\n\\n' >&2; exit 3").problem ==
         "exits with status 3: no \\e database");
   CHECK(sh("exit 1").problem == "exits with status 1");
@@ -43,7 +43,7 @@ TEST_CASE("why a program gave nothing of use") {
         "can't be started: can't run /nowhere/x: No such file or directory");
 }
 
-TEST_CASE("a program that does not end is killed, with what it has started") {
+TEST_CASE("a captured program that does not end is killed with its children") {
   const TempDir directory;
   const std::string file = directory / "alive";
   CHECK(sh("(sleep 1; touch " + file + ") & sleep 100", 100ms).problem ==
@@ -57,17 +57,17 @@ TEST_CASE("a program that does not end is killed, with what it has started") {
   CHECK(access(file.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("a pending SIGTERM kills the program") {
+TEST_CASE("a pending SIGTERM kills the captured program") {
   const SignalsBlocked blocked{SIGTERM};
-  raise(SIGTERM);  // of this thread: other threads of the program do not block it
+  raise(SIGTERM);  // for this thread only: other threads of the program do not block it
   CHECK(sh("sleep 100 & sleep 100").problem == "is killed because w8yd ends");
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, SIGTERM);
-  CHECK(sigwaitinfo(&one, nullptr) == SIGTERM);  // the run has left it pending
+  CHECK(sigwaitinfo(&one, nullptr) == SIGTERM);  // still pending after the run
 }
 
-TEST_CASE("who looks after orphans leaves the status of such a program to who waits for it") {
+TEST_CASE("orphan reaping leaves the exit status of a captured program to its caller") {
   loop::Loop loop;
   Orphans orphans(loop);
   int over = 0;

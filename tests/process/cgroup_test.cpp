@@ -1,5 +1,5 @@
-// Control groups: real ones for what they kill, where this host lets us make them; a folder that
-// looks like them for what is written to them.
+// Control groups: real groups to test kills, if this host allows them, and directories that imitate
+// groups to test limits.
 #include "process/cgroup.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
-/// The hierarchy of a host, as a folder: "/slice" is our own group.
+/// Cgroup hierarchy of a host, as a directory: "/slice" is the group of this process.
 struct FakeHost {
   explicit FakeHost(const std::string& controllers = "cpu memory pids") {
     mkdir(base.c_str(), 0755);
@@ -50,7 +50,7 @@ std::string own(const std::string& mountinfo, const std::string& cgroup) {
   return path.empty() ? "no: " + problem : path;
 }
 
-/// True, with a line, where the host has no groups for us.
+/// Returns true, with a message, if the host has no usable groups.
 bool skipped(const ControlGroups& groups) {
   if (groups.usable()) return false;
   MESSAGE("skipped: " << groups.problem());
@@ -65,8 +65,8 @@ RunRecorder::Told run_in(ControlGroups& groups, const std::string& script) {
   return bench.run_item("x", rule);
 }
 
-/// A group below our own, for one test: what others that start at the same time look for in ours,
-/// and remove, is not there.
+/// Group below the group of this process, for one test. Other tests that start at the same time
+/// neither find nor remove groups in it.
 class Apart {
  public:
   Apart() {
@@ -96,7 +96,7 @@ bool gone(pid_t pid) {
 
 }  // namespace
 
-TEST_CASE("our own group is found, also on hybrid hosts and below a mounted part") {
+TEST_CASE("the group of the process is found, also on hybrid hosts and below a mounted part") {
   const std::string hybrid =
       "33 31 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
       "41 31 0:38 / /sys/fs/cgroup/unified rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";
@@ -113,24 +113,24 @@ TEST_CASE("our own group is found, also on hybrid hosts and below a mounted part
   CHECK(own(hybrid, "8:pids:/x\n") == "no: no group of version 2 is ours");
 }
 
-TEST_CASE("without groups nothing is taken, and there is a reason") {
+TEST_CASE("no group is acquired on a host without a group hierarchy, and there is a reason") {
   const TempDir directory;
   ControlGroups groups({directory.path() + "/none", directory.path() + "/none"});
   CHECK(groups.problem() == "no cgroup2 is mounted");
   int error = 1;
   CHECK_FALSE(groups.take({mebi, 5}, error));
-  CHECK(error == 0);  // the run goes on without
+  CHECK(error == 0);  // the run starts without a group
   CHECK(groups.prepare({mebi, {}}) == "no cgroup2 is mounted");
 }
 
-TEST_CASE("limits are written once, and taken back when the group serves another list") {
+TEST_CASE("limits are written once, and reset when the group serves another list") {
   const FakeHost host;
   ControlGroups groups(host.place());
   REQUIRE(groups.problem().empty());
   CHECK(groups.prepare({64 * mebi, 50}).empty());
   CHECK(host.file(host.base + "/cgroup.subtree_control") == "+cpu");
   CHECK(host.file(groups.path() + "/cgroup.subtree_control") == "+cpu");
-  CHECK_FALSE(std::filesystem::exists(groups.path() + "/supervisor"));  // nobody was in the way
+  CHECK_FALSE(std::filesystem::exists(groups.path() + "/supervisor"));  // not needed here
 
   int error = 0;
   const std::string one = groups.path() + "/1";
@@ -148,12 +148,12 @@ TEST_CASE("limits are written once, and taken back when the group serves another
   CHECK(host.file(one + "/cpu.weight") == "100");
 }
 
-TEST_CASE("a group reports what its present run used, whatever the runs before it used") {
+TEST_CASE("a group reports the use of its current run, regardless of earlier runs") {
   const FakeHost host;
   ControlGroups groups(host.place());
   CHECK(groups.prepare({64 * mebi, {}}).empty());
   const std::string one = "slice/" + groups.path().substr(host.base.size() + 1) + "/1/";
-  /// The counters are these at the end of the run.
+  /// Acquires a group, sets its counters to these values, and measures.
   const auto run = [&](const GroupLimits& limits, const std::string& cpu, const std::string& peak,
                        const std::string& kills, bool measured = true) {
     int error = 0;
@@ -177,7 +177,7 @@ TEST_CASE("a group reports what its present run used, whatever the runs before i
   CHECK(run(limited, "9102", "4000", "6") == "1 us, 4000");
 }
 
-TEST_CASE("two at once have two groups; with the limits that were there before, if there are any") {
+TEST_CASE("two runs at once have two groups, and a limit file that does not exist is not created") {
   const FakeHost host;
   ControlGroups groups(host.place());
   groups.prepare({mebi, {}});
@@ -193,7 +193,7 @@ TEST_CASE("two at once have two groups; with the limits that were there before, 
   CHECK_FALSE(std::filesystem::exists(groups.path() + "/3"));
 }
 
-TEST_CASE("a controller that isn't there is named, and its limit is not written") {
+TEST_CASE("a missing controller is named, and its limit is not written") {
   const FakeHost host("cpu");
   ControlGroups groups(host.place());
   CHECK(groups.prepare({mebi, 50}) == "no memory controller in " + host.base);
@@ -203,13 +203,13 @@ TEST_CASE("a controller that isn't there is named, and its limit is not written"
   CHECK(host.file(groups.path() + "/1/cpu.weight") == "50");
 }
 
-TEST_CASE("a limit that can't be set is the host's trouble, and no run goes on without it") {
+TEST_CASE("a limit that cannot be set is a shortage of the host, and no run starts without it") {
   const FakeHost host;
   ControlGroups groups(host.place());
   groups.prepare({mebi, {}});
   int error = 0;
   groups.take({}, error);
-  mkdir((groups.path() + "/1/memory.max").c_str(), 0755);  // can't be written
+  mkdir((groups.path() + "/1/memory.max").c_str(), 0755);  // not writable
   CHECK_FALSE(groups.take({mebi, {}}, error));
   CHECK(error == EISDIR);
   Bench bench;
@@ -221,8 +221,9 @@ TEST_CASE("a limit that can't be set is the host's trouble, and no run goes on w
   CHECK(std::get<NotStarted>(told.end->process).host_is_short);
 }
 
-TEST_CASE("a group that can't take children is said once, and the run goes on in ours") {
-  const FakeHost host;  // its folders are no groups
+TEST_CASE(
+    "a group that accepts no children is reported once, and runs start in the group of w8yd") {
+  const FakeHost host;  // its directories are not groups
   ControlGroups groups(host.place());
   std::vector<std::string> said;
   groups.on_problem = [&](const std::string& why) { said.push_back(why); };
@@ -231,11 +232,12 @@ TEST_CASE("a group that can't take children is said once, and the run goes on in
   CHECK_FALSE(groups.usable());
 }
 
-TEST_CASE("names tell whose groups they are, and whether that one is gone") {
+TEST_CASE("group names contain their owner, and a group of a dead owner is detected") {
   const std::string name = process::group_name_of(getpid());
   CHECK_FALSE(process::is_left_behind(name));
-  CHECK(process::is_left_behind(name + "0"));  // the number is used again by another
-  CHECK_FALSE(process::is_left_behind("w8yd-1-" + std::to_string(getpid()) + "-1"));  // elsewhere
+  // The first process ID was reused. The second group belongs to another PID namespace.
+  CHECK(process::is_left_behind(name + "0"));
+  CHECK_FALSE(process::is_left_behind("w8yd-1-" + std::to_string(getpid()) + "-1"));
   for (const char* other : {"system.slice", "w8yd-", "w8yd-x-1-1"})
     CHECK_FALSE(process::is_left_behind(other));
   const std::string here = name.substr(0, name.find('-', 5) + 1);
@@ -243,9 +245,9 @@ TEST_CASE("names tell whose groups they are, and whether that one is gone") {
   CHECK_FALSE(process::is_left_behind(here + "4000000"));
 }
 
-// ---- real groups
+// Tests with real groups.
 
-TEST_CASE("a grandchild in a session of its own ends with the run, whatever it closed") {
+TEST_CASE("a grandchild in its own session ends with the run, even if it has closed its outputs") {
   ControlGroups groups;
   if (skipped(groups)) return;
   const auto told = run_in(groups,
@@ -256,12 +258,14 @@ TEST_CASE("a grandchild in a session of its own ends with the run, whatever it c
   CHECK(gone(std::stoi(told.log[0])));
 }
 
-TEST_CASE("one that holds the outputs is given the grace, and is not waited for after the kill") {
+TEST_CASE(
+    "a grandchild that holds the outputs gets the grace time, and is not waited for after the "
+    "kill") {
   ControlGroups groups;
   if (skipped(groups)) return;
   loop::SystemClock clock;
   Duration shortest = 1h;
-  // A busy machine may take its own time for one, but not for all of them.
+  // On a busy machine some of the attempts may take longer, but not all attempts.
   for (int i = 0; i < 10 && shortest >= 900ms; ++i) {
     const Instant start = clock.now();
     const auto told = run_in(groups, "setsid sleep 1000 & echo $!; exit 3");
@@ -270,10 +274,10 @@ TEST_CASE("one that holds the outputs is given the grace, and is not waited for 
     CHECK(gone(std::stoi(told.log.at(0))));
   }
   CHECK(shortest >= 100ms);
-  CHECK(shortest < 900ms);  // without a group it takes another second
+  CHECK(shortest < 900ms);  // without a group it takes 1 s more
 }
 
-TEST_CASE("a kill reaches the whole tree") {
+TEST_CASE("a kill reaches all processes of a run") {
   ControlGroups groups;
   if (skipped(groups)) return;
   Bench bench;
@@ -288,7 +292,7 @@ TEST_CASE("a kill reaches the whole tree") {
   CHECK(gone(away));
 }
 
-TEST_CASE("groups are used again, and nothing is left of them") {
+TEST_CASE("groups are reused, and removed at the end") {
   std::string path;
   {
     ControlGroups groups;
@@ -299,7 +303,7 @@ TEST_CASE("groups are used again, and nothing is left of them") {
     const std::size_t before = open_descriptors();
     run_in(groups, "exit 0");
     CHECK(open_descriptors() == before);
-    // Something that survives a moment: the next run doesn't wait for it.
+    // A process that survives for a moment does not delay the next run.
     run_in(groups, "setsid sleep 1000 >/dev/null 2>&1 & sleep 0.05");
     run_in(groups, "exit 0");
     CHECK(process::groups_in(path).size() <= 2);
@@ -307,7 +311,7 @@ TEST_CASE("groups are used again, and nothing is left of them") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a group that was killed serves no other run") {
+TEST_CASE("a killed group serves no other run") {
   ControlGroups groups;
   if (skipped(groups)) return;
   for (int i = 0; i < 3; ++i) {
@@ -317,7 +321,7 @@ TEST_CASE("a group that was killed serves no other run") {
   CHECK(process::groups_in(groups.path()).size() <= 2);
 }
 
-TEST_CASE("where our own group was killed once, runs live all the same") {
+TEST_CASE("runs start even if the group of w8yd was killed before") {
   std::string problem;
   const std::string own_group = process::own_cgroup({}, problem);
   const std::string killed = own_group + "/w8y-test-" + std::to_string(getpid());
@@ -330,7 +334,7 @@ TEST_CASE("where our own group was killed once, runs live all the same") {
   if (pid == 0) {
     bool good = process::write_small_file(killed + "/cgroup.procs", "0") == 0;
     {
-      // With groups or without, as the kernel has it.
+      // With or without groups, depending on the kernel.
       ControlGroups groups;
       Bench bench;
       bench.executor = bench.make_any(&groups);
@@ -346,7 +350,7 @@ TEST_CASE("where our own group was killed once, runs live all the same") {
   CHECK(process::remove_group(killed, 1000));
 }
 
-TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
+TEST_CASE("groups left by a killed w8yd are killed and removed by the next one") {
   if (skipped(ControlGroups())) return;
   const Apart apart;
   const std::string own_name = process::group_name_of(getpid());
@@ -372,7 +376,7 @@ TEST_CASE("what a killed w8yd left is killed and removed by the next one") {
   CHECK_FALSE(std::filesystem::exists(left));
 }
 
-TEST_CASE("a group that somebody removed is replaced") {
+TEST_CASE("a group removed by another process is replaced") {
   ControlGroups groups;
   if (skipped(groups)) return;
   run_in(groups, "exit 0");
@@ -383,7 +387,7 @@ TEST_CASE("a group that somebody removed is replaced") {
   CHECK(process::groups_in(groups.path()) == std::vector<std::string>{"2"});
 }
 
-TEST_CASE("descriptors that are short cost a plain run its group, not its start") {
+TEST_CASE("a shortage of descriptors costs a plain run its group, but not its start") {
   ControlGroups groups;
   if (skipped(groups)) return;
   int error = 1;

@@ -1,4 +1,4 @@
-// Children that behave as no child should.
+// Children with bad behaviour.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace child_test {
 namespace {
 
-/// A child on a loop, for tests that act while it runs.
+/// Child on a loop, for tests that act while it runs.
 struct Running {
   explicit Running(process::ChildOptions options)
       : child(std::make_unique<process::Child>(loop, std::move(options), recorder)) {}
@@ -41,7 +41,7 @@ constexpr std::size_t mebi = std::size_t{1} << 20;
 
 }  // namespace
 
-TEST_CASE("both outputs and the end of a child are told") {
+TEST_CASE("both outputs and the end of a child are reported") {
   const Result result = run(sh("echo out; echo err >&2; exit 3"));
   CHECK(result.out == "out\n");
   CHECK(result.err == "err\n");
@@ -61,7 +61,7 @@ TEST_CASE("input of any size is followed by end of file") {
   }
 }
 
-TEST_CASE("a child that doesn't take its input is fine") {
+TEST_CASE("a child may ignore its input") {
   auto never = sh("exec sleep 0.05");
   never.input = std::string(mebi, 'x');
   CHECK(run(std::move(never)).reason() == "exit 0");
@@ -73,7 +73,7 @@ TEST_CASE("a child that doesn't take its input is fine") {
   CHECK(run(std::move(leaves)).reason() == "exit 0");
 }
 
-TEST_CASE("a program that isn't there is told from the loop, not from the constructor") {
+TEST_CASE("a missing program is reported from the loop, not from the constructor") {
   Running running(command({"/nonexistent/x"}));
   CHECK_FALSE(running.recorder.end);
   CHECK(running.child->pid() == 0);
@@ -83,7 +83,7 @@ TEST_CASE("a program that isn't there is told from the loop, not from the constr
   CHECK(running.end() == "can't run /nonexistent/x: No such file or directory");
 }
 
-TEST_CASE("stop is SIGTERM for the whole group") {
+TEST_CASE("stop sends SIGTERM to the whole group") {
   Running running(sh("sleep 1000 & echo ready; wait"));
   REQUIRE(running.says("ready"));
   running.child->stop();
@@ -92,7 +92,7 @@ TEST_CASE("stop is SIGTERM for the whole group") {
   CHECK(running.end() == "signal 15 (SIGTERM)");
 }
 
-TEST_CASE("a child that ignores SIGTERM gets SIGKILL after its grace") {
+TEST_CASE("a child that ignores SIGTERM is killed with SIGKILL after its grace time") {
   Running running(with_grace(sh("trap '' TERM; echo ready; while :; do sleep 1000; done"), 100ms));
   REQUIRE(running.says("ready"));
   const Instant start = running.loop.now();
@@ -102,7 +102,7 @@ TEST_CASE("a child that ignores SIGTERM gets SIGKILL after its grace") {
   CHECK(running.loop.now() - start >= 100ms);
 }
 
-TEST_CASE("a child that is stopped by a signal still hears that it is to end") {
+TEST_CASE("a child that is stopped by SIGSTOP still receives SIGTERM") {
   Running running(sh("echo ready; kill -STOP $$; sleep 1000"));
   REQUIRE(running.says("ready"));
   REQUIRE(turn_until(running.loop, [&] {
@@ -114,7 +114,7 @@ TEST_CASE("a child that is stopped by a signal still hears that it is to end") {
   CHECK(running.end() == "signal 15 (SIGTERM)");
 }
 
-TEST_CASE("kill doesn't wait") {
+TEST_CASE("kill does not wait") {
   Running running(sh("trap '' TERM; echo ready; while :; do sleep 1000; done"));
   REQUIRE(running.says("ready"));
   running.child->kill();
@@ -122,7 +122,7 @@ TEST_CASE("kill doesn't wait") {
   CHECK(running.end() == "signal 9 (SIGKILL)");
 }
 
-TEST_CASE("a grandchild that holds the pipes is given the grace, then killed with its group") {
+TEST_CASE("a grandchild that holds the pipes gets the grace time, then is killed with its group") {
   Running running(with_grace(sh("sleep 1000 & echo $!; exit 4"), 150ms));
   const Instant start = running.loop.now();
   REQUIRE(running.says("\n"));
@@ -133,7 +133,7 @@ TEST_CASE("a grandchild that holds the pipes is given the grace, then killed wit
   CHECK(turn_until(running.loop, [&] { return !alive(grandchild); }));
 }
 
-TEST_CASE("what is left of the group when a run has ended is killed, also if it holds nothing") {
+TEST_CASE("processes left in the group at the end of a run are killed, even if they hold no pipe") {
   Running running(sh("sleep 1000 </dev/null >/dev/null 2>&1 & echo $!; exit 0"));
   REQUIRE(running.says("\n"));
   const pid_t left = std::stoi(running.recorder.out);
@@ -142,13 +142,13 @@ TEST_CASE("what is left of the group when a run has ended is killed, also if it 
   CHECK(turn_until(running.loop, [&] { return !alive(left); }));
 }
 
-TEST_CASE("what a grandchild says after the exit belongs to the run") {
+TEST_CASE("output of a grandchild after the exit belongs to the run") {
   Running running(sh("(sleep 0.1; echo late) & exit 0"));
   REQUIRE(running.ends());
   CHECK(running.recorder.out == "late\n");
 }
 
-TEST_CASE("pipes held open from outside of the group are closed a second after the kill") {
+TEST_CASE("pipes held open by a process outside the group are closed 1 s after the kill") {
   Running running(with_grace(sh("setsid sleep 1000 & echo $!; exit 0"), 50ms));
   REQUIRE(running.says("\n"));
   const pid_t runaway = std::stoi(running.recorder.out);
@@ -165,7 +165,7 @@ TEST_CASE("a child that closes its outputs early ends when it exits") {
   CHECK(running.end() == "exit 5");
 }
 
-TEST_CASE("floods on both outputs are read in fair pieces, in bounded memory") {
+TEST_CASE("floods on both outputs are read in pieces in turn, with limited memory") {
   auto options = sh("yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx & yes eeeeeeeeeeeeeeeeeeee >&2");
   Running running(std::move(options));
   running.recorder.keep = false;
@@ -177,7 +177,7 @@ TEST_CASE("floods on both outputs are read in fair pieces, in bounded memory") {
   REQUIRE(running.ends());
 }
 
-TEST_CASE("in a turn of the loop a flood gets one piece of each output") {
+TEST_CASE("a flood is read once per output in each loop iteration") {
   Running running(sh("yes & yes >&2"));
   running.recorder.keep = false;
   REQUIRE(turn_until(running.loop, [&] { return running.recorder.bytes > mebi; }));
@@ -197,10 +197,10 @@ TEST_CASE("a child that is destroyed while it runs is killed with its group, and
   CHECK(turn_until(running.loop, [&] { return !alive(child) && !alive(grandchild); }));
   CHECK_FALSE(running.recorder.end);
   CHECK(run(sh("exit 0")).code() == 0);
-  CHECK(::kill(child, 0) == -1);  // not even a zombie is left
+  CHECK(::kill(child, 0) == -1);  // reaped: no zombie is left
 }
 
-TEST_CASE("a signal goes to the process alone") {
+TEST_CASE("a signal is sent to the process alone") {
   Running running(sh("trap 'echo got; exit 0' USR1; sleep 0.2 & echo ready; wait"));
   REQUIRE(running.says("ready"));
   running.child->signal(SIGUSR1);
@@ -208,7 +208,7 @@ TEST_CASE("a signal goes to the process alone") {
   CHECK(running.recorder.out == "ready\ngot\n");
 }
 
-TEST_CASE("a child in our own group is stopped without us") {
+TEST_CASE("a child in the group of the test is stopped alone") {
   auto options = sh("echo ready; exec sleep 1000");
   options.spawn.own_session = false;
   Running running(std::move(options));

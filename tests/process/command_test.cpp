@@ -18,7 +18,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a command gets the item wherever {} stands, as bytes, and never sees a shell") {
+TEST_CASE("a command has the bytes of the item for each {}, without a shell") {
   Bench bench;
   const ListConfig rule = command_rule({"printf", "%s\\0", "{}", "a{}b", "none", "{"});
   for (const Item& item : difficult_items()) {
@@ -31,13 +31,13 @@ TEST_CASE("a command gets the item wherever {} stands, as bytes, and never sees 
   }
 }
 
-TEST_CASE("{} may stand several times in a word, and what the item brings along is left alone") {
+TEST_CASE("{} may occur several times in an argument, and is not replaced inside the item") {
   Bench bench;
   const auto told = bench.run_item("<{}>", command_rule({"echo", "x{}{}y{}"}));
   CHECK(told.log == std::vector<std::string>{"x<{}><{}>y<{}>"});
 }
 
-TEST_CASE("an item that can't be an argument is at fault itself, if it is one") {
+TEST_CASE("an item that is no valid argument fails by itself, if it is an argument") {
   Bench bench;
   const auto with_nul = bench.run_item(Item("a\0b", 3), command_rule({"echo", "{}"}));
   CHECK(with_nul.reason() == "the item holds a NUL byte and can't be an argument");
@@ -49,19 +49,19 @@ TEST_CASE("an item that can't be an argument is at fault itself, if it is one") 
     CHECK(bench.run_item(item, command_rule({"true"})).reason() == "exit 0");
 }
 
-TEST_CASE("a run reports the resources that it and the processes that it waited for used") {
+TEST_CASE("a run reports the resource use of its process and of the processes that it waited for") {
   Bench bench;
   const auto told = bench.run_item(
       "x", command_rule({"/bin/sh", "-c", "head -c 300M /dev/zero | tail -c 30M >/dev/null"}));
   REQUIRE(told.end);
   CHECK(told.end->used.cpu > Duration{0});
-  // Not known where the tests have had more themselves, as with sanitizers.
+  // Peak memory is unknown if the test process has used more itself, as with sanitizers.
   rusage ours{};
   getrusage(RUSAGE_SELF, &ours);
   if (ours.ru_maxrss < 30 * 1024) CHECK(told.end->used.peak_memory > std::uint64_t{30} << 20);
 }
 
-TEST_CASE("both outputs of a command are log, the tail is of standard error") {
+TEST_CASE("both outputs of a command are log output, and the tail is of standard error") {
   Bench bench;
   const auto told = bench.run_item(
       "x", command_rule({"sh", "-c", R"(echo '{"type":"complete"}'; echo bad >&2; exit 3)"}));
@@ -74,12 +74,12 @@ TEST_CASE("both outputs of a command are log, the tail is of standard error") {
   CHECK(told.end->bad_lines == 0);
 }
 
-TEST_CASE("a command's standard input is empty") {
+TEST_CASE("standard input of a command is empty") {
   Bench bench;
   CHECK(bench.run_item("x", command_rule({"cat"})).log.empty());
 }
 
-TEST_CASE("a command that isn't there, or can't be run, says so from the loop") {
+TEST_CASE("a missing or not executable command is reported from the loop") {
   Bench bench;
   const auto missing = bench.run_item("x", command_rule({"w8y-no-such-program"}));
   CHECK(missing.reason() == "can't run w8y-no-such-program: not found");
@@ -89,7 +89,7 @@ TEST_CASE("a command that isn't there, or can't be run, says so from the loop") 
         "can't run /nonexistent: No such file or directory");
 }
 
-TEST_CASE("long lines of a log are cut, its tail has the last bytes") {
+TEST_CASE("long lines of log output are truncated, and the tail has the last bytes") {
   Bench bench;
   ListConfig rule = command_rule({"sh", "-c", "seq 1000 >&2; printf %0100d 7"});
   rule.max_line = 10;
@@ -102,7 +102,7 @@ TEST_CASE("long lines of a log are cut, its tail has the last bytes") {
   CHECK(told.log.size() == 1001);
 }
 
-TEST_CASE("10 MiB without a newline are one cut line, in bounded memory") {
+TEST_CASE("10 MiB without a newline are one truncated line, with limited memory") {
   Bench bench;
   const std::size_t before = resident();
   const auto told =
@@ -114,7 +114,7 @@ TEST_CASE("10 MiB without a newline are one cut line, in bounded memory") {
   CHECK(resident() < before + (std::size_t{8} << 20));
 }
 
-TEST_CASE("stop and kill end the run they name, and no other") {
+TEST_CASE("stop and kill end only the given run") {
   Bench bench;
   ListConfig rule = command_rule({"sh", "-c", "echo ready; sleep 1000"});
   rule.kill_grace = 100ms;
@@ -143,20 +143,20 @@ TEST_CASE("stop and kill end the run they name, and no other") {
   const pid_t last = runs["D"].pid;
   bench.executor.reset();
   CHECK(bench.wait([&] { return !alive(last); }));
-  CHECK(bench.recorder.ended == 3);  // silently
+  CHECK(bench.recorder.ended == 3);  // without a report
 }
 
-TEST_CASE("a start is told before anything happens in the run") {
+TEST_CASE("a start is reported before any other event of the run") {
   Bench bench;
   bench.start({"A", "x", {}, 1, 1}, command_rule({"sleep", "1000"}));
   CHECK(bench.recorder.runs.empty());
   CHECK(bench.wait([&] { return bench.recorder.runs["A"].pid > 0; }));
 }
 
-TEST_CASE("after many runs no descriptor, no process and no file is left") {
+TEST_CASE("many runs leave no descriptors, processes or files") {
   const TempDir directory;
   setenv("TMPDIR", directory.path().c_str(), 1);
-  // Those of this process, zombies too. Some of an earlier test may be on their way out.
+  // Children of this process, including zombies. Some of an earlier test may still be exiting.
   const auto children = [] {
     std::istringstream all(read_file("/proc/thread-self/children"));
     return std::set<std::string>(std::istream_iterator<std::string>(all), {});

@@ -1,5 +1,5 @@
-// Spawns a child that would live on, tells its pid and waits to be killed. Arguments: its user; and
-// "service", if it is not to wait for it. Also the helper of a service, for itself and for others.
+// Program that spawns a child, prints its process ID and waits to be killed. Arguments: user of the
+// child, and "service" to start it through the spawn service. With --spawn-helper it is the helper.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What a run finds around it: variables, folder, user.
+// Environment of a run: variables, directory, user.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ using namespace w8y::test;
 namespace environment_test {
 namespace {
 
-/// The variables a command with this rule sees.
+/// Returns the variables of a command with this list config.
 std::set<std::string> variables(ListConfig rule, const Item& item = "a:0") {
   if (rule.prefix.empty()) rule.prefix = "work";
   rule.command = {"/usr/bin/env"};
@@ -29,7 +29,7 @@ std::string reason(ListConfig rule) {
   return bench.run_item("x", rule).reason();
 }
 
-/// One of our own variables, for a while.
+/// Variable of the test process, set while the object exists.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -53,7 +53,7 @@ std::set<std::string> with(std::set<std::string> more) {
 
 }  // namespace
 
-TEST_CASE("the environment is empty but for what the config and the run give") {
+TEST_CASE("the environment has only variables from the config and the run") {
   const Variable lang("LANG", "C.UTF-8");
   const Variable zone("TZ", "UTC");
   const Variable url("W8Y_REDIS_URL", "redis://:secret@host");
@@ -79,7 +79,7 @@ TEST_CASE("the environment is empty but for what the config and the run give") {
   CHECK(all.count("W8Y_REDIS_URL=redis://:secret@host") == 0);
 }
 
-TEST_CASE("an item that can't be a variable is left out") {
+TEST_CASE("an item that is no valid variable is omitted") {
   ListConfig rule;
   rule.child.edit().env_var = "ITEM";
   for (const Item& item : {Item("a\0b", 3), Item(200'000, 'x')})
@@ -106,7 +106,7 @@ TEST_CASE("env_file is read for each run, after env_pass and before env") {
   CHECK(seen.count("LAST=1") == 0);
 }
 
-TEST_CASE("an env_file that can't be used is why a run isn't started") {
+TEST_CASE("a run with an invalid env_file does not start, and the error is its reason") {
   const TempDir directory;
   ListConfig rule;
   rule.child.edit().env_file = "/nonexistent";
@@ -121,7 +121,7 @@ TEST_CASE("an env_file that can't be used is why a run isn't started") {
                                    " can be written by its group or others"));
 }
 
-TEST_CASE("user, group and limits are the run's") {
+TEST_CASE("a run has the user, group and limits of its list") {
   ListConfig rule = command_rule({"/bin/sh", "-c", "id -un; id -gn; umask; ulimit -n; pwd"});
   rule.child.edit().umask = 0077;
   rule.child.edit().rlimits = {{"nofile", 7, 50}};
@@ -144,7 +144,7 @@ TEST_CASE("user, group and limits are the run's") {
   CHECK(bench.run_item("x", rule).reason() == "no such user 'no-such-user'");
 }
 
-TEST_CASE("a temp folder is the run's own, and gone after it, without what links in it point to") {
+TEST_CASE("a temporary directory belongs to one run, and is removed without following links") {
   const TempDir directory;
   directory.file("precious", "keep me");
   const Variable place("TMPDIR", directory.path().c_str());
@@ -172,14 +172,14 @@ TEST_CASE("a temp folder is the run's own, and gone after it, without what links
   }));
 }
 
-TEST_CASE("a temp folder that can't be made is why a run isn't started") {
+TEST_CASE("a run whose temporary directory cannot be created does not start") {
   const Variable place("TMPDIR", "/nonexistent");
   ListConfig rule;
   rule.child.edit().cwd = "temp";
   CHECK(reason(rule) == "can't make a folder in /nonexistent: No such file or directory");
 }
 
-TEST_CASE("a prefix that no variable can hold is left out, and the command runs") {
+TEST_CASE("a list name that is no valid variable is omitted, and the command runs") {
   ListConfig rule;
   rule.prefix = std::string("a\0b", 3);
   const auto seen = variables(rule);

@@ -14,7 +14,7 @@
 
 namespace w8y::test {
 
-/// Everything an executor says, and whether it says it when it may.
+/// Records all events of an executor, and fails on events that are not allowed at that time.
 struct RunRecorder : RunHandler {
   struct Told {
     int pid = 0;
@@ -59,7 +59,7 @@ struct RunRecorder : RunHandler {
 
   std::map<RunId, Told> runs;
   std::size_t ended = 0;
-  // Of processes that take many runs.
+  // Events of stream processes.
   std::vector<int> started;
   std::vector<std::string> process_log;
   std::vector<std::string> bad_lines;
@@ -78,7 +78,7 @@ struct RunRecorder : RunHandler {
   }
 };
 
-/// An executor on a loop of its own.
+/// Executor on a loop of its own.
 struct Bench {
   Bench() : executor(make_any()) {}
 
@@ -93,14 +93,14 @@ struct Bench {
     recorder.inside_call = false;
   }
   bool wait(const std::function<bool()>& fact) { return turn_until(loop, fact); }
-  /// Runs one to its end.
+  /// Runs a claim to its end.
   RunRecorder::Told run(const Claim& claim, const ListConfig& rule) {
     start(claim, rule);
     if (!wait([&] { return recorder.runs[claim.run].end.has_value(); }))
       throw std::runtime_error("the run didn't end");
     return recorder.runs[claim.run];
   }
-  /// The same for an item.
+  /// Runs an item to its end.
   RunRecorder::Told run_item(const Item& item, const ListConfig& rule) {
     Claim claim;
     claim.run = "RUN" + std::to_string(++number);
@@ -136,7 +136,7 @@ inline ListConfig single_rule(std::string path) {
   return rule;
 }
 
-/// Items that break what is careless with bytes.
+/// Items that break careless handling of bytes.
 inline std::vector<Item> difficult_items() {
   return {"",
           "a:0",

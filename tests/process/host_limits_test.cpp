@@ -11,7 +11,7 @@ using namespace w8y::test;
 namespace host_limits_test {
 namespace {
 
-/// Our limit on descriptors is as it was, after this.
+/// Restores the descriptor limit of this process at the end.
 class LimitKept {
  public:
   LimitKept() { getrlimit(RLIMIT_NOFILE, &before_); }
@@ -26,7 +26,7 @@ class LimitKept {
 
 }  // namespace
 
-TEST_CASE("the tightest group above us counts, of both versions") {
+TEST_CASE("the lowest limit of all parent groups counts, for both cgroup versions") {
   const TempDir directory;
   for (const char* part : {"/two", "/two/a", "/two/a/b", "/one", "/one/c"})
     mkdir((directory.path() + part).c_str(), 0755);
@@ -49,7 +49,7 @@ TEST_CASE("the tightest group above us counts, of both versions") {
   CHECK(limits.kernel);
 }
 
-TEST_CASE("our limit on descriptors is raised, and children keep what we had") {
+TEST_CASE("the descriptor limit of w8yd is raised, and children get the original limit") {
   const LimitKept kept;
   REQUIRE(kept.hard() >= 1100);
   const rlimit low{1024, kept.hard()};

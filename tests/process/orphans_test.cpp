@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 namespace orphans_test {
 namespace {
 
-/// Not even a zombie.
+/// Returns true if the process does not exist, not even as a zombie.
 bool gone(pid_t pid) {
   return ::kill(pid, 0) == -1;
 }
 
-/// Runs a script that leaves something in a session of its own, away from its outputs.
+/// Runs a script that leaves a process in its own session, without the outputs of the script.
 struct Leaving {
   explicit Leaving(const std::string& script) : child(loop, sh(script), recorder) {}
   bool says_pid() {
@@ -50,13 +50,13 @@ std::string leave_for(const std::string& seconds) {
   return script.replace(script.find("TIME"), 4, seconds);
 }
 
-/// It ends once the shell that started it is gone, however long that takes on a busy machine: what
-/// ends before is that shell's to reap.
+/// The process ends after the shell that started it has exited, however long that takes. If it
+/// ended earlier, that shell would need to reap it.
 const std::string leave_an_orphan =
     "setsid sh -c 'echo $$ >&3; exec 3>&-; while kill -0 \"$1\"; do sleep 0.01; done' sh $$ "
     "3>&1 >/dev/null 2>&1 & ";
 
-/// A child of ours that has exited, and was not reaped.
+/// Returns a child of this process that has exited and was not reaped.
 pid_t make_zombie() {
   const pid_t pid = fork();
   if (pid == 0) _exit(0);
@@ -66,15 +66,15 @@ pid_t make_zombie() {
   return pid;
 }
 
-/// Whether nobody has reaped it, which is done now.
+/// Returns true if the child was not reaped before. Reaps it.
 bool is_still_ours(pid_t pid) {
   return waitpid(pid, nullptr, WNOHANG) == pid;
 }
 
 }  // namespace
 
-TEST_CASE("a child that was asked for while all processes were looked at is no orphan") {
-  const pid_t known = make_zombie();  // the oldest: it hides the others
+TEST_CASE("a child requested from the helper during a scan is not an orphan") {
+  const pid_t known = make_zombie();  // the oldest zombie: it hides the others
   process::started_children().insert(known);
   const pid_t unknown = make_zombie();
   const pid_t orphan = make_zombie();
@@ -82,7 +82,7 @@ TEST_CASE("a child that was asked for while all processes were looked at is no o
     loop::Loop loop;
     const process::Orphans orphans(loop);
     REQUIRE(orphans.scanning());
-    ++process::announced_children().asked;  // a helper has started it, and has yet to say so
+    ++process::announced_children().asked;  // a helper has started it, but not reported it yet
     CHECK(turn_until(loop, [&] { return !orphans.scanning(); }));
     CHECK(orphans.reaped() == 0);
     process::started_children().insert(unknown);
@@ -96,7 +96,7 @@ TEST_CASE("a child that was asked for while all processes were looked at is no o
   }
 }
 
-TEST_CASE("an orphan that exits leaves no zombie, and our own children keep their ends") {
+TEST_CASE("an orphan that exits leaves no zombie, and children of w8yd keep their exit status") {
   Leaving left(leave_an_orphan + "until kill -0 -$! 2>/dev/null; do sleep 0.01; done; exit 7");
   REQUIRE(left.says_pid());
   REQUIRE(left.ends());
@@ -106,7 +106,7 @@ TEST_CASE("an orphan that exits leaves no zombie, and our own children keep thei
 }
 
 TEST_CASE(
-    "they are looked for beside the loop, while a child has exited and waits for its outputs") {
+    "orphans are reaped without blocking the loop, even while an exited child has open outputs") {
   Leaving left(leave_for("0.3") + "sleep 1000 & sleep 0.05; exit 0");
   REQUIRE(left.says_pid());
   CHECK(turn_until(left.loop, [&] { return gone(left.pid()); }));
@@ -115,7 +115,7 @@ TEST_CASE(
   CHECK(left.ends());
 }
 
-TEST_CASE("many children end right while orphans are looked for") {
+TEST_CASE("many children end with their exit status while orphans are reaped") {
   loop::Loop loop;
   const process::Orphans orphans(loop);
   for (int i = 0; i < 200; ++i) {
@@ -127,7 +127,7 @@ TEST_CASE("many children end right while orphans are looked for") {
   CHECK(process::started_children().empty());
 }
 
-TEST_CASE("at the end orphans are killed, with what they leave themselves; nobody else is") {
+TEST_CASE("orphans and their children are killed at the end, and no other process") {
   process::SpawnRequest request;
   request.program = "/bin/sleep";
   request.argv = {"sleep", "1000"};
@@ -149,10 +149,10 @@ TEST_CASE("at the end orphans are killed, with what they leave themselves; nobod
   CHECK(left.orphans.kill_all() == 0);
   CHECK(alive(before.pid));
   ::kill(before.pid, SIGKILL);
-  CHECK(turn_until(left.loop, [&] { return gone(before.pid); }));  // reaped, though
+  CHECK(turn_until(left.loop, [&] { return gone(before.pid); }));  // reaped as well
 }
 
-TEST_CASE("at the end, one that its tracer keeps as a zombie is not waited for") {
+TEST_CASE("an orphan kept as a zombie by its tracer is not waited for at the end") {
   Leaving left(leave_for("1000") + "sleep 0.05; exit 0");
   REQUIRE(left.says_pid());
   REQUIRE(left.ends());
@@ -173,7 +173,8 @@ TEST_CASE("at the end, one that its tracer keeps as a zombie is not waited for")
   if (sign == '+') {
     CHECK(std::chrono::steady_clock::now() - begin < 10s);
     CHECK_FALSE(gone(left.pid()));
-    // On a busy machine its end can take longer than that limit: it would be killed once more.
+    // On a busy machine the kill may take longer than that limit. Otherwise the orphan would be
+    // counted again.
     CHECK(turn_until(left.loop, [&] { return !alive(left.pid()); }));
   } else {
     MESSAGE("may not trace here");

@@ -1,4 +1,4 @@
-// How much of the loop's time what a child writes may take.
+// Share of the loop's time for the output of children.
 #include "process/pipes.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace pipes_test {
 namespace {
 
-/// Takes its time over each piece.
+/// Handler that needs a fixed time per piece.
 struct Slow : process::ChildHandler {
   Slow(const loop::Loop& on, Duration each) : loop(on), piece(each) {}
   void on_output(process::Stream, std::string_view bytes) override {
@@ -43,7 +43,7 @@ constexpr Duration burst = process::OutputPipe::burst;
 
 }  // namespace
 
-TEST_CASE("a flood that is dear to handle has a share of the loop's time") {
+TEST_CASE("a flood that is expensive to handle has a limited share of the loop's time") {
   loop::Loop loop;
   Slow handler(loop, 1ms);
   process::Child child(loop, sh("exec yes"), handler);
@@ -52,7 +52,7 @@ TEST_CASE("a flood that is dear to handle has a share of the loop's time") {
   CHECK(loop.now() - began >= (handler.spent - burst - handler.longest) * one);
 }
 
-TEST_CASE("what was asked for is no flood") {
+TEST_CASE("output that is excused does not count as a flood") {
   loop::Loop loop;
   struct Asked : Slow {
     using Slow::Slow;
@@ -69,7 +69,7 @@ TEST_CASE("what was asked for is no flood") {
   CHECK(loop.now() - began < (handler.spent - burst) * one / 2);
 }
 
-TEST_CASE("all floods together have a share, too") {
+TEST_CASE("all floods together have a limited share of the loop's time") {
   loop::Loop loop;
   Slow handler(loop, 1ms);
   std::vector<std::unique_ptr<process::Child>> children;
@@ -77,15 +77,16 @@ TEST_CASE("all floods together have a share, too") {
   for (int i = 0; i < count; ++i)
     children.push_back(std::make_unique<process::Child>(loop, sh("exec yes"), handler));
   REQUIRE(turn_until(loop, [&] { return handler.spent > 3 * count * burst; }));
-  // By now none has anything left of its burst.
+  // All children have used up their burst by now.
   const Instant began = loop.now();
   const Duration before = handler.spent;
   REQUIRE(turn_until(loop, [&] { return loop.now() - began > 500ms; }));
-  // The first to be paced waited for few others, the last for all: so not to the last millisecond.
+  // The first children were paced while few others were, the last ones while all were. The limit is
+  // therefore approximate.
   CHECK(handler.spent - before < (loop.now() - began) * 3 / 2 / all + count * handler.longest);
 }
 
-TEST_CASE("a short outburst is read at once, whatever it takes") {
+TEST_CASE("a short burst of output is read at once, however long it takes") {
   loop::Loop loop;
   Slow handler(loop, 1ms);
   process::Child child(loop, sh("i=0; while [ $i -lt 20 ]; do echo $i; i=$((i+1)); done"), handler);
@@ -95,9 +96,9 @@ TEST_CASE("a short outburst is read at once, whatever it takes") {
   CHECK(loop.now() - began < 5s);
 }
 
-TEST_CASE("what a paced child has written before its end is read, and its end seen, at once") {
+TEST_CASE("remaining output of a paced child and its end are handled at once when it exits") {
   loop::Loop loop;
-  // A piece that takes so long is to be made good for by more than eight seconds.
+  // A piece of this duration would pause the child for more than 8 s.
   Slow handler(loop, 600ms);
   process::Child child(loop, sh("echo first; sleep 0.2; echo last; exit 3"), handler);
   const Instant began = loop.now();
@@ -107,7 +108,7 @@ TEST_CASE("what a paced child has written before its end is read, and its end se
   CHECK(end_text(*handler.end) == "exit 3");
 }
 
-TEST_CASE("a paced child that is killed is over at once") {
+TEST_CASE("a paced child that is killed ends at once") {
   loop::Loop loop;
   Slow handler(loop, 600ms);
   process::Child child(loop, sh("exec yes"), handler);
@@ -119,7 +120,7 @@ TEST_CASE("a paced child that is killed is over at once") {
   CHECK(loop.now() - began < 600ms * one);
 }
 
-TEST_CASE("nothing of what a paced child writes is lost") {
+TEST_CASE("output of a paced child is complete") {
   loop::Loop loop;
   Slow handler(loop, 2ms);
   constexpr std::size_t size = std::size_t{100} << 10;

@@ -1,4 +1,4 @@
-// What a list needs besides its program: is it here, and who waits if a place does not answer.
+// Prerequisites of a list other than its program: their checks, and paths that do not respond.
 #include "executor/prerequisites.hpp"
 
 #include <doctest/doctest.h>
@@ -28,22 +28,22 @@ namespace {
 using executor::Prerequisites;
 using executor::PrerequisiteStep;
 
-/// "" if all is here.
+/// Returns the missing prerequisite. Empty if all exist.
 std::string lacks(const Prerequisites& needs) {
   std::atomic<PrerequisiteStep> step;
   const auto looked = executor::look_and_try(needs, step);
   return looked.problem ? looked.problem->text : "";
 }
 
-/// Looks that end when the test says so.
+/// Checks that end when the test requests it.
 struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
-  std::set<std::string> shut;  ///< folders that give no answer
+  std::set<std::string> shut;  ///< directories that do not respond
   std::multiset<std::string> looked;
 
   static executor::PrerequisiteChecker::Look look(const std::shared_ptr<Gate>& gate) {
-    // A thread that waited may be at it for longer than the test.
+    // A thread may wait there for longer than the test.
     return [gate](const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
       step = PrerequisiteStep::trial;
       std::unique_lock lock(gate->mutex);
@@ -93,7 +93,7 @@ struct Looking {
 
 }  // namespace
 
-TEST_CASE("each thing that a host lacks is named") {
+TEST_CASE("each missing prerequisite is named") {
   const TempDir directory;
   Prerequisites needs;
   CHECK(needs.none());
@@ -123,7 +123,7 @@ TEST_CASE("each thing that a host lacks is named") {
   needs = {};
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, 64}, {"core", RLIMIT_CORE, 0}};
   CHECK(lacks(needs).empty());
-  needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};  // over the kernel's own
+  needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};  // above the kernel's limit
   CHECK(lacks(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
 
   needs = {};
@@ -135,7 +135,7 @@ TEST_CASE("each thing that a host lacks is named") {
   CHECK(lacks(needs) == "neither a name nor an absolute path");
 }
 
-TEST_CASE("a folder counts as its list's user sees it") {
+TEST_CASE("access to a directory is checked as the user of the list") {
   if (::geteuid() != 0) return;
   const TempDir directory;
   Prerequisites needs;
@@ -147,7 +147,7 @@ TEST_CASE("a folder counts as its list's user sees it") {
   CHECK(lacks(needs).empty());
 }
 
-TEST_CASE("a folder that gives no answer keeps no other look waiting, and refuses in time") {
+TEST_CASE("a directory that does not respond delays no other check, and its own check times out") {
   Looking house({"/hangs"});
   house.ask("/hangs", 50ms);
   house.ask("/here");
@@ -157,7 +157,7 @@ TEST_CASE("a folder that gives no answer keeps no other look waiting, and refuse
   CHECK(house.told("/here: here") == 1);
   CHECK(house.told("/gone: gone") == 1);
 
-  // Asked again while it still hangs: no second look.
+  // A request while the check still hangs starts no second check.
   house.ask("/hangs", 50ms);
   REQUIRE(house.wait_for_answers(4));
   CHECK(house.looked("/hangs") == 1);
@@ -171,7 +171,7 @@ TEST_CASE("a folder that gives no answer keeps no other look waiting, and refuse
   CHECK(house.looked("/hangs") == 2);
 }
 
-TEST_CASE("more folders that give no answer than looks at once") {
+TEST_CASE("checks proceed even if more directories hang than there may be checks at once") {
   std::set<std::string> shut;
   for (std::size_t i = 0; i < executor::PrerequisiteChecker::at_once + 1; ++i)
     shut.insert("/hangs" + std::to_string(i));
@@ -184,7 +184,7 @@ TEST_CASE("more folders that give no answer than looks at once") {
   CHECK(house.wait_for_answers(1 + shut.size()));
 }
 
-TEST_CASE("what is to be tried is tried by a child that shares nothing with us") {
+TEST_CASE("prerequisites are tested by a child that shares no memory with w8yd") {
   const TempDir directory;
   loop::Loop loop;
   process::SpawnServiceOptions options;
@@ -224,7 +224,7 @@ TEST_CASE("what is to be tried is tried by a child that shares nothing with us")
   CHECK(ask(needs).empty());
 }
 
-TEST_CASE("looks may go while one of them hangs") {
+TEST_CASE("a checker may be destroyed while one of its checks hangs") {
   const auto gate = std::make_shared<Gate>();
   gate->shut = {"/hangs"};
   {
@@ -241,7 +241,7 @@ TEST_CASE("looks may go while one of them hangs") {
   gate->open();
 }
 
-TEST_CASE("root runs no program that another user can write, nor its interpreter") {
+TEST_CASE("root runs no program that another user can write, nor one with such an interpreter") {
   if (!is_root()) return;
   const TempDir directory;
   Prerequisites needs;
@@ -267,7 +267,7 @@ TEST_CASE("root runs no program that another user can write, nor its interpreter
   CHECK(lacks(needs).empty());
 }
 
-TEST_CASE("as root, the program of an executor is a prerequisite") {
+TEST_CASE("the program of an executor is a prerequisite for root") {
   ListConfig rule;
   rule.executor = "/opt/run";
   CHECK(executor::needs_of(rule).program == (is_root() ? "/opt/run" : ""));

@@ -1,4 +1,4 @@
-// `--caps`, and every reason to leave a list to others.
+// `--caps`, and each reason for which a host is ineligible.
 #include "executor/probe.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace probe_test {
 namespace {
 
 struct Probing {
-  /// "caps", or the reason for the refusal.
+  /// Returns "caps", or the reason of the ineligibility.
   std::string ask(const std::string& path, Duration timeout = 20s) {
     std::optional<ProbeResult> answer;
     prober.probe({path, {}, {}}, timeout,
@@ -37,7 +37,7 @@ const std::string good = R"(echo '{"type":"caps","caps":["single","gpu"]}')";
 
 }  // namespace
 
-TEST_CASE("an executor is asked with its own arguments, and answers") {
+TEST_CASE("an executor is probed with its own arguments") {
   const TempDir directory;
   const std::string path =
       directory.script("x", "[ \"$*\" = '-a b c --caps' ] && pwd >&2 && " + good);
@@ -50,7 +50,7 @@ TEST_CASE("an executor is asked with its own arguments, and answers") {
   CHECK(std::get<Caps>(*answer).has("gpu"));
 }
 
-TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
+TEST_CASE("a probed executor has only the variables PATH, LANG and TZ") {
   const TempDir directory;
   setenv("W8Y_TEST_SECRET", "x", 1);
   const std::string path = directory.script(
@@ -60,7 +60,7 @@ TEST_CASE("an executor that is asked sees PATH, LANG and TZ alone") {
   unsetenv("W8Y_TEST_SECRET");
 }
 
-TEST_CASE("an executor is asked as the list's user, with that one's home") {
+TEST_CASE("an executor is probed as the user of the list, with the home of that user") {
   const TempDir directory;
   const std::string path =
       directory.script("x", "[ \"$(id -un) $HOME\" = 'nobody /nonexistent' ] || exit 1; " + good);
@@ -73,7 +73,7 @@ TEST_CASE("an executor is asked as the list's user, with that one's home") {
   if (geteuid() == 0) {
     CHECK(std::holds_alternative<Caps>(*answer));
   } else {
-    REQUIRE(std::holds_alternative<Ineligibility>(*answer));  // nobody else may become another
+    REQUIRE(std::holds_alternative<Ineligibility>(*answer));  // only root may change its user
   }
   answer.reset();
   probing.prober.probe({path, {}, {"no such user", std::nullopt}}, 20s,
@@ -83,7 +83,7 @@ TEST_CASE("an executor is asked as the list's user, with that one's home") {
   CHECK(std::get<Ineligibility>(*answer).reason.find("no such user") != std::string::npos);
 }
 
-TEST_CASE("each refusal has its reason") {
+TEST_CASE("each kind of ineligibility has its reason") {
   const TempDir directory;
   Probing probing;
   CHECK(probing.ask("/nonexistent/x") == "not found");
@@ -104,7 +104,7 @@ TEST_CASE("each refusal has its reason") {
   CHECK(probing.ask(directory.script("flood", "yes")) == "its answer is longer than 64 KiB");
 }
 
-TEST_CASE("a refusal shows what the program wrote to standard error") {
+TEST_CASE("the reason shows standard error of the program") {
   const TempDir directory;
   Probing probing;
   CHECK(probing.ask(directory.script("driver", "echo 'no \"GPU\"' >&2; echo driver >&2; exit 3")) ==
@@ -122,14 +122,16 @@ TEST_CASE("a refusal shows what the program wrote to standard error") {
   CHECK(probing.ask(hangs, 500ms) == R"(timed out; its standard error: "waiting for a lock")");
 }
 
-TEST_CASE("an executor that hangs is refused in time, whatever it ignores") {
+TEST_CASE("a probe that hangs times out, even if it ignores signals") {
   const TempDir directory;
   Probing probing;
   const std::string hangs = directory.script("hangs", "trap '' TERM; " + good + "; sleep 1000");
   CHECK(probing.ask(hangs, 100ms) == "timed out");
 }
 
-TEST_CASE("one program is asked once for all who want to know, different ones side by side") {
+TEST_CASE(
+    "one program is probed once for all simultaneous requests, and different programs in "
+    "parallel") {
   const TempDir directory;
   const std::string one =
       directory.script("one", "echo asked >>" + directory.path() + "/log; " + good);
@@ -146,12 +148,12 @@ TEST_CASE("one program is asked once for all who want to know, different ones si
   CHECK(waited == 0);
   directory.file("go", "");
   CHECK(turn_until(probing.loop, [&] { return waited == 1; }));
-  // Once it is answered, it is asked anew: it may have changed.
+  // After its end, the next request probes again, since the program may have changed.
   CHECK(probing.ask(one) == "caps");
   CHECK(directory.read("log") == "asked\nasked\n");
 }
 
-TEST_CASE("an answer may ask again, and a prober may go while it waits") {
+TEST_CASE("a probe callback may start another probe, and a prober may be destroyed during one") {
   const TempDir directory;
   const std::string path = directory.script("x", good);
   const std::string hangs = directory.script("hangs", "sleep 1000");
@@ -167,7 +169,7 @@ TEST_CASE("an answer may ask again, and a prober may go while it waits") {
   CHECK(again);
 }
 
-TEST_CASE("many different programs are asked in turn") {
+TEST_CASE("many different programs are probed, a limited number at a time") {
   const TempDir directory;
   Probing probing;
   int answers = 0;
@@ -180,7 +182,7 @@ TEST_CASE("many different programs are asked in turn") {
   CHECK(turn_until(probing.loop, [&] { return answers == 150; }));
 }
 
-TEST_CASE("a command's program is only looked for") {
+TEST_CASE("the program of a plain command is only searched for") {
   Probing probing;
   const auto ask = [&](const std::string& program) {
     ListConfig rule;
@@ -200,7 +202,7 @@ TEST_CASE("a command's program is only looked for") {
   CHECK(ask("bin/true") == "neither a name nor an absolute path");
 }
 
-TEST_CASE("what a list names besides is looked for before its program is asked") {
+TEST_CASE("other prerequisites are checked before the program is probed") {
   const TempDir directory;
   Probing probing;
   ListConfig rule;
@@ -224,7 +226,7 @@ TEST_CASE("what a list names besides is looked for before its program is asked")
   CHECK(std::get<Caps>(*answer).has("gpu"));
 }
 
-TEST_CASE("a rule is served by what its program offers") {
+TEST_CASE("a list is served if the capabilities of its program suffice") {
   ListConfig rule;
   rule.executor = "/x";
   Caps caps{{"single", "gpu"}, 1, ""};

@@ -16,7 +16,7 @@
 
 namespace w8y::test {
 
-/// A child with everything that it tells.
+/// Records the output and end of a child.
 struct Recorder : process::ChildHandler {
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd process_end) override;
@@ -25,7 +25,7 @@ struct Recorder : process::ChildHandler {
   std::string err;
   std::size_t bytes = 0;
   std::size_t largest_piece = 0;
-  bool keep = true;  ///< false: only counts
+  bool keep = true;  ///< false: only counts bytes
   std::optional<ProcessEnd> end;
 };
 
@@ -33,31 +33,31 @@ struct Result {
   std::string out;
   std::string err;
   ProcessEnd end;
-  [[nodiscard]] int code() const;  ///< -1: didn't exit
+  [[nodiscard]] int code() const;  ///< -1 = no exit status
   [[nodiscard]] std::string reason() const { return end_text(end); }
 };
 
-/// Runs to the end; an empty program is argv[0].
+/// Runs a program to its end. If the program is empty, argv[0] is used.
 Result run(process::ChildOptions options);
 Result run(const std::vector<std::string>& argv);
-/// For `/bin/sh -c script`.
+/// Returns options for `/bin/sh -c script`.
 process::ChildOptions sh(const std::string& script);
 process::ChildOptions command(const std::vector<std::string>& argv);
 
-/// The value of `field` in a text like /proc/self/status.
+/// Returns the value of `field` in text such as /proc/self/status.
 std::string field(const std::string& text, const std::string& name);
 
-/// The signals that we ignore, a bit each, as in /proc/self/status: a shell has its children in the
-/// background ignore SIGINT.
+/// Returns the mask of ignored signals, as in /proc/self/status. A shell makes its background
+/// children ignore SIGINT.
 std::uint64_t ignored_signals();
-/// Whether the process is there and not a zombie.
+/// Returns whether the process exists and is not a zombie.
 bool alive(pid_t pid);
 std::vector<std::string> lines_of(const std::string& text);
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 std::size_t resident();
 std::size_t open_descriptors();
 
-/// While it lives, this process can open no more than `spare` descriptors.
+/// Limits this process to `spare` further descriptors while it exists.
 class NoDescriptors {
  public:
   explicit NoDescriptors(std::size_t spare = 0);

@@ -1,4 +1,4 @@
-// A host without descriptors, processes or disk: who is told what, and that it passes.
+// Hosts without descriptors, processes or disk space: reported errors, and recovery.
 #include <doctest/doctest.h>
 #include <sys/mount.h>
 
@@ -20,7 +20,7 @@ bool short_of_something(const RunRecorder::Told& told) {
   return unstarted != nullptr && unstarted->host_is_short && !unstarted->item_at_fault;
 }
 
-/// TMPDIR is another while this lives.
+/// Changes TMPDIR while it exists.
 class TemporaryPlace {
  public:
   explicit TemporaryPlace(const std::string& path) { setenv("TMPDIR", path.c_str(), 1); }
@@ -31,12 +31,13 @@ class TemporaryPlace {
 
 }  // namespace
 
-TEST_CASE("without descriptors a run says that the host is short, and the next is fine") {
+TEST_CASE(
+    "a run without free descriptors reports a shortage of the host, and the next run starts") {
   Bench bench;
   CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
   std::optional<RunRecorder::Told> told;
   {
-    const NoDescriptors none(4);  // enough for the pipes (and for UBSan, which makes one, too)
+    const NoDescriptors none(4);  // enough for the pipes, and for one more of UBSan
     told = bench.run_item("x", command_rule({"/bin/true"}));
   }
   CHECK(told->reason() == "can't make a process: Too many open files");
@@ -44,7 +45,7 @@ TEST_CASE("without descriptors a run says that the host is short, and the next i
   CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
 }
 
-TEST_CASE("what can't be read for want of descriptors is no fault of the run's") {
+TEST_CASE("files that cannot be read without descriptors are a shortage of the host") {
   const TempDir directory;
   Bench bench;
   ListConfig rule = command_rule({"/bin/true"});
@@ -59,12 +60,12 @@ TEST_CASE("what can't be read for want of descriptors is no fault of the run's")
   }
   CHECK(told->reason() == "can't make a pipe: Too many open files");
   CHECK(short_of_something(*told));
-  // After other look-ups in this process it may succeed without a descriptor to spare.
+  // After earlier look-ups in this process this may succeed without a free descriptor.
   if (look_up) CHECK(look_up->text == "can't look up user 'nobody': Too many open files");
   if (look_up) CHECK(look_up->host_is_short());
 }
 
-TEST_CASE("no place for a temporary folder is trouble of the host") {
+TEST_CASE("a missing directory for temporary directories is a shortage of the host") {
   ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().cwd = "temp";
   Bench bench;
@@ -77,9 +78,9 @@ TEST_CASE("no place for a temporary folder is trouble of the host") {
   CHECK(bench.run_item("x", rule).reason() == "exit 0");
 }
 
-TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there is room") {
+TEST_CASE("a full disk is a shortage for runs with a temporary directory until there is space") {
   const TempDir directory;
-  // One inode is the folder's own, and is all there is.
+  // The only inode is that of the directory itself.
   if (mount("none", directory.path().c_str(), "tmpfs", 0, "nr_inodes=1") != 0) {
     MESSAGE("skipped: nothing can be mounted here");
     return;
@@ -98,10 +99,10 @@ TEST_CASE("a full disk keeps runs with a temporary folder waiting, until there i
   CHECK(next.reason() == "exit 0");
 }
 
-TEST_CASE("a probe waits for a host that is short, and blames the host if that takes too long") {
+TEST_CASE("a probe waits during a shortage of the host, and reports it if it takes too long") {
   const TempDir directory;
   const std::string path = directory.script("x", R"(echo '{"type":"caps","caps":["single"]}')");
-  CHECK(run(sh("exit 0")).code() == 0);  // has /dev/null open from here on
+  CHECK(run(sh("exit 0")).code() == 0);  // keeps /dev/null open
   loop::Loop loop;
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;

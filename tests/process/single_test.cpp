@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace single_test {
 namespace {
 
-/// A single executor whose body is sh.
+/// Single executor with a shell script as its body.
 struct Executable {
   explicit Executable(const std::string& body) : rule(single_rule(directory.script("x", body))) {}
   TempDir directory;
@@ -19,7 +19,8 @@ struct Executable {
 
 }  // namespace
 
-TEST_CASE("an executor is called with name, id and length, and reads the item as it is") {
+TEST_CASE(
+    "a single executor has name, ID and length as arguments, and the item on standard input") {
   const Executable executable(R"(printf '%s|' "$@" >&2; echo >&2; cat >"$OUT")");
   ListConfig rule = executable.rule;
   rule.args = {"-v", "two words"};
@@ -38,7 +39,7 @@ TEST_CASE("an executor is called with name, id and length, and reads the item as
   }
 }
 
-TEST_CASE("a job's payload takes the item's place") {
+TEST_CASE("the payload of a job replaces the item") {
   const Executable executable("cat >&2; echo \" $*\" >&2");
   Bench bench;
   const auto told =
@@ -46,7 +47,7 @@ TEST_CASE("a job's payload takes the item's place") {
   CHECK(told.log == std::vector<std::string>{"the payload feed JOB 11"});
 }
 
-TEST_CASE("messages arrive in order, the first complete is the result") {
+TEST_CASE("messages are in order, and the first complete is the result") {
   const Executable executable(R"(
 echo '{"type":"progress","numerator":1,"denominator":2}'
 echo '{"type":"print","content":"hello"}'
@@ -69,7 +70,7 @@ printf '{"type":"update","data":2}')");
   CHECK(told.end->bad_lines == 1);
 }
 
-TEST_CASE("lines that are no message are counted, and the run goes on") {
+TEST_CASE("invalid lines are counted, and the run continues") {
   const Executable executable(R"(
 echo garbage
 echo
@@ -91,7 +92,7 @@ exit 1)");
   CHECK(told.reason() == "exit 1");
 }
 
-TEST_CASE("a flood of garbage doesn't hold up another run") {
+TEST_CASE("a flood of invalid lines does not delay another run") {
   const Executable flood("yes garbage");
   Bench bench;
   bench.start({"FLOOD", "x", {}, 1, 1}, flood.rule);
@@ -106,7 +107,8 @@ TEST_CASE("a flood of garbage doesn't hold up another run") {
   CHECK(runs["FLOOD"].end->bad_lines > 1000);
 }
 
-TEST_CASE("an executor that goes missing between two runs is told, and runs again when back") {
+TEST_CASE(
+    "an executor that is missing for a run is an error, and later runs start when it exists") {
   const Executable executable("exit 0");
   Bench bench;
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 0");

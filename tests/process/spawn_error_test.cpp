@@ -1,4 +1,4 @@
-// Every way in which a start fails, in words.
+// Error texts of each kind of failed start.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ process::SpawnError error_of(Change&& change) {
   REQUIRE(error);
   CHECK(spawned.pid == 0);
   CHECK(spawned.pidfd == -1);
-  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // no process is left
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // no child is left
   CHECK_FALSE(error->host_is_short());
   return *error;
 }
@@ -41,7 +41,7 @@ std::string text_of_program(const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("a program that can't be run") {
+TEST_CASE("a program that cannot be run is an error with its reason") {
   const TempDir directory;
   CHECK(text_of_program("/nonexistent/x") == "can't run /nonexistent/x: No such file or directory");
   const std::string plain = directory.file("plain", "#!/bin/sh\n");
@@ -59,7 +59,7 @@ TEST_CASE("a program that can't be run") {
         "can't run a program without a proper name");
 }
 
-TEST_CASE("arguments and variables that can't be given") {
+TEST_CASE("invalid arguments and variables are errors") {
   const process::SpawnError too_long =
       error_of([](auto& request) { request.argv.emplace_back(200'000, 'x'); });
   CHECK(too_long.error == E2BIG);
@@ -70,7 +70,7 @@ TEST_CASE("arguments and variables that can't be given") {
         "environment variable A holds a NUL byte");
 }
 
-TEST_CASE("a place, a limit or a user that can't be had") {
+TEST_CASE("a directory, limit or user that is not available is an error") {
   const TempDir directory;
   CHECK(text_of([](auto& request) { request.cwd = "/nonexistent"; }) ==
         "can't change to folder /nonexistent: No such file or directory");
@@ -84,14 +84,14 @@ TEST_CASE("a place, a limit or a user that can't be had") {
                              {"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
         }) == "can't set the limit nofile to 1099511627776: Operation not permitted");
   if (!is_root()) return;
-  // The folder is entered as the user.
+  // The directory is entered as the user.
   CHECK(text_of([&](auto& request) {
           request.cwd = "/root";
           request.credentials = process::Credentials{65534, 65534, {65534}};
         }) == "can't change to folder /root: Permission denied");
 }
 
-TEST_CASE("a host that is short of something says so") {
+TEST_CASE("a lack of descriptors is reported as a shortage of the host") {
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none{3, before.rlim_max};
@@ -107,7 +107,7 @@ TEST_CASE("a host that is short of something says so") {
   CHECK(error->host_is_short());
 }
 
-TEST_CASE("no more processes is a shortage, too, wherever it shows") {
+TEST_CASE("a lack of processes is a shortage of the host, even if exec fails with it") {
   if (!is_root()) return;
   process::SpawnRequest request;
   request.program = "/bin/sleep";

@@ -1,4 +1,4 @@
-// Starts that may take as long as somebody else likes: the loop goes on, and so do the others.
+// Starts that another user can delay: the loop and other starts continue.
 #include <doctest/doctest.h>
 
 #include "spawn_service_support.hpp"
@@ -7,7 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a lease on a program holds up only its own start, and that is ended in time") {
+TEST_CASE("a lease on a program delays only its own start, which times out") {
   if (can_not_be_tried()) return;
   Served served(1s);
   const Leased leased;
@@ -27,7 +27,7 @@ TEST_CASE("a lease on a program holds up only its own start, and that is ended i
   CHECK(host_is_short(*recorder.end));
 }
 
-TEST_CASE("nobody stops the loop by stopping a child on its way to its program") {
+TEST_CASE("a user who stops children during their start does not stop the loop") {
   if (can_not_be_tried()) return;
   Served served(1s);
   const Villain stopper([](auto&& tell) {
@@ -59,7 +59,7 @@ TEST_CASE("nobody stops the loop by stopping a child on its way to its program")
   }));
 }
 
-TEST_CASE("a folder that does not answer holds up only those that name it") {
+TEST_CASE("a directory that does not respond delays only the starts that use it") {
   if (can_not_be_tried()) return;
   const TempDir directory;
   const Hung hung(directory.path() + "/hung");
@@ -86,7 +86,7 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
     by_file.spawn.env_file = directory.path() + "/hung/env";
     start(served.prepared(by_file, as_stranger));
   }
-  // The others meanwhile, of both ways.
+  // Other starts meanwhile, with and without the helper.
   for (int i = 0; i < 5; ++i)
     for (const bool as_stranger : {true, false})
       CHECK(served.run(served.prepared(command({"/bin/true"}), as_stranger)).code() == 0);
@@ -100,8 +100,7 @@ TEST_CASE("a folder that does not answer holds up only those that name it") {
   CHECK(served.max_gap < 5s);
 }
 
-TEST_CASE(
-    "a temp folder that something is mounted on holds up neither the loop nor other folders") {
+TEST_CASE("a mount on a temporary directory delays neither the loop nor other directories") {
   if (can_not_be_tried()) return;
   const TempDir directory;
   setenv("TMPDIR", directory.path().c_str(), 1);
@@ -134,13 +133,13 @@ TEST_CASE(
   CHECK(turn_until(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
   CHECK(said == std::vector<std::string>{"another file system is mounted on it"});
   CHECK(served.max_gap < 5s);
-  // Once it is free, it goes after all.
+  // After the unmount it is removed.
   hung.reset();
   CHECK(turn_until(served.loop, [&] { return said.size() == 2; }));
   CHECK(access(name.c_str(), F_OK) != 0);
 }
 
-TEST_CASE("what can't be killed on its way doesn't pile up") {
+TEST_CASE("the number of children that cannot be killed during their start is limited") {
   if (can_not_be_tried()) return;
   const TempDir directory;
   auto hung = std::make_unique<Hung>(directory.path() + "/hung");
@@ -167,7 +166,7 @@ TEST_CASE("what can't be killed on its way doesn't pile up") {
   CHECK(told[3].find("within 500ms") != std::string::npos);
   CHECK(told[4].find("have not ended") != std::string::npos);
   CHECK(told[5] == told[4]);
-  // Of others as ever; and of these, once they have ended.
+  // Other starts still work. After the end of the hung children, so do starts of this kind.
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   hung.reset();
   CHECK(turn_until(served.loop, [&] {

@@ -1,4 +1,4 @@
-// A loop with a spawn service, and what may hold up the start of a child.
+// Loop with a spawn service, and obstacles to the start of a child.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -28,7 +28,8 @@ namespace w8y::test {
 
 using namespace std::chrono_literals;
 
-/// Nobody's, nor another test's at the same time: what it may signal is ours alone.
+/// User ID that neither an account nor another test uses: it may signal only processes of this
+/// test.
 inline const uid_t stranger = 200'000 + static_cast<uid_t>(getpid());
 
 inline process::SpawnServiceOptions by_doomed(Duration limit) {
@@ -38,7 +39,7 @@ inline process::SpawnServiceOptions by_doomed(Duration limit) {
   return options;
 }
 
-/// A loop with a service, and the longest time for which it did nothing else.
+/// Loop with a service. Measures the longest time during which the loop was blocked.
 struct Served {
   explicit Served(Duration limit = 10s) : service(loop, by_doomed(limit)), tick(loop.timers()) {
     heartbeat();
@@ -60,7 +61,7 @@ struct Served {
     last_heartbeat = now;
     tick.set(now + 5ms, [this] { heartbeat(); });
   }
-  /// Forgets what is over: on a busy machine it may have been somebody else's time.
+  /// Resets the measurement: earlier delays may be those of a busy machine.
   void start_to_measure() {
     max_gap = Duration{0};
     last_heartbeat = loop.now();
@@ -78,7 +79,7 @@ inline bool host_is_short(const ProcessEnd& end) {
   return unstarted != nullptr && unstarted->host_is_short;
 }
 
-/// A process of the stranger's that does something until it goes out of scope.
+/// Process of the stranger that runs `act` while the object exists.
 class Villain {
  public:
   template <typename Act>
@@ -109,7 +110,8 @@ class Villain {
   bool acts_ = false;
 };
 
-/// A lease on a program of the stranger's: who opens it waits for 45 s, or as the host has it.
+/// Lease on a program of the stranger: opening the program takes 45 s, or the lease break time of
+/// the host.
 struct Leased {
   Leased() {
     program = directory.script("leased", "echo ran");
@@ -126,7 +128,7 @@ struct Leased {
   std::optional<Villain> holder;
 };
 
-/// A file system that never answers, as long as somebody holds /dev/fuse open.
+/// File system that does not respond while /dev/fuse is open.
 class Hung {
  public:
   explicit Hung(std::string directory)
@@ -143,8 +145,8 @@ class Hung {
   Hung(const Hung&) = delete;
   Hung& operator=(const Hung&) = delete;
   [[nodiscard]] bool mounted() const { return mounted_; }
-  /// Takes what is asked of it, as if to answer: who has asked can't be killed from then on. True
-  /// once somebody waits for more than that it says what it is.
+  /// Reads requests as if to reply. From then on their senders cannot be killed. Returns true after
+  /// a request other than the initial one.
   bool take() {
     std::array<char, 1U << 17> bytes{};
     fuse_in_header asked{};
@@ -174,7 +176,7 @@ class Hung {
   bool mounted_ = false;
 };
 
-/// Whether a process has these bytes anywhere in its memory.
+/// Returns whether a process has these bytes anywhere in its memory.
 inline bool has_in_memory(pid_t pid, const std::string& bytes) {
   std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
   const process::Fd memory(open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY));

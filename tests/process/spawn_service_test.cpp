@@ -1,4 +1,4 @@
-// Starts that may take as long as somebody else likes: the loop goes on, and so do the others.
+// Starts through the helper process of the spawn service.
 #include <doctest/doctest.h>
 
 #include "spawn_service_support.hpp"
@@ -7,7 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a child of the helper is a child like any other") {
+TEST_CASE("a child of the helper has the same properties as any other child") {
   if (can_not_be_tried()) return;
   Served served;
   auto options = served.prepared(command({"/bin/cat", "/proc/self/status"}));
@@ -25,8 +25,8 @@ TEST_CASE("a child of the helper is a child like any other") {
   CHECK(served.service.helper() != 0);
 
   auto speaks = served.prepared(sh(R"(cat; echo err >&2; ls /proc/$$/fd; env; exit 7)"));
-  speaks.input = std::string(200'000, 'x') + '\n';                  // more than a pipe takes
-  speaks.spawn.env.push_back("LONG=" + std::string(100'000, 'y'));  // and than a message does
+  speaks.input = std::string(200'000, 'x') + '\n';                  // more than a pipe holds
+  speaks.spawn.env.push_back("LONG=" + std::string(100'000, 'y'));  // more than a message holds
   const Result said = served.run(speaks);
   CHECK(said.code() == 7);
   CHECK(said.err == "err\n");
@@ -35,7 +35,7 @@ TEST_CASE("a child of the helper is a child like any other") {
   CHECK(said.out.find(speaks.spawn.env.back()) != std::string::npos);
 }
 
-TEST_CASE("what only we and root can touch is started directly, and needs no helper") {
+TEST_CASE("a program that only root can write is started directly, without the helper") {
   Served served;
   CHECK(served.run(served.prepared(sh("exit 3"), false)).code() == 3);
   CHECK(served.service.helper() == 0);
@@ -47,7 +47,7 @@ TEST_CASE("what only we and root can touch is started directly, and needs no hel
   CHECK(served.service.helper() != 0);
 }
 
-TEST_CASE("why a child of the helper doesn't start is told in the same words") {
+TEST_CASE("start errors of a child of the helper have the same text as others") {
   if (can_not_be_tried()) return;
   Served served;
   const TempDir directory;
@@ -67,7 +67,7 @@ TEST_CASE("why a child of the helper doesn't start is told in the same words") {
   CHECK(served.run(limited).reason().starts_with("can't set the limit nofile to "));
 }
 
-TEST_CASE("an env_file is read by the child, and its mistakes are told") {
+TEST_CASE("an env_file is read by the child, and its errors are reported") {
   if (can_not_be_tried()) return;
   Served served;
   const TempDir directory;
@@ -81,7 +81,7 @@ TEST_CASE("an env_file is read by the child, and its mistakes are told") {
         std::string::npos);
 }
 
-TEST_CASE("a child on its way sees nothing of our memory, nor of the child before it") {
+TEST_CASE("a starting child has no memory of w8yd, nor of an earlier child") {
   if (can_not_be_tried()) return;
   Served served;
   const Leased leased;
@@ -93,7 +93,7 @@ TEST_CASE("a child on its way sees nothing of our memory, nor of the child befor
   CHECK(served.run(other).code() == 0);
   Recorder recorder;
   process::Child child(served.loop, served.prepared(command({leased.program})), recorder);
-  // The only child of ours that still looks like the helper, besides that.
+  // The helper is one child. The waiting child is the only other one.
   pid_t waiting = 0;
   REQUIRE(turn_until(served.loop, [&] {
     for (const pid_t pid : process::started_children())
@@ -108,7 +108,7 @@ TEST_CASE("a child on its way sees nothing of our memory, nor of the child befor
   CHECK(end_text(*recorder.end) == "signal 9 (SIGKILL)");
 }
 
-TEST_CASE("a helper that was killed is started again, and who waited for it is told") {
+TEST_CASE("a killed helper is restarted, and its pending starts report a shortage") {
   if (can_not_be_tried()) return;
   Served served;
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
@@ -128,7 +128,7 @@ TEST_CASE("a helper that was killed is started again, and who waited for it is t
   CHECK(host_is_short(*recorder.end));
 }
 
-TEST_CASE("what takes all descriptors while the helper starts a child doesn't take the child's") {
+TEST_CASE("a lack of descriptors during a start by the helper does not affect the child") {
   if (can_not_be_tried()) return;
   Served served;
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
@@ -146,7 +146,7 @@ TEST_CASE("what takes all descriptors while the helper starts a child doesn't ta
   CHECK(recorder.out == "said\n");
 }
 
-TEST_CASE("a child that the helper started dies with its supervisor, and no orphan is made of it") {
+TEST_CASE("a child started by the helper dies with w8yd, and is not left as an orphan") {
   if (can_not_be_tried()) return;
   loop::Loop loop;
   Recorder recorder;
@@ -158,7 +158,8 @@ TEST_CASE("a child that the helper started dies with its supervisor, and no orph
   CHECK(turn_until(loop, [&] { return recorder.end && !alive(grandchild); }));
 }
 
-TEST_CASE("many starts at once by the helper end right, with orphans looked for") {
+TEST_CASE(
+    "many simultaneous starts by the helper end with their exit status while orphans are reaped") {
   if (can_not_be_tried()) return;
   Served served;
   const process::Orphans orphans(served.loop);

@@ -1,4 +1,4 @@
-// What a child finds around it.
+// Properties of a spawned child.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ namespace {
 
 const std::vector<std::string> own_status = {"/bin/cat", "/proc/self/status"};
 
-/// What a child with these options sees of itself.
+/// Returns /proc/self/status of a child with these options.
 template <typename Change>
 std::string status_with(Change&& change) {
   auto options = command(own_status);
@@ -43,7 +43,7 @@ void nothing(int) {}
 
 }  // namespace
 
-TEST_CASE("a child has arguments, environment and exit status as asked for") {
+TEST_CASE("a child has the requested arguments and environment, and its exit status is returned") {
   auto options = sh(R"(printf '%s|' "$0" "$@"; env -0 | tr '\0' '|'; exit 7)");
   options.spawn.argv.insert(options.spawn.argv.end(), {"zero", "a b", "", "*\n'\""});
   options.spawn.env = {"A=1", "B=x y"};
@@ -55,7 +55,7 @@ TEST_CASE("a child has arguments, environment and exit status as asked for") {
   CHECK(result.code() == 7);
 }
 
-TEST_CASE("a child leads a session and a process group of its own, if asked to") {
+TEST_CASE("a child leads a session and a process group of its own if requested") {
   const std::string own = status_with([](auto&) {});
   CHECK(field(own, "NSsid") == field(own, "Pid"));
   CHECK(field(own, "NSpgid") == field(own, "Pid"));
@@ -64,7 +64,7 @@ TEST_CASE("a child leads a session and a process group of its own, if asked to")
   CHECK(field(ours, "NSpgid") == std::to_string(getpgrp()));
 }
 
-TEST_CASE("a child blocks and ignores no signal, whatever we do") {
+TEST_CASE("a child neither blocks nor ignores signals, even if its parent does") {
   sigset_t blocked;
   sigfillset(&blocked);
   sigset_t before;
@@ -77,7 +77,7 @@ TEST_CASE("a child blocks and ignores no signal, whatever we do") {
   CHECK(signals(plain, "SigIgn") == 0);
   CHECK(signals(plain, "SigCgt") == 0);
   const std::string kept = status_with([](auto& spawn) { spawn.keep_ignored = true; });
-  // Not SIGPIPE, which our main ignores.
+  // Without SIGPIPE, which main() of the test ignores.
   CHECK(signals(kept, "SigIgn") == (ignored_signals() & ~bit(SIGPIPE)));
   CHECK((signals(kept, "SigIgn") & bit(SIGHUP)) != 0);
 
@@ -85,27 +85,27 @@ TEST_CASE("a child blocks and ignores no signal, whatever we do") {
   std::signal(SIGUSR1, old_usr1);
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, &before, &after);
-  CHECK(sigismember(&after, SIGUSR2) == 1);  // our own mask was put back
+  CHECK(sigismember(&after, SIGUSR2) == 1);  // the mask of the parent was restored
 }
 
-TEST_CASE("a child has no descriptors but 0, 1 and 2") {
+TEST_CASE("a child has no descriptors except 0, 1 and 2") {
   const process::Fd leaky(open("/dev/zero", O_RDONLY));
   const process::Fd high(fcntl(leaky.get(), F_DUPFD, 500));
   const Result result = run(std::vector<std::string>{"/bin/ls", "/proc/self/fd"});
-  CHECK(result.out == "0\n1\n2\n3\n");  // 3 is the folder that ls reads
+  CHECK(result.out == "0\n1\n2\n3\n");  // 3 is the directory that ls reads
 
   auto options = command({"/bin/ls", "/proc/self/fd"});
   options.spawn.close_others = false;
   CHECK(run(options).out.find("500\n") != std::string::npos);
 }
 
-TEST_CASE("standard streams may be any descriptors, crossed ones too") {
+TEST_CASE("standard streams may be any descriptors, even in crossed order") {
   const TempDir directory;
   const process::Fd out(open(directory.file("out", "").c_str(), O_WRONLY | O_CLOEXEC));
   const process::Fd err(open(directory.file("err", "").c_str(), O_WRONLY | O_CLOEXEC));
   const process::Fd in(open(directory.file("in", "input").c_str(), O_RDONLY | O_CLOEXEC));
   const int saved[3] = {dup(0), dup(1), dup(2)};
-  // 0 is to be what 2 is, 1 what 0 is, 2 what 1 is.
+  // Stream 0 of the child is descriptor 2, stream 1 is descriptor 0, and stream 2 is descriptor 1.
   dup3(in.get(), 2, O_CLOEXEC);
   dup3(out.get(), 0, O_CLOEXEC);
   dup3(err.get(), 1, O_CLOEXEC);
@@ -125,7 +125,7 @@ TEST_CASE("standard streams may be any descriptors, crossed ones too") {
   CHECK(directory.read("out") == "input");
   CHECK(directory.read("err") == "error\n");
 
-  // Descriptors that are where they belong, but would be closed by the exec.
+  // Descriptors with the right number that exec would close.
   process::SpawnRequest same = sh("exit $(ls /proc/self/fd | wc -l)").spawn;
   const int flags = fcntl(0, F_GETFD);
   fcntl(0, F_SETFD, FD_CLOEXEC);
@@ -138,7 +138,7 @@ TEST_CASE("standard streams may be any descriptors, crossed ones too") {
   CHECK(WEXITSTATUS(status) == 4);
 }
 
-TEST_CASE("cwd, umask, nice and no_new_privs") {
+TEST_CASE("cwd, umask, nice and no_new_privs apply to the child") {
   const TempDir directory;
   auto options = command({"/bin/pwd"});
   options.spawn.cwd = directory.path();
@@ -152,14 +152,14 @@ TEST_CASE("cwd, umask, nice and no_new_privs") {
   CHECK(run(nice).out == "7\n");
 }
 
-TEST_CASE("resource limits, unlimited among them") {
+TEST_CASE("resource limits apply to the child, including unlimited ones") {
   auto options = sh("ulimit -n; ulimit -Hn; ulimit -c; ulimit -t");
   options.spawn.rlimits = {{"nofile", RLIMIT_NOFILE, 64}, {"core", RLIMIT_CORE, 0}};
   if (is_root()) options.spawn.rlimits.push_back({"cpu", RLIMIT_CPU, std::nullopt});
   CHECK(run(options).out == "64\n64\n0\nunlimited\n");
 }
 
-TEST_CASE("a child runs as another user, with that user's groups, and dies with us all the same") {
+TEST_CASE("a child runs as another user, with the groups of that user") {
   if (!is_root()) return;
   process::Account account;
   REQUIRE_FALSE(process::resolve({"nobody", std::nullopt}, account));
@@ -171,7 +171,7 @@ TEST_CASE("a child runs as another user, with that user's groups, and dies with 
   CHECK(field(status, "Uid") == "65534\t65534\t65534\t65534");
   CHECK(field(status, "Gid") == "65534\t65534\t65534\t65534");
   CHECK(field(status, "Groups") == "12345 65534");
-  CHECK(prctl(PR_GET_DUMPABLE) == 1);  // the child's change did not rub off on us
+  CHECK(prctl(PR_GET_DUMPABLE) == 1);  // the change in the child does not affect the parent
 }
 
 TEST_CASE("an account is found by name and by number") {
@@ -205,7 +205,7 @@ TEST_CASE("an account is found by name and by number") {
   CHECK(problem({"4000000", std::nullopt}) == "user 4000000 has no account: it needs a group, too");
 }
 
-TEST_CASE("a program is found as a shell would find it, but not in relative folders") {
+TEST_CASE("a program is searched in PATH as a shell does, except in relative directories") {
   const TempDir directory;
   const std::string tool = directory.script("w8y-test-tool", "exit 0");
   directory.file("w8y-test-data", "no program");
@@ -222,7 +222,7 @@ TEST_CASE("a program is found as a shell would find it, but not in relative fold
   setenv("PATH", before.c_str(), 1);
 }
 
-TEST_CASE("a child dies with its parent, even by SIGKILL, other credentials or not") {
+TEST_CASE("a child dies with its parent even after SIGKILL, with the same or other credentials") {
   std::vector<std::string> users = {""};
   if (is_root()) users.emplace_back("nobody");
   for (const std::string& user : users) {
@@ -238,7 +238,7 @@ TEST_CASE("a child dies with its parent, even by SIGKILL, other credentials or n
   }
 }
 
-TEST_CASE("without close_range the descriptors are closed one by one") {
+TEST_CASE("descriptors are closed one by one on a system without close_range") {
   const Result result = run(std::vector<std::string>{NO_CLOSE_RANGE_PROGRAM});
   CHECK(result.out == "0\n1\n2\n3\n");
   CHECK(result.reason() == "exit 0");

@@ -1,4 +1,4 @@
-// How runs of stream processes, and the processes, end.
+// Ends of runs of stream processes, and of the processes.
 #include <doctest/doctest.h>
 #include <signal.h>
 
@@ -8,9 +8,9 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a run that is cancelled is asked, and its neighbours and its process go on") {
+TEST_CASE("a cancelled run is requested to end, and other runs of its process continue") {
   StreamBench bench;
-  bench.rule.kill_grace = 1h;  // It obeys, however busy the machine is.
+  bench.rule.kill_grace = 1h;  // the program obeys, however busy the machine is
   bench.start("A", "hold");
   bench.start("B", "hold");
   REQUIRE(bench.started("B"));
@@ -22,7 +22,8 @@ TEST_CASE("a run that is cancelled is asked, and its neighbours and its process 
   CHECK(bench.recorder.started.size() == 1);
 }
 
-TEST_CASE("while a process is asked to cancel, another item waits; it is ended if it doesn't") {
+TEST_CASE(
+    "a process that does not cancel a run is stopped, and new items wait for another process") {
   StreamBench bench;
   bench.start("A", "stubborn");
   bench.start("B", "hold");
@@ -39,7 +40,7 @@ TEST_CASE("while a process is asked to cancel, another item waits; it is ended i
   CHECK_FALSE(bench.recorder.over[0].early);
 }
 
-TEST_CASE("one that ignores SIGTERM too is killed") {
+TEST_CASE("a process that ignores SIGTERM is killed") {
   StreamBench bench("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1000; done\n");
   bench.start("A", "x");
   REQUIRE(bench.started("A"));
@@ -47,7 +48,8 @@ TEST_CASE("one that ignores SIGTERM too is killed") {
   CHECK(bench.end_of("A") == "its process ended: signal 9 (SIGKILL)");
 }
 
-TEST_CASE("a kill ends the process at once, for the neighbours without fault of theirs") {
+TEST_CASE(
+    "a kill terminates the process at once, and its other runs are left for another process") {
   StreamBench bench;
   bench.rule.kill_grace = 1h;
   bench.start("A", "hold");
@@ -61,7 +63,7 @@ TEST_CASE("a kill ends the process at once, for the neighbours without fault of 
   CHECK(bench.run("C", "x") == "answered");
 }
 
-TEST_CASE("a run that no process has taken yet ends when it is stopped or killed") {
+TEST_CASE("a run that no process has accepted ends when it is stopped or killed") {
   StreamBench bench(obedient, 1);
   bench.rule.kill_grace = 1h;
   bench.start("A", "hold");
@@ -76,7 +78,7 @@ TEST_CASE("a run that no process has taken yet ends when it is stopped or killed
   CHECK(bench.end_of("A") == "answered");
 }
 
-TEST_CASE("if the process ends early, its open runs have crashed, and another takes its place") {
+TEST_CASE("open runs of a process that exits early have crashed, and another process replaces it") {
   StreamBench bench;
   bench.start("A", "hold");
   REQUIRE(bench.started("A"));
@@ -88,20 +90,20 @@ TEST_CASE("if the process ends early, its open runs have crashed, and another ta
   CHECK(bench.run("C", "x") == "answered");
   bench.start("D", "hold");
   REQUIRE(bench.started("D"));
-  CHECK(bench.run("E", "x") == "answered");  // D has been read, too: it would go to another else
+  CHECK(bench.run("E", "x") == "answered");  // D has been read as well
   ::kill(bench.pid("D"), SIGSEGV);
   CHECK(bench.end_of("D") == "its process ended: signal 11 (SIGSEGV)");
   CHECK(bench.run("F", "x") == "answered");
   CHECK(bench.recorder.started.size() == 3);
 }
 
-TEST_CASE("the tail of standard error stands with a run that crashed") {
+TEST_CASE("a crashed run has the tail of standard error") {
   StreamBench bench("#!/bin/sh\nread line\necho 'what went wrong' >&2\nexit 4\n");
   CHECK(bench.run("A", "x") == "its process ended: exit 4");
   CHECK(bench.recorder.runs["A"].end->stderr_tail == "what went wrong\n");
 }
 
-TEST_CASE("a process that ends between two items, in good order, costs no run") {
+TEST_CASE("a process that exits cleanly between two items costs no run") {
   StreamBench bench(R"(#!/bin/sh
 read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 while [ ! -e "$GO" ]; do sleep 0.01; done
@@ -109,14 +111,15 @@ echo "{\"type\":\"complete\",\"id\":\"$id\"}"
 )");
   bench.rule.child.edit().env = {{"GO", bench.directory.path() + "/go"}};
   for (int i = 0; i < 5; ++i) bench.start("R" + std::to_string(i), "x");
-  REQUIRE(bench.started("R4"));  // all in one pipe, of which one line is read
+  REQUIRE(bench.started("R4"));  // all lines are in one pipe, and one line is read
   bench.directory.file("go", "");
   for (int i = 0; i < 5; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
   CHECK(bench.recorder.started.size() == 5);
   CHECK_FALSE(bench.recorder.over.at(0).early);
 }
 
-TEST_CASE("processes that end at once are started ever slower, and items are handed back") {
+TEST_CASE(
+    "processes that exit at once are started at growing intervals, and items are handed back") {
   StreamBench bench("#!/bin/sh\necho run >>$0.log\nexit 3\n");
   bench.start("A", "x");
   CHECK(bench.end_of("A") == "its process ended: exit 3");
@@ -138,12 +141,12 @@ TEST_CASE("processes that end at once are started ever slower, and items are han
     }
   }
   CHECK(handed_back >= 1);
-  CHECK(crashed <= 8);  // 0, 0.1, 0.3, 0.7, 1.5, 3.1 s
+  CHECK(crashed <= 8);  // after 0 s, 0.1 s, 0.3 s, 0.7 s, 1.5 s and 3.1 s
   CHECK(bench.recorder.started.size() == crashed);
 }
 
-TEST_CASE("after an early end, one item tells whether the program is right again") {
-  // In sh, which starts at once: what waits for a process does so for a second.
+TEST_CASE("one item tests the program after an early exit, and others wait for it") {
+  // A shell script starts at once. Runs wait for a process for 1 s only.
   StreamBench bench(R"(#!/bin/sh
 [ -e "$0.go" ] || exit 1
 complete() { for id in "$@"; do echo "{\"type\":\"complete\",\"id\":\"$id\"}"; done; }
@@ -171,7 +174,7 @@ done
   for (const char* run : {"R2", "R3"}) CHECK(bench.end_of(run) == "answered");
 }
 
-TEST_CASE("a program that can't be started is told to each run that waits") {
+TEST_CASE("a program that cannot be started is reported to each waiting run") {
   StreamBench bench;
   bench.rule.executor = "/no/such/program";
   bench.start("A", "x");
@@ -184,7 +187,7 @@ TEST_CASE("a program that can't be started is told to each run that waits") {
   CHECK(bench.run("C", "x") == "answered");
 }
 
-TEST_CASE("a process that reads no more is not waited for") {
+TEST_CASE("a process that has closed its standard input gets no more items") {
   StreamBench bench(R"(#!/bin/sh
 read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 exec <&-
@@ -192,7 +195,7 @@ echo "{\"type\":\"complete\",\"id\":\"$id\"}"
 exec sleep 1000
 )");
   CHECK(bench.run("A", "x") == "answered");
-  // Never read, so the next process does it; what is left of the first is ended.
+  // The item was never read, so the next process runs it. The first process is stopped.
   CHECK(bench.run("B", "x") == "answered");
   CHECK(bench.pid("A") != bench.pid("B"));
   CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));

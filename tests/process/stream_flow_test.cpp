@@ -1,4 +1,4 @@
-// Recycling, back-pressure, and what becomes of processes without an executor.
+// Stream processes: replacement, backpressure, and their end without an executor.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -9,7 +9,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a process that was given max_items finishes them, and is replaced without a gap") {
+TEST_CASE("a process that has received max_items finishes them while its successor is ready") {
   StreamBench bench;
   bench.rule.max_items = 3;
   bench.start("A", "hold");
@@ -32,7 +32,7 @@ TEST_CASE("a process that was given max_items finishes them, and is replaced wit
   CHECK(bench.directory.read("eof") == "end of file\n");
 }
 
-TEST_CASE("twenty items by processes of one item each") {
+TEST_CASE("20 items with max_items = 1 are run by 20 processes") {
   StreamBench bench(obedient, 2);
   bench.rule.max_items = 1;
   bench.rule.concurrency = 2;
@@ -61,7 +61,7 @@ TEST_CASE("a process that is older than max_age is replaced") {
   CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));
 }
 
-TEST_CASE("a process that doesn't exit at end of file is ended") {
+TEST_CASE("a process that does not exit at end of file is stopped") {
   StreamBench bench;
   bench.rule.child.edit().env = {{"LINGER", "1"}};
   CHECK(bench.run("A", "x") == "answered");
@@ -71,8 +71,7 @@ TEST_CASE("a process that doesn't exit at end of file is ended") {
   CHECK_FALSE(bench.recorder.over[0].early);
 }
 
-TEST_CASE(
-    "for a process that doesn't read, no more than a little is kept, and items go elsewhere") {
+TEST_CASE("a process that does not read has a limited buffer, and further items do not start") {
   StreamBench bench(obedient, 100);
   bench.rule.concurrency = 100;
   bench.start("A", "deaf");
@@ -92,15 +91,15 @@ TEST_CASE(
   CHECK(bench.end_of("A") == "its process ended: signal 9 (SIGKILL)");
 }
 
-TEST_CASE("more than may be kept for a process goes through it as it reads") {
+TEST_CASE("more data than the buffer holds is sent as the process reads") {
   StreamBench bench;
-  bench.timeout = std::chrono::minutes(1);  // on a busy machine, reading takes more than a second
+  bench.timeout = std::chrono::minutes(1);  // on a busy machine, reading takes more than 1 s
   const Item large = "large " + Item(std::size_t{300} << 10, 'x');
   for (int i = 0; i < 8; ++i) bench.start("R" + std::to_string(i), large);
   for (int i = 0; i < 8; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
 }
 
-TEST_CASE("hundreds of items of one turn of the loop, more than a pipe holds, all arrive") {
+TEST_CASE("hundreds of items of one loop iteration, more than a pipe holds, all arrive") {
   StreamBench bench(obedient, 400);
   bench.rule.concurrency = 400;
   const Item item(1000, 'x');
@@ -109,7 +108,7 @@ TEST_CASE("hundreds of items of one turn of the loop, more than a pipe holds, al
   CHECK(bench.recorder.started.size() == 1);
 }
 
-TEST_CASE("of items that were partly in the pipe when the process ended, none is lost") {
+TEST_CASE("items partly in the pipe when the process ends are run by another process") {
   StreamBench bench(R"(#!/bin/sh
 read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 while [ ! -e "$GO" ]; do sleep 0.01; done
@@ -124,7 +123,7 @@ echo "{\"type\":\"complete\",\"id\":\"$id\"}"
   CHECK(bench.recorder.started.size() == 8);
 }
 
-TEST_CASE("a flood of lines from one process holds up no other") {
+TEST_CASE("a flood of lines from one process delays no other process") {
   StreamBench flood("#!/bin/sh\nexec yes garbage\n");
   flood.start("A", "x");
   REQUIRE(flood.wait([&] { return !flood.recorder.bad_lines.empty(); }));
@@ -139,7 +138,7 @@ TEST_CASE("a flood of lines from one process holds up no other") {
   }
 }
 
-TEST_CASE("processes of an executor that is gone leave in good order, if somebody sees to it") {
+TEST_CASE("processes of a destroyed executor exit at end of file") {
   StreamBench bench;
   bench.retiring_streams = std::make_unique<executor::RetiringStreams>(bench.loop);
   CHECK(bench.run("A", "x") == "answered");
@@ -152,7 +151,7 @@ TEST_CASE("processes of an executor that is gone leave in good order, if somebod
   CHECK(bench.directory.read("eof") == "end of file\n");
 }
 
-TEST_CASE("processes that don't leave are killed on demand, and with whoever saw to it") {
+TEST_CASE("processes that do not exit are killed on request, and at the end of RetiringStreams") {
   StreamBench bench;
   bench.rule.child.edit().env = {{"LINGER", "1"}};
   bench.rule.kill_grace = 1h;
@@ -170,7 +169,7 @@ TEST_CASE("processes that don't leave are killed on demand, and with whoever saw
   CHECK(bench.wait([&] { return !alive(pid); }));
 }
 
-TEST_CASE("an executor that goes kills what runs, and says nothing") {
+TEST_CASE("a destroyed executor kills its runs without a report") {
   StreamBench bench;
   bench.start("A", "hold");
   REQUIRE(bench.started("A"));

@@ -11,7 +11,7 @@
 
 namespace w8y::test {
 
-/// A stream executor that does what its items say. At end of file it exits 0, and says so in the
+/// Stream executor that obeys its items. At end of file it exits with status 0, and writes to the
 /// file "eof".
 inline const char* const obedient = R"(#!/usr/bin/env python3
 import base64, json, os, sys, time
@@ -64,7 +64,7 @@ if os.environ.get("LINGER"):
     time.sleep(1000)
 )";
 
-/// A stream executor on a loop of its own, with items that have names.
+/// Stream executor on a loop of its own, with named items.
 struct StreamBench {
   explicit StreamBench(const std::string& program = obedient, unsigned at_once = 8)
       : concurrency(at_once) {
@@ -104,12 +104,13 @@ struct StreamBench {
   bool started(const RunId& run) {
     return wait([&] { return recorder.runs[run].pid != 0; });
   }
-  /// "exit 3", "answered", …; what it says after that is a mistake of the test.
+  /// Returns the end of a run: "exit 3", "answered", …. Events after the end are errors of the
+  /// test.
   std::string end_of(const RunId& run) {
     wait([&] { return recorder.runs[run].end.has_value(); });
     return recorder.runs[run].reason();
   }
-  /// Runs one to its end.
+  /// Runs an item to its end.
   std::string run(const RunId& run, const Item& item) {
     start(run, item);
     return end_of(run);
@@ -124,7 +125,7 @@ struct StreamBench {
   TempDir directory;
   ListConfig rule;
   unsigned concurrency;
-  std::optional<Duration> timeout;  ///< of items that wait; without: what it is for users
+  std::optional<Duration> timeout;  ///< of items that wait; nullopt: the default
   loop::Loop loop;
   RunRecorder recorder;
   std::unique_ptr<executor::RetiringStreams> retiring_streams;

@@ -1,4 +1,4 @@
-// `EXECUTOR [args…] --stream NAME`: what goes in and what comes out.
+// `EXECUTOR [args…] --stream NAME`: input and output.
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ using namespace w8y::test;
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-TEST_CASE("one process takes many items, several at a time") {
+TEST_CASE("one process runs many items, several at a time") {
   StreamBench bench;
   bench.start("A", "hold");
   bench.start("B", "hold");
@@ -25,11 +25,13 @@ TEST_CASE("one process takes many items, several at a time") {
   for (const char* run : {"A", "B", "C", "D"}) CHECK(bench.pid(run) == bench.recorder.started[0]);
 }
 
-TEST_CASE("it is called with --stream and the list's name, and gets each item as it is") {
+TEST_CASE(
+    "a stream process has --stream and the list name as arguments, and receives each item "
+    "complete") {
   StreamBench bench;
   bench.rule.args = {"-v"};
   bench.rule.prefix = "media:thumbs";
-  bench.rule.max_line = std::size_t{8} << 20;  // it sends back what it has read
+  bench.rule.max_line = std::size_t{8} << 20;  // the program returns its input
   auto items = difficult_items();
   items.emplace_back("a\0b", 3);
   items.emplace_back(std::size_t{1} << 20, 'y');
@@ -53,7 +55,8 @@ TEST_CASE("it is called with --stream and the list's name, and gets each item as
   CHECK(bench.recorder.started.size() == 1);
 }
 
-TEST_CASE("its environment has the list's variables, but none of a single run") {
+TEST_CASE(
+    "the environment of a stream process has variables of the list, but none of a single run") {
   StreamBench bench(R"(#!/bin/sh
 read line; id=${line#*'"id":"'}; id=${id%%'"'*}
 all=$(env | grep '^W8Y_\|^COLOUR\|^IT=' | sort | tr '\n' ' ')
@@ -65,7 +68,7 @@ cat >/dev/null)");
   CHECK(bench.result("A") == R"({"env":"COLOUR=blue W8Y_HOST=host-1 W8Y_LIST=work "})");
 }
 
-TEST_CASE("a temporary folder belongs to a process, and goes with it") {
+TEST_CASE("a temporary directory belongs to a process, and is removed with it") {
   StreamBench bench;
   bench.rule.child.edit().cwd = "temp";
   bench.rule.max_items = 2;
@@ -82,7 +85,7 @@ TEST_CASE("a temporary folder belongs to a process, and goes with it") {
   CHECK(bench.wait([&] { return !std::filesystem::exists(directories[2]); }));
 }
 
-TEST_CASE("lines go to the run that they name, and others are counted") {
+TEST_CASE("lines belong to the run that they name, and other lines are counted") {
   StreamBench bench;
   CHECK(bench.run("A", R"(say {"type":"progress","id":"ID","numerator":1,"denominator":2})") ==
         "answered");
@@ -100,11 +103,11 @@ TEST_CASE("lines go to the run that they name, and others are counted") {
           "answered");
   CHECK(bench.recorder.bad_lines == std::vector<std::string>{"bad JSON at byte 1: garbage", "no id",
                                                              "unknown id: nobody", "no id"});
-  // Of runs that are over: late, but no mistake.
+  // Lines of finished runs are late, but not invalid.
   bench.run("D", R"(say {"type":"progress","id":"A","numerator":2,"denominator":2})");
   bench.run("E", R"(say {"type":"complete","id":"A"})");
   CHECK(bench.recorder.bad_lines.size() == 4);
-  // It answers for itself, and then once more.
+  // The program completes its run twice.
   bench.run("F", R"(say {"type":"complete","id":"ID","error":"first"})");
   CHECK(bench.recorder.runs["F"].end->complete->error == "first");
   CHECK(bench.recorder.runs["F"].bad_lines() == std::vector<std::string>{"a second complete"});
@@ -115,7 +118,7 @@ TEST_CASE("lines go to the run that they name, and others are counted") {
   CHECK_FALSE(bench.recorder.over[0].early);
 }
 
-TEST_CASE("a line that is too long is passed over; one that would have been the answer fails") {
+TEST_CASE("a line that is too long is skipped, and a run whose complete line is too long fails") {
   StreamBench bench;
   bench.rule.max_line = 100;
   const std::string tail = std::string(5000, 'x');
@@ -124,12 +127,12 @@ TEST_CASE("a line that is too long is passed over; one that would have been the 
   CHECK(bench.run("B", R"(say {"type":"update","id":"ID","data":")" + tail) == "answered");
   CHECK(bench.recorder.runs["B"].bad_lines() == std::vector<std::string>{"longer than 100B"});
   CHECK_FALSE(bench.recorder.runs["B"].end->complete->error);
-  CHECK(bench.run("C", tail) == "answered");  // it sends it back
+  CHECK(bench.run("C", tail) == "answered");  // the program returns it
   CHECK(bench.recorder.runs["C"].end->complete->error == "its complete line is longer than 100B");
   CHECK(bench.recorder.bad_lines.size() == 1);
 }
 
-TEST_CASE("what it logs belongs to the run that is open, if there is one alone") {
+TEST_CASE("log output of a process belongs to its only open run, or to none") {
   StreamBench bench;
   CHECK(bench.run("A", "log one error") == "answered");
   CHECK(bench.recorder.runs["A"].log == std::vector<std::string>{"one error"});
@@ -142,7 +145,7 @@ TEST_CASE("what it logs belongs to the run that is open, if there is one alone")
   CHECK(bench.recorder.runs["B"].log.empty());
 }
 
-TEST_CASE("several processes share the list's concurrency") {
+TEST_CASE("several processes share the concurrency of the list") {
   StreamBench bench;
   bench.rule.processes = 3;
   bench.rule.concurrency = 6;
@@ -158,7 +161,7 @@ TEST_CASE("several processes share the list's concurrency") {
   for (const auto& [pid, runs] : open) CHECK(runs == 2);
 }
 
-TEST_CASE("how many runs it takes at once") {
+TEST_CASE("the capacity depends on processes, concurrency and capabilities") {
   StreamBench bench(obedient, 2);
   const auto capacity = [&](unsigned processes, unsigned runs) {
     bench.rule.processes = processes;

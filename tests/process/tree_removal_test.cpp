@@ -1,4 +1,4 @@
-// What a run leaves in its folder is removed, whatever it is, with little.
+// Removal of directories that runs leave, with any content and few resources.
 #include "process/tree_removal.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int levels = 60'000;
 
-/// A folder in a folder, and so on: longer than any path.
+/// Creates nested directories, deeper than any path is long.
 void make_nest(const std::string& directory, int depth) {
   process::Fd at(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int i = 0; i < depth; ++i) {
@@ -36,7 +36,7 @@ void make_nest(const std::string& directory, int depth) {
   }
 }
 
-/// While it lives, this process can open no more than a few descriptors.
+/// Limits this process to at most eight further descriptors while it exists.
 struct FewDescriptors {
   FewDescriptors() {
     getrlimit(RLIMIT_NOFILE, &before);
@@ -60,8 +60,8 @@ struct Watched {
 
 }  // namespace
 
-TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded time") {
-  // In memory where that can be had: on a disk, so many folders take their time to be made.
+TEST_CASE("a deep tree is removed with few descriptors, in steps of limited time") {
+  // In memory if possible, since creating this many directories on a disk is slow.
   const std::string place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
   const TempDir directory(place);
   const std::string path = directory / "nest";
@@ -81,11 +81,11 @@ TEST_CASE("a deep nest is removed with a few descriptors, in pieces of a bounded
   }
   CHECK(result == Left::gone);
   CHECK(pieces > 1);
-  CHECK(longest < 2s);  // of a busy machine
+  CHECK(longest < 2s);  // limit for a busy machine
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a wide folder too, and one of everything") {
+TEST_CASE("a wide tree with files of each type is removed") {
   const TempDir directory;
   const std::string path = directory.path() + "/wide";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
@@ -107,12 +107,12 @@ TEST_CASE("a wide folder too, and one of everything") {
   CHECK(directory.read("precious") == "keep me");
 }
 
-TEST_CASE("folders that their owner closed to himself are opened again") {
+TEST_CASE("directories closed to their owner are opened and removed") {
   const TempDir directory;
   const std::string path = directory.path() + "/closed";
   std::filesystem::create_directories(path + "/a/b/c");
   const bool as_root = is_root();
-  if (as_root) {  // who may do everything: so as somebody else
+  if (as_root) {  // root may access everything, so the test acts as another user
     for (const char* name : {"", "/a", "/a/b", "/a/b/c"})
       REQUIRE(chown((path + name).c_str(), 61234, 61234) == 0);
     REQUIRE(chmod(directory.path().c_str(), 0777) == 0);
@@ -123,11 +123,11 @@ TEST_CASE("folders that their owner closed to himself are opened again") {
   process::TreeRemoval removal(path);
   CHECK(removal.go_on(10s) == Left::gone);
   if (as_root) REQUIRE(seteuid(0) == 0);
-  if (as_root) prctl(PR_SET_DUMPABLE, 1);  // as it was before
+  if (as_root) prctl(PR_SET_DUMPABLE, 1);  // as before the test
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("a directory of another user that a run moved into its own is left alone") {
+TEST_CASE("a directory of another user that a run moved into its own is kept") {
   if (!is_root()) {
     MESSAGE("needs root, to have files of several users: skipped");
     return;
@@ -141,7 +141,7 @@ TEST_CASE("a directory of another user that a run moved into its own is left alo
     REQUIRE(chown((path + name).c_str(), runs_user, runs_user) == 0);
   for (const char* name : {"/mine/deep/moved", "/mine/deep/moved/inner", "/taken"})
     REQUIRE(chown((path + name).c_str(), 61235, 61235) == 0);
-  // Files and empty directories of others, in directories of its own, the run could remove itself.
+  // The run itself could remove files and empty directories of others in its own directories.
   directory.file("run/mine/file", "x");
   directory.file("run/mine/deep/moved/precious", "keep me");
   directory.file("run/taken/precious", "keep me");
@@ -157,17 +157,17 @@ TEST_CASE("a directory of another user that a run moved into its own is left alo
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
     if (entry.path().filename() == "precious") ++kept;
   CHECK(kept == 2);
-  // Neither is the whole of another user's directory that was put in the place of the run's.
+  // A directory of another user in place of the run's own directory is kept as a whole.
   REQUIRE(chown(path.c_str(), 61235, 61235) == 0);
   CHECK(removal.go_on(1s) == Left::stays);
-  // Root's own runs have no such limit.
+  // Runs as root have no such restriction.
   process::TreeRemoval of_root(path);
   result = Left::more;
   while (result == Left::more) result = of_root.go_on(1s);
   CHECK(result == Left::gone);
 }
 
-TEST_CASE("another folder of the name is not touched") {
+TEST_CASE("another directory with the same name is kept") {
   const TempDir directory;
   const std::string path = directory.path() + "/one";
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
@@ -182,7 +182,8 @@ TEST_CASE("another folder of the name is not touched") {
   CHECK(std::filesystem::exists(directory.path() + "/aside"));
 }
 
-TEST_CASE("what stays is said once, tried again, and said when it is gone after all") {
+TEST_CASE(
+    "a directory that cannot be removed is reported once, retried, and reported when removed") {
   if (!is_root()) {
     MESSAGE("needs root, to mount something: skipped");
     return;
@@ -196,7 +197,7 @@ TEST_CASE("what stays is said once, tried again, and said when it is gone after 
   watched.directories.remove(path);
   CHECK(turn_until(loop, [&] { return watched.said.size() == 1; }));
   CHECK(watched.said.at(0).starts_with(path + ": "));
-  // Another's folder is not kept waiting by it.
+  // The removal of another directory does not wait for it.
   const std::string other = directory.path() + "/other";
   std::filesystem::create_directories(other + "/x/y");
   watched.directories.remove(other);

@@ -17,7 +17,7 @@ using namespace w8y::test;
 namespace watch_test {
 namespace {
 
-/// A pipe with something to read in it.
+/// Pipe with one byte to read.
 struct FullPipe {
   FullPipe() {
     std::array<int, 2> ends{};
@@ -32,7 +32,7 @@ struct FullPipe {
 
 }  // namespace
 
-TEST_CASE("a turn in which a timer was due does not wait for more") {
+TEST_CASE("a loop iteration with a due timer does not wait") {
   loop::Loop loop;
   bool late = false;
   bool over = false;
@@ -45,11 +45,11 @@ TEST_CASE("a turn in which a timer was due does not wait for more") {
   CHECK_FALSE(late);
 }
 
-TEST_CASE("a turn in which libuv has called back does not wait for more") {
+TEST_CASE("a loop iteration with a libuv callback does not wait") {
   loop::Loop loop;
   bool woken = false;
   loop::AsyncWakeup wake(loop, [&] { woken = true; });
-  wake.wake();  // before libuv has had its first turn
+  wake.wake();  // before the first iteration of libuv
   bool late = false;
   Timer far(loop.timers());
   far.set(loop.now() + std::chrono::seconds(20), [&] { late = true; });
@@ -57,7 +57,7 @@ TEST_CASE("a turn in which libuv has called back does not wait for more") {
   CHECK_FALSE(late);
 }
 
-TEST_CASE("a watch may destroy itself and others that are ready in the same turn") {
+TEST_CASE("a watch may destroy itself and others that are ready in the same iteration") {
   loop::Loop loop;
   std::array<FullPipe, 3> pipes;
   std::array<std::unique_ptr<loop::Watch>, 3> watches;
@@ -73,7 +73,7 @@ TEST_CASE("a watch may destroy itself and others that are ready in the same turn
   CHECK(called == 1);
 }
 
-TEST_CASE("a watch is told what it wants, a hang-up too") {
+TEST_CASE("a watch is notified of requested events, including a hang-up") {
   loop::Loop loop;
   FullPipe pipe;
   int readable = 0;
@@ -102,7 +102,7 @@ TEST_CASE("a watch is told what it wants, a hang-up too") {
   CHECK(turn_until(loop, [&] { return readable == 2; }));
 }
 
-TEST_CASE("a file can't be watched, and that is said") {
+TEST_CASE("watching a regular file is an error") {
   loop::Loop loop;
   const TempDir directory;
   const process::Fd file(open(directory.file("x", "x").c_str(), O_RDONLY | O_CLOEXEC));

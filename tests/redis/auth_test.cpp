@@ -24,7 +24,7 @@ void write(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the password is given in the handshake") {
+TEST_CASE("the password is sent in the handshake") {
   RedisServer server({.password = "p@ss w/rd"});
   loop::Loop loop;
   Client right(loop, options_for(with_login(server, ":p%40ss%20w%2Frd")));
@@ -44,14 +44,14 @@ TEST_CASE("the password is given in the handshake") {
   CHECK(ask(loop, right, {"GET", "k"}) == "v");
 }
 
-TEST_CASE("a password where none is wanted is refused, and says so") {
+TEST_CASE("a password that the server does not need is refused with a reason") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(with_login(server, ":needless")));
   CHECK(has(ask(loop, client, {"PING"}), "without any password configured"));
 }
 
-TEST_CASE("users of the ACL, also one who may do almost nothing") {
+TEST_CASE("users of the ACL can log in, including one with few permissions") {
   RedisServer server({.config = {"user bob on >secret ~* &* +@all", "user eve on >secret ~e:* +get",
                                  "user any on nopass ~* +@all"}});
   loop::Loop loop;
@@ -71,7 +71,7 @@ TEST_CASE("users of the ACL, also one who may do almost nothing") {
   CHECK(has(ask(loop, nobody, {"PING"}), "WRONGPASS"));
 }
 
-TEST_CASE("the database is selected on each connection, or the connection doesn't count") {
+TEST_CASE("the database is selected on each connection, or the connection fails") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url() + "?db=5"));
@@ -87,7 +87,7 @@ TEST_CASE("the database is selected on each connection, or the connection doesn'
   CHECK(server.ask({"GET", "k"}) == "(nil)");
 }
 
-TEST_CASE("the password file is read at each connect") {
+TEST_CASE("the password file is read for each connection") {
   RedisServer server({.password = "first"});
   const std::string file = server.dir() / "password";
   loop::Loop loop;
@@ -106,7 +106,7 @@ TEST_CASE("the password file is read at each connect") {
   client.reconnect_now();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 
-  // Changed while connected: the next connection takes the new one.
+  // The password changes while the client is connected: the next connection uses the new one.
   server.ask({"CONFIG", "SET", "requirepass", "second"});
   write(file, "second\r\n");
   CHECK(ask(loop, client, {"PING"}) == "PONG");

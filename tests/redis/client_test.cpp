@@ -19,8 +19,8 @@ using redis::Client;
 namespace client_test {
 namespace {
 
-/// How often the server has read something, without what asking this costs: a read for the
-/// question and one for the end of that connection.
+/// Returns how often the server has read data, without the reads of this function: one for the
+/// query and one for the end of its connection.
 long long reads(const RedisServer& server) {
   static long long asked = 0;
   return server.info("total_reads_processed") - 2 * asked++;
@@ -28,7 +28,7 @@ long long reads(const RedisServer& server) {
 
 }  // namespace
 
-TEST_CASE("calls made before the connection is there wait for it and are answered in order") {
+TEST_CASE("calls made before the connection exists wait for it and get their replies in order") {
   RedisServer server({.tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url(), server.tcp_url() + "/3",
                                  "redis://localhost:" + std::to_string(server.port())}) {
@@ -52,7 +52,7 @@ TEST_CASE("calls made before the connection is there wait for it and are answere
   }
 }
 
-TEST_CASE("all calls of a turn leave in one write") {
+TEST_CASE("all calls of one loop iteration are sent in one write") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -65,7 +65,7 @@ TEST_CASE("all calls of a turn leave in one write") {
   CHECK(reads(server) - before == 1);
 }
 
-TEST_CASE("on the first connect, the calls leave with the handshake") {
+TEST_CASE("calls before the first connection are sent together with the handshake") {
   RedisServer server;
   const long long before = reads(server);
   loop::Loop loop;
@@ -76,7 +76,7 @@ TEST_CASE("on the first connect, the calls leave with the handshake") {
   CHECK(reads(server) - before == 1);
 }
 
-TEST_CASE("bytes are bytes, and big values pass both ways") {
+TEST_CASE("values may be any bytes, and large values pass in both directions") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -93,7 +93,7 @@ TEST_CASE("bytes are bytes, and big values pass both ways") {
   CHECK(ask(loop, client, {"GET", "big"}) == big);
 }
 
-TEST_CASE("a command that can never be sent is answered so, and costs no connection") {
+TEST_CASE("a command that is too large fails, and the connection remains") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -118,11 +118,11 @@ TEST_CASE("a command that can never be sent is answered so, and costs no connect
   CHECK(server.ask({"EXISTS", "k"}) == "0");
 }
 
-TEST_CASE("who has asked for more than can be read is told so, and nobody else") {
+TEST_CASE("a reply that is too large fails its own call with that error, and later calls as lost") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
-  options.command_timeout = 60s;  // so much takes its time, and more of it with sanitizers
+  options.command_timeout = 60s;  // this much data takes time, especially with sanitizers
   Client client(loop, options);
   server.ask({"SETRANGE", "k", std::to_string(130 << 20), "x"});
   CHECK(ask(loop, client, {"PING"}) == "PONG");
@@ -135,11 +135,11 @@ TEST_CASE("who has asked for more than can be read is told so, and nobody else")
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }
 
-TEST_CASE("100,000 calls in one turn, small and not so small") {
+TEST_CASE("100,000 calls in one loop iteration, short and longer ones, all get their replies") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
-  options.command_timeout = 60s;  // so much takes its time, and more of it with sanitizers
+  options.command_timeout = 60s;  // this much data takes time, especially with sanitizers
   Client client(loop, options);
   int wrong = 0;
   int answered = 0;
@@ -153,7 +153,7 @@ TEST_CASE("100,000 calls in one turn, small and not so small") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a callback may call again, and callbacks may be left out") {
+TEST_CASE("a callback may make another call, and callbacks may be omitted") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -169,7 +169,7 @@ TEST_CASE("a callback may call again, and callbacks may be left out") {
   CHECK(ask(loop, client, {"GET", "silent"}) == "100");
 }
 
-TEST_CASE("MULTI and EXEC are just calls") {
+TEST_CASE("MULTI and EXEC are ordinary calls") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -186,7 +186,7 @@ TEST_CASE("MULTI and EXEC are just calls") {
   CHECK(counted == "1 11 ");
 }
 
-TEST_CASE("destroying the client answers nobody") {
+TEST_CASE("destroying the client calls no callbacks") {
   RedisServer server;
   loop::Loop loop;
   Answers answers;
@@ -198,14 +198,14 @@ TEST_CASE("destroying the client answers nobody") {
   CHECK(ask(loop, *client, {"PING"}) == "PONG");
   server.pause();
   client->call({"PING"}, answers.take());
-  loop.iterate(false);  // it is written here
+  loop.iterate(false);  // written to the socket here
   client.reset();
   server.resume();
   turn_for(loop, 20ms);
   CHECK(answers.all.empty());
 }
 
-TEST_CASE("a listener may come and go while listeners are told") {
+TEST_CASE("a listener may be added or removed while listeners are notified") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -223,7 +223,7 @@ TEST_CASE("a listener may come and go while listeners are told") {
   CHECK(victim == nullptr);
 }
 
-TEST_CASE("what the server is") {
+TEST_CASE("properties of the server are read from INFO") {
   RedisServer server({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -244,7 +244,7 @@ TEST_CASE("what the server is") {
   CHECK(turn_until(loop, [&] { return asked; }));
 }
 
-TEST_CASE("the sentence of what is guaranteed goes with what the server is") {
+TEST_CASE("the guarantee text depends on the properties of the server") {
   const auto says = [](const std::string& more) {
     const auto info = redis::parse_server_info("redis_version:7.0.15\nrole:master\n" + more);
     const std::string sentence = redis::guarantee(info);
@@ -279,7 +279,7 @@ TEST_CASE("replicas without min-replicas-to-write are a weakness") {
   CHECK(redis::weaknesses({}, "h", false).empty());
 }
 
-TEST_CASE("an old server gets one clear sentence") {
+TEST_CASE("an old server is refused with a clear text") {
   const auto info = redis::parse_server_info(
       "# Server\r\nredis_version:5.0.14\r\nredis_mode:cluster\r\n\r\nrole:slave\r\nbroken");
   CHECK(info.mode == "cluster");

@@ -35,7 +35,7 @@ long long ms(Duration time) {
 
 }  // namespace
 
-TEST_CASE("a cluster that nobody can ask is trouble, not an error") {
+TEST_CASE("a cluster that cannot be reached is a connection error, not an exception") {
   loop::Loop loop;
   const std::string port = std::to_string(free_port());
   const std::string url = "redis+cluster://127.0.0.1:" + port;
@@ -56,13 +56,13 @@ TEST_CASE("a cluster that nobody can ask is trouble, not an error") {
   CHECK(has(ask(loop, other, {"GET", "k"}), "cluster support disabled"));
 }
 
-TEST_CASE("a cluster: every command goes where its key is") {
+TEST_CASE("cluster: each command is sent to the node of its key") {
   Cluster cluster;
   loop::Loop loop;
   Client client(loop, options_for(cluster.url()));
   Ups ups(client);
 
-  // Called before anything is known.
+  // Called before the hash slots are known.
   Answers early;
   for (const char* key : {"a", "b", "c"}) client.call({"SET", key, key}, early.take());
   CHECK(turn_until(loop, [&] { return early.all.size() == 3; }));
@@ -77,7 +77,7 @@ TEST_CASE("a cluster: every command goes where its key is") {
   }
   CHECK(client.commands_sent() >= 6);
 
-  // Scripts, keyless commands, and errors that are the caller's.
+  // Scripts, commands without keys, and errors of the caller.
   CHECK(run(loop, client, append, {"{s}k"}, {"x"}) == "x");
   CHECK(run(loop, client, append, {"{s}k"}, {"y"}) == "xy");
   CHECK(ask(loop, client, {"PING"}) == "PONG");
@@ -85,7 +85,7 @@ TEST_CASE("a cluster: every command goes where its key is") {
   CHECK(has(ask(loop, client, {"MGET", "a", "b"}), "CROSSSLOT"));
   CHECK(ask(loop, client, {"EVAL", "return 7", "0"}) == "7");
 
-  // Transactions go to one node as a whole, with what was watched.
+  // Transactions are sent to one node as a whole, with their WATCH commands.
   redis::SyncClient sync(loop, options_for(cluster.url()));
   const auto replies = sync.pipeline({{"MULTI"},
                                       {"SET", "{t}1", "1"},
@@ -99,7 +99,7 @@ TEST_CASE("a cluster: every command goes where its key is") {
   CHECK(replies.at(5).text == "b");
   CHECK(replies.at(6).text == "2");
 
-  // A subscriber hears of what is published at any node.
+  // A subscriber receives messages published at any node.
   redis::Subscriber subscriber(loop, options_for(cluster.url({2, 1})));
   std::vector<std::string> heard;
   const auto channel = subscriber.subscribe(
@@ -113,7 +113,7 @@ TEST_CASE("a cluster: every command goes where its key is") {
   CHECK(ups.downs.empty());
 }
 
-TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
+TEST_CASE("cluster: a moving hash slot with ASK, TRYAGAIN and MOVED causes no error") {
   Cluster cluster;
   loop::Loop loop;
   Client client(loop, options_for(cluster.url()));
@@ -126,14 +126,14 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
 
   cluster.start_move(slot, from, to);
   CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");
-  CHECK(ask(loop, client, {"SET", "{m}new", "n"}) == "OK");  // not here any more: ASK
+  CHECK(ask(loop, client, {"SET", "{m}new", "n"}) == "OK");  // no longer at this node: ASK
   CHECK(cluster.nodes[from]->ask({"CLUSTER", "COUNTKEYSINSLOT", slot}) == "2");
   cluster.move_key("{m}1", from, to);
-  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");  // there
-  CHECK(ask(loop, client, {"GET", "{m}2"}) == "2");  // here
+  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");  // at the new node
+  CHECK(ask(loop, client, {"GET", "{m}2"}) == "2");  // at the old node
   CHECK(run(loop, client, append, {"{m}1"}, {"x"}) == "1x");
   CHECK(run(loop, client, append, {"{m}1"}, {"y"}) == "1xy");
-  // One of them is there already, and one is not.
+  // One of the keys has moved already, and the other has not.
   Answers both;
   client.call({"MGET", "{m}1", "{m}2"}, both.take());
   client.call({"SET", "{m}2", "later"}, both.take());
@@ -145,7 +145,7 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
   CHECK(ask(loop, client, {"GET", "{m}2"}) == "later");
   CHECK(cluster.owner_of("{m}1") == to);
 
-  // Back, at once: calls on their way keep their order.
+  // Moves the hash slot back at once: calls in flight keep their order.
   Answers answers;
   std::string expected;
   for (int round = 0; round < 20; ++round) {
@@ -166,7 +166,7 @@ TEST_CASE("a slot that moves: ASK, TRYAGAIN, MOVED, and nobody notices") {
   CHECK(ups.downs.empty());
 }
 
-TEST_CASE("keys that stay on their way for longer than command_timeout are the caller's trouble") {
+TEST_CASE("cluster: keys that move for longer than command_timeout are an error for the caller") {
   Cluster cluster;
   loop::Loop loop;
   auto options = options_for(cluster.url());
@@ -184,7 +184,7 @@ TEST_CASE("keys that stay on their way for longer than command_timeout are the c
   CHECK(client.connected());
 }
 
-TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanwhile") {
+TEST_CASE("cluster: a dead primary is replaced, and other nodes are used meanwhile") {
   Cluster cluster({.replicas = true});
   loop::Loop loop;
   Client client(loop, options_for(cluster.url({0})));
@@ -193,7 +193,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
   int heard = 0;
   const auto channel =
       subscriber.subscribe("c", [&](std::string_view, std::string_view) { ++heard; });
-  // A key of each third.
+  // One key for each third of the hash slots.
   std::vector<std::string> keys(3);
   for (int i = 0; keys[0].empty() || keys[1].empty() || keys[2].empty(); ++i)
     keys[redis::slot_of("k" + std::to_string(i)) / 5462U] = "k" + std::to_string(i);
@@ -210,7 +210,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   const auto away = ms(loop.now() - killed);
   CHECK(away < 30'000);
-  // The two that stayed say CLUSTERDOWN until they have heard of the third.
+  // The other two nodes return CLUSTERDOWN until they have learned of the new primary.
   for (const auto& key : keys)
     CHECK(turn_until(loop, [&] { return ask(loop, client, {"GET", key}) == "1"; }));
   CHECK(turn_until(loop, [&] {
@@ -222,7 +222,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
                            << " reasons, first: " << ups.downs.front());
   CHECK(ups.ups == 2);
 
-  // All of it goes and comes back.
+  // All nodes stop and start again.
   for (const auto& node : cluster.nodes) node->kill();
   CHECK(turn_until(loop, [&] { return !client.connected(); }));
   for (const auto& node : cluster.nodes) node->start();
@@ -230,7 +230,7 @@ TEST_CASE("a cluster's primary that dies is replaced, and the others go on meanw
   CHECK(ask(loop, client, {"SET", keys[1], "2"}) == "OK");
 }
 
-TEST_CASE("a cluster with a password, and one that is not there yet") {
+TEST_CASE("cluster: a password is sent to each node, and a cluster that starts later is found") {
   Cluster cluster({.password = "secret"});
   loop::Loop loop;
   auto options = options_for(cluster.url());
@@ -240,7 +240,7 @@ TEST_CASE("a cluster with a password, and one that is not there yet") {
   Client client(loop, options);
   CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
 
-  // A slot that nobody serves.
+  // A hash slot that no node serves.
   const std::size_t owner = cluster.owner_of("k");
   Ups ups(client);
   cluster.nodes[owner]->ask({"CLUSTER", "DELSLOTS", cluster.slot_of("k")});

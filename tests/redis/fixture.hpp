@@ -1,4 +1,4 @@
-// What the tests of the client share: a server, a loop, and answers to look at.
+// Helpers of the client tests: a server, a loop, and recorded replies.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace w8y::test {
 
 using namespace std::chrono_literals;
 
-/// Keeps the answers to calls, as text: "OK", "(nil)", "not_sent: …", "lost: …".
+/// Records the replies to calls as text: "OK", "(nil)", "not_sent: …", "lost: …".
 struct Answers {
   std::vector<std::string> all;
 
@@ -40,7 +40,7 @@ struct Ups : redis::Client::Listener {
   void on_down(const std::string& why) override { downs.push_back(why); }
 };
 
-/// The answer to one call, waited for.
+/// Waits for the reply to one call, and returns it.
 inline std::string ask(loop::Loop& loop, redis::Client& client, const redis::Command& command) {
   Answers answers;
   client.call(command, answers.take());

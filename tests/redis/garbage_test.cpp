@@ -1,4 +1,4 @@
-// A peer that is no Redis: what comes from outside must never hurt more than one connection.
+// Peers that are not Redis: their data must not affect more than one connection.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,7 +21,7 @@ using redis::Client;
 namespace garbage_test {
 namespace {
 
-/// Accepts connections and says the same to each of them, then hangs up if it should.
+/// Peer that sends the same bytes on each connection, and may then close it.
 class Peer {
  public:
   Peer(loop::Loop& loop, std::string says, bool hang_up = false)
@@ -76,13 +76,13 @@ std::string first_error(const std::string& says, bool hang_up = false) {
   Client client(loop, options);
   const std::string answer = ask(loop, client, {"PING"});
   CHECK_FALSE(has(answer, "(unanswered)"));
-  CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));  // it tries again
+  CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));  // it reconnects
   return answer;
 }
 
 }  // namespace
 
-TEST_CASE("garbage instead of a handshake") {
+TEST_CASE("invalid bytes instead of a handshake fail the connection") {
   CHECK(has(first_error("HTTP/1.1 400 Bad Request\r\n\r\n"), "the answer can't be read"));
   CHECK(has(first_error(std::string(100, '\0')), "the answer can't be read"));
   CHECK(has(first_error("*2147483647\r\n"), "the answer can't be read"));
@@ -93,14 +93,14 @@ TEST_CASE("garbage instead of a handshake") {
   CHECK(has(first_error("$100\r\nhalf a reply"), "no answer in time"));
 }
 
-TEST_CASE("garbage behind a good handshake") {
+TEST_CASE("invalid bytes after a handshake fail the connection") {
   CHECK(has(first_error("+PONG\r\n?!\r\n"), "lost: "));
   CHECK(has(first_error("+PONG\r\n$100\r\nhalf a reply"), "no answer within 200 ms"));
   CHECK(has(first_error("+PONG\r\n", true), "unix://"));
-  CHECK(has(first_error("+PONG\r\n+one\r\n+two\r\n"), "one"));  // and dropped for the second
+  CHECK(has(first_error("+PONG\r\n+one\r\n+two\r\n"), "one"));  // the second closes it
 }
 
-TEST_CASE("a reply that comes twice is not the next call's, and none behind it is believed") {
+TEST_CASE("a duplicate reply is not used for the next call, and neither are later replies") {
   loop::Loop loop;
   const std::string first = "*2\r\n$1\r\n1\r\n+one\r\n";
   Peer peer(loop, "+PONG\r\n" + first + first + "*2\r\n$1\r\n2\r\n+two\r\n");
@@ -117,14 +117,14 @@ TEST_CASE("a reply that comes twice is not the next call's, and none behind it i
   CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));
 }
 
-TEST_CASE("an endless reply is given up on") {
+TEST_CASE("an endless reply fails the connection") {
   loop::Loop loop;
   Peer peer(loop, "+PONG\r\n+" + std::string(100'000, 'a'));
   Client client(loop, options_for("unix://" + peer.path()));
   CHECK(has(ask(loop, client, {"PING"}), "without an end"));
 }
 
-TEST_CASE("a subscriber survives the same") {
+TEST_CASE("a subscriber reconnects after invalid bytes") {
   for (const char* says : {"garbage\r\n", "+PONG\r\n+PONG\r\n+PONG\r\n+PONG\r\n",
                            "+PONG\r\n*3\r\n$7\r\nmessage\r\n*0\r\n:1\r\n*0\r\n?",
                            "+PONG\r\n*1\r\n$9\r\nsubscribe\r\n*0\r\n*0\r\n*0\r\n", "+PONG\r\n"}) {

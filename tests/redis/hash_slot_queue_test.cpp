@@ -1,4 +1,4 @@
-// The order of calls to one slot: no server, no connection.
+// Order of calls to one hash slot, without a server or connection.
 #include "redis/hash_slot_queue.hpp"
 
 #include <doctest/doctest.h>
@@ -28,11 +28,11 @@ HashSlotQueue::Call call(const std::string& word) {
   return made;
 }
 
-/// Sends what may be sent to one of two nodes, and keeps what was sent.
+/// Sends calls to one of two nodes, and records them.
 struct Lane {
   StillClock clock;
   TimerQueue timers;
-  // Nodes are only told apart.
+  // Nodes are only compared by address.
   const ClusterNode& one = *reinterpret_cast<const ClusterNode*>(&clock);
   const ClusterNode& other = *reinterpret_cast<const ClusterNode*>(&timers);
   const ClusterNode* node = &one;
@@ -64,7 +64,7 @@ Resend again_after(ClusterCall& of, const std::string& error, Instant now = Inst
 
 }  // namespace
 
-TEST_CASE("lane: calls go out in their order, side by side, and then it is idle") {
+TEST_CASE("hash slot queue: calls are sent in order without waiting for replies, then it is idle") {
   Lane l;
   CHECK(l.lane.idle());
   l.add("a");
@@ -76,18 +76,19 @@ TEST_CASE("lane: calls go out in their order, side by side, and then it is idle"
   CHECK(l.lane.idle());
 }
 
-TEST_CASE("lane: what is sent again goes before what was called later") {
+TEST_CASE("hash slot queue: resent calls come before later calls") {
   Lane l;
   l.add("a");
   l.add("b");
   l.answer(0, Resend::immediately);
   l.add("c");
-  CHECK(l.sent == Words{"a", "b"});  // b is still out
+  CHECK(l.sent == Words{"a", "b"});  // b is still in flight
   l.answer(1, Resend::immediately);
   CHECK(l.sent == Words{"a", "b", "a", "b", "c"});
 }
 
-TEST_CASE("lane: another node gets nothing until all have come back from the first") {
+TEST_CASE(
+    "hash slot queue: another node gets no call before all replies of the first have arrived") {
   Lane l;
   l.add("a");
   l.node = &l.other;
@@ -97,7 +98,7 @@ TEST_CASE("lane: another node gets nothing until all have come back from the fir
   CHECK(l.sent == Words{"a", "b"});
 }
 
-TEST_CASE("lane: a pause before what is sent again slowly") {
+TEST_CASE("hash slot queue: a delayed resend is preceded by a pause") {
   Lane l;
   l.add("a");
   l.answer(0, Resend::delayed);
@@ -111,7 +112,7 @@ TEST_CASE("lane: a pause before what is sent again slowly") {
   CHECK(l.sent == Words{"a", "a", "b"});
 }
 
-TEST_CASE("lane: one that can't be sent is taken out") {
+TEST_CASE("hash slot queue: a call that cannot be sent is removed") {
   Lane l;
   l.lane.add(call("a"));
   REQUIRE(l.lane.next() != nullptr);
@@ -119,7 +120,7 @@ TEST_CASE("lane: one that can't be sent is taken out") {
   CHECK(l.lane.idle());
 }
 
-TEST_CASE("sent again: after MOVED and ASK five times, the third and later ones slowly") {
+TEST_CASE("resend: after MOVED and ASK at most five times, delayed from the third time on") {
   ClusterCall of = *call("GET");
   CHECK(again_after(of, "MOVED 1 there:2") == Resend::immediately);
   CHECK_FALSE(of.asked_for);
@@ -127,11 +128,11 @@ TEST_CASE("sent again: after MOVED and ASK five times, the third and later ones 
   REQUIRE(of.asked_for);
   CHECK(of.asked_for->host == "there");
   for (int i = 0; i < 3; ++i) CHECK(again_after(of, "MOVED 1 there:2") == Resend::delayed);
-  CHECK_FALSE(of.asked_for);  // it was for once
+  CHECK_FALSE(of.asked_for);  // valid once
   CHECK(again_after(of, "MOVED 1 there:2") == Resend::never);
 }
 
-TEST_CASE("sent again: after TRYAGAIN, as long as it has patience; never after other errors") {
+TEST_CASE("resend: after TRYAGAIN until the timeout, and never after other errors") {
   ClusterCall of = *call("MGET");
   for (int i = 0; i < 20; ++i) CHECK(again_after(of, "TRYAGAIN keys") == Resend::delayed);
   CHECK(again_after(of, "TRYAGAIN keys", Instant{3h}) == Resend::never);
@@ -140,7 +141,7 @@ TEST_CASE("sent again: after TRYAGAIN, as long as it has patience; never after o
         Resend::never);
 }
 
-TEST_CASE("sent again: never what belongs to one connection, or has no key") {
+TEST_CASE("resend: never for a call that depends on one connection or has no key") {
   ClusterCall transaction = *call("MULTI");
   transaction.parts.push_back({{"EXEC"}, {}});
   CHECK(again_after(transaction, "MOVED 1 there:2") == Resend::never);

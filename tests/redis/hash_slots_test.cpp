@@ -31,26 +31,26 @@ const HostPort asked{"me", 7000};
 
 }  // namespace
 
-TEST_CASE("slots are those of the cluster's specification") {
+TEST_CASE("hash slots match the specification of Redis Cluster") {
   CHECK(slot_of("123456789") == 0x31C3);
   CHECK(slot_of("") == 0);
   CHECK(slot_of("foo") == 12182);
   CHECK(slot_of("{user1000}.following") == slot_of("{user1000}.followers"));
-  CHECK(slot_of("foo{}{bar}") != slot_of("bar"));  // the first pair is empty: the whole key
+  CHECK(slot_of("foo{}{bar}") != slot_of("bar"));  // the first pair is empty: the whole key counts
   CHECK(slot_of("foo{{bar}}zap") == slot_of("{bar"));
   CHECK(slot_of("foo{bar}{zap}") == slot_of("bar"));
   CHECK(slot_of("foo{bar") != slot_of("bar"));
   CHECK(slot_of(std::string("{a\0b}c", 6)) == slot_of(std::string("a\0b", 3)));
 }
 
-TEST_CASE("prefixes whose keys share a slot") {
+TEST_CASE("prefixes with a hash tag put all keys into one hash slot") {
   for (const char* good : {"{work}", "{work}:", "a{b}c:", "{{a}", "{a}{}"})
     CHECK(has_hash_tag(good));
   for (const char* bad : {"", "work", "{work", "work}", "{}", "{}{a}", "}{"})
     CHECK_FALSE(has_hash_tag(bad));
 }
 
-TEST_CASE("the key of a command") {
+TEST_CASE("the key of a command is found") {
   CHECK(key_of({"GET", "k"}) == "k");
   CHECK(key_of({"PUBLISH", "channel", "text"}) == "channel");
   CHECK(key_of({"EVAL", "return 1", "2", "k", "l", "arg"}) == "k");
@@ -62,7 +62,7 @@ TEST_CASE("the key of a command") {
   CHECK(key_of({}) == std::nullopt);
 }
 
-TEST_CASE("CLUSTER SLOTS, with hosts that are left out") {
+TEST_CASE("CLUSTER SLOTS may omit hosts") {
   SlotMap map;
   const ReplyCopy reply =
       array({array({number(0), number(100), array({text(""), number(7000), text("id")}),
@@ -84,7 +84,7 @@ TEST_CASE("CLUSTER SLOTS, with hosts that are left out") {
   CHECK(*map.primary(199) == HostPort{"new", 1});
 }
 
-TEST_CASE("what is not a map of slots leaves the old one as it is") {
+TEST_CASE("an invalid hash slot map leaves the old one unchanged") {
   SlotMap map;
   map.set(5, asked);
   const ReplyCopy node = array({text("h"), number(1)});
@@ -100,7 +100,7 @@ TEST_CASE("what is not a map of slots leaves the old one as it is") {
   CHECK(SlotMap().any_served() == std::nullopt);
 }
 
-TEST_CASE("where MOVED and ASK send us") {
+TEST_CASE("MOVED and ASK contain the address of the other node") {
   CHECK(redirected_to("MOVED 3999 127.0.0.1:6381", asked) == HostPort{"127.0.0.1", 6381});
   CHECK(redirected_to("ASK 3999 ::1:6381", asked) == HostPort{"::1", 6381});
   CHECK(redirected_to("MOVED 3999 node.example:6381", asked) == HostPort{"node.example", 6381});

@@ -13,7 +13,7 @@ using namespace w8y::redis;
 namespace reader_test {
 namespace {
 
-/// Feeds as the connection does.
+/// Feeds bytes as the connection does.
 std::string drain(Reader& reader, std::string_view bytes) {
   std::string seen;
   while (!bytes.empty()) {
@@ -36,7 +36,7 @@ std::string nested(int arrays) {
 
 }  // namespace
 
-TEST_CASE("replies come whole, wherever the bytes are cut") {
+TEST_CASE("replies are complete, wherever the bytes are split") {
   const std::string bytes = "+OK\r\n$5\r\na\r\nb\n\r\n*2\r\n$-1\r\n*1\r\n:7\r\n-ERR x\r\n";
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     Reader reader;
@@ -47,13 +47,13 @@ TEST_CASE("replies come whole, wherever the bytes are cut") {
   }
 }
 
-TEST_CASE("arrays may be nested, up to a bound") {
+TEST_CASE("arrays may be nested up to a limit") {
   Reader reader;
   CHECK(drain(reader, nested(Reader::max_depth)) == "[1] ");
   CHECK(reader.problem().empty());
 }
 
-TEST_CASE("the accessors are total") {
+TEST_CASE("accessors are valid for each kind of reply") {
   Reader reader;
   reader.feed("*3\r\n:5\r\n$2\r\n42\r\n$3\r\nabc\r\n");
   const redisReply* owned = reader.next();
@@ -70,7 +70,7 @@ TEST_CASE("the accessors are total") {
   CHECK_FALSE(reply.is_error());
 }
 
-TEST_CASE("garbage is a problem, once and for all, and costs little") {
+TEST_CASE("invalid bytes are a permanent error, and cost little") {
   const auto problem = [](std::string_view bytes) {
     Reader reader(1U << 20);
     drain(reader, bytes);
@@ -93,8 +93,9 @@ TEST_CASE("garbage is a problem, once and for all, and costs little") {
   CHECK(problem("$2000000\r\n" + std::string(1'100'000, 'x')).find("1 MiB") != std::string::npos);
 }
 
-TEST_CASE("elements are counted over all arrays of a reply, and charged") {
-  // Few bytes each, and many times as much memory: nested, so that no array is large.
+TEST_CASE("elements of all arrays of a reply are counted, and count as memory") {
+  // Elements need few bytes, but much more memory. They are nested, so that no single array is
+  // large.
   std::string arrays = "*4096\r\n";
   for (int i = 0; i < 4096; ++i) {
     arrays += "*512\r\n";
@@ -108,7 +109,7 @@ TEST_CASE("elements are counted over all arrays of a reply, and charged") {
     Reader small(1U << 20);
     std::string bytes = "*" + std::to_string(elements) + "\r\n";
     for (int i = 0; i < elements; ++i) bytes += ":1\r\n";
-    // Twice: what was charged to a reply is not to the next.
+    // Twice, since the count of one reply must not include that of the previous one.
     drain(small, bytes);
     drain(small, bytes);
     return small.problem();
@@ -152,20 +153,20 @@ TEST_CASE("a reply is in memory twice while it arrives, and once when it is comp
     const std::size_t mebibyte = std::size_t{1} << 20;
     CHECK(most <= 2 * largest + 2 * mebibyte);
     CHECK(allocated() - before <= largest + largest / 4 + mebibyte);
-    // The buffer is there for the next reply.
+    // The buffer accepts the next reply.
     reader.feed("+OK\r\n");
     CHECK(Reply(reader.next()).text() == "OK");
   }
 }
 
-TEST_CASE("the beginning of the next reply is kept when the buffer of a large one is freed") {
+TEST_CASE("the start of the next reply is kept when the buffer of a large reply is freed") {
   Reader reader;
   const std::string large = "$3000000\r\n" + std::string(3'000'000, 'x') + "\r\n";
   CHECK(drain(reader, large + "*2\r\n:1\r\n$5\r\nab") == std::string(3'000'000, 'x') + " ");
   CHECK(drain(reader, "cde\r\n") == "[2] ");
 }
 
-TEST_CASE("error codes are the first word") {
+TEST_CASE("error codes are parsed from the start of the error") {
   CHECK(error_code("NOSCRIPT No matching script.") == ErrorCode::noscript);
   CHECK(error_code("WRONGPASS invalid username-password pair") == ErrorCode::noauth);
   CHECK(error_code("NOAUTH Authentication required.") == ErrorCode::noauth);

@@ -1,4 +1,4 @@
-// A server that answers that it can't take our commands: left, and found again.
+// Servers that refuse commands of w8y: the client disconnects, and reconnects later.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("errors that say that the server is of no use as it is") {
+TEST_CASE("errors of an unusable server are recognized") {
   CHECK(unfit("READONLY You can't write against a read only replica.") == ErrorCode::readonly);
   CHECK(unfit("READONLY You can't write against a read only replica. script: d8f2, on "
               "@user_script:3.") == ErrorCode::readonly);
@@ -46,12 +46,12 @@ TEST_CASE("errors that say that the server is of no use as it is") {
     CHECK(unfit(other) == ErrorCode::none);
 }
 
-TEST_CASE("a primary that becomes a replica is left, and taken again when it is the primary") {
+TEST_CASE("a primary that becomes a replica is left, and used again when it is the primary") {
   Pair pair;
   loop::Loop loop;
   Client client(loop, options_for(pair.replica.tcp_url()));
   Ups ups(client);
-  CHECK(ask(loop, client, {"PING"}) == "PONG");  // to read from a replica is nobody else's business
+  CHECK(ask(loop, client, {"PING"}) == "PONG");  // reading from a replica is allowed
   Answers answers;
   client.call({"GET", "k"}, answers.take());
   client.call({"SET", "k", "1"}, answers.take());
@@ -67,7 +67,7 @@ TEST_CASE("a primary that becomes a replica is left, and taken again when it is 
   CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
 }
 
-TEST_CASE("a lasting replica isn't connected to in a tight loop") {
+TEST_CASE("a permanent replica is not connected to in a tight loop") {
   Pair pair;
   loop::Loop loop;
   Client client(loop, options_for(pair.replica.tcp_url()));
@@ -83,13 +83,13 @@ TEST_CASE("a lasting replica isn't connected to in a tight loop") {
     client.call({"SET", "k", "1"});
     turn_for(loop, 10ms);
   }
-  // Pauses of 50, 100, 200, 400, 800, 1000 ms, each at least half of it.
+  // Pauses of 50, 100, 200, 400, 800 and 1,000 ms, each shortened to at least half by jitter.
   CHECK(pair.replica.info("total_connections_received") - before <= 8);
   CHECK(ups.ups == 1);
-  CHECK(ups.downs.size() <= 2);  // the answer, and the reason that lasts
+  CHECK(ups.downs.size() <= 2);  // the error reply, and the lasting reason
 }
 
-TEST_CASE("connections that are of use only for a moment aren't made in a tight loop") {
+TEST_CASE("connections that fail soon after the handshake are not made in a tight loop") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -109,7 +109,7 @@ TEST_CASE("connections that are of use only for a moment aren't made in a tight 
   CHECK(killed <= 8);
 }
 
-TEST_CASE("with a new password, the file is read again") {
+TEST_CASE("the password file is read again after a change of the password") {
   TempDir dir;
   RedisServer server({.config = {"user bob on >old ~* &* +@all"}, .password = "default's"});
   const auto write = [&](const char* password) {
@@ -124,7 +124,7 @@ TEST_CASE("with a new password, the file is read again") {
   CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
   CHECK(server.ask({"ACL", "SETUSER", "bob", ">new", "<old"}) == "OK");
   write("new");
-  client.call({"RESET"});  // who we are is forgotten, and the connection stands
+  client.call({"RESET"});  // logs out without closing the connection
   CHECK(has(ask(loop, client, {"GET", "k"}), "NOAUTH"));
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   CHECK(ask(loop, client, {"GET", "k"}) == "1");

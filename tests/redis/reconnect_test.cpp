@@ -10,7 +10,7 @@ using namespace w8y;
 using namespace w8y::test;
 using redis::Client;
 
-TEST_CASE("without a server, calls are answered not_sent, and never from inside call()") {
+TEST_CASE("calls without a server fail as not_sent, and never from inside call()") {
   TempDir dir;
   loop::Loop loop;
   Client client(loop, options_for("unix://" + (dir / "none.sock")));
@@ -29,10 +29,10 @@ TEST_CASE("without a server, calls are answered not_sent, and never from inside 
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
   turn_for(loop, 300ms);
-  CHECK(ups.downs.size() == 1);  // the same reason is told once
+  CHECK(ups.downs.size() == 1);  // the same reason is reported once
 }
 
-TEST_CASE("refused ports and names that don't exist are troubles, not errors") {
+TEST_CASE("refused ports and unknown names are connection errors, not exceptions") {
   RedisServer server({.tcp = true});
   const std::string url = server.tcp_url();
   server.kill();
@@ -49,7 +49,7 @@ TEST_CASE("refused ports and names that don't exist are troubles, not errors") {
   CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
 }
 
-TEST_CASE("what was sent when the server is killed is lost; then the client comes back by itself") {
+TEST_CASE("calls sent before the server is killed are lost, and the client reconnects") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}, .tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     INFO(url);
@@ -60,7 +60,7 @@ TEST_CASE("what was sent when the server is killed is lost; then the client come
     Answers answers;
     server.pause();
     client.call({"PING"}, answers.take());
-    loop.iterate(false);  // it is written here
+    loop.iterate(false);  // written to the socket here
     server.kill();
     client.call({"PING"}, answers.take());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
@@ -73,20 +73,20 @@ TEST_CASE("what was sent when the server is killed is lost; then the client come
     server.start();
     const Instant back = loop.now();
     CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-    CHECK(loop.now() - back < 10s);  // the pauses do not grow without end
+    CHECK(loop.now() - back < 10s);  // pauses have a maximum
     CHECK(ask(loop, client, {"GET", "kept"}) == "1");
     CHECK(client.error().empty());
   }
 }
 
-TEST_CASE("a call that wasn't sent when the connection broke is known not to be") {
+TEST_CASE("a call not sent before the connection broke fails as not_sent") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   server.pause();
   Answers answers;
-  const std::string big(4U << 20, 'x');  // more than a socket holds
+  const std::string big(4U << 20, 'x');  // more than a socket buffer holds
   client.call({"SET", "first", "1"}, answers.take());
   client.call({"SET", "big", big}, answers.take());
   client.call({"SET", "last", "1"}, answers.take());
@@ -98,22 +98,22 @@ TEST_CASE("a call that wasn't sent when the connection broke is known not to be"
   CHECK(has(answers.all[2], "not_sent"));
 }
 
-TEST_CASE("reconnect_now doesn't wait for the pause") {
+TEST_CASE("reconnect_now does not wait for the end of the pause") {
   RedisServer server;
   server.kill();
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
   Ups ups(client);
-  turn_for(loop, 1500ms);  // the pauses have grown
+  turn_for(loop, 1500ms);  // pauses have grown
   server.start();
   const long long before = server.info("total_connections_received");
   client.reconnect_now();
   for (int i = 0; i < 3; ++i) loop.iterate(false);
-  CHECK(server.info("total_connections_received") == before + 2);  // ours, and of who asks
+  CHECK(server.info("total_connections_received") == before + 2);  // client and query
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
 }
 
-TEST_CASE("a server that is slower than command_timeout loses the connection, not the client") {
+TEST_CASE("a reply slower than command_timeout ends the connection, and the client reconnects") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
@@ -135,7 +135,7 @@ TEST_CASE("a server that is slower than command_timeout loses the connection, no
   CHECK(ask(loop, client, {"PING"}) == "PONG");
 }
 
-TEST_CASE("calls that are answered in time never time out, however many there are in a row") {
+TEST_CASE("calls with timely replies never time out, however many follow each other") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
@@ -144,12 +144,12 @@ TEST_CASE("calls that are answered in time never time out, however many there ar
   Ups ups(client);
   const Instant end = loop.now() + 1s;
   while (loop.now() < end) CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
-  turn_for(loop, 600ms);  // nothing to do is no reason either
+  turn_for(loop, 600ms);  // idle time does not count
   CHECK(ask(loop, client, {"PING"}) == "PONG");
   CHECK(ups.downs.empty());
 }
 
-TEST_CASE("it was us who slept: the answer is there and counts") {
+TEST_CASE("a reply that arrived while the client was not running is used despite the timeout") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
@@ -168,7 +168,7 @@ TEST_CASE("it was us who slept: the answer is there and counts") {
   CHECK(answers.all[0] == "PONG");
 }
 
-TEST_CASE("a stopped server is noticed and waited for, by new connections too") {
+TEST_CASE("a stopped server is detected and waited for, even by a new connection") {
   RedisServer server({.tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     loop::Loop loop;
@@ -185,7 +185,7 @@ TEST_CASE("a stopped server is noticed and waited for, by new connections too") 
   }
 }
 
-TEST_CASE("a server that reads nothing isn't written to without end") {
+TEST_CASE("a server that reads nothing gets a limited amount of data") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -202,7 +202,7 @@ TEST_CASE("a server that reads nothing isn't written to without end") {
   CHECK(ask(loop, client, {"EXISTS", "k"}) == "0");
 }
 
-TEST_CASE("a server that kills our connection again and again") {
+TEST_CASE("a client whose connection is killed repeatedly reconnects each time") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -215,7 +215,7 @@ TEST_CASE("a server that kills our connection again and again") {
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }
 
-TEST_CASE("the last client that has room is told so") {
+TEST_CASE("a client in excess of maxclients fails with the reason") {
   RedisServer server({.config = {"maxclients 2"}});
   loop::Loop loop;
   Client one(loop, options_for(server.url()));
@@ -226,9 +226,9 @@ TEST_CASE("the last client that has room is told so") {
   CHECK(has(ask(loop, three, {"PING"}), "max number of clients"));
 }
 
-TEST_CASE("a server that is loading is waited for") {
+TEST_CASE("a client waits while the server is loading") {
   RedisServer server({.config = {"loading-process-events-interval-bytes 1024",
-                                 "key-load-delay 1000"}});  // µs for each key
+                                 "key-load-delay 1000"}});  // in µs per key
   server.ask({"CONFIG", "SET", "key-load-delay", "0"});
   server.ask({"DEBUG", "POPULATE", "2000"});
   server.ask({"SAVE"});
@@ -243,7 +243,7 @@ TEST_CASE("a server that is loading is waited for") {
   CHECK(ask(loop, client, {"DBSIZE"}) == "2000");
 }
 
-TEST_CASE("a script that never ends keeps new connections out until it is killed") {
+TEST_CASE("an endless script blocks new connections until it is killed") {
   RedisServer server({.config = {"busy-reply-threshold 50"}});
   loop::Loop loop;
   auto options = options_for(server.url());

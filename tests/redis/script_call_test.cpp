@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view no_hash = "0000000000000000000000000000000000000000";
 
-// The hash: printf '%s' TEXT | sha1sum
+// Hash: printf '%s' TEXT | sha1sum
 const redis::Script echo{"test", "return {ARGV[3], KEYS[1]..':'..ARGV[1]..':'..ARGV[2]}",
                          "fcbdfb08d41ca88a6e69a49052d58221211968f7"};
 
@@ -29,7 +29,7 @@ std::string run_echo(loop::Loop& loop, Client& client) {
 
 }  // namespace
 
-TEST_CASE("a script is sent once per connection, then by its hash") {
+TEST_CASE("a script is sent once per connection, then called by its hash") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -50,8 +50,7 @@ TEST_CASE("a script is sent once per connection, then by its hash") {
   CHECK(server.calls("eval") == 2);
 }
 
-TEST_CASE(
-    "who lives for a call asks for a script by its hash, and sends it where it is not known") {
+TEST_CASE("a short-lived client calls a script by its hash, and sends it if it is unknown") {
   RedisServer server;
   auto options = options_for(server.url());
   options.scripts_are_known = true;
@@ -64,10 +63,10 @@ TEST_CASE(
     CHECK(answers.all.front() == "k:a:" + std::to_string(life));
   }
   CHECK(server.calls("eval") == 1);
-  CHECK(server.calls("evalsha") == 3);  // the first was not known
+  CHECK(server.calls("evalsha") == 3);  // the first one was unknown
 }
 
-TEST_CASE("after SCRIPT FLUSH the script is sent again, and nobody notices") {
+TEST_CASE("a script is sent again after SCRIPT FLUSH, without an error for the caller") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -84,7 +83,7 @@ TEST_CASE("after SCRIPT FLUSH the script is sent again, and nobody notices") {
   CHECK(answers.all.back() == "k:c:1");
 }
 
-TEST_CASE("a script's own error, a forbidden script, and no connection are answers like others") {
+TEST_CASE("script errors, missing permissions and lost connections are replies like others") {
   RedisServer server({.config = {"user plain on >p ~* +@all -@scripting"}});
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -110,7 +109,7 @@ TEST_CASE("a script's own error, a forbidden script, and no connection are answe
   CHECK(has(answers.all[2], "not_sent"));
 }
 
-TEST_CASE("a reply that is another call's is not believed, nor what comes behind it") {
+TEST_CASE("a reply of another call is not used, and neither are later replies") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
@@ -135,7 +134,7 @@ TEST_CASE("a reply that is another call's is not believed, nor what comes behind
   }
 }
 
-TEST_CASE("a script may have no reply, or an error for one") {
+TEST_CASE("the reply of a script may be nil or an error") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));

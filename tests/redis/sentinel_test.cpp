@@ -20,7 +20,7 @@ bool is_at(loop::Loop& loop, Client& client, const RedisServer& server) {
              "\ntcp_port:" + std::to_string(server.port()) + "\r");
 }
 
-/// The answer to a SET that is tried until it is taken.
+/// Repeats a SET until it succeeds. Returns whether it did.
 bool writes_again(loop::Loop& loop, Client& client) {
   std::string answer;
   return turn_until(loop, [&] {
@@ -30,7 +30,7 @@ bool writes_again(loop::Loop& loop, Client& client) {
   });
 }
 
-/// Connections that listen to a sentinel.
+/// Returns the number of connections that are subscribed at a sentinel.
 std::size_t watchers(const Sentinels& world) {
   std::size_t count = 0;
   for (const auto& sentinel : world.sentinels) {
@@ -44,7 +44,7 @@ std::size_t watchers(const Sentinels& world) {
 
 }  // namespace
 
-TEST_CASE("sentinels that nobody can ask are troubles, not errors") {
+TEST_CASE("sentinels that cannot be reached are a connection error, not an exception") {
   loop::Loop loop;
   const std::string port = std::to_string(free_port());
   const std::string url = "redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/x";
@@ -54,20 +54,20 @@ TEST_CASE("sentinels that nobody can ask are troubles, not errors") {
   CHECK(has(answer, "no sentinel can be asked: redis://localhost:" + port));
   CHECK(has(client.error(), "no sentinel can be asked"));
 
-  RedisServer plain({.tcp = true});  // a server that is no sentinel
+  RedisServer plain({.tcp = true});  // a server that is not a sentinel
   Client other(loop,
                options_for("redis+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/x"));
   CHECK(has(ask(loop, other, {"PING"}), "unknown command"));
 }
 
-TEST_CASE("sentinels: the primary is found, followed when it is killed, and they may die") {
+TEST_CASE("sentinels: a client follows the primary, even after sentinels have died") {
   Sentinels world;
   loop::Loop loop;
 
   Client wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
   CHECK(has(ask(loop, wrong, {"PING"}), "no sentinel knows the service 'nosuch'"));
 
-  Client client(loop, options_for(world.url({2})));  // the others are learned
+  Client client(loop, options_for(world.url({2})));  // it discovers the others
   Ups ups(client);
   redis::Subscriber subscriber(loop, options_for(world.url({2})));
   std::vector<std::string> heard;
@@ -78,16 +78,15 @@ TEST_CASE("sentinels: the primary is found, followed when it is killed, and they
   CHECK(is_at(loop, client, first));
   CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
 
-  SUBCASE("killed, with the sentinel of the URL killed before") {
-    CHECK(
-        turn_until(loop, [&] { return watchers(world) >= 2; }));  // the client's, the subscriber's
+  SUBCASE("the primary is killed, after the sentinel of the URL") {
+    CHECK(turn_until(loop, [&] { return watchers(world) >= 2; }));  // client and subscriber
     world.sentinels[2]->kill();
     first.kill();
   }
-  SUBCASE("stopped: the connection stands, and only the sentinels say so") {
+  SUBCASE("the primary is paused: its connection remains open, and only sentinels report it") {
     first.pause();
   }
-  SUBCASE("told to fail over") {
+  SUBCASE("a sentinel is requested to fail over") {
     CHECK(world.sentinels[0]->ask({"SENTINEL", "FAILOVER", "mymaster"}) == "OK");
   }
   const Instant began = loop.now();
@@ -107,7 +106,7 @@ TEST_CASE("sentinels: the primary is found, followed when it is killed, and they
           << " ms; " << ups.downs.size() << " reasons");
 }
 
-TEST_CASE("sentinels and servers with passwords") {
+TEST_CASE("sentinels and servers may have separate passwords") {
   TempDir dir;
   Sentinels world({.password = "data", .sentinel_password = "guard"});
   loop::Loop loop;

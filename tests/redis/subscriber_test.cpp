@@ -63,7 +63,7 @@ TEST_CASE("messages arrive as they were published") {
   CHECK(heard.all == std::vector<std::string>{"one=" + odd, "2:one=" + odd, odd + "="});
 }
 
-TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
+TEST_CASE("subscriptions of one channel share it, and the last one unsubscribes") {
   RedisServer server;
   loop::Loop loop;
   Subscriber subscriber(loop, options_for(server.url()));
@@ -87,7 +87,7 @@ TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
     return server.ask({"PUBSUB", "NUMSUB", "c"}) == "c\n0";
   }));
 
-  // Away and back within a turn, and over turns.
+  // Unsubscribe and subscribe within one loop iteration, and in several.
   auto third = subscriber.subscribe("c", heard.take("3:"));
   third.reset();
   third = subscriber.subscribe("c", heard.take("3:"));
@@ -102,7 +102,8 @@ TEST_CASE("subscriptions of one channel share it, and the last one ends it") {
   CHECK(heard.all.back() == "4:c=z");
 }
 
-TEST_CASE("a subscription may end itself and others in its callback, and outlive the subscriber") {
+TEST_CASE(
+    "a subscription may cancel itself and others in its callback, and outlive the subscriber") {
   RedisServer server;
   loop::Loop loop;
   auto subscriber = std::make_unique<Subscriber>(loop, options_for(server.url()));
@@ -131,7 +132,7 @@ TEST_CASE("a subscription may end itself and others in its callback, and outlive
   turn_for(loop, 10ms);
 }
 
-TEST_CASE("after a kill -9 everything is subscribed again, and that is told") {
+TEST_CASE("all channels are subscribed again after SIGKILL of the server, with a notification") {
   RedisServer server({.tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     loop::Loop loop;
@@ -180,7 +181,7 @@ TEST_CASE("10,000 channels cost one command and one connection") {
   CHECK(has(server.ask({"INFO", "commandstats"}), "cmdstat_unsubscribe:calls=1,"));
 }
 
-TEST_CASE("a server that says nothing any more is left and found again") {
+TEST_CASE("a subscriber leaves a server that does not reply, and reconnects") {
   RedisServer server;
   loop::Loop loop;
   auto options = options_for(server.url());
@@ -190,7 +191,7 @@ TEST_CASE("a server that says nothing any more is left and found again") {
   const auto wish = subscriber.subscribe("c", heard.take());
   CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
   turn_for(loop, 1s);
-  CHECK(heard.downs == 0);  // silence alone is no reason
+  CHECK(heard.downs == 0);  // a channel may have no messages
   server.pause();
   CHECK(turn_until(loop, [&] { return heard.downs >= 1; }));
   server.resume();
@@ -199,7 +200,7 @@ TEST_CASE("a server that says nothing any more is left and found again") {
   CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
 }
 
-TEST_CASE("a channel that the ACL forbids doesn't take the others with it") {
+TEST_CASE("a channel without permission does not affect other channels") {
   RedisServer server({.config = {"user bob on >p ~* resetchannels &ok:* +@all"}});
   loop::Loop loop;
   Subscriber subscriber(loop, options_for("unix://bob:p@" + server.socket()));

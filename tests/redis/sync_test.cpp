@@ -12,7 +12,7 @@ using redis::RedisError;
 using redis::ReplyCopy;
 using redis::SyncClient;
 
-TEST_CASE("questions and answers, one after the other") {
+TEST_CASE("a synchronous client returns replies in order") {
   RedisServer server;
   loop::Loop loop;
   SyncClient redis(loop, options_for(server.url()));
@@ -35,7 +35,7 @@ TEST_CASE("questions and answers, one after the other") {
   CHECK(all[2].number == 2);
 }
 
-TEST_CASE("errors are exceptions with a text for people") {
+TEST_CASE("a synchronous client throws errors with a readable text") {
   RedisServer server;
   loop::Loop loop;
   SyncClient redis(loop, options_for(server.url()));
@@ -64,7 +64,7 @@ TEST_CASE("errors are exceptions with a text for people") {
   CHECK(redis.call({"PING"}).text == "PONG");
 }
 
-TEST_CASE("a one-shot program connects and asks in little time") {
+TEST_CASE("a one-shot program gets its first reply in a short time") {
   RedisServer server({.tcp = true});
   for (const std::string& url : {server.url(), server.tcp_url()}) {
     Duration best = 1h;
@@ -76,6 +76,6 @@ TEST_CASE("a one-shot program connects and asks in little time") {
       best = std::min(best, Duration(loop::SystemClock().now() - begin));
     }
     MESSAGE(url << ": " << best.count() << " us");
-    CHECK(best < 5ms);  // 50 µs; a look at a name or at TLS would be seen
+    CHECK(best < 5ms);  // about 50 µs; resolving a name or loading TLS would exceed the limit
   }
 }

@@ -1,4 +1,4 @@
-// A real server with TLS on, and those who are not what they should be.
+// Real server with TLS, and peers with a false identity.
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -72,7 +72,7 @@ int port_of(int fd) {
   return ntohs(address.sin_port);
 }
 
-/// What a first command is told.
+/// Returns the reply to a first command.
 std::string outcome(const redis::ClientOptions& options) {
   loop::Loop loop;
   Client client(loop, options);
@@ -81,7 +81,7 @@ std::string outcome(const redis::ClientOptions& options) {
 
 }  // namespace
 
-TEST_CASE("TLS: the server's certificate is checked, by chain and by name") {
+TEST_CASE("TLS: the certificate of the server is verified by chain and by name") {
   const TlsServer tls;
   CHECK(outcome(tls.options()) == "PONG");
 
@@ -102,17 +102,17 @@ TEST_CASE("TLS: the server's certificate is checked, by chain and by name") {
   options = tls.options();
   options.tls.ca = tls.certificates.other_ca();
   CHECK(has(outcome(options), "certificate is not accepted: self-signed certificate"));
-  options.tls.ca.clear();  // the system's
+  options.tls.ca.clear();  // the default of the system
   CHECK(has(outcome(options), "certificate is not accepted: self-signed certificate"));
 }
 
-TEST_CASE("TLS: a certificate whose time is over") {
+TEST_CASE("TLS: an expired certificate is refused") {
   const Certificates certificates;
   const TlsServer tls(TlsServer::Clients::anybody, certificates.expired_cert());
   CHECK(has(outcome(tls.options()), "certificate is not accepted: certificate has expired"));
 }
 
-TEST_CASE("TLS: a server that asks who we are") {
+TEST_CASE("TLS: a server may require a client certificate") {
   const TlsServer tls(TlsServer::Clients::with_certificate);
   auto options = tls.options();
   CHECK(has(outcome(options), "certificate required"));
@@ -123,7 +123,7 @@ TEST_CASE("TLS: a server that asks who we are") {
   CHECK(outcome(options) == "PONG");
   options.tls.key = tls.certificates.server_key();
   CHECK(has(outcome(options), "tls_key " + options.tls.key + ": key values mismatch"));
-  options.tls.key = tls.certificates.locked_key();  // nobody is asked for the passphrase
+  options.tls.key = tls.certificates.locked_key();  // no passphrase is requested
   CHECK(has(outcome(options), "tls_key " + options.tls.key + ": "));
   options.tls.key = "/none.key";
   CHECK(has(outcome(options), "tls_key /none.key: "));
@@ -131,7 +131,7 @@ TEST_CASE("TLS: a server that asks who we are") {
   CHECK(has(outcome(options), "tls_ca /none.pem: "));
 }
 
-TEST_CASE("TLS: the files are read again at each connect") {
+TEST_CASE("TLS: files are read for each connection") {
   const TlsServer tls;
   const TempDir dir;
   const std::string ca = dir / "ca.pem";
@@ -146,17 +146,17 @@ TEST_CASE("TLS: the files are read again at each connect") {
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }
 
-TEST_CASE("TLS: one side speaks it and the other doesn't") {
+TEST_CASE("TLS: a connection fails with a clear reason if only one side uses TLS") {
   const TlsServer tls;
   auto options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(tls.server.port());
-  options.connect_timeout = 3s;  // for all of it: to load OpenSSL, too
+  options.connect_timeout = 3s;  // in total, including the time to load OpenSSL
   CHECK(has(outcome(options), "is TLS on at this port?"));
   options = tls.options();
   options.url.tls = false;
   CHECK(has(outcome(options), "the connection "));
 
-  // A server of another kind, which answers at once.
+  // A server of another kind, which sends data at once.
   const int listener = listen_on_loopback();
   std::thread speaker([listener] {
     const int peer = accept(listener, nullptr, nullptr);
@@ -173,7 +173,7 @@ TEST_CASE("TLS: one side speaks it and the other doesn't") {
   speaker.join();
 }
 
-TEST_CASE("TLS: much data both ways, in order, and messages") {
+TEST_CASE("TLS: large data passes in both directions in order, and messages arrive") {
   const TlsServer tls;
   loop::Loop loop;
   Client client(loop, tls.options());
@@ -197,7 +197,8 @@ TEST_CASE("TLS: much data both ways, in order, and messages") {
   CHECK(turn_until(loop, [&] { return heard == "hello"; }));
 }
 
-TEST_CASE("TLS: a server that goes and comes back; one that hangs in the handshake") {
+TEST_CASE(
+    "TLS: a client reconnects to a restarted server, and to a server that hangs in the handshake") {
   TlsServer tls;
   loop::Loop loop;
   auto options = tls.options();
@@ -216,7 +217,7 @@ TEST_CASE("TLS: a server that goes and comes back; one that hangs in the handsha
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }
 
-TEST_CASE("TLS: a login and a database travel in it") {
+TEST_CASE("TLS: login and database apply") {
   const TlsServer tls(TlsServer::Clients::anybody, "", {"user bob on >secret ~* &* +@all"});
   auto options = tls.options();
   options.url.user = "bob";
@@ -228,7 +229,7 @@ TEST_CASE("TLS: a login and a database travel in it") {
   CHECK(has(ask(loop, client, {"CLIENT", "INFO"}), "db=3"));
 }
 
-TEST_CASE("a cluster with TLS: its nodes are spoken to as the URL says") {
+TEST_CASE("TLS: nodes of a cluster are connected with TLS if its URL is rediss") {
   TlsServer tls(TlsServer::Clients::anybody, "", {"cluster-enabled yes", "tls-cluster yes"});
   CHECK(tls.server.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}) == "OK");
   auto options = tls.options();

@@ -16,7 +16,7 @@ std::shared_ptr<TopicEntry> wish(std::string_view name) {
   return entry;
 }
 
-/// "+a b" for a SUBSCRIBE, "-a" for an UNSUBSCRIBE.
+/// Returns the commands as text: "+a b" for SUBSCRIBE, "-a" for UNSUBSCRIBE.
 std::vector<std::string> sent(Topics& topics) {
   std::vector<std::string> all;
   for (const Topics::Command& command : topics.commands()) {
@@ -31,7 +31,7 @@ using Sent = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a topic is asked for once, however many wish for it, and let go with the last") {
+TEST_CASE("a topic is subscribed once for all its entries, and unsubscribed with the last") {
   Topics topics;
   const auto first = wish("a");
   const auto second = wish("a");
@@ -57,7 +57,7 @@ TEST_CASE("a topic is asked for once, however many wish for it, and let go with 
   CHECK(few.entries("a").empty());
 }
 
-TEST_CASE("who hears of a topic stands in the order of coming, whoever goes") {
+TEST_CASE("entries of a topic keep the order of their registration when others are removed") {
   Topics topics;
   const std::vector<std::shared_ptr<TopicEntry>> wishes = {wish("a"), wish("a"), wish("a")};
   for (const auto& each : wishes) topics.add(each);
@@ -72,7 +72,7 @@ TEST_CASE("who hears of a topic stands in the order of coming, whoever goes") {
   CHECK(topics.entries("a") == TopicEntries{wishes[2], wishes[1]});
 }
 
-TEST_CASE("who lets go and asks again before the answers is told of the last one only") {
+TEST_CASE("an entry added again before the replies is confirmed by the last reply only") {
   Topics topics;
   topics.connected();
   const auto first = wish("a");
@@ -84,11 +84,11 @@ TEST_CASE("who lets go and asks again before the answers is told of the last one
   topics.add(second);
   CHECK(sent(topics) == Sent{"+a"});
   CHECK(topics.confirmed(true, "a").empty());   // of the first
-  CHECK(topics.confirmed(false, "a").empty());  // let go
+  CHECK(topics.confirmed(false, "a").empty());  // unsubscribed
   CHECK(topics.confirmed(true, "a") == TopicEntries{second});
 }
 
-TEST_CASE("what comes and goes within one turn costs no command") {
+TEST_CASE("a topic added and removed within one loop iteration costs no command") {
   Topics topics;
   topics.connected();
   const auto entry = wish("a");
@@ -98,7 +98,7 @@ TEST_CASE("what comes and goes within one turn costs no command") {
   CHECK(topics.entries("a").empty());
 }
 
-TEST_CASE("on a new connection all that is wanted is asked for anew, and confirmed anew") {
+TEST_CASE("all topics are subscribed and confirmed again on a new connection") {
   Topics topics;
   topics.connected();
   const auto kept = wish("kept");
@@ -116,8 +116,7 @@ TEST_CASE("on a new connection all that is wanted is asked for anew, and confirm
   CHECK(topics.confirmed(true, "kept") == TopicEntries{kept});
 }
 
-TEST_CASE(
-    "a refused topic is requested again by itself, and all refused ones when one is allowed") {
+TEST_CASE("a refused topic is retried by itself, and all refused ones when one is allowed") {
   Topics topics;
   topics.connected();
   const auto entry = wish("a");
@@ -139,7 +138,7 @@ TEST_CASE(
   CHECK(sent(topics) == Sent{"+a"});
   CHECK(topics.confirmed(true, "a") == TopicEntries{entry});
   CHECK_FALSE(topics.retry_refused());
-  // A topic that comes and goes is refused each time, and requested again once.
+  // A topic that is added and removed is refused each time, and retried once.
   for (int i = 0; i < 3; ++i) {
     const auto brief = wish("c");
     topics.add(brief);

@@ -29,7 +29,7 @@ bool says(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a TCP URL may leave out everything but the scheme") {
+TEST_CASE("a TCP URL needs only its scheme") {
   const Url all = parse_url("redis://bob:secret@db.example.com:6380/3");
   CHECK(all.kind == Url::Kind::tcp);
   CHECK(all.user == "bob");
@@ -46,7 +46,7 @@ TEST_CASE("a TCP URL may leave out everything but the scheme") {
   }
 }
 
-TEST_CASE("user and password: each without the other, and with percent-escapes") {
+TEST_CASE("user and password may each be omitted, and may have percent escapes") {
   CHECK(parse_url("redis://:secret@host").password == "secret");
   CHECK(parse_url("redis://:secret@host").user.empty());
   CHECK(parse_url("redis://:secret@").server.host == "localhost");
@@ -59,7 +59,7 @@ TEST_CASE("user and password: each without the other, and with percent-escapes")
   CHECK(parse_url("redis://bob:a@b@host").server.host == "host");
 }
 
-TEST_CASE("IPv6 stands in brackets, with or without a zone") {
+TEST_CASE("IPv6 addresses are in brackets, with or without a zone") {
   CHECK(parse_url("redis://[::1]").server.host == "::1");
   CHECK(parse_url("redis://u:p@[2001:db8::7]:7000/1").to_string() ==
         "redis://[2001:db8::7]:7000/1");
@@ -71,7 +71,7 @@ TEST_CASE("IPv6 stands in brackets, with or without a zone") {
   says("redis://[::1%25 ]", "space");
 }
 
-TEST_CASE("unix sockets, with a database and a login") {
+TEST_CASE("URLs of Unix sockets may have a database and a login") {
   const Url url = parse_url("unix:///run/redis/redis.sock?db=4");
   CHECK(url.kind == Url::Kind::unix_socket);
   CHECK(url.path == "/run/redis/redis.sock");
@@ -93,7 +93,7 @@ TEST_CASE("unix sockets, with a database and a login") {
   CHECK(parse_url("unix:///" + std::string(106, 'x')).path.size() == 107);
 }
 
-TEST_CASE("ports and databases are checked") {
+TEST_CASE("ports and databases are validated") {
   CHECK(parse_url("redis://h:1").server.port == 1);
   CHECK(parse_url("redis://h:65535").server.port == 65535);
   for (const char* text : {"redis://h:0", "redis://h:65536", "redis://h:99999999999999999999",
@@ -140,7 +140,7 @@ TEST_CASE("TLS, sentinels and clusters have schemes of their own") {
   says(many, "64 hosts");
 }
 
-TEST_CASE("mistakes say what would be right") {
+TEST_CASE("errors name a valid form") {
   says("", "redis://[user");
   says("localhost", "write redis://localhost");
   says("localhost:6379/2", "write redis://localhost:6379/2");
@@ -161,7 +161,7 @@ TEST_CASE("mistakes say what would be right") {
   says("redis://:a%00@h", "NUL");
 }
 
-TEST_CASE("no message holds the password") {
+TEST_CASE("errors do not contain the password") {
   const std::string secret = "hunter2";
   for (const std::string& text :
        {"redis://u:" + secret + "@host:notaport", "redis://u:" + secret + "/x@host",

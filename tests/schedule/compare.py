@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Are rules due when python-dateutil says so? Makes rules at random, and compares instants of each.
-And do clocks show what Python's zoneinfo says, in each zone of this host?
+"""Compares the times of random recurrence rules with those of python-dateutil, and the local times
+of each zone of this host with those of Python's zoneinfo.
 
 Usage: compare.py PROGRAM [--rules N] [--seed N] [--show]
 
-PROGRAM is tests/schedule/next_times of a build. There are 500 rules, with W8Y_TEST_LONG in the
-environment 10,000. A rule that dateutil does not get through in its
-share of time is passed over; those are few, and counted.
+PROGRAM is tests/schedule/next_times of a build. There are 500 rules, or 10,000 with W8Y_TEST_LONG
+in the environment. A rule that takes dateutil longer than PATIENCE is skipped. Skipped rules are
+rare, and their number is printed.
 """
 import argparse
 import datetime
@@ -24,13 +24,13 @@ from dateutil.rrule import rrulestr
 UTC = datetime.timezone.utc
 DAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 FREQUENCIES = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY", "SECONDLY"]
-# Where clocks are put back in summer, as in Morocco, dateutil takes some hours for the wrong ones.
+# dateutil computes some hours incorrectly in zones such as Morocco, where clocks change in summer.
 ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo",
          "Asia/Kolkata", "America/St_Johns"]
 NOW = 1795266000
 OCCURRENCES = 30
-LAST_YEAR = 2036  # dateutil knows no changes of clocks after it
-PATIENCE = 0.05  # seconds that dateutil has for a rule
+LAST_YEAR = 2036  # dateutil has no zone changes after this year
+PATIENCE = 0.05  # s of processor time for dateutil per rule
 
 
 class TooSlow(Exception):
@@ -116,7 +116,7 @@ def too_slow(*_):
 
 
 def by_dateutil(text):
-    """Its first times, and whether these are all; None: it refuses the rule."""
+    """Returns the first times of a rule, and whether they are all. None: dateutil refuses it."""
     times = []
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
@@ -131,7 +131,7 @@ def by_dateutil(text):
             return times, True
         except ValueError:
             return None, True
-        except IndexError:  # its own mistake, at BYMONTH with BYDAY=53MO
+        except IndexError:  # fault of dateutil, for BYMONTH with BYDAY=53MO
             return times, False
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -149,7 +149,7 @@ def instants(rng, times):
 
 
 def expected(times, whole, after):
-    """What the program has to say; None: dateutil has not come that far."""
+    """Returns the expected output. None: dateutil has not computed times up to `after`."""
     later = next((str(t) for t in times if t > after), None)
     return later if later or not whole else "-"
 
@@ -171,7 +171,7 @@ def ask(program, questions, *options):
 
 
 def wrong_zones(program, seed):
-    """Each zone that has a file, at times from 1950 to 2200."""
+    """Checks zones with a file at times from 1950 to 2200. Returns the number of wrong zones."""
     names = [name for name in sorted(zoneinfo.available_timezones())
              if pathlib.Path("/usr/share/zoneinfo", name).is_file()]
     rng = random.Random(seed)
@@ -180,7 +180,7 @@ def wrong_zones(program, seed):
                  for name in names]
     wrong = 0
     for name, answer in zip(names, ask(program, questions, "--zones"), strict=True):
-        # Offsets are shown without their seconds.
+        # Offsets are shown without seconds.
         wanted = [datetime.datetime.fromtimestamp(t, zoneinfo.ZoneInfo(name)).isoformat()[:25]
                   for t in times]
         if answer.split() != wanted:
@@ -205,7 +205,7 @@ def main():
     for number in range(2 * options.rules):
         if len(cases) == options.rules:
             break
-        # Each of its own, so that one that is passed over changes no other.
+        # Each rule has a generator of its own, so that a skipped rule does not change the others.
         rng = random.Random(f"{options.seed} {number}")
         text = schedule(rng)
         times, whole = by_dateutil(text)

@@ -1,6 +1,7 @@
-// Says when schedules are due, for compare.py. A line of standard input is NOW AFTER,AFTER... TEXT,
-// with line feeds written as \n; the answer is a line with the next time for each AFTER, "-" where
-// none is left, or BAD and why.
+// Prints when schedules are due, for compare.py. A line of standard input is NOW AFTER,AFTER...
+// TEXT, with line feeds written as
+// . The output is one line with the next time for each AFTER ("-" = none left), or BAD and the
+// reason.
 #include <algorithm>
 #include <chrono>
 #include <iostream>

@@ -7,7 +7,7 @@ using namespace w8y::schedule;
 
 using Texts = std::vector<std::string>;
 
-TEST_CASE("recurrence: each way to write a rule") {
+TEST_CASE("recurrence: each syntax of a rule is accepted") {
   const UnixSeconds expected = 1795284000;  // 18:00
   for (const char* text :
        {"DTSTART:20261120T180000\nRRULE:FREQ=DAILY", "DTSTART:20261120T180000\nFREQ=DAILY",
@@ -26,7 +26,7 @@ TEST_CASE("recurrence: each way to write a rule") {
   }
 }
 
-TEST_CASE("recurrence: the next time is strictly after") {
+TEST_CASE("recurrence: the next time is strictly later") {
   const char* text = "DTSTART:20261121T130000\nFREQ=DAILY;COUNT=2";
   CHECK(next(text, now - 1) == now);
   CHECK(next(text, now) == now + 86400);
@@ -39,7 +39,7 @@ TEST_CASE("recurrence: a DTSTART that does not match is no occurrence") {
         Texts{"2026-11-22T09:00:00+00:00", "2026-11-23T09:00:00+00:00"});
 }
 
-TEST_CASE("recurrence: what has run out is not bad") {
+TEST_CASE("recurrence: a rule without further occurrences is valid") {
   CHECK(next("DTSTART:20130101T000000\nFREQ=SECONDLY;COUNT=1") == none);
   CHECK(next("FREQ=DAILY;UNTIL=20200101") == none);
   CHECK(next("RDATE:20200101T000000") == none);
@@ -56,7 +56,7 @@ TEST_CASE("recurrence: UNTIL is in the zone of DTSTART, or in UTC") {
   CHECK(times(berlin + "20261122", 9).size() == 1);
 }
 
-TEST_CASE("recurrence: BYSETPOS, WKST, BYWEEKNO") {
+TEST_CASE("recurrence: BYSETPOS, WKST and BYWEEKNO are supported") {
   CHECK(times("DTSTART:20261101T090000\nFREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", 2) ==
         Texts{"2026-11-30T09:00:00+00:00", "2026-12-31T09:00:00+00:00"});
   const std::string fortnight =
@@ -68,50 +68,50 @@ TEST_CASE("recurrence: BYSETPOS, WKST, BYWEEKNO") {
   CHECK(times(fortnight + ";WKST=SU", 4, before) ==
         Texts{"1997-08-05T09:00:00+00:00", "1997-08-17T09:00:00+00:00", "1997-08-19T09:00:00+00:00",
               "1997-08-31T09:00:00+00:00"});
-  // dateutil keeps to the days of the year: week 1 of 2026 began on 29 December.
+  // As in dateutil, week 1 of 2026 starts on 29 December 2025.
   CHECK(times("DTSTART:20251201T090000\nFREQ=YEARLY;BYWEEKNO=1;BYDAY=MO", 1, 1764547200) ==
         Texts{"2025-12-29T09:00:00+00:00"});
 }
 
-TEST_CASE("recurrence: leap days") {
+TEST_CASE("recurrence: leap days are skipped in other years") {
   CHECK(times("DTSTART:20240229T120000\nFREQ=YEARLY", 2) ==
         Texts{"2028-02-29T12:00:00+00:00", "2032-02-29T12:00:00+00:00"});
-  // 2100 is none.
+  // 2100 is not a leap year.
   CHECK(times("DTSTART:20240229T120000\nFREQ=YEARLY", 1, 3981398400) ==
         Texts{"2104-02-29T12:00:00+00:00"});
   CHECK(times("DTSTART:20240131T120000\nFREQ=MONTHLY", 2) ==
         Texts{"2026-12-31T12:00:00+00:00", "2027-01-31T12:00:00+00:00"});
 }
 
-TEST_CASE("recurrence: a time that does not exist is as if clocks were ahead already") {
-  // Clocks go from 02:00 to 03:00.
+TEST_CASE("recurrence: a local time that does not exist uses the offset after the change") {
+  // Clocks change from 02:00 to 03:00.
   const std::string berlin = "DTSTART;TZID=Europe/Berlin:20270327T023000\nFREQ=DAILY";
   CHECK(times(berlin, 3) == Texts{"2027-03-27T02:30:00+01:00", "2027-03-28T01:30:00+01:00",
                                   "2027-03-29T02:30:00+02:00"});
-  // What the clock skips comes once with other times, and is not repeated behind them.
+  // Skipped local times occur once, between others, and are not repeated later.
   const UnixSeconds before = 1806191999;  // 2027-03-28T00:59:59+01:00
   CHECK(times("DTSTART;TZID=Europe/Berlin:20270328T000000\nFREQ=MINUTELY;INTERVAL=30", 4, before) ==
         Texts{"2027-03-28T01:00:00+01:00", "2027-03-28T01:30:00+01:00", "2027-03-28T03:00:00+02:00",
               "2027-03-28T03:30:00+02:00"});
 }
 
-TEST_CASE("recurrence: a time that comes twice counts the first time") {
-  // Clocks go from 03:00 back to 02:00.
+TEST_CASE("recurrence: a local time that exists twice occurs the first time") {
+  // Clocks change from 03:00 back to 02:00.
   const std::string berlin = "DTSTART;TZID=Europe/Berlin:20271030T023000\nFREQ=DAILY";
   CHECK(times(berlin, 3) == Texts{"2027-10-30T02:30:00+02:00", "2027-10-31T02:30:00+02:00",
                                   "2027-11-01T02:30:00+01:00"});
-  // A second of the hour that comes again: the next one is behind it.
+  // A second in the repeated hour: the next occurrence is after that hour.
   const UnixSeconds again = 1824945300;  // 2027-10-31T02:15:00+01:00
   CHECK(times("DTSTART;TZID=Europe/Berlin:20270101T000000\nFREQ=SECONDLY", 1, again) ==
         Texts{"2027-10-31T03:00:00+01:00"});
 }
 
-TEST_CASE("recurrence: zones") {
+TEST_CASE("recurrence: zones have their offsets and names") {
   const auto lord_howe = std::get<Recurrence>(
       parse_schedule("DTSTART;TZID=Australia/Lord_Howe:20261003T021500\nFREQ=DAILY", now));
   CHECK(lord_howe.zone() == "Australia/Lord_Howe");
   CHECK(lord_howe.in_zone(now) == "2026-11-22T00:00:00+11:00");
-  // Half an hour, on the first Sunday of April, also after 2037.
+  // The change is half an hour, on the first Sunday of April, and continues after 2037.
   CHECK(lord_howe.in_zone(2532524399) == "2050-04-03T01:59:59+11:00");
   CHECK(lord_howe.in_zone(2532524400) == "2050-04-03T01:30:00+10:30");
   CHECK(times("DTSTART;TZID=America/St_Johns:20261121T120000\nFREQ=DAILY", 1) ==
@@ -121,7 +121,7 @@ TEST_CASE("recurrence: zones") {
   CHECK(utc.in_zone(now) == "2026-11-21T13:00:00+00:00");
 }
 
-TEST_CASE("recurrence: RDATE, EXDATE, EXRULE, several rules") {
+TEST_CASE("recurrence: RDATE, EXDATE, EXRULE and several rules are combined") {
   CHECK(
       times("DTSTART:20261121T120000\nFREQ=DAILY;COUNT=4\nEXDATE:20261122T120000,20261123T120000Z\n"
             "RDATE:20261125T060000",
@@ -132,10 +132,10 @@ TEST_CASE("recurrence: RDATE, EXDATE, EXRULE, several rules") {
       times("DTSTART:20261121T120000\nFREQ=DAILY;BYHOUR=14\nFREQ=DAILY;BYHOUR=13,14;BYMINUTE=30,0",
             3) ==
       Texts{"2026-11-21T13:30:00+00:00", "2026-11-21T14:00:00+00:00", "2026-11-21T14:30:00+00:00"});
-  // A zone of its own.
+  // The RDATE has a zone of its own.
   CHECK(times("DTSTART:20261121T120000\nRDATE;TZID=America/New_York:20261121T120000", 2) ==
         Texts{"2026-11-21T17:00:00+00:00"});
-  // Seconds that are left out are not walked over: eleven months of them.
+  // Excluded seconds are not examined one by one. The rule excludes eleven months.
   CHECK(
       times(
           "DTSTART:20261201T000000\nFREQ=SECONDLY\nEXRULE:FREQ=SECONDLY;BYMONTH=1,2,3,4,5,6,7,8,9,"
@@ -143,13 +143,13 @@ TEST_CASE("recurrence: RDATE, EXDATE, EXRULE, several rules") {
           1) == Texts{"2027-11-01T00:00:00+00:00"});
 }
 
-TEST_CASE("recurrence: the next time of an old rule takes a few steps") {
-  // Each text, how often it has to look at a day or a step at most, to be made and asked.
+TEST_CASE("recurrence: the next time of an old rule takes a limited number of steps") {
+  // Each rule, and the maximum number of days or steps to examine for parsing and one query.
   struct Case {
     const char* rule;
     int steps;
   };
-  const Wall start = 631152000;  // 1990
+  const Wall start = 631152000;  // 1990-01-01
   for (const Case& one :
        {Case{"FREQ=SECONDLY", 10}, Case{"FREQ=MINUTELY", 10},
         Case{"FREQ=SECONDLY;INTERVAL=7;COUNT=2000000000", 10},

@@ -1,4 +1,4 @@
-// Short ways to ask a schedule.
+// Short functions to query a schedule.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace w8y::schedule {
 inline constexpr UnixSeconds now = 1795266000;  ///< 2026-11-21T13:00:00Z
 inline constexpr UnixSeconds none = -1;
 
-/// Empty: it is good.
+/// Returns why a schedule is invalid. Empty if it is valid.
 inline std::string why(std::string_view text) {
   const Schedule schedule = parse_schedule(text, now);
   const auto* bad = std::get_if<Bad>(&schedule);
@@ -23,7 +23,7 @@ inline UnixSeconds next(std::string_view text, UnixSeconds after = now) {
   return std::get<Recurrence>(schedule).next_after(after).value_or(none);
 }
 
-/// The first times after `after`, in the schedule's zone.
+/// Returns the first times after `after`, in the zone of the schedule.
 inline std::vector<std::string> times(std::string_view text, int count, UnixSeconds after = now) {
   const auto recurrence = std::get<Recurrence>(parse_schedule(text, now));
   std::vector<std::string> result;

@@ -4,7 +4,7 @@
 
 using namespace w8y::schedule;
 
-TEST_CASE("schedule: the words") {
+TEST_CASE("schedule: keywords and AT are parsed") {
   CHECK(std::holds_alternative<Stop>(parse_schedule("STOP", now)));
   CHECK(std::holds_alternative<Continue>(parse_schedule("CONTINUE", now)));
   CHECK(std::holds_alternative<Now>(parse_schedule("NOW", now)));
@@ -13,7 +13,7 @@ TEST_CASE("schedule: the words") {
   CHECK(std::get<At>(parse_schedule("AT:253402300799", now)).time == latest_time);
 }
 
-TEST_CASE("schedule: what AT can't be") {
+TEST_CASE("schedule: an invalid time of AT is refused with a reason") {
   CHECK_BAD("AT:soon", "whole seconds");
   CHECK_BAD("AT:", "whole seconds");
   CHECK_BAD("AT:1.5", "whole seconds");
@@ -23,7 +23,7 @@ TEST_CASE("schedule: what AT can't be") {
   CHECK_BAD("AT:99999999999999999999999", "year 9999");
 }
 
-TEST_CASE("schedule: what is none") {
+TEST_CASE("schedule: an invalid text is refused with a reason") {
   CHECK_BAD("", "empty");
   CHECK_BAD(" \n\n", "empty");
   CHECK_BAD("stop", "give STOP");
@@ -37,7 +37,7 @@ TEST_CASE("schedule: what is none") {
   CHECK_BAD("DTSTART;VALUE=PERIOD:20261121\nFREQ=DAILY", "VALUE=PERIOD");
 }
 
-TEST_CASE("schedule: each part that is not understood is named") {
+TEST_CASE("schedule: each invalid part of a rule is named") {
   CHECK_BAD("FREQ=SOMETIMES", "\"FREQ=SOMETIMES\"");
   CHECK_BAD("INTERVAL=2", "needs FREQ");
   CHECK_BAD("FREQ=DAILY;", "is no part of a rule");
@@ -61,7 +61,7 @@ TEST_CASE("schedule: each part that is not understood is named") {
   CHECK_BAD("FREQ=DAILY;UNTIL=tomorrow", "TOMORROW");
 }
 
-TEST_CASE("schedule: times that are none") {
+TEST_CASE("schedule: an invalid time or zone is refused with a reason") {
   for (const std::string text : {"20261321T130000", "20260230", "2026-11-2", "20261121T250000",
                                  "20261121T1300", "00000101T000000", "20261121X", "now", ""}) {
     CAPTURE(text);
@@ -78,7 +78,7 @@ TEST_CASE("schedule: times that are none") {
   }
 }
 
-TEST_CASE("schedule: a rule that never fires is bad") {
+TEST_CASE("schedule: a rule that never fires is invalid") {
   for (const char* rule :
        {"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30",
         "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2", "FREQ=YEARLY;BYDAY=MO,1TU",
@@ -86,15 +86,15 @@ TEST_CASE("schedule: a rule that never fires is bad") {
         "FREQ=SECONDLY;INTERVAL=2;BYSECOND=1", "FREQ=HOURLY;INTERVAL=24;BYHOUR=5",
         "FREQ=SECONDLY;BYSETPOS=2"}) {
     CAPTURE(rule);
-    // A Saturday.
+    // DTSTART is a Saturday.
     CHECK(why(std::string("DTSTART:20261121T130000\n") + rule).find("never fires") !=
           std::string::npos);
   }
-  // One of two that never does harms nobody.
+  // Of two rules, one may never fire.
   CHECK(next("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30\nFREQ=YEARLY;BYMONTH=2;BYMONTHDAY=1") != none);
 }
 
-TEST_CASE("schedule: what would take too much work is bad") {
+TEST_CASE("schedule: a schedule that is too expensive to evaluate is invalid") {
   CHECK_BAD(
       "FREQ=SECONDLY\nEXRULE:FREQ=SECONDLY;INTERVAL=2\nEXRULE:FREQ=SECONDLY;INTERVAL=2;BYSECOND=1",
       "never fires");
@@ -104,7 +104,7 @@ TEST_CASE("schedule: what would take too much work is bad") {
   CHECK_BAD(many, "too many rules");
 }
 
-TEST_CASE("schedule: in words") {
+TEST_CASE("schedule: a schedule has a readable description") {
   const auto words = [](const std::string& text) {
     return in_words(parse_schedule(text, now), text);
   };
@@ -127,7 +127,7 @@ TEST_CASE("schedule: in words") {
   CHECK(words("nonsense") == "nonsense");
 }
 
-TEST_CASE("schedule: what Redbike stumbles at") {
+TEST_CASE("schedule: parts that Redbike does not support are named") {
   CHECK(redbike_stumbles("DTSTART:20261121T130000\nFREQ=DAILY") == "");
   CHECK(redbike_stumbles("STOP") == "");
   CHECK(redbike_stumbles("nonsense:Z") == "");

@@ -52,7 +52,7 @@ TEST_CASE("items are bytes") {
   CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items.size()));
 }
 
-TEST_CASE("prefixes are bytes too, and may be empty") {
+TEST_CASE("key prefixes are bytes and may be empty") {
   for (const std::string& prefix : {std::string(), std::string("a b\n\xff"), std::string("x:y")}) {
     RedisServer server;
     const std::string keys = prefix.empty() ? "" : prefix + ":";
@@ -73,7 +73,7 @@ TEST_CASE("an item that is twice in the list is held once") {
   CHECK(server.ask({"LLEN", "work:list"}) == "4");
 }
 
-TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
+TEST_CASE("a claim respects locks of any type, and locks with the older name") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c", "d"});
   server.ask({"SET", "work:lock:a", "1"});
@@ -86,11 +86,11 @@ TEST_CASE("a lock of any kind is honoured, the older name of locks too") {
   older.circular().lock_key = "proc";
   Host old(loop, server.url(), older);
   CHECK(old.claim(4).claims.empty());
-  server.ask({"DEL", "work:lock"});  // as when no host uses the other name any more
+  server.ask({"DEL", "work:lock"});  // as if no host used the other name any more
   CHECK(items_of(old.claim(4)).size() == 3);
 }
 
-TEST_CASE("two hosts of the same name and pid, as in containers, have different names in locks") {
+TEST_CASE("hosts with the same name and pid, as in containers, have different names in locks") {
   using Holder = store::RedisSession::Holder;
   CHECK(Holder{"h", 1, 123456, false}.lock("R") == "run:h:1:R");
   CHECK(Holder{"h", 1, 123456, true}.lock("R") == "run:h:1.3456:R");
@@ -118,7 +118,7 @@ TEST_CASE("a host respects locks of both names while hosts use both") {
   CHECK(one.claim(3).claims.empty());
   CHECK(server.ask({"PTTL", "work:lock"}) == "-1");
   CHECK(std::stoi(server.ask({"PTTL", "work:proc"})) > 100'000);
-  // An item that somebody names, and a renewal that would take a lock again.
+  // A claim of one item and a renewal that would lock an item again respect both names, too.
   std::optional<ItemClaim> named;
   two.source.claim_item("a", [&](ItemClaim&& claim) { named = std::move(claim); });
   CHECK(turn_until(loop, [&] { return named.has_value(); }));
@@ -131,7 +131,7 @@ TEST_CASE("a host respects locks of both names while hosts use both") {
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
+TEST_CASE("a claim of a free item behind 1,000 locked items sends at most five commands") {
   RedisServer server;
   for (int i = 0; i < 1000; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
@@ -148,7 +148,7 @@ TEST_CASE("a thousand locked items ahead of a free one cost a few calls") {
   CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
 }
 
-TEST_CASE("a long pass goes on in large steps, and counts what they cost") {
+TEST_CASE("a long scan continues in large steps and counts their cost") {
   RedisServer server;
   for (int i = 0; i < 3000; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
@@ -169,7 +169,7 @@ TEST_CASE("a long pass goes on in large steps, and counts what they cost") {
   CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "2999");
 }
 
-TEST_CASE("a pass over a list that is all locked looks at each item once, and says when to come") {
+TEST_CASE("a scan of a locked list reads each item once and returns the time until one is free") {
   RedisServer server;
   for (int i = 0; i < 300; ++i) {
     server.ask({"RPUSH", "work:list", std::to_string(i)});
@@ -185,7 +185,7 @@ TEST_CASE("a pass over a list that is all locked looks at each item once, and sa
   CHECK(*reply.next_free > 20s);
 }
 
-TEST_CASE("paused, empty and unusable lists are told apart") {
+TEST_CASE("a claim distinguishes paused, empty and unusable lists") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -205,7 +205,7 @@ TEST_CASE("paused, empty and unusable lists are told apart") {
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"a"});
 }
 
-TEST_CASE("keys of a wrong type beside the lock don't lose a claim or keep it from being settled") {
+TEST_CASE("keys of a wrong type beside the lock do not prevent a claim or its settlement") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"SET", "work:failures", "no hash"});
@@ -232,7 +232,7 @@ TEST_CASE("the fence grows even if its key is lost") {
   const auto second = host.claim(1).claims.at(0).fence;
   CHECK(second > first);
   CHECK(server.ask({"GET", "work:fence"}) == std::to_string(*second));
-  // After a failover, the key and the clock may be behind what this host has seen.
+  // After a failover, the key and the clock may be behind the last fence of this host.
   server.ask({"SET", "work:fence", std::to_string(*second + 60'000'000)});
   const auto third = host.claim(1).claims.at(0).fence;
   CHECK(third == *second + 60'000'001);
@@ -240,13 +240,13 @@ TEST_CASE("the fence grows even if its key is lost") {
   CHECK(host.claim(1).claims.at(0).fence == *third + 1);
 }
 
-TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back") {
+TEST_CASE("fleet_concurrency limits all hosts together, and the slot of a dead host is released") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
   ListConfig rule = list_rule();
   rule.fleet_concurrency = 3;
   rule.key_expiry = 1s;
-  rule.supervised = false;  // none of them waits in a line
+  rule.supervised = false;  // no host joins a wait queue
   loop::Loop loop;
   Host one(loop, server.url(), rule, "one");
   auto two = std::make_unique<Host>(loop, server.url(), rule, "two");
@@ -254,18 +254,18 @@ TEST_CASE("fleet_concurrency holds over hosts, and a place that died comes back"
   CHECK(items_of(two->claim(2)).size() == 1);
   CHECK(two->claim(1).end == ClaimEnd::fleet_full);
   CHECK(one.claim(1).end == ClaimEnd::fleet_full);
-  // Places are renewed with the locks.
+  // Fleet slots are renewed with the locks.
   turn_for(loop, 1500ms);
   CHECK(one.claim(1).end == ClaimEnd::fleet_full);
   one.settle(one.told.claims[0]);
   CHECK(one.settled());
   CHECK(items_of(one.claim(1)).size() == 1);
-  // A host that dies leaves its place after the life of a lock.
+  // The fleet slot of a dead host is free when its lock has expired.
   two.reset();
   CHECK(turn_until(loop, [&] { return !one.claim(1).claims.empty(); }));
 }
 
-TEST_CASE("two hosts on one list: each item has one holder") {
+TEST_CASE("each item has one holder when two hosts claim from a list") {
   RedisServer server;
   for (int i = 0; i < 200; ++i) server.ask({"RPUSH", "work:list", std::to_string(i)});
   loop::Loop loop;
@@ -345,7 +345,7 @@ TEST_CASE("a claim of one item ignores its delay") {
   CHECK(server.ask({"HEXISTS", "work:failures", "rests"}) == "0");
 }
 
-TEST_CASE("a claim of one item: the fleet's limit counts, and has one holder") {
+TEST_CASE("a claim of one item respects fleet_concurrency, and the item has one holder") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
@@ -365,7 +365,7 @@ TEST_CASE("a claim of one item: the fleet's limit counts, and has one holder") {
   CHECK(server.ask({"ZCARD", "work:slots"}) == "1");
 }
 
-TEST_CASE("a claim of one item: two hosts and one holder, also beside claims in turn") {
+TEST_CASE("a claim of one item gives it one holder, also beside ordinary claims") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;

@@ -1,4 +1,4 @@
-// How lists stand: what their items are doing, and how fast these come round.
+// List statistics: items by state, cycle time and longest wait.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -41,7 +41,7 @@ void fill(const RedisServer& server, const std::string& list, int items) {
 
 }  // namespace
 
-TEST_CASE("items by what they are doing") {
+TEST_CASE("list statistics count items by state") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -63,7 +63,7 @@ TEST_CASE("items by what they are doing") {
   CHECK(server.ask({"PTTL", "work:samples"}) != "-1");
 }
 
-TEST_CASE("a lap is the median time between two visits of an item") {
+TEST_CASE("the cycle time is the median time between two runs of an item") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -84,7 +84,7 @@ TEST_CASE("a lap is the median time between two visits of an item") {
   CHECK(*found.oldest < *found.lap + 10s);
 }
 
-TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the list") {
+TEST_CASE("the longest wait ignores items that are running, delayed or removed") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -105,7 +105,7 @@ TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the
   found = measured(host);
   CHECK(found.lap == WallTime(7000));
   CHECK(server.ask({"HEXISTS", "work:samples", "gone"}) == "0");
-  // It has waited since its rest was over, not since it was claimed.
+  // The item has waited since its delay ended, not since it was claimed.
   server.ask({"DEL", "work:lock:item-2"});
   server.ask({"LREM", "work:list", "0", "item-3"});
   found = measured(host);
@@ -113,7 +113,7 @@ TEST_CASE("who waits longest is told, unless it runs, rests or was taken off the
   CHECK(*found.oldest < 1h);
 }
 
-TEST_CASE("a long list costs what a short one does, and its figures are estimates") {
+TEST_CASE("statistics of a long list are estimates and cost no more than for a short list") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -132,7 +132,7 @@ TEST_CASE("a long list costs what a short one does, and its figures are estimate
   CHECK(found.resting < 30'000);
   CHECK(found.free + found.running + found.resting + found.quarantined == 50'000);
   CHECK(server.ask({"HLEN", "work:samples"}) == "64");
-  // However long the list is, it reads some hundred items.
+  // The number of items that the script reads does not depend on the length of the list.
   server.ask({"CONFIG", "RESETSTAT"});
   measured(host);
   const std::string stats = server.ask({"INFO", "commandstats"});
@@ -144,7 +144,7 @@ TEST_CASE("a long list costs what a short one does, and its figures are estimate
   CHECK(calls("lrange") <= 512);
 }
 
-TEST_CASE("lists share a call, and what can't be read of one spoils no other") {
+TEST_CASE("lists share a call, and unreadable keys of one list do not affect other lists") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -161,7 +161,7 @@ TEST_CASE("lists share a call, and what can't be read of one spoils no other") {
   CHECK_FALSE(lists[1].oldest);
   CHECK(lists[2].free == 3);
   CHECK(server.ask({"GET", "b:samples"}) == "no hash");
-  // Long ones don't share: a call is over when it has looked at enough.
+  // Long lists do not share: a call ends when it has read enough items.
   fill(server, "c:list", 500);
   fill(server, "d:list", 500);
   fill(server, "e:list", 500);

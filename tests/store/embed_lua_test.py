@@ -1,4 +1,4 @@
-"""What embed_lua.py leaves out of a script, and what it must not."""
+"""Tests of the parts of a script that embed_lua.py removes, and of the parts that it must keep."""
 
 import pathlib
 import sys

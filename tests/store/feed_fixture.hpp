@@ -1,5 +1,5 @@
-// Feeds, queues and jobs on a real server as the commands about them change them, and what is heard
-// of it.
+// Feeds, queues and jobs on a real server, changed as the subcommands of w8yctl change them, and
+// the messages that this publishes.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ struct FeedFixture {
     verbs::Feed(at(), feed).publish({{id, item}});
     return id;
   }
-  /// What all keys hold, but for the times in them.
+  /// Returns the names of all keys, sorted and separated by spaces.
   std::string keys() const {
     Words all;
     const std::string text = ask({"KEYS", "*"});
@@ -60,11 +60,11 @@ struct FeedFixture {
   verbs::FeedDirectory feeds;
 };
 
-/// All messages from now on, as "channel payload", with '|' for NUL.
+/// All messages that are published from now on, as "channel payload", with '|' for NUL.
 class FeedMessages {
  public:
   explicit FeedMessages(FeedFixture& at) : at_(at), messages_(at.server) {}
-  /// What came since the last time.
+  /// Returns the messages since the last call.
   Words lines() {
     at_.ask({"PUBLISH", "test", "end"});
     Words lines;

@@ -1,5 +1,4 @@
-// Queues and jobs as the commands about them change them, key by key and message by message
-// (w8y-keys(7)).
+// Keys and messages of queues and jobs, as the subcommands of w8yctl write them (w8y-keys(7)).
 #include <set>
 
 #include "store/feed_fixture.hpp"
@@ -11,7 +10,7 @@ using namespace w8y::verbs;
 
 namespace feed_job_test {
 
-TEST_CASE("queues: items are taken once, in the order in which they came, high ones first") {
+TEST_CASE("queues: items are read once, in order of arrival, items with high priority first") {
   FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
   FeedMessages heard(at);
@@ -26,13 +25,13 @@ TEST_CASE("queues: items are taken once, in the order in which they came, high o
   CHECK(taken == Words{"d4", "c3", "a1", "b2"});
   CHECK(heard.lines().empty());
   CHECK(at.keys() == "feed.config:q feed.publishes:q feeds");
-  // What stands for nothing is dropped, however much of it.
+  // Any number of ids without an item is dropped.
   at.ask({"EVAL", "for i = 1, 2500 do redis.call('RPUSH', KEYS[1], i) end", "1", "feed.ids:q"});
   CHECK(!queue.get());
   CHECK(at.ask({"EXISTS", "feed.ids:q"}) == "0");
 }
 
-TEST_CASE("queues: many items at once are all there, in their order") {
+TEST_CASE("queues: one put stores many items in their order") {
   FeedFixture at;
   at.feeds.create("q", FeedKind::job, std::nullopt);
   std::vector<FeedItem> items;
@@ -48,7 +47,7 @@ TEST_CASE("queues: many items at once are all there, in their order") {
   CHECK(at.ids_of(jobs).size() == 2345);
 }
 
-TEST_CASE("jobs: ids of many are read in parts, each once, and none that is there is missed") {
+TEST_CASE("jobs: many ids are read in parts, each once, and no existing id is missed") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.ask(
@@ -60,7 +59,7 @@ TEST_CASE("jobs: ids of many are read in parts, each once, and none that is ther
   at.ask({"CONFIG", "RESETSTAT"});
   FeedAccess({at.client}, "j", FeedKind::job).ids([&](std::string&& id) {
     all.insert(std::move(id));
-    // The table changes its size meanwhile.
+    // The hash table is resized meanwhile.
     const std::string name = std::to_string(++count);
     if (count % 500 == 0)
       at.ask({"EVAL",
@@ -75,7 +74,7 @@ TEST_CASE("jobs: ids of many are read in parts, each once, and none that is ther
   CHECK(std::stoi(stats.substr(stats.find("cmdstat_hscan:calls=") + 20)) > 20);
 }
 
-TEST_CASE("jobs: put, claimed, finished with a result and without") {
+TEST_CASE("jobs: a job is put, claimed, and finished with or without a result") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   FeedMessages heard(at);
@@ -104,7 +103,7 @@ TEST_CASE("jobs: put, claimed, finished with a result and without") {
   CHECK(at.keys() == "feed.config:j feed.finishes:j feed.publishes:j feeds");
 }
 
-TEST_CASE("jobs: cancelled, stalled, retried, retracted") {
+TEST_CASE("jobs: a job is cancelled, stalled, retried and retracted") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   FeedMessages heard(at);
@@ -142,7 +141,7 @@ TEST_CASE("jobs: cancelled, stalled, retried, retracted") {
   CHECK(at.keys() == "feed.config:j feed.publishes:j feeds");
 }
 
-TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it away") {
+TEST_CASE("jobs: finish is refused while a host has the lease, and cancel deletes the lease") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
@@ -160,7 +159,8 @@ TEST_CASE("jobs: who has a lease finishes, and an order to give it back takes it
   CHECK(jobs.finish("a", "r").done);
 }
 
-TEST_CASE("jobs: an id whose job was retracted between another's two steps goes") {
+TEST_CASE(
+    "jobs: a change deletes the id of a job that was retracted between two steps of a client") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
@@ -173,7 +173,7 @@ TEST_CASE("jobs: an id whose job was retracted between another's two steps goes"
   CHECK(at.keys() == "feed.config:j feeds");
 }
 
-TEST_CASE("jobs: a count that is none, of another client, loses and repeats nothing") {
+TEST_CASE("jobs: an invalid counter of another client loses and repeats no job") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
@@ -189,8 +189,7 @@ TEST_CASE("jobs: a count that is none, of another client, loses and repeats noth
   CHECK(at.ask({"LRANGE", "feed.ids:j", "0", "-1"}) == "a");
 }
 
-TEST_CASE(
-    "jobs: one whose id is in the queue twice, or which is stalled, is not given to a second") {
+TEST_CASE("jobs: a job that is queued twice or stalled is not claimed a second time") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");
@@ -203,7 +202,7 @@ TEST_CASE(
   CHECK(at.ask({"ZRANGE", "feed.claimed:j", "0", "-1"}) == "a");
 }
 
-TEST_CASE("queues: a right that is missing to take an item loses none") {
+TEST_CASE("queues: a missing permission to read an item loses no item") {
   FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
   QueueFeed(at.at(), "q").put({{"a", "1"}}, false);
@@ -221,7 +220,7 @@ TEST_CASE("queues: a right that is missing to take an item loses none") {
   }
 }
 
-TEST_CASE("jobs: a right that is missing to retry a job, or to bring it forward, loses none") {
+TEST_CASE("jobs: a missing permission to retry a job, or to move it forward, loses no job") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   JobFeed jobs(at.at(), "j");

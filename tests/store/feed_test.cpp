@@ -1,4 +1,4 @@
-// Feeds and sorted feeds as the commands about them change them, key by key and message by message
+// Keys and messages of feeds and sorted feeds, as the subcommands of w8yctl write them
 // (w8y-keys(7)).
 #include "store/feed_fixture.hpp"
 #include "store/scripts.hpp"
@@ -15,7 +15,7 @@ using Where = FeedPosition::Where;
 
 }  // namespace
 
-TEST_CASE("feeds: a feed has its kind, a name among all names, and is told of") {
+TEST_CASE("feeds: create stores the kind and the name of a feed and publishes them") {
   FeedFixture at;
   FeedMessages heard(at);
   CHECK(at.feeds.create("news", FeedKind::feed, 5));
@@ -32,7 +32,7 @@ TEST_CASE("feeds: a feed has its kind, a name among all names, and is told of") 
   CHECK(heard.lines() == Words{told[1]});
   CHECK(at.feeds.config("news") == FeedDirectory::Values{{"max_length", "7"}, {"type", "feed"}});
   at.feeds.create("a", FeedKind::queue, std::nullopt);
-  at.ask({"SADD", "feeds", "bare"});  // as a client makes it that goes by the contract alone
+  at.ask({"SADD", "feeds", "bare"});  // the contract requires no more of a client
   const auto list = at.feeds.list();
   REQUIRE(list.size() == 3);
   CHECK(list[0].feed == "a");
@@ -40,7 +40,7 @@ TEST_CASE("feeds: a feed has its kind, a name among all names, and is told of") 
   CHECK(list[1].kind.empty());
 }
 
-TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease") {
+TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
@@ -67,7 +67,7 @@ TEST_CASE("feeds: a feed that is deleted leaves no key of any kind, and no lease
 
 namespace {
 
-/// A feed of jobs, and in one step as many claims with their leases; those of higher numbers are
+/// Creates a feed of jobs, and `count` claims with their leases. Claims with higher numbers are
 /// newer.
 void claim_many(FeedFixture& at, int count) {
   at.feeds.create("j", FeedKind::job, std::nullopt);
@@ -88,21 +88,21 @@ redis::ClientOptions options_without(const FeedFixture& at, const Words& rights)
 
 }  // namespace
 
-TEST_CASE("feeds: the leases of many claims go in steps beside the feed, which goes in one") {
+TEST_CASE("feeds: a feed is deleted in one step, and the leases of many claims in several steps") {
   FeedFixture at;
   claim_many(at, 2500);
   FeedMessages heard(at);
   at.feeds.remove("j");
   CHECK(heard.lines().size() == 1);
   CHECK(at.keys().empty());
-  // Who may not read the claims leaves all but the newest leases to their end.
+  // Without the permission to scan the claims, only the newest 1,000 leases are deleted.
   claim_many(at, 2500);
   redis::SyncClient client(at.loop, options_without(at, {"-zscan"}));
   FeedDirectory({client}).remove("j");
   CHECK(heard.lines().size() == 3);  // two of its creation
   CHECK(at.ask({"DBSIZE"}) == "1500");
   CHECK(at.ask({"EXISTS", "feed.lease:j:1500", "feed.lease:j:1501"}) == "1");
-  // What is claimed in a feed that was made since is left alone.
+  // Claims in a feed that was created since are not deleted.
   at.ask({"ZADD", "feed.claimed:j", "1", "7"});
   CHECK(
       at.client.run(scripts::feed_leases, {"feed.claimed:j"}, {"feed.lease:j:", "7", "8"}).number ==
@@ -110,7 +110,7 @@ TEST_CASE("feeds: the leases of many claims go in steps beside the feed, which g
   CHECK(at.ask({"EXISTS", "feed.lease:j:7"}) == "1");
 }
 
-TEST_CASE("feeds: a value of a config is there when others are told, and not if nobody may be") {
+TEST_CASE("feeds: a config value is written before its message, and not if that is forbidden") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, 5);
   at.ask({"CONFIG", "SET", "notify-keyspace-events", "Kh"});
@@ -128,7 +128,7 @@ TEST_CASE("feeds: a value of a config is there when others are told, and not if 
   CHECK(at.feeds.config("news") == FeedDirectory::Values{{"max_length", "7"}, {"type", "feed"}});
 }
 
-TEST_CASE("feeds: ids of a long feed are told once each, also while older ones go") {
+TEST_CASE("feeds: each id of a long feed is listed once, also while older items are removed") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
   at.ask(
@@ -145,7 +145,7 @@ TEST_CASE("feeds: ids of a long feed are told once each, also while older ones g
     if (all[static_cast<std::size_t>(i)] != std::to_string(i + 1)) FAIL(i);
 }
 
-TEST_CASE("feeds: items are published, edited and retracted as others are told") {
+TEST_CASE("feeds: publish, edit and retract write their keys and publish their messages") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
   FeedMessages heard(at);
@@ -172,7 +172,7 @@ TEST_CASE("feeds: items are published, edited and retracted as others are told")
   CHECK(at.ask({"ZRANGE", "feed.ids:news", "0", "-1"}) == "2");
 }
 
-TEST_CASE("feeds: the newest max_length items stay, and an edited one counts once") {
+TEST_CASE("feeds: the newest max_length items stay, and an edited item counts once") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, 3);
   Feed feed(at.at(), "news");
@@ -193,7 +193,8 @@ TEST_CASE("feeds: the newest max_length items stay, and an edited one counts onc
   CHECK(at.ids_of(feed) == Words{"a", "e"});
 }
 
-TEST_CASE("feeds: many that are over max_length go in steps, and what is published is the newest") {
+TEST_CASE(
+    "feeds: items beyond max_length are removed in steps, and the published item is the newest") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
   Feed feed(at.at(), "news");
@@ -207,7 +208,7 @@ TEST_CASE("feeds: many that are over max_length go in steps, and what is publish
   CHECK(at.ask({"GET", "feed.publishes:news"}) == "3501");
 }
 
-TEST_CASE("feeds: times are in the unit that the feed has, and both units are told of") {
+TEST_CASE("feeds: times are written in the unit of the feed, and a mix of units is reported") {
   FeedFixture at;
   at.feeds.create("old", FeedKind::feed, 10);
   at.ask({"ZADD", "feed.ids:old", "1700000000.25", "a"});
@@ -222,7 +223,7 @@ TEST_CASE("feeds: times are in the unit that the feed has, and both units are to
   feed.publish({{"e", "x"}});
   CHECK(at.score("feed.ids:old", "e") > 1.7e12);
   CHECK(feed.has_two_units());
-  // Times of nobody's clock don't take us with them.
+  // A time that no clock has does not affect later times.
   at.ask({"ZADD", "feed.ids:old", "inf", "f"});
   feed.publish({{"g", "x"}});
   CHECK(at.score("feed.ids:old", "g") < 1e13);
@@ -231,7 +232,7 @@ TEST_CASE("feeds: times are in the unit that the feed has, and both units are to
   CHECK(at.score("feed.ids:old", "h") > 1.7e12);
 }
 
-TEST_CASE("feeds: a max_length that is no number is named, and nothing is published") {
+TEST_CASE("feeds: an error names a max_length that is not a number, and nothing is published") {
   for (const char* wrong : {"", "-1", "abc", "1.5", "None", "0x10"}) {
     CAPTURE(wrong);
     FeedFixture at;
@@ -243,7 +244,7 @@ TEST_CASE("feeds: a max_length that is no number is named, and nothing is publis
   }
 }
 
-TEST_CASE("sorted feeds: items are where they were put, and others are told where") {
+TEST_CASE("sorted feeds: items are in the requested positions, and the positions are published") {
   FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   FeedMessages heard(at);
@@ -278,7 +279,7 @@ TEST_CASE("sorted feeds: items are where they were put, and others are told wher
   CHECK(at.ask({"HLEN", "feed.items:top"}) == "5");
 }
 
-TEST_CASE("sorted feeds: a position that is gone, or the item itself, changes nothing") {
+TEST_CASE("sorted feeds: a missing position, or the item itself as position, changes nothing") {
   FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
@@ -295,13 +296,13 @@ TEST_CASE("sorted feeds: a position that is gone, or the item itself, changes no
   CHECK(error_of([&] { feed.move({Where::after, "1"}, "1"); }) == "1 can't be moved after itself");
   CHECK(at.ids_of(feed) == Words{"1", "2"});
   CHECK(at.ask({"GET", "feed.idincr:top"}) == "2");
-  // An item whose id is in no order any more is no position.
+  // An item whose id is no longer in the order cannot be a position.
   at.ask({"LREM", "feed.ids:top", "0", "2"});
   CHECK(!error_of([&] { feed.move({Where::before, "2"}, "1"); }).empty());
   CHECK(at.ids_of(feed) == Words{"1"});
 }
 
-TEST_CASE("sorted feeds: where the numbers begin again, no item is written over") {
+TEST_CASE("sorted feeds: no item is overwritten when the numbers start again") {
   FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
@@ -311,7 +312,7 @@ TEST_CASE("sorted feeds: where the numbers begin again, no item is written over"
   CHECK(feed.item("1") == "one");
 }
 
-TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found in a few steps") {
+TEST_CASE("sorted feeds: if the counter was lost, the next number follows all others") {
   FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
@@ -322,11 +323,11 @@ TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found 
   const auto next = [&] { return feed.insert({Where::end, {}}, {"new"}).at(0); };
   CHECK(next() == "20001");  // the last in the list
   CHECK(at.ask({"GET", "feed.idincr:top"}) == "20001");
-  // One of which only the count is left.
+  // Only the count of published items is left.
   at.ask({"SET", "feed.publishes:top", "30000"});
   at.ask({"DEL", "feed.idincr:top"});
   CHECK(next() == "30001");
-  // Nothing says where they end: in steps of twice the length, each of which is looked at.
+  // No key has the last number: it is searched for in steps that double, with one query each.
   for (const char* key : {"feed.idincr:top", "feed.publishes:top", "feed.ids:top"})
     at.ask({"DEL", key});
   at.ask({"CONFIG", "RESETSTAT"});
@@ -338,13 +339,13 @@ TEST_CASE("sorted feeds: where numbers were lost, the next is behind all, found 
   CHECK(std::stoi(looks) < 50);
   CHECK(at.ask({"HLEN", "feed.items:top"}) == "20003");
   CHECK(next() == std::to_string(found + 1));
-  // One that is there, as another client has put it.
+  // The number of an item that another client has put is skipped.
   at.ask({"HSET", "feed.items:top", std::to_string(found + 2), "other"});
   CHECK(next() == std::to_string(found + 3));
   CHECK(feed.item(std::to_string(found + 2)) == "other");
 }
 
-TEST_CASE("feeds: what a server without writes refuses is told to nobody") {
+TEST_CASE("feeds: an item that Redis refuses to write is not published") {
   FeedFixture at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);
   int heard = 0;

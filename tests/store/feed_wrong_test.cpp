@@ -1,4 +1,4 @@
-// Feeds, queues and jobs: what is not in order, not allowed, or on several servers.
+// Feeds, queues and jobs: wrong kinds and types, long items, missing permissions, and clusters.
 #include "store/feed_fixture.hpp"
 #include "support/cluster.hpp"
 
@@ -9,7 +9,7 @@ using namespace w8y::verbs;
 
 namespace feed_wrong_test {
 
-TEST_CASE("feeds: a command of another kind is refused with both kinds, and changes nothing") {
+TEST_CASE("feeds: a change of another kind is refused with both kinds, and changes no key") {
   FeedFixture at;
   at.feeds.create("f", FeedKind::feed, std::nullopt);
   at.feeds.create("j", FeedKind::job, std::nullopt);
@@ -35,7 +35,7 @@ TEST_CASE("feeds: a command of another kind is refused with both kinds, and chan
   CHECK(at.ask({"LLEN", "feed.ids:f"}) == "1");
 }
 
-TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
+TEST_CASE("feeds: an error names the key of a wrong type, and no key is changed") {
   for (const std::string key : {"feeds", "feed.config:j", "feed.ids:j", "feed.items:j",
                                 "feed.published:j", "feed.claimed:j", "feed.cancelled:j",
                                 "feed.stalled:j", "feed.finishes:j", "feed.publishes:j"}) {
@@ -50,7 +50,7 @@ TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
     const auto tried = [&](auto&& call) {
       const std::string before = at.keys();
       const std::string error = error_of(call);
-      if (error.empty()) return;  // it has no need of this key
+      if (error.empty()) return;  // the call does not use this key
       ++refused;
       CHECK((error.find(key) != std::string::npos || error.find("WRONGTYPE") == 0));
       CHECK(at.keys() == before);
@@ -64,7 +64,7 @@ TEST_CASE("feeds: keys of a wrong type are named, and nothing is changed") {
   }
 }
 
-TEST_CASE("sorted feeds: keys of a wrong type are named, and nothing is changed") {
+TEST_CASE("sorted feeds: an error names the key of a wrong type, and no key is changed") {
   for (const std::string key :
        {"feed.config:s", "feed.ids:s", "feed.items:s", "feed.publishes:s", "feed.idincr:s"}) {
     CAPTURE(key);
@@ -86,7 +86,7 @@ TEST_CASE("sorted feeds: keys of a wrong type are named, and nothing is changed"
     tried([&] { feed.edit("1", "x"); });
     tried([&] { feed.retract({"1"}); });
     CHECK(at.ask({"XLEN", key}) == "1");
-    at.feeds.remove("s");  // of whatever type its keys are
+    at.feeds.remove("s");  // works with keys of any type
     CHECK(at.keys().empty());
   }
 }
@@ -122,7 +122,7 @@ TEST_CASE("feeds: names, ids and items are bytes of any length") {
   CHECK(at.feeds.list().size() == 1);
 }
 
-TEST_CASE("feeds: an item that is longer than can be read is not taken and not lost") {
+TEST_CASE("feeds: an item that is too long to be read stays in its queue") {
   FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
   at.ask({"EVAL", "redis.call('HSET', KEYS[1], 'long', string.rep('x', 100000001))", "1",
@@ -134,7 +134,7 @@ TEST_CASE("feeds: an item that is longer than can be read is not taken and not l
   CHECK(at.ask({"LLEN", "feed.ids:q"}) == "1");
 }
 
-TEST_CASE("feeds: who may do only what the contract has may do all of it, and nothing in part") {
+TEST_CASE("feeds: the permissions of the contract suffice, and no change is made in part") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("f", FeedKind::feed, 1);
@@ -151,7 +151,7 @@ TEST_CASE("feeds: who may do only what the contract has may do all of it, and no
   jobs.get();
   CHECK(jobs.finish("b", "r").done);
   CHECK(jobs.change(JobChange::retract, {"a"})[0].done);
-  // A channel that is missing: nothing of it is done.
+  // Without the permission for a channel, no change is made.
   const std::string before = at.keys();
   Feed feed({client}, "f");
   CHECK(!error_of([&] { feed.publish({{"1", "x"}}); }).empty());
@@ -163,7 +163,8 @@ TEST_CASE("feeds: who may do only what the contract has may do all of it, and no
   CHECK(error_of([&] { feed.publish({{"1", "x"}}); }).find("NOPERM") == 0);
 }
 
-TEST_CASE("feeds: in a cluster a feed is made and deleted in two steps, and works as elsewhere") {
+TEST_CASE(
+    "feeds: a feed in a cluster is created and deleted in two steps, and works as elsewhere") {
   const Cluster cluster;
   loop::Loop loop;
   redis::SyncClient client(loop, options_for(cluster.url()));

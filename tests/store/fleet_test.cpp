@@ -1,4 +1,4 @@
-// A fleet on a real server: what hosts write, what readers make of it, and of others' garbage.
+// Fleet on a real server: the keys that hosts write, the view of the readers, and invalid data.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ ListStatus list_of(const std::string& prefix, ListState state = ListState::idle)
   return list;
 }
 
-/// A host that is nothing but its beats.
+/// Host that only sends heartbeats.
 struct BeatingHost final : private FleetMembership::Handler {
   BeatingHost(loop::Loop& shared, const std::string& url, const std::string& name,
               const std::string& fleet = "fleet", const std::string& random = "00000000")
@@ -77,7 +77,7 @@ struct BeatingHost final : private FleetMembership::Handler {
     seen = heartbeats;
     member.heartbeat_soon();
   }
-  /// Since the last call, or what was shown.
+  /// Waits for a heartbeat after the last call of this function or of soon().
   bool has_beaten() {
     const bool beaten = turn_until(loop, [&] { return heartbeats > seen; });
     seen = heartbeats;
@@ -85,7 +85,7 @@ struct BeatingHost final : private FleetMembership::Handler {
   }
 
   loop::Loop& loop;
-  const Instant started;  ///< long before each beat, so that no beat of another is older than it
+  const Instant started;  ///< before each heartbeat of any other host
   HostHeartbeat shown;
   std::vector<ListStatus> lists;
   ListReportTracker told;
@@ -140,12 +140,12 @@ long long ms_now(const RedisServer& server) {
   return std::stoll(server.ask({"TIME"})) * 1000;
 }
 
-/// Commands that clients have sent.
+/// Returns the number of commands that clients have sent.
 long long commands(const RedisServer& server) {
   return server.info("total_commands_processed");
 }
 
-/// As a host of long ago, or of now, would have left it.
+/// Writes the keys of a host whose last heartbeat was at `heartbeat_ms`.
 void put_host(const RedisServer& server, const std::string& id, long long heartbeat_ms,
               const std::string& text) {
   server.ask({"ZADD", "fleet:hosts", std::to_string(heartbeat_ms), id});
@@ -154,7 +154,7 @@ void put_host(const RedisServer& server, const std::string& id, long long heartb
 
 }  // namespace
 
-TEST_CASE("what a host counts by the minute is kept for an hour") {
+TEST_CASE("the counts per minute of a host are kept for one hour") {
   const RedisServer server;
   loop::Loop loop;
   const std::int64_t minute = ms_now(server) / 60'000;
@@ -168,7 +168,8 @@ TEST_CASE("what a host counts by the minute is kept for an hour") {
   CHECK(life <= 3'600'000);
 }
 
-TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
+TEST_CASE(
+    "a host sends heartbeats with changed list reports, and deletes its keys when it leaves") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
@@ -188,7 +189,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "2");
   CHECK(life("fleet:lists:alpha-00000000") > 0);
 
-  // What has changed, and no more.
+  // Only changed list reports are written.
   const long long written = server.calls("hset");
   host.show({list_of("a"), list_of("b\xff", ListState::ineligible)});
   REQUIRE(host.has_beaten());
@@ -202,7 +203,7 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
 
-  // Somebody has deleted it: all is told again.
+  // After a deletion of the key, all list reports are written again.
   server.ask({"DEL", "fleet:lists:alpha-00000000"});
   CHECK(turn_until(loop, [&] {
     host.member.heartbeat_soon();
@@ -218,12 +219,12 @@ TEST_CASE("a host beats, tells of its lists where they changed, and leaves") {
   CHECK(server.ask({"DBSIZE"}) == "0");
 }
 
-TEST_CASE("who leaves while a beat asks for the time says nothing behind that") {
+TEST_CASE("a host that leaves while a heartbeat queries the time writes nothing afterwards") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
-  // One beat of three asks.
+  // One of three heartbeats queries the time.
   while (host.heartbeats % 3 != 0) {
     host.soon();
     REQUIRE(host.has_beaten());
@@ -239,7 +240,7 @@ TEST_CASE("who leaves while a beat asks for the time says nothing behind that") 
   CHECK(server.ask({"DBSIZE"}) == "0");
 }
 
-TEST_CASE("who beats takes those out who are long gone, some at a time") {
+TEST_CASE("a heartbeat removes at most 100 hosts that are long gone") {
   const RedisServer server;
   const long long now = ms_now(server);
   put_host(server, "silent-00000000", now - 30'000, "");
@@ -255,7 +256,7 @@ TEST_CASE("who beats takes those out who are long gone, some at a time") {
   CHECK(server.ask({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
 }
 
-TEST_CASE("a host hears how many hosts there are, a few or hundreds") {
+TEST_CASE("a heartbeat returns the number of hosts, from two to hundreds") {
   const RedisServer server;
   const long long now = ms_now(server);
   put_host(server, "beta-00000000", now, "");
@@ -270,13 +271,13 @@ TEST_CASE("a host hears how many hosts there are, a few or hundreds") {
   CHECK(hears_of(2));
   for (int i = 0; i < 298; ++i) put_host(server, "host" + std::to_string(i), now, "");
   CHECK(hears_of(300));
-  // Those who have died are none, though their ids are still there.
+  // Dead hosts do not count, although their ids are still there.
   for (int i = 0; i < 60; ++i) put_host(server, "dead" + std::to_string(i), now - 100'000, "");
   CHECK(hears_of(300));
   CHECK(host.seen_most == 300);
 }
 
-TEST_CASE("beats while Redis is away are none; there is one as soon as it is back") {
+TEST_CASE("a host sends no heartbeat during an outage of Redis, and one right after it") {
   RedisServer server;
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
@@ -291,7 +292,7 @@ TEST_CASE("beats while Redis is away are none; there is one as soon as it is bac
   CHECK(host.heartbeats == before);
   server.start();
   CHECK(turn_until(loop, [&] { return host.heartbeats > before; }));
-  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1");  // an empty server: told again
+  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1");  // written to an empty server
   CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
   bool left = false;
   server.kill();
@@ -300,7 +301,7 @@ TEST_CASE("beats while Redis is away are none; there is one as soon as it is bac
   CHECK(turn_until(loop, [&] { return left; }));
 }
 
-TEST_CASE("keys of a wrong type, and rights that are missing, are told by each beat") {
+TEST_CASE("a heartbeat reports a key of a wrong type or a missing permission") {
   const RedisServer server;
   server.ask({"SET", "fleet:hosts", "garbage"});
   loop::Loop loop;
@@ -318,7 +319,7 @@ TEST_CASE("keys of a wrong type, and rights that are missing, are told by each b
   CHECK(stranger.refused.find("NOPERM") != std::string::npos);
 }
 
-TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of another") {
+TEST_CASE("the fleet view shows running and unresponsive hosts, and duplicate names") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
@@ -346,7 +347,7 @@ TEST_CASE("the fleet is seen: hosts that beat, are silent, or have the name of a
   CHECK(view.hosts[0].lists.empty());
 }
 
-TEST_CASE("the fleet is seen through others' garbage") {
+TEST_CASE("the fleet view tolerates invalid data") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
@@ -370,7 +371,7 @@ TEST_CASE("the fleet is seen through others' garbage") {
   Watcher watcher(loop, server.url());
   const long long sent = server.info("total_net_output_bytes");
   const FleetView view = watcher.view();
-  CHECK(server.info("total_net_output_bytes") - sent < 100'000);  // not the whole of what is huge
+  CHECK(server.info("total_net_output_bytes") - sent < 100'000);  // "huge" is not read whole
   CHECK(view.error.empty());
   CHECK(view.hosts.size() == 6);
   for (const char* name : {"text", "huge", "none", "list"}) {
@@ -391,7 +392,7 @@ TEST_CASE("the fleet is seen through others' garbage") {
   CHECK_FALSE(wrong.unreachable);
 }
 
-TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to others") {
+TEST_CASE("the fleet view is truncated at 10,000 hosts, and reading it does not block the loop") {
   const RedisServer server;
   loop::Loop loop;
   redis::Client client(loop, options_for(server.url()));
@@ -399,7 +400,7 @@ TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to othe
   int missing = 0;
   for (int i = 0; i < 10'001; ++i) {
     const std::string id =
-        "same-" + std::to_string(10'000'000 + i);  // one name, as forged ones have
+        "same-" + std::to_string(10'000'000 + i);  // one name, as forged entries have
     HostHeartbeat heartbeat;
     heartbeat.host = "same";
     heartbeat.state = "running";
@@ -422,7 +423,7 @@ TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to othe
   CHECK(seen->truncated);
   CHECK(std::ranges::all_of(seen->hosts, [](const auto& host) { return host.error.empty(); }));
   CHECK(turns > 200);
-  // Who asks at the same time shares the answer.
+  // Simultaneous readers share one reply.
   const long long before = server.calls("getrange");
   int answered = 0;
   for (int i = 0; i < 3; ++i) watcher.reader.read([&](const FleetReader::ViewPtr&) { ++answered; });
@@ -430,12 +431,12 @@ TEST_CASE("more hosts than are shown are cut, and a reading leaves turns to othe
   CHECK(server.calls("getrange") == before + 10'000);
 }
 
-TEST_CASE("a host costs Redis so little that a hundred stay under 50 commands a second") {
+TEST_CASE("100 hosts send Redis fewer than 50 commands per second") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
-  // Six beats in a row, each with something new to tell, as in a minute at the usual pace.
+  // Six heartbeats in a row, each with a changed list report, as in one minute at the usual rate.
   const long long before = commands(server);
   const long long asked = server.calls("info");
   const int heartbeats = host.heartbeats;
@@ -445,11 +446,11 @@ TEST_CASE("a host costs Redis so little that a hundred stay under 50 commands a 
   }
   const long long spent = commands(server) - before - (server.calls("info") - asked);
   MESSAGE("commands of six beats: " << spent);
-  // A hundred hosts beat six times in 60 s each.
+  // Each of 100 hosts sends six heartbeats in 60 s.
   CHECK(spent * 100 / 60 < 48);
 }
 
-TEST_CASE("an order: who has done it, and who did not answer") {
+TEST_CASE("a fleet command returns the hosts that carried it out and the hosts without a reply") {
   const RedisServer server;
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
@@ -496,7 +497,7 @@ TEST_CASE("an order: who has done it, and who did not answer") {
   CHECK(nobody.error == "there is no host delta in the fleet fleet");
 }
 
-TEST_CASE("an order that can't be given, or whose answers can't be heard") {
+TEST_CASE("a fleet command fails if it cannot be sent or its replies cannot be received") {
   RedisServer server;
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
@@ -515,7 +516,7 @@ TEST_CASE("an order that can't be given, or whose answers can't be heard") {
   CHECK(watcher.view().unreachable);
 }
 
-TEST_CASE("a fleet in a cluster, whose keys and channels are on any node") {
+TEST_CASE("a fleet works in a cluster with its keys and channels on any node") {
   const Cluster cluster;
   loop::Loop loop;
   std::vector<std::unique_ptr<BeatingHost>> hosts;

@@ -16,7 +16,7 @@ struct Counted : store::GearmanRecordsHandler {
   unsigned recorded = 0;
 };
 
-/// The records of the list `mill`, once they are there.
+/// Records of the list `mill`, connected to Redis.
 struct Mill {
   Mill(loop::Loop& loop, const RedisServer& server) : session(open_link(loop, server.url())) {
     ListConfig settings;
@@ -33,7 +33,7 @@ struct Mill {
 
 }  // namespace
 
-TEST_CASE("a pause of a list of Gearman has its end without Redis, too") {
+TEST_CASE("a pause of a Gearman list ends in time even without Redis") {
   RedisServer server;
   server.ask({"SET", "mill:paused", "for a while", "PX", "3000"});
   loop::Loop loop;
@@ -43,7 +43,7 @@ TEST_CASE("a pause of a list of Gearman has its end without Redis, too") {
   CHECK(turn_until(loop, [&] { return !mill.records.pause(); }));
 }
 
-TEST_CASE("a pause of a list of Gearman that has no end holds while Redis is away") {
+TEST_CASE("a pause of a Gearman list without an end holds during an outage of Redis") {
   RedisServer server;
   server.ask({"SET", "mill:paused", "until further notice"});
   loop::Loop loop;
@@ -56,7 +56,7 @@ TEST_CASE("a pause of a list of Gearman that has no end holds while Redis is awa
 
 // Found by the simulation's seed 400649622: a retired list waits for this report before it is
 // drained, so a host that had moved to another Redis never stopped trying to reach the old one.
-TEST_CASE("records that Redis cannot take are reported as no longer pending") {
+TEST_CASE("records that cannot be written to Redis are reported as no longer pending") {
   RedisServer server;
   loop::Loop loop;
   Mill mill(loop, server);

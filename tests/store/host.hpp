@@ -1,4 +1,4 @@
-// A source on a real server, and a handler that writes down what it is told.
+// Circular list on a real server, and a handler that records its calls.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Told : public store::CircularListHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
-  std::vector<std::string> unwritten;  ///< each that is another than the one before
+  std::vector<std::string> unwritten;  ///< without consecutive duplicates
   int wakes = 0;
   int turns = 0;
   int backs = 0;
@@ -62,7 +62,7 @@ inline std::shared_ptr<store::RedisSession> open_link(loop::Loop& loop, const st
                                                store::RedisSession::Holder{host, 77, ++seed});
 }
 
-/// One host with one source, on a loop that hosts share.
+/// Host with one source. Hosts share the event loop.
 struct Host {
   Host(loop::Loop& shared, const std::string& url, ListConfig settings,
        const std::string& name = "here")
@@ -75,7 +75,7 @@ struct Host {
     rule = std::make_shared<const ListConfig>(std::move(settings));
     source.use(rule);
   }
-  /// Claims, and waits for the answer.
+  /// Claims up to `wanted` items and waits for the reply.
   store::PassReply claim(std::size_t wanted, store::Scan scan = store::Scan::whole,
                          store::Manner manner = store::Manner::in_turn) {
     const std::size_t before = told.replies.size();
@@ -123,7 +123,7 @@ inline std::string url_of_plain(const RedisServer& server) {
   return url.insert(std::string("unix://").size(), "plain:x@");
 }
 
-/// Of all items of "work".
+/// Returns the number of locks of the list "work".
 inline std::size_t locks(const RedisServer& server) {
   return static_cast<std::size_t>(
       std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));

@@ -1,4 +1,4 @@
-// The memory for long items that all lists of a host share.
+// Memory for long items that all lists of a host share.
 #include "store/item_room.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,8 @@ constexpr std::size_t any = 1024 * mebibyte;
 
 struct List {
   explicit List(ItemRoom& room) : member(room, [this] { ++told; }) {}
-  /// Claims items of so many bytes, until it may not.
+  /// Claims up to `wanted` items of `bytes` bytes, while the memory admits them. Returns their
+  /// number.
   std::size_t claim(std::size_t bytes, std::size_t wanted = 1000) {
     std::size_t claimed = 0;
     while (claimed < wanted && member.admit(bytes, own_most)) {
@@ -35,7 +36,7 @@ struct List {
 
 }  // namespace
 
-TEST_CASE("one list has all the room there is for long items, and no more") {
+TEST_CASE("one list can use all memory for long items, and no more") {
   ItemRoom room(64 * mebibyte);
   List one(room);
   CHECK(one.claim(16 * mebibyte) == 4);
@@ -46,7 +47,7 @@ TEST_CASE("one list has all the room there is for long items, and no more") {
   CHECK(one.claim(16 * mebibyte) == 1);
 }
 
-TEST_CASE("however many lists there are, they hold no more together than the bound") {
+TEST_CASE("200 lists together hold no more than the limit") {
   constexpr std::size_t count = 200;
   ItemRoom room(64 * mebibyte);
   std::vector<std::unique_ptr<List>> lists;
@@ -57,7 +58,7 @@ TEST_CASE("however many lists there are, they hold no more together than the bou
   }
   CHECK(held == 4);
   CHECK(room.held() == 64 * mebibyte);
-  // Each has its turn: whoever has waited longest is the first to be told.
+  // Each list is served in turn: the list that has waited longest is notified first.
   std::vector<List*> holders{lists[0].get()};
   std::size_t served = 0;
   while (served < count - 1) {
@@ -80,7 +81,7 @@ TEST_CASE("however many lists there are, they hold no more together than the bou
   }
 }
 
-TEST_CASE("a second list has its half of the room as soon as items of the first are done") {
+TEST_CASE("a second list has its half of the memory as soon as items of the first are settled") {
   ItemRoom room(64 * mebibyte);
   List first(room);
   List second(room);
@@ -89,7 +90,7 @@ TEST_CASE("a second list has its half of the room as soon as items of the first 
   for (int i = 0; i < 4; ++i) {
     first.holds.pop_back();
     CHECK(second.told > i);
-    CHECK(first.claim(8 * mebibyte) == 0);  // it has more than its half, or just that
+    CHECK(first.claim(8 * mebibyte) == 0);  // it has at least its half
     CHECK(second.claim(8 * mebibyte) == 1);
   }
   first.holds.pop_back();
@@ -97,7 +98,7 @@ TEST_CASE("a second list has its half of the room as soon as items of the first 
   CHECK(first.claim(8 * mebibyte) == 1);
 }
 
-TEST_CASE("a list of short items is never kept waiting by the long ones of others") {
+TEST_CASE("a list of short items does not wait for the long items of other lists") {
   ItemRoom room(64 * mebibyte);
   List big(room);
   List small(room);
@@ -106,7 +107,7 @@ TEST_CASE("a list of short items is never kept waiting by the long ones of other
   CHECK(small.told == 0);
 }
 
-TEST_CASE("one item is always held, however long") {
+TEST_CASE("one item is always admitted, even if it exceeds the limit") {
   ItemRoom room(4 * mebibyte);
   List one(room);
   List other(room);
@@ -117,7 +118,7 @@ TEST_CASE("one item is always held, however long") {
   CHECK(other.claim(16 * mebibyte) == 1);
 }
 
-TEST_CASE("a list that may hold less than there is room for is told when its own items are done") {
+TEST_CASE("a list at a limit of its own is notified when one of its items is settled") {
   ItemRoom room(64 * mebibyte);
   List one(room);
   one.own_most = 4 * mebibyte;
@@ -127,7 +128,7 @@ TEST_CASE("a list that may hold less than there is room for is told when its own
   CHECK(one.claim(2 * mebibyte) == 1);
 }
 
-TEST_CASE("who waits no longer keeps nobody waiting") {
+TEST_CASE("a list that stops waiting does not block other lists") {
   ItemRoom room(32 * mebibyte);
   List one(room);
   List other(room);
@@ -136,7 +137,7 @@ TEST_CASE("who waits no longer keeps nobody waiting") {
   CHECK(other.claim(16 * mebibyte) == 0);
   CHECK(third.claim(16 * mebibyte) == 0);
   one.holds.pop_back();
-  CHECK(third.claim(16 * mebibyte) == 0);  // it is the other's turn
+  CHECK(third.claim(16 * mebibyte) == 0);  // the other list is first
   other.member.leave();
   CHECK(third.claim(16 * mebibyte) == 1);
 }

@@ -1,4 +1,4 @@
-// Jobs of a feed whose holder is gone, on a real server.
+// Recovery of jobs of a feed whose holder is gone, on a real server.
 #include <doctest/doctest.h>
 
 #include "operator/job_feeds.hpp"
@@ -12,8 +12,7 @@ using namespace w8y::store::thoonk;
 
 namespace job_care_test {
 
-TEST_CASE(
-    "what a host that is gone has claimed is taken back when its lease is over, never before") {
+TEST_CASE("a job of a dead host is recovered when its lease has expired, and never before") {
   ListConfig rule = job_rule();
   rule.max_failures = 2;
   JobFixture feed(rule);
@@ -24,14 +23,14 @@ TEST_CASE(
   feed.ask({"HSET", "feed.cancelled:f", "last", "1"});
   const TakeReply taken = feed.host.take(3);
   REQUIRE(taken.claims.size() == 3);
-  // As a client claims that writes no lease.
+  // Claimed as by a client that writes no lease.
   feed.ask({"RPOP", "feed.ids:f"});
   feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "foreign"});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
   JobHost::Recovered found = other.recover();
   CHECK(found.count == 0);
   CHECK(found.next.value() > 30s);
-  // Only its key, as after a failover that lost it: its holder may live.
+  // Only the key of the lease is gone, as after a failover: its holder may be alive.
   feed.ask({"DEL", "feed.lease:f:gone"});
   CHECK(other.recover().count == 0);
   for (const std::string id : {"gone", "last"}) {
@@ -51,13 +50,13 @@ TEST_CASE(
   CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
   CHECK(feed.host.settle(taken.claims[1], Finish{"{}"}));  // too late
   CHECK(feed.queue() == "gone");
-  // A note without its claim counts for nothing.
+  // A claim record without its claim is ignored.
   feed.ask({"ZADD", "feed.claimed:f", "1732147200001", "live"});
   CHECK(other.recover().count == 0);
   CHECK(feed.ask({"EXISTS", "f:claims"}) == "0");
 }
 
-TEST_CASE("a claim that its host never renewed goes back, and nothing is counted") {
+TEST_CASE("a claim that its host never renewed is recovered and counts no failure") {
   ListConfig rule = job_rule();
   rule.max_failures = 1;
   JobFixture feed(rule);
@@ -67,7 +66,7 @@ TEST_CASE("a claim that its host never renewed goes back, and nothing is counted
   const auto note_of = [&](const std::string& id) { return feed.ask({"HGET", "f:claims", id}); };
   const std::string unheard = note_of("unheard");
   CHECK(unheard.find(" n ") != std::string::npos);
-  // Both are renewed soon. Then one has a note again as if its host had not heard of the claim.
+  // Both are renewed soon. Then one record is set back, as if its host had not received the claim.
   CHECK(turn_until(feed.loop, [&] { return note_of("begun").find(" - ") != std::string::npos; }));
   feed.ask({"HSET", "f:claims", "unheard", unheard});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
@@ -84,7 +83,7 @@ TEST_CASE("a claim that its host never renewed goes back, and nothing is counted
   CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find(R"("list":"f")") != std::string::npos);
 }
 
-TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
+TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure") {
   JobFixture feed;
   feed.put("a");
   {
@@ -105,7 +104,7 @@ TEST_CASE("a take whose answer was lost is undone, and nothing is counted") {
   CHECK(feed.ask({"EXISTS", "feed.cancelled:f"}) == "0");
 }
 
-TEST_CASE("a job that can't be put back keeps its place in the fleet until it can") {
+TEST_CASE("a job that cannot be returned to its queue keeps its fleet slot") {
   ListConfig rule = job_rule();
   rule.fleet_concurrency = 1;
   JobFixture feed(rule);
@@ -137,7 +136,7 @@ TEST_CASE("a job that can't be put back keeps its place in the fleet until it ca
 
 namespace {
 
-/// A host whose commands time out soon, and which has lost the answer to a take of the feed f.
+/// Host whose commands time out after 400 ms, with an in-doubt claim from the feed f.
 struct LosingJobHost : JobHost {
   explicit LosingJobHost(JobFixture& feed)
       : JobHost(feed.loop, feed.server.url(), job_rule(), "here", 400ms) {
@@ -146,7 +145,7 @@ struct LosingJobHost : JobHost {
     CHECK(take(1).end == ClaimEnd::unavailable);
     CHECK(queue->unsettled() == 1);
     feed.server.resume();
-    // The loop does not turn meanwhile: nobody looks for it yet.
+    // The loop does not run meanwhile, so that the host does not search for the claim yet.
     for (int i = 0; i < 1000 && feed.ask({"ZCARD", "feed.claimed:f"}) != "1"; ++i) {
     }
   }
@@ -154,8 +153,7 @@ struct LosingJobHost : JobHost {
 
 }  // namespace
 
-TEST_CASE(
-    "a take that was lost is undone where it was made, also if its list has another feed now") {
+TEST_CASE("an in-doubt claim is undone in its feed, even if its list has another feed now") {
   JobFixture feed;
   feed.put("a");
   LosingJobHost host(feed);
@@ -169,7 +167,7 @@ TEST_CASE(
   CHECK(feed.queue() == "a");
 }
 
-TEST_CASE("a take that was lost is looked for again where Redis has refused that") {
+TEST_CASE("the search for an in-doubt claim is repeated if Redis has refused it") {
   JobFixture feed;
   feed.put("a");
   LosingJobHost host(feed);
@@ -184,7 +182,7 @@ TEST_CASE("a take that was lost is looked for again where Redis has refused that
   CHECK(feed.queue() == "a");
 }
 
-TEST_CASE("a job that goes back to its queue by a command is heard of at once") {
+TEST_CASE("a subcommand that returns a job to its queue notifies hosts at once") {
   JobFixture feed;
   redis::ClientOptions options;
   options.url = redis::parse_url(feed.server.url());

@@ -29,7 +29,7 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   }
   void on_all_settled() override { ++all_settled; }
 
-  std::vector<std::string> unwritten;  ///< each that is another than the one before
+  std::vector<std::string> unwritten;  ///< without consecutive duplicates
   std::vector<store::TakeReply> takes;
   std::vector<RunId> lost;
   std::vector<RunId> back;
@@ -104,7 +104,7 @@ struct JobHost {
 struct JobFixture {
   explicit JobFixture(ListConfig rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
   std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
-  /// As a client puts it that follows the contract.
+  /// Puts a job as a client does that follows Thoonk's contract.
   void put(const std::string& id, const std::string& payload = "p", bool high = false) const {
     ask({high ? "RPUSH" : "LPUSH", "feed.ids:f", id});
     ask({"HSET", "feed.items:f", id, payload});
@@ -116,7 +116,7 @@ struct JobFixture {
     return ids;
   }
   std::string queue() const { return ask({"LRANGE", "feed.ids:f", "0", "-1"}); }
-  /// Nothing is left of a claim.
+  /// Returns whether there are neither claims nor leases.
   bool unclaimed() const {
     return ask({"ZCARD", "feed.claimed:f"}) == "0" && ask({"HLEN", "f:claims"}) == "0" &&
            ask({"KEYS", "feed.lease:f:*"}).empty();

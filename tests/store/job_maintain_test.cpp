@@ -1,5 +1,5 @@
-// A feed of jobs is maintained on a real server: jobs that are nowhere, claims without a lease, and
-// what is noted of jobs that are gone.
+// Maintenance of a feed of jobs on a real server: orphaned jobs, claims without a lease, and
+// entries of jobs that no longer exist.
 #include <doctest/doctest.h>
 
 #include "core/job_settings.hpp"
@@ -16,7 +16,7 @@ using namespace w8y::store::thoonk;
 namespace job_maintain_test {
 namespace {
 
-/// A host that maintains the feed.
+/// Host that maintains the feed.
 struct Carer : JobCareHandler {
   Carer(loop::Loop& shared, const std::string& url, const ListConfig& rule, const std::string& name)
       : loop(shared), care(open_link(shared, url, name), *this) {
@@ -41,7 +41,7 @@ struct Carer : JobCareHandler {
   RedisJobCare care;
 };
 
-/// Numbers as ids, in one command.
+/// Puts jobs whose ids are the numbers from `first` to `last` - 1.
 void put_many(const JobFixture& feed, int first, int last) {
   std::vector<std::string> ids{"LPUSH", "feed.ids:f"};
   std::vector<std::string> items{"HSET", "feed.items:f"};
@@ -56,7 +56,7 @@ void put_many(const JobFixture& feed, int first, int last) {
 
 }  // namespace
 
-TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
+TEST_CASE("jobs that are orphaned in two scans return to their queue, and no other jobs") {
   JobFixture feed;
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   put_many(feed, 0, 3000);
@@ -71,7 +71,7 @@ TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
   CHECK(feed.ask({"HLEN", "f:orphaned"}) == "3");
   CHECK(std::stoll(feed.ask({"PTTL", "f:orphaned"})) > 0);
   CHECK(std::stoll(feed.ask({"PTTL", "f:maintained"})) > 50'000);
-  // Its client has come to the second step of its claim.
+  // The client that has claimed job 8 makes the second step of its claim.
   feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "8"});
   CHECK(carer.maintain().put_back == 2);
   CHECK(feed.ask({"EXISTS", "f:orphaned"}) == "0");
@@ -81,18 +81,18 @@ TEST_CASE("ids that were nowhere twice go back to their queue, and no others") {
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
 }
 
-TEST_CASE("a job that is nowhere is found also where the counts agree by chance") {
+TEST_CASE("an orphaned job is found even if the counts agree by chance") {
   JobFixture feed;
   feed.put("lost");
   feed.ask({"DEL", "feed.ids:f"});
   feed.ask({"SADD", "feed.stalled:f", "ghost"});
-  feed.ask({"HSET", "f:orphaned", "lost", "1"});  // as a whole look has noted it
+  feed.ask({"HSET", "f:orphaned", "lost", "1"});  // as a full scan has recorded it
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   CHECK(carer.maintain().put_back == 1);
   CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "1");
 }
 
-TEST_CASE("one host at a time maintains a feed, and a feed of another kind is told") {
+TEST_CASE("one host at a time maintains a feed, and a feed of another kind is reported") {
   JobFixture feed;
   Carer here(feed.loop, feed.server.url(), job_rule(), "here");
   Carer there(feed.loop, feed.server.url(), job_rule(), "there");
@@ -110,7 +110,7 @@ TEST_CASE("one host at a time maintains a feed, and a feed of another kind is to
   CHECK(here.error.find("the feed f is of the kind queue") == 0);
 }
 
-TEST_CASE("a claim without a lease is taken back after claim_timeout, whatever unit its time has") {
+TEST_CASE("a claim without a lease is recovered after claim_timeout, in any unit of its time") {
   ListConfig rule = job_rule();
   rule.max_failures = 2;
   rule.job().claim_timeout = 1h;
@@ -138,14 +138,14 @@ TEST_CASE("a claim without a lease is taken back after claim_timeout, whatever u
   CHECK(feed.ask({"HGET", "feed.cancelled:f", "old"}) == "1");
   CHECK(feed.host.settle(live, Finish{"{}"}));
   CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
-  // Never, where it is 0.
+  // If claim_timeout is 0, claims without a lease are never recovered.
   rule.job().claim_timeout = 0s;
   Carer patient(feed.loop, feed.server.url(), rule, "there");
   claim("fresh", "1");
   CHECK(patient.maintain().taken_back == 0);
 }
 
-TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of others stays") {
+TEST_CASE("maintenance deletes and reports entries of missing jobs, and keeps other entries") {
   JobFixture feed;
   put_many(feed, 0, 600);
   feed.ask({"EVAL",
@@ -175,13 +175,13 @@ TEST_CASE("what is noted of jobs that are gone is removed, and told; what is of 
   CHECK(result.published == 600);
   CHECK(result.taken_back + result.put_back + result.nowhere == 0);
   is_mended();
-  // Only what other clients leave at each end: it is not waited for a whole look.
+  // An entry that another client leaves is deleted without waiting for a full scan.
   feed.ask({"ZADD", "feed.published:f", "1", "gone"});
   CHECK(carer.maintain().published == 1);
   is_mended();
 }
 
-TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is over") {
+TEST_CASE("a claim of w8yd whose job is gone leaves no key after its lease has expired") {
   JobFixture feed;
   feed.put("a");
   {
@@ -207,7 +207,7 @@ TEST_CASE("a claim of ours whose job is gone ends in nothing when its lease is o
   CHECK(feed.ask({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:claims"}) == "0");
 }
 
-TEST_CASE("an ACL that has no more than w8y-security(7) says lets jobs be worked on") {
+TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits all work on jobs") {
   ListConfig rule = job_rule();
   rule.fleet_concurrency = 10;
   rule.max_failures = 2;

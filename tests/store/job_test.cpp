@@ -1,5 +1,5 @@
-// Jobs of a feed are claimed, held and ended on a real server, beside clients that follow Thoonk's
-// contract.
+// Claims, leases and settlements of jobs of a feed on a real server, beside clients that follow
+// Thoonk's contract.
 #include <doctest/doctest.h>
 
 #include "store/job_host.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   CHECK(feed.ids_of(feed.host.take(9)) == std::vector<Item>{"a", "b"});
 }
 
-TEST_CASE("ids and payloads are any bytes, and long ones come a few at a time") {
+TEST_CASE("ids and payloads are bytes, and one claim returns only a few long payloads") {
   JobFixture feed;
   const std::string id = "a b\n\r\"\xff";
   feed.put(id, std::string("\0\n\xff", 3));
@@ -78,7 +78,7 @@ TEST_CASE("ids and payloads are any bytes, and long ones come a few at a time") 
   CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "too");
 }
 
-TEST_CASE("a feed has any name, and two whose leases have the same name are kept apart") {
+TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept apart") {
   JobFixture feed;
   const auto host_of = [&feed](const std::string& name, Duration expiry = 60s) {
     ListConfig rule = job_rule(expiry);
@@ -99,7 +99,7 @@ TEST_CASE("a feed has any name, and two whose leases have the same name are kept
     CHECK(host->settle(claim, Finish{"{}"}));
     CHECK(feed.ask({"GET", "feed.finishes:" + name}) == "1");
   }
-  // What stands in the lease tells whose it is, and in F:claims which claim counts.
+  // The value of the lease names its holder, and F:claims has the valid claim.
   const auto first = host_of("a", 3s);
   const auto second = host_of("a:b");
   put("a", "b:c");
@@ -117,7 +117,7 @@ TEST_CASE("a feed has any name, and two whose leases have the same name are kept
                   "a:claims", "a:b:claims", "feed.lease:a:b:c"}) == "0");
 }
 
-TEST_CASE("more jobs than one call takes") {
+TEST_CASE("one call claims at most 128 jobs of a feed") {
   JobFixture feed;
   for (int i = 0; i < 130; ++i) feed.put(std::to_string(i));
   CHECK(feed.host.take(200).claims.size() == 128);
@@ -127,8 +127,7 @@ TEST_CASE("more jobs than one call takes") {
   CHECK(feed.host.take(1).end == ClaimEnd::empty);
 }
 
-TEST_CASE(
-    "what is no job, is claimed, is stalled or is there twice leaves the queue without a run") {
+TEST_CASE("the ids of missing, claimed, stalled or duplicate jobs leave the queue without a run") {
   JobFixture feed;
   for (const char* id : {"retracted", "claimed", "stalled", "twice", "good"}) feed.put(id);
   feed.ask({"HDEL", "feed.items:f", "retracted"});
@@ -143,8 +142,7 @@ TEST_CASE(
   CHECK(feed.ask({"HEXISTS", "feed.items:f", "twice"}) == "0");
 }
 
-TEST_CASE(
-    "a feed that is not there is waited for, one without a kind is taken, others are refused") {
+TEST_CASE("a missing feed is empty, a feed without a kind is served, and other kinds are refused") {
   JobFixture feed;
   CHECK(feed.host.take().end == ClaimEnd::empty);
   feed.put("a");
@@ -170,7 +168,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a pause and the fleet's limit keep jobs in their queue") {
+TEST_CASE("a pause and fleet_concurrency keep jobs in their queue") {
   ListConfig rule = job_rule();
   rule.fleet_concurrency = 1;
   JobFixture feed(rule);
@@ -185,13 +183,13 @@ TEST_CASE("a pause and the fleet's limit keep jobs in their queue") {
   CHECK(first.claims.size() == 1);
   CHECK(first.end == ClaimEnd::fleet_full);
   CHECK(feed.host.take().end == ClaimEnd::fleet_full);
-  // A job that is held back has no place.
+  // A delayed job has no fleet slot.
   CHECK(feed.host.settle(first.claims[0], Cancel{60s}, Failed{"no"}));
   CHECK(feed.ask({"ZCARD", "f:slots"}) == "0");
   CHECK(feed.host.take(2).claims.size() == 1);
 }
 
-TEST_CASE("a run that failed holds its job back, with claim and lease, and then cancels it") {
+TEST_CASE("a failed run delays its job, with claim and lease, and then cancels it") {
   JobFixture feed(job_rule(1s));
   feed.put("a");
   feed.put("b");
@@ -201,7 +199,7 @@ TEST_CASE("a run that failed holds its job back, with claim and lease, and then 
   CHECK(feed.ask({"LLEN", "f:runs"}) == "1");
   CHECK(feed.ask({"HGET", "feed.cancelled:f", "a"}) == "(nil)");
   CHECK(feed.ask({"HGET", "f:claims", "a"}).find(" r1") != std::string::npos);
-  // Longer than the lease: it is renewed.
+  // The delay is longer than the lease, which is therefore renewed.
   CHECK(turn_until(feed.loop, [&] { return feed.ask({"HGET", "feed.cancelled:f", "a"}) == "1"; }));
   CHECK(feed.host.settled());
   CHECK(feed.queue() == "a\nb");
@@ -211,13 +209,13 @@ TEST_CASE("a run that failed holds its job back, with claim and lease, and then 
   const Claim again = feed.host.take_one();
   CHECK(again.item == "a");
   CHECK(again.attempt == 2);
-  // Without a backoff at once.
+  // Without a backoff, the job is cancelled at once.
   CHECK(feed.host.settle(again, Cancel{}, Failed{"no"}));
   CHECK(feed.ask({"HGET", "feed.cancelled:f", "a"}) == "2");
   CHECK(feed.unclaimed());
 }
 
-TEST_CASE("what is held back is cancelled when the list goes, and beyond its bound at once") {
+TEST_CASE("delayed jobs are cancelled when the list is retired, and at once beyond their limit") {
   JobFixture feed;
   const std::size_t jobs = JobQueue::most_held_back + 3;
   std::vector<std::string> ids{"LPUSH", "feed.ids:f"};
@@ -246,7 +244,7 @@ TEST_CASE("what is held back is cancelled when the list goes, and beyond its bou
   CHECK(feed.host.told.all_settled > 0);
 }
 
-TEST_CASE("stalled, put back, and back in line: what counts as a failure, and what doesn't") {
+TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   JobFixture feed;
   feed.put("a");
   feed.put("b");
@@ -275,7 +273,7 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
   CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 failed in a row") !=
         std::string::npos);
 
-  // An operator's order, unless the run has finished the job.
+  // A command to stall the job is carried out, unless the run has finished the job.
   claim = feed.host.take_one();
   std::string note = feed.ask({"HGET", "f:claims", "a"});
   feed.ask({"HSET", "f:claims", "a", note.replace(note.find(" n "), 3, " q ")});
@@ -284,7 +282,8 @@ TEST_CASE("stalled, put back, and back in line: what counts as a failure, and wh
   CHECK(feed.unclaimed());
 }
 
-TEST_CASE("a lost lease changes nothing, and a claim that was given to another is not ended") {
+TEST_CASE(
+    "a run without its lease changes nothing, and does not settle the claim of another host") {
   JobFixture feed;
   JobHost other(feed.loop, feed.server.url(), job_rule(), "there");
   feed.put("a");
@@ -295,7 +294,7 @@ TEST_CASE("a lost lease changes nothing, and a claim that was given to another i
   feed.ask({"FLUSHALL"});
   feed.put("a");
   const Claim first = feed.host.take_one();
-  // A client cancels it, and another has it then.
+  // A client cancels the job, and another host claims it.
   feed.ask({"ZREM", "feed.claimed:f", "a"});
   feed.ask({"LPUSH", "feed.ids:f", "a"});
   const Claim second = other.take_one();
@@ -312,7 +311,7 @@ TEST_CASE("a lost lease changes nothing, and a claim that was given to another i
   CHECK(feed.unclaimed());
 }
 
-TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease is lost, cleanly") {
+TEST_CASE("a lease is lost when its claim is cancelled or its feed deleted, and leaves no key") {
   JobFixture feed(job_rule(1s));
   feed.put("cancelled");
   feed.put("kept");
@@ -322,7 +321,7 @@ TEST_CASE("a claim that somebody takes back, a feed that is deleted: the lease i
   feed.ask({"ZREM", "feed.claimed:f", "cancelled"});
   CHECK(turn_until(feed.loop, [&] { return !feed.host.told.lost.empty(); }));
   CHECK(feed.host.told.lost == std::vector<RunId>{reply.claims[0].run});
-  // A lease that is gone is taken again while the claim is ours.
+  // A missing lease is regained while this host has the claim.
   feed.ask({"DEL", "feed.lease:f:expired"});
   CHECK(turn_until(feed.loop, [&] { return feed.ask({"EXISTS", "feed.lease:f:expired"}) == "1"; }));
   CHECK(feed.host.told.lost.size() == 1);

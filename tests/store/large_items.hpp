@@ -1,4 +1,4 @@
-// Items of a size that could stop a host.
+// Helpers for tests with items that are long enough to block a host.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ class Drops final : private redis::Client::Listener {
   }
 };
 
-/// "1:xxx…", "2:xxx…", …: made by the server itself.
+/// Pushes the items "1:xxx…", "2:xxx…" and so on. A script on the server makes them.
 inline void fill(const RedisServer& server, int items, std::size_t bytes,
                  const std::string& of = "x") {
   server.ask({"EVAL",
@@ -38,8 +38,8 @@ inline std::string number_of(const Item& item) {
   return item.substr(0, item.find(':'));
 }
 
-/// Claims until `wanted` are held, or nothing comes any more. An answer that comes too late, from a
-/// machine with much to do, is handed back by the source: its items are claimed again.
+/// Claims until `wanted` items are held, or a claim returns none. On a busy machine, a reply can
+/// arrive too late. The list hands its items back, and this function claims them again.
 inline std::size_t claim_all(Host& host, std::size_t wanted) {
   int too_late = 0;
   while (host.told.claims.size() < wanted) {
@@ -59,7 +59,7 @@ inline ListConfig long_rule() {
   return rule;
 }
 
-/// Whose commands time out soon.
+/// Opens a session whose commands time out after 1 s.
 inline std::shared_ptr<store::RedisSession> impatient_link(loop::Loop& loop,
                                                            const std::string& url) {
   redis::ClientOptions options;

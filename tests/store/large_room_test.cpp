@@ -1,4 +1,4 @@
-// What long items, locks and notes cost others: the room of a host, looks, and what is read.
+// Cost of long items, locks and quarantine notes: memory of a host, peeks, and the bytes read.
 #include <doctest/doctest.h>
 
 #include "large_items.hpp"
@@ -6,7 +6,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("the reason of a pause is cut before it is told") {
+TEST_CASE("the reason of a pause is truncated before it is transferred") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"SET", "work:paused", std::string(8 * mebibyte, 'p')});
@@ -37,7 +37,8 @@ TEST_CASE("a claim carries no more run ids than one call can use") {
   CHECK(host.claim(20'000).claims.size() == 87);
 }
 
-TEST_CASE("a look at long locked items reads few of them, sees them all in time, and is charged") {
+TEST_CASE(
+    "a peek at long locked items reads few of them and is charged, and further peeks read all") {
   RedisServer server;
   fill(server, 20, 600 * 1024);
   server.ask({"EVAL",
@@ -48,7 +49,7 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   Host host(loop, server.url(), long_rule());
   store::PassReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::nothing_free);
-  CHECK(reply.calls > 20);  // as many commands as it cost Redis
+  CHECK(reply.calls > 20);  // the cost to Redis, in commands
   const auto look = [&] {
     host.told.looks.clear();
     host.source.look();
@@ -57,7 +58,7 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   };
   CHECK_FALSE(look().worth_it);
   CHECK(look().cost > 5);
-  // Whichever becomes free, some look comes to it.
+  // Any item that becomes free is found by a later peek.
   server.ask({"EVAL", "redis.call('DEL', 'work:lock:' .. redis.call('LINDEX', KEYS[1], 13))", "1",
               "work:list"});
   int looks = 1;
@@ -66,10 +67,10 @@ TEST_CASE("a look at long locked items reads few of them, sees them all in time,
   CHECK(looks < 40);
 }
 
-TEST_CASE("lists share the room for long items") {
+TEST_CASE("lists share the memory for long items") {
   RedisServer server;
   for (const auto& [list, items] : std::map<std::string, int>{{"a:list", 18}, {"b:list", 2}})
-    for (int i = 0; i < items; ++i)  // one by one: they take their time
+    for (int i = 0; i < items; ++i)  // one by one, because each takes long
       server.ask({"EVAL", "redis.call('RPUSH', KEYS[1], ARGV[1] .. string.rep('x', 16000000))", "1",
                   list, std::to_string(i)});
   loop::Loop loop;
@@ -81,7 +82,7 @@ TEST_CASE("lists share the room for long items") {
   Host second(loop, session, rule);
   const std::size_t held = claim_all(first, 18);
   CHECK(held == 16);
-  // Of the first it is not known how long it is.
+  // The length of the first item is not known before the claim.
   CHECK(claim_all(second, 2) == 1);
   CHECK(session->item_room.held() <= store::ItemRoom::most + max_item);
   const int turns = second.told.turns;
@@ -92,7 +93,7 @@ TEST_CASE("lists share the room for long items") {
   CHECK(first.claim(1).claims.empty());  // it has more than its half
 }
 
-TEST_CASE("another's lock may be of any length: no more of it is read than whose it is") {
+TEST_CASE("a host reads only the start of the lock of another client, which may have any length") {
   RedisServer server;
   for (int i = 0; i < 12; ++i) server.ask({"RPUSH", "work:list", "mine" + std::to_string(i)});
   const auto make_long = [&](const std::string& item, const std::string& begins) {
@@ -112,7 +113,7 @@ TEST_CASE("another's lock may be of any length: no more of it is read than whose
   const auto sent = server.info("total_net_output_bytes");
   CHECK(claim_all(host, 24) == 12);
   for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
-  // Nor of what has taken the place of one of ours. That is more memory, but no more than it.
+  // The same holds for keys that replace locks of this host. They need memory, but no copies.
   for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
   const auto with_more = server.info("used_memory");
   CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));
@@ -128,7 +129,7 @@ TEST_CASE("another's lock may be of any length: no more of it is read than whose
   CHECK(server.ask({"GET", "work:lock:mine11"}) == "delay:backoff");
 }
 
-TEST_CASE("what is no count of failures is forgotten, however long it is") {
+TEST_CASE("an invalid failure count of any length is ignored") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   server.ask({"HSET", "work:failures", "a", std::string(8 * mebibyte, 'f'), "b", "7"});

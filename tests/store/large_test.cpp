@@ -1,5 +1,5 @@
-// Items of a size that could stop a host: nothing is asked for or sent that a connection can't
-// carry, and what is too long is set aside.
+// Items that are long enough to block a host: no request or reply is longer than a connection can
+// carry, and items that are too long are quarantined.
 #include <doctest/doctest.h>
 
 #include "large_items.hpp"
@@ -7,7 +7,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("a claim that was lost is found among 300 items of 600 KiB") {
+TEST_CASE("an in-doubt claim is found among 300 items of 600 KiB") {
   RedisServer server;
   const int items = 300;
   fill(server, items, 600 * 1024);
@@ -20,12 +20,12 @@ TEST_CASE("a claim that was lost is found among 300 items of 600 KiB") {
   server.resume();
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
   CHECK(locks(server) == 0);
-  CHECK(drops.count == 1);  // because of the pause, and no more
+  CHECK(drops.count == 1);  // because of the pause only
   CHECK(claim_all(host, 3) == 3);
   CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items));
 }
 
-TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled together") {
+TEST_CASE("140 items of 1 MiB are claimed in parts and settled together") {
   RedisServer server;
   const std::size_t items = 140;
   fill(server, static_cast<int>(items), mebibyte);
@@ -53,7 +53,7 @@ TEST_CASE("140 items of 1 MiB are claimed in parts, and their ends settled toget
   CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
 }
 
-TEST_CASE("hundreds of ends of 64 KiB that came together during an outage") {
+TEST_CASE("400 settlements of 64 KiB that wait for the end of an outage are written") {
   RedisServer server;
   const std::size_t items = 400;
   fill(server, static_cast<int>(items), 64 * 1024);
@@ -104,7 +104,7 @@ TEST_CASE("history and events have the first 4 KiB of an item and its length") {
   CHECK(locks(server) == 0);
 }
 
-TEST_CASE("an item that is cut does not end within a character") {
+TEST_CASE("a truncated item does not end within a character") {
   RedisServer server;
   fill(server, 1, 3000, "\u20ac");
   loop::Loop loop;
@@ -120,7 +120,7 @@ TEST_CASE("an item that is cut does not end within a character") {
   CHECK(shown_part(reply.claims[0].item) == shown);
 }
 
-TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never carried whole") {
+TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole") {
   RedisServer server;
   fill(server, 1, 23 * mebibyte);
   server.ask({"RPUSH", "work:list", "a"});
@@ -142,7 +142,7 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
                     "local name = 'work:lock:1:' .. string.rep('x', 23 * 1048576) "
                     "return {redis.call('GETRANGE', name, 0, 10), redis.call('PTTL', name)}",
                     "0"}) == "quarantine:\n-1");
-  // Just as long as may be: an item like any other. What is quarantined is told once.
+  // An item of the maximum length is claimed. A quarantined item is reported once.
   reply = host.claim(2);
   REQUIRE(reply.claims.size() == 1);
   CHECK(reply.claims[0].item.size() == max_item);
@@ -153,7 +153,7 @@ TEST_CASE("items longer than 16 MiB are quarantined where they stand, and never 
   CHECK(server.ask({"LLEN", "work:list"}) == "3");
 }
 
-TEST_CASE("a list holds no more of long items than their locks can be renewed") {
+TEST_CASE("a list holds no more long items than it can renew locks for") {
   RedisServer server;
   fill(server, 7, max_item - 2);
   loop::Loop loop;
@@ -169,7 +169,7 @@ TEST_CASE("a list holds no more of long items than their locks can be renewed") 
   CHECK(claim_all(host, 7) == 6);
 }
 
-TEST_CASE("six ends of 12 MB at once") {
+TEST_CASE("six settlements of 12 MB are written at once") {
   RedisServer server;
   const std::size_t items = 6;
   fill(server, static_cast<int>(items), 12'000'000);
@@ -184,7 +184,7 @@ TEST_CASE("six ends of 12 MB at once") {
   CHECK(locks(server) == items);
 }
 
-TEST_CASE("the record of a run that says more than is written is given up, and its lock is not") {
+TEST_CASE("a run record that is too long is abandoned, and the lock is released") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;

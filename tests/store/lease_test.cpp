@@ -18,7 +18,7 @@ ListConfig short_leases() {
 
 }  // namespace
 
-TEST_CASE("leases are renewed as long as they are held, and not a moment longer") {
+TEST_CASE("a lease is renewed while it is held and expires afterwards") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -38,7 +38,7 @@ TEST_CASE("leases are renewed as long as they are held, and not a moment longer"
   CHECK(turn_until(loop, [&] { return server.ask({"EXISTS", "work:lock:a"}) == "0"; }));
 }
 
-TEST_CASE("a renewal never prolongs somebody else's lock") {
+TEST_CASE("a renewal never extends the lock of another holder") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -48,12 +48,12 @@ TEST_CASE("a renewal never prolongs somebody else's lock") {
   CHECK(turn_until(loop, [&] { return !host.told.lost.empty(); }));
   CHECK(host.told.lost == std::vector<RunId>{run});
   CHECK(host.told.back.empty());
-  // When the other has gone, the lease is taken again.
+  // When the other lock has expired, the lease is regained.
   CHECK(turn_until(loop, [&] { return !host.told.back.empty(); }));
   CHECK(server.ask({"GET", "work:lock:a"}).ends_with(run));
 }
 
-TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
+TEST_CASE("a missing lease is lost and not regained if on_lease_loss is terminate") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -67,7 +67,7 @@ TEST_CASE("with terminate a lease that is gone is lost, and not taken again") {
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("a renewal that was on its way for longer than its lease takes nothing") {
+TEST_CASE("a renewal that is in flight for longer than its lease does not lock the item again") {
   RedisServer server;
   const std::string text(store::scripts::renew.text);
   const std::string far = "99999999999999", life = "2000", value = "run:here:1:x";
@@ -83,7 +83,7 @@ TEST_CASE("a renewal that was on its way for longer than its lease takes nothing
   CHECK(renew("0").ends_with("\n1"));
 }
 
-TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had back after") {
+TEST_CASE("an outage of Redis makes a lease first expiring, then lost, and then regained") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -100,7 +100,7 @@ TEST_CASE("a silent Redis: warned before the lease ends, told when it has, had b
   CHECK(turn_until(loop, [&] { return !host.told.back.empty(); }));
 }
 
-TEST_CASE("after a stall, what waits is known to be too late before anything is told of it") {
+TEST_CASE("after a stall, a claim may not start a run before the timers have reported its lease") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -108,13 +108,13 @@ TEST_CASE("after a stall, what waits is known to be too late before anything is 
   const Claim claim = host.claim(1).claims.at(0);
   CHECK(host.source.may_start(claim));
   const Instant claimed = loop.clock().now();
-  // The loop doesn't get to its timers.
+  // The loop does not run its timers meanwhile.
   wait_until("the lease to be too old", [&] { return !host.source.may_start(claim); });
   CHECK(loop.clock().now() < claimed + 2s);  // and so before the lease has ended
   CHECK(host.told.expiring.empty());
 }
 
-TEST_CASE("a thousand leases are renewed in a few calls") {
+TEST_CASE("renewals of 1,000 leases share calls") {
   RedisServer server;
   for (int i = 0; i < 1000; ++i) server.ask({"RPUSH", "work:list", std::to_string(i)});
   loop::Loop loop;
@@ -123,7 +123,7 @@ TEST_CASE("a thousand leases are renewed in a few calls") {
   const auto before = host.session->client.commands_sent();
   turn_for(loop, 3s);
   CHECK(host.told.lost.empty());
-  // Five renewals of a thousand, two hundred a call, with some that are not yet in step.
+  // Five renewals of 1,000 leases, 200 per call. At first, some calls renew fewer leases.
   CHECK(host.session->client.commands_sent() - before <= 80);
   store::Margins& margins = host.session->leases.margins();
   REQUIRE(margins.least());
@@ -131,7 +131,7 @@ TEST_CASE("a thousand leases are renewed in a few calls") {
   CHECK(margins.recent(loop.now()) == margins.least());
 }
 
-TEST_CASE("waking: by a message, and by a connection that is back") {
+TEST_CASE("a message on the wake channel or a new connection wakes a list") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -148,7 +148,7 @@ TEST_CASE("waking: by a message, and by a connection that is back") {
   CHECK(turn_until(loop, [&] { return host.told.backs > backs; }));
 }
 
-TEST_CASE("a reload between a claim and its answer: the lease is of what was locked") {
+TEST_CASE("a reload before the reply to a claim leaves the lease on the key that was locked") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -167,13 +167,13 @@ TEST_CASE("a reload between a claim and its answer: the lease is of what was loc
   CHECK(server.ask({"EXISTS", "work:lock:a", "work:proc:a"}) == "0");
 }
 
-TEST_CASE("a renewal that Redis sees after the settlement leaves no lock for nobody") {
+TEST_CASE("a renewal that Redis executes after the settlement leaves no lock") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
   Host host(loop, server.url(), short_leases());
   CHECK(host.claim(2).claims.size() == 2);
-  turn_for(loop, 500ms);  // so that renewals go by the script's hash
+  turn_for(loop, 500ms);  // so that renewals send the hash of the script
   for (int i = 0; i < 5; ++i) {
     server.ask({"SCRIPT", "FLUSH"});
     host.session->leases.renew_now();
@@ -185,7 +185,7 @@ TEST_CASE("a renewal that Redis sees after the settlement leaves no lock for nob
   CHECK(turn_until(loop, [&] { return server.ask({"EXISTS", "work:lock:a"}) == "0"; }));
 }
 
-TEST_CASE("nothing is begun under a claim whose answer came too late") {
+TEST_CASE("a claim whose reply came too late starts no run") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -202,7 +202,7 @@ TEST_CASE("nothing is begun under a claim whose answer came too late") {
   CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("margins: the least since the start, and of the last minute or two") {
+TEST_CASE("lease margins keep the minimum since the start and of the last one to two minutes") {
   store::Margins margins;
   const Instant start{std::chrono::hours(1)};
   CHECK(!margins.least());

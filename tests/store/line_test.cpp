@@ -1,4 +1,4 @@
-// Hosts that wait for the same list: whose turn it is, and what a host that is gone costs.
+// Wait queue of the hosts on one list: order of the turns, and the delay that a dead host causes.
 #include <doctest/doctest.h>
 
 #include "host.hpp"
@@ -9,7 +9,8 @@ using namespace w8y::test;
 namespace line_test {
 namespace {
 
-/// It is told when each of its channels is confirmed, besides of its connection.
+/// Subscribes, and waits until `channels` channels are confirmed. The list calls on_back() for each
+/// of them, and once for its connection.
 void hear(Host& host, int channels = 1) {
   CHECK(turn_until(host.loop, [&] { return host.session->client.connected(); }));
   turn_until(host.loop, [&] { return host.told.backs > 0; });
@@ -18,14 +19,14 @@ void hear(Host& host, int channels = 1) {
   CHECK(turn_until(host.loop, [&] { return host.told.backs >= backs + channels; }));
 }
 
-/// It claims, waits, and hears of its turn.
+/// Claims, joins the wait queue and subscribes to its turns.
 store::PassReply stand_in_line(Host& host, std::size_t wanted = 5) {
   const store::PassReply reply = host.claim(wanted);
   hear(host, 2);
   return reply;
 }
 
-/// Three hosts on one list: the first has its items, the others wait.
+/// Three hosts on one list. The first one holds its items, the others are in the wait queue.
 struct Waiting {
   explicit Waiting(const std::vector<std::string>& items, ListConfig rule = list_rule()) {
     std::vector<std::string> push{"RPUSH", "work:list"};
@@ -33,7 +34,7 @@ struct Waiting {
     server.ask(push);
     for (const std::string name : {"one", "two", "three"})
       hosts.push_back(std::make_unique<Host>(loop, server.url(), rule, name));
-    // The first has waited before, so it hears of its turn too.
+    // The first host has waited before, so it is subscribed to its turns too.
     for (const auto& item : items) server.ask({"SET", "work:lock:" + item, "run:x:1:y"});
     stand_in_line(*hosts[0]);
     hosts[0]->source.leave_line();
@@ -42,12 +43,12 @@ struct Waiting {
     CHECK(held.size() == items.size());
     for (const std::size_t other : {1U, 2U}) {
       CHECK(stand_in_line(*hosts[other]).claims.empty());
-      turn_for(loop, 2ms);  // who comes first, comes at another time
+      turn_for(loop, 2ms);  // so that no two hosts join at the same time
     }
     CHECK(hosts[2]->told.replies.back().line != store::Line::none);
     CHECK(waiting() == "2");
   }
-  /// Who has been told that it is its turn, and how often, each since the last time.
+  /// Returns the number of turns that each host has had since the last call.
   std::vector<int> turns() {
     turn_for(loop, 20ms);
     std::vector<int> told;
@@ -66,7 +67,7 @@ using Turns = std::vector<int>;
 
 }  // namespace
 
-TEST_CASE("what becomes free is for whoever has waited longest, not for who had it") {
+TEST_CASE("a free item goes to the waiter that has waited longest, not to its last holder") {
   Waiting three({"a"});
   for (const std::size_t next : {1U, 2U, 0U, 1U, 2U}) {
     const std::size_t has = (next + 2) % 3;
@@ -82,7 +83,7 @@ TEST_CASE("what becomes free is for whoever has waited longest, not for who had 
   }
 }
 
-TEST_CASE("a host that has never had to wait leaves an item to who waits for it") {
+TEST_CASE("a host that has never waited leaves a free item to the waiter") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -97,12 +98,12 @@ TEST_CASE("a host that has never had to wait leaves an item to who waits for it"
   CHECK(items_of(two.claim(1)) == std::vector<Item>{"a"});
 }
 
-TEST_CASE("a host that does not come when it is its turn costs a quarter of a second") {
+TEST_CASE("a waiter that does not use its turn delays the next waiter by 250 ms") {
   Waiting three({"a"});
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
-  // It is kept for it, also from who has heard nothing.
+  // The item is kept for the waiter, also against a host that ignores the wait queue.
   CHECK(items_of(three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue)).empty());
   const auto since = three.loop.now();
   while (three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue).claims.empty() &&
@@ -111,7 +112,7 @@ TEST_CASE("a host that does not come when it is its turn costs a quarter of a se
   CHECK(three.loop.now() - since < 500ms);
 }
 
-TEST_CASE("who leaves the line while its claim is out does not stand in it afterwards") {
+TEST_CASE("a host that leaves the wait queue with a claim in flight is not in it afterwards") {
   Waiting three({"a"});
   REQUIRE(three.waiting() == "2");
   Host& leaver = *three.hosts[1];
@@ -124,11 +125,11 @@ TEST_CASE("who leaves the line while its claim is out does not stand in it after
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
 }
 
-TEST_CASE("who takes all there is, or finds nothing to wait for, does not stand in line any more") {
+TEST_CASE("a host that claims all items or has nothing to wait for leaves the wait queue") {
   Waiting three({"a"});
   three.hosts[2]->source.leave_line();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
-  SUBCASE("it takes all") {
+  SUBCASE("it claims all items") {
     three.hosts[0]->settle(three.held[0]);
     CHECK(three.hosts[0]->settled());
     CHECK(items_of(three.hosts[1]->claim(5)) == std::vector<Item>{"a"});
@@ -144,7 +145,7 @@ TEST_CASE("who takes all there is, or finds nothing to wait for, does not stand 
   CHECK(three.waiting() == "0");
 }
 
-TEST_CASE("who leaves the line in its turn passes it on") {
+TEST_CASE("a host that leaves the wait queue in its turn passes the turn on") {
   Waiting three({"a"});
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
@@ -157,21 +158,20 @@ TEST_CASE("who leaves the line in its turn passes it on") {
   CHECK(items_of(three.hosts[0]->claim(5)) == std::vector<Item>{"a"});
 }
 
-TEST_CASE(
-    "a host takes its share of a list without asking anybody, and no more while others wait") {
+TEST_CASE("a host claims its fair share of a list, and no more while others wait") {
   Waiting three({"a", "b", "c", "d", "e", "f"});
   for (int i = 0; i < 4; ++i) three.hosts[0]->settle(three.held[static_cast<std::size_t>(i)]);
   CHECK(three.hosts[0]->settled());
-  // Six items, and two hosts that wait: three each, as far as there are any.
+  // Six items and two waiters: up to three of the free items each.
   CHECK(three.turns() == Turns{0, 1, 1});
   CHECK(items_of(three.hosts[1]->claim(5)).size() == 3);
   CHECK(items_of(three.hosts[2]->claim(5)).size() == 1);
   for (auto& host : three.hosts) CHECK(items_of(host->claim(5)).empty());
 }
 
-TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announced to the line") {
+TEST_CASE("a free item goes to the first waiter unless a claim does not use the wait queue") {
   Waiting three({"a"});
-  SUBCASE("a passer-by") {
+  SUBCASE("an unsupervised host") {
     three.hosts[0]->settle(three.held[0]);
     CHECK(three.hosts[0]->settled());
     ListConfig of_one_item = list_rule();
@@ -180,7 +180,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
     CHECK(items_of(passer.claim(1)) == std::vector<Item>{"a"});
     CHECK(items_of(three.hosts[1]->claim(5)).empty());
   }
-  SUBCASE("a rest that ends") {
+  SUBCASE("the end of a delay") {
     three.hosts[0]->settle(three.held[0], store::RestFor{false, 50ms});
     CHECK(three.hosts[0]->settled());
     CHECK(three.turns() == Turns{0, 0, 0});
@@ -188,7 +188,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
     CHECK(items_of(three.hosts[0]->claim(5)).empty());
     CHECK(three.turns() == Turns{0, 1, 0});
   }
-  SUBCASE("a user's own key") {
+  SUBCASE("a wait queue key of a wrong type") {
     three.server.ask({"DEL", "work:waiting"});
     three.server.ask({"RPUSH", "work:waiting", "mine"});
     three.hosts[0]->settle(three.held[0]);
@@ -199,7 +199,7 @@ TEST_CASE("who doesn't wait takes what is free; what nobody tells of is announce
   }
 }
 
-TEST_CASE("a place of the fleet that becomes free is the next one's too") {
+TEST_CASE("a free fleet slot goes to the next waiter too") {
   ListConfig rule = list_rule();
   rule.fleet_concurrency = 1;
   RedisServer server;
@@ -216,7 +216,7 @@ TEST_CASE("a place of the fleet that becomes free is the next one's too") {
   CHECK(two.claim(1).claims.size() == 1);
 }
 
-TEST_CASE("who is busy hears no more than some messages in vain") {
+TEST_CASE("a busy host unsubscribes after 64 messages") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -227,14 +227,14 @@ TEST_CASE("who is busy hears no more than some messages in vain") {
   CHECK(turn_until(loop, [&] { return host.told.wakes == 63; }));
   CHECK(listeners() == "work:wake\n1");
   server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
-  // Long before the time after which it would stop to listen anyway.
+  // Long before the time limit after which the host unsubscribes anyway.
   CHECK(turn_until(
       loop, [&] { return listeners() == "work:wake\n0"; }, 4s));
   host.source.listen(true);
   CHECK(turn_until(loop, [&] { return listeners() == "work:wake\n1"; }));
 }
 
-TEST_CASE("who is busy and hears nothing goes on listening") {
+TEST_CASE("a busy host that receives no message stays subscribed") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -253,7 +253,7 @@ TEST_CASE("who is busy and hears nothing goes on listening") {
   CHECK(listeners() == "work:wake\n0");
 }
 
-TEST_CASE("a list that is empty hears of no turn") {
+TEST_CASE("a host unsubscribes from the turns of an empty list") {
   Waiting three({"a"});
   const std::string turn = "work:wake:run:three:77:";
   const auto listeners = [&] { return three.server.ask({"PUBSUB", "NUMSUB", turn}); };
@@ -264,7 +264,7 @@ TEST_CASE("a list that is empty hears of no turn") {
   CHECK(turn_until(three.loop, [&] { return listeners() == turn + "\n0"; }));
 }
 
-TEST_CASE("nobody stands in line for what nobody runs, and a line that nobody uses ends") {
+TEST_CASE("a host does not wait for items that no host runs, and an unused wait queue expires") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"SET", "work:lock:a", "quarantine:x"});
@@ -281,14 +281,14 @@ TEST_CASE("nobody stands in line for what nobody runs, and a line that nobody us
   CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
 }
 
-TEST_CASE("an end is told to those whose turn it is, and to nobody else") {
+TEST_CASE("the end of a run notifies the waiter that has the turn, and no other host") {
   Waiting three({"a", "b"});
   const int wakes = three.hosts[2]->told.wakes;
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
   CHECK(three.hosts[2]->told.wakes == wakes);
-  // Whoever listens to the wake channel alone hears of what nobody stands in line for.
+  // If the wait queue is empty, the wake channel gets the message.
   for (const std::size_t other : {1U, 2U}) three.hosts[other]->source.leave_line();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "0"; }));
   three.hosts[0]->settle(three.held[1]);

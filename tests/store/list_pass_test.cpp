@@ -1,4 +1,4 @@
-// Tests of a pass over a list that hosts rotate, and of commands that look for many items by it.
+// Tests of a pass over a list that hosts rotate, and of subcommands that find many items with it.
 #include "store/circular/list_pass.hpp"
 
 #include <doctest/doctest.h>
@@ -50,8 +50,8 @@ ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
   return reply;
 }
 
-/// A client and a server that has a list of `items` items. All items have the same length and a
-/// common beginning, like the URLs of a site.
+/// Client, and server that has a list of `items` items. All items have the same length and start
+/// with the same text, like the URLs of a site.
 struct Place {
   explicit Place(int items) : client(loop, options()) {
     server.ask({"EVAL",
@@ -103,7 +103,7 @@ class Rotating {
 
 }  // namespace
 
-TEST_CASE("a pass reads each item that stays in the list, whatever hosts move meanwhile") {
+TEST_CASE("a pass reads each item that stays in the list while hosts rotate it") {
   std::mt19937_64 random(20261126);
   const auto below = [&](std::size_t end) { return static_cast<std::size_t>(random() % end); };
   std::size_t twice = 0, parts = 0;
@@ -147,7 +147,7 @@ TEST_CASE("a pass reads each item that stays in the list, whatever hosts move me
   CHECK(twice <= parts * 1000);
 }
 
-TEST_CASE("commands find all items of a long list that hosts rotate between two calls") {
+TEST_CASE("changes find all items of a long list that hosts rotate between two calls") {
   Place place(30'000);
   std::vector<Item> some;
   for (int i = 1; i <= 30'000; i += 50) some.push_back(Place::item(i));
@@ -169,7 +169,7 @@ TEST_CASE("commands find all items of a long list that hosts rotate between two 
   CHECK(place.ask({"LLEN", "work:list"}) == "30000");
 }
 
-TEST_CASE("a name that a command gets twice is found twice in a long list") {
+TEST_CASE("a name that add gets twice is found twice in a long list") {
   Place place(20'000);
   std::vector<Item> names{Place::item(100)};
   for (int i = 0; i < 64; ++i) names.push_back("new" + std::to_string(i));

@@ -1,4 +1,4 @@
-// A claim that Redis carried out and could not tell us of.
+// In-doubt claims: Redis has executed them, but the replies did not arrive.
 #include <doctest/doctest.h>
 
 #include "store/host.hpp"
@@ -9,7 +9,7 @@ using namespace w8y::test;
 namespace lost_claim_test {
 namespace {
 
-/// A host whose commands time out soon, and whose locks live long.
+/// Host whose commands time out after 400 ms and whose locks live for 60 s.
 struct LosingHost {
   explicit LosingHost(RedisServer& redis, loop::Loop& on)
       : server(redis), loop(on), session(open()), source(session, told) {
@@ -35,7 +35,7 @@ struct LosingHost {
     return told.replies.empty() ? store::PassReply{} : told.replies.back();
   }
 
-  /// The claim is in the server's hands; its answer never comes.
+  /// Sends a claim that the server executes after the command has timed out.
   void lose_a_claim(std::size_t wanted) {
     server.pause();
     const store::PassReply reply = claim(wanted);
@@ -54,7 +54,7 @@ struct LosingHost {
 
 }  // namespace
 
-TEST_CASE("a claim whose answer was lost: its locks are found and released at once") {
+TEST_CASE("the locks of an in-doubt claim are found and released at once") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   server.ask({"SET", "work:lock:c", "run:other:1:x"});
@@ -63,13 +63,13 @@ TEST_CASE("a claim whose answer was lost: its locks are found and released at on
   host.lose_a_claim(2);
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
   CHECK(host.told.all_settled >= 1);
-  CHECK(locks(server) == 1);  // already: whoever waited for this may end now
+  CHECK(locks(server) == 1);  // already released when the list reports that all is settled
   CHECK(server.ask({"GET", "work:lock:c"}) == "run:other:1:x");
   CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
   CHECK(host.claim(3).claims.size() == 2);
 }
 
-TEST_CASE("lost locks are found behind what others have looked at since") {
+TEST_CASE("locks of an in-doubt claim are found behind items that others have rotated since") {
   RedisServer server;
   for (int i = 0; i < 700; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
   loop::Loop loop;
@@ -81,7 +81,7 @@ TEST_CASE("lost locks are found behind what others have looked at since") {
   CHECK(locks(server) == 0);
 }
 
-TEST_CASE("a lost claim that was not carried out costs one look at the list") {
+TEST_CASE("an in-doubt claim that was not executed costs one scan of the list") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -96,7 +96,7 @@ TEST_CASE("a lost claim that was not carried out costs one look at the list") {
   CHECK(host.claim(1).claims.size() == 1);
 }
 
-TEST_CASE("locks of a lost claim that have run out are not looked for") {
+TEST_CASE("expired locks of an in-doubt claim are not searched for") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -108,7 +108,7 @@ TEST_CASE("locks of a lost claim that have run out are not looked for") {
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   CHECK(host.source.unsettled() == 1);
-  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));  // Redis is still away
+  CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));  // Redis is still paused
   CHECK(host.told.all_settled == 1);
   server.resume();
 }

@@ -17,7 +17,7 @@ using store::ReleasedAs;
 namespace quarantine_test {
 namespace {
 
-/// A server with some items, a host and an operator.
+/// Server with three items, a host and the client of an operator.
 struct Place {
   explicit Place(const ListConfig& rule = list_rule()) {
     server.ask({"RPUSH", "work:list", "a", "b", "c"});
@@ -41,7 +41,7 @@ const store::QuarantineNote by_alice{{}, "alice on web1", "it eats the disk", Wa
 
 }  // namespace
 
-TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for a cooldown") {
+TEST_CASE("a settlement whose lock is gone writes no failure, and no delay except a cooldown") {
   Place place;
   Host other(place.loop, place.server.url(), list_rule(), "other");
   const store::PassReply old = place.host->claim(3);
@@ -63,9 +63,9 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
   CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:lock:c", "work:quarantined"}) == "0");
   CHECK(place.lock_of("b") == "delay:cooldown");
   CHECK(place.server.ask({"HGETALL", "work:failures"}) == "b\n2");
-  CHECK(place.server.ask({"LLEN", "work:runs"}) == "63");  // what has run is told all the same
+  CHECK(place.server.ask({"LLEN", "work:runs"}) == "63");  // each run has a record
 
-  // Nor does a success's rest take the place of what another has put there.
+  // A cooldown does not replace a lock that another client has set.
   const store::PassReply more = place.host->claim(2);
   REQUIRE(more.claims.size() == 2);
   place.server.ask({"SET", "work:lock:" + more.claims[0].item, "delay:backoff", "PX", "60000"});
@@ -74,7 +74,7 @@ TEST_CASE("an end whose lock is gone changes neither failures nor rests, but for
   CHECK(place.lock_of(more.claims[0].item) == "delay:backoff");
 }
 
-TEST_CASE("a quarantine says after which run, who and why, and is ended by release") {
+TEST_CASE("a quarantine records its run, operator and reason, and a release ends it") {
   Place place;
   const Claim claim = place.host->claim(1).claims.at(0);
   place.host->settle(claim, store::Quarantine{}, store::FailureCount::increment,
@@ -94,7 +94,7 @@ TEST_CASE("a quarantine says after which run, who and why, and is ended by relea
   CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:quarantined", "work:failures"}) == "0");
 }
 
-TEST_CASE("a running item is quarantined when its run ends, however that ends") {
+TEST_CASE("a running item is quarantined when its run ends with any outcome") {
   Place place;
   const store::PassReply reply = place.host->claim(3);
   REQUIRE(reply.claims.size() == 3);
@@ -120,27 +120,27 @@ TEST_CASE("a running item is quarantined when its run ends, however that ends") 
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
 }
 
-TEST_CASE("an order holds also if the host of the run dies, and under another lock_key") {
+TEST_CASE("a command to quarantine survives the host of the run and a change of lock_key") {
   Place place;
   CHECK(place.host->claim(1).claims.size() == 1);
   ItemChanges changes = place.changes();
   changes.quarantine({"a"}, by_alice);
-  place.server.ask({"DEL", "work:lock:a"});  // as if it had run out
+  place.server.ask({"DEL", "work:lock:a"});  // as if it had expired
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"b", "c"});
   CHECK(place.lock_of("a") == "quarantine:manual");
 
   ListConfig older = list_rule();
   older.circular().lock_key = "proc";
-  place.server.ask({"DEL", "work:lock"});  // as when no host uses that name any more
+  place.server.ask({"DEL", "work:lock"});  // as if no host used that name any more
   Host proc(place.loop, place.server.url(), older, "older");
   for (const Claim& claim : proc.claim(3).claims) CHECK(claim.item != "a");
   CHECK(place.server.ask({"GET", "work:proc:a"}) == "quarantine:manual");
-  // Ended under one name, it is ended.
+  // A release under one name releases the item under both names.
   CHECK(changes.release({"a"}) == std::vector{ReleasedAs::released});
   CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:proc:a", "work:quarantined"}) == "0");
 }
 
-TEST_CASE("what is added anew begins anew, and what is removed leaves nothing") {
+TEST_CASE("add clears the failures and quarantine of a removed item, and remove deletes its keys") {
   Place place;
   ItemChanges changes = place.changes();
   CHECK(changes.quarantine({"a", "b"}, by_alice) ==
@@ -160,7 +160,7 @@ TEST_CASE("what is added anew begins anew, and what is removed leaves nothing") 
   CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a");
 }
 
-TEST_CASE("what is in another state by now is not removed") {
+TEST_CASE("a removal by state keeps items that are in another state") {
   Place place;
   ItemChanges changes = place.changes();
   place.server.ask({"RPUSH", "work:list", "c", "d", "e", "f", "c"});
@@ -168,7 +168,7 @@ TEST_CASE("what is in another state by now is not removed") {
   place.server.ask({"SET", "work:lock:c", "delay:cooldown", "PX", "60000"});
   place.server.ask({"RPUSH", "work:lock:f", "of a wrong type"});
   REQUIRE(changes.quarantine({"d"}, by_alice).size() == 1);
-  place.server.ask({"HSET", "work:quarantined", "e", "{}"});  // of a changed lock_key
+  place.server.ask({"HSET", "work:quarantined", "e", "{}"});  // written under another lock_key
   const std::vector<Item> all = {"a", "b", "c", "d", "e", "f", "nowhere"};
   using Copies = std::vector<std::optional<std::size_t>>;
   const auto stays = std::nullopt;
@@ -181,7 +181,7 @@ TEST_CASE("what is in another state by now is not removed") {
     CHECK(changes.remove(all, "running") == Copies{stays, 1, stays, stays, stays, 1, 0});
     CHECK(place.server.ask({"EXISTS", "work:lock:b"}) == "1");
   }
-  SUBCASE("resting") {
+  SUBCASE("delayed") {
     CHECK(changes.remove(all, "delayed") == Copies{stays, stays, 3, stays, stays, stays, 0});
     CHECK(place.server.ask({"EXISTS", "work:lock:c"}) == "0");
   }
@@ -191,7 +191,7 @@ TEST_CASE("what is in another state by now is not removed") {
   }
 }
 
-TEST_CASE("a rest of less than a millisecond is one, and wrong types keep no lock from its end") {
+TEST_CASE("a delay below 1 ms lasts 1 ms, and keys of a wrong type do not prevent a settlement") {
   Place place;
   const store::PassReply reply = place.host->claim(2);
   place.server.ask({"SET", "work:failures", "of a wrong type"});
@@ -206,7 +206,7 @@ TEST_CASE("a rest of less than a millisecond is one, and wrong types keep no loc
   CHECK(place.lock_of("b") == "delay:backoff");
 }
 
-TEST_CASE("ends that Redis was killed in the midst of are written once") {
+TEST_CASE("settlements that a crash of Redis interrupts are written once") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -232,7 +232,7 @@ TEST_CASE("ends that Redis was killed in the midst of are written once") {
   }
 }
 
-TEST_CASE("keys of a wrong type keep no other lock from being renewed") {
+TEST_CASE("a lock of a wrong type does not prevent the renewal of other locks") {
   ListConfig rule = list_rule();
   rule.key_expiry = 1s;
   rule.fleet_concurrency = 5;
@@ -248,7 +248,7 @@ TEST_CASE("keys of a wrong type keep no other lock from being renewed") {
   CHECK(place.lock_of("c") == "run:here:77:" + reply.claims[2].run);
 }
 
-TEST_CASE("what was noted of items that are no longer in their list is forgotten in time") {
+TEST_CASE("the sweep deletes the entries of items that are no longer in their list") {
   Place place;
   ItemChanges changes = place.changes();
   place.server.ask({"HSET", "work:failures", "a", "1", "gone", "2", "", "3"});
@@ -270,7 +270,7 @@ TEST_CASE("what was noted of items that are no longer in their list is forgotten
   CHECK(place.lock_of("b") == "quarantine:manual");
 }
 
-TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold Redis") {
+TEST_CASE("the sweep handles many lists per call, and a list of a wrong type stops no other list") {
   RedisServer server;
   loop::Loop loop;
   const auto session = open_link(loop, server.url());
@@ -301,11 +301,11 @@ TEST_CASE("lists are swept in turn, many in a call, and a long one doesn't hold 
         loop, [&] { return left() < before; }, 1s);
   };
   while (left() > 1 && calls < 20) step();
-  CHECK(left() == 1);  // that of the wrong type
+  CHECK(left() == 1);  // the list of a wrong type
   CHECK(calls <= 10);
 }
 
-TEST_CASE("a note of any length holds nobody up: only its beginning is looked through") {
+TEST_CASE("a claim reads only the start of a quarantine note of any length") {
   Place place;
   place.server.ask({"HSET", "work:quarantined", "a",
                     R"({"run":"01ABC","reason":")" + std::string(10000, 'x') + R"("})"});
@@ -313,7 +313,7 @@ TEST_CASE("a note of any length holds nobody up: only its beginning is looked th
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
   CHECK(place.lock_of("a") == "quarantine:01ABC");
   CHECK(place.lock_of("b") == "quarantine:manual");
-  // And not again: they have locks now.
+  // The next claim does not read the notes again, because the items have locks now.
   place.server.ask({"CONFIG", "RESETSTAT"});
   CHECK(place.host->claim(1).claims.empty());
   const std::string done = place.server.ask({"INFO", "commandstats"});

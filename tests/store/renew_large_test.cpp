@@ -1,5 +1,4 @@
-// Renewals of locks with long names, without a server: what is asked for when, and how much at
-// once.
+// Renewals of locks with long names, without a server: their order, and the bytes in flight.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ class HandClock : public Clock {
   Instant now_{1000h};
 };
 
-/// Answers when it is told to.
+/// Lease store that replies when a test calls answer_one().
 class SlowStore : public LeaseStore {
  public:
   struct Call {
@@ -82,7 +81,7 @@ struct Losses : LeaseHandler {
 
 }  // namespace
 
-TEST_CASE("renewals of long items wait for each other, and nobody waits for them") {
+TEST_CASE("renewals of long items wait for each other, and other renewals do not wait for them") {
   Place place;
   HandClock& clock = place.clock;
   TimerQueue& timers = place.timers;
@@ -108,7 +107,7 @@ TEST_CASE("renewals of long items wait for each other, and nobody waits for them
   REQUIRE(!store.calls.empty());
   CHECK(store.calls.front().keys == std::vector<std::string>{keys->lock("140x")});
   CHECK(store.calls.size() > 1);
-  // As fast as Redis answers, the rest follows, each once.
+  // Each reply makes room for the next renewals. Each lease is renewed once.
   while (!store.calls.empty()) {
     store.answer_one();
     clock.advance(1ms);

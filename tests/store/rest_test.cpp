@@ -1,4 +1,4 @@
-// Lists with nothing to do: what a look at them sees, what it costs, and who is heard.
+// Idle lists: result and cost of peeks, wake-ups by keyspace notifications, and memory.
 #include <doctest/doctest.h>
 
 #include "host.hpp"
@@ -9,7 +9,7 @@ using namespace w8y::test;
 namespace rest_test {
 namespace {
 
-/// Many lists on one connection: "l0", "l1", …
+/// Lists "l0", "l1", … on one connection.
 struct Lists {
   Lists(loop::Loop& shared, const std::string& url, std::size_t count)
       : loop(shared), session(open_link(loop, url)) {
@@ -19,7 +19,7 @@ struct Lists {
       sources.back()->use(std::make_shared<const ListConfig>(list_rule("l" + std::to_string(i))));
     }
   }
-  /// Each claims once.
+  /// Lets each list claim once.
   void claim() {
     for (auto& source : sources) source->claim(1, store::Scan::whole, store::Manner::in_turn);
     CHECK(turn_until(loop, [&] {
@@ -27,12 +27,13 @@ struct Lists {
                          [](const auto& each) { return !each->replies.empty(); });
     }));
   }
-  /// Each looks once, all in one turn of the loop. Whose claim would be worth it.
+  /// Lets each list peek once, all in one loop iteration. Returns the lists for which a claim is
+  /// worthwhile.
   std::vector<std::size_t> look() {
     for (auto& each : told) each->looks.clear();
     const std::uint64_t before = session->client.commands_sent();
     for (auto& source : sources) source->look();
-    // Where nothing is asked, nothing else would end the loop's wait.
+    // If no list sends a command, nothing else ends the wait of the loop.
     Timer soon(loop.timers());
     soon.set(loop.now() + 1ms, [] {});
     CHECK(turn_until(loop, [&] {
@@ -53,14 +54,14 @@ struct Lists {
   std::shared_ptr<store::RedisSession> session;
   std::vector<std::unique_ptr<Told>> told;
   std::vector<std::unique_ptr<store::RedisCircularList>> sources;
-  std::uint64_t commands = 0;  ///< of the last look
-  double cost = 0;             ///< as it was told
+  std::uint64_t commands = 0;  ///< of the last peek
+  double cost = 0;             ///< of the last peek, as the lists reported it
 };
 
 using Places = std::vector<std::size_t>;
 
-/// What tries out whether there are keyspace events (SUBSCRIBE, then RPUSH and DEL) is not part of
-/// a look: it is over when what came after it is.
+/// Waits for the end of the probe for keyspace notifications (SUBSCRIBE, then RPUSH and DEL). Its
+/// commands are not part of a peek. It has ended when a command has that was sent after it.
 void ask_of_events(Lists& lists) {
   lists.sources[0]->listen(true);
   bool over = false;
@@ -72,7 +73,7 @@ void ask_of_events(Lists& lists) {
 
 }  // namespace
 
-TEST_CASE("a thousand empty lists are looked at by two commands") {
+TEST_CASE("peeks at 1,000 empty lists send two commands") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
@@ -89,7 +90,7 @@ TEST_CASE("a thousand empty lists are looked at by two commands") {
   CHECK(lists.cost == doctest::Approx(static_cast<double>(lists.commands)));
 }
 
-TEST_CASE("lists in which all is locked cost as little; what comes or is set free is seen") {
+TEST_CASE("peeks at 250 locked lists send one command and find an item that becomes free") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 250);
@@ -106,15 +107,15 @@ TEST_CASE("lists in which all is locked cost as little; what comes or is set fre
     server.ask({"RPUSH", "l9:list", "c"});
     CHECK(lists.look() == Places{9});
   }
-  SUBCASE("a lock is deleted, by somebody who tells nobody") {
+  SUBCASE("a lock is deleted without a message") {
     server.ask({"DEL", "l5:lock:b"});
-    const Places first = lists.look();  // one item of each list at a time: there are so many
+    const Places first = lists.look();  // each peek reads one item of each of the 250 lists
     const Places second = lists.look();
     CHECK((first.empty() ? second : first) == Places{5});
   }
 }
 
-TEST_CASE("a list that goes while it is looked at is told nothing, and the others are") {
+TEST_CASE("a list that is destroyed during its peek gets no reply, and the other lists do") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 6);
@@ -132,7 +133,7 @@ TEST_CASE("a list that goes while it is looked at is told nothing, and the other
   CHECK(lists.told[2]->looks.empty());
 }
 
-TEST_CASE("ten thousand lists at rest are small, and stay so after what they had to do") {
+TEST_CASE("an idle list frees its working memory and claims again") {
   CHECK(sizeof(store::RedisCircularList) <= 264);
   RedisServer server;
   loop::Loop loop;
@@ -143,7 +144,7 @@ TEST_CASE("ten thousand lists at rest are small, and stay so after what they had
   REQUIRE(replies[0].claims.size() == 1);
   lists.sources[0]->hand_back(replies[0].claims[0]);
   CHECK(turn_until(loop, [&] { return lists.sources[0]->unsettled() == 0; }));
-  // What is put away at rest is there again for the next claim.
+  // The next claim restores the state that an idle list frees.
   lists.sources[0]->listen(true);
   lists.sources[0]->claim(1, store::Scan::whole, store::Manner::in_turn);
   CHECK(turn_until(loop, [&] { return replies.size() == 2; }));
@@ -151,7 +152,7 @@ TEST_CASE("ten thousand lists at rest are small, and stay so after what they had
   CHECK(lists.sources[0]->may_start(replies[1].claims[0]));
 }
 
-TEST_CASE("a long locked list is looked at part by part, until what is free is found") {
+TEST_CASE("peeks read a long locked list in parts until they find the free item") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1);
@@ -172,7 +173,7 @@ TEST_CASE("a long locked list is looked at part by part, until what is free is f
   CHECK(looks == 3);
 }
 
-TEST_CASE("looks go over all of a list, whether it is looked at alone or with others") {
+TEST_CASE("peeks cover a whole list, alone or together with another list") {
   RedisServer server;
   loop::Loop loop;
   constexpr int items = 300;
@@ -194,7 +195,7 @@ TEST_CASE("looks go over all of a list, whether it is looked at alone or with ot
     CHECK(turn_until(loop, [&] { return lists.told[0]->looks.size() == 1; }));
     return lists.told[0]->looks[0].worth_it;
   };
-  // Now 256 at once, now 128: wherever the last one ended, the next begins.
+  // A peek reads 256 or 128 items. It starts where the last one ended.
   for (const std::string freed : {"0", "127", "128", "200", "255", "256", "299"}) {
     CAPTURE(freed);
     server.ask({"DEL", "l0:lock:" + freed});
@@ -207,10 +208,10 @@ TEST_CASE("looks go over all of a list, whether it is looked at alone or with ot
   int calls = 0;
   server.ask({"DEL", "l0:lock:299"});
   while (!look_alone()) ++calls;
-  CHECK(calls <= 1);  // alone, two of them see all
+  CHECK(calls <= 1);  // two peeks at this list alone read all of it
 }
 
-TEST_CASE("what is added while a pass goes on is seen by the next look") {
+TEST_CASE("an item that is added during a scan is found by the next peek") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1);
@@ -228,11 +229,11 @@ TEST_CASE("what is added while a pass goes on is seen by the next look") {
   REQUIRE(lists.told[0]->replies.empty());
   server.ask({"RPUSH", "l0:list", "new"});
   CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
-  CHECK(lists.told[0]->replies[0].claims.empty());  // the pass had been there
+  CHECK(lists.told[0]->replies[0].claims.empty());  // the scan does not reach the new item
   CHECK(lists.look() == Places{0});
 }
 
-TEST_CASE("what a look at a few lists cost each is no guess for many") {
+TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lists") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
@@ -244,7 +245,7 @@ TEST_CASE("what a look at a few lists cost each is no guess for many") {
   CHECK(lists.sources[0]->look_cost() <= 0.05);
 }
 
-TEST_CASE("a few lists know what a look cost each") {
+TEST_CASE("the cost of a peek is divided among the lists that share it") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
@@ -254,7 +255,7 @@ TEST_CASE("a few lists know what a look cost each") {
   CHECK(lists.sources[0]->look_cost() == 0.5);
 }
 
-TEST_CASE("a look that may not use EXISTS recommends a claim and costs no command") {
+TEST_CASE("a peek without the permission for EXISTS recommends a claim and sends no command") {
   RedisServer server({{"user plain on nopass ~* &* +@all -exists"}});
   loop::Loop loop;
   Lists lists(loop, url_of_plain(server), 3);
@@ -266,7 +267,7 @@ TEST_CASE("a look that may not use EXISTS recommends a claim and costs no comman
   CHECK(lists.look() == Places{0, 1, 2});
   CHECK(lists.commands == 0);
   CHECK(lists.sources[0]->look_cost() == 1);
-  // Nor do long lists need them.
+  // A claim from a long list does not need the permission either.
   std::vector<std::string> push{"RPUSH", "l2:list"};
   std::vector<std::string> lock{"MSET"};
   for (int i = 0; i < 300; ++i) {
@@ -281,7 +282,7 @@ TEST_CASE("a look that may not use EXISTS recommends a claim and costs no comman
   CHECK(items_of(lists.told[2]->replies[0]) == std::vector<Item>{"299"});
 }
 
-TEST_CASE("a look at the ends leaves the order as it is, and sees what was added") {
+TEST_CASE("a scan of the edges keeps the order and finds added items") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -307,7 +308,7 @@ TEST_CASE("a look at the ends leaves the order as it is, and sees what was added
   server.ask({"DEL", "work:lock:300"});  // in the middle
   server.ask({"DEL", "work:lock:590"});
   CHECK(items_of(host.claim(3, store::Scan::ends)) == std::vector<Item>{"1", "590"});
-  // What was taken at the left end has gone to the right one, with the one before it.
+  // The claimed item at the left end was rotated to the right end, with the item before it.
   CHECK(server.ask({"LINDEX", "work:list", "0"}) == "2");
   CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "1");
   CHECK(server.ask({"LLEN", "work:list"}) == "600");
@@ -316,7 +317,7 @@ TEST_CASE("a look at the ends leaves the order as it is, and sees what was added
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
 }
 
-TEST_CASE("where Redis tells of changed keys, what is added is heard of at once") {
+TEST_CASE("a keyspace notification wakes an idle list when an item is added") {
   RedisServer server;
   server.ask({"CONFIG", "SET", "notify-keyspace-events", "Kl"});
   loop::Loop loop;
@@ -324,20 +325,21 @@ TEST_CASE("where Redis tells of changed keys, what is added is heard of at once"
   server.ask({"RPUSH", "l1:list", "a"});
   server.ask({"SET", "l1:lock:a", "x"});
   lists.claim();
-  // It is asked by the first look; the next one finds the channels confirmed.
+  // The first peek subscribes. A later one finds the subscriptions confirmed.
   CHECK(turn_until(loop, [&] {
     lists.look();
     return lists.told[0]->looks[0].hears && lists.told[1]->looks[0].hears;
   }));
   const auto wakes = [&](std::size_t list) { return lists.told[list]->wakes; };
-  // That it hears from now on is no wake, which would be paid for: ten thousand hear that at once.
+  // A confirmed subscription is not a wake-up, which would count in the idle budget: 10,000 lists
+  // subscribe at once.
   CHECK(wakes(0) == 0);
   CHECK(lists.told[0]->backs > 0);
   int before = wakes(0);
   server.ask({"RPUSH", "l0:list", "new"});
   CHECK(turn_until(loop, [&] { return wakes(0) > before; }));
   before = wakes(1);
-  // Another's claim turns the list, and makes nothing free.
+  // The claim of another host rotates the list and makes no item free.
   server.ask({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
   server.ask({"RPUSH", "l0:list", "newer"});
   const int later = wakes(0);
@@ -345,11 +347,11 @@ TEST_CASE("where Redis tells of changed keys, what is added is heard of at once"
   CHECK(turn_until(loop, [&] { return wakes(1) > before; }));
   CHECK(wakes(0) >= later);
 
-  // What was written to try it out is gone.
+  // The keys of the probe are deleted.
   CHECK(server.ask({"EXISTS", "l0:probe", "l1:probe"}) == "0");
 }
 
-TEST_CASE("that Redis tells of changed keys no more, or again, is noticed") {
+TEST_CASE("keyspace notifications that are switched off or on again are detected") {
   RedisServer server({.config = {"notify-keyspace-events Kl"}});
   loop::Loop loop;
   redis::ClientOptions options;
@@ -365,7 +367,7 @@ TEST_CASE("that Redis tells of changed keys no more, or again, is noticed") {
   CHECK(turn_until(loop, [&] { return events.on("work:"); }));
 }
 
-TEST_CASE("whether Redis tells of changed keys is learned without reading its settings") {
+TEST_CASE("keyspace notifications are detected without reading the settings of Redis") {
   RedisServer server(
       {.config = {"notify-keyspace-events Kl", "user w8y on nopass ~* &* +@all -config"}});
   loop::Loop loop;
@@ -377,7 +379,7 @@ TEST_CASE("whether Redis tells of changed keys is learned without reading its se
   }));
 }
 
-TEST_CASE("a look whose connection is gone asks for no claim") {
+TEST_CASE("a peek over a closed connection recommends no claim") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 3);
@@ -388,7 +390,7 @@ TEST_CASE("a look whose connection is gone asks for no claim") {
   CHECK(lists.look().empty());
 }
 
-TEST_CASE("a list of Redis at rest is small") {
+TEST_CASE("an idle list has at most 240 bytes") {
   CHECK(sizeof(store::RedisCircularList) <= 240);
 }
 

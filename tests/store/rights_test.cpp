@@ -1,5 +1,5 @@
-// Users who lack the right to one command: nothing is changed by halves, and what is missing is
-// told.
+// Users without the permission for one Redis command: no change is made in part, and the missing
+// permission is reported.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -40,7 +40,7 @@ struct Place {
 bool says(const store::PassReply& reply, const std::string& command) {
   std::string upper = command;
   std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
-  // Redis 7.0 doesn't say which command of a script it was; what is proved by itself is named.
+  // Redis 7.0 does not name the command of a script. A command that is proved separately is named.
   return reply.detail.find(upper) != std::string::npos ||
          reply.detail.find("'" + command + "'") != std::string::npos ||
          reply.detail.find("can't run this command") != std::string::npos;
@@ -48,7 +48,7 @@ bool says(const store::PassReply& reply, const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("a claim is refused whole if the user lacks a command that its run would need") {
+TEST_CASE("a claim is refused as a whole if the user lacks a permission that its run needs") {
   for (const std::string lacking :
        {"get",   "time",  "llen",    "lrange", "getrange", "set",
         "rpush", "ltrim", "lmove",   "hmget",  "pttl",     "pexpire",
@@ -69,13 +69,13 @@ TEST_CASE("a claim is refused whole if the user lacks a command that its run wou
     CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a\nb\nc\nd\ne");
     CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
     CHECK(place.server.ask({"EXISTS", "work:slots", "work:paused"}) == "0");
-    // Once it may, all goes on by itself.
+    // The next claim succeeds once the permission is granted.
     place.set_rights("");
     CHECK(items_of(host.claim(3)) == std::vector<Item>{"a", "b", "c"});
   }
 }
 
-TEST_CASE("a right that is taken away between claims: the list stays what it is") {
+TEST_CASE("a permission that is withdrawn between claims leaves the list unchanged") {
   for (const std::string lacking : {"set", "rpush", "ltrim", "lmove", "hmget"}) {
     CAPTURE(lacking);
     Place place;
@@ -134,7 +134,8 @@ TEST_CASE("a settlement without a permission for scripts succeeds once it is gra
   CHECK(place.server.ask({"EXISTS", "work:lock:a"}) == "0");
 }
 
-TEST_CASE("an end is settled whole or not at all, and what is only noted is told if it can't be") {
+TEST_CASE(
+    "a settlement is written as a whole or not at all, except records, whose errors are reported") {
   for (const std::string lacking :
        {"getrange", "hlen", "del", "set", "hincrby", "hdel", "hset", "lpush", "zrem", "publish"}) {
     CAPTURE(lacking);
@@ -151,11 +152,11 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
     turn_until(
         place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
     CHECK(content(place.server) == all_items);
-    // The one that is still held is not touched, and no other's end is half of one.
+    // The lock that is still held does not change, and no settlement is written in part.
     CHECK(place.server.ask({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
     const std::string b = place.server.ask({"GET", "work:lock:b"});
     CHECK((b == "delay:backoff" || b == "run:here:77:" + reply.claims[1].run));
-    // The next claim says what is missing, but for what is only noted.
+    // The next claim names the missing permission, unless only records need it.
     const bool noted =
         lacking == "lpush" || lacking == "zrem" || lacking == "publish" || lacking == "hlen";
     store::PassReply next = host.claim(1);
@@ -169,7 +170,7 @@ TEST_CASE("an end is settled whole or not at all, and what is only noted is told
   }
 }
 
-TEST_CASE("an operator who lacks a right changes nothing, and is told") {
+TEST_CASE("a change without a permission fails as a whole") {
   for (const std::string lacking : {"getrange", "exists", "lpos", "set", "hset", "hexists", "del",
                                     "hdel", "lrem", "rpush", "publish"}) {
     CAPTURE(lacking);
@@ -213,7 +214,7 @@ TEST_CASE("an operator who lacks a right changes nothing, and is told") {
   }
 }
 
-TEST_CASE("what may not be written of a run is told once, with the rule that is missing") {
+TEST_CASE("records that may not be written are reported once, with the missing ACL rule") {
   struct Lack {
     std::string rule;
     std::string missing;
@@ -243,7 +244,7 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
     CAPTURE(why);
     CHECK(why.find(lack.missing) != std::string::npos);
     CHECK(why.find(lack.lost) != std::string::npos);
-    // A claim that is handed back doesn't end it; the next run does.
+    // A claim that is handed back does not end the error. The next run does.
     set_rights("+ping");
     host.source.hand_back(host.claim(1).claims.at(0));
     CHECK(host.settled());
@@ -255,7 +256,7 @@ TEST_CASE("what may not be written of a run is told once, with the rule that is 
   }
 }
 
-TEST_CASE("a history of a wrong type is told, too") {
+TEST_CASE("a history of a wrong type is reported, too") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   server.ask({"SET", "work:runs", "mine"});

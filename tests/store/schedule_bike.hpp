@@ -1,4 +1,4 @@
-// A schedule called "bike" on a server of its own, and what a client of Redbike does to it.
+// Schedule "bike" on a server of its own, and the changes that a client of Redbike makes to it.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Bike {
   UnixSeconds due(const std::string& job) const {
     return std::stoll(ask({"ZSCORE", "bike-timeline", job}));
   }
-  /// As a client of Redbike enters it.
+  /// Enqueues a job as a client of Redbike does.
   void enter(const std::string& job, const std::string& schedule = "CONTINUE") {
     const std::string queue = "bike-work-" + std::string(code_of(job));
     ask({"HSET", "bike-schedules", job, schedule});
@@ -32,7 +32,7 @@ struct Bike {
     ask({"SADD", queue + "-members", job});
     ask({"HSET", "bike-statuses", job, "ENQ:1"});
   }
-  /// A run of this job, from its queue to its end.
+  /// Enqueues this job, claims it and settles its run.
   void run(const std::string& job, const std::string& schedule, JobEnd what = ActOnSchedule{}) {
     enter(job, schedule);
     const Claim claim = host.take_one();

@@ -1,4 +1,4 @@
-// Schedules as an operator changes them, and what dispatch makes of them.
+// Changes of a schedule by an operator, and dispatch.
 #include "operator/schedule_changes.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("what names a queue is what follows the last ':' of a job, or all of it") {
+TEST_CASE("the code of a job is the part after the last ':', or the whole job") {
   CHECK(code_of("a:b:c") == "c");
   CHECK(code_of("abc") == "abc");
   CHECK(code_of(":") == "");
@@ -61,21 +61,21 @@ TEST_CASE("what names a queue is what follows the last ':' of a job, or all of i
   CHECK(ScheduleKeys("").paused == "paused");
 }
 
-TEST_CASE("codes whose keys would be those of others are refused") {
+TEST_CASE("codes are refused if their keys would clash with other keys") {
   for (const char* code : {"members", "A-members", "-members", "A-A", "-", "a-b-a-b"})
     CHECK(!code_error(code).empty());
   for (const char* code : {"", "A", "members-A", "A-B", "xmembers", "aa-a", "A-AA"})
     CHECK(code_error(code) == "");
 }
 
-TEST_CASE("statuses are read as they are written") {
+TEST_CASE("only a status with a code and a time in seconds is valid") {
   CHECK(read_status("x", "TML:12")->event == "TML");
   CHECK(read_status("x", "TML:12")->time == 12);
   for (const char* text : {"", "TML", "TML:", "TML:x", "TML:1x", "TML:1.5"})
     CHECK(!read_status("x", text));
 }
 
-TEST_CASE("a job that is set is entered, put on the timeline, stopped or bad") {
+TEST_CASE("set enqueues, schedules or stops a job, or marks it as bad") {
   Fixture at;
   const UnixSeconds now = at.changes.now();
   at.changes.set({{"a:A", "CONTINUE", Enqueue{}},
@@ -96,7 +96,7 @@ TEST_CASE("a job that is set is entered, put on the timeline, stopped or bad") {
   CHECK(since <= now + 5);
 }
 
-TEST_CASE("an invalid schedule replaces no valid one, and one that is set meanwhile stays") {
+TEST_CASE("an invalid schedule replaces no valid one, not even one that is set meanwhile") {
   Fixture at;
   const auto set_bad = [&at](const Job& job, const ScheduleChanges::IsValid& is_valid) {
     return at.changes.set_keeping_valid({{job, "FREQ=DALY", BadJob{}}}, is_valid);
@@ -110,7 +110,7 @@ TEST_CASE("an invalid schedule replaces no valid one, and one that is set meanwh
   CHECK(set_bad("old:A", is_stop) == Kept{0});
   CHECK(at.event("old:A") == "STP");
   CHECK(at.ask({"HGET", "bike-schedules", "old:A"}) == "STOP");
-  // While the stored schedule is judged, another operator sets a valid one.
+  // While the stored schedule is checked, another operator sets a valid one.
   at.changes.set({{"raced:A", "FREQ=WEKLY", BadJob{}}});
   int judged = 0;
   const auto racing = [&](const std::string& schedule) {
@@ -132,7 +132,7 @@ TEST_CASE("an invalid schedule replaces no valid one, and one that is set meanwh
   CHECK(judged == 2);
   CHECK(at.event("queued:A") == "BAD");
   CHECK(at.ask({"HGET", "bike-schedules", "queued:A"}) == "CONTINUE");
-  // Many at once: each by itself.
+  // Each of several jobs is handled separately.
   CHECK(at.changes.set_keeping_valid({{"x:A", "no", BadJob{}},
                                       {"old:A", "no", BadJob{}},
                                       {"new:A", "no", BadJob{}},
@@ -140,14 +140,14 @@ TEST_CASE("an invalid schedule replaces no valid one, and one that is set meanwh
                                      is_stop) == Kept{1});
   CHECK(at.ask({"HMGET", "bike-schedules", "x:A", "old:A", "new:A", "y:A"}) ==
         "no\nSTOP\nno\nSTOP");
-  // Not judged: a client that understands more has put it on the timeline.
+  // Not checked: a client that supports more rules has put the job on the timeline.
   at.ask({"HSET", "bike-schedules", "theirs:A", "FREQ=YEARLY;BYEASTER=0"});
   at.ask({"HSET", "bike-statuses", "theirs:A", "TML:5"});
   CHECK(set_bad("theirs:A", none_is) == Kept{0});
   CHECK(at.event("theirs:A") == "TML");
 }
 
-TEST_CASE("what is queued or worked on is not entered, and its status stays") {
+TEST_CASE("a job that is queued or running is not enqueued again and keeps its status") {
   Fixture at;
   at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
   at.ask({"HSET", "bike-statuses", "a:A", "ENQ:5"});
@@ -163,14 +163,14 @@ TEST_CASE("what is queued or worked on is not entered, and its status stays") {
   CHECK(at.ask({"HGET", "bike-statuses", "a:A"}) == "ENQ:5");
 }
 
-TEST_CASE("a job that is only in the set of its queue can be entered") {
+TEST_CASE("a job that is only in the set of its queue can be enqueued") {
   Fixture at;
   at.ask({"SADD", "bike-work-A-members", "a:A"});
   at.changes.set({{"a:A", "CONTINUE", Enqueue{}}});
   CHECK(at.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "a:A");
 }
 
-TEST_CASE("many that are queued already are seen to be so") {
+TEST_CASE("set does not enqueue jobs again if many are queued already") {
   Fixture at;
   std::vector<SetJob> changes;
   for (int i = 0; i < 100; ++i)
@@ -182,7 +182,7 @@ TEST_CASE("many that are queued already are seen to be so") {
   CHECK(at.ask({"LLEN", "bike-work-A"}) == "101");
 }
 
-TEST_CASE("unset leaves nothing of a job, and says whether there was something") {
+TEST_CASE("unset deletes all keys of a job and returns whether the job existed") {
   Fixture at;
   at.changes.set({{"a:A", "CONTINUE", Enqueue{}}, {"b:A", "STOP", RunAt{7}}});
   at.ask({"HSET", "bike:failures", "a:A", "3"});
@@ -192,7 +192,7 @@ TEST_CASE("unset leaves nothing of a job, and says whether there was something")
   CHECK(at.ask({"KEYS", "*"}) == "");
 }
 
-TEST_CASE("a job is told with status, schedule, next run and whether it is worked on") {
+TEST_CASE("the view of a job has status, schedule, next run and whether the job is running") {
   Fixture at;
   JobView view = at.changes.view("no:A");
   CHECK(!view.status);
@@ -208,7 +208,7 @@ TEST_CASE("a job is told with status, schedule, next run and whether it is worke
   CHECK(view.working);
 }
 
-TEST_CASE("what is due goes to its queues, oldest first, and what is not stays") {
+TEST_CASE("dispatch moves due jobs to their queues, oldest first, and no other jobs") {
   Fixture at;
   const UnixSeconds now = at.changes.now();
   at.changes.set({{"late:A", "STOP", RunAt{now - 10}},
@@ -229,7 +229,7 @@ TEST_CASE("what is due goes to its queues, oldest first, and what is not stays")
   CHECK(at.event("late:A") == "ENQ");
 }
 
-TEST_CASE("a call takes 256, and says that there are more") {
+TEST_CASE("one call of dispatch moves at most 256 jobs and reports whether more are due") {
   Fixture at;
   std::vector<SetJob> changes;
   for (int i = 0; i < 300; ++i) changes.push_back({std::to_string(i) + ":A", "STOP", RunAt{i}});
@@ -245,14 +245,14 @@ TEST_CASE("a call takes 256, and says that there are more") {
   CHECK(at.ask({"LINDEX", "bike-work-A", "0"}) == "299:A");
 }
 
-TEST_CASE("an explicit time says what is due") {
+TEST_CASE("dispatch with an explicit time moves the jobs that are due at that time") {
   Fixture at;
   at.changes.set({{"a:A", "STOP", RunAt{100}}, {"b:A", "STOP", RunAt{101}}});
   CHECK(at.changes.dispatch({100, false}).taken_off == 1);
   CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "b:A");
 }
 
-TEST_CASE("HALT stops dispatch but for who looks once, and is undone") {
+TEST_CASE("HALT stops dispatch, except a dispatch that ignores it, until resume") {
   Fixture at;
   at.changes.set({{"a:A", "STOP", RunAt{100}}});
   at.changes.halt("alice on web1");
@@ -267,7 +267,7 @@ TEST_CASE("HALT stops dispatch but for who looks once, and is undone") {
   CHECK(!at.dispatch().halted);
 }
 
-TEST_CASE("who halted is forgotten when another has ended that") {
+TEST_CASE("dispatch deletes the name of the operator when another client has ended HALT") {
   Fixture at;
   at.changes.halt("alice on web1");
   at.ask({"DEL", "bike-control"});  // as Redbike does
@@ -275,7 +275,7 @@ TEST_CASE("who halted is forgotten when another has ended that") {
   CHECK(at.ask({"EXISTS", "bike:halted"}) == "0");
 }
 
-TEST_CASE("times that are no numbers, or none of ours, lose nothing") {
+TEST_CASE("times that are infinite, negative or fractional lose no job") {
   Fixture at;
   at.ask({"ZADD", "bike-timeline", "-inf", "first:A", "inf", "never:A", "-7", "past:A", "1.5",
           "half:A", "1e300", "far:A"});
@@ -288,14 +288,14 @@ TEST_CASE("times that are no numbers, or none of ours, lose nothing") {
   CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "far:A\nnever:A");
 }
 
-TEST_CASE("a fraction of a second is due when the second is there") {
+TEST_CASE("a job with a fractional time is due at the next full second") {
   Fixture at;
   at.ask({"ZADD", "bike-timeline", "1000.5", "a:A"});
   CHECK(at.changes.dispatch({1000, false}).taken_off == 0);
   CHECK(at.changes.dispatch({1001, false}).taken_off == 1);
 }
 
-TEST_CASE("what can't be entered is refused, and neither lost nor in the way") {
+TEST_CASE("a job that cannot be enqueued is refused, is not lost and does not delay other jobs") {
   Fixture at;
   at.ask({"SET", "bike-work-X", "a string"});
   at.ask({"ZADD", "bike-timeline", "1", "a:X", "2", "b:A-members", "3", "c:A"});
@@ -311,11 +311,11 @@ TEST_CASE("what can't be entered is refused, and neither lost nor in the way") {
   CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1"}) == "a:X");
   CHECK(at.event("b:A-members") == "BAD");
   CHECK(at.event("c:A") == "ENQ");
-  CHECK(at.ask({"EXISTS", "bike-work-A-members"}) == "1");  // the set of A
+  CHECK(at.ask({"EXISTS", "bike-work-A-members"}) == "1");  // the set of queue A
   CHECK(at.ask({"TYPE", "bike-work-A-members"}) == "set");
 }
 
-TEST_CASE("keys of a wrong type are named, and nothing is changed") {
+TEST_CASE("an error names the key of a wrong type, and no key is changed") {
   for (const std::string key :
        {"bike-schedules", "bike-statuses", "bike-timeline", "bike-work-A", "bike-work-A-members"}) {
     CAPTURE(key);
@@ -347,16 +347,16 @@ TEST_CASE("jobs and schedules are bytes of any length") {
   CHECK(at.ask({"KEYS", "*"}) == "");
 }
 
-TEST_CASE("more schedules than one answer holds are read in parts") {
+TEST_CASE("more schedules than one reply can carry are read in parts") {
   Fixture at;
-  // 130 MiB; an answer has at most 128.
+  // 130 MiB. A reply has at most 128 MiB.
   at.ask({"EVAL",
           "for i = 1, 520 do redis.call('HSET', KEYS[1], 'j' .. i, string.rep('x', 262144)) end",
           "1", "bike-schedules"});
   CHECK(at.changes.schedules().size() == 520);
 }
 
-TEST_CASE("who dispatches hears of an earlier job, and who works of the queues that have some") {
+TEST_CASE("the wake channel reports an earlier next job, and the queues that have new jobs") {
   Fixture at;
   std::vector<std::string> heard;
   redis::Subscriber subscriber(at.loop, options_of(at.server));

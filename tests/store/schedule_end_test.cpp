@@ -1,4 +1,4 @@
-// What becomes of a job when its run ends, beside programs of Redbike.
+// Disposition of a job at the end of its run, beside programs of Redbike.
 #include <doctest/doctest.h>
 
 #include <ctime>
@@ -10,14 +10,14 @@ using namespace w8y::test;
 using namespace w8y::store;
 using namespace w8y::verbs;
 
-TEST_CASE("end of a run: STOP") {
+TEST_CASE("the end of a run stops a job whose schedule is STOP") {
   Bike bike;
   bike.run("x:A", "STOP");
   CHECK(bike.event("x:A") == "STP");
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-timeline"}) == "0");
 }
 
-TEST_CASE("end of a run: CONTINUE, with a backoff and without") {
+TEST_CASE("the end of a run enqueues a job whose schedule is CONTINUE, after its backoff if any") {
   Bike bike;
   bike.run("x:A", "CONTINUE");
   CHECK(bike.event("x:A") == "ENQ");
@@ -32,7 +32,7 @@ TEST_CASE("end of a run: CONTINUE, with a backoff and without") {
   CHECK(bike.event("z:A") == "STP");
 }
 
-TEST_CASE("end of a run: a rule, a bad one, one that has run out") {
+TEST_CASE("the end of a run follows a rule, and marks a bad rule or stops after the last time") {
   Bike bike;
   bike.run("x:A", daily);
   CHECK(bike.event("x:A") == "TML");
@@ -47,9 +47,9 @@ TEST_CASE("end of a run: a rule, a bad one, one that has run out") {
   CHECK(bike.ask({"ZCARD", "bike-timeline"}) == "1");
 }
 
-TEST_CASE("end of a run: NOW and AT, set meanwhile, are done once") {
+TEST_CASE("NOW and AT that are set during a run take effect once") {
   Bike bike;
-  bike.run("x:A", "NOW");  // as another than us might leave it there
+  bike.run("x:A", "NOW");  // as another client may leave it
   CHECK(bike.ask({"HGET", "bike-schedules", "x:A"}) == "STOP");
   CHECK(bike.event("x:A") == "ENQ");
   CHECK(bike.host.settle(bike.host.take_one(), ActOnSchedule{}));
@@ -59,7 +59,7 @@ TEST_CASE("end of a run: NOW and AT, set meanwhile, are done once") {
   CHECK(bike.due("y:A") == 5000000000);
 }
 
-TEST_CASE("what is set or unset during a run wins") {
+TEST_CASE("a schedule that is set or unset during a run takes precedence") {
   Bike bike;
   bike.enter("x:A", "CONTINUE");
   Claim claim = bike.host.take_one();
@@ -88,7 +88,7 @@ TEST_CASE("what is set or unset during a run wins") {
   }
 }
 
-TEST_CASE("what is set during a run, and comes due before its end, is not lost") {
+TEST_CASE("a time that is set during a run and due before its end is not lost") {
   Bike bike;
   const auto taken_and_due = [&](const std::string& job) {
     bike.enter(job);
@@ -109,7 +109,7 @@ TEST_CASE("what is set during a run, and comes due before its end, is not lost")
   CHECK(bike.event("back:A") == "ENQ");
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "back:A");
 
-  // One that is still on the timeline has its time, and one that was stopped has none.
+  // A job that is on the timeline again keeps its status and its time.
   bike.ask({"DEL", "bike-work-A", "bike-work-A-members"});
   for (const char* status : {"TML:1", "STP:1"}) {
     bike.enter("set:A");
@@ -122,7 +122,8 @@ TEST_CASE("what is set during a run, and comes due before its end, is not lost")
   }
 }
 
-TEST_CASE("end of a run: stopped, unset, died, backed off, back to its queue") {
+TEST_CASE(
+    "the end of a run stops, unsets, fails, delays or requeues a job, as its disposition says") {
   Bike bike;
   bike.run("stop:A", "CONTINUE", StopForGood{});
   CHECK(bike.event("stop:A") == "STP");
@@ -148,7 +149,7 @@ TEST_CASE("end of a run: stopped, unset, died, backed off, back to its queue") {
   CHECK(bike.ask({"LLEN", "bike:runs"}) == "4");
 }
 
-TEST_CASE("a job whose key is gone or another's is not rescheduled") {
+TEST_CASE("a job whose key is gone or has another value is not rescheduled") {
   Bike bike;
   bike.enter("x:A");
   Claim claim = bike.host.take_one();
@@ -157,7 +158,7 @@ TEST_CASE("a job whose key is gone or another's is not rescheduled") {
   CHECK(bike.event("x:A") == "WRK");
   CHECK(bike.ask({"GET", "bike-work-A-x:A"}) == "another");
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
-  // One that is gone stays noted, so that it is not lost.
+  // If the key is gone, the claim stays recorded, so that the job is not lost.
   bike.enter("y:A");
   claim = bike.host.take_one();
   bike.ask({"DEL", "bike-work-A-y:A"});
@@ -167,7 +168,7 @@ TEST_CASE("a job whose key is gone or another's is not rescheduled") {
   CHECK(bike.ask({"LLEN", "bike:runs"}) == "2");
 }
 
-TEST_CASE("the record of a run whose key is gone waits for a server that takes writes") {
+TEST_CASE("the record of a run whose key is gone waits for a server that accepts writes") {
   Bike bike;
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
@@ -183,11 +184,11 @@ TEST_CASE("the record of a run whose key is gone waits for a server that takes w
   CHECK(bike.host.told.unwritten.empty());
 }
 
-TEST_CASE("a rule that fires every second is neither skipped nor doubled") {
+TEST_CASE("a rule that fires every second skips and repeats no time") {
   Bike bike;
   const std::string secondly = "DTSTART:20131009T164510\nRRULE:FREQ=SECONDLY";
   bike.run("x:A", secondly);
-  // Runs that take next to nothing, and their ends in any part of a second.
+  // Runs of almost no duration, which end in any part of a second.
   for (int i = 0; i < 3; ++i) {
     const UnixSeconds due = bike.due("x:A");
     CHECK(ask_until(bike.loop, [&] {
@@ -202,19 +203,19 @@ TEST_CASE("a rule that fires every second is neither skipped nor doubled") {
   }
 }
 
-TEST_CASE("a rule without a beginning begins at the end of the run") {
+TEST_CASE("a rule without DTSTART starts at the end of the run") {
   Bike bike;
   bike.enter("x:A", "FREQ=HOURLY");
   const Claim claim = bike.host.take_one();
   const UnixSeconds taken = bike.now();
-  // The host's idea of Redis's time is a little behind.
+  // The host's estimate of the time of Redis is outdated.
   CHECK(ask_until(bike.loop, [&] { return bike.now() > taken + 1; }));
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.due("x:A") > taken + 3600);
   CHECK(bike.due("x:A") <= bike.now() + 3600);
 }
 
-TEST_CASE("a rule without a beginning is decided once, however late the end reaches Redis") {
+TEST_CASE("a rule without DTSTART is evaluated once, even if the settlement reaches Redis late") {
   Bike bike;
   bike.enter("x:A", "FREQ=HOURLY");
   const Claim claim = bike.host.take_one();
@@ -231,9 +232,9 @@ TEST_CASE("a rule without a beginning is decided once, however late the end reac
   CHECK(bike.due("x:A") <= ended + 3601);
 }
 
-// ---- who may take
+// ---- lost replies
 
-TEST_CASE("an end whose answer was lost is carried out once") {
+TEST_CASE("a settlement whose reply was lost is executed once") {
   RedisServer server;
   loop::Loop loop;
   ScheduleHost host(loop, server.url(), schedule_rule(), {"A"}, "here", 200ms);
@@ -249,9 +250,9 @@ TEST_CASE("an end whose answer was lost is carried out once") {
   CHECK(server.ask({"LLEN", "bike:runs"}) == "1");
 }
 
-// ---- beside
+// ---- history, events and failures
 
-TEST_CASE("history, events and failures are those of other kinds of work") {
+TEST_CASE("schedules write history, events and failures like other lists") {
   Bike bike;
   bike.enter("x:A");
   std::vector<std::string> heard;
@@ -279,7 +280,7 @@ TEST_CASE("history, events and failures are those of other kinds of work") {
   CHECK(bike.ask({"EXISTS", "bike:failures"}) == "0");
 }
 
-TEST_CASE("what can't be noted beside the key is told, and the run ends all the same") {
+TEST_CASE("a record that cannot be written is reported, and the run is settled") {
   Bike bike;
   bike.ask({"SET", "bike:runs", "a string"});
   bike.run("x:A", "STOP");

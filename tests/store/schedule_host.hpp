@@ -1,4 +1,4 @@
-// A queue of schedules on a real server, and a handler that writes down what it is told.
+// Schedule queue on a real server, and a handler that records its calls.
 #pragma once
 
 #include "core/schedule_settings.hpp"
@@ -42,12 +42,12 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
   std::vector<std::string> quarantined;
-  std::vector<std::string> unwritten;  ///< each that is another than the one before
+  std::vector<std::string> unwritten;  ///< without consecutive duplicates
   int backs = 0;
   int all_settled = 0;
 };
 
-/// For what only Redis tells, when it is asked.
+/// Runs the loop until fact() returns true. Polls, because only a query of Redis shows the fact.
 template <typename Fact>
 bool ask_until(loop::Loop& loop, Fact fact) {
   for (int i = 0; i < 2000; ++i) {
@@ -63,7 +63,7 @@ inline ListConfig schedule_rule() {
   return rule;
 }
 
-/// One host on one list of schedules.
+/// Host with one list of the kind schedule.
 struct ScheduleHost {
   ScheduleHost(loop::Loop& shared, const std::string& url, ListConfig settings = schedule_rule(),
                std::vector<std::string> codes = {"A"}, const std::string& name = "here",
@@ -84,7 +84,7 @@ struct ScheduleHost {
     turn_until(loop, [&] { return told.takes.size() > before; });
     return told.takes.empty() ? store::TakeReply{} : told.takes.back();
   }
-  /// The one job that there is.
+  /// Claims the only job in the queues.
   Claim take_one() {
     const store::TakeReply reply = take(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();

@@ -1,4 +1,4 @@
-// Jobs are taken, held and found again, beside programs of Redbike.
+// Claims, leases and recovery of jobs of a schedule, beside programs of Redbike.
 #include <doctest/doctest.h>
 
 #include "schedule_bike.hpp"
@@ -8,7 +8,7 @@ using namespace w8y::test;
 using namespace w8y::store;
 using namespace w8y::verbs;
 
-TEST_CASE("a job that is taken is marked as Redbike does, and noted as taken") {
+TEST_CASE("a claimed job is marked as Redbike does and recorded as claimed") {
   Bike bike;
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
@@ -34,7 +34,7 @@ TEST_CASE("a job that is taken is marked as Redbike does, and noted as taken") {
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
 }
 
-TEST_CASE("queues are visited in their order, and the next visit goes on where the last ended") {
+TEST_CASE("claims read the queues in order and continue where the last claim ended") {
   Bike bike(schedule_rule(), {"A", "A", "B"});
   for (int i = 0; i < 6; ++i) bike.enter(std::to_string(i) + ":A");
   for (int i = 0; i < 6; ++i) bike.enter(std::to_string(i) + ":B");
@@ -47,7 +47,7 @@ TEST_CASE("queues are visited in their order, and the next visit goes on where t
   CHECK(bike.host.take(1).end == ClaimEnd::empty);
 }
 
-TEST_CASE("more jobs than one call takes") {
+TEST_CASE("one call claims at most 64 jobs of a schedule") {
   Bike bike;
   for (int i = 0; i < 70; ++i) bike.enter(std::to_string(i) + ":A");
   CHECK(bike.host.take(70).claims.size() == 64);
@@ -56,9 +56,9 @@ TEST_CASE("more jobs than one call takes") {
   CHECK(rest.end == ClaimEnd::empty);
 }
 
-// ---- what Redbike's own tests have: how a run ends
+// ---- jobs that are not claimed
 
-TEST_CASE("HALT and a pause keep jobs in their queues, and say whose they are") {
+TEST_CASE("HALT and a pause keep jobs in their queues and return their details") {
   Bike bike;
   bike.enter("x:A");
   bike.ask({"SET", "bike-control", "HALT"});
@@ -76,7 +76,7 @@ TEST_CASE("HALT and a pause keep jobs in their queues, and say whose they are") 
   CHECK(bike.host.take().claims.size() == 1);
 }
 
-TEST_CASE("the fleet has so many places, and they come back") {
+TEST_CASE("fleet_concurrency limits claims, and a settlement releases its slot") {
   ListConfig rule = schedule_rule();
   rule.fleet_concurrency = 2;
   Bike bike(rule);
@@ -92,7 +92,7 @@ TEST_CASE("the fleet has so many places, and they come back") {
   CHECK(bike.host.take(4).claims.size() == 1);
 }
 
-TEST_CASE("who may not take a place in the fleet takes no job") {
+TEST_CASE("a claim without the permission to acquire a fleet slot claims no job") {
   RedisServer server({.config = {"user plain on nopass ~* &* +@all -zadd"}});
   loop::Loop loop;
   ListConfig rule = schedule_rule();
@@ -104,7 +104,7 @@ TEST_CASE("who may not take a place in the fleet takes no job") {
   CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
-TEST_CASE("what is worked on already leaves its queue without a run") {
+TEST_CASE("a job that is already running leaves its queue without a run") {
   Bike bike;
   bike.enter("x:A");
   bike.enter("y:A");
@@ -114,7 +114,7 @@ TEST_CASE("what is worked on already leaves its queue without a run") {
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
 }
 
-TEST_CASE("keys of a wrong type: one queue is told and others go on, others refuse the take") {
+TEST_CASE("a queue of a wrong type is reported and skipped, and other keys refuse the claim") {
   Bike bike(schedule_rule(), {"X", "A"});
   bike.enter("x:A");
   bike.ask({"SET", "bike-work-X", "a string"});
@@ -136,7 +136,7 @@ TEST_CASE("keys of a wrong type: one queue is told and others go on, others refu
   }
 }
 
-TEST_CASE("a right that is missing loses no job") {
+TEST_CASE("a missing permission loses no job of a schedule") {
   RedisServer server({.config = {"user plain on nopass ~* &* +@all -hset"}});
   loop::Loop loop;
   ScheduleHost host(loop, url_of_plain(server));
@@ -146,7 +146,7 @@ TEST_CASE("a right that is missing loses no job") {
   CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
-TEST_CASE("a right that is missing for a queue leaves what is due on the timeline") {
+TEST_CASE("a missing permission for a queue leaves due jobs on the timeline") {
   for (const char* missing : {"-lpush", "-sadd", "-hset", "-zrem"}) {
     CAPTURE(missing);
     RedisServer server({.config = {std::string("user plain on nopass ~* &* +@all ") + missing}});
@@ -160,7 +160,7 @@ TEST_CASE("a right that is missing for a queue leaves what is due on the timelin
   }
 }
 
-TEST_CASE("jobs are bytes; too long a one is BAD, and never run") {
+TEST_CASE("jobs are bytes, and a job that is too long is never run") {
   Bike bike;
   const std::vector<Item> jobs = {std::string("nul\0:A", 6), "new\nline:A", "\xff\xfe:A",
                                   std::string(65536, ':') + "A", " :A"};
@@ -182,7 +182,7 @@ TEST_CASE("jobs are bytes; too long a one is BAD, and never run") {
 
 // ---- leases
 
-TEST_CASE("keys of runs are renewed, and so is what is noted of them") {
+TEST_CASE("the keys and the claim records of runs are renewed") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
@@ -196,7 +196,7 @@ TEST_CASE("keys of runs are renewed, and so is what is noted of them") {
   CHECK(bike.event("x:A") == "ENQ");
 }
 
-TEST_CASE("a lease that is gone is lost, and back where the job is still noted as ours") {
+TEST_CASE("a missing lease is regained if the claim is still recorded, and lost otherwise") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
   const Claim claim = bike.host.take_one();
@@ -214,7 +214,7 @@ TEST_CASE("a lease that is gone is lost, and back where the job is still noted a
 
 // ---- recovery
 
-TEST_CASE("a job whose holder died goes back to the taking end of its queue") {
+TEST_CASE("the job of a dead holder returns to the end of its queue that is claimed first") {
   Bike bike(with_expiry(200ms));
   bike.enter("x:A");
   {
@@ -232,7 +232,7 @@ TEST_CASE("a job whose holder died goes back to the taking end of its queue") {
   CHECK(bike.jobs_of(bike.host.take(2)) == std::vector<Item>{"x:A", "y:A"});
 }
 
-TEST_CASE("a job that was set, or worked on by Redbike since, stays as it is") {
+TEST_CASE("a job that was set, stopped or claimed by Redbike after its claim is not recovered") {
   for (const std::string status : {"STP:5", "WRK:5", "(none)"}) {
     CAPTURE(status);
     Bike bike(with_expiry(100ms));
@@ -252,7 +252,7 @@ TEST_CASE("a job that was set, or worked on by Redbike since, stays as it is") {
   }
 }
 
-TEST_CASE("a job that was set since, and came due for nothing, goes back where its holder died") {
+TEST_CASE("a job that became due again during its claim returns to its queue if its holder dies") {
   Bike bike(with_expiry(100ms));
   bike.enter("x:A");
   {
@@ -266,7 +266,7 @@ TEST_CASE("a job that was set since, and came due for nothing, goes back where i
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
 }
 
-TEST_CASE("notes that are none are forgotten, and many are looked through in parts") {
+TEST_CASE("invalid claim records are deleted, and many records are read in parts") {
   Bike bike;
   bike.ask({"EVAL", "for i = 1, 2000 do redis.call('HSET', KEYS[1], 'j' .. i, 'x' .. i) end", "1",
             "bike:claims"});
@@ -274,7 +274,7 @@ TEST_CASE("notes that are none are forgotten, and many are looked through in par
   CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
 }
 
-TEST_CASE("a take whose answer was lost is undone") {
+TEST_CASE("an in-doubt claim of a job of a schedule is undone") {
   RedisServer server;
   loop::Loop loop;
   ScheduleHost host(loop, server.url(), schedule_rule(), {"A"}, "here", 200ms);
@@ -292,7 +292,7 @@ TEST_CASE("a take whose answer was lost is undone") {
   CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
-TEST_CASE("news are heard: of our queues, of the timeline, of orders") {
+TEST_CASE("a host is notified of its queues, the timeline, slots and control commands") {
   Bike bike(schedule_rule(), {"A", "B"});
   bike.host.queue->listen(true);
   CHECK(turn_until(bike.loop, [&] { return bike.host.told.backs > 1; }));
@@ -303,22 +303,22 @@ TEST_CASE("news are heard: of our queues, of the timeline, of orders") {
                                                       {"hello", ScheduleNews::queued}};
   for (const auto& [message, news] : all) {
     bike.host.told.news.clear();
-    bike.ask({"PUBLISH", "bike:wake", "queued\nZ"});  // of a queue that is not ours
+    bike.ask({"PUBLISH", "bike:wake", "queued\nZ"});  // this host does not serve the queue Z
     bike.ask({"PUBLISH", "bike:wake", message});
     CHECK(turn_until(bike.loop, [&] { return !bike.host.told.news.empty(); }));
     CHECK(bike.host.told.news == std::vector{news});
   }
 }
 
-TEST_CASE("where Redis tells of changed keys, what others do is heard of at once") {
+TEST_CASE("keyspace notifications report changes by other clients at once") {
   Bike bike(schedule_rule(), {"A", "B", "A"});
   bike.ask({"CONFIG", "SET", "notify-keyspace-events", "Klzg"});
   ScheduleHost dispatcher(bike.loop, bike.server.url(), schedule_rule(), {"A"}, "there");
   const auto hears = [&](ScheduleHost& host, ScheduleNews news,
                          const std::vector<std::string>& command) {
     CAPTURE(command);
-    // It is noticed after a moment that there are such news; and what has been said already is
-    // said once more then.
+    // The host detects keyspace notifications only after a moment. Then it delivers a notification
+    // once more.
     return ask_until(bike.loop, [&] {
       &host == &dispatcher ? host.queue->listen_to_timeline() : host.queue->listen(true);
       turn_for(bike.loop, 5ms);
@@ -337,8 +337,8 @@ TEST_CASE("where Redis tells of changed keys, what others do is heard of at once
   CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
   CHECK(dispatcher.told.news == std::vector{ScheduleNews::changed});
 
-  // What is taken away, and what is of other queues, is no news; what a script says itself is told
-  // once with what it did.
+  // A removal and a change of another queue cause no notification. A message that a script
+  // publishes and the change that it reports cause one notification.
   bike.host.told.news.clear();
   dispatcher.told.news.clear();
   bike.ask({"LPUSH", "bike-work-Z", "x:Z"});
@@ -353,11 +353,11 @@ TEST_CASE("where Redis tells of changed keys, what others do is heard of at once
   CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
   turn_for(bike.loop, 5ms);
   CHECK(dispatcher.told.news.back() == ScheduleNews::timeline);
-  // What it was tried out with is gone.
+  // The key of the probe is deleted.
   CHECK(bike.ask({"EXISTS", "bike:probe"}) == "0");
 }
 
-TEST_CASE("dispatch tells what it did, and why it could not") {
+TEST_CASE("dispatch reports its result or its error") {
   Bike bike;
   bike.ask({"ZADD", "bike-timeline", "5", "x:A"});
   bike.host.queue->dispatch();

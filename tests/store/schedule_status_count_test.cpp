@@ -24,7 +24,7 @@ struct Fixture {
     found.url = redis::parse_url(server.url());
     return found;
   }
-  /// One call; the error, if it is one.
+  /// Makes one call. Returns its error, or an empty string.
   std::string part() {
     bool answered = false;
     std::string error;
@@ -37,7 +37,7 @@ struct Fixture {
     CHECK(turn_until(loop, [&] { return answered; }));
     return error;
   }
-  /// A whole scan; how many calls it took.
+  /// Completes a scan. Returns the number of calls.
   std::size_t scan() {
     examined = 0;
     std::size_t calls = 0;
@@ -50,7 +50,7 @@ struct Fixture {
   void set(const std::string& job, const std::string& status) {
     server.ask({"HSET", "bike-statuses", job, status});
   }
-  /// Jobs "1" to "<last>", each with this status.
+  /// Sets the status of the jobs "1" to "<last>".
   void fill(int last, const std::string& status) {
     server.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('HSET', KEYS[1], i, ARGV[2]) end", "1",
                 "bike-statuses", std::to_string(last), status});
@@ -65,7 +65,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("jobs with status BAD or DIE are counted, also those of Redbike, and no others") {
+TEST_CASE("jobs with status BAD or DIE are counted, including jobs of Redbike, and no others") {
   Fixture at;
   CHECK(!at.count.is_known());
   CHECK(at.scan() == 1);
@@ -87,7 +87,7 @@ TEST_CASE("jobs with status BAD or DIE are counted, also those of Redbike, and n
   CHECK(at.count.counts().died == 0);
 }
 
-TEST_CASE("many jobs are examined in small parts, and the last complete count stands meanwhile") {
+TEST_CASE("a scan reads many jobs in parts and keeps the last complete count meanwhile") {
   Fixture at;
   at.fill(5000, "BAD:1");
   CHECK(at.part() == "");
@@ -101,13 +101,13 @@ TEST_CASE("many jobs are examined in small parts, and the last complete count st
   CHECK(at.part() == "");
   CHECK(!at.count.is_between_scans());
   CHECK(at.count.counts().bad == 5000);
-  CHECK(at.count.counts().died > 0);  // a new one is found before the scan is complete
+  CHECK(at.count.counts().died > 0);  // new jobs count before the scan is complete
   while (!at.count.is_between_scans()) REQUIRE(at.part() == "");
   CHECK(at.count.counts().bad == 0);
   CHECK(at.count.counts().died == 5000);
 }
 
-TEST_CASE("statuses of a wrong type are an error, and a count survives it") {
+TEST_CASE("a status key of a wrong type is an error and does not affect later counts") {
   Fixture at;
   at.server.ask({"SET", "bike-statuses", "x"});
   CHECK(at.part().find("WRONGTYPE") != std::string::npos);

@@ -8,7 +8,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("the embedded scripts have the hash that Redis gives them") {
+TEST_CASE("the embedded scripts have the hash that Redis computes") {
   RedisServer server;
   for (const redis::Script* each :
        {&store::scripts::claim, &store::scripts::renew, &store::scripts::settle}) {

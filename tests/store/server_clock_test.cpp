@@ -1,4 +1,4 @@
-// Tests of what happens after the clock of Redis was set back.
+// Tests of the corrections after the clock of Redis was set back.
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
@@ -93,7 +93,7 @@ TEST_CASE(
   CHECK(bike.due("late:A") <= bike.now() + 3600);
   CHECK(bike.due("in-time:A") == now + 1800);
   CHECK(bike.due("once:A") == now + 100 * day);
-  CHECK(bike.due("yearly:A") == now + 400 * day);  // no schedule gave it that
+  CHECK(bike.due("yearly:A") == now + 400 * day);  // the time is not from its schedule
 }
 
 }  // namespace server_clock_test

@@ -5,7 +5,7 @@
 using namespace w8y;
 using namespace w8y::test;
 
-TEST_CASE("what becomes of an item: free, resting, quarantined, with its failures counted") {
+TEST_CASE("a settlement frees, delays or quarantines its item and counts its failures") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
@@ -39,7 +39,7 @@ TEST_CASE("what becomes of an item: free, resting, quarantined, with its failure
   CHECK(server.ask({"HEXISTS", "work:failures", "b"}) == "0");
 }
 
-TEST_CASE("history and news: fields, bound, and none where none are wanted") {
+TEST_CASE("history and events have their fields and limits, and can be switched off") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -133,13 +133,13 @@ TEST_CASE("the history deletes its oldest records when it exceeds history_bytes"
   const int small = std::stoi(server.ask({"LLEN", "work:runs"}));
   CHECK(small > 10);
   CHECK(small < 30);
-  // The newest is kept, however large it is.
+  // The newest record is kept even if it exceeds the limit.
   rule.history.bytes = 1024;
   host.use(rule);
   run_once(2000);
   CHECK(server.ask({"LLEN", "work:runs"}) == "1");
   CHECK(server.ask({"LLEN", "work:sizes"}) == "1");
-  // What was deleted by hand does no harm.
+  // A key that was deleted by hand causes no error.
   rule.history.bytes = 1'000'000;
   host.use(rule);
   server.ask({"DEL", "work:sizes"});
@@ -150,7 +150,7 @@ TEST_CASE("the history deletes its oldest records when it exceeds history_bytes"
   CHECK(server.ask({"LLEN", "work:runs"}) == "1");
 }
 
-TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
+TEST_CASE("the output of a successful run is kept if keep_output is set") {
   for (const bool wanted : {true, false}) {
     CAPTURE(wanted);
     RedisServer server;
@@ -167,7 +167,7 @@ TEST_CASE("what a run that succeeded wrote is kept where that is wanted") {
   }
 }
 
-TEST_CASE("a lock that is another's is never touched") {
+TEST_CASE("a settlement never changes the lock of another holder") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
@@ -185,7 +185,7 @@ TEST_CASE("a lock that is another's is never touched") {
   CHECK(server.ask({"HEXISTS", "work:failures", "a"}) == "0");
 }
 
-TEST_CASE("the record of a run whose lock is gone waits for a server that takes writes") {
+TEST_CASE("the record of a run whose lock is gone waits for a server that accepts writes") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -238,7 +238,7 @@ TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed 
   CHECK(reply.claims.front().item == "b");
 }
 
-TEST_CASE("a claim that is handed back leaves nothing but the fence") {
+TEST_CASE("a claim that is handed back leaves only the fence") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a"});
   loop::Loop loop;
@@ -252,7 +252,7 @@ TEST_CASE("a claim that is handed back leaves nothing but the fence") {
   CHECK(server.ask({"EXISTS", "work:runs"}) == "0");
 }
 
-TEST_CASE("a settlement that meets a dead Redis is made when it is back, and once") {
+TEST_CASE("a settlement during an outage is written once when Redis is available again") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
@@ -273,7 +273,7 @@ TEST_CASE("a settlement that meets a dead Redis is made when it is back, and onc
   CHECK(server.ask({"LLEN", "work:runs"}) == "2");
 }
 
-TEST_CASE("a server that is no longer configured is told for a key_expiry more, then given up") {
+TEST_CASE("settlements for a removed server are abandoned one key_expiry after their leases end") {
   RedisServer server;
   server.ask({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
@@ -291,7 +291,7 @@ TEST_CASE("a server that is no longer configured is told for a key_expiry more, 
   });
   server.kill();
   host.settle(reply.claims[0]);
-  CHECK(turn_until(loop, [&] { return host.told.lost.size() == 1; }));  // the other one's
+  CHECK(turn_until(loop, [&] { return host.told.lost.size() == 1; }));  // of the other run
   host.settle(reply.claims[1]);
   CHECK(host.source.unsettled() == 2);
   CHECK(host.settled());

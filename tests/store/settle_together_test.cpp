@@ -1,4 +1,4 @@
-// Settlements that go to Redis in one call, and those that don't.
+// Settlements that share a call to Redis, and settlements that do not.
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -21,7 +21,7 @@ void fill(const RedisServer& server, int items) {
 
 }  // namespace
 
-TEST_CASE("what ends while more is held is settled together, each on its own merits") {
+TEST_CASE("settlements share a call while more items are held, and each is written on its own") {
   RedisServer server;
   for (const char* item : {"a", "b", "c", "d", "e", "f"}) server.ask({"RPUSH", "work:list", item});
   server.ask({"HSET", "work:failures", "c", "2", "d", "2"});
@@ -52,7 +52,7 @@ TEST_CASE("what ends while more is held is settled together, each on its own mer
     CHECK(entries.find("\"run\":\"" + reply.claims[i].run) != std::string::npos);
 }
 
-TEST_CASE("ends of several kinds in one call: each has its own entry") {
+TEST_CASE("settlements of several kinds in one call have a run record each") {
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
@@ -96,7 +96,7 @@ TEST_CASE("ends of several kinds in one call: each has its own entry") {
   }
 }
 
-TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being settled") {
+TEST_CASE("a lock of a wrong type is not changed and does not prevent other settlements") {
   RedisServer server;
   fill(server, 4);
   loop::Loop loop;
@@ -116,7 +116,7 @@ TEST_CASE("a lock of a wrong type is left alone, and keeps no other from being s
   CHECK(server.ask({"EXISTS", "work:lock:i2"}) == "0");
 }
 
-TEST_CASE("an ACL that forbids one lock keeps no other of the same call from being settled") {
+TEST_CASE("an ACL that forbids one lock does not prevent other settlements of the same call") {
   RedisServer server({.config = {"user some on nopass ~* &* +@all"}});
   fill(server, 4);
   loop::Loop loop;
@@ -126,7 +126,7 @@ TEST_CASE("an ACL that forbids one lock keeps no other of the same call from bei
   server.ask({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list", "~work:lock:i1",
               "~work:lock:i2"});
   for (const Claim& claim : reply.claims) host.settle(claim);
-  // Not after the pause of one that is tried again, which is half a second.
+  // Before the refused settlement is retried, which is after 500 ms.
   CHECK(turn_until(
       loop, [&] { return host.source.unsettled() == 1; }, 400ms));
   CHECK(server.ask({"EXISTS", "work:lock:i0", "work:lock:i1", "work:lock:i2"}) == "1");
@@ -136,7 +136,7 @@ TEST_CASE("an ACL that forbids one lock keeps no other of the same call from bei
   CHECK(server.ask({"LLEN", "work:runs"}) == "3");
 }
 
-TEST_CASE("a server without memory is waited for, and settles nothing twice") {
+TEST_CASE("settlements wait for a server that is out of memory, and none is written twice") {
   RedisServer server;
   fill(server, 4);
   loop::Loop loop;
@@ -156,7 +156,7 @@ TEST_CASE("a server without memory is waited for, and settles nothing twice") {
   CHECK(server.ask({"LLEN", "work:runs"}) == "3");
 }
 
-TEST_CASE("what ends in quick succession goes together, but not if somebody waits for it") {
+TEST_CASE("settlements in quick succession share calls unless their items or slots may be needed") {
   RedisServer server;
   fill(server, 80);
   loop::Loop loop;
@@ -176,7 +176,7 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
   const store::PassReply some = host.claim(30);
   CHECK(some.end == ClaimEnd::more);
   CHECK(settle_in_turns(some) < 15);
-  // The last claim found all that there was: each is free at once.
+  // The last claim returned all free items, so that each item is released at once.
   const store::PassReply all = host.claim(81);
   CHECK(all.claims.size() == 80);
   CHECK(settle_in_turns(all) == 80);
@@ -188,7 +188,7 @@ TEST_CASE("what ends in quick succession goes together, but not if somebody wait
   CHECK(server.ask({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
 }
 
-TEST_CASE("one that is alone is on its way at once, and what is gathered goes before a claim") {
+TEST_CASE("a single settlement is sent at once, and collected settlements before the next claim") {
   RedisServer server;
   fill(server, 40);
   loop::Loop loop;
@@ -209,7 +209,7 @@ TEST_CASE("one that is alone is on its way at once, and what is gathered goes be
   CHECK(host.source.unsettled() == 0);
 }
 
-TEST_CASE("more settlements than one call holds, a bound of history, and quarantines apart") {
+TEST_CASE("one call settles a limited number of runs, and a quarantine has a call of its own") {
   RedisServer server;
   fill(server, 120);
   loop::Loop loop;
@@ -229,7 +229,7 @@ TEST_CASE("more settlements than one call holds, a bound of history, and quarant
   CHECK(scripts_run(server) - before == 3);
 }
 
-TEST_CASE("news come in order, also those that were gathered") {
+TEST_CASE("events are published in order, also with collected settlements") {
   RedisServer server;
   fill(server, 40);
   loop::Loop loop;
@@ -262,7 +262,7 @@ TEST_CASE("news come in order, also those that were gathered") {
   }
 }
 
-TEST_CASE("what was gathered when a source goes is sent all the same") {
+TEST_CASE("collected settlements are sent when their list is destroyed") {
   RedisServer server;
   fill(server, 40);
   loop::Loop loop;

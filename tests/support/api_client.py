@@ -1,4 +1,4 @@
-"""Asks a w8yd, and holds each answer against etc/openapi.json ($OPENAPI)."""
+"""Client of the status API that checks each response against etc/openapi.json ($OPENAPI)."""
 import http.client
 import json
 import os
@@ -21,7 +21,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Api:
-    """`address`: a unix socket's path, or a port of 127.0.0.1."""
+    """`address`: path of a unix socket, or a port of 127.0.0.1."""
 
     document = None
 
@@ -36,7 +36,7 @@ class Api:
         return UnixConnection(self.address)
 
     def ask(self, method, path, body=None, headers=None):
-        """Status and JSON. Raises AssertionError for an answer that is not as it is told."""
+        """Returns status and JSON. Raises AssertionError if the response differs from openapi.json."""
         headers = dict(headers or {})
         if self.token:
             headers.setdefault("Authorization", "Bearer " + self.token)
@@ -62,7 +62,7 @@ class Api:
         return said
 
     def all_of(self, path, name):
-        """All parts of an answer: (what stands under `name`, how many parts)."""
+        """Reads all pages of a list. Returns its entries in the member `name`, and the number of pages."""
         found, parts, after = [], 0, None
         while parts == 0 or after is not None:
             said = self.good(path + ("&after=" + after if after else ""))

@@ -54,7 +54,7 @@ Cluster::Cluster(const Options& options) {
   for (std::size_t i = primaries; i < count; ++i)
     wait_until("a replica", [&] { return nodes[i]->info_text("master_link_status") == "up"; });
   wait_until("a cluster", agree);
-  // Everybody has heard of the replicas: they are votes for nobody before that.
+  // A primary counts votes only for replicas that it knows.
   for (std::size_t i = 0; i < primaries && options.replicas; ++i)
     wait_until("the replicas to be known", [&] {
       const std::string known = nodes[i]->ask({"CLUSTER", "NODES"});
@@ -90,7 +90,7 @@ std::string Cluster::id(std::size_t node) const {
 
 std::size_t Cluster::owner_of(const std::string& key) const {
   const int slot = std::stoi(slot_of(key));
-  // first, last, then host, port, id and an empty array of each node.
+  // First and last hash slot, then host, port, ID and an empty array of each node.
   std::istringstream lines(running().ask({"CLUSTER", "SLOTS"}));
   std::vector<std::string> all;
   for (std::string line; std::getline(lines, line);) all.push_back(line);

@@ -1,4 +1,4 @@
-// A cluster of a test's own.
+// Redis Cluster for a test.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace w8y::test {
 
-/// Three primaries, each with a third of the slots, and a replica of each if asked. A node is
-/// missed after half a second.
+/// Three primaries, each with a third of the hash slots, and optionally a replica of each. A node
+/// counts as failed after 500 ms.
 class Cluster {
  public:
   struct Options {
@@ -19,23 +19,23 @@ class Cluster {
     std::string password = {};
   };
 
-  /// Returns when everybody agrees, and the replicas are there.
+  /// Returns when all nodes agree, and the replicas are in sync.
   Cluster();
   explicit Cluster(const Options& options);
 
-  /// redis+cluster://… with these nodes.
+  /// Returns redis+cluster://… with these nodes.
   [[nodiscard]] std::string url(const std::vector<std::size_t>& seeds = {0}) const;
-  /// By what a running node says.
+  /// Returns the owner according to a running node.
   [[nodiscard]] std::size_t owner_of(const std::string& key) const;
   [[nodiscard]] std::string slot_of(const std::string& key) const;
   [[nodiscard]] std::string id(std::size_t node) const;
 
-  // The steps of moving a slot.
+  // Steps of moving a hash slot.
   void start_move(const std::string& slot, std::size_t from, std::size_t to) const;
   void move_key(const std::string& key, std::size_t from, std::size_t to) const;
   void end_move(const std::string& slot, std::size_t from, std::size_t to) const;
 
-  /// The first three began as the primaries; 3 is the replica of 0, and so on.
+  /// Nodes. The first three start as primaries. Node 3 is the replica of node 0, and so on.
   std::vector<std::unique_ptr<RedisServer>> nodes;
 
  private:

@@ -1,4 +1,4 @@
-"""A client of Gearman that isn't anybody's: packets as the protocol has them."""
+"""Gearman client that is independent of w8y and of libgearman: builds packets by the protocol."""
 import socket
 import struct
 
@@ -24,7 +24,7 @@ class Client:
         self.socket.sendall(b"\0REQ" + struct.pack(">II", number, len(body)) + body)
 
     def hear(self):
-        """(name, handle, rest…) of the next packet."""
+        """Returns (name, handle, rest…) of the next packet."""
         header = self.stream.read(12)
         assert len(header) == 12, "the server has closed the connection"
         magic, number, length = struct.unpack(">4sII", header)
@@ -34,15 +34,15 @@ class Client:
         return (name, *body.split(b"\0", 2 if name == "status" else 1))
 
     def submit(self, function, data=b"", unique="", kind="job"):
-        """The job's handle."""
+        """Submits a job and returns its handle."""
         self.say(TYPES[kind], function.encode(), unique.encode(), data)
         name, handle, *_ = self.hear()
         assert name == "created", name
         return handle
 
     def outcome(self):
-        """All packets of one job, up to its end. Debian's gearmand tells those who asked for
-        exceptions of no failure behind one, and the others of nothing but that."""
+        """Returns all packets of one job, up to its end. After an exception, Debian's gearmand sends no
+        failure to clients that requested exceptions. To other clients it sends only the failure."""
         heard = []
         while not heard or heard[-1][0] not in ("complete", "fail", "exception", "error"):
             name, _, *rest = self.hear()

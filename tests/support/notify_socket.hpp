@@ -1,4 +1,4 @@
-// The service manager's end of NOTIFY_SOCKET.
+// Service manager's end of NOTIFY_SOCKET.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 
 namespace w8y::test {
 
-/// Sets NOTIFY_SOCKET while it lives.
+/// Datagram socket, to which NOTIFY_SOCKET points during the lifetime of the object.
 class NotifySocket {
  public:
   NotifySocket() {
@@ -32,7 +32,7 @@ class NotifySocket {
   NotifySocket(const NotifySocket&) = delete;
   NotifySocket& operator=(const NotifySocket&) = delete;
 
-  /// The next message; empty if there is none.
+  /// Returns the next message, empty if there is none.
   [[nodiscard]] std::string receive() const {
     char buffer[1024];
     const ssize_t size = recv(fd_, buffer, sizeof buffer, 0);

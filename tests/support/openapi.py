@@ -1,4 +1,4 @@
-"""What etc/openapi.json says of answers, and whether they are so.
+"""Compares responses with etc/openapi.json.
 
     Document(path).check("GET", "/api/v1/lists/a%2Fb?x=1", 200, "application/json", body)
 """
@@ -29,7 +29,7 @@ class Document:
         return node
 
     def template_of(self, path):
-        """The path as the document has it; None: it has none. What has no parameter comes first."""
+        """Returns the matching path of the document, or None. Paths with fewer parameters come first."""
         wanted = segments(path)
         fitting = [
             template for template in self.paths
@@ -45,11 +45,11 @@ class Document:
                     yield method.upper(), template, item[method]
 
     def schema(self, node):
-        """One that finds what it refers to."""
+        """Returns the schema with the components to which it refers."""
         return {**node, "components": self.all["components"]}
 
     def problems(self, node, value, place=""):
-        """What is wrong with a value; of the one that fits best where there is a choice."""
+        """Yields the problems of a value. If a schema has alternatives, the closest one counts."""
         validator = jsonschema.Draft202012Validator(self.schema(node))
         for error in validator.iter_errors(value):
             worst = error
@@ -59,7 +59,7 @@ class Document:
             yield f"{place}/{'/'.join(map(str, worst.absolute_path))}: {worst.message[:400]}"
 
     def check(self, method, path, status, content_type, body):
-        """Problems of an answer, as lines."""
+        """Returns the problems of a response, as lines."""
         template = self.template_of(path)
         operation = self.paths.get(template, {}).get(method.lower())
         if operation is None or status in (401, 403, 405, 411, 413, 414, 415, 421, 431):

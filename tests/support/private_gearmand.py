@@ -1,4 +1,4 @@
-"""A gearmand on a port of its own, gone with who started it."""
+"""A gearmand on an unused port. It ends with its parent process."""
 import os
 import signal
 import socket
@@ -40,7 +40,7 @@ class Gearmand:
             return ""
 
     def counts(self, function):
-        """Jobs in all, that run, and workers that can do it."""
+        """Returns the numbers of jobs, of running jobs, and of workers for the function."""
         for line in self.asked("status\n").splitlines():
             words = line.split("\t")
             if words[0] == function:

@@ -1,4 +1,4 @@
-"""A redis-server of the test's own, and a client for it that isn't ours."""
+"""A redis-server for a test, and a client that is independent of w8y."""
 import contextlib
 import ctypes
 import os
@@ -14,7 +14,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent():
-    """For preexec_fn: whoever is killed while it tests leaves nothing behind."""
+    """Function for preexec_fn: the child is killed when its parent exits, even after SIGKILL."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -37,7 +37,7 @@ def now_us():
 
 
 def wait_for(fact, limit=60.0, what="a fact"):
-    """Looks at it again and again; AssertionError after the limit."""
+    """Waits until fact() is true, and returns its value. Raises AssertionError after the limit."""
     end = time.monotonic() + limit
     while True:
         value = fact()
@@ -48,11 +48,11 @@ def wait_for(fact, limit=60.0, what="a fact"):
 
 
 class RedisError(Exception):
-    """What a server answered after a minus sign."""
+    """An error reply of a server."""
 
 
 class Wire:
-    """A connection to a Redis, blocking."""
+    """A blocking connection to a Redis."""
 
     def __init__(self, path, timeout=10, login=None):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -106,18 +106,18 @@ class Wire:
 
 
 class Redis:
-    """A redis-server on a unix socket in a folder of its own, killed by its pid."""
+    """A redis-server on a unix socket in its own directory. It is killed by its pid."""
 
-    program = "redis-server"  # or another that speaks as it does: --redis-server
+    program = "redis-server"  # or a compatible server: --redis-server
 
     def __init__(self, home, *options, within=()):
-        """`within`: a command before redis-server, to start it in a namespace, say."""
+        """`within`: a command before redis-server, for example to start it in a namespace."""
         self.home = pathlib.Path(home)
         self.home.mkdir(exist_ok=True)
         self.socket = self.home / "redis.sock"
         self.options = options
         self.within = within
-        self.login = None  # the words after AUTH, for the test's own connections
+        self.login = None  # arguments of AUTH for the test's own connections
         self.process = None
         self.start()
 
@@ -147,7 +147,7 @@ class Redis:
         return Wire(self.socket, timeout, self.login)
 
     def ask(self, *words):
-        """One command on a connection of its own."""
+        """Executes one command on a new connection."""
         with self.wire() as wire:
             return wire.ask(*words)
 

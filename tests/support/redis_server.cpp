@@ -24,7 +24,7 @@ namespace w8y::test {
 
 namespace {
 
-/// For an answer: of a server that is busy with much, on a machine that is.
+/// Time limit for a reply, long enough for a busy server on a busy machine.
 constexpr timeval answer_limit = {60, 0};
 
 bool is_free(int port) {
@@ -76,7 +76,7 @@ std::string ask_over(redisContext* context, const std::vector<std::string>& word
 }  // namespace
 
 int free_port() {
-  // Below those that the kernel gives to clients, and so does the bus of a cluster's node.
+  // Below the ports that the kernel gives to clients, with the port of a cluster's bus.
   constexpr int first = 11'000;
   constexpr int count = 11'000;
   constexpr int to_bus = 10'000;

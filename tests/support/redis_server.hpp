@@ -1,4 +1,4 @@
-// A redis-server of a test's own.
+// redis-server for a test.
 #pragma once
 
 #include <sys/types.h>
@@ -14,34 +14,34 @@ struct redisContext;
 
 namespace w8y::test {
 
-/// A port of the loopback that is free, as is the one that a cluster's node would use besides.
+/// Returns an unused port of the loopback, whose port for a cluster's bus is unused too.
 int free_port();
 
-/// Listens on a unix socket in a folder of its own and, if asked, on a free port of the loopback.
-/// In a process group of its own; killed with this object, and with the test.
+/// Redis server on a unix socket in its own directory, and optionally on an unused port of the
+/// loopback. It has its own process group, and is killed with this object and with the test.
 class RedisServer {
  public:
   struct Options {
-    std::vector<std::string> config = {};  ///< lines of redis.conf, after the fixture's own
+    std::vector<std::string> config = {};  ///< lines of redis.conf, after the fixture's own lines
     bool tcp = false;
-    bool sentinel = false;      ///< watches others instead of keeping data
-    std::string password = {};  ///< requirepass; the fixture knows it too
+    bool sentinel = false;      ///< runs as a sentinel, without data
+    std::string password = {};  ///< requirepass; ask() uses it
   };
 
-  /// Starts, and waits until it answers. Throws std::runtime_error with the server's log if it
-  /// doesn't within a minute.
+  /// Starts the server and waits until it replies. Throws std::runtime_error with the server's log
+  /// after one minute.
   RedisServer();
   explicit RedisServer(Options options);
   ~RedisServer();
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
 
-  /// After kill() or stop(): again, with the same data folder, socket and port. Without
-  /// `until_loaded`, it waits only until it answers at all, if with -LOADING.
+  /// Starts the server again after kill() or stop(), with the same data directory, socket and port.
+  /// Without `until_loaded`, returns at the first reply, even if that is -LOADING.
   void start(bool until_loaded = true);
-  void kill();    ///< SIGKILL; returns when it is gone
-  void stop();    ///< SIGTERM; returns when it is gone
-  void pause();   ///< SIGSTOP: keeps its connections and says nothing
+  void kill();    ///< SIGKILL; returns when the process has exited
+  void stop();    ///< SIGTERM; returns when the process has exited
+  void pause();   ///< SIGSTOP: keeps its connections, sends nothing
   void resume();  ///< SIGCONT
 
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -51,14 +51,14 @@ class RedisServer {
   [[nodiscard]] std::string url() const;      ///< unix://…, without the password
   [[nodiscard]] std::string tcp_url() const;  ///< redis://127.0.0.1:…, without the password
 
-  /// One command over a connection of its own, by a client that isn't ours. Nil is "(nil)",
-  /// elements of arrays are separated by newlines; an error is its text.
+  /// Executes one command on a new connection, independently of the client under test. Nil is
+  /// "(nil)", elements of arrays are separated by newlines, and an error is its text.
   std::string ask(const std::vector<std::string>& words) const;
-  /// A number from INFO.
+  /// Returns a number from INFO.
   [[nodiscard]] long long info(const std::string& field) const;
-  /// The same as text; empty if there is no such field.
+  /// Returns the same as text, empty if there is no such field.
   [[nodiscard]] std::string info_text(const std::string& field) const;
-  /// Calls of a command that clients have sent, or scripts have made.
+  /// Returns the number of calls of a command by clients and scripts.
   [[nodiscard]] long long calls(const std::string& command) const;
 
  private:
@@ -72,11 +72,11 @@ class RedisServer {
   pid_t pid_ = -1;
 };
 
-/// Receives all messages of a server, without the client under test.
+/// Subscriber to all channels of a server, independent of the client under test.
 class PublishedMessages {
  public:
   explicit PublishedMessages(const RedisServer& server);
-  /// Waits for the next message: its channel and its payload.
+  /// Waits for the next message, and returns its channel and its payload.
   std::pair<std::string, std::string> next();
 
  private:

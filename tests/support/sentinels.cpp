@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* service = "mymaster";
 
-/// From the "name\nvalue\n…" of SENTINEL MASTER.
+/// Returns a value from the "name\nvalue\n…" of SENTINEL MASTER.
 std::string field(const std::string& text, const std::string& name) {
   const std::string all = "\n" + text + "\n";
   const auto found = all.find("\n" + name + "\n");

@@ -1,4 +1,4 @@
-// A primary with its replicas, and the sentinels that watch them.
+// Primary with replicas, and sentinels that monitor them.
 #pragma once
 
 #include <memory>
@@ -9,24 +9,24 @@
 
 namespace w8y::test {
 
-/// One primary, two replicas, three sentinels, which call it "mymaster" and miss it after half a
-/// second.
+/// One primary, two replicas and three sentinels, which call the primary "mymaster". A server
+/// counts as failed after 500 ms.
 class Sentinels {
  public:
   struct Options {
-    std::string password = {};           ///< of the servers with the data
+    std::string password = {};           ///< of the primary and the replicas
     std::string sentinel_password = {};  ///< of the sentinels
   };
 
-  /// Returns when everybody knows everybody.
+  /// Returns when all sentinels know all servers and each other.
   Sentinels();
   explicit Sentinels(const Options& options);
 
-  /// redis+sentinel://…/mymaster with these sentinels.
+  /// Returns redis+sentinel://…/mymaster with these sentinels.
   [[nodiscard]] std::string url(const std::vector<std::size_t>& seeds = {0, 1, 2}) const;
-  /// The server that the sentinel calls the primary.
+  /// Returns the primary according to this sentinel.
   [[nodiscard]] RedisServer& primary(std::size_t sentinel = 0);
-  /// Another one than `old` is the primary, says each of these sentinels.
+  /// Waits until each of these sentinels reports a primary other than `old`.
   void wait_for_failover(const RedisServer& old, const std::vector<std::size_t>& sentinels);
 
   std::vector<std::unique_ptr<RedisServer>> servers;

@@ -1,4 +1,4 @@
-// A folder for one test.
+// Temporary directory for one test.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,18 +13,18 @@
 
 namespace w8y::test {
 
-/// All that is in a file; empty if there is none.
+/// Returns the contents of a file, empty if it does not exist.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   try {
     return {std::istreambuf_iterator<char>(file), {}};
   } catch (const std::ios_base::failure&) {
-    return {};  // of a process that has ended meanwhile
+    return {};  // file in /proc of a process that has ended meanwhile
   }
 }
 
-/// In $TMPDIR or /tmp, with a name short enough for the sockets in it. Other users may enter it: a
-/// test may run children as one of them. Removed with all that it holds.
+/// Directory in $TMPDIR or /tmp, with a path short enough for sockets in it. Other users may enter
+/// it, because a test may run children as another user. Removed with its contents.
 class TempDir {
  public:
   TempDir() : TempDir(base()) {}
@@ -42,14 +42,14 @@ class TempDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file; its path.
+  /// Writes a file and returns its path.
   std::string file(const std::string& name, const std::string& text, unsigned mode = 0644) const {
     std::string path = *this / name;
     std::ofstream(path, std::ios::binary) << text;
     chmod(path.c_str(), mode);
     return path;
   }
-  /// An executable sh script; its path.
+  /// Writes an executable sh script and returns its path.
   std::string script(const std::string& name, const std::string& body) const {
     return file(name, "#!/bin/sh\n" + body + "\n", 0755);
   }

@@ -1,4 +1,4 @@
-// Waiting for a fact in a test, with a limit.
+// Waiting for a condition in a test, with a limit.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace w8y::test {
 
-/// For a fact that comes in milliseconds where nothing is wrong: a machine that is slow and busy
-/// must not make a test fail.
+/// Time limit for a condition that normally holds within milliseconds. It is long, so that a test
+/// does not fail on a slow and busy machine.
 constexpr Duration timeout = std::chrono::minutes(1);
 
-/// Turns the loop until `fact()`; false if that took longer than the limit. It also looks every few
-/// milliseconds: the loop may not be told of the fact.
+/// Runs the loop until `fact()` is true. Returns false after the limit. Checks `fact()` every 5 ms,
+/// because a change of the fact may cause no event of the loop.
 template <typename Fact>
 bool turn_until(loop::Loop& loop, Fact fact, Duration limit = timeout) {
   const Instant end = loop.now() + limit;
@@ -30,13 +30,13 @@ bool turn_until(loop::Loop& loop, Fact fact, Duration limit = timeout) {
   return true_now;
 }
 
-/// Turns the loop for so long: for what must not happen.
+/// Runs the loop for this time, to test that an event does not happen.
 inline void turn_for(loop::Loop& loop, Duration time) {
   turn_until(
       loop, [] { return false; }, time);
 }
 
-/// Without a loop. Throws after the limit.
+/// Waits without a loop. Throws after the limit.
 template <typename Fact>
 void wait_until(const std::string& what, Fact fact) {
   const auto end = std::chrono::steady_clock::now() + timeout;

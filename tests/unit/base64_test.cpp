@@ -7,7 +7,7 @@
 using namespace w8y;
 using namespace std::string_literals;
 
-TEST_CASE("base64 as in RFC 4648, section 10") {
+TEST_CASE("base64 encodes and decodes the test vectors of RFC 4648, section 10") {
   CHECK(base64_encode("") == "");
   CHECK(base64_encode("f") == "Zg==");
   CHECK(base64_encode("fo") == "Zm8=");
@@ -17,7 +17,7 @@ TEST_CASE("base64 as in RFC 4648, section 10") {
   CHECK(base64_encode("foobar") == "Zm9vYmFy");
 }
 
-TEST_CASE("base64 gives every sequence of bytes back") {
+TEST_CASE("base64 decoding restores every encoded byte sequence") {
   std::string bytes;
   for (int i = 0; i < 256; ++i) {
     bytes += static_cast<char>(i);
@@ -26,7 +26,7 @@ TEST_CASE("base64 gives every sequence of bytes back") {
   CHECK(base64_decode("AAA=") == "\0\0"s);
 }
 
-TEST_CASE("base64 refuses what no encoder writes") {
+TEST_CASE("base64 decoding refuses text that is not canonical") {
   for (const char* text : {"Z", "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm 9",
                            "Zh==", "Zm9=", "Zm-_", "=Zg="}) {
     CAPTURE(text);

@@ -18,7 +18,7 @@ std::string refusal(const std::string& output) {
 
 }  // namespace
 
-TEST_CASE("caps are read with all that may stand beside them") {
+TEST_CASE("caps are parsed among other keys and white space") {
   const ProbeResult result = parse_caps(
       "{ \"type\": \"caps\",\n \"caps\": [\"single\", \"gpu\"], \"concurrency\": 16,"
       " \"version\": \"2.1\", \"other\": [] }\n");
@@ -31,7 +31,7 @@ TEST_CASE("caps are read with all that may stand beside them") {
   CHECK(caps.version == "2.1");
 }
 
-TEST_CASE("caps need no type, as executors of superman say them; but no other") {
+TEST_CASE("the type of caps may be missing, but must not be another type") {
   const ProbeResult result = parse_caps(R"({"caps":["single","multiple"]})");
   REQUIRE(std::holds_alternative<Caps>(result));
   CHECK(std::get<Caps>(result).has("single"));
@@ -49,7 +49,7 @@ TEST_CASE("caps have defaults") {
   CHECK(std::get<Caps>(result).concurrency == 1);
 }
 
-TEST_CASE("a refusal says what is wrong with the answer") {
+TEST_CASE("a probe error names the fault of the caps") {
   CHECK(refusal("") == "it printed nothing for --caps");
   CHECK(refusal(" \n") == "it printed nothing for --caps");
   const std::string not_json = "its answer to --caps is not JSON: ";

@@ -21,7 +21,7 @@ std::size_t total(const std::vector<std::size_t>& widths) {
 
 }  // namespace
 
-TEST_CASE("text is as wide as a terminal shows it, and is cut with a mark") {
+TEST_CASE("the width of a text is its width on a terminal, and a truncated text ends with a mark") {
   const Utf8 utf8;
   CHECK(width_of("abc") == 3);
   CHECK(width_of("äöü") == 3);
@@ -34,11 +34,11 @@ TEST_CASE("text is as wide as a terminal shows it, and is cut with a mark") {
   CHECK(cut_to("abc", 0).empty());
 }
 
-TEST_CASE("columns that fit are left alone") {
+TEST_CASE("columns that fit keep their width") {
   CHECK(fit({{10, 6, true}, {20, 6, false}}, 32) == std::vector<std::size_t>{10, 20});
 }
 
-TEST_CASE("the widest soft column gives first") {
+TEST_CASE("the widest soft column shrinks first") {
   const auto widths = fit({{26, 6, false}, {60, 6, true}, {9, 6, false}, {30, 6, true}}, 80);
   CHECK(total(widths) == 80);
   CHECK(widths[0] == 26);
@@ -47,7 +47,7 @@ TEST_CASE("the widest soft column gives first") {
   CHECK(widths[3] >= 19);
 }
 
-TEST_CASE("others give when nothing else is left, and none vanishes") {
+TEST_CASE("other columns shrink when no soft column can, and no column disappears") {
   const auto widths = fit({{26, 6, false}, {60, 6, true}, {24, 6, false}}, 40);
   CHECK(total(widths) == 40);
   CHECK(widths[1] == 6);
@@ -63,7 +63,7 @@ TEST_CASE("text is wrapped at blanks") {
   CHECK(wrap("one two three", 8) == Lines{"one two", "three"});
   CHECK(wrap("one two three", 7) == Lines{"one two", "three"});
   CHECK(wrap("abcdefghij", 4) == Lines{"abcd", "efgh", "ij"});
-  CHECK(wrap("日本語", 1) == wrap("日本語", 1));  // ends
+  CHECK(wrap("日本語", 1) == wrap("日本語", 1));  // terminates
 }
 
 }  // namespace columns_test

@@ -1,4 +1,4 @@
-// Several files: includes, what can't be read, what root refuses.
+// Config files: includes, unreadable files, and files that root refuses.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -28,7 +28,7 @@ constexpr const char* list_b = "[lists.b]\nexecutor = \"/x\"\n";
 
 }  // namespace
 
-TEST_CASE("included files bring their lists, under the defaults of the first file") {
+TEST_CASE("the lists of included files get the defaults of the first file") {
   FakeHost host;
   host.files["/c"].text = "include = [\"/d/*.toml\", \"/d/b.toml\"]\n[defaults]\nweight = 3\n";
   host.files["/d/a.toml"].text = list_a;
@@ -41,7 +41,7 @@ TEST_CASE("included files bring their lists, under the defaults of the first fil
   CHECK(load_config("/c", host).lists.size() == 1);
 }
 
-TEST_CASE("mistakes in all files are reported at once, file after file") {
+TEST_CASE("errors in all files are reported together, file by file") {
   FakeHost host;
   host.files["/c"].text =
       "include = [\"/d/*\", \"relative\", \"/missing\", 3]\n[lists.a]\nexecutor = \"x\"\n";
@@ -65,19 +65,19 @@ TEST_CASE("mistakes in all files are reported at once, file after file") {
   CHECK(lines[10].starts_with("/d/4:4:1: lists.\"a:\".nise: is not a known key"));
 }
 
-TEST_CASE("standard input is called so") {
+TEST_CASE("errors name standard input <stdin>") {
   FakeHost host;
   host.files["-"].text = "x = 1\n";
   CHECK_THROWS_WITH_AS(load_config("-", host),
                        "<stdin>:1:1: x: is not a known key; w8y.toml(5) names all", ConfigError);
 }
 
-TEST_CASE("a file that is not there is one mistake") {
+TEST_CASE("a missing file is one error") {
   FakeHost host;
   CHECK(errors_in_files(host) == Lines{"/c: not found"});
 }
 
-TEST_CASE("as root, files that others can write are refused") {
+TEST_CASE("a config read by root refuses files that other users can write") {
   FakeHost host;
   host.distrusted["/e"] = "can be written by others";
   const std::string text =
@@ -89,7 +89,7 @@ TEST_CASE("as root, files that others can write are refused") {
   CHECK(errors_in(text, host).empty());
 }
 
-TEST_CASE("as root, files in directories of other users are not written") {
+TEST_CASE("a config read by root refuses files to write in directories of other users") {
   FakeHost host;
   host.distrusted["/l"] = "is in /, which belongs to user 5";
   const std::string text =
@@ -102,7 +102,7 @@ TEST_CASE("as root, files in directories of other users are not written") {
   CHECK(errors_in(text, host).empty());
 }
 
-TEST_CASE("a secret that every user can read is a warning with the mode of its file") {
+TEST_CASE("a secret in a world-readable file is a warning that names the mode of the file") {
   FakeHost host;
   host.root = false;
   host.readable = {{"/pw", "0644"}, {"/token", "0604"}, {"c", "0666"}};
@@ -127,7 +127,7 @@ TEST_CASE("a secret that every user can read is a warning with the mode of its f
   CHECK(warnings("redis://user:secret@h").empty());
 }
 
-TEST_CASE("a file that only runs need may be missing here: the config is every host's") {
+TEST_CASE("a file that only runs need may be missing on this host") {
   FakeHost host;
   host.absent = {"/e"};
   CHECK(errors_in("[redis]\npassword_file = \"/e\"\n[lists.w]\nexecutor = \"/x\"\n"

@@ -1,4 +1,4 @@
-// [gearman], its lists, and whether a config needs Redis.
+// Config: `[gearman]`, its lists, and whether a config needs Redis.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -35,7 +35,7 @@ std::string only_error(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("gearman: servers, and the function of a list") {
+TEST_CASE("gearman: servers and the function of a list are parsed") {
   const Config config = config_of(servers + one_list +
                                   "[lists.other]\nsource = \"gearman\"\nfunction = \"a b\"\n"
                                   "command = [\"cat\"]\n");
@@ -46,14 +46,14 @@ TEST_CASE("gearman: servers, and the function of a list") {
   CHECK(config.gearman.servers[3] == GearmanServer{"fe80::2", 1});
   CHECK(config.lists.at("img::resize")->gearman().function == "img::resize");
   CHECK(config.lists.at("other")->gearman().function == "a b");
-  // The payload is on standard input: a command needs no {}.
+  // A job's payload is on standard input, so the command needs no {}.
   CHECK(config.warnings.empty());
   CHECK(describe(*config.lists.at("other")).at("function") == "a b");
   CHECK(describe(config).gearman.at("servers") ==
         R"(["a:4730", "b:4731", "[::1]:4730", "[fe80::2]:1"])");
 }
 
-TEST_CASE("gearman: keys of what it has not are mistakes, with the reason") {
+TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the reason") {
   for (const auto& [key, reason] : std::vector<std::pair<std::string, std::string>>{
            {"max_failures = 3", "Gearman has no quarantine"},
            {"backoff = false", "Gearman has no rest"},
@@ -69,7 +69,7 @@ TEST_CASE("gearman: keys of what it has not are mistakes, with the reason") {
     CHECK(line.starts_with("c:6:1: "));
     CHECK(line.find("this list has source = \"gearman\"") != std::string::npos);
     CHECK(line.find(reason) != std::string::npos);
-    // As a default it counts for the lists that it is for.
+    // In [defaults] the key applies only to lists of its kind.
     CHECK(errors_in("[defaults]\n" + key + "\n" + servers + one_list) == Lines{});
   }
   CHECK(only_error("[lists.w]\nexecutor = \"/x\"\nfunction = \"f\"\n")
@@ -77,7 +77,7 @@ TEST_CASE("gearman: keys of what it has not are mistakes, with the reason") {
         std::string::npos);
 }
 
-TEST_CASE("gearman: a list needs a server and a name that can be a function's") {
+TEST_CASE("gearman: a list needs a server and a valid function name") {
   CHECK(only_error(one_list).find("there are no servers to take jobs from") != std::string::npos);
   CHECK(only_error(servers + "[lists.\"\"]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("can't be the name of a function") != std::string::npos);
@@ -87,11 +87,11 @@ TEST_CASE("gearman: a list needs a server and a name that can be a function's") 
   CHECK(only_error(servers + "[lists." + std::string(513, 'x') +
                    "]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("1 to 512 bytes") != std::string::npos);
-  // A hash tag is for Redis.
+  // Gearman lists need no hash tag: they have no keys in Redis.
   CHECK(errors_in("[redis]\nurl = \"redis+cluster://h\"\n" + servers + one_list) == Lines{});
 }
 
-TEST_CASE("gearman: Redis is needed where it is configured, or where another list is") {
+TEST_CASE("gearman: a config needs Redis if it has [redis], another kind of list, or no list") {
   CHECK_FALSE(config_of(servers + one_list).has_redis);
   CHECK(describe(config_of(servers + one_list)).redis.empty());
   CHECK(config_of("[redis]\n" + servers + one_list).has_redis);
@@ -99,13 +99,13 @@ TEST_CASE("gearman: Redis is needed where it is configured, or where another lis
   CHECK(config_of("").has_redis);
 }
 
-TEST_CASE("gearman: what differs is in the hash and in the plan of a reload") {
+TEST_CASE("gearman: a changed setting changes the hash and appears in the reload plan") {
   const Config with = config_of(servers + one_list);
   CHECK(config_of(servers + one_list).hash == with.hash);
   CHECK(config_of("[redis]\n" + servers + one_list).hash != with.hash);
   CHECK(config_of("[gearman]\nservers = [\"a\"]\n" + one_list).hash != with.hash);
   CHECK(config_of(servers + one_list + "function = \"f\"\n").hash != with.hash);
-  // Its default, written or not, is the same.
+  // A default that is written out does not change the hash.
   CHECK(config_of(servers + one_list + "function = \"img::resize\"\n").hash == with.hash);
 
   const Config fewer = config_of("[gearman]\nservers = [\"a\"]\nconnect_timeout = 1\n" + one_list);

@@ -1,4 +1,4 @@
-// [hosts."PATTERN"], and limits made from the number of processors.
+// Config: `[hosts."PATTERN"]`, and limits relative to the number of processors.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ unsigned films_at_once(const std::string& name, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("what differs on some hosts counts where the name fits") {
+TEST_CASE("settings of a host pattern apply to hosts whose names match") {
   const std::string text = R"([hosts."gpu-*"]
 host_concurrency = 30
 [hosts."gpu-*".lists.films]
@@ -71,7 +71,7 @@ processes = 2
   CHECK(gpu.hash == other.hash);
 }
 
-TEST_CASE("of several sections the later one wins, wherever the pattern was named first") {
+TEST_CASE("the last matching section wins, whichever pattern comes first in the file") {
   const std::string text = R"([hosts."*".lists.films]
 concurrency = 5
 [hosts."a*".lists.films]
@@ -97,7 +97,7 @@ concurrency = 5
             .supervisor.host_concurrency == 3);
 }
 
-TEST_CASE("hosts that share a file have one hash, and any change in it makes another") {
+TEST_CASE("all hosts with one file have the same hash, and every change of the file changes it") {
   const std::string one = "[hosts.a.lists.films]\nconcurrency = 3\nenv = { S = \"x\" }\n";
   CHECK(on("a", one).hash == on("b", one).hash);
   CHECK(on("a", "[hosts.a]\nhost_concurrency = 3\n").hash ==
@@ -121,7 +121,8 @@ TEST_CASE("hosts that share a file have one hash, and any change in it makes ano
   CHECK(std::ranges::adjacent_find(hashes) == hashes.end());
 }
 
-TEST_CASE("a hash that a reload takes over is that of the file, not of this host") {
+TEST_CASE(
+    "a reload that keeps unchanged lists computes the hash from the file, not from the host") {
   const std::string hosts = "[hosts.a.lists.films]\nconcurrency = 3\n";
   FakeHost host;
   host.own_name = "a";
@@ -138,7 +139,7 @@ TEST_CASE("a hash that a reload takes over is that of the file, not of this host
   CHECK(after.hash != before.hash);
 }
 
-TEST_CASE("mistakes in [hosts] are told on every host, with their place") {
+TEST_CASE("errors in [hosts] are reported on every host, with their location") {
   CHECK(
       errors_in(lists + R"([hosts.x]
 host = "a"
@@ -176,7 +177,7 @@ weight = 1
         Lines{"c:8:9: hosts.x.lists.films: is 1; must be a table"});
 }
 
-TEST_CASE("[hosts] stands in the main file, and is about lists of any file") {
+TEST_CASE("[hosts] is allowed only in the main file, and applies to lists of any file") {
   FakeHost host;
   host.own_name = "a";
   host.files["/more"] = {"[lists.more]\ncommand = [\"x\", \"{}\"]\n", ""};
@@ -187,7 +188,7 @@ TEST_CASE("[hosts] stands in the main file, and is about lists of any file") {
         Lines{"/more:3:2: hosts: stands in an included file, which may hold only [lists]"});
 }
 
-TEST_CASE("a limit may be a share of the processors") {
+TEST_CASE("a limit may be relative to the number of processors") {
   const auto films = [](const std::string& share, unsigned cpus) {
     return *on("a", "[hosts.a.lists.films]\nconcurrency = \"" + share + "\"\n", cpus)
                 .lists.at("films");

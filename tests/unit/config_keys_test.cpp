@@ -1,4 +1,4 @@
-// Each key by itself: its default, what it takes, and what it refuses.
+// Config keys one by one: default, valid values and invalid values.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Values {
   Lines wrong;
 };
 
-/// What a list has to say besides, for a key that is for one kind of work.
+/// Returns the settings that a list needs before it may have `key`.
 std::string kind_for(const std::string& key) {
   if (key == "queues") return "source = \"schedule\"\n";
   if (key == "dispatch" || key == "on_failure" || key == "timefile")
@@ -218,14 +218,14 @@ const std::vector<Values>& all_values() {
 
 struct Written {
   std::string text;
-  std::string path;  ///< how mistakes call the key
+  std::string path;  ///< name of the key in error messages
 };
 
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
   if (section == "lists")
     return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + kind_for(key), "lists.w." + key};
-  // What is about TLS and sentinels stands only with a URL that asks for them.
+  // The keys of TLS and sentinels are valid only with a URL that uses them.
   std::string url;
   if (key.starts_with("tls_") || key.starts_with("sentinel_"))
     url = "url = \"rediss+sentinel://h/s\"\n";
@@ -240,7 +240,7 @@ ConfigText described(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("each key takes what is right") {
+TEST_CASE("each key accepts its valid values") {
   for (const Values& values : all_values()) {
     for (const std::string& value : values.right) {
       const Written written = write(values.section, values.key, value);
@@ -253,7 +253,7 @@ TEST_CASE("each key takes what is right") {
   }
 }
 
-TEST_CASE("each key refuses what is wrong, by its name and place, and says what would be right") {
+TEST_CASE("each key refuses invalid values with its name, location and valid values") {
   for (const Values& values : all_values()) {
     for (const std::string& value : values.wrong) {
       const Written written = write(values.section, values.key, value);
@@ -265,7 +265,7 @@ TEST_CASE("each key refuses what is wrong, by its name and place, and says what 
       CHECK(lines[0].starts_with(line));
       const auto name = lines[0].find(": " + written.path);
       REQUIRE(name != std::string::npos);
-      // Right at the value, or inside it.
+      // The column is that of the value or of a part of it.
       const auto column = std::stoul(lines[0].substr(4));
       CHECK(column >= values.key.size() + 4);
       const bool has_remedy = lines[0].find("must ") != std::string::npos ||
@@ -277,7 +277,7 @@ TEST_CASE("each key refuses what is wrong, by its name and place, and says what 
   }
 }
 
-TEST_CASE("executor and command") {
+TEST_CASE("executor and command refuse invalid values") {
   const auto errors = [](const std::string& line) {
     return errors_in("[lists.w]\n" + line + "\n").size();
   };
@@ -296,11 +296,12 @@ TEST_CASE("executor and command") {
   }
 }
 
-TEST_CASE("the table above knows every key") {
+TEST_CASE("the table of this test contains every known key") {
   std::set<std::string> tested = {"lists.executor", "lists.command", ".include"};
   for (const Values& values : all_values()) tested.insert(values.section + "." + values.key);
   for (const KnownKey& key : known_keys()) {
-    // Those have tests of their own (config_lists_from_test.cpp).
+    // Keys of nested sections have tests of their own; for lists_from see
+    // config_lists_from_test.cpp.
     if (key.section.find('.') != std::string::npos || key.section == "lists_from") continue;
     CAPTURE(key.name);
     CHECK(tested.erase(key.section + "." + key.name) == 1);
@@ -308,7 +309,7 @@ TEST_CASE("the table above knows every key") {
   CHECK(tested.empty());
 }
 
-TEST_CASE("the documented default of each key is what holds without it") {
+TEST_CASE("the documented default of each key is the value that applies without the key") {
   for (const KnownKey& key : known_keys()) {
     if (key.fallback.empty() || key.section.empty() || key.section == "lists_from") continue;
     CAPTURE(key.name);

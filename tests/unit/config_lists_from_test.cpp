@@ -1,4 +1,4 @@
-// Lists that programs print.
+// Config: lists printed by programs.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ using Lines = std::vector<std::string>;
 namespace config_lists_from_test {
 namespace {
 
-/// Prints what it is told to.
+/// Host whose programs print `printed`.
 struct ProgramHost : FakeHost {
   File printed;
   std::vector<std::string> ran;
@@ -39,7 +39,7 @@ Lines wrong(const std::string& printed, const std::string& config = from) {
 
 }  // namespace
 
-TEST_CASE("lists_from: what a program prints has its lists, in TOML or JSON") {
+TEST_CASE("lists_from: the output of a program defines lists, in TOML or JSON") {
   ProgramHost host;
   host.printed.text = "[lists.a]\nexecutor = \"/x\"\nconcurrency = 3\n";
   const std::string config = from + "timeout = \"2s\"\n[defaults]\nweight = 5\n";
@@ -66,7 +66,7 @@ TEST_CASE("lists_from: what a program prints has its lists, in TOML or JSON") {
               "/opt/lists:1:8; must be there once (a final ':' makes no difference)"});
 }
 
-TEST_CASE("lists_from: every mistake in what is printed is named by its place there") {
+TEST_CASE("lists_from: errors in the output of a program are reported with their location in it") {
   CHECK(
       wrong("[redis]\n[lists.a]\nexecutor = 3\nnise = 1\n") ==
       Lines{"the output of /opt/lists:1:2: redis: stands in what a program prints, which may hold "
@@ -88,7 +88,7 @@ TEST_CASE("lists_from: every mistake in what is printed is named by its place th
           "1 to 1000000"});
 }
 
-TEST_CASE("lists_from: what is no TOML and no JSON, or nothing that fits") {
+TEST_CASE("lists_from: output that is neither valid TOML nor valid JSON is one error") {
   const auto only = [](const std::string& printed) {
     const Lines lines = wrong(printed);
     REQUIRE(lines.size() == 1);
@@ -110,7 +110,7 @@ TEST_CASE("lists_from: what is no TOML and no JSON, or nothing that fits") {
   CHECK(only("[lists.a]\nx = \"\xff\"\n").starts_with("the output of /opt/lists:2:"));
 }
 
-TEST_CASE("lists_from: a program that gives nothing, and mistakes in the section itself") {
+TEST_CASE("lists_from: failing programs and errors in the section itself are reported") {
   ProgramHost host;
   host.printed.problem = "exits with status 3: no database";
   CHECK(errors_in(from, host) ==

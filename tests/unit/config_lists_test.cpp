@@ -1,4 +1,4 @@
-// Lists of a config: what each has, what it takes from [defaults], and what does not go together.
+// Config of lists: keys, inheritance from [defaults], and combinations that are errors.
 #include <doctest/doctest.h>
 
 #include "parse.hpp"
@@ -7,7 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("in a cluster, a prefix needs a hash tag") {
+TEST_CASE("the name of a list needs a hash tag if Redis is a cluster") {
   const std::string cluster = "[redis]\nurl = \"redis+cluster://a,b\"\n";
   for (const char* prefix : {"work", "{}", "{work", "}work{", "{}{work}", ""}) {
     CAPTURE(prefix);
@@ -28,13 +28,13 @@ TEST_CASE("in a cluster, a prefix needs a hash tag") {
   CHECK(errors_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
 }
 
-TEST_CASE("a list has an executor or a command") {
+TEST_CASE("a list has either an executor or a command") {
   CHECK(errors_in("[lists.w]\ncommand = [\"convert\", \"{}\", \"\"]\n").empty());
   CHECK(errors_in("[lists.w]\n") ==
         Lines{"c:1:8: lists.w: has neither executor nor command; must have executor = "
               "\"/absolute/path\", or command = [\"program\", \"{}\"]"});
   CHECK(errors_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
-  // A wrong one is there all the same: one mistake, not two.
+  // An invalid executor or command is one error. It does not count as missing as well.
   CHECK(errors_in("[lists.w]\nexecutor = 3\n").size() == 1);
   CHECK(errors_in("[lists.w]\ncommand = []\n").size() == 1);
   for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {
@@ -44,7 +44,7 @@ TEST_CASE("a list has an executor or a command") {
   }
 }
 
-TEST_CASE("a list's key that is not for such a list is a mistake") {
+TEST_CASE("a key for another kind of list is an error") {
   const std::string command = "command = [\"x\"]\n";
   const std::string single = "executor = \"/x\"\nmode = \"single\"\n";
   const std::string stream = "executor = \"/x\"\nmode = \"stream\"\n";
@@ -62,7 +62,7 @@ TEST_CASE("a list's key that is not for such a list is a mistake") {
   CHECK(has(error(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
 }
 
-TEST_CASE("a default counts for the lists that it is for") {
+TEST_CASE("a key in [defaults] applies only to the lists that may have it") {
   const Config config = parse(
       "[defaults]\nargs = [\"-v\"]\nrequires = [\"gpu\"]\nprocesses = 3\nenv_var = \"A\"\n"
       "[lists.a]\ncommand = [\"x\", \"{}\"]\n"
@@ -85,7 +85,7 @@ TEST_CASE("a default counts for the lists that it is for") {
       Mode::automatic);
 }
 
-TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
+TEST_CASE("a key of a list overrides [defaults], which may come later in the file") {
   const Config config = parse(
       "[lists.a]\nexecutor = \"/x\"\n"
       "[lists.b]\nexecutor = \"/x\"\nconcurrency = 1\nbackoff = { max = \"2h\" }\nenv = { B = "
@@ -100,7 +100,7 @@ TEST_CASE("a list's own key wins over [defaults], wherever that stands") {
   CHECK(config.lists.at("b")->timeout == 1500ms);
 }
 
-TEST_CASE("prefixes are any string; a final colon makes no difference") {
+TEST_CASE("list names are any string, and a final colon makes no difference") {
   const Config config = parse(
       "[lists.\"media:thumbs\"]\nexecutor = \"/x\"\n"
       "[lists.\"work:\"]\nexecutor = \"/x\"\n"
@@ -119,7 +119,7 @@ TEST_CASE("prefixes are any string; a final colon makes no difference") {
   CHECK(errors_in("[lists.\":\"]\nexecutor = \"/x\"\n").size() == 1);
 }
 
-TEST_CASE("two lists whose keys would be the same are refused") {
+TEST_CASE("two lists with conflicting Redis keys are an error") {
   const std::string why =
       "shares keys with another list: keys of \"a:lock\" would be locks of \"a\"; must have "
       "another "
@@ -138,14 +138,14 @@ TEST_CASE("two lists whose keys would be the same are refused") {
       errors_in("[lists.\"a:locks\"]\ncommand = [\"x\"]\n[lists.a]\ncommand = [\"x\"]\n").empty());
 }
 
-TEST_CASE("a prefix that is there twice names both places") {
+TEST_CASE("the error for a duplicate list names both locations") {
   CHECK(
       errors_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
       Lines{"c:3:8: lists.\"w:\": is there twice: first at c:1:8; must be there once (a final ':' "
             "makes no difference)"});
 }
 
-TEST_CASE("an executor's prefix must be an argument; a command's need not") {
+TEST_CASE("the name of a list with an executor must be a valid argument") {
   CHECK(
       errors_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
       Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
@@ -157,7 +157,7 @@ TEST_CASE("an executor's prefix must be an argument; a command's need not") {
   CHECK(errors_in("[lists." + longest + "a]\ncommand = [\"x\", \"{}\"]\n").empty());
 }
 
-TEST_CASE("a command that is called alike for every item is warned about") {
+TEST_CASE("a command without the item in its arguments is a warning") {
   FakeHost host;
   const auto warnings = [&](const std::string& keys) {
     return parse_config("[lists.w]\n" + keys, "c", host).warnings;

@@ -1,4 +1,4 @@
-// Files as a whole: what is read, what is found wrong with it, and where.
+// Config files as a whole: accepted text, errors, and their locations.
 #include <doctest/doctest.h>
 
 #include "parse.hpp"
@@ -7,7 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("the smallest file") {
+TEST_CASE("the smallest config file has one list with an executor") {
   const Config config =
       parse("[lists.work]\nexecutor = \"/opt/acme/bin/resize\"\nconcurrency = 4\n");
   CHECK(config.redis == RedisSettings{});
@@ -22,7 +22,7 @@ TEST_CASE("the smallest file") {
   CHECK(*config.lists.at("work") == expected);
 }
 
-TEST_CASE("every mistake is reported at once, where it is, in the order of the file") {
+TEST_CASE("all errors are reported together with their locations, in the order of the file") {
   const Lines lines = errors_in(
       "[redis]\n"
       "url = \"http://x\"\n"
@@ -54,7 +54,7 @@ TEST_CASE("every mistake is reported at once, where it is, in the order of the f
               "\"5s\" or \"1h30m\", or a number of seconds"});
 }
 
-TEST_CASE("an error for a key of an earlier name says what the key is called now") {
+TEST_CASE("the error for a renamed key gives its current name") {
   const Lines lines = errors_in(
       "[supervisor]\n"
       "max_processes = 4\n"
@@ -70,7 +70,7 @@ TEST_CASE("an error for a key of an earlier name says what the key is called now
                        "c:8:1: hosts.\"*\".max_processes: is now \"host_concurrency\""});
 }
 
-TEST_CASE("what() holds every mistake, a line each") {
+TEST_CASE("what() of a config error has one line per error") {
   FakeHost host;
   try {
     parse_config("a = 1\nb = 2\n", "c", host);
@@ -82,7 +82,7 @@ TEST_CASE("what() holds every mistake, a line each") {
   }
 }
 
-TEST_CASE("what is no TOML in UTF-8 is one mistake with its place") {
+TEST_CASE("text that is not TOML in UTF-8 is one error with its location") {
   const std::pair<std::string, const char*> cases[] = {
       {"a = \n", "c:1:5: is not valid TOML: "},
       {"[lists.w]\nconcurrency = 5s\n", "c:2:"},
@@ -117,7 +117,7 @@ TEST_CASE("what is no TOML in UTF-8 is one mistake with its place") {
   }
 }
 
-TEST_CASE("a file that nests without end is refused before it fills the stack") {
+TEST_CASE("deeply nested config is refused before it overflows the stack") {
   std::string dots = "a";
   for (int i = 0; i < 200'000; ++i) dots += ".a";
   for (const std::string& text :
@@ -131,14 +131,14 @@ TEST_CASE("a file that nests without end is refused before it fills the stack") 
   const Lines lines = errors_in("a = " + std::string(100'000, '['));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].starts_with("c:1:"));
-  // Dots in texts and comments are no keys.
+  // Dots in strings and comments do not separate keys.
   const std::string many(1000, '.');
   CHECK(errors_in("# " + many + "\n" +
                   list_with("args = [\"" + many + "\\\"" + many + "\", '" + many + "']"))
             .empty());
 }
 
-TEST_CASE("an empty file is fine, with a warning") {
+TEST_CASE("an empty config file is valid, with a warning") {
   for (const char* text : {"", "\n", "# nothing\n", "\xef\xbb\xbf", "[lists]\n"}) {
     const Config config = parse(text);
     CHECK(config.lists.empty());
@@ -146,7 +146,7 @@ TEST_CASE("an empty file is fine, with a warning") {
   }
 }
 
-TEST_CASE("sections and lists of the wrong type") {
+TEST_CASE("sections and lists of a wrong type are errors") {
   CHECK(errors_in("redis = 1\nsupervisor = []\ndefaults = \"x\"\nlists = true\n") ==
         Lines{"c:1:9: redis: is 1; must be a table",
               "c:2:14: supervisor: is an array; must be a table",
@@ -159,7 +159,7 @@ TEST_CASE("sections and lists of the wrong type") {
         Lines{"c:2:5: lists.w: is \"/bin/x\"; must be a table"});
 }
 
-TEST_CASE("a key in the wrong place is told its place") {
+TEST_CASE("a key in the wrong section is an error that names the right section") {
   CHECK(errors_in("concurrency = 4\n") ==
         Lines{"c:1:1: concurrency: stands in the wrong place; it is a key of [lists.PREFIX] and "
               "[defaults]"});
@@ -171,7 +171,7 @@ TEST_CASE("a key in the wrong place is told its place") {
         Lines{"c:1:2: list: is not a known key; did you mean \"lists\"?"});
 }
 
-TEST_CASE("a duration or a size without quotes is told as that") {
+TEST_CASE("the error for a duration or size without quotes shows it with quotes") {
   const std::pair<const char*, const char*> cases[] = {
       {"timeout = 10s", "durations need quotes: \"10s\""},
       {"timeout = 1h30m # long", "durations need quotes: \"1h30m\""},
@@ -193,7 +193,7 @@ TEST_CASE("a duration or a size without quotes is told as that") {
   }
 }
 
-TEST_CASE("an unknown key names the nearest one") {
+TEST_CASE("an unknown key is an error that suggests the nearest key") {
   const std::pair<const char*, const char*> cases[] = {
       {"concurency", "concurrency"},
       {"conucrrency", "concurrency"},
@@ -220,7 +220,7 @@ TEST_CASE("an unknown key names the nearest one") {
   CHECK(lines[0].size() < 200);
 }
 
-TEST_CASE("a status address that is none says what would be right") {
+TEST_CASE("the error for an invalid status address describes a valid address") {
   const std::vector<std::pair<const char*, const char*>> rows = {
       {":9158", "is \":9158\"; must say which address of this host: \"127.0.0.1:9158\""},
       {"localhost:9158", "must have an IP address of this host, not a name"},
@@ -248,7 +248,7 @@ TEST_CASE("a status address that is none says what would be right") {
   CHECK(has(twice[0], "status[1]: stands there twice"));
 }
 
-TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them") {
+TEST_CASE("keys of TLS and sentinels are errors without a matching URL") {
   for (const char* key : {"tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
     const Lines lines = errors_in("[redis]\n" + std::string(key) + " = \"/x\"\n");
     REQUIRE(lines.size() == 1);
@@ -264,14 +264,14 @@ TEST_CASE("what is about TLS or sentinels stands with a URL that asks for them")
             .empty());
 }
 
-TEST_CASE("a user where w8yd does not run as root is a warning") {
+TEST_CASE("a user in the config is a warning if w8yd does not run as root") {
   FakeHost host;
   CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.empty());
   host.root = false;
   CHECK(parse_config(list_with("user = \"nobody\""), "c", host).warnings.size() == 1);
 }
 
-TEST_CASE("where the status listens by default") {
+TEST_CASE("the default status address depends on the user and the runtime directory") {
   struct Case {
     bool root;
     const char* runtime_directory;

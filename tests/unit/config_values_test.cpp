@@ -1,4 +1,4 @@
-// What keys come to in a list's rule, and which lists they are for.
+// Config keys: their values in the list config, and the kinds of lists that may have them.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 
 namespace config_values_test {
 
-TEST_CASE("values arrive in the rule") {
+TEST_CASE("values of keys are stored in the list config") {
   FakeHost host;
   const Config config = parse_config(
       "[redis]\nurl = \"unix:///r\"\nidle_commands = 7\n"
@@ -66,7 +66,7 @@ TEST_CASE("values arrive in the rule") {
   CHECK(*config.lists.at("w") == expected);
 }
 
-TEST_CASE("a key for another kind of work is a mistake in a list, and counts from [defaults]") {
+TEST_CASE("a key for another source is an error in a list, but is allowed in [defaults]") {
   const std::string schedule = "source = \"schedule\"\nqueues = \"A:A:B\"\n";
   const Lines lines = errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nqueues = \"A\"\n");
   REQUIRE(lines.size() == 1);
@@ -76,7 +76,7 @@ TEST_CASE("a key for another kind of work is a mistake in a list, and counts fro
                   schedule)
             .size() == 2);
   CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nsource = \"schedule\"\n").size() == 1);
-  // How long a failed job rests is only for those that rest.
+  // backoff and max_failures of a schedule need on_failure = "backoff".
   const std::string rests = "backoff = false\nmax_failures = 3\n";
   CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\n" + schedule + rests).size() == 2);
   CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\non_failure = \"backoff\"\n" + schedule +
@@ -104,7 +104,7 @@ TEST_CASE("a key for another kind of work is a mistake in a list, and counts fro
   CHECK_FALSE(describe(ring).contains("queues"));
 }
 
-TEST_CASE("overdue_after is for circular lists, and longer than their cooldown") {
+TEST_CASE("overdue_after is for circular lists, and must be longer than their cooldown") {
   FakeHost host;
   const std::string list = "[lists.w]\ncommand = [\"x\", \"{}\"]\noverdue_after = \"10m\"\n";
   const Config config = parse_config(list, "c", host);
@@ -120,7 +120,7 @@ TEST_CASE("overdue_after is for circular lists, and longer than their cooldown")
           "10m: it would always be overdue"});
 }
 
-TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its command") {
+TEST_CASE("lists of a feed have their own keys and a backoff, and need no {} in the command") {
   FakeHost host;
   const Config config = parse_config(
       "[defaults]\nclaim_timeout = \"1h\"\nlock_key = \"proc\"\n"
@@ -142,7 +142,7 @@ TEST_CASE("a list of jobs has keys of its own, backs off, and needs no {} in its
               "\"job\""});
 }
 
-TEST_CASE("keys that mean nothing without stream processes are mistakes, but not from [defaults]") {
+TEST_CASE("keys of stream processes are errors in other lists, but are allowed in [defaults]") {
   const std::string keys = "processes = 2\nmax_items = 3\nmax_age = \"4m\"\n";
   CHECK(errors_in("[lists.w]\ncommand = [\"x\"]\n" + keys).size() == 3);
   const Lines lines = errors_in("[lists.w]\nexecutor = \"/x\"\nmode = \"single\"\n" + keys);
@@ -176,7 +176,7 @@ TEST_CASE("keys that mean nothing without stream processes are mistakes, but not
   }
 }
 
-TEST_CASE("secrets are never shown") {
+TEST_CASE("the description of a config shows no secrets") {
   FakeHost host;
   host.bad_url = "redis://u:hunter2@h:x";
   CHECK(errors_in("[redis]\nurl = \"redis://u:hunter2@h:x\"\n", host) ==

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 namespace describe_test {
 namespace {
 
-/// One change to each setting of a rule.
+/// List configs with one changed setting each.
 const std::vector<std::function<void(ListConfig&)>>& rule_changes() {
   static const std::vector<std::function<void(ListConfig&)>> changes = {
       [](ListConfig& rule) { rule.executor = "/x"; },
@@ -147,7 +147,7 @@ std::set<std::string> names(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("the settings are those of the configuration, key by key") {
+TEST_CASE("descriptions have the keys of the config") {
   std::set<std::string> redis;
   std::set<std::string> supervisor;
   std::set<std::string> list;
@@ -175,7 +175,7 @@ TEST_CASE("the settings are those of the configuration, key by key") {
   CHECK(all == list);
 }
 
-TEST_CASE("two rules have the same settings exactly if they are the same") {
+TEST_CASE("two list configs have equal descriptions and secrets only if they are equal") {
   std::vector<ListConfig> rules(1);
   for (const auto& change : rule_changes()) change(rules.emplace_back());
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -190,7 +190,7 @@ TEST_CASE("two rules have the same settings exactly if they are the same") {
   }
 }
 
-TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
+TEST_CASE("the config hash differs for any two configs, but not between hosts") {
   std::vector<Config> configs(1);
   for (const auto& change : config_changes()) change(configs.emplace_back());
   for (const auto& change : rule_changes()) {
@@ -214,7 +214,7 @@ TEST_CASE("the hash tells any two configurations apart, but not two hosts") {
   }
 }
 
-TEST_CASE("hashes of lists that stay are taken over, those of others are made") {
+TEST_CASE("hashes of unchanged lists are kept, and those of other lists are computed") {
   const auto rule = [](const char* prefix, unsigned concurrency) {
     ListConfig made;
     made.prefix = prefix;
@@ -244,7 +244,7 @@ TEST_CASE("hashes of lists that stay are taken over, those of others are made") 
   CHECK(after.list_hashes[2] > 4);
 }
 
-TEST_CASE("settings are written in the terms of the configuration") {
+TEST_CASE("descriptions show values in the syntax of the config") {
   ListConfig rule;
   rule.command = {"convert", "{}", "a\"b\n"};
   rule.timeout = 90min;
@@ -269,7 +269,7 @@ TEST_CASE("settings are written in the terms of the configuration") {
   CHECK(settings["max_line"] == "1MiB");
 }
 
-TEST_CASE("secrets are not shown, nor hashes of them") {
+TEST_CASE("descriptions show neither secrets nor their hashes") {
   ListConfig rule;
   rule.child.edit().env = {{"TOKEN", "hunter2"}, {"USER", "x"}};
   CHECK(describe(rule)["env"] == "{ TOKEN = (hidden), USER = (hidden) }");
@@ -293,7 +293,7 @@ TEST_CASE("secrets are not shown, nor hashes of them") {
   CHECK(secrets_of(redis).empty());
 }
 
-TEST_CASE("digests of a secret tell nothing without their salt") {
+TEST_CASE("the digest of a secret depends on a salt") {
   CHECK(secret_digest("a", "hunter2") == secret_digest("a", "hunter2"));
   CHECK(secret_digest("a", "hunter2") != secret_digest("b", "hunter2"));
   CHECK(secret_digest("a", "hunter2") != secret_digest("a", "hunter3"));
@@ -314,7 +314,7 @@ Config with_secrets(const std::string& url, const std::string& token) {
 }
 }  // namespace
 
-TEST_CASE("a changed secret reads changed, within a process and between two") {
+TEST_CASE("a changed secret appears in the plan as changed, for one process and between two") {
   const Config before = with_secrets("redis://u:one@h", "1");
   Config after = with_secrets("redis://u:two@h", "2");
   after.lists.erase("b");

@@ -1,4 +1,4 @@
-// When a timeline is looked at, with one that is a fake.
+// Dispatcher of due jobs, with a fake timeline.
 #include "source/schedule/dispatcher.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ struct Bench : World, ListMaintenanceHandler {
 
 }  // namespace
 
-TEST_CASE("a due job is dispatched in its millisecond, however far away it was") {
+TEST_CASE("a due job is dispatched within 1 ms, however far in the future it was") {
   Bench bench;
   bench.timeline->put_on_timeline(10ms);
   bench.timeline->put_on_timeline(3333ms);
@@ -57,7 +57,7 @@ TEST_CASE("a due job is dispatched in its millisecond, however far away it was")
   for (const Duration late : bench.timeline->late) CHECK(late <= 1ms);
 }
 
-TEST_CASE("a thousand timelines at once: few first looks are out at a time") {
+TEST_CASE("a start with 1,000 timelines has few dispatch requests in flight at a time") {
   World world;
   IdlePolls idle{world.timers, world.clock, 100, 7};
   struct : ListMaintenanceHandler {
@@ -81,13 +81,13 @@ TEST_CASE("a thousand timelines at once: few first looks are out at a time") {
   }
   world.run_for(2ms);
   CHECK(most <= IdlePolls::least_back);
-  // More as soon as they are answered soon.
+  // The limit grows as replies arrive quickly.
   world.run_for(40ms);
   CHECK(out.answered >= 1000);
   CHECK(most <= IdlePolls::most_back);
 }
 
-TEST_CASE("what nobody told us of is dispatched within a quarter of a second or so") {
+TEST_CASE("a job added without a notification is dispatched within 400 ms") {
   Bench bench;
   bench.timeline->put_on_timeline(1h);
   bench.run_for(10s);
@@ -97,7 +97,7 @@ TEST_CASE("what nobody told us of is dispatched within a quarter of a second or 
   CHECK(bench.timeline->late[0] <= 400ms);
 }
 
-TEST_CASE("what another puts on the timeline is looked for at once, where that is heard of") {
+TEST_CASE("a keyspace notification of a due job dispatches it at once") {
   Bench bench;
   bench.timeline->put_on_timeline(1h);
   bench.run_for(1s);
@@ -109,7 +109,7 @@ TEST_CASE("what another puts on the timeline is looked for at once, where that i
   CHECK(bench.timeline->late.size() == 2);
 }
 
-TEST_CASE("changes of the timeline that bring nothing earlier are looked for less and less often") {
+TEST_CASE("notifications that bring nothing earlier cause fewer and fewer dispatch requests") {
   Bench bench;
   bench.timeline->put_on_timeline(1h);
   bench.run_for(1s);
@@ -118,9 +118,9 @@ TEST_CASE("changes of the timeline that bring nothing earlier are looked for les
     bench.timeline->change_timeline(2h);
     bench.run_for(1ms);
   }
-  // Some while it grows rare, then three a second, and those that come in their turn.
+  // A decreasing number at first, then three per second, and the periodic requests.
   CHECK(bench.timeline->looks - before <= 16);
-  // What is earlier is found all the same, and from then on is looked for at once again.
+  // An earlier job is found nevertheless. After that, notifications take effect at once again.
   bench.timeline->change_timeline(0s);
   bench.run_for(400ms);
   CHECK(bench.timeline->late.size() == 1);
@@ -129,7 +129,7 @@ TEST_CASE("changes of the timeline that bring nothing earlier are looked for les
   CHECK(bench.timeline->late.size() == 2);
 }
 
-TEST_CASE("who does not dispatch does not look for changes") {
+TEST_CASE("a dispatcher that is switched off ignores notifications") {
   Bench bench;
   bench.rule.source = ScheduleSettings{{"A"}, false, OnFailure::die, {}};
   bench.make();
@@ -141,7 +141,7 @@ TEST_CASE("who does not dispatch does not look for changes") {
   CHECK(bench.timeline->recovers <= 3);
 }
 
-TEST_CASE("a thousand that are due together are dispatched by calls that follow each other") {
+TEST_CASE("1,000 jobs due at the same time are dispatched by consecutive calls") {
   Bench bench;
   for (int i = 0; i < 1000; ++i) bench.timeline->put_on_timeline(1s, false);
   bench.timeline->handler.on_news(store::ScheduleNews::timeline);
@@ -152,7 +152,7 @@ TEST_CASE("a thousand that are due together are dispatched by calls that follow 
   CHECK(bench.timeline->looks <= looks + 10);
 }
 
-TEST_CASE("a timeline at rest costs few commands, and those whose holder is gone are looked for") {
+TEST_CASE("an idle timeline costs few commands, and jobs with expired claims are recovered") {
   Bench bench;
   bench.run_for(60s);
   CHECK(bench.timeline->looks + bench.timeline->recovers <= 60 * 4 + 20);
@@ -165,7 +165,7 @@ TEST_CASE("a timeline at rest costs few commands, and those whose holder is gone
   CHECK(bench.timeline->recovers - before >= 7);
 }
 
-TEST_CASE("a host that does not dispatch looks for what is left behind all the same") {
+TEST_CASE("a dispatcher that is switched off still recovers jobs") {
   Bench bench;
   bench.rule.source = ScheduleSettings{{"A"}, false, OnFailure::die, {}};
   bench.make();
@@ -176,7 +176,7 @@ TEST_CASE("a host that does not dispatch looks for what is left behind all the s
   CHECK(bench.timeline->recovers >= 4);
 }
 
-TEST_CASE("HALT stops it, and its end is noticed within a second") {
+TEST_CASE("HALT stops dispatching, which resumes within 1 s of its end") {
   Bench bench;
   bench.timeline->halted = true;
   bench.timeline->put_on_timeline(10ms);
@@ -187,7 +187,7 @@ TEST_CASE("HALT stops it, and its end is noticed within a second") {
   CHECK(bench.timeline->late.size() == 1);
 }
 
-TEST_CASE("the timefile has each second at most once") {
+TEST_CASE("the timefile receives each second at most once") {
   Bench bench;
   bench.timeline->put_on_timeline(100s);
   bench.run_for(60s);
@@ -195,7 +195,8 @@ TEST_CASE("the timefile has each second at most once") {
   CHECK(std::set(bench.noted.begin(), bench.noted.end()).size() == bench.noted.size());
 }
 
-TEST_CASE("a key of a wrong type is told once, asked again each second, and told when it is over") {
+TEST_CASE(
+    "a key of a wrong type is reported once, retried each second, and reported when corrected") {
   Bench bench;
   bench.timeline->error = "WRONGTYPE";
   bench.run_for(10s);

@@ -24,7 +24,7 @@ Disposition dispose(const ListConfig& rule, const RunEnd& end, unsigned attempt,
 
 }  // namespace
 
-TEST_CASE("what becomes of the item") {
+TEST_CASE("the disposition of an item follows from the end of its run and its list config") {
   ListConfig rule;
   rule.circular().cooldown = 10min;
   RunEnd end;
@@ -44,7 +44,7 @@ TEST_CASE("what becomes of the item") {
   CHECK(std::get<RestFor>(third.rest).time == 4s);
   CHECK(std::get<RestFor>(third.rest).after_failure);
 
-  // What the executor says can only lengthen it.
+  // The cooldown of the executor can only lengthen the backoff.
   end.process = Exited{0};
   end.complete = Complete{"{}", "no", 0s, {}, {}, {}};
   CHECK(std::get<RestFor>(dispose(rule, end, 3).rest).time == 4s);
@@ -58,13 +58,13 @@ TEST_CASE("what becomes of the item") {
   CHECK(std::holds_alternative<Quarantine>(dispose(rule, end, 3).rest));
   CHECK(std::holds_alternative<RestFor>(dispose(rule, end, 2).rest));
 
-  // Neither cancelled nor lost counts, and the item is free at once.
+  // A cancelled or lost run does not count, and the item is free at once.
   const Disposition cancelled = dispose(rule, end, 3, StopReason::cancelled);
   CHECK(cancelled.failures == FailureCount::keep);
   CHECK(std::holds_alternative<SetFree>(cancelled.rest));
 }
 
-TEST_CASE("what could not be started rests, whatever the config says about backoff") {
+TEST_CASE("an item whose run could not start is delayed, even if the list has no backoff") {
   ListConfig rule;
   rule.backoff.reset();
   RunEnd end;

@@ -19,7 +19,7 @@ std::string ended(const ListConfig& rule, ProcessEnd process,
 
 }  // namespace
 
-TEST_CASE("the table of w8y-executor(7), line by line") {
+TEST_CASE("outcomes of runs match the table of w8y-executor(7)") {
   ListConfig rule;
   rule.child.edit().success_exit_codes = {0, 7};
   CHECK(ended(rule, Exited{0}) == "succeeded");
@@ -52,9 +52,9 @@ TEST_CASE("a plain command fails by its exit status, and crashes by a signal") {
   CHECK(outcome_reason(outcome) == "exit status 1");
 }
 
-TEST_CASE("the runs of a stream process") {
+TEST_CASE("outcomes of runs of a stream process follow from replies and its end") {
   ListConfig rule;
-  rule.child.edit().success_exit_codes = {7};  // there is no exit code to compare
+  rule.child.edit().success_exit_codes = {7};  // a stream process has no exit code per run
   CHECK(ended(rule, Answered{}) == "succeeded");
   CHECK(ended(rule, Answered{}, "no disk") == "failed");
   CHECK(ended(rule, Answered{}, {}, true, StopReason::timeout) == "timed out");
@@ -71,7 +71,7 @@ TEST_CASE("the runs of a stream process") {
   CHECK(outcome_reason(outcome_of(rule, end, {})) == "its process ended: exit 3");
 }
 
-TEST_CASE("what counts for an item, and what doesn't") {
+TEST_CASE("successes and failures count for an item; cancelled and lost runs do not") {
   EndedRun run;
   run.end.process = Exited{0};
   CHECK(counts_as(run) == Counts::success);
@@ -84,7 +84,7 @@ TEST_CASE("what counts for an item, and what doesn't") {
     run.outcome = outcome;
     CHECK(counts_as(run) == Counts::neither);
   }
-  // The host's lack is not the item's fault; an item that can't be an argument is.
+  // A shortage of the host is not a failure of the item. An item that is no valid argument is one.
   run.outcome = Crashed{"no more processes"};
   run.end.process = NotStarted{"no more processes", false, true};
   CHECK(counts_as(run) == Counts::neither);
@@ -94,7 +94,7 @@ TEST_CASE("what counts for an item, and what doesn't") {
   CHECK(counts_as(run) == Counts::failure);
 }
 
-TEST_CASE("backoff grows to its most and stays there") {
+TEST_CASE("the backoff grows to its maximum and stays there") {
   const Backoff backoff{1s, 5min, 2.0};
   CHECK(backoff_after(backoff, 1) == 1s);
   CHECK(backoff_after(backoff, 4) == 8s);

@@ -8,14 +8,14 @@
 using namespace w8y;
 using namespace std::string_literals;
 
-TEST_CASE("text for people stays as it is where that is harmless") {
+TEST_CASE("escaping leaves harmless text unchanged") {
   CHECK(escape("run ended, 3/10 \"ok\"") == "run ended, 3/10 \"ok\"");
   CHECK(escape("näïve 日本 🎉") == "näïve 日本 🎉");
   CHECK(escape_text("a:0") == "a:0");
   CHECK(escape_text("日本") == "日本");
 }
 
-TEST_CASE("nothing that moves a cursor or ends a line gets through") {
+TEST_CASE("escaping leaves no byte that moves a cursor or ends a line") {
   CHECK(escape("\x1b[2J\x07") == "\\e[2J\\x07");
   CHECK(escape("a\nb\r\n\tc") == "a\\nb\\r\\n\\tc");
   CHECK(escape("\0\x7f"s) == "\\x00\\x7f");
@@ -28,28 +28,28 @@ TEST_CASE("nothing that moves a cursor or ends a line gets through") {
                "exe.txt") == "\\u202eexe.txt");  // right to left override
 }
 
-TEST_CASE("bytes that are not UTF-8 are shown one by one") {
+TEST_CASE("bytes that are not UTF-8 are escaped one by one") {
   CHECK(escape("\xff\xfe") == "\\xff\\xfe");
   CHECK(escape("\xc3(") == "\\xc3(");
   CHECK(escape("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
   CHECK(escape("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
   CHECK(escape("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // over U+10FFFF
-  CHECK(escape("\xe6\x97") == "\\xe6\\x97");                    // cut short
+  CHECK(escape("\xe6\x97") == "\\xe6\\x97");                    // truncated character
 }
 
-TEST_CASE("an escaped text has one meaning only") {
+TEST_CASE("an escaped text has only one meaning") {
   CHECK(escape("\\n") == "\\\\n");
   CHECK(escape("\n") == "\\n");
 }
 
-TEST_CASE("a line of escaped parts stays as it is, and a control character in it does not") {
+TEST_CASE("a line of escaped parts stays unchanged, and a control character in it is escaped") {
   const std::string parts = escape("a\x1b\\b") + ": " + escape_text("c \xe2\x80\xae");
   CHECK(escape_line(parts) == parts);
   CHECK(escape_line("a\x1b]0;b\x07\n\xc2\x9b\xff\\") == R"(a\e]0;b\x07\n\u009b\xff\)");
   CHECK(escape_line(std::string(5000, 'x')).size() == 5000);
 }
 
-TEST_CASE("values are quoted when a reader could not tell where they end") {
+TEST_CASE("values are quoted if their end would be ambiguous") {
   CHECK(escape_text("") == "\"\"");
   CHECK(escape_text("a b") == "\"a b\"");
   CHECK(escape_text("a=b") == "\"a=b\"");
@@ -57,7 +57,7 @@ TEST_CASE("values are quoted when a reader could not tell where they end") {
   CHECK(escape_text("a\nb") == "\"a\\nb\"");
 }
 
-TEST_CASE("what is too long is cut between characters, and shows it") {
+TEST_CASE("text that is too long is truncated between characters, and ends with a mark") {
   CHECK(escape("abcdef", 3) == "abc…");
   CHECK(escape("abc", 3) == "abc");
   CHECK(escape("aé", 2) == "a…");
@@ -66,7 +66,7 @@ TEST_CASE("what is too long is cut between characters, and shows it") {
   CHECK(escape_text("abcdef", 3) == "abc…");
 }
 
-TEST_CASE("JSON strings are valid whatever the bytes are") {
+TEST_CASE("JSON strings are valid for any bytes") {
   for (int first = 0; first < 256; ++first) {
     for (int second = 0; second < 256; second += 5) {
       const std::string bytes = {static_cast<char>(first), static_cast<char>(second), '"', '\\'};
@@ -81,7 +81,7 @@ TEST_CASE("JSON strings are valid whatever the bytes are") {
   CHECK(nlohmann::json::accept(escape_json("\"\"\"\"\"", 3)));
 }
 
-TEST_CASE("UTF-8 is checked strictly") {
+TEST_CASE("UTF-8 is validated strictly") {
   CHECK(is_utf8(""));
   CHECK(is_utf8("a\0b"s));
   CHECK(is_utf8("é日🎉"));

@@ -35,7 +35,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what happens to many for one reason is one line, with their number") {
+TEST_CASE("events of many lists with one cause are coalesced to one line with their number") {
   Told told;
   for (int i = 0; i < 300; ++i) {
     told.add("lost", "list" + std::to_string(100 + i));
@@ -51,7 +51,7 @@ TEST_CASE("what happens to many for one reason is one line, with their number") 
   CHECK(told.log.back() == "lost: 2 of a");
 }
 
-TEST_CASE("what goes on and on is told now and then") {
+TEST_CASE("an event that repeats for 10 s is logged three times") {
   Told told;
   for (int i = 0; i < 100; ++i) {
     told.add("lost", "a");
@@ -60,7 +60,7 @@ TEST_CASE("what goes on and on is told now and then") {
   CHECK(told.log.size() == 3);
 }
 
-TEST_CASE("a trouble of many lists has one beginning and one end") {
+TEST_CASE("an error of many lists has one start and one end in the log") {
   Told told;
   std::vector<int> who(300);
   for (std::size_t i = 0; i < who.size(); ++i)
@@ -79,7 +79,7 @@ TEST_CASE("a trouble of many lists has one beginning and one end") {
   CHECK_FALSE(told.errors.any());
 }
 
-TEST_CASE("a short trouble is told too, and one that goes with its list has no end") {
+TEST_CASE("a short error has a start and an end, and an error of a removed list has no end") {
   Told told;
   int a = 0;
   int b = 0;

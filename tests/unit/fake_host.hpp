@@ -1,4 +1,4 @@
-// A host for configurations, made of maps.
+// Fake host for configs, made of maps.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ class FakeHost : public ConfigHost {
   std::map<std::string, std::vector<std::string>> globs;
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> distrusted;
-  std::map<std::string, std::string> readable;  ///< by every user: the mode, by path
+  std::map<std::string, std::string> readable;  ///< mode by path, if world-readable
   std::set<std::string> absent;
   bool root = true;
   unsigned cpus = 8;
@@ -48,7 +48,7 @@ class FakeHost : public ConfigHost {
   }
 };
 
-/// The mistakes in a text, each as the user sees it; none if it is right.
+/// Returns the errors in a config as the user sees them. Empty if it is valid.
 inline std::vector<std::string> errors_in(const std::string& text, ConfigHost& host) {
   std::vector<std::string> lines;
   try {

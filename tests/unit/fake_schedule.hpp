@@ -1,4 +1,4 @@
-// The queues and the timeline of a schedule, without a server.
+// Fake queues and timeline of a schedule, without a server.
 #pragma once
 
 #include <deque>
@@ -29,7 +29,7 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now() + std::chrono::milliseconds(1),
                 [this, reply]() mutable { handler.on_taken(std::move(reply)); });
   }
-  /// Looks of several fakes that are out at the same time.
+  /// Dispatch requests of several fakes that are in flight at the same time.
   struct Out {
     std::size_t now = 0;
     std::size_t* most = nullptr;
@@ -70,7 +70,7 @@ class FakeSchedule : public store::ScheduleQueue {
     due.insert(clock_.now() + in);
     if (told) handler.on_news(store::ScheduleNews::timeline);
   }
-  /// As another program does it, where Redis tells of changed keys.
+  /// Adds a job as another program does, with a keyspace notification.
   void change_timeline(Duration in) {
     due.insert(clock_.now() + in);
     handler.on_news(store::ScheduleNews::changed);
@@ -79,7 +79,7 @@ class FakeSchedule : public store::ScheduleQueue {
   store::ScheduleQueueHandler& handler;
   bool halted = false;
   bool listening = false;
-  int subscribed = 0;  ///< how often
+  int subscribed = 0;  ///< number of subscriptions
   std::string error;
   // queues
   std::deque<Item> jobs;

@@ -1,4 +1,4 @@
-// A host without processes, server or clock: what happens, and when, is up to the test.
+// Fake host without processes, server or clock. The test controls all events and their times.
 #pragma once
 
 #include <algorithm>
@@ -27,34 +27,34 @@ class FakeClock : public Clock {
   Instant now_{std::chrono::hours(1000)};
 };
 
-/// Items in memory, with their locks; shared by all fake sources of a test, like a Redis.
+/// Items in memory with their locks, shared like one Redis by all fake lists of a test.
 struct FakeRedis {
   struct Lock {
     std::string value;
     std::optional<Instant> until;
   };
   std::map<std::string, std::deque<Item>> lists;
-  std::map<std::string, Lock> locks;  // prefix + item
+  std::map<std::string, Lock> locks;  // key: prefix + item
   std::map<std::string, unsigned> failures;
   std::vector<store::Settlement> history;
   bool reachable = true;
-  bool settles = true;     ///< false: nothing that ends is confirmed any more
-  std::string no_claims;   ///< why it refuses all of them
-  std::string no_records;  ///< why it refuses what is written beside locks
+  bool settles = true;     ///< false: settlements stay pending
+  std::string no_claims;   ///< why Redis refuses all claims; empty = it does not
+  std::string no_records;  ///< why Redis refuses the part of settlements other than locks
   std::uint64_t fence = 0;
   unsigned run = 0;
   std::size_t claims = 0;
-  std::size_t claims_out = 0;      ///< not answered yet
-  std::size_t max_claims_out = 0;  ///< at any time
+  std::size_t claims_out = 0;      ///< claims in flight
+  std::size_t max_claims_out = 0;  ///< maximum number of claims in flight
   std::size_t looks = 0;
   std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
-  std::size_t pass_calls = 1;  ///< calls of a full scan
+  std::size_t pass_calls = 1;  ///< number of calls of a full scan
   double look_cost = 1;
   bool hears = false;
-  store::Line line = store::Line::none;  ///< where who finds nothing waits
+  store::Line line = store::Line::none;  ///< position in the wait queue after a claim without items
   std::size_t others_in_line = 0;
-  ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than it wanted
-  bool leases_end = false;                    ///< all of them are about to
+  ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
+  bool leases_end = false;                    ///< true: all leases are about to expire
   Duration claim_takes{0};
 };
 
@@ -100,7 +100,7 @@ class FakeList : public store::CircularList {
         for (std::ptrdiff_t i = 0; i < half && reply.claims.size() < wanted; ++i)
           if (take(items[static_cast<std::size_t>(i)], reply)) turned = i + 1;
         for (auto item = items.end() - half; item != items.end(); ++item)
-          if (reply.claims.size() < wanted) take(*item, reply);  // it stays there
+          if (reply.claims.size() < wanted) take(*item, reply);  // the item keeps its position
         std::rotate(items.begin(), items.begin() + turned, items.end());
       }
       if (reply.claims.size() < wanted) {
@@ -181,7 +181,7 @@ class FakeList : public store::CircularList {
   void may_stop_listening() override { listens = false; }
   [[nodiscard]] std::size_t unsettled() const override { return unsettled_; }
 
-  bool listens = false;  ///< it is asked to
+  bool listens = false;  ///< true while subscribed
   std::vector<RunEvent> events;
   std::vector<store::Scan> scans;
   std::vector<store::Manner> manners;
@@ -228,7 +228,7 @@ class FakeList : public store::CircularList {
   store::CircularListHandler& handler;
 };
 
-/// Runs end when the test says so, or by themselves after `each_takes`.
+/// Executor whose runs end when the test requests it, or after `each_takes`.
 class FakeExecutor : public Executor {
  public:
   FakeExecutor(FakeClock& clock, TimerQueue& timers, RunHandler& told,
@@ -236,7 +236,7 @@ class FakeExecutor : public Executor {
       : handler(told), clock_(clock), timers_(timers), each_takes_(each_takes) {}
 
   ~FakeExecutor() override {
-    // A real one would go on in what has been destroyed.
+    // A real executor would continue in destroyed objects.
     if (in_callback_) std::abort();
   }
 
@@ -282,10 +282,10 @@ class FakeExecutor : public Executor {
 
   RunHandler& handler;
   bool retired = false;
-  bool busy = false;                    ///< no process takes a run
-  bool may_go = false;                  ///< at rest, as long as it had no run
-  std::size_t most = 1000;              ///< runs at once
-  std::optional<std::size_t> short_of;  ///< so many runs are all that the host can start
+  bool busy = false;        ///< true: no process accepts a run
+  bool may_go = false;      ///< true: may be destroyed while idle, unless it has had a run
+  std::size_t most = 1000;  ///< maximum number of concurrent runs
+  std::optional<std::size_t> short_of;  ///< number of runs that the host can start at once
   ProcessEnd lacks = NotStarted{"no room", false, true};
   std::vector<Claim> started;
   std::vector<RunId> stopped;
@@ -324,7 +324,7 @@ class FakeProber : public Prober {
   TimerQueue& timers_;
 };
 
-/// Looks after lists for as long as it is kept.
+/// Maintains a list while the object exists.
 class FakeUpkeep : public ListMaintenance {
  public:
   struct Told {
@@ -346,7 +346,7 @@ class FakeUpkeep : public ListMaintenance {
   Told& told_;
 };
 
-/// Everything a Poller or a Supervisor needs, and time to move.
+/// World of a Poller or a Supervisor, with a clock that the test moves.
 class World : public ServedListObserver, public PollerFactory {
  public:
   FakeClock clock;
@@ -359,9 +359,9 @@ class World : public ServedListObserver, public PollerFactory {
   std::vector<std::string> log;
   FakeUpkeep::Told maintenance;
   std::size_t ended = 0;
-  std::size_t rests = 0;  ///< times that a poller came to rest
+  std::size_t rests = 0;  ///< number of times that a poller became idle
   bool executors_busy = false;
-  bool keep_executors = true;  ///< so that a test can look at them when they are out of use
+  bool keep_executors = true;  ///< true: unused executors stay accessible
 
   void run_for(Duration time) {
     const Instant end = clock.now() + time;

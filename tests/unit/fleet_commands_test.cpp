@@ -22,7 +22,7 @@ std::string why_bad(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("fleet: an order is read as it was written") {
+TEST_CASE("fleet: a control command is parsed as it was written") {
   FleetCommand order;
   order.id = "0123abcd";
   order.kind = FleetCommandKind::cancel;
@@ -48,7 +48,7 @@ TEST_CASE("fleet: an order is read as it was written") {
 
   FleetCommand runs;
   runs.id = "2";
-  runs.list = "";  // a list may have that name
+  runs.list = "";  // a list may have this name
   CHECK(std::get<FleetCommand>(parse_command(to_text(runs))) == runs);
   FleetCommand logs = runs;
   logs.kind = FleetCommandKind::logs;
@@ -58,7 +58,7 @@ TEST_CASE("fleet: an order is read as it was written") {
   CHECK(std::get<FleetCommand>(parse_command(to_text(logs))) == logs);
 }
 
-TEST_CASE("fleet: bad orders, and what is wrong with them") {
+TEST_CASE("fleet: an invalid control command is refused with a reason") {
   CHECK(why_bad("hello") == "it is no JSON object");
   CHECK(why_bad("[]") == "it is no JSON object");
   CHECK(why_bad(std::string(max_command + 1, 'x')).starts_with("it has 65537 bytes"));
@@ -78,7 +78,7 @@ TEST_CASE("fleet: bad orders, and what is wrong with them") {
   CHECK(why_bad(R"({"id":"a","command":"quiet","all":true})").empty());
 }
 
-TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
+TEST_CASE("fleet: a reply is parsed as it was written, and invalid text is no reply") {
   FleetReply answer;
   answer.host = "alpha";
   answer.host_id = "alpha-1";
@@ -115,20 +115,20 @@ TEST_CASE("fleet: answers are read as they were written, and garbage is none") {
   CHECK(read->run == "01");
   for (const char* text : {"", "x", "{}", R"({"host":"a"})", R"({"host":"a","host_id":"b"})"})
     CHECK_FALSE(parse_reply(text).has_value());
-  // A run without an ID is none.
+  // A run without an ID is invalid.
   CHECK(
       parse_reply(R"({"host":"a","host_id":"b","result":"done","runs":[1,"x",{}]})")->runs.empty());
 }
 
 /// JsonFields finds members in a tree. A comparison with all others would take 12 s.
-TEST_CASE("fleet: a reply with as many members as fit is read" * doctest::timeout(5)) {
+TEST_CASE("fleet: a reply with the maximum number of members is parsed" * doctest::timeout(5)) {
   std::string text = R"({"host":"a","host_id":"b","result":"done")";
   for (int i = 0; text.size() < max_answer - 20; ++i) text += ",\"m" + std::to_string(i) + "\":1";
   text += "}";
   CHECK(parse_reply(text).has_value());
 }
 
-TEST_CASE("fleet: an order is done when all have done it") {
+TEST_CASE("fleet: a control command is done when all hosts have executed it") {
   FleetCommandResult outcome;
   FleetReply done;
   done.result = "accepted";

@@ -24,7 +24,7 @@ RunLogged said(std::string_view prefix, std::string_view run, std::string_view l
 
 using Followed = LogFollowers::Followed;
 
-TEST_CASE("logs: who follows a run or a list hears its lines, together") {
+TEST_CASE("logs: a follower of a run or a list receives its lines in batches") {
   LogFollowers followers;
   const Instant now{1h};
   CHECK(followers.none());
@@ -54,7 +54,8 @@ TEST_CASE("logs: who follows a run or a list hears its lines, together") {
   CHECK(ends[0].message.ended.at(0).outcome == "failed");
 }
 
-TEST_CASE("logs: who is not renewed is forgotten, and there are only so many") {
+TEST_CASE(
+    "logs: a follower that does not renew its request is removed, and their number is limited") {
   LogFollowers followers;
   const Instant now{1h};
   followers.follow(wish("one", ""), now);
@@ -69,7 +70,7 @@ TEST_CASE("logs: who is not renewed is forgotten, and there are only so many") {
   CHECK(followers.follow(wish("x", ""), now) == Followed::too_many);
 }
 
-TEST_CASE("logs: beyond a rate, lines are counted and not told") {
+TEST_CASE("logs: lines above the rate limit are counted and dropped") {
   LogFollowers followers;
   const Instant now{1h};
   followers.follow(wish("one", ""), now);
@@ -89,7 +90,7 @@ TEST_CASE("logs: beyond a rate, lines are counted and not told") {
   CHECK(due.at(0).message.left_out == 40 - max_log_bytes / max_told_line);
 }
 
-TEST_CASE("logs: updates are told, and of progress the newest") {
+TEST_CASE("logs: all updates are published, and the latest progress") {
   LogFollowers followers;
   const Instant now{1h};
   followers.follow(wish("one", "01A"), now);
@@ -121,7 +122,7 @@ TEST_CASE("logs: updates are told, and of progress the newest") {
   for (const LogProgress& news : odd->updates) CHECK_FALSE(news.progress.has_value());
 }
 
-TEST_CASE("logs: a message is read as it was written, and garbage is none") {
+TEST_CASE("logs: a message is parsed as it was written, and invalid text is refused") {
   LogMessage message;
   message.host = "alpha";
   message.lines = {{"a\xff", "01", "i\n", "b\xfe\t", true}, {"l", "02", "", "", false}};

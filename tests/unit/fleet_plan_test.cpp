@@ -62,7 +62,9 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("fleet plan: limits, what comes and goes, and a host that has it already") {
+TEST_CASE(
+    "fleet plan: it shows limits, added and removed lists, and a host that already has the "
+    "config") {
   FleetHost host = planned_host("alpha", "old");
   host.heartbeat.slots_limit = 4;
   host.lists = {told_list("films", "/opt/films", {"gpu", "single"}),
@@ -78,7 +80,7 @@ TEST_CASE("fleet plan: limits, what comes and goes, and a host that has it alrea
   CHECK(plan_host(host, config, lacks).same);
 }
 
-TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs") {
+TEST_CASE("fleet plan: the verdict for a list follows from the capabilities in the list reports") {
   FleetHost host = planned_host("alpha", "old");
   host.lists = {told_list("films", "/opt/films", {"single"}),
                 told_list("gpu", "/opt/gpu", {"single"}, "lacks gpu"),
@@ -104,11 +106,11 @@ TEST_CASE("fleet plan: run or refuse, by what the host has told of its programs"
       if (each.prefix == prefix) return std::string(verdict_name(each.kind));
     return std::string();
   };
-  CHECK(verdict("none") == "ineligible");  // as it is
+  CHECK(verdict("none") == "ineligible");  // still ineligible
   CHECK(verdict("asked") == "unknown");
 }
 
-TEST_CASE("fleet plan: a program that another list has there is known by that") {
+TEST_CASE("fleet plan: capabilities of a program are known from the report of another list") {
   FleetHost host = planned_host("alpha", "old");
   host.lists = {told_list("a", "/opt/a", {"single"}), told_list("b", "/opt/b", {"single", "gpu"})};
   ListConfig moved = planned_rule("a", "/opt/b");

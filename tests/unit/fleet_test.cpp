@@ -71,7 +71,7 @@ const std::set<std::string> nothing;
 
 }  // namespace
 
-TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB") {
+TEST_CASE("fleet: a heartbeat is parsed as it was written, and never exceeds 4 KiB") {
   HostHeartbeat heartbeat = some_heartbeat();
   CHECK(parse_heartbeat(to_text(heartbeat)) == heartbeat);
   heartbeat.lease_margin.reset();
@@ -93,7 +93,7 @@ TEST_CASE("fleet: a beat is read as it was written, and never longer than 4 KiB"
   }
 }
 
-TEST_CASE("fleet: what others have written is no beat, or has what can be had of it") {
+TEST_CASE("fleet: invalid text is no heartbeat, and invalid fields of a heartbeat are ignored") {
   for (const std::string& text :
        {""s, "x"s, "null"s, "[]"s, "{}"s, "17"s, R"({"host":"a"})"s, R"({"state":"running"})"s,
         R"({"host":1,"state":"running"})"s, R"({"host":"a","state":"running")"s,
@@ -120,8 +120,7 @@ TEST_CASE("fleet: what others have written is no beat, or has what can be had of
         std::vector<std::string>{"a"});
 }
 
-TEST_CASE(
-    "fleet: a beat with a number out of range has none in its place, and judging it is safe") {
+TEST_CASE("fleet: numbers of a heartbeat that are out of range are ignored") {
   FleetView view;
   view.now = 1'700'000'000'000ms;
   for (const char* number : {"9223372036854775807", "1152921504606846976", "1e300", "-1",
@@ -146,7 +145,7 @@ TEST_CASE(
   CHECK(view.latest_config_hash == "y");
 }
 
-TEST_CASE("fleet: what is told of a list is read again") {
+TEST_CASE("fleet: a list report is parsed as it was written") {
   const ListStatus list = some_list("a\xff");
   const std::string report = view::to_json(list, view::report);
   const auto read = view::read_report("a\xff", report);
@@ -155,7 +154,7 @@ TEST_CASE("fleet: what is told of a list is read again") {
   CHECK(view::to_json(*read, view::report) == report);
 }
 
-TEST_CASE("fleet: only lists that have changed are told") {
+TEST_CASE("fleet: only changed lists are reported") {
   ListReportTracker lists;
   lists.begin();
   lists.note(some_list("a"));
@@ -174,7 +173,7 @@ TEST_CASE("fleet: only lists that have changed are told") {
   lists.end();
   CHECK(told(lists, 100, true) == std::set<std::string>{"b"});
 
-  lists.begin();  // a is gone
+  lists.begin();  // a is removed
   lists.note(refused);
   lists.end();
   CHECK(lists.urgent());
@@ -182,7 +181,7 @@ TEST_CASE("fleet: only lists that have changed are told") {
   CHECK(lists.size() == 1);
   CHECK(told(lists, 100, true) == nothing);
 
-  lists.note(some_list("a"));  // back
+  lists.note(some_list("a"));  // a is available again
   CHECK(told(lists) == std::set<std::string>{"a"});
   lists.forget();
   CHECK_FALSE(lists.urgent());
@@ -190,7 +189,7 @@ TEST_CASE("fleet: only lists that have changed are told") {
   CHECK(told(lists) == std::set<std::string>{"a"});
 }
 
-TEST_CASE("fleet: that runs come and go is told with what else there is to do, not by itself") {
+TEST_CASE("fleet: a changed number of runs is reported with the next report, not by itself") {
   ListReportTracker lists;
   lists.note(some_list());
   told(lists);
@@ -215,7 +214,7 @@ TEST_CASE("fleet: that runs come and go is told with what else there is to do, n
   CHECK(lists.urgent());
 }
 
-TEST_CASE("fleet: many lists are told some at a time, and each once") {
+TEST_CASE("fleet: reports of many lists are sent in batches, each list once") {
   ListReportTracker lists;
   lists.begin();
   for (int i = 0; i < 250; ++i) lists.note(some_list("l" + std::to_string(i)));
@@ -231,7 +230,7 @@ TEST_CASE("fleet: many lists are told some at a time, and each once") {
   CHECK_FALSE(lists.urgent());
 }
 
-TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a time") {
+TEST_CASE("fleet: heartbeats are sent every 10 s, changes within 500 ms, one at a time") {
   const Instant start{1000s};
   HeartbeatTimer times;
   CHECK_FALSE(times.due().has_value());
@@ -244,12 +243,12 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   times.answered(false);
   CHECK(times.due() == start + 10s);
 
-  // News, and more of them at once: one beat.
+  // Several changes at once cause one heartbeat.
   times.asked(start + 3s);
   times.asked(start + 3s + 10ms);
   CHECK(times.due() == start + 3s + 50ms);
   times.started(start + 3s + 50ms);
-  times.asked(start + 3s + 60ms);  // while it is under way
+  times.asked(start + 3s + 60ms);  // while a heartbeat is in flight
   CHECK_FALSE(times.due().has_value());
   times.answered(false);
   CHECK(times.due() == start + 3s + 550ms);
@@ -258,7 +257,7 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   times.asked(start + 3s + 600ms);  // not at once again
   CHECK(times.due() == start + 4s + 50ms);
 
-  // Redis goes away under way, and is back.
+  // The connection to Redis ends while a heartbeat is in flight, and is restored.
   times.started(start + 5s);
   times.disconnected();
   times.asked(start + 6s);
@@ -266,7 +265,7 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   times.connected(start + 100s);
   CHECK(times.due() == start + 100s);
 
-  // Refused: once more soon, and then not before rights may have changed.
+  // After a refusal, one retry follows soon. Later ones wait until permissions may have changed.
   times.started(start + 100s);
   times.answered(true);
   CHECK(times.due() == start + 103s);
@@ -281,7 +280,7 @@ TEST_CASE("fleet: a beat in ten seconds, news within half a second, one at a tim
   CHECK(times.due() == start + 176s);
 }
 
-TEST_CASE("fleet: Redis's time is told by our clock that does not jump") {
+TEST_CASE("fleet: the time of Redis is computed from the monotonic clock of this host") {
   RedisClock time;
   CHECK_FALSE(time.known());
   const Instant start{500s};
@@ -289,12 +288,12 @@ TEST_CASE("fleet: Redis's time is told by our clock that does not jump") {
   CHECK(time.known());
   CHECK(time.at(start + 10ms) == 1'000'000ms);
   CHECK(time.at(start + 10ms + 5s) == 1'005'000ms);
-  CHECK(time.at(start + 10ms - 5s) == 995'000ms);    // of what was before
-  time.note(9'000'000ms, start + 10s, start + 10s);  // another server's clock
+  CHECK(time.at(start + 10ms - 5s) == 995'000ms);    // a time before the sample
+  time.note(9'000'000ms, start + 10s, start + 10s);  // clock of another server
   CHECK(time.at(start + 11s) == 9'001'000ms);
 }
 
-TEST_CASE("fleet: who is silent, and since when") {
+TEST_CASE("fleet: a host is unresponsive 25 s after its last heartbeat") {
   FleetView view;
   view.now = 1'000'000ms;
   view.hosts = {host_at("beta", view.now - 24s), host_at("alpha", view.now - 25s)};
@@ -307,7 +306,7 @@ TEST_CASE("fleet: who is silent, and since when") {
   CHECK(view.hosts[1].state() == "running"s);
 }
 
-TEST_CASE("fleet: who is behind") {
+TEST_CASE("fleet: a host is outdated if another host applied a different config later") {
   const WallTime now = 10'000'000ms;
   const auto behind = [&](std::vector<FleetHost> hosts) {
     FleetView view;
@@ -319,17 +318,17 @@ TEST_CASE("fleet: who is behind") {
       if (host.config_outdated) names.insert(host.heartbeat.host);
     return names;
   };
-  // Another applied a different one later, more than a minute ago.
+  // Another host applied a different config later, and more than one minute ago.
   CHECK(behind({host_at("alpha", now, "old", now - 1h), host_at("beta", now, "new", now - 61s)}) ==
         std::set<std::string>{"alpha"});
   CHECK(behind({host_at("alpha", now, "old", now - 1h), host_at("beta", now, "new", now - 59s)}) ==
         nothing);
   CHECK(behind({host_at("alpha", now, "same", now - 1h), host_at("beta", now, "same", now - 2h)}) ==
         nothing);
-  // Back to the old one: who still has the new one is behind.
+  // The fleet returns to the old config: a host that still has the new one is outdated.
   CHECK(behind({host_at("alpha", now, "old", now - 2min), host_at("beta", now, "new", now - 1h)}) ==
         std::set<std::string>{"beta"});
-  // Not in force yet; in the future, by somebody's garbage; not readable.
+  // Configs that do not count: not applied yet, in the future, or not readable.
   FleetHost starting = host_at("gamma", now, "", 0ms);
   starting.heartbeat.generation = 0;
   FleetHost unread = host_at("delta", now, "z", now - 5min);
@@ -338,7 +337,7 @@ TEST_CASE("fleet: who is behind") {
                 host_at("beta", now, "new", now + 1h)}) == nothing);
 }
 
-TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
+TEST_CASE("fleet: two live hosts of one name are duplicates, and an unreadable host is unknown") {
   FleetView view;
   view.now = 1'000'000ms;
   FleetHost second = host_at("alpha", view.now);
@@ -351,13 +350,13 @@ TEST_CASE("fleet: two hosts of one name, and hosts that can't be read") {
   classify(view);
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);
-  CHECK_FALSE(view.hosts[2].duplicate_name);  // it is only the one before
+  CHECK_FALSE(view.hosts[2].duplicate_name);  // the previous w8yd of the same host
   CHECK(view.hosts[3].state() == "unknown"s);
   CHECK_FALSE(view.hosts[4].duplicate_name);
 }
 
 TEST_CASE(
-    "fleet: who was killed and started again is unresponsive, and no other host of its name") {
+    "fleet: the heartbeat of a killed and restarted host is unresponsive, not a duplicate name") {
   FleetView view;
   view.now = 1'000'000ms;
   FleetHost killed = host_at("alpha", view.now - 9s);
@@ -372,23 +371,23 @@ TEST_CASE(
   CHECK_FALSE(view.hosts[1].duplicate_name);
 
   view.hosts = {killed, again};
-  view.hosts[0].last_heartbeat = view.now - 1s;  // it is still there
+  view.hosts[0].last_heartbeat = view.now - 1s;  // it still sends heartbeats
   classify(view);
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);
 
-  // Three of one name, two of which started at the same time.
+  // Three hosts of one name, two of which started at the same time.
   FleetHost twin = again;
   twin.heartbeat.id = "alpha-22222222";
   again.last_heartbeat = view.now - 5s;
   view.hosts = {killed, again, twin};
   classify(view);
   CHECK(view.hosts[0].unresponsive);
-  CHECK(view.hosts[1].unresponsive);  // it has not beaten since its twin started
+  CHECK(view.hosts[1].unresponsive);  // no heartbeat since its twin started
   CHECK_FALSE(view.hosts[2].unresponsive);
 }
 
-TEST_CASE("fleet: a host gives way to a live host of another format that started earlier") {
+TEST_CASE("fleet: a live host of another format that started earlier is a conflict") {
   const WallTime now = 1'000'000ms;
   HostHeartbeat own;
   own.id = "beta-00000002";
@@ -409,7 +408,7 @@ TEST_CASE("fleet: a host gives way to a live host of another format that started
   CHECK(conflict(0, now - 2min, now) == earlier);
   CHECK(conflict(fleet_format, now - 2min, now).empty());
   CHECK(conflict(0, now - 30s, now).empty());
-  CHECK(conflict(0, now - 2min, now - 30s).empty());  // it is unresponsive
+  CHECK(conflict(0, now - 2min, now - 30s).empty());  // the other host is unresponsive
   // Both started at the same time: the smaller ID counts as earlier.
   CHECK(conflict(2, own.started, now) == "host alpha uses format 2; stop it, or upgrade this host");
   CHECK(conflict(2, own.started, now, "gamma-00000003").empty());
@@ -424,7 +423,7 @@ TEST_CASE("fleet: a host gives way to a live host of another format that started
   CHECK(format_conflict(view, nullptr).empty());
 }
 
-TEST_CASE("fleet: the name in a host id") {
+TEST_CASE("fleet: a host ID contains the host name") {
   CHECK(name_in_host_id("web-1-0123abcd") == "web-1");
   CHECK(name_in_host_id("web-1") == "web-1");
   CHECK(name_in_host_id("-0123abcd") == "-0123abcd");

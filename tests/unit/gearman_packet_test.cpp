@@ -20,7 +20,7 @@ std::string from_server(std::uint32_t type, const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("gearman: packets are written as the protocol has them") {
+TEST_CASE("gearman: packets are written in the format of the protocol") {
   CHECK(request(PacketType::pre_sleep) == "\0REQ\0\0\0\x04\0\0\0\0"s);
   CHECK(request(PacketType::work_status, {"H:a:1", "3", "10"}) ==
         "\0REQ\0\0\0\x0c\0\0\0\x0aH:a:1\0"
@@ -29,7 +29,7 @@ TEST_CASE("gearman: packets are written as the protocol has them") {
   CHECK(request(PacketType::work_complete, {"H", "a\0b"s}) == "\0REQ\0\0\0\x0d\0\0\0\x05H\0a\0b"s);
 }
 
-TEST_CASE("gearman: packets are read however they are cut") {
+TEST_CASE("gearman: packets are parsed from pieces of any size") {
   const std::string all = from_server(31, "H:x:1\0f\0u\0a\0b"s) + from_server(6, "") +
                           from_server(10, "") + from_server(31, "H:x:2\0f\0\0"s);
   for (std::size_t step = 1; step <= all.size(); ++step) {
@@ -50,7 +50,7 @@ TEST_CASE("gearman: packets are read however they are cut") {
   }
 }
 
-TEST_CASE("gearman: what is too long is passed over, but for its beginning") {
+TEST_CASE("gearman: a packet that is too long is skipped, except for its start") {
   PacketReader reader(10);
   reader.add(from_server(31, "H\0f\0u\0"s + std::string(5000, 'x')) + from_server(6, ""));
   const auto packet = reader.next();
@@ -62,7 +62,7 @@ TEST_CASE("gearman: what is too long is passed over, but for its beginning") {
   CHECK_FALSE(reader.cut());
 }
 
-TEST_CASE("gearman: what is no packet ends it") {
+TEST_CASE("gearman: invalid bytes end the parsing") {
   for (const std::string& garbage : {"HTTP/1.1 400"s, "\0REQ\0\0\0\6\0\0\0\0"s, "\0REX"s}) {
     PacketReader reader(10);
     reader.add(garbage);

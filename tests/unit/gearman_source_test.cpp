@@ -1,5 +1,4 @@
-// Lists of Gearman: who is asked for how many jobs and when, and what becomes of them, with servers
-// that are fakes.
+// Source for Gearman lists, with fake servers: claims and settlements.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +43,7 @@ class FakeWorker final : public gearman::Worker {
   void send(std::string packet) override { said += packet; }
   std::uint64_t mark() override { return marks + 1; }
 
-  // What its server does.
+  // Events from the server.
   void up() {
     state_ = State::up;
     ++connection_;
@@ -58,7 +57,7 @@ class FakeWorker final : public gearman::Worker {
     asleep_ = false;
     told_.on_down(*this, why);
   }
-  /// Answers a grab.
+  /// Replies to a GRAB_JOB.
   void job(const std::string& unique, bool cut = false) {
     REQUIRE(asked_ > 0);
     --asked_;
@@ -110,7 +109,7 @@ class FakeServers final : public gearman::Servers {
   }
 
   std::vector<GearmanServer> all = {{"a", 1}, {"b", 2}};
-  std::vector<FakeWorker*> workers;  ///< in the order in which they were made; some may be gone
+  std::vector<FakeWorker*> workers;  ///< in order of creation; some may be destroyed
   std::vector<std::string> notes;
   gearman::ServersUser* user = nullptr;
 };
@@ -137,7 +136,7 @@ class FakeRecords final : public store::GearmanRecords {
   std::vector<EndedRun> entered;
 };
 
-/// A list that asks again when it may, as a poller does.
+/// List that claims again when it may, as a poller does.
 struct Bench final : SourceHandler {
   explicit Bench(std::vector<GearmanServer> servers_ = {{"a", 1}, {"b", 2}}) {
     servers.all = std::move(servers_);
@@ -195,11 +194,12 @@ struct Bench final : SourceHandler {
 
 }  // namespace
 
-TEST_CASE("gearman source: no more grabs are out than could be run, and servers have their turns") {
+TEST_CASE(
+    "gearman source: requests in flight do not exceed the jobs needed, and servers alternate") {
   Bench bench;
   bench.all_up();
   bench.source->claim(3);
-  // One each, until a job came from it.
+  // One request per server until the server has returned a job.
   CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 2);
   CHECK(bench.worker(0).offered == "resize");
   bench.worker(0).job("u1");
@@ -217,7 +217,7 @@ TEST_CASE("gearman source: no more grabs are out than could be run, and servers 
   CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 0);
 }
 
-TEST_CASE("gearman source: who had no job sleeps, and wakes the list") {
+TEST_CASE("gearman source: a worker without a job sleeps, and its wake-up allows another claim") {
   Bench bench;
   bench.all_up();
   bench.source->claim(2);
@@ -233,16 +233,16 @@ TEST_CASE("gearman source: who had no job sleeps, and wakes the list") {
   CHECK(bench.may == 1);
   bench.source->claim(1);
   CHECK(bench.worker(0).asked() == 1);
-  CHECK(bench.worker(1).asked() == 0);  // asleep still
+  CHECK(bench.worker(1).asked() == 0);  // still in pre-sleep
 }
 
-TEST_CASE("gearman source: a job that comes behind a \"no job\" is no end") {
+TEST_CASE("gearman source: a job is accepted after the reply no_job to an earlier request") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(4);
   bench.worker(0).job("u1");
   REQUIRE(bench.worker(0).asked() == 2);
-  bench.worker(0).no_job();  // to the first; the second is out
+  bench.worker(0).no_job();  // reply to the first request; the second is in flight
   bench.worker(0).job("u2");
   REQUIRE(bench.worker(0).asked() == 2);
   bench.worker(0).no_job();
@@ -251,7 +251,7 @@ TEST_CASE("gearman source: a job that comes behind a \"no job\" is no end") {
   CHECK(bench.claims.size() == 2);
 }
 
-TEST_CASE("gearman source: a server that leaves a grab unanswered keeps nobody waiting") {
+TEST_CASE("gearman source: a claim does not wait for a server that does not reply") {
   Bench bench;
   bench.all_up();
   bench.source->claim(2);
@@ -260,11 +260,11 @@ TEST_CASE("gearman source: a server that leaves a grab unanswered keeps nobody w
   bench.turn();
   REQUIRE(bench.replies.size() == 1);
   bench.source->claim(1);
-  CHECK(bench.worker(1).grabs == 1);  // it is not asked again
+  CHECK(bench.worker(1).grabs == 1);  // no second request is sent
   bench.worker(0).wake();
   bench.worker(0).job("u1");
   REQUIRE(bench.replies.size() == 2);
-  // Its answer comes late: kept for the next claim.
+  // A job that arrives late is kept for the next claim.
   bench.worker(1).job("late");
   CHECK(bench.may >= 1);
   bench.source->claim(1);
@@ -273,7 +273,7 @@ TEST_CASE("gearman source: a server that leaves a grab unanswered keeps nobody w
   CHECK(bench.claims[1].item == "late");
 }
 
-TEST_CASE("gearman source: no server is up, or none answers") {
+TEST_CASE("gearman source: claims are unavailable, with a reason, while no server is connected") {
   Bench bench;
   bench.source->claim(1);
   bench.turn();
@@ -290,7 +290,7 @@ TEST_CASE("gearman source: no server is up, or none answers") {
   CHECK(bench.replies[1].detail == "a:1: refused; b:2: broken");
 }
 
-TEST_CASE("gearman source: nor does one that comes up while a claim is out and says nothing") {
+TEST_CASE("gearman source: a claim ends if a server that connects meanwhile does not reply") {
   Bench bench;
   bench.source->claim(1);
   bench.worker(0).up();
@@ -302,7 +302,8 @@ TEST_CASE("gearman source: nor does one that comes up while a claim is out and s
   CHECK(bench.replies[0].end == ClaimEnd::unavailable);
 }
 
-TEST_CASE("gearman source: ends are told and confirmed; what was told at its line is told once") {
+TEST_CASE(
+    "gearman source: settlements are sent and confirmed, and an early completion is sent once") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(3);
@@ -331,7 +332,7 @@ TEST_CASE("gearman source: ends are told and confirmed; what was told at its lin
   CHECK(bench.records->entered.size() == 3);
 }
 
-TEST_CASE("gearman source: the connection is the lease") {
+TEST_CASE("gearman source: a lost connection loses the leases of its unfinished jobs") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(3);
@@ -340,7 +341,7 @@ TEST_CASE("gearman source: the connection is the lease") {
   bench.worker(0).confirm();
   bench.source->settle(bench.ended(bench.claims[1], Succeeded{}));
   bench.worker(0).down();
-  // What it had confirmed is nobody else's.
+  // A job whose completion the server had confirmed is not lost.
   CHECK(bench.lost == std::vector<RunId>{bench.claims[0].run});
   CHECK_FALSE(bench.source->may_start(bench.claims[0]));
   REQUIRE(bench.records->entered.size() == 1);
@@ -356,21 +357,21 @@ TEST_CASE("gearman source: the connection is the lease") {
   CHECK(std::holds_alternative<Succeeded>(bench.records->entered[2].outcome));
 }
 
-TEST_CASE("gearman source: a job is given back by the end of its connection") {
+TEST_CASE("gearman source: a job is handed back by closing its connection") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(2);
   bench.worker(0).job("unwanted");
   bench.worker(0).job("runs");
   bench.source->hand_back(bench.claims[0]);
-  // Another takes its place at once, and it ends when its other job is over.
+  // A new connection replaces the old one at once. The old one closes after its other job.
   REQUIRE(bench.servers.workers.size() == 2);
   bench.worker(1).up();
   bench.source->claim(1);
   CHECK(bench.worker(0).asked() == 0);
   CHECK(bench.worker(1).asked() == 1);
   bench.worker(1).job("next");
-  // What this host has ended for a reason of its own goes back too.
+  // A job that this host stopped for a reason of its own is handed back as well.
   bench.source->settle(bench.ended(bench.claims[2], Cancelled{}));
   CHECK(bench.servers.workers.size() == 3);
   CHECK(bench.worker(1).said.empty());
@@ -384,7 +385,7 @@ TEST_CASE("gearman source: a job is given back by the end of its connection") {
   CHECK(status[0].lists == 1);
 }
 
-TEST_CASE("gearman source: nothing is offered while nothing is wanted") {
+TEST_CASE("gearman source: no function is offered while no job is needed") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(1);
@@ -397,7 +398,7 @@ TEST_CASE("gearman source: nothing is offered while nothing is wanted") {
   bench.worker(0).job("u");
   CHECK(bench.claims.size() == 1);
 
-  // gearmand would take it for giving the job back.
+  // gearmand would treat a withdrawn function as a job that is handed back.
   bench.records->set_pause("new disks");
   CHECK(bench.worker(0).offered == "resize");
   bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
@@ -413,7 +414,7 @@ TEST_CASE("gearman source: nothing is offered while nothing is wanted") {
   CHECK(bench.may == may + 1);
 }
 
-TEST_CASE("gearman source: whether it is paused is known before the first job") {
+TEST_CASE("gearman source: the first request waits until the pause is known") {
   Bench bench({{"a", 1}});
   bench.records->known = false;
   bench.all_up();
@@ -424,7 +425,7 @@ TEST_CASE("gearman source: whether it is paused is known before the first job") 
   CHECK(bench.worker(0).grabs == 1);
 }
 
-TEST_CASE("gearman source: a workload that is too long fails, and takes no place") {
+TEST_CASE("gearman source: a job with a workload that is too long fails and uses no slot") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(1);
@@ -436,7 +437,8 @@ TEST_CASE("gearman source: a workload that is too long fails, and takes no place
   CHECK(bench.claims.size() == 1);
 }
 
-TEST_CASE("gearman source: another function: who has jobs of the old one is left to them") {
+TEST_CASE(
+    "gearman source: a connection with jobs of the old function keeps it, and a new one opens") {
   Bench bench;
   bench.all_up();
   bench.source->claim(2);
@@ -456,7 +458,7 @@ TEST_CASE("gearman source: another function: who has jobs of the old one is left
   CHECK(bench.worker(0).said.find("H:u") != std::string::npos);
 }
 
-TEST_CASE("gearman source: another function is offered before the next grab, not behind it") {
+TEST_CASE("gearman source: a new function is offered before the next request") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(1);
@@ -470,7 +472,7 @@ TEST_CASE("gearman source: another function is offered before the next grab, not
   CHECK(bench.worker(0).offered == "other");
 }
 
-TEST_CASE("gearman source: a claim that is wanted no more asks no further") {
+TEST_CASE("gearman source: a claim that is no longer needed sends no more requests") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(2);
@@ -482,7 +484,7 @@ TEST_CASE("gearman source: a claim that is wanted no more asks no further") {
   CHECK(bench.replies.size() == 1);
 }
 
-TEST_CASE("gearman source: other servers, and the end") {
+TEST_CASE("gearman source: new servers replace the old ones, and retiring ends all claims") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(1);
@@ -495,7 +497,7 @@ TEST_CASE("gearman source: other servers, and the end") {
   bench.source->claim(1);
   CHECK(bench.worker(1).asked() == 1);
   CHECK(bench.worker(0).asked() == 0);
-  // The one that is left still hears of the job that it gave.
+  // The connection that is being replaced still sends the end of its job.
   bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
   CHECK(bench.worker(0).said.find("H:u") != std::string::npos);
   bench.worker(0).confirm();
@@ -507,7 +509,7 @@ TEST_CASE("gearman source: other servers, and the end") {
   CHECK(bench.source->unsettled() == 0);
 }
 
-TEST_CASE("gearman source: what a server says behind its last answer, once it is left, is no job") {
+TEST_CASE("gearman source: packets after the last reply on a closing connection are ignored") {
   Bench bench({{"a", 1}});
   bench.all_up();
   bench.source->claim(1);
@@ -518,7 +520,7 @@ TEST_CASE("gearman source: what a server says behind its last answer, once it is
   bench.servers.all = {{"c", 3}};
   bench.servers.user->on_servers();
   bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
-  // All in one read: the connection is still in its callback.
+  // All packets arrive in one read: the connection is still in its callback.
   bench.worker(0).confirm();
   bench.worker(0).job("v");
   bench.worker(0).no_job();

@@ -1,4 +1,4 @@
-// A poller whose list has nothing for it.
+// Poller with an idle list.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 inline constexpr auto ends = Scan::ends;
 inline constexpr auto whole = Scan::whole;
 
-/// One poller, and a list of so many items: "0", "1", …
+/// One poller, and a list with `items` items: "0", "1", …
 struct IdlePollerBench : World {
   IdlePollerBench(ListConfig rule, std::size_t items) {
     poller =

@@ -1,4 +1,4 @@
-// What a poller does while its list has nothing for it.
+// Poller while its list is idle.
 #include "idle_list.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,8 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a list in which all is locked is looked at, and claimed from when something is free") {
+TEST_CASE(
+    "a list with only locked items is peeked at, and claimed from when an item becomes free") {
   IdlePollerBench bench(rule_for("work"), 20);
   bench.lock(0, 20);
   bench.begin();
@@ -23,7 +24,7 @@ TEST_CASE("a list in which all is locked is looked at, and claimed from when som
   CHECK(bench.log == std::vector<std::string>{"start 7"});
 }
 
-TEST_CASE("what is free in the middle of a long list is found by a second, whole pass") {
+TEST_CASE("a free item in the middle of a long list is found by a second, full scan") {
   IdlePollerBench bench(rule_for("work"), 20);
   bench.redis.ends = 4;
   bench.lock(0, 20);
@@ -35,7 +36,7 @@ TEST_CASE("what is free in the middle of a long list is found by a second, whole
   CHECK(bench.log == std::vector<std::string>{"start 12"});
 }
 
-TEST_CASE("where items rest, the next one is awaited by its hint and found at the end") {
+TEST_CASE("a delayed item is peeked at when its delay ends, and claimed at the end of the list") {
   ListConfig rule = rule_for("work");
   rule.circular().cooldown = 10s;
   IdlePollerBench bench(rule, 20);
@@ -45,7 +46,7 @@ TEST_CASE("where items rest, the next one is awaited by its hint and found at th
   for (const char* run : {"run1", "run2", "run3", "run4"}) bench.end(run);
   CHECK(bench.scans() == Scans{whole, whole, whole, whole, whole});
   CHECK(bench.poller->state() == PollerState::resting);
-  // Behind those that rest for an hour, which a whole pass has left where they were.
+  // Moves the items behind the ones delayed for an hour. A full scan leaves those in place.
   auto& items = bench.redis.lists["work"];
   std::sort(items.begin(), items.end(),
             [](const Item& a, const Item& b) { return std::stoi(a) < std::stoi(b); });
@@ -58,7 +59,7 @@ TEST_CASE("where items rest, the next one is awaited by its hint and found at th
   CHECK(bench.log.back() == "start 0");
 }
 
-TEST_CASE("who hears of what is added looks at an empty list less often") {
+TEST_CASE("an empty list with wake-ups is peeked at less often") {
   IdlePollerBench bench(rule_for("work"), 0);
   bench.redis.hears = true;
   bench.begin();
@@ -71,7 +72,7 @@ TEST_CASE("who hears of what is added looks at an empty list less often") {
   CHECK(bench.log == std::vector<std::string>{"start a"});
 }
 
-TEST_CASE("hints that find work are no idle polls: they cost no budget") {
+TEST_CASE("hinted polls that find items cost no idle budget") {
   ListConfig rule = rule_for("work");
   rule.circular().cooldown = 5ms;
   IdlePollerBench bench(rule, 1);
@@ -83,14 +84,15 @@ TEST_CASE("hints that find work are no idle polls: they cost no budget") {
   CHECK(bench.redis.history.size() == 500);
 }
 
-TEST_CASE("a changed weight while a claim is out sends no second one, though Redis is just back") {
+TEST_CASE(
+    "a changed weight while a claim is in flight sends no second claim, even after a reconnect") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
   bench.redis.claim_takes = 100ms;
   const std::size_t before = bench.redis.claims;
   auto& handler = bench.sources.back()->handler;
-  handler.on_back();  // asks to be let in, from the loop
+  handler.on_back();  // requests admission from the loop
   handler.on_wake();  // claims at once
   CHECK(bench.redis.claims == before + 1);
   ListConfig heavier = rule_for("work");
@@ -101,7 +103,7 @@ TEST_CASE("a changed weight while a claim is out sends no second one, though Red
   CHECK(bench.redis.claims == before + 1);
 }
 
-TEST_CASE("a pass that is owed is made in its turn, however often hints come before it") {
+TEST_CASE("a full scan with a deficit runs eventually, however often hinted polls come before it") {
   ListConfig rule = rule_for("work");
   rule.circular().cooldown = 20ms;
   IdlePollerBench bench(rule, 1000);
@@ -122,7 +124,7 @@ TEST_CASE("a pass that is owed is made in its turn, however often hints come bef
   CHECK(found);
 }
 
-TEST_CASE("in a long list, what own runs set free is looked for at the ends first") {
+TEST_CASE("items of a long list freed by own runs are claimed by scans of the edges") {
   IdlePollerBench bench(rule_for("work", 5), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 100;
@@ -139,7 +141,7 @@ TEST_CASE("in a long list, what own runs set free is looked for at the ends firs
   CHECK(std::count(scans.begin(), scans.end(), whole) <= 2);
 }
 
-TEST_CASE("where it is our own runs that hold the list, what they set free is found at once") {
+TEST_CASE("an item freed by one of many own runs is claimed at once") {
   IdlePollerBench bench(rule_for("work", 1000), 800);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 5;
@@ -149,7 +151,7 @@ TEST_CASE("where it is our own runs that hold the list, what they set free is fo
   CHECK(bench.poller->runs().size() == 800);
 }
 
-TEST_CASE("ends that always have something don't hide the rest, nor cost a pass for each run") {
+TEST_CASE("free items at the edges neither hide the others nor cost a full scan per run") {
   IdlePollerBench bench(rule_for("work"), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 8;
@@ -163,12 +165,12 @@ TEST_CASE("ends that always have something don't hide the rest, nor cost a pass 
   for (int item = 990; item < 1000; ++item)
     CHECK(started.contains("start " + std::to_string(item)));
   const Scans scans = bench.scans();
-  // Half of the idle budget: eight commands each 160 ms.
+  // Half of the idle budget: 8 commands every 160 ms.
   CHECK(std::count(scans.begin(), scans.end(), whole) <= 6);
   CHECK(scans.size() >= 500);
 }
 
-TEST_CASE("a single free item among very many costs one pass, and then looks at the ends") {
+TEST_CASE("a single free item of a very long list costs one full scan, then scans of the edges") {
   IdlePollerBench bench(rule_for("work"), 1000);
   bench.redis.ends = 8;
   bench.redis.pass_calls = 391;
@@ -184,7 +186,7 @@ TEST_CASE("a single free item among very many costs one pass, and then looks at 
   CHECK(bench.log.back() == "start 0");
 }
 
-TEST_CASE("an item whose lock runs out is seen, however often another one's rest ends") {
+TEST_CASE("an item whose lock expires is found, however often the delay of another item ends") {
   ListConfig rule = rule_for("work");
   rule.circular().cooldown = 20ms;
   IdlePollerBench bench(rule, 1000);
@@ -201,11 +203,11 @@ TEST_CASE("an item whose lock runs out is seen, however often another one's rest
   CHECK(found);
 }
 
-// ---- what it holds
+// Executor of an idle list.
 
 namespace {
 
-/// It makes its executor itself.
+/// Poller that creates its executor itself.
 struct LeanPoller : IdlePollerBench {
   using IdlePollerBench::IdlePollerBench;
   std::shared_ptr<Executor> executor_for(Poller& of, const ListConfigPtr& rule) override {
@@ -226,7 +228,8 @@ struct LeanPoller : IdlePollerBench {
 
 }  // namespace
 
-TEST_CASE("an executor is made when its list wakes, and put away at rest unless it had a run") {
+TEST_CASE(
+    "an executor is created when its list wakes, and destroyed when idle unless it had a run") {
   LeanPoller bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
@@ -246,7 +249,7 @@ TEST_CASE("an executor is made when its list wakes, and put away at rest unless 
   CHECK_FALSE(bench.last.expired());
 }
 
-TEST_CASE("a quiet list at rest has no executor made for another rule") {
+TEST_CASE("a quiet idle list creates no executor for a changed list config") {
   LeanPoller bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
@@ -260,9 +263,9 @@ TEST_CASE("a quiet list at rest has no executor made for another rule") {
   CHECK(bench.last.expired());
 }
 
-// ---- what wakes it
+// Wake-ups of an idle list.
 
-TEST_CASE("what is fruitful is followed without a pause") {
+TEST_CASE("wake-ups that find items are followed by claims without a pause") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.runs_take = 1ms;
   bench.lock(0, 3);

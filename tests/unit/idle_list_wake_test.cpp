@@ -1,4 +1,4 @@
-// What wakes a list that rests, what that costs, and whose turn it is.
+// Wake-ups of an idle list: their cost, and the turn of a waiter.
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
@@ -10,10 +10,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Lists of one host that share its idle budget of 100 commands a second; a look at one takes a
-/// 256th of a command.
+/// Lists of one host that share its idle budget of 100 commands per second. One peek costs 1/256 of
+/// a command.
 struct ManyLists : World {
-  /// `locked`: each has an item that rests. Else they are empty.
+  /// `locked`: each list has one delayed item. Otherwise the lists are empty.
   void begin(std::size_t count, bool locked) {
     for (std::size_t i = 0; i < count; ++i) {
       const std::string name = "l" + std::to_string(i);
@@ -38,7 +38,7 @@ struct ManyLists : World {
 
 }  // namespace
 
-TEST_CASE("a wake-up while a look is out comes first; the look's answer changes nothing") {
+TEST_CASE("a wake-up during a peek causes a claim, and the reply to the peek has no effect") {
   IdlePollerBench bench(rule_for("work"), 1);
   bench.lock(0, 1);
   bench.begin();
@@ -51,7 +51,7 @@ TEST_CASE("a wake-up while a look is out comes first; the look's answer changes 
   CHECK(bench.log == std::vector<std::string>{"start 0"});
 }
 
-TEST_CASE("what is heard while a claim is out is followed before the list comes to rest") {
+TEST_CASE("a wake-up while a claim is in flight causes another claim before the list is idle") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.redis.claim_takes = 10ms;
   bench.lock(0, 3);
@@ -60,12 +60,12 @@ TEST_CASE("what is heard while a claim is out is followed before the list comes 
   bench.unlock(1);
   bench.run_for(15ms);
   CHECK(bench.redis.claims == 2);
-  CHECK(bench.rests == 0);  // the one-item wrapper ends where a list rests
+  CHECK(bench.rests == 0);  // w8y for one item ends when its list is idle
   bench.run_for(10ms);
   CHECK(bench.log == std::vector<std::string>{"start 1"});
 }
 
-TEST_CASE("what a run sets free while a claim is out is claimed next") {
+TEST_CASE("an item freed by an own run while a claim is in flight is claimed next") {
   IdlePollerBench bench(rule_for("work", 2), 3);
   bench.lock(0, 3);
   bench.begin();
@@ -74,37 +74,37 @@ TEST_CASE("what a run sets free while a claim is out is claimed next") {
   bench.run_for(15ms);
   REQUIRE(bench.log == std::vector<std::string>{"start 1"});
   bench.redis.claim_takes = 10ms;
-  bench.run_for(1s);  // nothing was heard for a while
+  bench.run_for(1s);  // without a wake-up
   while (bench.redis.claims_out == 0) {
     bench.sources.back()->handler.on_wake();
     bench.run_for(1ms);
   }
-  // It has seen the item locked; the answer is still to come.
+  // The claim has found the item locked. Its reply is still in flight.
   bench.end(bench.executors.back()->started.back().run);
   bench.run_for(40ms);
   CHECK(bench.log == std::vector<std::string>{"start 1", "succeeded 1", "start 1"});
 }
 
-TEST_CASE("a wake-up while a whole pass goes on is not forgotten") {
+TEST_CASE("a wake-up during a full scan causes another scan") {
   IdlePollerBench bench(rule_for("work"), 20);
   bench.redis.ends = 4;
   bench.redis.claim_takes = 100ms;
   bench.lock(0, 20);
   bench.begin();
-  bench.unlock(12);  // where the pass has been already
+  bench.unlock(12);  // at a position that the scan has passed
   bench.sources.back()->handler.on_wake();
   bench.run_for(2s);
   CHECK(bench.scans() == Scans{whole, ends, whole});
   CHECK(bench.log == std::vector<std::string>{"start 12"});
 }
 
-TEST_CASE("a flood of messages makes it claim no more often than a poll would, and not for long") {
+TEST_CASE("a flood of wake-ups causes few claims, and a later wake-up is still effective") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
   const std::size_t before = bench.redis.claims;
   bench.sources.back()->handler.on_wake();
-  CHECK(bench.redis.claims == before + 1);  // the first is worth a claim at once
+  CHECK(bench.redis.claims == before + 1);  // the first wake-up causes a claim at once
   for (int i = 0; i < 30'000; ++i) {
     bench.sources.back()->handler.on_wake();
     bench.run_for(100us);
@@ -117,8 +117,7 @@ TEST_CASE("a flood of messages makes it claim no more often than a poll would, a
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE(
-    "a message that comes while a claim is out is not lost, nor is a flood of them followed") {
+TEST_CASE("wake-ups while a claim is in flight cause another claim, and a flood of them few") {
   IdlePollerBench bench(rule_for("work"), 3);
   bench.lock(0, 3);
   bench.begin();
@@ -133,7 +132,7 @@ TEST_CASE(
   CHECK(bench.redis.claims - before < 15);
 }
 
-TEST_CASE("what wakes many lists is paid by the idle budget") {
+TEST_CASE("wake-ups of many lists are limited by the idle budget") {
   ManyLists world;
   world.begin(500, true);
   const std::size_t before = world.redis.claims;
@@ -144,7 +143,7 @@ TEST_CASE("what wakes many lists is paid by the idle budget") {
   CHECK(world.redis.claims - before <= 210);
 }
 
-TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
+TEST_CASE("after a reconnect all lists claim, with a limited number of claims in flight") {
   constexpr std::size_t lists = 2000;
   ManyLists world;
   world.begin(lists, false);
@@ -165,7 +164,7 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
   }
   CHECK(asked >= lists);
   CHECK(world.clock.now() - since < 300ms);
-  SUBCASE("who goes meanwhile keeps nobody waiting") {
+  SUBCASE("lists that are removed meanwhile do not delay others") {
     for (auto* source : world.sources) source->handler.on_back();
     pollers.erase(pollers.begin(), pollers.begin() + 500);
     world.run_for(1s);
@@ -173,7 +172,7 @@ TEST_CASE("after a reconnect all lists claim, a bounded number at a time") {
   }
 }
 
-TEST_CASE("after a reconnect what was empty is looked at, and claimed from if it is no longer") {
+TEST_CASE("after a reconnect an empty list is peeked at, and claimed from if it has items") {
   IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   const std::size_t claims = bench.redis.claims;
@@ -189,11 +188,11 @@ TEST_CASE("after a reconnect what was empty is looked at, and claimed from if it
   CHECK(bench.log == std::vector<std::string>{"start 0"});
 }
 
-// ---- where others wait too
+// Lists with other waiters.
 
 namespace {
 
-/// Takes a place among those that are back.
+/// Occupies one of the admissions after a reconnect.
 struct Guest : IdlePolls::Sleeper {
   using Sleeper::Sleeper;
   void poll_due(bool, double) override {}
@@ -202,7 +201,7 @@ struct Guest : IdlePolls::Sleeper {
 
 }  // namespace
 
-TEST_CASE("what is heard before the first claim is sent asks for no second one") {
+TEST_CASE("a wake-up before the first claim is sent causes no second claim") {
   IdlePollerBench bench(rule_for("work"), 0);
   std::vector<std::unique_ptr<Guest>> guests;
   for (std::size_t i = 0; i < IdlePolls::least_back; ++i) {
@@ -219,7 +218,7 @@ TEST_CASE("what is heard before the first claim is sent asks for no second one")
   CHECK(bench.redis.claims == 1);
 }
 
-TEST_CASE("who is stopped while it looks after a reconnect leaves its place to others") {
+TEST_CASE("a poller stopped during its peek after a reconnect releases its admission") {
   IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   bench.sources.back()->handler.on_back();
@@ -234,7 +233,7 @@ TEST_CASE("who is stopped while it looks after a reconnect leaves its place to o
   }
 }
 
-TEST_CASE("in a crowded line what a run of its own sets free is another's, until it is told") {
+TEST_CASE("an own run's item is not claimed before the turn if the wait queue is crowded") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.begin();
@@ -249,19 +248,19 @@ TEST_CASE("in a crowded line what a run of its own sets free is another's, until
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("an end that leaves its item to rest sets a place in the fleet free all the same") {
+TEST_CASE("the end of a run frees a slot of the fleet, even if its item is delayed") {
   ListConfig rule = rule_for("work", 2);
   rule.circular().cooldown = 10s;
   IdlePollerBench bench(rule, 2);
   bench.lock(1, 2);
-  SUBCASE("where the fleet was full, it claims at once") {
+  SUBCASE("a poller blocked by a full fleet claims at once") {
     bench.redis.too_few = ClaimEnd::fleet_full;
     bench.begin();
     bench.unlock(1);
     bench.end("run1");
     CHECK(bench.log.back() == "start 1");
   }
-  SUBCASE("elsewhere it waits for the end of the rest") {
+  SUBCASE("another poller waits for the end of the delay") {
     bench.begin();
     const std::size_t claims = bench.redis.claims;
     bench.end("run1");
@@ -269,13 +268,13 @@ TEST_CASE("an end that leaves its item to rest sets a place in the fleet free al
   }
 }
 
-TEST_CASE("the more wait in the line, the less often each looks at what nobody tells of") {
+TEST_CASE("a longer wait queue makes each waiter peek less often") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
   const auto looks_with = [&](std::size_t others) {
     bench.redis.others_in_line = others;
-    bench.sources.back()->handler.on_turn();  // that is how it learns how many others there are
+    bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
     bench.run_for(5s);
     const std::size_t before = bench.redis.looks;
     bench.run_for(20s);
@@ -288,14 +287,14 @@ TEST_CASE("the more wait in the line, the less often each looks at what nobody t
   CHECK(with_one >= 60);
   CHECK(with_seven <= with_one / 3);
   CHECK(with_many <= with_one / 6);
-  CHECK(with_many >= 8);  // about two seconds at most, as for any list
-  SUBCASE("it takes what is free, whoever's turn it is: they would have come") {
+  CHECK(with_many >= 8);  // at most about 2 s apart, as for any list
+  SUBCASE("an overdue free item is claimed regardless of the wait queue") {
     bench.unlock(0);
     bench.run_for(3s);
     CHECK(bench.sources.back()->manners.back() == Manner::overdue);
     CHECK(bench.poller->runs().size() == 1);
   }
-  SUBCASE("but not what it is told of") {
+  SUBCASE("after a notification the item is claimed in turn") {
     bench.unlock(0);
     bench.sources.back()->handler.on_turn();
     bench.settle_down();
@@ -304,7 +303,7 @@ TEST_CASE("the more wait in the line, the less often each looks at what nobody t
   }
 }
 
-TEST_CASE("who waits in the line claims now and then, the less often the more they are") {
+TEST_CASE("a waiter claims at long intervals, which grow with the number of waiters") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
@@ -326,7 +325,7 @@ TEST_CASE("who waits in the line claims now and then, the less often the more th
   };
   bench.begin();
   const auto with_two = claims_with(2), with_many = claims_with(999);
-  CHECK(with_two.first >= 3);  // after 4, 8 and 16 s
+  CHECK(with_two.first >= 3);  // after 4 s, 8 s and 16 s
   CHECK(with_two.second >= 2);
   CHECK(with_two.second <= 4);
   CHECK(with_many.first <= 1);
@@ -334,7 +333,7 @@ TEST_CASE("who waits in the line claims now and then, the less often the more th
   CHECK(with_many.second <= 4);
 }
 
-TEST_CASE("thousands of lists that wait in their lines claim by what is spare, and are looked at") {
+TEST_CASE("thousands of waiting lists claim with the unused idle budget, and all are peeked at") {
   constexpr std::size_t lists = 5000;
   ManyLists world;
   world.redis.line = Line::crowded;
@@ -349,7 +348,7 @@ TEST_CASE("thousands of lists that wait in their lines claim by what is spare, a
   CHECK(looked >= lists * 10);
 }
 
-TEST_CASE("whose turn comes while the host has no place passes it on") {
+TEST_CASE("a host without a free slot passes its turn to the next waiter") {
   IdlePollerBench bench(rule_for("work"), 2);
   bench.begin();
   bench.run_for(1s);

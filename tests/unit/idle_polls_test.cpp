@@ -1,4 +1,4 @@
-// The budget of polls that lists at rest share.
+// Budget of polls that idle lists share.
 #include "core/idle_polls.hpp"
 
 #include <doctest/doctest.h>
@@ -63,7 +63,7 @@ Polls polls_of(const Sleepers& sleepers) {
 
 }  // namespace
 
-TEST_CASE("ten thousand idle lists share the budget, each in its turn") {
+TEST_CASE("10,000 idle lists share the budget, and each is polled") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   const Sleepers sleepers = make_sleepers(idle, 10'000, 1, 1);
@@ -74,7 +74,7 @@ TEST_CASE("ten thousand idle lists share the budget, each in its turn") {
   CHECK(polls.least >= 5);
 }
 
-TEST_CASE("where many share a command, ten thousand lists have turns each second or two") {
+TEST_CASE("if many lists share a command, each of 10,000 lists is polled every 1 to 2 s") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   const Sleepers sleepers = make_sleepers(idle, 10'000, 1.0 / 256, 1.0 / 256);
@@ -84,7 +84,7 @@ TEST_CASE("where many share a command, ten thousand lists have turns each second
   CHECK(polls.least >= 70);
 }
 
-TEST_CASE("the more hosts look at the same lists, the less often each of them does") {
+TEST_CASE("a host polls shared lists less often if more hosts share them") {
   const auto polls_with = [](std::size_t hosts) {
     World world;
     IdlePolls idle(world.timers, world.clock, 100, 1);
@@ -95,18 +95,18 @@ TEST_CASE("the more hosts look at the same lists, the less often each of them do
   };
   const std::size_t alone = polls_with(1);
   CHECK(alone >= 100 * 100 * 3);
-  CHECK(polls_with(100) >= alone * 9 / 10);  // there is enough for them
+  CHECK(polls_with(100) >= alone * 9 / 10);  // the budget is sufficient for them
   CHECK(polls_with(1000) <= 100 * 60);
   CHECK(polls_with(1000) >= 100 * 60 / 2);
   CHECK(polls_with(0) >= alone * 9 / 10);
 }
 
-TEST_CASE("sharers whose commands cost more than expected are held to the budget, and recover") {
+TEST_CASE("batches that cost more than expected stay within the budget, and later recover") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   const Sleepers sleepers = make_sleepers(idle, 1000, 0.001, 1);
   world.run_for(100s);
-  // A batch that is under way when the budget is used up is finished.
+  // A batch that has started is finished, even if the budget is used up.
   CHECK(polls_of(sleepers).total <= 100 * 101 + 1000);
   for (const auto& sleeper : sleepers) {
     sleeper->cost = 0.001;
@@ -116,7 +116,7 @@ TEST_CASE("sharers whose commands cost more than expected are held to the budget
   CHECK(polls_of(sleepers).least >= 30);
 }
 
-TEST_CASE("a hint wakes sooner, but not beyond the budget") {
+TEST_CASE("a hinted poll comes earlier, but stays within the budget") {
   World world;
   IdlePolls idle(world.timers, world.clock, 10, 1);
   Sleeper sleeper(idle);
@@ -131,7 +131,7 @@ TEST_CASE("a hint wakes sooner, but not beyond the budget") {
   CHECK(sleeper.polls <= 13);
 }
 
-TEST_CASE("who is patient has its turn less often") {
+TEST_CASE("a list with a higher interval factor is polled less often") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper sleeper(idle);
@@ -142,7 +142,7 @@ TEST_CASE("who is patient has its turn less often") {
   CHECK(sleeper.polls >= 1);
 }
 
-TEST_CASE("a long pass is paid by its own list, from half of the budget; others have the rest") {
+TEST_CASE("a full scan is charged to its own list, from half of the budget") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleepers sleepers = make_sleepers(idle, 20, 1, 1);
@@ -151,7 +151,7 @@ TEST_CASE("a long pass is paid by its own list, from half of the budget; others 
   for (std::size_t i = 0; i < 20; ++i) {
     CAPTURE(i);
     if (i < 2) {
-      // 400 commands at 25 a second, and what is not planned for goes to those two at last.
+      // 400 commands at 25 per second. Budget that is not planned goes to these two lists as well.
       CHECK(sleepers[i]->polls >= 8);
       CHECK(sleepers[i]->polls <= 15);
     } else {
@@ -160,10 +160,10 @@ TEST_CASE("a long pass is paid by its own list, from half of the budget; others 
   }
   const Polls all = polls_of(sleepers);
   const std::size_t passes = sleepers[0]->polls + sleepers[1]->polls;
-  CHECK(all.total + 400 * (passes - 2) <= 160 * 100);  // the last two are not paid yet
+  CHECK(all.total + 400 * (passes - 2) <= 160 * 100);  // two scans are still a deficit
 }
 
-TEST_CASE("a small debt is not paid behind large ones") {
+TEST_CASE("a small deficit is worked off at the same time as large ones") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleepers deep = make_sleepers(idle, 3, 1, 1);
@@ -174,13 +174,14 @@ TEST_CASE("a small debt is not paid behind large ones") {
   shallow.owe(20);
   shallow.sleep({});
   world.run_for(700ms);
-  CHECK(shallow.polls == 0);  // 20 commands of 100 a second, and four owe
+  CHECK(shallow.polls == 0);  // 20 commands at a quarter of 100 per second
   world.run_for(700ms);
   CHECK(shallow.polls >= 1);
   for (const auto& sleeper : deep) CHECK(sleeper->polls == 0);
 }
 
-TEST_CASE("a hint comes before a debt is paid, and a turn comes when it is, whatever the hint") {
+TEST_CASE(
+    "a hinted poll may come before a deficit is worked off, and a periodic poll comes after it") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper soon(idle);
@@ -204,7 +205,7 @@ TEST_CASE("a hint comes before a debt is paid, and a turn comes when it is, what
   CHECK(late.hints == 0);
 }
 
-TEST_CASE("who owes more all the time is forgiven all the same") {
+TEST_CASE("a deficit that grows all the time is cancelled after 30 s") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper deep(idle);
@@ -218,7 +219,7 @@ TEST_CASE("who owes more all the time is forgiven all the same") {
   CHECK(!deep.owes());
 }
 
-TEST_CASE("who owes and is destroyed, or woken, leaves no turn behind") {
+TEST_CASE("destroying or waking a client with a deficit cancels its next poll") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper woken(idle);
@@ -236,7 +237,7 @@ TEST_CASE("who owes and is destroyed, or woken, leaves no turn behind") {
   CHECK(woken.polls >= 1);
 }
 
-TEST_CASE("hosts that start together don't poll in step") {
+TEST_CASE("hosts that start together poll at different times") {
   World world;
   std::vector<std::unique_ptr<IdlePolls>> hosts;
   std::vector<std::vector<Instant>> turns(10);
@@ -264,7 +265,7 @@ TEST_CASE("hosts that start together don't poll in step") {
   CHECK(std::unique(all.begin(), all.end()) - all.begin() >= 8);
 }
 
-TEST_CASE("a hint of one that shares its turns costs a command of its own") {
+TEST_CASE("a hinted poll of a list that shares its commands costs a full command") {
   World world;
   IdlePolls idle(world.timers, world.clock, 10, 1);
   Sleeper sleeper(idle, 1.0 / 256);
@@ -276,7 +277,7 @@ TEST_CASE("a hint of one that shares its turns costs a command of its own") {
   CHECK(sleeper.polls <= 21);
 }
 
-TEST_CASE("who is due at once goes in the order in which it was made, whoever leaves meanwhile") {
+TEST_CASE("lists that are due at once are polled in order of creation, even if some leave") {
   struct Ordered : IdlePolls::Sleeper {
     Ordered(IdlePolls& idle, std::vector<int>& told, int as)
         : IdlePolls::Sleeper(idle), order(told), number(as) {}
@@ -303,7 +304,7 @@ TEST_CASE("who is due at once goes in the order in which it was made, whoever le
   CHECK(order == std::vector<int>{0, 1, 3, 5, 7});
 }
 
-TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not held up") {
+TEST_CASE("a list with a huge deficit is polled within 31 s, or within 1 s if it shares commands") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper deep(idle);
@@ -319,7 +320,7 @@ TEST_CASE("no list goes unseen for long, whatever is owed; and who shares is not
   CHECK(deep.polls >= 1);
 }
 
-TEST_CASE("however many commands something has cost, lists are looked at again soon") {
+TEST_CASE("lists are polled within 32 s of any number of unplanned commands") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper sleeper(idle);
@@ -331,16 +332,16 @@ TEST_CASE("however many commands something has cost, lists are looked at again s
   CHECK(sleeper.polls >= 1);
 }
 
-TEST_CASE("turns that were planned when there was more to do are brought forward") {
+TEST_CASE("polls that were planned under a higher load are brought forward") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
-  const Sleepers sleepers = make_sleepers(idle, 320, 1, 1);  // four seconds, for the last
+  const Sleepers sleepers = make_sleepers(idle, 320, 1, 1);  // the last one is due after 4 s
   for (std::size_t i = 0; i < 310; ++i) sleepers[i]->wake();
   world.run_for(IdlePolls::review + IdlePolls::shortest_pause * 2);
   for (std::size_t i = 310; i < 320; ++i) CHECK(sleepers[i]->polls >= 1);
 }
 
-TEST_CASE("and sooner, if somebody is due meanwhile") {
+TEST_CASE("planned polls are brought forward sooner if another list is due meanwhile") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   const Sleepers sleepers = make_sleepers(idle, 320, 1, 1);
@@ -349,12 +350,12 @@ TEST_CASE("and sooner, if somebody is due meanwhile") {
   for (std::size_t i = 310; i < 320; ++i) CHECK(sleepers[i]->polls >= 1);
 }
 
-TEST_CASE("who is patient is not brought forward to others' turns") {
+TEST_CASE("a list with a higher interval factor is not brought forward to the polls of others") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleepers sleepers = make_sleepers(idle, 320, 1, 1);
   Sleeper patient(idle);
-  patient.sleep({});  // its first turn may come at any time
+  patient.sleep({});  // the first poll may come at any time
   for (const auto& sleeper : sleepers) sleeper->wake();
   sleepers.resize(1);
   sleepers.front()->sleep({});
@@ -366,7 +367,7 @@ TEST_CASE("who is patient is not brought forward to others' turns") {
   CHECK(patient.polls >= 1);
 }
 
-TEST_CASE("a hint may be later than any turn of who owes something") {
+TEST_CASE("a hinted poll may come later than the periodic poll of a list with a deficit") {
   World world;
   IdlePolls idle(world.timers, world.clock, 100, 1);
   Sleeper sleeper(idle);
@@ -378,11 +379,11 @@ TEST_CASE("a hint may be later than any turn of who owes something") {
   CHECK(sleeper.hints == 1);
 }
 
-/// Comes back, and is answered when what the server has to do before is done.
+/// List that requests admission. Its reply arrives when the server has served all earlier requests.
 struct Returning : IdlePolls::Sleeper {
   struct Server {
     World& world;
-    Duration each;  ///< that an answer takes
+    Duration each;  ///< service time of one reply
     Instant busy_until{};
     Duration longest{0};
     std::size_t answers = 0;
@@ -402,7 +403,7 @@ struct Returning : IdlePolls::Sleeper {
   Timer answer{server.world.timers};
 };
 
-TEST_CASE("when hundreds of hosts come back at once, none waits for an answer for long") {
+TEST_CASE("when 100 hosts reconnect at once, each waits at most 1.5 s for a reply") {
   World world;
   Returning::Server server{world, 1ms};
   std::vector<std::unique_ptr<IdlePolls>> hosts;
@@ -414,11 +415,11 @@ TEST_CASE("when hundreds of hosts come back at once, none waits for an answer fo
   for (auto& list : lists) list->come_back();
   world.run_for(11s);
   CHECK(server.answers == lists.size());
-  // 8 of each host are 800 ms of its work. All at once would be ten seconds.
+  // 8 requests of each host take 800 ms of the server. All requests at once would take 10 s.
   CHECK(server.longest <= 1500ms);
 }
 
-TEST_CASE("a host that is alone comes back as fast as it is answered") {
+TEST_CASE("the lists of a single host are admitted as fast as replies arrive") {
   World world;
   Returning::Server server{world, 20us};
   IdlePolls idle(world.timers, world.clock, 100, 1);

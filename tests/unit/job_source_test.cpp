@@ -1,4 +1,4 @@
-// Jobs of a feed: when they are claimed, with a queue that is a fake, and what their ends mean.
+// Source of feed jobs, with a fake queue: claims and dispositions.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -91,7 +91,7 @@ struct Bench : World {
 
 }  // namespace
 
-TEST_CASE("a job of a feed that is put is claimed at once, and its end says what becomes of it") {
+TEST_CASE("a new job of a feed is claimed at once and settled by its disposition") {
   Bench bench;
   CHECK(bench.queue->takes == 1);
   CHECK(bench.queue->listening);
@@ -103,7 +103,8 @@ TEST_CASE("a job of a feed that is put is claimed at once, and its end says what
   CHECK(std::get<Finish>(bench.queue->ends[0].what).result == "{}");
 }
 
-TEST_CASE("a feed is asked now and then for jobs that nobody told of; rarely if it hears of all") {
+TEST_CASE(
+    "a feed is polled for jobs without notification, and rarely with complete notifications") {
   Bench bench;
   bench.put("a", false);
   bench.run_for(350ms);
@@ -117,7 +118,7 @@ TEST_CASE("a feed is asked now and then for jobs that nobody told of; rarely if 
   CHECK(hearing.queue->takes <= 60 / 2 + 2);
 }
 
-TEST_CASE("a feed of another kind is refused with a reason, and asked again") {
+TEST_CASE("a feed of another kind is refused with a reason, and claimed from again") {
   Bench bench;
   bench.queue->end = ClaimEnd::refused;
   bench.queue->detail = "it is a queue";
@@ -130,7 +131,7 @@ TEST_CASE("a feed of another kind is refused with a reason, and asked again") {
   CHECK(bench.log == std::vector<std::string>{"start a"});
 }
 
-TEST_CASE("a feed whose list goes cancels what is held back") {
+TEST_CASE("a feed whose list is removed retires its queue") {
   Bench bench;
   bench.poller->drain();
   bench.run_for(5ms);
@@ -139,7 +140,7 @@ TEST_CASE("a feed whose list goes cancels what is held back") {
   CHECK(bench.poller->state() == PollerState::drained);
 }
 
-// ---- what becomes of a job
+// Disposition of a feed job.
 
 namespace {
 
@@ -171,14 +172,14 @@ struct Ended {
 
 }  // namespace
 
-TEST_CASE("a job of a feed that succeeded is finished with what its executor said last") {
+TEST_CASE("a feed job that succeeded is finished with the last result of its executor") {
   Ended run;
   CHECK(std::get<Finish>(run.disposed()).result == "{}");
   run.end.complete = Complete{R"({"size":3})", {}, {}, {}, {}, {}};
   CHECK(std::get<Finish>(run.disposed()).result == R"({"size":3})");
 }
 
-TEST_CASE("a job of a feed that failed is cancelled after its backoff, and stalled in the end") {
+TEST_CASE("a feed job that failed is cancelled after its backoff, and stalled after max_failures") {
   Ended run(Exited{3});
   CHECK(std::get<Cancel>(run.disposed()).after == 1s);
   run.attempt = 3;
@@ -192,10 +193,10 @@ TEST_CASE("a job of a feed that failed is cancelled after its backoff, and stall
   run.attempt = 1;
   run.rule.backoff.reset();
   CHECK(std::get<Cancel>(run.disposed()).after == 0s);
-  // What can't even be started is not tried in a tight loop.
+  // A job whose run cannot start is not retried in a tight loop.
   run.end.process = NotStarted{"its id holds a NUL byte", true};
   CHECK(std::get<Cancel>(run.disposed()).after == 1s);
-  // An executor that says so itself.
+  // The executor reports the failure itself.
   Ended said;
   said.end.complete = Complete{R"({"error":"no"})", "no", {}, {}, {}, {}};
   CHECK(said.is<Cancel>());
@@ -206,7 +207,7 @@ TEST_CASE("a job of a feed that failed is cancelled after its backoff, and stall
   }
 }
 
-TEST_CASE("a job of a feed whose run was ended, or never began, has not failed") {
+TEST_CASE("a feed job whose run was stopped or never started has not failed") {
   Ended drained(Signalled{15});
   drained.stopped = StopReason::shutdown;
   CHECK(drained.is<PutBack>());
@@ -221,7 +222,7 @@ TEST_CASE("a job of a feed whose run was ended, or never began, has not failed")
   CHECK(Ended(NotStarted{"no program", false, false, true}).is<PutBack>());
 }
 
-// ---- what is looked after besides
+// Maintenance of a feed.
 
 namespace {
 
@@ -272,7 +273,7 @@ struct CareBench : World, ListMaintenanceHandler {
 
 }  // namespace
 
-TEST_CASE("claims of a feed whose host is gone are looked for when their leases are over") {
+TEST_CASE("claims of unresponsive hosts in a feed are recovered when their leases expire") {
   CareBench bench;
   CHECK(bench.care->recovers == 1);
   bench.run_for(60s);
@@ -290,7 +291,7 @@ TEST_CASE("claims of a feed whose host is gone are looked for when their leases 
   CHECK(bench.care->recovers == 1);
 }
 
-TEST_CASE("a feed is maintained once in its interval, and when another host has done it, later") {
+TEST_CASE("a feed is maintained once per interval, and later if another host has done it") {
   CareBench bench;
   bench.run_for(3min);
   CHECK(bench.care->maintained_at.size() == 3);

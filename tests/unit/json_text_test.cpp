@@ -13,7 +13,7 @@ using w8y::json_text::error;
 namespace json_text_test {
 namespace {
 
-/// What a line is made of, and what breaks one.
+/// Parts of valid and of broken lines.
 const std::vector<std::string> json_pieces = {"{",
                                               "}",
                                               "\"",
@@ -64,7 +64,7 @@ void like_the_library(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("json text: what is taken is what the library takes") {
+TEST_CASE("json text: validation agrees with the JSON library") {
   for (const char* text : {"{}",
                            " { } ",
                            "{\"a\":1}",
@@ -100,7 +100,7 @@ TEST_CASE("json text: what is taken is what the library takes") {
   like_the_library("{\"a\":" + std::string(400, '9') + "}");
 }
 
-TEST_CASE("json text: a shape has at least the values and members of what is built") {
+TEST_CASE("json text: a shape has at least the values and members of the parsed text") {
   using w8y::json_text::shape;
   const char* const nested = R"({"a": [1, 2, {"b": []}], "c,[{": "\",\\"})";
   CHECK(shape("7").values == 1);
@@ -120,7 +120,7 @@ TEST_CASE("json text: one line has no space between values, and is ASCII") {
   CHECK(one_line("\xef\xbb\xbf{}") == "{}");
 }
 
-TEST_CASE("json text: lines that are put together at random") {
+TEST_CASE("json text: validation agrees with the JSON library for random lines") {
   std::mt19937 random(16);
   const auto below = [&random](std::size_t most) { return random() % most; };
   for (int i = 0; i < 20'000; ++i) {

@@ -27,7 +27,7 @@ ListConfigPtr as_user(const std::string& prefix, unsigned concurrency, const std
 
 }  // namespace
 
-TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
+TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
   HostLimits limits;
   limits.descriptors = 1024;
   const std::vector<ListConfigPtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
@@ -47,7 +47,7 @@ TEST_CASE("descriptors: so many for each run, and some for w8yd itself") {
               "itself), but it may have 142 (ulimit -Hn, LimitNOFILE=)"});
 }
 
-TEST_CASE("a list that is off takes nothing") {
+TEST_CASE("a disabled list needs nothing from the limits") {
   ListConfig off = rule_for("off", 1000);
   off.enabled = false;
   HostLimits limits;
@@ -55,7 +55,7 @@ TEST_CASE("a list that is off takes nothing") {
   CHECK(shortfalls({share(off)}, supervisor(), limits).empty());
 }
 
-TEST_CASE("processes are counted by user; root itself has no limit") {
+TEST_CASE("processes are counted per user, and root has no limit") {
   HostLimits limits;
   limits.processes = 100;
   const std::vector<ListConfigPtr> lists = {share(rule_for("ours", 100)),
@@ -73,7 +73,7 @@ TEST_CASE("processes are counted by user; root itself has no limit") {
   CHECK(shortfalls(lists, supervisor(99), limits).empty());
 }
 
-TEST_CASE("a list's own nproc takes the place of the host's") {
+TEST_CASE("the nproc limit of a list replaces that of the host") {
   HostLimits limits;
   limits.processes = 10;
   limits.exempt = true;
@@ -86,7 +86,7 @@ TEST_CASE("a list's own nproc takes the place of the host's") {
   CHECK(shortfalls({share(rule)}, supervisor(), limits).size() == 1);
 }
 
-TEST_CASE("control groups and the kernel have limits, too") {
+TEST_CASE("limits of the control group and of the kernel are checked") {
   HostLimits limits;
   limits.group = HostLimits::Group{"/sys/fs/cgroup/x", 8};
   limits.kernel = 8;

@@ -19,14 +19,14 @@ std::size_t admitted(LineLimit& limit, Instant now, std::size_t lines) {
 
 }  // namespace
 
-TEST_CASE("a thousand lines a second are never too many") {
+TEST_CASE("1,000 lines per second are always admitted") {
   const Instant start = FakeClock().now();
   LineLimit limit(start);
   for (int i = 0; i < 100000; ++i) REQUIRE(limit.admits(start + i * 1ms));
   CHECK(limit.left_out() == 0);
 }
 
-TEST_CASE("of a flood, what comes at once and then a thousand lines a second are admitted") {
+TEST_CASE("a flood of lines is admitted up to the burst, then at 1,000 lines per second") {
   const Instant start = FakeClock().now();
   LineLimit limit(start);
   CHECK(admitted(limit, start, 50000) == LineLimit::at_once);
@@ -43,7 +43,7 @@ TEST_CASE("of a flood, what comes at once and then a thousand lines a second are
   CHECK(admitted(limit, start + 11s, 20000) == LineLimit::at_once);
 }
 
-TEST_CASE("each talker has its own limit, and is told once what was left out") {
+TEST_CASE("each source has its own limit, and the number of its dropped lines is reported once") {
   FakeClock clock;
   LineLimits limits(clock);
   for (std::size_t i = 0; i < LineLimit::at_once; ++i) REQUIRE(limits.ask("A").admitted);
@@ -59,7 +59,7 @@ TEST_CASE("each talker has its own limit, and is told once what was left out") {
   CHECK(limits.over("A") == 3);
 }
 
-TEST_CASE("a limit may have another rate, and all that was left out is told at once") {
+TEST_CASE("a limit may have another rate, and all dropped lines are reported together") {
   FakeClock clock;
   LineLimits limits(clock, {1min, 2});
   const auto ask = [&](const char* talker, int lines) {
@@ -77,7 +77,7 @@ TEST_CASE("a limit may have another rate, and all that was left out is told at o
   CHECK(ask("A", 5) == 1);
 }
 
-TEST_CASE("talkers that have rested are forgotten") {
+TEST_CASE("sources without recent lines are removed") {
   FakeClock clock;
   LineLimits limits(clock);
   for (int i = 0; i < 10000; ++i) {

@@ -10,7 +10,7 @@ using namespace w8y;
 namespace line_splitter_test {
 namespace {
 
-/// The lines of `pieces`, as fed one after the other; a cut one ends in "<cut>".
+/// Returns the lines of `pieces`, fed one after the other. `<cut>` marks a truncated line.
 std::vector<std::string> split(std::size_t max_line, const std::vector<std::string>& pieces) {
   std::vector<std::string> lines;
   const auto sink = [&lines](std::string_view line, bool cut) {
@@ -35,7 +35,7 @@ TEST_CASE("lines end at newlines, wherever the pieces end") {
   CHECK(split(10, {"\n"}) == Lines{""});
 }
 
-TEST_CASE("a line of max_line bytes is whole, a longer one is told once and cut") {
+TEST_CASE("a line of max_line bytes is complete, and a longer one is reported once, truncated") {
   CHECK(split(4, {"abcd\ne"}) == Lines{"abcd", "e"});
   CHECK(split(4, {"abcde\nf\n"}) == Lines{"abcd<cut>", "f"});
   CHECK(split(4, {"ab", "cd", "\n"}) == Lines{"abcd"});
@@ -43,7 +43,7 @@ TEST_CASE("a line of max_line bytes is whole, a longer one is told once and cut"
   CHECK(split(4, {"abcde"}) == Lines{"abcd<cut>"});
 }
 
-TEST_CASE("every split of a text gives the same lines") {
+TEST_CASE("each division of a text into pieces gives the same lines") {
   const std::string text = "one\n\ntwo two two\nthree\nfour four\nfi";
   const Lines whole = split(6, {text});
   CHECK(whole == Lines{"one", "", "two tw<cut>", "three", "four f<cut>", "fi"});

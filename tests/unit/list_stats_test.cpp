@@ -1,4 +1,4 @@
-// Figures of lists as text, what is measured of runs, and how many places a list needs.
+// List statistics as text, statistics of runs, and the number of slots that a list needs.
 #include "view/list_stats.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace figures_test {
 
-TEST_CASE("figures are read as they were written") {
+TEST_CASE("list statistics are parsed as they were written") {
   ListStats stats;
   stats.items = {{"length", 12}, {"free", 3}, {"quarantined", 9}};
   stats.at = WallTime(1'700'000'000'123);
@@ -31,7 +31,7 @@ TEST_CASE("figures are read as they were written") {
   CHECK(parse_list_stats(to_text(stats)) == stats);
 }
 
-TEST_CASE("cycles are kept for six hours, one for each quarter, whoever asks next") {
+TEST_CASE("cycle times are kept for 6 hours, one per quarter-hour, whichever host collects them") {
   const WallTime quarter = 15min;
   const WallTime begin = 2'000'000 * quarter;
   std::vector<CycleAt> cycles = cycles_with({}, begin, std::nullopt);
@@ -49,7 +49,7 @@ TEST_CASE("cycles are kept for six hours, one for each quarter, whoever asks nex
   CHECK(parse_list_stats(to_text(stats)) == stats);
   CHECK(cycles_with(cycles, begin + cycles_kept * quarter, std::nullopt) ==
         std::vector<CycleAt>{{2'000'002, 7s}});
-  // A clock that was set back.
+  // The clock was set back.
   CHECK(cycles_with(cycles, begin, 1s) == std::vector<CycleAt>{{2'000'000, 1s}});
   for (std::int64_t i = 0; i < 100; ++i)
     cycles = cycles_with(cycles, begin + i * quarter, WallTime(999'999'999));
@@ -70,7 +70,7 @@ TEST_CASE("cycles are kept for six hours, one for each quarter, whoever asks nex
   CHECK(cut->cycles.size() == static_cast<std::size_t>(cycles_kept));
 }
 
-TEST_CASE("what others write in the place of figures is none, or harmless") {
+TEST_CASE("invalid text is refused as list statistics, and invalid fields are ignored") {
   for (const char* text : {"", "x", "[]", "{}", R"({"at_ms":1})", R"({"items":{}})",
                            R"({"at_ms":-1,"items":{}})", R"({"at_ms":"1","items":{}})",
                            R"({"at_ms":1e300,"items":{}})", R"({"at_ms":1,"items":[]})"}) {
@@ -85,7 +85,7 @@ TEST_CASE("what others write in the place of figures is none, or harmless") {
   CHECK_FALSE(odd->cycle);
 }
 
-TEST_CASE("hosts are counted that are there") {
+TEST_CASE("only responsive hosts with a readable heartbeat are counted") {
   FleetView view;
   view.now = 5s;
   view.hosts.resize(4);
@@ -100,7 +100,7 @@ TEST_CASE("hosts are counted that are there") {
   CHECK_FALSE(parse_fleet_counts("{}"));
 }
 
-TEST_CASE("long lists are asked about more rarely") {
+TEST_CASE("statistics of long lists are collected less often") {
   ListStats stats;
   CHECK(period_of(stats) == stats_period);
   stats.items = {{"length", long_list}};
@@ -109,7 +109,7 @@ TEST_CASE("long lists are asked about more rarely") {
   CHECK(period_of(stats) == long_list_period);
 }
 
-TEST_CASE("as many places as it takes for all items to begin in time") {
+TEST_CASE("a list needs as many slots as all items take to start in time") {
   CHECK(places_for(0, 1s, 10min) == 1);
   CHECK(places_for(600, 1s, 10min) == 1);
   CHECK(places_for(601, 1s, 10min) == 2);
@@ -117,7 +117,7 @@ TEST_CASE("as many places as it takes for all items to begin in time") {
   CHECK(places_for(5, 0s, 10min) == 1);
 }
 
-TEST_CASE("times are counted by their bounds, which are part of them") {
+TEST_CASE("durations are counted up to and including the bounds of the buckets") {
   CallTimes times;
   times.add(500us);
   times.add(501us);

@@ -4,7 +4,7 @@
 
 using namespace w8y::store;
 
-TEST_CASE("what is written into a lock is read from it") {
+TEST_CASE("a lock value is parsed as it was written") {
   const std::string value = running_lock("alpha", "77", "01J");
   CHECK(value == "run:alpha:77:01J");
   const LockValue running = read_lock_value(value);
@@ -23,7 +23,7 @@ TEST_CASE("what is written into a lock is read from it") {
   CHECK(std::get<QuarantinedLock>(read_lock_value(quarantined)).by == "manual");
 }
 
-TEST_CASE("what others write is read as far as it goes") {
+TEST_CASE("lock values of other programs are parsed as far as possible") {
   CHECK(std::get<RunningLock>(read_lock_value("run:a:1.3456:x")).pid == "1");
   CHECK(std::get<RunningLock>(read_lock_value("run:a:b:1:x")).host == "a:b");
   for (const char* value :

@@ -25,7 +25,7 @@ Complete complete(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("complete keeps everything but type and id, as it was written") {
+TEST_CASE("complete keeps all keys except type and id as they were written") {
   const Complete message = complete(
       R"( {"type":"complete", "size": 1.10, "id":"01HV", "big":123456789012345678901234567890,)"
       R"("deep":{"type":"x","a":[1,"}"]} , "s":"a\"b,{" })"
@@ -38,7 +38,7 @@ TEST_CASE("complete keeps everything but type and id, as it was written") {
   CHECK(complete(R"({"type":"complete"})").result == "{}");
 }
 
-TEST_CASE("a line of a stream process says which run it is about, also if it is a bad one") {
+TEST_CASE("the run ID of a line of a stream process is parsed, even if the line is bad") {
   const auto id = [](const char* line) { return parse_stream_message(line).id.value_or("(none)"); };
   CHECK(id(R"({"type":"complete","id":"01HV"})") == "01HV");
   CHECK(id(R"({"id":"a","type":"progress"})") == "a");
@@ -53,7 +53,7 @@ TEST_CASE("a line of a stream process says which run it is about, also if it is 
       parse_stream_message(R"({"id":"a","type":"progress"})").message));
 }
 
-TEST_CASE("an error key makes a complete a failure, whatever its value") {
+TEST_CASE("an error key of any value makes a complete a failure") {
   CHECK(complete(R"({"type":"complete","error":"no \u00e9clair"})").error == "no éclair");
   CHECK(complete(R"({"type":"complete","error":""})").error == "");
   CHECK(complete(R"({"type":"complete","error":{"code": 7}})").error == R"({"code": 7})");
@@ -68,7 +68,7 @@ TEST_CASE("cooldown and backoff are durations or seconds") {
   CHECK(complete(R"({"type":"complete","backoff":30})").backoff == 30s);
 }
 
-TEST_CASE("a complete with a key that can't be used still counts, and says so") {
+TEST_CASE("a complete with an invalid key is accepted and reports the key") {
   const Complete message = complete(R"({"type":"complete","error":"x","cooldown":"soon"})");
   CHECK(message.error == "x");
   CHECK_FALSE(message.cooldown);
@@ -86,7 +86,7 @@ TEST_CASE("schedule is STOP or UNSET") {
   CHECK_FALSE(message.mistake.empty());
 }
 
-TEST_CASE("progress has two numbers") {
+TEST_CASE("progress requires two numbers") {
   const Message message = parse_message(R"({"type":"progress","numerator":3,"denominator":1e1})");
   REQUIRE(std::holds_alternative<Progress>(message));
   CHECK(std::get<Progress>(message).numerator == 3);
@@ -96,27 +96,27 @@ TEST_CASE("progress has two numbers") {
             .starts_with("progress without"));
 }
 
-TEST_CASE("update hands on its data as it was written") {
+TEST_CASE("update keeps its data as it was written") {
   const Message message = parse_message(R"({"data": {"a" : [1, 2.50]} ,"type":"update"})");
   REQUIRE(std::holds_alternative<Update>(message));
   CHECK(std::get<Update>(message).data == R"({"a" : [1, 2.50]})");
   CHECK(reason_of(R"({"type":"update"})").starts_with("update without data"));
 }
 
-TEST_CASE("print has a text") {
+TEST_CASE("print requires text") {
   const Message message = parse_message(R"({"type":"print","content":"a\tb"})");
   REQUIRE(std::holds_alternative<Print>(message));
   CHECK(std::get<Print>(message).content == "a\tb");
   CHECK(reason_of(R"({"type":"print","content":1})").starts_with("print without"));
 }
 
-TEST_CASE("keys may be escaped, and the last of a name counts") {
+TEST_CASE("keys may be escaped, and the last of equal keys is used") {
   CHECK(std::holds_alternative<Print>(parse_message(R"({"\u0074ype":"print","content":"x"})")));
   CHECK(std::holds_alternative<Print>(
       parse_message(R"({"type":"update","content":"x","type":"print"})")));
 }
 
-TEST_CASE("what is no message says why") {
+TEST_CASE("a bad line has a reason") {
   CHECK(reason_of("") == "bad JSON at byte 1: ");
   CHECK(reason_of("hello") == "bad JSON at byte 1: hello");
   CHECK(reason_of(R"({"type":"comp)").starts_with("bad JSON at byte 14"));
@@ -134,13 +134,13 @@ TEST_CASE("what is no message says why") {
             .starts_with("bad JSON"));
 }
 
-TEST_CASE("a long bad line is cut short in its reason, between characters") {
+TEST_CASE("the reason for a long bad line is truncated between characters") {
   const std::string reason = reason_of(std::string(78, 'x') + "äöüäöü");
   CHECK(reason == "bad JSON at byte 1: " + std::string(78, 'x') + "ä…");
   CHECK(reason_of(std::string(1 << 20, '\x80')).size() < 120);
 }
 
-TEST_CASE("neither depth nor length hurts") {
+TEST_CASE("deep and long messages are parsed or refused without harm") {
   for (const char open : {'[', '{'}) {
     const std::string deep(1 << 20, open);
     CHECK_FALSE(reason_of(deep) == "(good)");

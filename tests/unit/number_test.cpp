@@ -21,7 +21,7 @@ constexpr IntegerRange all = range_of<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("a text is an integer if all of it is one, and in its range") {
+TEST_CASE("a text is an integer if all of it is a number in the range") {
   CHECK(read_integer("0"sv, {}) == 0);
   CHECK(read_integer("-1"sv, all) == -1);
   CHECK(read_integer("9223372036854775807"sv, {}) == largest);
@@ -37,7 +37,7 @@ TEST_CASE("a text is an integer if all of it is one, and in its range") {
   CHECK_FALSE(read_integer("101"sv, {1, 100}).has_value());
 }
 
-TEST_CASE("a double outside of its range, infinite or not a number is refused") {
+TEST_CASE("a double that is out of range, infinite or not a number is refused") {
   CHECK(read_integer(2.9, all) == 2);
   CHECK(read_integer(-2.9, all) == -2);
   CHECK(read_integer(-9223372036854775808.0, all) == smallest);
@@ -48,7 +48,7 @@ TEST_CASE("a double outside of its range, infinite or not a number is refused") 
   CHECK_FALSE(read_integer(101.0, {1, 100}).has_value());
 }
 
-TEST_CASE("a JSON value is an integer if it is a whole number in its range") {
+TEST_CASE("a JSON value is an integer if it is a whole number in the range") {
   const auto read = [](std::string_view text, IntegerRange range) {
     return read_integer(Json::parse(text), range);
   };
@@ -64,7 +64,7 @@ TEST_CASE("a JSON value is an integer if it is a whole number in its range") {
   }
 }
 
-TEST_CASE("a time in range can be turned to microseconds and added to others") {
+TEST_CASE("a time in the range can be converted to microseconds and added to others") {
   for (const std::int64_t ms : {std::int64_t{0}, ms_range.max}) {
     const auto time = read_ms(ms);
     REQUIRE(time.has_value());
@@ -91,7 +91,7 @@ TEST_CASE("a score is a time in seconds or in milliseconds") {
   CHECK_FALSE(read_real("1x").has_value());
 }
 
-TEST_CASE("the range of a type has all of its values, as far as 64 bits with a sign hold them") {
+TEST_CASE("the range of a type contains all its values that fit into a signed 64-bit integer") {
   CHECK(range_of<unsigned>.max == 4294967295);
   CHECK(range_of<unsigned>.min == 0);
   CHECK(range_of<int>.min == -2147483648);

@@ -7,7 +7,7 @@
 
 using namespace w8y;
 
-TEST_CASE("outcomes have the names that history shows") {
+TEST_CASE("outcomes have the names used in the history") {
   CHECK(std::string(outcome_name(Succeeded{})) == "succeeded");
   CHECK(std::string(outcome_name(Failed{"x"})) == "failed");
   CHECK(std::string(outcome_name(Crashed{"x"})) == "crashed");
@@ -16,7 +16,7 @@ TEST_CASE("outcomes have the names that history shows") {
   CHECK(std::string(outcome_name(Lost{})) == "lost");
 }
 
-TEST_CASE("an outcome says what went wrong") {
+TEST_CASE("an outcome has a reason if the run did not succeed") {
   CHECK(outcome_reason(Succeeded{}).empty());
   CHECK(outcome_reason(Failed{"no disk"}) == "no disk");
   CHECK(outcome_reason(Crashed{"exit 3"}) == "exit 3");
@@ -27,7 +27,7 @@ TEST_CASE("an outcome says what went wrong") {
   CHECK(outcome_reason(Lost{}) == "its lock was lost");
 }
 
-TEST_CASE("the end of a process in words") {
+TEST_CASE("the end of a process has a text") {
   CHECK(end_text(Exited{3}) == "exit 3");
   CHECK(end_text(Signalled{SIGKILL}) == "signal 9 (SIGKILL)");
   CHECK(end_text(Signalled{SIGSEGV}) == "signal 11 (SIGSEGV)");

@@ -1,4 +1,4 @@
-// Configs as text, parsed on a fake host.
+// Config texts, parsed on a fake host.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ inline Config parse(const std::string& text) {
   return parse_config(text, "c", host);
 }
 
-/// A list that is right in itself, with one more line.
+/// Valid list with one more line.
 inline std::string list_with(const std::string& line) {
   return "[lists.w]\nexecutor = \"/bin/x\"\n" + line + "\n";
 }

@@ -4,7 +4,7 @@
 
 using namespace w8y::core;
 
-TEST_CASE("a pattern fits names") {
+TEST_CASE("a pattern matches names") {
   CHECK(fits("media:*", "media:thumbs"));
   CHECK(fits("media:*", "media:"));
   CHECK_FALSE(fits("media:*", "media"));
@@ -22,7 +22,7 @@ TEST_CASE("a pattern fits names") {
   CHECK(fits("", ""));
 }
 
-TEST_CASE("only '*' and '?' make a pattern") {
+TEST_CASE("a name is a pattern if it contains * or ?") {
   CHECK(is_pattern("media:*"));
   CHECK(is_pattern("gpu-?"));
   CHECK_FALSE(is_pattern("a[b]c"));

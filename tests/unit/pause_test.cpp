@@ -5,7 +5,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
-TEST_CASE("a pause is written for people, and read again") {
+TEST_CASE("a pause is written as readable text and parsed from it") {
   // 2026-01-31T12:34:56Z
   const Pause pause{"new disks", "jo on web1", WallTime(1769862896000), WallTime(0)};
   CHECK(pause_value(pause) == "new disks (by jo on web1 since 2026-01-31T12:34:56Z)");
@@ -16,7 +16,7 @@ TEST_CASE("a pause is written for people, and read again") {
   CHECK(parse_pause(pause_value(silent)) == silent);
 }
 
-TEST_CASE("what is not in that form is the reason") {
+TEST_CASE("any other text is the reason of the pause") {
   for (const char* text : {"", "new disks", "see (by hand)", "(by jo since noon)",
                            "x(by jo since 2026-01-31T12:34:56Z)",
                            "x (by jo since 2026-01-31T12:34:56Z) y", "(by  since )", ")"}) {
@@ -26,14 +26,14 @@ TEST_CASE("what is not in that form is the reason") {
     CHECK(pause.by.empty());
     CHECK(pause.since == 0ms);
   }
-  // A reason may look like an author; the last one counts.
+  // A reason may look like an operator. The last one is the operator.
   const Pause twice =
       parse_pause("a (by b since 2026-01-31T12:34:56Z) (by c since 2026-01-31T12:34:57Z)");
   CHECK(twice.reason == "a (by b since 2026-01-31T12:34:56Z)");
   CHECK(twice.by == "c");
 }
 
-TEST_CASE("a pause is told with who, how long and how long yet") {
+TEST_CASE("the text of a pause has its reason, operator, duration and remaining time") {
   Pause pause{"new disks", "jo on web1", WallTime(1'000'000), WallTime(0)};
   CHECK(pause_text(pause, WallTime(1'720'000)) == "new disks, by jo on web1, for 12m");
   pause.until = WallTime(1'000'000 + 3'600'000);

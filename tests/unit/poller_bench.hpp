@@ -1,4 +1,4 @@
-// A poller on a fake host.
+// Poller on a fake host.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 namespace poller_items_test {
 
-/// What came of the order; nullopt: nothing yet.
+/// A request to run one item, and its reply. No value while there is none.
 struct Order {
   explicit Order(Bench& bench, const Item& item) {
     bench.poller->run_item(item, [this](const RunItemResult& run) { reply = run; });
@@ -18,7 +18,7 @@ struct Order {
 
 using Result = RunItemResult::Result;
 
-TEST_CASE("run item: one that rests begins at once, and its rest is as ever at its end") {
+TEST_CASE("run item: a delayed item starts at once") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a"};
   bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
@@ -35,7 +35,7 @@ TEST_CASE("run item: one that rests begins at once, and its rest is as ever at i
   CHECK(bench.poller->counters().succeeded == 1);
 }
 
-TEST_CASE("run item: refused where the item is, and nothing is held for it") {
+TEST_CASE("run item: an item that cannot run is refused with a reason, and uses no slot") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"parked", "busy"};
   bench.redis.locks["workparked"] = {"quarantine", std::nullopt};
@@ -55,7 +55,7 @@ TEST_CASE("run item: refused where the item is, and nothing is held for it") {
   CHECK(bench.executor().started.empty());
 }
 
-TEST_CASE("run item: no place is an answer, and another host may have one") {
+TEST_CASE("run item: a reply reports that this host has no free slot") {
   Bench bench(rule_for("work", 2), 3);
   bench.redis.lists["work"] = {"a", "b", "c"};
   bench.begin();
@@ -86,7 +86,8 @@ TEST_CASE("run item: no place is an answer, and another host may have one") {
   CHECK(held.reply->why == "host is quiet: starting no new runs");
 }
 
-TEST_CASE("run item: it waits for the claim that has all places, and takes what that leaves") {
+TEST_CASE(
+    "run item: it waits for a claim in flight that has all slots, and uses a slot that remains") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a", "b"};
   bench.redis.locks["workb"] = {"rest", bench.clock.now() + 1h};
@@ -99,10 +100,10 @@ TEST_CASE("run item: it waits for the claim that has all places, and takes what 
   bench.settle_down();
   REQUIRE(order.reply.has_value());
   CHECK(order.reply->result == Result::started);
-  CHECK(bench.poller->runs().size() == 2);  // never more than its limit
+  CHECK(bench.poller->runs().size() == 2);  // never more than the limit
 }
 
-TEST_CASE("run item: claimed after the order to be quiet, it is handed back") {
+TEST_CASE("run item: an item claimed after the host became quiet is handed back") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a"};
   bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
@@ -116,7 +117,7 @@ TEST_CASE("run item: claimed after the order to be quiet, it is handed back") {
   CHECK(bench.places.used() == 0);
 }
 
-TEST_CASE("run item: claimed after a reload took its place away, it is handed back") {
+TEST_CASE("run item: an item claimed after a reload removed its slot is handed back") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a", "b"};
   bench.redis.locks["workb"] = {"rest", bench.clock.now() + 1h};
@@ -134,7 +135,7 @@ TEST_CASE("run item: claimed after a reload took its place away, it is handed ba
   CHECK(bench.places.used() == 1);
 }
 
-TEST_CASE("run item: a poller that drains waits for the answer") {
+TEST_CASE("run item: a draining poller waits for the reply") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a"};
   bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};

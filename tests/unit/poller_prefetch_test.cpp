@@ -1,4 +1,4 @@
-// Claims before there is a place for them, and runs that wait for a process.
+// Prefetching of items, and runs that wait for a process.
 #include <doctest/doctest.h>
 
 #include "poller_bench.hpp"
@@ -7,7 +7,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("very short runs are claimed a little ahead, and handed back when runs grow long") {
+TEST_CASE("very short runs are prefetched, and handed back when runs become long") {
   Bench bench(rule_for("work"));
   bench.runs_take = 1ms;
   for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
@@ -17,14 +17,14 @@ TEST_CASE("very short runs are claimed a little ahead, and handed back when runs
   CHECK(runs > 500);
   CHECK(bench.redis.claims < runs / 4);
 
-  // One run that takes long: what was claimed behind it goes back within the patience.
+  // During a long run, the items prefetched for later are handed back within the timeout.
   bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
   bench.run_for(200ms);
   CHECK(bench.source().handed_back > 0);
   CHECK(locked(bench) == 1);
 }
 
-TEST_CASE("as many are claimed ahead as there are places, and the oldest is started first") {
+TEST_CASE("prefetched items are at most as many as the slots, and the oldest starts first") {
   Bench bench(rule_for("work", 200));
   bench.runs_take = 5ms;
   bench.redis.claim_takes = 2ms;
@@ -41,20 +41,20 @@ TEST_CASE("as many are claimed ahead as there are places, and the oldest is star
   CHECK(std::ranges::is_sorted(bench.executor().started, {}, &Claim::fence));
 }
 
-TEST_CASE("runs that are not much longer than a claim are worth claiming ahead") {
+TEST_CASE("runs that are not much longer than a claim are prefetched") {
   Bench bench(rule_for("work", 4));
   std::size_t least = 0;
   std::size_t most = 4;
-  SUBCASE("a claim that takes no time") {
+  SUBCASE("a claim without latency prefetches nothing") {
     bench.runs_take = 25ms;
   }
-  SUBCASE("a claim that takes its time") {
+  SUBCASE("a claim with latency prefetches up to the number of slots") {
     bench.runs_take = 25ms;
     bench.redis.claim_takes = 10ms;
     least = 5;
     most = 8;
   }
-  SUBCASE("one that took very long says nothing") {
+  SUBCASE("a single very slow claim is ignored") {
     bench.runs_take = 50ms;
     bench.redis.claim_takes = 1s;
   }
@@ -69,7 +69,7 @@ TEST_CASE("runs that are not much longer than a claim are worth claiming ahead")
   CHECK(seen <= most);
 }
 
-TEST_CASE("several claims ahead that lose their leases at once are all handed back") {
+TEST_CASE("several prefetched items that lose their leases at once are all handed back") {
   Bench bench(rule_for("work"));
   bench.runs_take = 1ms;
   for (int i = 0; i < 100; ++i) bench.redis.lists["work"].push_back("i" + std::to_string(i));
@@ -77,7 +77,7 @@ TEST_CASE("several claims ahead that lose their leases at once are all handed ba
   bench.run_for(100ms);
   bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
   bench.run_for(1ms);
-  // Every lock of this host, whoever holds it; also twice, and for runs that nobody knows.
+  // All locks of this host, of running and of prefetched items, and one unknown run.
   std::vector<RunId> held;
   for (const auto& [key, lock] : bench.redis.locks)
     if (!lock.value.empty()) held.push_back(lock.value);
@@ -89,7 +89,7 @@ TEST_CASE("several claims ahead that lose their leases at once are all handed ba
   CHECK(bench.poller->counters().leases_lost == 1);
 }
 
-TEST_CASE("a claim ahead whose lease is about to end is handed back, never started") {
+TEST_CASE("a prefetched item whose lease is about to expire is handed back and never starts") {
   ListConfig rule = rule_for("work");
   rule.on_lease_loss = OnLeaseLoss::terminate;
   Bench bench(rule);
@@ -105,13 +105,13 @@ TEST_CASE("a claim ahead whose lease is about to end is handed back, never start
   REQUIRE(waiting.size() > 1);
   bench.redis.claim_takes = 1h;  // Redis stalls
   const std::size_t handed_back = bench.source().handed_back;
-  SUBCASE("it is told") {
+  SUBCASE("the expiry is reported") {
     for (const RunId& run : waiting) bench.source().handler.on_lease_expiring(run);
     CHECK(bench.executor().killed.empty());
     bench.source().handler.on_lease_expiring(last);
     CHECK(bench.executor().killed == std::vector<RunId>{last});
   }
-  SUBCASE("the run before it ends before that is told") {
+  SUBCASE("the previous run ends before the report") {
     bench.redis.leases_end = true;
   }
   bench.run_for(20ms);
@@ -119,7 +119,7 @@ TEST_CASE("a claim ahead whose lease is about to end is handed back, never start
   CHECK(bench.source().handed_back == handed_back + waiting.size());
 }
 
-TEST_CASE("a run that times out before any process has taken it is no failure of its item") {
+TEST_CASE("a run that times out before a process accepts it is no failure of its item") {
   ListConfig rule = rule_for("work");
   rule.timeout = 10s;
   rule.progress_timeout = 3s;
@@ -140,7 +140,7 @@ TEST_CASE("a run that times out before any process has taken it is no failure of
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("the time that a run waits for a process is not taken from its timeout") {
+TEST_CASE("the time that a run waits for a process does not count for its timeout") {
   ListConfig rule = rule_for("work");
   rule.timeout = 10s;
   Bench bench(rule);
@@ -152,7 +152,7 @@ TEST_CASE("the time that a run waits for a process is not taken from its timeout
   bench.executor().handler.on_started(run, 42);
   bench.run_for(9s);
   CHECK(bench.executor().stopped.empty());
-  bench.executor().handler.on_started(run, 43);  // another process has it: that is the same run
+  bench.executor().handler.on_started(run, 43);  // another process accepts the same run
   bench.executor().busy = false;
   bench.run_for(2s);
   CHECK(bench.executor().stopped == std::vector<RunId>{run});

@@ -6,7 +6,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a poller runs as many items as its limit, each with one holder") {
+TEST_CASE("a poller runs as many items as its limit, each item once") {
   Bench bench(rule_for("work", 2));
   bench.redis.lists["work"] = {"a", "b", "c"};
   bench.begin();
@@ -17,7 +17,8 @@ TEST_CASE("a poller runs as many items as its limit, each with one holder") {
   CHECK(bench.poller->counters().succeeded == 1);
 }
 
-TEST_CASE("with nothing free it rests, and goes on when an own run sets its item free") {
+TEST_CASE(
+    "a poller without a free item is idle, and continues when one of its runs frees an item") {
   Bench bench(rule_for("work", 3));
   bench.redis.lists["work"] = {"a"};
   bench.begin();
@@ -27,7 +28,7 @@ TEST_CASE("with nothing free it rests, and goes on when an own run sets its item
   CHECK(bench.executor().started.size() == 2);
 }
 
-TEST_CASE("a list listens while it rests, and need not while all its places are taken") {
+TEST_CASE("an idle list subscribes to wake-ups, and a list with all slots in use unsubscribes") {
   Bench bench(rule_for("work", 1));
   bench.begin();
   CHECK(bench.source().listens);
@@ -54,7 +55,7 @@ TEST_CASE("an idle list is polled, but not more often than the budget allows") {
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("a wake-up makes it claim at once, also one that comes while a claim is out") {
+TEST_CASE("a poller claims at once after a reconnect") {
   Bench bench(rule_for("work"));
   bench.begin();
   bench.redis.lists["work"] = {"a"};
@@ -63,7 +64,7 @@ TEST_CASE("a wake-up makes it claim at once, also one that comes while a claim i
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("a failing item rests longer each time, then is quarantined; its neighbours go on") {
+TEST_CASE("a failing item is delayed longer each time, then quarantined") {
   ListConfig rule = rule_for("work");
   rule.backoff = Backoff{1s, 5min, 2.0};
   rule.max_failures = 3;
@@ -83,7 +84,7 @@ TEST_CASE("a failing item rests longer each time, then is quarantined; its neigh
   CHECK(bench.redis.failures["workbad"] == 3);
 }
 
-TEST_CASE("timeout and silence end a run; the first reason stands") {
+TEST_CASE("timeout and progress_timeout stop a run, and the first reason counts") {
   ListConfig rule = rule_for("work", 2);
   rule.timeout = 10s;
   rule.progress_timeout = 3s;
@@ -100,7 +101,7 @@ TEST_CASE("timeout and silence end a run; the first reason stands") {
   CHECK(by_silence == std::map<Item, bool>{{"silent", true}, {"chatty", false}});
 }
 
-TEST_CASE("garbage is no sign of life, and is counted") {
+TEST_CASE("a bad line does not count as progress, and is counted") {
   ListConfig rule = rule_for("work");
   rule.progress_timeout = 3s;
   Bench bench(rule);
@@ -114,21 +115,21 @@ TEST_CASE("garbage is no sign of life, and is counted") {
   CHECK(bench.poller->counters().bad_lines >= 3);
 }
 
-TEST_CASE("progress is published at a pace, the last word always") {
+TEST_CASE("progress is published at a limited rate, the latest value always") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   bench.begin();
   for (int i = 1; i <= 1000; ++i)
     bench.executor().handler.on_message("run1", Progress{1.0 * i, 1000});
   bench.run_for(99ms);
-  CHECK(bench.source().events.size() == 2);  // start, first progress
+  CHECK(bench.source().events.size() == 2);  // start and first progress
   bench.executor().handler.on_message("run1", Progress{1001, 1001});
   bench.end("run1", Exited{0});
   REQUIRE(bench.source().events.size() >= 3);
   CHECK(bench.source().events[2].progress.numerator == 1001);
 }
 
-TEST_CASE("draining: nothing new, what runs finishes, then it is drained") {
+TEST_CASE("a draining poller starts nothing, finishes its runs, and is then drained") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a", "b"};
   bench.begin();
@@ -140,7 +141,7 @@ TEST_CASE("draining: nothing new, what runs finishes, then it is drained") {
   CHECK(bench.executor().started.size() == 1);
 }
 
-TEST_CASE("claims that arrive after the order to drain or to be quiet are handed back") {
+TEST_CASE("items claimed after the host became quiet are handed back") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
@@ -156,7 +157,7 @@ TEST_CASE("claims that arrive after the order to drain or to be quiet are handed
   CHECK(bench.executors.back()->started.size() == 1);
 }
 
-TEST_CASE("places that a reload took away while a claim was out are not run: their items go back") {
+TEST_CASE("items claimed for slots that a reload has removed are handed back") {
   Bench bench(rule_for("work", 3));
   bench.redis.lists["work"] = {"a", "b", "c"};
   auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
@@ -176,7 +177,7 @@ TEST_CASE("places that a reload took away while a claim was out are not run: the
 
 namespace {
 
-/// Whose server has nothing back before all that it gave is over.
+/// Source whose server frees an item only after the end of all its other items.
 struct SlowlyFreed final : Source {
   explicit SlowlyFreed(SourceHandler& handler) : told(handler) {}
   void use(ListConfigPtr) override {}
@@ -204,7 +205,7 @@ struct SlowlyFreed final : Source {
 
 }  // namespace
 
-TEST_CASE("where what is handed back is nobody's for long, it waits for the next place instead") {
+TEST_CASE("an item that would not be free at once waits for the next slot instead") {
   Bench bench(rule_for("work", 3));
   auto made = std::make_unique<SlowlyFreed>(bench.poller->source_handler());
   SlowlyFreed& source = *made;
@@ -223,14 +224,14 @@ TEST_CASE("where what is handed back is nobody's for long, it waits for the next
     CHECK(bench.poller->runs().size() == 2);
     CHECK(bench.poller->runs().find("run3") != nullptr);
   }
-  SUBCASE("unless nothing is to be run") {
+  SUBCASE("it is handed back if the host becomes quiet") {
     bench.poller->set_quiet(true);
     CHECK(source.handed_back == 1);
   }
   CHECK(before.started.empty());
 }
 
-TEST_CASE("the first claim is counted as all others are") {
+TEST_CASE("the first claim is counted like all others") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   bench.begin();
@@ -238,7 +239,7 @@ TEST_CASE("the first claim is counted as all others are") {
   CHECK(bench.poller->counters().claimed == 1);
 }
 
-TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
+TEST_CASE("a changed list config applies to the next run, and active runs keep the old one") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a", "b", "c"};
   bench.begin();
@@ -254,7 +255,7 @@ TEST_CASE("a changed rule is for the next run; what runs keeps its own") {
   CHECK(before.stopped.empty());
 }
 
-TEST_CASE("it takes no more than its executor does, and says when it has done with one") {
+TEST_CASE("a poller claims up to the capacity of its executor, and retires an old executor") {
   Bench bench(rule_for("work", 5));
   bench.redis.lists["work"] = {"a", "b", "c", "d", "e"};
   auto source = bench.make_source(nullptr, bench.idle, bench.poller->source_handler());
@@ -277,7 +278,7 @@ TEST_CASE("it takes no more than its executor does, and says when it has done wi
   CHECK(bench.executor().retired);
 }
 
-TEST_CASE("what a process says besides its runs is passed on, and bad lines are counted") {
+TEST_CASE("events of a process outside its runs are passed on, and bad lines are counted") {
   Bench bench(rule_for("work"));
   bench.begin();
   bench.poller->run_handler().on_process(7, ProcessBadLine{"no id", 1});
@@ -286,9 +287,9 @@ TEST_CASE("what a process says besides its runs is passed on, and bad lines are 
   CHECK(count(bench.log, "process 7") == 2);
 }
 
-TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
+TEST_CASE("a run whose lease is lost continues or is killed, depending on on_lease_loss") {
   ListConfig rule = rule_for("work");
-  SUBCASE("continue") {
+  SUBCASE("continue: the run continues") {
     Bench bench(rule);
     bench.redis.lists["work"] = {"a"};
     bench.begin();
@@ -301,7 +302,7 @@ TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
     bench.source().handler.on_lease_back("run1");
     CHECK(count(bench.log, "lease back a") == 1);
   }
-  SUBCASE("terminate, before the lease ends") {
+  SUBCASE("terminate: the run is killed before the lease expires") {
     rule.on_lease_loss = OnLeaseLoss::terminate;
     Bench bench(rule);
     bench.redis.lists["work"] = {"a"};
@@ -314,7 +315,7 @@ TEST_CASE("a lost lease: the run goes on, or is killed, as the rule says") {
   }
 }
 
-TEST_CASE("the wrapper's budget: one run in its whole life") {
+TEST_CASE("a poller with a budget of one run starts one run") {
   Bench bench(rule_for("work"));
   bench.poller->set_budget(1);
   bench.redis.lists["work"] = {"a", "b"};
@@ -324,7 +325,7 @@ TEST_CASE("the wrapper's budget: one run in its whole life") {
   CHECK(bench.executor().started.size() == 1);
 }
 
-TEST_CASE("places of the host are shared by weight, and nobody starves") {
+TEST_CASE("slots of the host are shared by weight, and each list gets some") {
   World world;
   world.runs_take = 10ms;
   SlotPool places(world.clock, 4);
@@ -350,10 +351,10 @@ TEST_CASE("places of the host are shared by weight, and nobody starves") {
   CHECK(heavy_runs < 4 * light_runs);
 }
 
-TEST_CASE("a weight that changes while claims are out counts from then on, and costs no place") {
+TEST_CASE("a weight changed while claims are in flight applies from then on, and loses no slot") {
   World world;
   world.runs_take = 10ms;
-  world.redis.claim_takes = 20ms;  // longer than the runs: a claim is out nearly always
+  world.redis.claim_takes = 20ms;  // longer than the runs: a claim is nearly always in flight
   SlotPool places(world.clock, 4);
   IdlePolls idle{world.timers, world.clock, 100, 7};
   std::vector<std::unique_ptr<Poller>> pollers;
@@ -387,7 +388,7 @@ TEST_CASE("a weight that changes while claims are out counts from then on, and c
   CHECK(after < 0.85);
 }
 
-TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
+TEST_CASE("a poller continues after an outage of Redis") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};
   bench.redis.reachable = false;
@@ -400,7 +401,7 @@ TEST_CASE("Redis that can't be asked is no end: it goes on when it is back") {
   CHECK(bench.poller->runs().size() == 1);
 }
 
-TEST_CASE("an executor that was replaced is not destroyed by the end of its own last run") {
+TEST_CASE("a replaced executor is not destroyed during the end of its last run") {
   Bench bench(rule_for("work"));
   bench.keep_executors = false;
   bench.redis.lists["work"] = {"a"};
@@ -408,7 +409,7 @@ TEST_CASE("an executor that was replaced is not destroyed by the end of its own 
   FakeExecutor& old = bench.executor();
   bench.poller->use(share(rule_for("work")),
                     bench.make_executor(nullptr, {}, bench.poller->run_handler()));
-  old.end_at("run1", Duration{0}, Exited{0});  // aborts if it is gone by the end of the callback
+  old.end_at("run1", Duration{0}, Exited{0});  // aborts if destroyed before it returns
   bench.settle_down();
   CHECK(bench.ended == 1);
 }

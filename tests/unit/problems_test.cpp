@@ -39,13 +39,13 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("where nothing is wrong, nothing is told") {
+TEST_CASE("a host without problems reports none") {
   CHECK(told(good_host(), {list_of("a"), list_of("b", ListState::running),
                            list_of("c", ListState::disabled, "enabled = false")})
             .empty());
 }
 
-TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, are problems") {
+TEST_CASE("jobs with an invalid schedule and jobs that have died are problems") {
   ListStatus mix = list_of("mix");
   mix.stats.emplace();
   mix.stats->items = {{"queued", 3}, {"due", 0}, {"bad", 0}, {"died", 0}};
@@ -67,7 +67,7 @@ TEST_CASE("jobs of schedules with an invalid schedule, and jobs that have died, 
 TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
   ListStatus list = list_of("a", ListState::running);
   list.overdue_after = 10min;
-  CHECK(told(good_host(), {list}).empty());  // nothing is known
+  CHECK(told(good_host(), {list}).empty());  // no statistics yet
   list.stats.emplace();
   list.stats->cycle = 10min;
   list.stats->longest_wait = 10min;
@@ -91,7 +91,7 @@ TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
   CHECK(told(good_host(), {list}).empty());
 }
 
-TEST_CASE("a Redis that is away is one problem, however many lists wait for it") {
+TEST_CASE("an outage of Redis is one problem for all waiting lists") {
   HostStatus host = good_host();
   host.redis.connected = false;
   host.redis.error = "can't connect: Connection refused";
@@ -102,11 +102,11 @@ TEST_CASE("a Redis that is away is one problem, however many lists wait for it")
   lists.push_back(list_of("none", ListState::disabled));
   CHECK(told(host, lists) ==
         Texts{"redis|Redis unavailable: can't connect: Connection refused; 300 lists wait"});
-  host.redis.connected = true;  // but a replica, for instance
+  host.redis.connected = true;  // connected, but to a replica for example
   CHECK(told(host, {}) == Texts{"redis|Redis unavailable: can't connect: Connection refused"});
 }
 
-TEST_CASE("lists with one cause are told together") {
+TEST_CASE("lists with one cause are one problem") {
   std::vector<ListStatus> lists;
   for (const char* name : {"a", "b", "c", "d e"})
     lists.push_back(list_of(name, ListState::ineligible, "/opt/x: not found"));
@@ -119,7 +119,7 @@ TEST_CASE("lists with one cause are told together") {
         Texts{"ineligible|host is ineligible for a and b: /opt/x: not found"});
 }
 
-TEST_CASE("what may not be written of runs is one problem for all lists that lack the same") {
+TEST_CASE("a write error is one problem for all lists with the same error") {
   std::vector<ListStatus> lists;
   for (int i = 0; i < 30; ++i) {
     lists.push_back(list_of("l" + std::to_string(i), ListState::running));
@@ -130,7 +130,7 @@ TEST_CASE("what may not be written of runs is one problem for all lists that lac
               "LPUSH: no permissions"});
   HostStatus away = good_host();
   away.redis.connected = false;
-  CHECK(told(away, {lists[0]}).size() == 1);  // then that is what is wrong
+  CHECK(told(away, {lists[0]}).size() == 1);  // the outage is the problem
 }
 
 TEST_CASE("quarantined items are counted over all lists") {
@@ -145,7 +145,7 @@ TEST_CASE("quarantined items are counted over all lists") {
         Texts{"quarantined|11 items are quarantined: 1 in work and 10 in films"});
 }
 
-TEST_CASE("failures are told while they are fresh, by what was wrong") {
+TEST_CASE("recent failures are a problem that names the last error") {
   ListStatus work = list_of("work", ListState::running);
   work.last_error = "exit status 1";
   work.last_error_at = 10h - 5s;
@@ -159,7 +159,8 @@ TEST_CASE("failures are told while they are fresh, by what was wrong") {
   CHECK(told(good_host(), {old}).empty());
 }
 
-TEST_CASE("a pause is told with its reason, who and how long, also while something runs") {
+TEST_CASE(
+    "a pause is a problem with its reason, operator and duration, even while runs are active") {
   ListStatus work = list_of("work", ListState::paused);
   work.running = 1;
   work.pause = Pause{"new disks", "jo on web1", 9h, 11h};
@@ -167,7 +168,7 @@ TEST_CASE("a pause is told with its reason, who and how long, also while somethi
         Texts{"paused|work is paused: new disks, by jo on web1, for 1h, 1h left"});
 }
 
-TEST_CASE("what is worst comes first, and the host's own state is told") {
+TEST_CASE("problems are sorted by severity, and include those of the host itself") {
   HostStatus host = good_host();
   host.state = HostState::quiet;
   host.last_reload_failed = true;
@@ -187,7 +188,7 @@ TEST_CASE("what is worst comes first, and the host's own state is told") {
               "quiet|host is quiet: starting no new runs until w8yctl resume"});
 }
 
-TEST_CASE("ten thousand causes are not ten thousand lines") {
+TEST_CASE("10,000 causes are limited to a maximum number of problems") {
   Problems problems(good_host());
   for (int i = 0; i < 10'000; ++i)
     problems.add(list_of("l" + std::to_string(i), ListState::ineligible, std::to_string(i)));

@@ -1,4 +1,4 @@
-// What is written as Python writes it: CSV and JSON.
+// Text in the formats that Python writes: CSV and JSON.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -21,7 +21,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 }  // namespace
 
-TEST_CASE("CSV has quotes where they are needed, and no more") {
+TEST_CASE("CSV fields are quoted only where necessary") {
   CHECK(csv_line({"a:A", "NOW"}) == "a:A,NOW\r\n");
   CHECK(csv_line({" a ", ""}) == " a ,\r\n");
   CHECK(csv_line({"a,b", "say \"x\""}) == "\"a,b\",\"say \"\"x\"\"\"\r\n");
@@ -30,7 +30,7 @@ TEST_CASE("CSV has quotes where they are needed, and no more") {
   CHECK(csv_line({""}) == "\"\"\r\n");
 }
 
-TEST_CASE("CSV is read as it is written, and as others write it") {
+TEST_CASE("CSV is parsed as it was written, and in the dialects of other programs") {
   const Rows rows = {{"a,b", "say \"x\""}, {"one\ntwo", "three\r\nfour"}, {"", " "}, {"x", ""}};
   std::string text;
   for (const auto& row : rows) text += csv_line(row);
@@ -42,7 +42,7 @@ TEST_CASE("CSV is read as it is written, and as others write it") {
   CHECK(fields_of("") == Rows{});
 }
 
-TEST_CASE("a row knows its line, and a quote that nothing closes is found") {
+TEST_CASE("a row has its line number, and a quote that is not closed is reported") {
   const CsvText text = read_csv("a,b\n\"c\nd\r\ne\",f\n\nlast,\"open\nand,on");
   REQUIRE(text.rows.size() == 3);
   CHECK(text.rows[0].line == 1);
@@ -57,7 +57,7 @@ TEST_CASE("strings are ASCII, as Python writes them") {
   CHECK(python_string("\"\\/\n\r\t\b\f") == R"("\"\\/\n\r\t\b\f")");
   CHECK(python_string(std::string("\0\x1f\x7f", 3)) == R"("\u0000\u001f\u007f")");
   CHECK(python_string("\u00e9 \u20ac \U0001f6b2") == R"("\u00e9 \u20ac \ud83d\udeb2")");
-  // Not UTF-8: a lone byte, a cut character, an encoded surrogate.
+  // Not UTF-8: a lone byte, a truncated character, an encoded surrogate.
   CHECK(python_string("\xff\xc3") == R"("\udcff\udcc3")");
   CHECK(python_string("\xed\xa0\x80") == R"("\udced\udca0\udc80")");
 }

@@ -8,7 +8,7 @@
 
 using namespace w8y;
 
-TEST_CASE("a reload plan names each change, and says nothing when there is none") {
+TEST_CASE("a reload plan has a line per change, and none without changes") {
   ConfigText before;
   before.lists["a"] = {{"concurrency", "1"}, {"timeout", "0s"}};
   before.lists["gone"] = {};
@@ -40,7 +40,7 @@ Config config_of(std::initializer_list<std::pair<const char*, unsigned>> lists) 
 }
 }  // namespace
 
-TEST_CASE("a reload plan of two configs is the one of their texts") {
+TEST_CASE("a reload plan is the same for two configs and for their descriptions") {
   const Config before = config_of({{"a", 1}, {"b", 1}, {"d", 1}});
   Config after = config_of({{"a", 1}, {"b", 2}, {"c", 1}, {"e", 1}});
   after.redis.idle_commands = 7;
@@ -52,7 +52,7 @@ TEST_CASE("a reload plan of two configs is the one of their texts") {
   CHECK(plan_reload(before, before).empty());
 }
 
-TEST_CASE("of a config that was read again, what is as it was keeps its rules") {
+TEST_CASE("unchanged lists of a reloaded config keep their list config objects") {
   const Config before = config_of({{"a", 1}, {"b", 1}, {"d", 1}});
   Config after = config_of({{"a", 1}, {"b", 2}, {"c", 1}, {"d", 1}});
   keep_unchanged(before, after);
@@ -62,7 +62,7 @@ TEST_CASE("of a config that was read again, what is as it was keeps its rules") 
   CHECK(after.lists.at("c")->prefix == "c");
 }
 
-TEST_CASE("settings that are shared are one's own as soon as they change") {
+TEST_CASE("settings shared by list configs are copied when one of them changes") {
   ListConfig first;
   ListConfig second = first;
   CHECK(&*first.child == &*second.child);
@@ -76,7 +76,7 @@ TEST_CASE("settings that are shared are one's own as soon as they change") {
   CHECK(first == second);
 }
 
-TEST_CASE("what rules say alike is in memory once, and each is its own all the same") {
+TEST_CASE("equal settings of list configs are in memory once, but change separately") {
   ListConfig first;
   first.command = {"/bin/convert", "{}"};
   first.child.edit().cwd = "/srv";
@@ -97,7 +97,7 @@ TEST_CASE("what rules say alike is in memory once, and each is its own all the s
   CHECK(text == CopyOnWrite<std::string>());
 }
 
-TEST_CASE("lists of a file that are alike share what they say") {
+TEST_CASE("equal lists of one config file share their settings") {
   const Config config = test::parse(
       "[lists.a]\ncommand = [\"/bin/convert\", \"{}\"]\nenv = { A = \"1\" }\n"
       "[lists.b]\ncommand = [\"/bin/convert\", \"{}\"]\nenv = { A = \"1\" }\n");
@@ -105,7 +105,7 @@ TEST_CASE("lists of a file that are alike share what they say") {
   CHECK(&*config.lists.at("a")->child == &*config.lists.at("b")->child);
 }
 
-TEST_CASE("ten thousand lists at rest are small") {
+TEST_CASE("objects per idle list are small") {
   CHECK(sizeof(ListConfig) <= 248);
   CHECK(sizeof(Poller) <= 232);
   CHECK(sizeof(ServedList) <= 152);

@@ -4,7 +4,7 @@
 
 using namespace w8y;
 
-TEST_CASE("run ids sort by time, also within a millisecond and when the date is set back") {
+TEST_CASE("run IDs sort by time, even within a millisecond and after the clock is set back") {
   RunIds ids(1);
   RunId last = ids.next(WallTime(1'700'000'000'000));
   CHECK(last.size() == 26);

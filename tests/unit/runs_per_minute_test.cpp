@@ -1,4 +1,4 @@
-// The last hour's figures: bounded, and nothing of lists at rest.
+// Run counts of the last hour: limited, and without idle lists.
 #include "core/runs_per_minute.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ constexpr std::int64_t first = 29'000'000;
 
 }  // namespace
 
-TEST_CASE("an hour counts runs and failures by the minute, of each list and of all") {
+TEST_CASE("runs and failures are counted per minute, for each list and in total") {
   RunsPerMinute hour;
   CHECK(hour.total(at_minute(first)).empty());
   hour.add("a", false, at_minute(first, 1));
@@ -38,7 +38,7 @@ TEST_CASE("an hour counts runs and failures by the minute, of each list and of a
   CHECK(seen == "a2");
 }
 
-TEST_CASE("an hour forgets what is over, and lists that had no run in it") {
+TEST_CASE("counts older than an hour are removed, with lists that have no others") {
   RunsPerMinute hour;
   for (int i = 0; i < 1000; ++i) hour.add("list" + std::to_string(i), false, at_minute(first));
   hour.add("busy", false, at_minute(first + 30));
@@ -52,13 +52,13 @@ TEST_CASE("an hour forgets what is over, and lists that had no run in it") {
         std::vector<MinuteCount>{{first + 30, 1, 0}, {first + 60, 1, 1}});
 }
 
-TEST_CASE("an hour after a break has no figures of the one before") {
+TEST_CASE("counts after a break of an hour do not include those before it") {
   RunsPerMinute hour;
   hour.add("a", true, at_minute(first));
   hour.add("a", false, at_minute(first + RunsPerMinute::length));  // the same bucket
   CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
         std::vector<MinuteCount>{{first + RunsPerMinute::length, 1, 0}});
-  hour.add("a", false, at_minute(first));  // a clock that was set back
+  hour.add("a", false, at_minute(first));  // the clock was set back
   CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
         std::vector<MinuteCount>{{first + RunsPerMinute::length, 2, 0}});
 }

@@ -37,7 +37,7 @@ struct Ended {
 
 }  // namespace
 
-TEST_CASE("a job that succeeded goes by its schedule, or by what its executor says last") {
+TEST_CASE("a job that succeeded follows its schedule, or the schedule key of its executor") {
   Ended run;
   CHECK(run.is<ActOnSchedule>());
   CHECK(run.disposed().failures == FailureCount::reset);
@@ -49,12 +49,12 @@ TEST_CASE("a job that succeeded goes by its schedule, or by what its executor sa
   CHECK(run.is<UnsetJob>());
 }
 
-TEST_CASE("a job that failed does what on_failure says") {
+TEST_CASE("a job that failed follows on_failure") {
   Ended dies(OnFailure::die);
   dies.end.process = Exited{1};
   CHECK(dies.is<Die>());
   CHECK(dies.disposed().failures == FailureCount::increment);
-  // The executor's word about the schedule is that of a run that succeeded.
+  // The schedule key of the executor applies only to runs that succeeded.
   dies.end.complete = Complete{"{}", "no", {}, {}, "UNSET", {}};
   CHECK(dies.is<Die>());
 
@@ -62,7 +62,7 @@ TEST_CASE("a job that failed does what on_failure says") {
   goes_on.end.process = Exited{1};
   CHECK(goes_on.is<ActOnSchedule>());
   CHECK_FALSE(std::get<ActOnSchedule>(goes_on.disposed().what).backoff);
-  // A program that is not there is not tried in a tight loop by CONTINUE.
+  // A job whose program is missing is not retried in a tight loop by CONTINUE.
   goes_on.end.process = NotStarted{"no such file"};
   CHECK(std::get<ActOnSchedule>(goes_on.disposed().what).backoff == 1s);
 
@@ -81,7 +81,8 @@ TEST_CASE("a job that failed does what on_failure says") {
 }
 
 TEST_CASE(
-    "a job whose run was not its own fault goes back, or by its schedule if it was cancelled") {
+    "a job whose run did not fail by itself is queued again, or follows its schedule if "
+    "cancelled") {
   for (const OnFailure on : {OnFailure::die, OnFailure::reschedule, OnFailure::backoff}) {
     Ended run(on);
     run.end.process = Signalled{15};
@@ -89,7 +90,7 @@ TEST_CASE(
     CHECK(run.is<BackToQueue>());
     CHECK(run.disposed().failures == FailureCount::keep);
     run.stopped = StopReason::lease_lost;
-    CHECK(run.is<BackToQueue>());  // its key is not ours any more, and so nothing is done
+    CHECK(run.is<BackToQueue>());  // its key has another holder, so nothing happens
     run.stopped = StopReason::cancelled;
     CHECK(run.is<ActOnSchedule>());
     run.stopped.reset();

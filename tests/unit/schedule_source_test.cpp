@@ -1,4 +1,4 @@
-// When jobs are taken, with queues that are fakes.
+// Source of scheduled jobs, with fake queues: when jobs are claimed.
 #include <doctest/doctest.h>
 
 #include "core/schedule_settings.hpp"
@@ -40,7 +40,7 @@ struct Bench : World {
 
 }  // namespace
 
-TEST_CASE("a job that is entered is taken at once, and its end is settled by its disposition") {
+TEST_CASE("a queued job is claimed at once and settled by its disposition") {
   Bench bench;
   CHECK(bench.queues->takes == 1);
   CHECK(bench.queues->listening);
@@ -53,7 +53,7 @@ TEST_CASE("a job that is entered is taken at once, and its end is settled by its
   CHECK(bench.queues->ends[0].failures == store::FailureCount::increment);
 }
 
-TEST_CASE("what nobody told us of is found within a quarter of a second, for few commands") {
+TEST_CASE("a job queued without a notification is found within 350 ms, for few commands") {
   Bench bench;
   bench.enter("feed:A", false);
   CHECK(bench.log.empty());
@@ -64,7 +64,7 @@ TEST_CASE("what nobody told us of is found within a quarter of a second, for few
   CHECK(idle.queues->takes <= 60 * 4 + 2);
 }
 
-TEST_CASE("wakes in vain come less and less often") {
+TEST_CASE("notifications without a job cause fewer and fewer claims") {
   Bench bench;
   bench.queues->takes = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -77,7 +77,7 @@ TEST_CASE("wakes in vain come less and less often") {
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
 }
 
-TEST_CASE("a wake that had to wait counts as one") {
+TEST_CASE("a notification that was delayed counts as one") {
   Bench bench;
   bench.run_for(5s);
   bench.queues->takes = 0;
@@ -85,11 +85,11 @@ TEST_CASE("a wake that had to wait counts as one") {
     bench.queues->handler.on_news(store::ScheduleNews::queued);
     bench.run_for(1ms);
   }
-  // The first few, and then no more than turns of the idle budget.
+  // The first notifications, and then no more claims than periodic polls of the idle budget.
   CHECK(bench.queues->takes <= 6 + 10 * 1000 / 187);
 }
 
-TEST_CASE("while nothing is wanted the channel stays, and goes with the list") {
+TEST_CASE("a list whose slots are in use stays subscribed") {
   Bench bench;
   bench.enter("feed:A");
   bench.run_for(1s);
@@ -99,7 +99,7 @@ TEST_CASE("while nothing is wanted the channel stays, and goes with the list") {
   CHECK(bench.queues->listening);
 }
 
-TEST_CASE("while it is halted nothing is taken, and it goes on within a second") {
+TEST_CASE("a halted schedule is not claimed from, and continues within 1 s of the end") {
   Bench bench;
   bench.queues->halted = true;
   bench.enter("feed:A");
@@ -112,7 +112,7 @@ TEST_CASE("while it is halted nothing is taken, and it goes on within a second")
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
 }
 
-TEST_CASE("a poller that has what it wants hears of nothing") {
+TEST_CASE("a poller whose slots are in use ignores notifications") {
   Bench bench;
   bench.enter("feed:A");
   const std::size_t takes = bench.queues->takes;

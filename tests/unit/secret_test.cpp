@@ -1,13 +1,13 @@
-// Text that must not lie about: one copy, and none after it.
+// Text that is in memory once and is erased after use.
 #include "core/secret.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace w8y;
 
-TEST_CASE("a secret has one copy, whoever holds it, and its parts are parts of that") {
+TEST_CASE("a secret has one copy, which all holders and parts share") {
   const Secret url = "redis://:hidden-in-here@host";
-  const Secret same = url;  // NOLINT: that it is a copy is the point
+  const Secret same = url;  // NOLINT: the copy is intended
   const Secret password = url.part(9, 14);
   CHECK(password.view() == "hidden-in-here");
   CHECK(password.view().data() == url.view().data() + 9);
@@ -18,7 +18,7 @@ TEST_CASE("a secret has one copy, whoever holds it, and its parts are parts of t
   CHECK(url.part(3, 0).empty());
 }
 
-TEST_CASE("what is wiped has nothing of it left, behind its end neither") {
+TEST_CASE("wiping a string erases its whole capacity") {
   std::string text = "a secret that is longer than fits into the string itself";
   text.resize(20);
   const char* bytes = text.data();
@@ -29,7 +29,7 @@ TEST_CASE("what is wiped has nothing of it left, behind its end neither") {
   CHECK(std::string_view(bytes, size) == std::string(size, '\0'));
 }
 
-TEST_CASE("wiping lasts as long as the outermost that asked for it") {
+TEST_CASE("wiping lasts until the outermost Wiping object ends") {
   CHECK_FALSE(Wiping::now());
   {
     const Wiping outer;

@@ -1,4 +1,4 @@
-// A host that can't start processes: lists wait and come back, and no item is to blame.
+// Host that cannot start processes: lists wait and resume, and no item has failed.
 #include <doctest/doctest.h>
 
 #include "core/ended_run.hpp"
@@ -42,7 +42,7 @@ using Log = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what a host lacks is no failure of the item, and leaves no lock") {
+TEST_CASE("a shortage of the host is no failure of the item, and leaves no lock") {
   ListConfig rule = rule_for("work", 4);
   rule.max_failures = 1;
   Bench bench(rule, 0);
@@ -57,7 +57,7 @@ TEST_CASE("what a host lacks is no failure of the item, and leaves no lock") {
   CHECK(bench.locked() == 0);
 }
 
-TEST_CASE("the list tries one item at a time, more and more seldom") {
+TEST_CASE("a starved list tries one item at a time, at growing intervals") {
   Bench bench(rule_for("work", 4), 0);
   const std::size_t first = bench.executor().started.size();
   CHECK(first == 4);
@@ -69,7 +69,7 @@ TEST_CASE("the list tries one item at a time, more and more seldom") {
   CHECK(bench.poller->shortage().attempts() == bench.executor().started.size());
 }
 
-TEST_CASE("it comes back by itself, with one line at the start and one at the end") {
+TEST_CASE("a starved list recovers by itself, with one event at the start and one at the end") {
   Bench bench(rule_for("work", 4), 0);
   bench.run_for(20s);
   bench.executor().short_of.reset();
@@ -82,7 +82,7 @@ TEST_CASE("it comes back by itself, with one line at the start and one at the en
   CHECK_FALSE(bench.poller->shortage().any());
 }
 
-TEST_CASE("a host at its limit runs what it can, and says so once") {
+TEST_CASE("a host at its limit keeps the possible number of runs, and reports the shortage once") {
   Bench bench(rule_for("work", 4), 2);
   bench.run_for(1min);
   CHECK(bench.poller->runs().size() == 2);
@@ -94,7 +94,7 @@ TEST_CASE("a host at its limit runs what it can, and says so once") {
   CHECK(bench.poller->counters().succeeded == 1);
 }
 
-TEST_CASE("claims that come while it waits go back") {
+TEST_CASE("a starved list claims nothing before the next attempt") {
   Bench bench(rule_for("work", 2), 0);
   bench.executor().short_of.reset();
   bench.run_for(240ms);
@@ -103,7 +103,7 @@ TEST_CASE("claims that come while it waits go back") {
   CHECK(bench.poller->runs().size() == 2);
 }
 
-TEST_CASE("an item that can't be run does not end the waiting, nor prolong it") {
+TEST_CASE("an invalid item neither ends nor prolongs the wait of a starved list") {
   Bench bench(rule_for("work", 1), 0);
   bench.executor().lacks = NotStarted{"a NUL byte", true, false};
   bench.run_for(300ms);
@@ -115,7 +115,7 @@ TEST_CASE("an item that can't be run does not end the waiting, nor prolong it") 
   CHECK_FALSE(bench.poller->shortage().any());
 }
 
-TEST_CASE("nor does one that was stopped before a process had taken it") {
+TEST_CASE("an item stopped before a process accepted it neither ends nor prolongs the wait") {
   Bench bench(rule_for("work", 1), 0);
   bench.executor().lacks = Unanswered{"no process had taken it"};
   bench.run_for(300ms);
@@ -127,7 +127,7 @@ TEST_CASE("nor does one that was stopped before a process had taken it") {
   CHECK_FALSE(bench.poller->shortage().any());
 }
 
-TEST_CASE("a draining poller hands back what it can't start, and drains") {
+TEST_CASE("a draining poller hands back items that it cannot start, and drains") {
   Bench bench(rule_for("work", 1), 0);
   bench.poller->drain();
   bench.run_for(1s);
@@ -135,8 +135,7 @@ TEST_CASE("a draining poller hands back what it can't start, and drains") {
   CHECK(bench.locked() == 0);
 }
 
-TEST_CASE(
-    "the one-item wrapper does not wait: it ends with the reason, and leaves nothing behind") {
+TEST_CASE("w8y for one item does not wait for the end of a shortage: it ends and frees the item") {
   ListConfig rule = rule_for("work");
   rule.supervised = false;
   Bench bench(rule, 0);

@@ -1,4 +1,4 @@
-// The limit that all lists of a host share.
+// Slot limit that all lists of a host share.
 #include "core/slot_pool.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace places_test {
 namespace {
 
-/// Wants so many places at once; each run takes as long.
+/// List that uses up to `concurrency` slots, for runs of a fixed duration.
 class List : SlotPool::User {
  public:
   List(World& world, SlotPool& places, unsigned weight, std::size_t concurrency, Duration takes)
@@ -62,7 +62,7 @@ struct Lists : World {
     lists.push_back(std::make_unique<List>(*this, places, weight, concurrency, takes));
     return *lists.back();
   }
-  /// What each had of all, in parts of a hundred.
+  /// Returns the slot time of each list, in percent of the total.
   [[nodiscard]] std::vector<int> shares() const {
     double all = 0;
     for (const auto& list : lists) all += list->seconds();
@@ -89,8 +89,9 @@ void check_near(const std::vector<int>& shares, const std::vector<int>& wanted) 
 
 }  // namespace
 
-TEST_CASE("a place that frees among lists that were never served goes to one of them") {
-  // Each that was asked stood in line again behind the others: they were asked for ever.
+TEST_CASE("a free slot goes to a list that has had none yet") {
+  // No list may queue up again behind the others when it is offered a slot: that would loop
+  // forever.
   Lists world(4);
   List& first = world.add(1, 4, 10ms);
   for (int i = 0; i < 3; ++i) world.add(1, 4, 10ms);
@@ -101,7 +102,7 @@ TEST_CASE("a place that frees among lists that were never served goes to one of 
   check_near(world.shares(), {25, 25, 25, 25});
 }
 
-TEST_CASE("with fewer places than lists, shares are still as the weights") {
+TEST_CASE("slot time is shared by weight, even with fewer slots than lists") {
   Lists world(4);
   for (unsigned weight = 1; weight <= 4; ++weight) world.add(weight, 4, 7ms);
   world.begin();
@@ -110,7 +111,7 @@ TEST_CASE("with fewer places than lists, shares are still as the weights") {
   CHECK(world.places.used() == 4);
 }
 
-TEST_CASE("with one place too") {
+TEST_CASE("slot time of a single slot is shared by weight") {
   Lists world(1);
   world.add(1, 1, 5ms);
   world.add(3, 1, 5ms);
@@ -119,7 +120,7 @@ TEST_CASE("with one place too") {
   check_near(world.shares(), {25, 75});
 }
 
-TEST_CASE("long runs get no more time than short ones") {
+TEST_CASE("lists with long runs get no more slot time than lists with short runs") {
   Lists world(2);
   world.add(1, 2, 1s);
   world.add(1, 2, 10ms);
@@ -128,7 +129,7 @@ TEST_CASE("long runs get no more time than short ones") {
   check_near(world.shares(), {50, 50});
 }
 
-TEST_CASE("who comes back after a rest has nothing to catch up") {
+TEST_CASE("a list that was idle does not catch up on slot time") {
   Lists world(4);
   List& steady = world.add(1, 4, 10ms);
   List& late = world.add(1, 4, 10ms);
@@ -147,18 +148,18 @@ TEST_CASE("who comes back after a rest has nothing to catch up") {
   CHECK(steady.seconds() - then > 19);
 }
 
-TEST_CASE("what one had while nobody else wanted it is not held against it") {
+TEST_CASE("slot time used while slots were free does not count") {
   Lists world(3);
   List& slow = world.add(1, 2, 100s);
   world.add(1, 1, 10ms);
   world.begin();
   world.run_for(99s);
-  world.add(1, 3, 10ms).begin();  // from now on they are short
+  world.add(1, 3, 10ms).begin();  // from here on slots are scarce
   world.run_for(6s);
   CHECK(slow.held() >= 1);
 }
 
-TEST_CASE("a limit that comes later counts from then on") {
+TEST_CASE("a limit that is set later counts slot time from then on") {
   Lists world(0);
   List& early = world.add(1, 4, 10ms);
   early.begin();
@@ -172,9 +173,9 @@ TEST_CASE("a limit that comes later counts from then on") {
   CHECK(late.seconds() > 9);
 }
 
-TEST_CASE("who waited alone has not more to answer for than who comes later") {
+TEST_CASE("slot time used while no other list waited does not count") {
   Lists world(3);
-  List& slow = world.add(1, 6, 100s);  // it would take more than there are
+  List& slow = world.add(1, 6, 100s);  // needs more slots than there are
   slow.begin();
   world.run_for(99s);
   world.add(1, 3, 10ms).begin();
@@ -182,8 +183,8 @@ TEST_CASE("who waited alone has not more to answer for than who comes later") {
   CHECK(slow.held() >= 1);
 }
 
-TEST_CASE("a place costs no more where ten thousands wait for one") {
-  // Each that was given a place was looked for among all who wait: minutes for a start.
+TEST_CASE("the cost of a slot does not depend on the number of waiting lists") {
+  // A search of all waiting lists for each slot would take minutes here.
   Lists world(8);
   for (int i = 0; i < 50'000; ++i) world.add(1, 1, 100us);
   world.begin();

@@ -4,7 +4,7 @@
 
 using namespace w8y;
 
-TEST_CASE("an item's line is what w8y-executor(7) shows") {
+TEST_CASE("the line of an item matches w8y-executor(7)") {
   const Claim claim{"01HV", "a:0", {}, 1732147200000123, 1};
   CHECK(item_line(claim, "work") ==
         R"({"type":"item","id":"01HV","name":"work","item":"a:0","fence":1732147200000123,)"
@@ -14,7 +14,7 @@ TEST_CASE("an item's line is what w8y-executor(7) shows") {
                                "\n");
 }
 
-TEST_CASE("what JSON can't hold goes as base64, and nothing breaks the line") {
+TEST_CASE("values that are not UTF-8 are sent as base64, and no value breaks the line") {
   Claim claim{"01HV", std::string("\xff\0", 2), {{}, {}, "two\nlines \"é\""}, 7, 3};
   CHECK(item_line(claim, "a\"b") ==
         R"({"type":"item","id":"01HV","name":"a\"b","item_base64":"/wA=",)"

@@ -58,7 +58,7 @@ struct Said : StreamSessionHandler {
 
 }  // namespace
 
-TEST_CASE("an answer ends its run, a little later") {
+TEST_CASE("a reply ends its run later, in end_answered") {
   Said s;
   s.begin("a");
   s.begin("b");
@@ -77,7 +77,7 @@ TEST_CASE("an answer ends its run, a little later") {
   CHECK(s.dialogue.open() == 1);
 }
 
-TEST_CASE("late lines of a run that is over are known as such, others are not") {
+TEST_CASE("late lines of a finished run are ignored, and lines of unknown runs are bad") {
   Said s;
   s.begin("a");
   s.complete("a");
@@ -96,7 +96,7 @@ TEST_CASE("late lines of a run that is over are known as such, others are not") 
   CHECK(s.dialogue.bad_lines() == 3);
 }
 
-TEST_CASE("only so many runs that are over are remembered") {
+TEST_CASE("the number of remembered finished runs is limited") {
   Said s;
   for (std::size_t i = 0; i <= StreamSession::max_past; ++i) {
     const RunId run = "run" + std::to_string(i);
@@ -111,7 +111,7 @@ TEST_CASE("only so many runs that are over are remembered") {
   CHECK(s.take() == Lines{"bad 1: unknown id: run0"});
 }
 
-TEST_CASE("what is logged is about the run that is open, if there is one") {
+TEST_CASE("log output belongs to the only open run, or to none") {
   Said s;
   s.dialogue.hear_errors("early\n");
   s.begin("a");
@@ -124,7 +124,7 @@ TEST_CASE("what is logged is about the run that is open, if there is one") {
   CHECK(s.take().back() == "a over: answered [ a 0123\n] 0");
 }
 
-TEST_CASE("the run of a line that is too long is found by what stands at its beginning") {
+TEST_CASE("the run ID of a line that is too long is parsed from its start") {
   Said s;
   s.begin("a");
   s.begin("b");
@@ -137,7 +137,7 @@ TEST_CASE("the run of a line that is too long is found by what stands at its beg
   CHECK(s.take() == Lines{"bad 1: longer than 200B"});
 }
 
-TEST_CASE("cancels: each run is asked once, and the first that is due counts") {
+TEST_CASE("each run is cancelled once, and the earliest deadline counts") {
   Said s;
   const Instant now{1h};
   s.begin("a");
@@ -159,7 +159,7 @@ TEST_CASE("cancels: each run is asked once, and the first that is due counts") {
   CHECK(s.dialogue.cancel("a", now).empty());
 }
 
-TEST_CASE("the end of a process: what it never read is for another") {
+TEST_CASE("runs that an ended process has not read are left for another process") {
   Said s;
   s.begin("a");
   s.begin("b");
@@ -168,7 +168,7 @@ TEST_CASE("the end of a process: what it never read is for another") {
   s.dialogue.hear_errors("why");
   s.dialogue.finish();
   CHECK(s.take() == Lines{"log: why"});
-  SUBCASE("it read the first and a part of the second") {
+  SUBCASE("the process read the first run and a part of the second") {
     const auto unread = s.dialogue.close("exit status 1", 15, false, true);
     REQUIRE(unread.size() == 1);
     CHECK(unread.front().run == "b");
@@ -178,7 +178,7 @@ TEST_CASE("the end of a process: what it never read is for another") {
     CHECK(count(told, "a over: its process ended: exit status 1 [why] 0") == 1);
     CHECK(count(told, "c over: its process ended: exit status 1 [why] 0") == 1);
   }
-  SUBCASE("no other may have them: it has never shown that it works") {
+  SUBCASE("no run is left if the process has never replied") {
     CHECK(s.dialogue.close("exit status 1", 0, false, false).empty());
     CHECK(s.take().size() == 3);
   }

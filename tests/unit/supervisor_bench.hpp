@@ -1,4 +1,4 @@
-// A supervisor on a fake host.
+// Supervisor on a fake host.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What a reload changes, and what it leaves alone.
+// Reload of the config: changed and unchanged lists.
 #include <doctest/doctest.h>
 
 #include "core/circular_settings.hpp"
@@ -8,7 +8,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("reload: what runs is not disturbed, a list that is gone drains, a new one begins") {
+TEST_CASE("a reload keeps active runs, drains removed lists and starts new ones") {
   SupervisorBench house;
   house.redis.lists["a"] = {"a1"};
   house.redis.lists["b"] = {"b1"};
@@ -30,7 +30,7 @@ TEST_CASE("reload: what runs is not disturbed, a list that is gone drains, a new
   CHECK(house.supervisor.running() == 2);
 }
 
-TEST_CASE("an unchanged config changes nothing and probes only what was refused") {
+TEST_CASE("a reload of an unchanged config probes only ineligible lists") {
   SupervisorBench house;
   house.fake_prober.answers["/bin/no"] = Ineligibility{"not executable"};
   house.apply({rule_for("a"), rule_for("no")});
@@ -42,7 +42,7 @@ TEST_CASE("an unchanged config changes nothing and probes only what was refused"
   CHECK(house.fake_prober.probed == std::vector<std::string>{"/bin/no"});
 }
 
-TEST_CASE("until the probes have answered the running configuration stays whole") {
+TEST_CASE("a reload keeps the running config until all probes have ended") {
   SupervisorBench house;
   house.redis.lists["a"] = {"a1", "a2"};
   house.apply({rule_for("a")});
@@ -56,12 +56,12 @@ TEST_CASE("until the probes have answered the running configuration stays whole"
   CHECK(house.supervisor.running() == 2);
 }
 
-TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
+TEST_CASE("a list that a reload recreates does not exceed its limit") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2", "3", "4"};
   house.apply({rule_for("a", 2)});
   CHECK(house.supervisor.running() == 2);
-  house.apply({rule_for("a", 2)}, true);  // a new connection: new sources
+  house.apply({rule_for("a", 2)}, true);  // a new connection, so new sources
   CHECK(house.supervisor.running() == 2);
   CHECK(house.list("a").retired().size() == 1);
   house.executors[0]->end_at(house.executors[0]->started[0].run, 0s, Exited{0});
@@ -70,7 +70,7 @@ TEST_CASE("a list that goes and comes back doesn't run more than its limit") {
   CHECK(house.list("a").poller()->runs().size() == 1);
 }
 
-TEST_CASE("a rule that needs something else is not held to what the old one lacked") {
+TEST_CASE("a missing prerequisite of the old list config does not affect the new one") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a")});
@@ -86,7 +86,7 @@ TEST_CASE("a rule that needs something else is not held to what the old one lack
   CHECK(house.list("a").running() == 1);
 }
 
-TEST_CASE("a list that was taken out and put in again counts what still runs") {
+TEST_CASE("a list that is removed and added again counts its active runs") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
@@ -100,7 +100,7 @@ TEST_CASE("a list that was taken out and put in again counts what still runs") {
   CHECK(house.list("a").poller()->runs().size() == 1);
 }
 
-TEST_CASE("a list with another lock_key is served at once, beside runs under the old one") {
+TEST_CASE("a list with a new lock_key is served at once, while runs with the old key finish") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
@@ -113,7 +113,7 @@ TEST_CASE("a list with another lock_key is served at once, beside runs under the
   CHECK(house.list("a").retired()[0]->runs().size() == 1);
 }
 
-TEST_CASE("answers to the probes of an earlier reload don't count for a later one") {
+TEST_CASE("probes of an earlier reload do not count for a later one") {
   SupervisorBench house;
   house.fake_prober.held = true;
   house.apply({rule_for("a"), rule_for("b")});
@@ -125,7 +125,7 @@ TEST_CASE("answers to the probes of an earlier reload don't count for a later on
   CHECK(house.applied == 1);
 }
 
-TEST_CASE("many new lists begin some at a time, and all of them") {
+TEST_CASE("many new lists start in batches until all have started") {
   SupervisorBench house;
   std::vector<ListConfig> rules;
   for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
@@ -145,7 +145,7 @@ TEST_CASE("many new lists begin some at a time, and all of them") {
   CHECK(claiming() > 0);
   CHECK(claiming() < 500);
 
-  SUBCASE("as things are") {
+  SUBCASE("on a host that is running") {
     house.settle_down();
     CHECK(house.redis.claims >= 1000);
   }
@@ -158,7 +158,7 @@ TEST_CASE("many new lists begin some at a time, and all of them") {
     house.settle_down();
     CHECK(house.redis.claims >= 1000);
   }
-  SUBCASE("some are gone before their turn") {
+  SUBCASE("some lists are removed before they start") {
     house.apply({rule_for("l1")});
     CHECK(house.supervisor.lists().size() == 1);
     CHECK(house.list("l1").poller()->state() == PollerState::resting);

@@ -9,7 +9,7 @@ using namespace w8y;
 using namespace w8y::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a host serves what its executors can, and says once why not the others") {
+TEST_CASE("a host serves eligible lists, and reports once why it is ineligible for others") {
   SupervisorBench house;
   house.fake_prober.answers["/bin/gone"] = Ineligibility{"not found"};
   ListConfig needy = rule_for("needy");
@@ -32,7 +32,9 @@ TEST_CASE("a host serves what its executors can, and says once why not the other
   CHECK(house.list("gone").state() == ServingState::serving);
 }
 
-TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused and comes back") {
+TEST_CASE(
+    "a list whose prerequisite disappears is ineligible until it returns, and its run does not "
+    "count") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   ListConfig rule = rule_for("a", 2);
@@ -65,7 +67,7 @@ TEST_CASE("what vanishes in use: the run counts for nothing, the list is refused
   CHECK(house.list("a").running() == 2);
 }
 
-TEST_CASE("what only runs meet is tried once per probe_interval, not in a circle") {
+TEST_CASE("a prerequisite that only runs detect is tried once per probe_interval") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2", "3"};
   std::size_t tries = 0;
@@ -81,7 +83,7 @@ TEST_CASE("what only runs meet is tried once per probe_interval, not in a circle
   for (const auto& [item, failures] : house.redis.failures) CHECK(failures == 0);
 }
 
-TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is drained once") {
+TEST_CASE("a drain waits, then stops all runs, and reports its end once") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1", "2"};
   house.apply({rule_for("a")});
@@ -89,11 +91,11 @@ TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is 
   house.supervisor.drain([&] { ++drained; });
   house.run_for(20s);
   CHECK(house.executors[0]->stopped.empty());
-  SUBCASE("the deadline") {
+  SUBCASE("runs are stopped at the deadline") {
     house.run_for(11s);
     CHECK(house.executors[0]->stopped.size() == 1);
   }
-  SUBCASE("a second call") {
+  SUBCASE("runs are stopped at a second call") {
     house.supervisor.drain({});
     house.settle_down();
     CHECK(house.executors[0]->stopped.size() == 1);
@@ -106,7 +108,7 @@ TEST_CASE("drain: waits, then SIGTERM; a second call skips the wait; then it is 
   CHECK(house.redis.locks["a1"].value.empty());
 }
 
-TEST_CASE("a list is looked after by every host that has it, until it is gone") {
+TEST_CASE("a list is maintained by each host that has it in its config") {
   SupervisorBench house;
   house.fake_prober.answers["/bin/mix"] = Ineligibility{"not found"};
   ListConfig rule = rule_for("mix");
@@ -116,23 +118,23 @@ TEST_CASE("a list is looked after by every host that has it, until it is gone") 
   REQUIRE(house.maintenance.all.size() == 1);
   FakeUpkeep* const first = *house.maintenance.all.begin();
 
-  SUBCASE("what goes wrong is told") {
+  SUBCASE("errors are reported") {
     first->handler.on_maintenance_error("mix-timeline is a string");
     CHECK(count(house.log, "upkeep mix: mix-timeline is a string") == 1);
   }
-  SUBCASE("a changed rule is used, by the same") {
+  SUBCASE("a changed list config is used by the same object") {
     rule.weight = 7;
     house.apply({rule});
     CHECK(*house.maintenance.all.begin() == first);
     CHECK(first->rule->weight == 7);
     CHECK(house.maintenance.made == 1);
   }
-  SUBCASE("another connection: another one") {
+  SUBCASE("a new connection creates a new object") {
     house.apply({rule}, true);
     CHECK(house.maintenance.all.size() == 1);
     CHECK(house.maintenance.made == 2);
   }
-  SUBCASE("not enabled, and enabled again") {
+  SUBCASE("a disabled list is not maintained until it is enabled") {
     rule.enabled = false;
     house.apply({rule});
     CHECK(house.maintenance.all.empty());
@@ -140,16 +142,16 @@ TEST_CASE("a list is looked after by every host that has it, until it is gone") 
     house.apply({rule});
     CHECK(house.maintenance.all.size() == 1);
   }
-  SUBCASE("gone from the config") {
+  SUBCASE("a list that is removed from the config is not maintained") {
     house.apply({rule_for("work")});
     CHECK(house.maintenance.all.empty());
   }
-  SUBCASE("a drain") {
+  SUBCASE("a drain ends the maintenance") {
     house.supervisor.drain({});
     house.settle_down();
     CHECK(house.maintenance.all.empty());
   }
-  SUBCASE("a hold, until it ends") {
+  SUBCASE("a hold suspends the maintenance") {
     house.supervisor.set_hold("host old uses format 0");
     CHECK(house.maintenance.all.empty());
     rule.weight = 7;
@@ -161,7 +163,7 @@ TEST_CASE("a list is looked after by every host that has it, until it is gone") 
   }
 }
 
-TEST_CASE("quiet holds every list, new ones too, until it ends") {
+TEST_CASE("a quiet host starts no runs, not even of new lists, until it resumes") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.redis.lists["b"] = {"1"};
@@ -175,7 +177,9 @@ TEST_CASE("quiet holds every list, new ones too, until it ends") {
   CHECK(house.supervisor.running() == 2);
 }
 
-TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and ends beside quiet") {
+TEST_CASE(
+    "a hold stops lists that claim from Redis, but not Gearman lists, and is independent of "
+    "quiet") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.redis.lists["g"] = {"1"};
@@ -188,7 +192,7 @@ TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and e
   CHECK(house.list("a").running() == 0);
   CHECK(house.list("g").running() == 1);
 
-  // The list changes its kind, and back: its runs follow the hold.
+  // The list changes its source and back. Its runs follow the hold.
   house.apply({rule_for("a"), rule_for("g")});
   house.redis.lists["g"] = {"2"};
   house.run_for(1s);
@@ -204,7 +208,7 @@ TEST_CASE("a hold stops lists that claim from Redis, not those of Gearman, and e
   CHECK(house.list("g").running() == 1);
 }
 
-TEST_CASE("cancel finds a run wherever it is") {
+TEST_CASE("cancel finds a run of any list") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a")});
@@ -217,10 +221,10 @@ TEST_CASE("cancel finds a run wherever it is") {
   CHECK(house.redis.failures["a1"] == 0);
 }
 
-TEST_CASE("a whole day of a host with many lists in milliseconds") {
+TEST_CASE("a simulated day of a host with 20 lists has the expected number of runs") {
   SupervisorBench house;
   house.runs_take = 5s;
-  house.idle_commands = 1;  // what takes time here is polling
+  house.idle_commands = 1;  // polling dominates the time of this test
   std::vector<ListConfig> rules;
   for (int i = 0; i < 20; ++i) {
     ListConfig rule = rule_for("list" + std::to_string(i), 2);
@@ -230,16 +234,16 @@ TEST_CASE("a whole day of a host with many lists in milliseconds") {
   }
   house.apply(rules);
   house.run_for(24h);
-  // Each item every ten minutes, and what it waits for its list's turn to be polled.
+  // Each item runs every 10 minutes, plus its wait for the next poll of the list.
   CHECK(house.ended > 12000);
   CHECK(house.ended < 14400);
 }
 
-TEST_CASE("claims that nothing answers are told from those of a slow list, and of lists at rest") {
+TEST_CASE("claims without a reply are detected, and not confused with slow or idle lists") {
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.apply({rule_for("a"), rule_for("b")});
-  house.run_for(10min);  // all rest
+  house.run_for(10min);  // all lists are idle
   CHECK(house.supervisor.claims_unanswered_for() < 1s);
   house.redis.claim_takes = 1h;
   house.redis.lists["b"] = {"2"};
@@ -250,37 +254,37 @@ TEST_CASE("claims that nothing answers are told from those of a slow list, and o
 
   house.redis.claim_takes = 0s;
   house.apply({rule_for("a"), rule_for("b"), rule_for("new")});
-  CHECK(house.supervisor.claims_unanswered_for() < 1s);  // that one was answered
+  CHECK(house.supervisor.claims_unanswered_for() < 1s);  // the reply to that claim has arrived
   house.run_for(1h);
   CHECK(house.supervisor.claims_unanswered_for() < 1s);
 }
 
-TEST_CASE("what makes all lists claim is paced by the answers") {
+TEST_CASE("simultaneous claims of all lists are paced by the replies") {
   SupervisorBench house;
   std::vector<ListConfig> rules;
   for (int i = 0; i < 1000; ++i) rules.push_back(rule_for("l" + std::to_string(i)));
   house.redis.claim_takes = 100ms;
   house.apply(rules);
-  SUBCASE("their start") {}
-  SUBCASE("another connection") {
+  SUBCASE("when lists start") {}
+  SUBCASE("after a reconnect with new sources") {
     house.run_for(1s);
     house.redis.claims = house.redis.max_claims_out = 0;
     house.apply(rules, true);
   }
-  SUBCASE("another rule for each") {
+  SUBCASE("after a change of all list configs") {
     house.run_for(1s);
     house.redis.claims = house.redis.max_claims_out = 0;
     for (ListConfig& rule : rules) rule.concurrency = 2;
     house.apply(rules);
   }
-  SUBCASE("the end of quiet") {
+  SUBCASE("after the host resumes") {
     house.run_for(1s);
     house.supervisor.set_quiet(true);
     house.run_for(1s);
     house.redis.claims = house.redis.max_claims_out = 0;
     house.supervisor.set_quiet(false);
   }
-  SUBCASE("a Redis that is back, with lists in which nothing is free") {
+  SUBCASE("after an outage of Redis, with lists without a free item") {
     for (int i = 0; i < 1000; ++i) {
       const std::string list = "l" + std::to_string(i);
       house.redis.lists[list] = {"a"};
@@ -290,7 +294,7 @@ TEST_CASE("what makes all lists claim is paced by the answers") {
     house.redis.claims = house.redis.max_claims_out = 0;
     for (std::size_t i = 0; i < 1000; ++i) house.sources[i]->handler.on_back();
   }
-  // A few take their turn of the idle budget meanwhile.
+  // Some lists claim with the idle budget meanwhile.
   house.run_for(90ms);
   CHECK(house.redis.claims >= IdlePolls::least_back);
   CHECK(house.redis.claims <= IdlePolls::least_back + 50);

@@ -15,7 +15,7 @@ Instant at(Duration since) {
 }
 }  // namespace
 
-TEST_CASE("timers run in the order of their deadlines, equal ones in the order they were set") {
+TEST_CASE("timers run in the order of their deadlines, and equal ones in the order of creation") {
   TimerQueue queue;
   std::vector<int> ran;
   queue.set(at(20ms), [&] { ran.push_back(2); });
@@ -28,7 +28,7 @@ TEST_CASE("timers run in the order of their deadlines, equal ones in the order t
   CHECK_FALSE(queue.next());
 }
 
-TEST_CASE("a timer that sets itself again doesn't hold the loop") {
+TEST_CASE("a timer that sets itself again does not block the loop") {
   TimerQueue queue;
   int count = 0;
   std::function<void()> again = [&] {
@@ -42,7 +42,7 @@ TEST_CASE("a timer that sets itself again doesn't hold the loop") {
 }
 
 TEST_CASE(
-    "an owned timer is cancelled when it goes, may be set again and destroyed in its callback") {
+    "an owned timer is cancelled when destroyed, and may be reset or destroyed in its callback") {
   TimerQueue queue;
   int ran = 0;
   {

@@ -7,7 +7,7 @@
 using namespace w8y;
 using namespace std::chrono_literals;
 
-TEST_CASE("durations are read in their units") {
+TEST_CASE("durations are parsed in all units") {
   const std::pair<const char*, Duration> right[] = {
       {"0", 0s},           {"0s", 0s},       {"5", 5s},
       {"5s", 5s},          {"250ms", 250ms}, {"7us", 7us},
@@ -24,7 +24,7 @@ TEST_CASE("durations are read in their units") {
   }
 }
 
-TEST_CASE("what is no duration is none") {
+TEST_CASE("invalid durations are refused") {
   for (const char* text : {"",
                            " ",
                            "s",
@@ -65,7 +65,7 @@ TEST_CASE("what is no duration is none") {
   CHECK_FALSE(parse_duration(std::string_view("5s\0", 3)));
 }
 
-TEST_CASE("durations are written so that they read the same") {
+TEST_CASE("durations are written so that parsing restores them") {
   const std::pair<Duration, const char*> written[] = {
       {0s, "0s"},
       {90min, "1h30m"},
@@ -85,7 +85,7 @@ TEST_CASE("durations are written so that they read the same") {
   }
 }
 
-TEST_CASE("sizes are read in their units") {
+TEST_CASE("sizes are parsed in all units") {
   const std::pair<const char*, std::uint64_t> right[] = {
       {"0", 0},
       {"100", 100},
@@ -108,7 +108,7 @@ TEST_CASE("sizes are read in their units") {
   }
 }
 
-TEST_CASE("what is no size is none") {
+TEST_CASE("invalid sizes are refused") {
   for (const char* text :
        {"", "B", "KiB", "-1", "+1", "1 KiB", "1K", "1kb", "1kib", "1.5MiB", "1e3",
         "9223372036854775809", "8193PiB", "18446744073709551616", "1KiBB", "0x1"}) {
@@ -117,7 +117,7 @@ TEST_CASE("what is no size is none") {
   }
 }
 
-TEST_CASE("sizes are written so that they read the same") {
+TEST_CASE("sizes are written so that parsing restores them") {
   const std::pair<std::uint64_t, const char*> written[] = {
       {0, "0B"},        {1, "1B"},         {513, "513B"},
       {65536, "64KiB"}, {1 << 20, "1MiB"}, {10'000'000, "10MB"},

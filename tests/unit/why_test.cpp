@@ -75,7 +75,7 @@ std::string text_of(const Why& why, const char* kind) {
   return "";
 }
 
-TEST_CASE("why: an item that is not there is unknown") {
+TEST_CASE("why: an item that does not exist is unknown") {
   const Why gone = why_item(list({host("alpha")}), item(""));
   CHECK(gone.unknown());
   CHECK(first(gone) == "The list work has no item m1.");
@@ -87,7 +87,7 @@ TEST_CASE("why: an item that is not there is unknown") {
   CHECK(why_list(nowhere, {}).unknown());
 }
 
-TEST_CASE("why: an item runs, and how far it is") {
+TEST_CASE("why: a running item has its host, duration and progress") {
   WhyItem run = item("running");
   run.host = "beta";
   run.run = "01KF";
@@ -106,7 +106,7 @@ TEST_CASE("why: an item runs, and how far it is") {
   CHECK(kinds(why_item(list({}), run)) == "running stopping quarantined_at_end not_listed");
 }
 
-TEST_CASE("why: a lock of another program's is told as it stands there") {
+TEST_CASE("why: a lock of another program is shown as it is") {
   WhyItem held = item("running");
   held.lock = "web7 4711";
   held.left = 4s;
@@ -120,7 +120,7 @@ TEST_CASE("why: a lock of another program's is told as it stands there") {
         "expire.");
 }
 
-TEST_CASE("why: an item rests after failures, or by its cooldown") {
+TEST_CASE("why: a delayed item has its failures or its cooldown as the reason") {
   WhyItem rests = item("delayed");
   rests.why = "backoff";
   rests.left = 2min;
@@ -140,13 +140,13 @@ TEST_CASE("why: an item rests after failures, or by its cooldown") {
   CHECK(first(why_item(list({host("alpha")}), rests)) ==
         "The item m1 of work is delayed for 9s more by its cooldown, after a run that succeeded.");
 
-  // What comes after it is told too.
+  // Further reasons follow.
   WhyList paused = list({host("alpha")});
   paused.pause = Pause{};
   CHECK(kinds(why_item(paused, rests)) == "cooldown remedy also paused");
 }
 
-TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
+TEST_CASE("why: a quarantined item has its operator, run and reason") {
   WhyItem quarantined = item("quarantined");
   quarantined.run = "01KFRUN";
   quarantined.by = "w8yd on alpha";
@@ -164,7 +164,7 @@ TEST_CASE("why: an item is quarantined: by whom, after which run, why") {
         "The item m1 of work is quarantined, and no reason was given.");
 }
 
-TEST_CASE("why: the list is paused") {
+TEST_CASE("why: a paused list is a reason") {
   WhyList paused = list({host("alpha")});
   paused.pause = Pause{"deploy", "root on alpha", now - 12min, now + 48min};
   const Why why = why_item(paused, item("free"));
@@ -178,7 +178,7 @@ TEST_CASE("why: the list is paused") {
         "The list work is paused, and no reason was given; to resume it: w8yctl resume work");
 }
 
-TEST_CASE("why: hosts refuse it, grouped by the reason") {
+TEST_CASE("why: ineligible hosts are grouped by reason") {
   const WhyList one = list({refusing("alpha", "lacks \"gpu\""), refusing("beta", "lacks \"gpu\""),
                             refusing("gamma", "lacks \"gpu\"")});
   CHECK(first(why_item(one, item("free"))) ==
@@ -196,7 +196,7 @@ TEST_CASE("why: hosts refuse it, grouped by the reason") {
   CHECK(why.sentences[3].text == "The host delta has it disabled in the config: enabled = false.");
 }
 
-TEST_CASE("why: each way in which a host does not serve it") {
+TEST_CASE("why: each state of a host that does not serve the list is a reason") {
   const auto only = [](const FleetHost& it) { return first(why_item(list({it}), item("free"))); };
   FleetHost it = host("alpha");
   it.heartbeat.state = "quiet";
@@ -221,7 +221,8 @@ TEST_CASE("why: each way in which a host does not serve it") {
   CHECK(only(it) == "The heartbeat of alpha cannot be read: it is no JSON.");
 }
 
-TEST_CASE("why: nobody has it in the config, or nobody is there") {
+TEST_CASE(
+    "why: a list that no host has in its config is a reason, and a fleet without hosts is one") {
   FleetHost without = host("alpha");
   without.lists.clear();
   CHECK(first(why_item(list({without}), item("free"))) ==
@@ -235,7 +236,7 @@ TEST_CASE("why: nobody has it in the config, or nobody is there") {
         "the key w8y-fleet:hosts.");
 }
 
-TEST_CASE("why: who serves it is at a limit") {
+TEST_CASE("why: hosts at a limit are a reason") {
   FleetHost full = host("alpha", ListState::running);
   full.lists.front().running = 8;
   CHECK(first(why_item(list({full}), item("free"))) ==
@@ -248,7 +249,7 @@ TEST_CASE("why: who serves it is at a limit") {
   CHECK(why.sentences[1].text ==
         "The host beta has no free slot: 16 of 16 slots are in use (host_concurrency). The next "
         "one goes by weight; work has weight 1.");
-  // Another that has room: nothing is in its way.
+  // Another host has a free slot, so nothing blocks the item.
   CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "ready");
 
   FleetHost long_items = host("alpha", ListState::full);
@@ -269,7 +270,7 @@ TEST_CASE("why: who serves it is at a limit") {
   CHECK(kinds(why_item(fleet, item("free"))) == "ready");
 }
 
-TEST_CASE("why: all is well") {
+TEST_CASE("why: an item that nothing blocks is claimed soon") {
   FleetHost ready = host("alpha");
   ready.lists.front().poll_within = 10s;
   const Why why = why_item(list({ready, refusing("beta", "x")}), item("free"));
@@ -279,7 +280,7 @@ TEST_CASE("why: all is well") {
         "The host alpha polls for free items within 10s, and at once after a wake-up.");
 }
 
-TEST_CASE("why: a job of a schedule") {
+TEST_CASE("why: a job of a schedule has its state and reason") {
   const WhyList bike = list({host("alpha")}, SourceKind::schedule);
   WhyItem job = item("scheduled");
   job.queue = "audio";
@@ -335,7 +336,7 @@ TEST_CASE("why: a job of a schedule") {
         "expire.");
 }
 
-TEST_CASE("why: a job of a feed") {
+TEST_CASE("why: a job of a feed has its state and reason") {
   const WhyList feed = list({host("alpha")}, SourceKind::job);
   WhyItem job = item("queued");
   job.queue_position = 3;
@@ -370,7 +371,7 @@ TEST_CASE("why: a job of a feed") {
   CHECK(kinds(why_item(feed, item("orphaned"))) == "orphaned remedy");
 }
 
-TEST_CASE("why: what keeps a list from going faster") {
+TEST_CASE("why: the limits of a list are its reasons") {
   WhyList work = list({host("alpha")});
   CHECK(kinds(why_list(work, {})) == "empty");
   CHECK(first(why_list(work, {})) == "The list work is empty: it has no items.");
@@ -397,7 +398,7 @@ TEST_CASE("why: what keeps a list from going faster") {
   const Why limited = why_list(list({full, refusing("beta", "lacks \"gpu\"")}),
                                items({{"free", 5}, {"running", 8}}));
   CHECK(kinds(limited) == "limit items ineligible");
-  // One of two has room: the other's limit still slows it.
+  // One of two hosts has free slots. The limit of the other still slows the list.
   CHECK(kinds(why_list(list({full, host("gamma")}), items({{"free", 5}}))) == "ready items limit");
 
   work.pause = Pause{"deploy", "", WallTime{0}, WallTime{0}};
@@ -408,7 +409,7 @@ TEST_CASE("why: what keeps a list from going faster") {
   CHECK(text_of(why_list(work, part), "items") == "The first 5 of 1000000 items: 5 free.");
 }
 
-TEST_CASE("why: what keeps a schedule and a feed of jobs") {
+TEST_CASE("why: the limits of schedules and feeds are their reasons") {
   FleetHost audio = host("alpha");
   audio.lists.front().queues = {"audio"};
   const WhyList bike = list({audio}, SourceKind::schedule);
@@ -432,7 +433,7 @@ TEST_CASE("why: what keeps a schedule and a feed of jobs") {
         "Nothing blocks it: slots are free, and 3 jobs are claimed soon.");
 }
 
-TEST_CASE("why: Redis is away, and bytes of others are harmless") {
+TEST_CASE("why: an outage of Redis is a reason, and text from outside is escaped") {
   const Why why = why_unavailable("alpha", "Connection refused", now - 1min, now);
   CHECK(first(why) ==
         "Redis is unavailable since 2026-01-31T12:33:56Z, for 1m, as seen by the host alpha: "

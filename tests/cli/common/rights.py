@@ -1,10 +1,10 @@
-"""What w8y-security(7) says of rights in Redis, and what a server says of users.
+"""Permissions in Redis: the list in w8y-security(7), and the report of a server for its users.
 
     rights.py block PAGE N              the N-th command for redis-cli that the page shows
-    rights.py named PAGE N…             the commands that these give to a user, one after the other
-    rights.py allowed SOCKET USER       all that USER may do, of all that the server knows
-    rights.py refused SOCKET            what anybody was refused: user, why, what
-    rights.py done SOCKET               the commands that anybody has had carried out
+    rights.py named PAGE N…             the Redis commands that these commands grant to a user
+    rights.py allowed SOCKET USER       all Redis commands of the server that USER may execute
+    rights.py refused SOCKET            the refusals of all users: user, reason, object
+    rights.py done SOCKET               the Redis commands that the server has executed
 """
 import re
 import sys
@@ -46,12 +46,12 @@ def named(page, *numbers):
 
 
 def allowed(path, user):
-    """DRYRUN looks at the number of words before it looks at the rights, and at keys after."""
+    """DRYRUN checks the number of arguments before the permissions, and the keys after them."""
     redis = Wire(path)
     found = []
     for name in sorted(ask(redis, "COMMAND", "LIST")):
         words = name.split("|")
-        # [name, arity, …, subcommands]: a command that has some is judged by those.
+        # [name, arity, …, subcommands]: for a command with subcommands, only the subcommands count.
         about = ask(redis, "COMMAND", "INFO", name)[0]
         if len(about) > 9 and about[9]:
             continue

@@ -1,4 +1,4 @@
-"""Runs commands with a pipe and with a terminal as standard output, and prints what reaches each."""
+"""Runs commands with a pipe and with a terminal as standard output, and prints the form in which each shows escapes."""
 import base64
 import os
 import pty
@@ -26,7 +26,7 @@ def in_pipe(*words):
 
 
 def in_terminal(*words):
-    """All that a terminal gets; its driver writes a CR before each newline."""
+    """Returns the output on a terminal. The terminal driver writes a CR before each newline."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen([W8YCTL, "--redis-url", URL, *words], stdout=theirs,
                                stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -35,7 +35,7 @@ def in_terminal(*words):
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # the end of a terminal
+        except OSError:  # end of the terminal
             break
         if not part:
             break
@@ -46,7 +46,7 @@ def in_terminal(*words):
 
 
 def has_hidden(out):
-    """A control character besides the ends of lines and tabs, or a mark that is not seen."""
+    """Returns whether there is an invisible mark, or a control character other than newline and tab."""
     marks = out.decode(errors="surrogateescape")
     return re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e\udc80-\udcff]", marks) is not None
 
@@ -74,7 +74,7 @@ def put(group, feed):
 
 
 def never(name, *words):
-    """A command that always escapes, on both of its outputs."""
+    """Runs a command that must always escape, on both of its outputs."""
     result = run(*words)
     outputs = (result.stdout, result.stderr, in_terminal(*words), in_terminal(*words, "--json"))
     bad = [out for out in outputs if has_hidden(out)]

@@ -1,5 +1,5 @@
-"""Runs a program on a terminal of so many columns, and shows what it writes; fails if a line of a
-table is wider."""
+"""Runs a program on a terminal with a given number of columns, and prints its output. Fails if a line of a
+table is wider than the terminal."""
 import fcntl
 import os
 import pty
@@ -16,7 +16,7 @@ text = b""
 try:
     while part := os.read(fd, 65536):
         text += part
-except OSError:  # the end of a terminal
+except OSError:  # end of the terminal
     pass
 for line in text.decode().replace("\033", "ESC").splitlines():
     print(line)

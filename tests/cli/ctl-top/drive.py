@@ -1,15 +1,16 @@
-"""Drives a program in a terminal of its own, and tells what a person would see there: drive.py
-WIDTH HEIGHT COMMAND... with steps on standard input:
+"""Runs a program on its own terminal, and prints the contents of the screen.
 
-    wait TEXT       until the screen has it; or gives up, and shows the screen
-    gone TEXT       until the screen has it no more
-    press KEYS      \\e and the like are escapes
-    size W H        another size
-    show            the screen, without blanks at ends of lines
-    rows A B        of the screen
-    quiet MS MOST   reads on for so long: no more than so many bytes may come
-    run COMMAND     of a shell
-    end             until the program ends; its exit status
+drive.py WIDTH HEIGHT COMMAND... reads steps from standard input:
+
+    wait TEXT       wait until the screen has TEXT; after a timeout, print the screen and fail
+    gone TEXT       wait until the screen does not have TEXT
+    press KEYS      send keys; \\e and other escapes are allowed
+    size W H        change the size
+    show            print the screen, without trailing spaces
+    rows A B        print rows A to B of the screen
+    quiet MS MOST   read for MS milliseconds; at most MOST bytes may arrive
+    run COMMAND     run a shell command
+    end             wait until the program ends, and print its exit status
 """
 import fcntl
 import os
@@ -44,7 +45,7 @@ class Terminal:
         os.kill(self.pid, signal.SIGWINCH)
 
     def read(self, seconds):
-        """False: the program has closed its terminal."""
+        """Returns False if the program has closed its terminal."""
         if not select.select([self.fd], [], [], seconds)[0]:
             return True
         try:
@@ -64,7 +65,7 @@ class Terminal:
         while not holds("\n".join(self.lines())):
             if time.monotonic() > end or not self.read(0.05):
                 sys.exit(f"gave up: {what}\n" + "\n".join(self.lines()))
-        # What the terminal has of a picture may be its beginning.
+        # The terminal may have received only the first part of a screen.
         while time.monotonic() < end and select.select([self.fd], [], [], 0.03)[0] and self.read(0):
             pass
 

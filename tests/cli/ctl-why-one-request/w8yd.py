@@ -1,4 +1,4 @@
-"""A w8yd that knows one answer: prints each request."""
+"""Server in place of w8yd, with one response. Prints each request."""
 import http.server
 import json
 import socketserver

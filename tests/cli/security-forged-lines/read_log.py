@@ -1,4 +1,4 @@
-"""What a reader of such a log takes each line for: level, message, and the fields' names."""
+"""Parses a log as a log reader does: level, message, and names of fields of each line."""
 import json
 import re
 import sys

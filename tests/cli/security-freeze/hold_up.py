@@ -1,6 +1,6 @@
-"""Holds up what our user starts: by a lease on a program, or by stopping all of his processes.
+"""Delays children that run as the caller's user: by a file lease on a program, or by SIGSTOP to all its processes.
 
-Says so once it does.
+Prints a line when it has started.
 """
 import fcntl
 import os

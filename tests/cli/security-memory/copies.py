@@ -1,4 +1,4 @@
-"""copies.py TEXT PID…: how often TEXT stands in the memory of each process: "PID's name: number"."""
+"""copies.py TEXT PID…: counts copies of TEXT in the memory of each process, as "name: number"."""
 import sys
 
 
@@ -14,7 +14,7 @@ def copies(pid, text):
             try:
                 found += memory.read(end - start).count(text)
             except OSError:
-                pass  # of a device, or gone
+                pass  # memory of a device, or removed
     return found
 
 

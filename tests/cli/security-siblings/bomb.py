@@ -1,4 +1,4 @@
-"""Forks as much as it may, in sessions of their own that ignore signals."""
+"""Forks as often as it can, in new sessions that ignore signals."""
 import os
 import signal
 import time

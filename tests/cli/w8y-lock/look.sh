@@ -1,5 +1,5 @@
 #!/bin/sh
-# look.sh KIND: what the lock is while we run.
+# look.sh KIND: prints the lock during the run.
 key=$(redis-cli -s "$DIR/redis.sock" KEYS 'work:*:*')
 echo "$key $(redis-cli -s "$DIR/redis.sock" GET "$key" | sed "s/^run:$(hostname):\([0-9]*\)[.0-9]*:/run:HOST:\1:/")"
 left=$(redis-cli -s "$DIR/redis.sock" PTTL "$key")

@@ -1,4 +1,4 @@
-"""Asks for everything, in every way that is told of, and in some that are not."""
+"""Requests each path of the status API, in every documented way and in some invalid ways."""
 import os
 import re
 import sys
@@ -32,7 +32,7 @@ def runs_of(where):
 
 
 def begins(path):
-    """A page, or the first bytes of a stream: by its status and type."""
+    """Checks status and type of a page, or of the first bytes of a stream."""
     connection = tcp.open()
     connection.request("GET", path)
     answer = connection.getresponse()
@@ -80,7 +80,7 @@ said = '"type":"ended","time_ms":%d,"run":"%026d","item":"i","outcome":"failed"}
 entry = '{"entered_ms":%d,' + said
 lines = []
 for number in range(130):
-    # Of those that came in together, the newest says when.
+    # Of entries that were written together, only the newest has the time.
     begin = '{"entered_ms":%d,' % (1000 + number // 7) if number % 7 == 6 or number == 129 else "{"
     for name in ("many", "odd/name?"):
         lines.append(("LPUSH", name + ":runs", begin + said % (5, 2 * number + (name == "many"))))
@@ -115,7 +115,7 @@ assert [item["item"] for item in found] == ["item 00042"] + [f"item 0042{n}" for
 assert parts > 1
 found, parts = unix.all_of("/api/v1/lists/many/items?search=item&limit=999", "items")
 assert len({item["item"] for item in found}) == len(found) == 9000, (len(found), parts)
-# It turns while it is looked at.
+# The list is rotated while a client reads it.
 first = unix.good("/api/v1/lists/many/items?limit=1000")
 redis(*[("LMOVE", "many:list", "many:list", "RIGHT", "LEFT")] * 300)
 seen, after = {item["item"] for item in first["items"]}, first["next"]
@@ -125,7 +125,7 @@ while after:
     seen |= {item["item"] for item in said["items"]}
     after = said["next"]
 assert len(seen) == 9000, len(seen)
-# It has an item twice, and the second one stands where a part ends.
+# The list has an item twice, and the second copy is the last item of a page.
 redis(("LSET", "many:list", "8999", "item 00005"), ("RPUSH", "many:list", "behind it"))
 found, parts = unix.all_of("/api/v1/lists/many/items?limit=900", "items")
 assert len(found) == 9001 and parts == 11 and found[-1]["item"] == "behind it", (len(found), parts)
@@ -301,7 +301,7 @@ for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/lists/work/ite
              "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"):
     refused(503, "Redis did not answer", path)
 refused(503, "Redis did not answer", "/api/v1/lists/work/pause", "POST", {})
-# A server that ends takes no new connections, and breaks the old ones when it is gone.
+# A server that shuts down accepts no new connections, and closes the old ones when it exits.
 wait_for("the status to say so", lambda: unix.good("/api/v1/status")["redis"]["connected"] is False)
 assert unix.get("/readyz")[0] == 503
 asked = unix.asked | tcp.asked

@@ -1,4 +1,4 @@
-"""Compares what hosts of a fleet tell at /metrics."""
+"""Compares the /metrics of the hosts of a fleet."""
 import json
 import re
 import subprocess
@@ -11,7 +11,7 @@ END = time.monotonic() + 90
 
 
 def metrics(name):
-    """Samples by their text before the value; none, if the host is not there yet."""
+    """Returns samples by the text before the value; none if the host does not reply yet."""
     connection = UnixConnection(name)
     try:
         connection.request("GET", "/metrics")

@@ -1,4 +1,4 @@
-"""Asks for /metrics, and compares with what is so."""
+"""Reads /metrics and compares the values with runs and Redis."""
 import collections
 import re
 import subprocess
@@ -36,7 +36,7 @@ def value(samples, name, **labels):
 
 
 def until(what, fact):
-    """The samples with which it is a fact."""
+    """Waits until the condition holds, and returns the samples for which it does."""
     end = time.monotonic() + 60
     while True:
         samples = scrape()
@@ -99,7 +99,7 @@ def alive():
 
     samples = until("runs of all kinds", ran)
     check(True, "runs of all kinds, and their items")
-    # All six have their turn, two at a time and 50 ms at least each.
+    # All six items run, two at a time, for at least 50 ms each.
     check(value(samples, "w8y_cycle_seconds", list="ring") >= 0.1, "a cycle is as long as its runs")
     check(value(samples, "w8y_overdue_after_seconds", list="ring") == 0.05, "overdue_after")
     check(value(samples, "w8y_schedule_lateness_seconds_count", list="mix") >= 1, "how late a job was")
@@ -157,7 +157,7 @@ def quiet():
     before = commands()
     for _ in range(100):
         ask()
-    # What w8yd asks by itself meanwhile is not 100 commands.
+    # The commands that w8yd sends by itself in this time are fewer than 100.
     check(commands() - before < 90, "a hundred scrapes cost Redis nothing")
 
 

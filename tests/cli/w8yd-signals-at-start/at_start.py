@@ -1,4 +1,4 @@
-"""Starts w8yd again and again, and sends it a signal at a time of its start."""
+"""Starts w8yd many times, and sends a signal at a different moment of each start."""
 import concurrent.futures
 import json
 import os
@@ -46,7 +46,7 @@ def descendants(pid):
 
 
 class Host:
-    """One w8yd, in a directory of its own."""
+    """A w8yd in its own directory."""
 
     def __init__(self, name, lists=LIST.format(name="work"), options=(), blocked=()):
         self.home = HOME / name
@@ -70,7 +70,7 @@ class Host:
         return wait_for(alive_and, what=f"{what}: {self.text()}")
 
     def wait_blocked(self, number=signal.SIGUSR2):
-        """Until the signal is blocked. A short start may be over before this process sees it."""
+        """Waits until the signal is blocked. A short start may end before this process sees the block."""
         end = time.monotonic() + 60
         while not blocks(self.pid, number) and not blocks(self.pid, number, "SigCgt"):
             assert self.process.poll() is None and time.monotonic() < end, self.text()

@@ -1,4 +1,4 @@
-"""reserve.py SOCKET REDIS_PID PORT PORT PORT: fills each pool over TCP, then asks by the unix socket and with the token."""
+"""reserve.py SOCKET REDIS_PID PORT PORT PORT: fills each pool over TCP, then uses the unix socket and the token."""
 import json
 import os
 import select
@@ -35,7 +35,7 @@ class Client:
         return int(self.head.split()[1])
 
     def text(self):
-        """All until the server closes."""
+        """Returns all bytes until the server closes the connection."""
         text = self.head
         while more := self.socket.recv(65536):
             text += more
@@ -64,12 +64,12 @@ def is_kept_out(client):
 
 
 def fill_queries():
-    """While Redis stands still, each query waits in the queue; those beyond it are answered."""
+    """Stops Redis, so that queries wait in the queue. The server replies at once to the queries beyond its length."""
     target = "/api/v1/runs"
     os.kill(redis_pid, signal.SIGSTOP)
     try:
         clients = [Client(target, CLOSE) for _ in range(46)]
-        until = time.monotonic() + 2  # less than a query waits for Redis
+        until = time.monotonic() + 2  # less than the time for which a query waits for Redis
         while sum(client.answered() for client in clients) < 30 and time.monotonic() < until:
             time.sleep(0.01)
         local = Client(target, CLOSE, local=True)

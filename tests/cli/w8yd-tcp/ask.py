@@ -1,4 +1,4 @@
-"""ask.py PORT METHOD PATH [HEADER: VALUE...] [-- BODY]: the status and what the answer says."""
+"""ask.py PORT METHOD PATH [HEADER: VALUE...] [-- BODY]: prints the status and the text of the response."""
 import http.client
 import json
 import sys
