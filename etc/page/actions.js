@@ -1,4 +1,4 @@
-// Orders: asked once with what will happen, then w8yd's own answer.
+// Commands: a dialog describes the effect, then shows the response.
 import {v, patch, plain} from './dom.js';
 import {askForOrders, ordersAre, post, setToken, ApiError} from './api.js';
 import {changed} from './store.js';
@@ -18,12 +18,12 @@ export function actions(orders) {
   return ordersAre('yes') && orders.map(button);
 }
 
-// Later: in Firefox the Enter that pressed the button would confirm, too.
+// Delayed: in Firefox the Enter that pressed the button would also confirm.
 function button(order) {
   return v('button', {key: order.word, class: `b${order.bad ? ' bad' : ''}`, 'aria-haspopup': 'dialog', onclick: () => setTimeout(ask, 0, order)}, `${order.word} …`);
 }
 
-/** Where a token is wanted first. */
+/** Button to sign in, if commands need a token. */
 export function signIn() {
   const order = {word: 'Sign in', fields: ['token'], what: 'Pause lists, end runs, reload and more, by buttons that are here then.',
     send: async ({token}) => {

@@ -1,4 +1,4 @@
-// Questions and orders to the status API.
+// Requests to the status API.
 
 export class ApiError extends Error {
   constructor(status, text, body) {
@@ -8,7 +8,7 @@ export class ApiError extends Error {
   }
 }
 
-/** "lists", key, "items" → the path; keys are encoded already. */
+/** "lists", key, "items" → the path. Keys are already encoded. */
 export function path(...parts) {
   return `/api/v1/${parts.join('/')}`;
 }
@@ -53,7 +53,7 @@ export function ordersAre(word) {
   return may === word;
 }
 
-/** Asks by what changes nothing. */
+/** Tests the token with a command that changes nothing. */
 export async function askForOrders() {
   try {
     await post(path('config', 'compare'), {salt: '', secrets: []});
@@ -72,7 +72,7 @@ export async function post(where, body) {
   return answerOf(await fetch(where, {method: 'POST', headers, body: JSON.stringify(body || {})}));
 }
 
-/** Asks periodically while a view is open: {data, error, at}, for `tell`. */
+/** Polls while a view is open: {data, error, at}. Calls `tell` after each response. */
 export function asking(where, every, tell) {
   const asked = {data: null, error: null, at: 0, where};
   let timer = 0;

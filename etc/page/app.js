@@ -1,4 +1,4 @@
-// The frame: which view is shown, and whether what it shows is as it is.
+// Frame: selects the view, and shows whether its data is current.
 import {v, patch, plain, time} from './dom.js';
 import {store, start, watch, changed} from './store.js';
 import {askForOrders} from './api.js';

@@ -1,11 +1,10 @@
-// What is on the screen, made of plain descriptions: v('p.x', 'text'). Text is always
-// text: nothing here reads markup, so no item can be any.
+// Renders plain descriptions: v('p.x', 'text'). Nothing parses markup, so text is always text.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * A description of an element: v('p.note', {title: 'x'}, 'text'), where the class and the properties
- * may be left out. `key` keeps an element through changes of its neighbours.
+ * Describes an element: v('p.note', {title: 'x'}, 'text'). Class and properties are optional.
+ * `key` identifies the element when its neighbours change.
  */
 export function v(name, ...kids) {
   const [first] = kids;
@@ -68,13 +67,13 @@ function update(dom, before, node) {
   patch(dom, node.kids);
 }
 
-/** Makes `kids` the children of `parent`; keeps those that are the same. */
+/** Makes `kids` the children of `parent`. Keeps unchanged elements. */
 export function patch(parent, kids) {
   const news = flat([kids]);
   const olds = parent.w8y || new Map();
   if (!parent.w8y) parent.replaceChildren();
   const kept = new Map();
-  let last = -1; // of those that keep their order, which need not move
+  let last = -1; // old index of the last element that need not move
   const all = news.map((node, at) => {
     let key = keyOf(node, at);
     if (kept.has(key)) key += `#${at}`;
@@ -97,9 +96,9 @@ export function patch(parent, kids) {
   parent.w8y = kept;
 }
 
-// ---- text from elsewhere
+// ---- text of other programs
 
-// What isn't seen, or changes how what stands beside it is seen.
+// Characters that are invisible, or change how adjacent text is shown.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 const NAMES = {'\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e', '\u0000': '\\0'};
 
@@ -108,14 +107,14 @@ function escaped(c) {
   return NAMES[c] || (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`);
 }
 
-/** Text on one line, with what isn't seen as escapes; for titles and labels. */
+/** Text on one line, with invisible characters escaped; for titles and labels. */
 export function plain(text, most = 300) {
   let result = '';
   for (const c of String(text).slice(0, most)) result += UNSEEN.test(c) ? escaped(c) : c;
   return String(text).length > most ? `${result}…` : result;
 }
 
-/** The same as elements, in a direction of its own, with a mark where it is cut. */
+/** The same as elements, with an isolated text direction, and a mark if truncated. */
 export function shown(text, most = 200, length = 0) {
   const parts = [];
   let run = '';
@@ -140,7 +139,7 @@ function unbase64(text) {
   return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }
 
-/** A member of bytes: {text, key for addresses, length if cut}. */
+/** Decodes a member with any bytes: {text, key for addresses, length if truncated}. */
 export function bytesOf(object, name) {
   const coded = object[`${name}_base64`];
   const length = object[`${name}_length`] || 0;
@@ -155,7 +154,7 @@ export function bytesOf(object, name) {
   return {text, key, length};
 }
 
-/** What a key in an address says, for people. */
+/** Returns the text of a key in an address. */
 export function textOfKey(key) {
   try {
     return decodeURIComponent(key);
@@ -164,9 +163,9 @@ export function textOfKey(key) {
   }
 }
 
-// ---- figures
+// ---- numbers
 
-// Without Intl, which takes its time to begin.
+// Without Intl, which starts slowly.
 
 export function number(n) {
   return n === null || n === undefined ? '–' : String(n).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -181,7 +180,7 @@ export function bytes(n) {
   return n < 1048576 ? `${Math.round(n / 1024)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
 }
 
-/** How long, in two units at most. */
+/** Duration in at most two units. */
 export function duration(ms) {
   if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
   const s = ms / 1000;
@@ -195,7 +194,7 @@ export function duration(ms) {
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** A time of day; with the day, where that isn't today. */
+/** Time of day, with the date unless it is today. */
 export function time(ms) {
   if (!ms) return '–';
   const at = new Date(ms);

@@ -1,4 +1,4 @@
-// Hosts by lists: who runs what, which list is ineligible and why.
+// Hosts by lists: runs of each, and ineligible lists with the reason.
 import {
   v, plain, number, duration, time, now, rows as allLists, store, Slice, card, listLink, placesBar, state, table, rowHead, path,
   query} from './parts.js';

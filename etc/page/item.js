@@ -5,7 +5,7 @@ import {
 import {history} from './list.js';
 import {actions} from './actions.js';
 
-// Of what can be run now: how it is.
+// States of items that can be run now.
 const RUNNABLE = 'free delayed scheduled queued orphaned claimed stopped'.split(' ');
 const KINDS = ['circular', 'schedule', 'job'];
 

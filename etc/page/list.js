@@ -1,4 +1,4 @@
-// A list: its ring, what runs, what it may do where, its items and its history.
+// A list: its ring, active runs, limits on each host, items and history.
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, hourOf, runsNow, serves, store,
   asking, path, query, Pages, card, chart, choice, code, facts, cycles, itemLink, reasons, runLink, runList, staleNote, state,

@@ -1,11 +1,11 @@
-// All lists, of which only those in view are drawn: ten thousand scroll.
+// All lists. Only lists in view are drawn, so that ten thousand can scroll.
 import {
   v, plain, number, count, duration, rows, store, changed, choice, listLink, rateOf, rateText, spark, state, rowHead} from './parts.js';
 import {quarantined} from './overview.js';
 
-const ROW = 45; // px, as style.css has it
+const ROW = 45; // px, as in style.css
 const SPARE = 6;
-const FRESH = 12; // rows that are made at a time
+const FRESH = 12; // rows that are created at a time
 const TROUBLE = {unavailable: 0, starved: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
 const STATES = ' problems running idle full paused quarantined failing ineligible starved unavailable probing quiet draining disabled'.split(' ');
 
@@ -26,7 +26,7 @@ function rankOf(row) {
   return quarantined(row) > 0 ? Math.min(rank, 3) : rank;
 }
 
-// What stands first has the least; lists with the same stand by name.
+// Sort keys, the smallest first. Lists with equal keys are sorted by name.
 const SORTS = {
   problems: rankOf,
   name: () => 0,
@@ -49,7 +49,7 @@ let body = null;
 function choose() {
   const mark = `${search}\n${filter}\n${sort}`;
   if (mark === madeFor && madeOf === store.version && sort !== 'rate') return;
-  // Not oftener: a list that moves away from under the pointer is of no use.
+  // At most every 2 s, so that a list does not move away from the pointer.
   if (mark === madeFor && Date.now() - madeAt < 2000) return;
   const all = rows();
   total = all.length;
@@ -80,12 +80,12 @@ function why(row) {
   return refusing.length && row.hosts.length > 1 ? `ineligible on ${count(refusing.length, 'host')} of ${row.hosts.length}` : '';
 }
 
-let places = new Map(); // key of a list in view → that of the row that shows it
+let places = new Map(); // key of a list in view → number of the row that shows it
 let newest = 0;
 
 /**
- * Who comes into view gets the row of one that leaves: much less work than a new one, of which few
- * are made at a time. Returns those that have a row.
+ * Gives lists that come into view the rows of lists that left, which is faster than new rows. At most
+ * FRESH rows are new. Returns the lists that have a row.
  */
 function placed(rows) {
   const free = [];
@@ -103,7 +103,7 @@ function placed(rows) {
   return rows.slice(0, places.size);
 }
 
-/** The list whose row has the focus: that row is nobody else's. */
+/** Returns the list whose row has the focus. Its row is not reused. */
 function focused() {
   const link = body?.contains(document.activeElement) && document.activeElement.closest('a');
   return link ? link.hash.slice('#/lists/'.length) : null;
@@ -149,7 +149,7 @@ function table() {
       COLUMNS.map((one) => head(...one)))),
     v('tbody', {onmade: (dom) => {
       body = dom;
-      changed(); // where it stands is known now
+      changed(); // the position of the table is known now
     }}, gap('top', first), seen.map((row, at) => rowView(row, first + at)), gap('end', chosen.length - first - seen.length)));
 }
 

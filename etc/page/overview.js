@@ -1,4 +1,4 @@
-// Is anything wrong, what is running, and how was the last hour.
+// Problems, active runs, and the last hour.
 import {
   v, plain, number, count, time, duration, store, runsNow, fleetHour, now, rows, placesBar, card, chart, rate, rateText, runList,
   sums, table, num, rowHead} from './parts.js';
@@ -20,7 +20,7 @@ function causes(rows, text) {
   return by;
 }
 
-/** One line for each thing that is wrong: {bad, word, text, href}. */
+/** Returns one line for each problem: {bad, word, text, href}. */
 export function problems(rows) {
   const all = [];
   const host = store.host;

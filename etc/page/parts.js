@@ -1,4 +1,4 @@
-// What views are made of.
+// Elements that several views share.
 export * from './api.js';
 export * from './dom.js';
 export * from './store.js';
@@ -15,7 +15,7 @@ export function state(name, soft = false, word = name.replace('_', ' ')) {
   return v('span', {class: `state ${KIND[name.replace(' ', '_')] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
 }
 
-/** What is typed as it is: names, ids, commands. */
+/** Literal text: names, IDs, commands. */
 export function code(text, most = 300) {
   return v('span.item', plain(text, most));
 }
@@ -24,7 +24,7 @@ export function listLink(row) {
   return v('a', {href: `#/lists/${row.key}`, class: 'item', title: plain(row.name)}, shown(row.name, 120));
 }
 
-/** An item of `object`; a link if its list is known and it is whole. */
+/** An item of `object`; a link if its list is known and it is not truncated. */
 export function itemLink(object, listKey, most = 120) {
   const item = bytesOf(object, 'item');
   const text = item.text === '' ? v('span.cut', '(empty)') : shown(item.text, most, item.length);
@@ -53,7 +53,7 @@ export function placesBar(host) {
   return bar(Math.min(1, host.slots.used / host.slots.limit), `Slots in use on ${plain(host.host || '', 40)}`);
 }
 
-/** Runs that go on: [{row, run, host}], of so many in all. */
+/** Active runs: [{row, run, host}], and the total number. */
 export function runList(runs, running, withList = true) {
   const few = runs.slice(0, MOST_RUNS);
   if (!few.length) return v('p.none', 'No active runs');
@@ -69,7 +69,7 @@ export function runList(runs, running, withList = true) {
   })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
 }
 
-// ---- drawings of the hour
+// ---- charts of the last hour
 
 function bars(hour, width, height, gap) {
   const most = Math.max(1, ...hour.map(([runs]) => runs));
@@ -85,9 +85,9 @@ export function sums(hour) {
   return hour.reduce(([a, b], [runs, failed]) => [a + runs, b + failed], [0, 0]);
 }
 
-const RECENT = 11; // minutes: the last ten and the one that goes on
+const RECENT = 11; // minutes: the last ten and the current one
 
-/** Runs per minute, of how many ended in these; or since the host began. */
+/** Runs per minute, from the number of runs in RECENT or since the host started. */
 export function rate(runs) {
   const since = store.host ? (now() - store.host.started_ms) / 60000 : 0;
   return runs / Math.max(0.25, Math.min(RECENT - 1 + (now() % 60000) / 60000, since));
@@ -128,7 +128,7 @@ export function chart(hour) {
 
 const QUARTER = 900000; // ms
 
-/** Cycle times: [{at_ms, cycle_ms}].. */
+/** Chart of cycle times: [{at_ms, cycle_ms}].. */
 export function cycles(told) {
   const newest = Math.floor(now() / QUARTER);
   const all = new Array(24).fill(0);
@@ -141,7 +141,7 @@ export function cycles(told) {
   return figure(all.map((lap) => [lap, 0]), `Cycle time in the last six hours: ${span}`, ['6 h ago', '4 h', '2 h', 'now'], v('span', span));
 }
 
-// ---- what was asked for
+// ---- data of requests
 
 /** The kind of a list, by its config. */
 export function kindOf(config) {
@@ -185,7 +185,7 @@ export function rowHead(...kids) {
   return v('th', {scope: 'row'}, kids);
 }
 
-/** Pages of an answer that has `next`. */
+/** Pages of a response that has `next`. */
 export class Pages {
   constructor() {
     this.before = [];
@@ -232,7 +232,7 @@ export function card(id, title, ...kids) {
   return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }
 
-/** A table that scrolls if too wide; `heads` with '#' are numbers. */
+/** A table that scrolls if it is too wide. `heads` with '#' are numbers. */
 export function table(caption, heads, rows) {
   const head = (text) => v('th', {key: text, scope: 'col', class: text.startsWith('#') ? 'n' : null}, text.replace('#', ''));
   return v('div.wide', v('table', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));

@@ -1,4 +1,4 @@
-// A circular list as a ring of its items in their order, which turns as the list does.
+// A circular list as a ring of its items. The ring rotates with the list.
 import {v, plain, number, count, duration, time} from './dom.js';
 import {changed, now} from './store.js';
 
@@ -21,7 +21,7 @@ function arc(from, to, inner, outer) {
   return `M${point(outer, from)} A${outer} ${outer} 0 ${big} 1 ${point(outer, to)} L${point(inner, to)} A${inner} ${inner} 0 ${big} 0 ${point(inner, from)} Z`;
 }
 
-/** What is drawn: [{first, end, counts}], places in the answer's order. */
+/** Drawn groups: [{first, end, counts}], as positions in the response. */
 function groupsOf(ring) {
   const n = ring.length;
   const many = n <= SINGLE ? n : GROUPS;
@@ -36,7 +36,7 @@ function groupsOf(ring) {
   return all;
 }
 
-/** Which item that was looked at is drawn as the `at`-th, and the other way round. */
+/** Index of the examined item that is drawn at `at`, and the reverse. */
 function looked(answer, at) {
   const n = answer.ring.length;
   return (((at - (answer.rotation || 0)) % n) + n) % n;
@@ -46,14 +46,14 @@ function drawn(answer, at) {
   return (((at + (answer.rotation || 0)) % n) + n) % n;
 }
 
-/** A ring, with what is picked in it: by the pointer, or by the arrow keys. */
+/** A ring in which the pointer or the arrow keys select an item. */
 export class Ring {
   constructor() {
     this.picked = -1;
     this.hovering = false;
   }
 
-  /** The place in the list of the item that is drawn as the `at`-th. */
+  /** Index in the list of the item that is drawn at `at`. */
   place(answer, at) {
     let rest = looked(answer, at);
     for (const [first, size] of answer.segments) {
@@ -96,7 +96,7 @@ export class Ring {
   view(answer, name, lap) {
     const n = answer.ring.length;
     const turn = answer.rotation || 0;
-    // An item keeps its place on the ring, and the ring turns with all of them.
+    // An item keeps its position on the ring; the whole ring rotates.
     const cut = n ? (n - (turn % n)) % n : 0;
     const groups = groupsOf(answer.ring.slice(cut) + answer.ring.slice(0, cut));
     const many = groups.length;
@@ -128,7 +128,7 @@ export class Ring {
       !many && v('circle.track', {cx: MIDDLE, cy: MIDDLE, r: IN}),
       v('g.turn', {style: {transform: `rotate(${n ? ((-turn / n) * 360).toFixed(3) : 0}deg)`}}, arcs,
         picked && v('path.pick', {key: 'pick', 'pointer-events': 'none', d: arc(this.picked / many, (this.picked + 1) / many, IN - 4, OUT + 4)})),
-      // Where items are taken from.
+      // The end of the list from which items are claimed.
       v('path.notch', {d: 'M192 0 L208 0 L200 14 Z'}),
       v('text.mid', {x: MIDDLE, y: MIDDLE - 2}, number(answer.length)),
       v('text.mid2', {x: MIDDLE, y: MIDDLE + 22}, answer.length === 1 ? 'item' : 'items'),

@@ -1,4 +1,4 @@
-// One run: what came of it, or how far it is.
+// One run: its outcome, or its progress.
 import {
   v, plain, shown, number, count, duration, when, time, bytesOf, changed, now, runsNow, asking, path, bar, card, code, facts,
   itemLink, share, staleNote, state, took, waiting} from './parts.js';
@@ -14,9 +14,9 @@ class Open {
       if (this.asked.data && going(this.asked.data) && !this.source) this.follow(this.asked.data.run);
       changed();
     });
-    this.lines = []; // [when, text]
+    this.lines = []; // [time, text]
     this.progress = null;
-    this.source = null; // what its host tells, whichever that is
+    this.source = null; // output of the run, on any host
   }
   follow(run) {
     this.source = new EventSource(path('runs', encodeURIComponent(run), 'logs'));
@@ -35,7 +35,7 @@ class Open {
     });
     this.source.onerror = () => {
       this.source.close();
-      this.source = null; // followed again with the next answer, if it goes on
+      this.source = null; // opened again if the run is still active
     };
   }
   hear(name, act) {
@@ -121,6 +121,6 @@ export const run = {
 };
 
 function tail(one) {
-  // Lines stay lines; all else that isn't seen is shown.
+  // Newlines stay; other invisible characters are escaped.
   return bytesOf(one, 'stderr').text.split('\n').map((line, at) => [at > 0 && '\n', line && shown(line, 4000)]);
 }

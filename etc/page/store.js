@@ -1,10 +1,10 @@
-// What w8yd tells, as it changes: one stream of events for the whole page.
+// State of w8yd, from one event stream for the whole page.
 import {bytesOf} from './dom.js';
 
-const SILENCE = 12000; // ms without a word, though there is one every five seconds
-const HIDDEN = 20000; // a page that nobody sees lets go of its connection after so long
+const SILENCE = 12000; // ms without an event, although w8yd sends one every 5 s
+const HIDDEN = 20000; // ms after which a hidden page closes its connection
 
-const PART = 8; // ms of work at a time: whoever scrolls or types waits no longer
+const PART = 8; // ms of work at a time; scrolling and typing wait no longer
 
 function picture() {
   return {
@@ -19,12 +19,12 @@ function picture() {
 
 export const store = {
   ...picture(),
-  state: 'connecting', // until the first whole picture; then 'live' or 'lost'
-  since: Date.now(), // of 'lost'
+  state: 'connecting', // until the first full state; then 'live' or 'lost'
+  since: Date.now(), // start of 'lost'
   why: '',
   page: '',
-  skew: 0, // w8yd's clock, by ours
-  version: 0, // grows when anything of a list changes
+  skew: 0, // ms; w8yd's clock minus the browser's
+  version: 0, // grows with each change of a list
 };
 
 let source = null;
@@ -33,11 +33,11 @@ let heard = 0;
 let wait = 1000;
 let retry = 0;
 let hidden = 0;
-let drawing = null; // a picture that isn't whole yet
+let drawing = null; // a state that is not complete yet
 const watchers = new Set();
 let told = false;
 
-/** Calls `watcher` after changes, once for many. Returns what ends it. */
+/** Calls `watcher` after changes, once for many. Returns a function that ends this. */
 export function watch(watcher) {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
@@ -79,7 +79,7 @@ function later(act) {
   if (work.push(act) === 1) turn.port2.postMessage(0);
 }
 
-// ---- what is told
+// ---- event data
 
 function takeRow(of, host, row) {
   const {text, key} = bytesOf(row, 'list');
@@ -90,7 +90,7 @@ function takeRow(of, host, row) {
   join(of, key);
 }
 
-/** A list, as it is on all hosts together. */
+/** Combines the rows of a list on all hosts. */
 function join(of, key) {
   store.version++;
   const hosts = [];
@@ -219,7 +219,7 @@ export function start() {
   setInterval(() => {
     if (source && Date.now() - heard > SILENCE) lost('w8yd says nothing any more');
     if (document.hidden && source && Date.now() - hidden > HIDDEN) lost('the page was not in view');
-    if (!document.hidden) changed(); // how long things take
+    if (!document.hidden) changed(); // durations grow
   }, 1000);
   document.addEventListener('visibilitychange', () => {
     hidden = Date.now();
@@ -227,11 +227,11 @@ export function start() {
   });
 }
 
-// ---- all hosts together
+// ---- all hosts
 
 const RANK = 'running full paused idle starved unavailable quiet draining probing ineligible disabled'.split(' ');
 
-/** Of this host, without an id. */
+/** Name of a host; without an ID, of this host. */
 export function hostName(id) {
   const host = id ? (store.fleet?.hosts || []).find((one) => one.host_id === id) : store.host;
   return host ? host.host || host.host_base64 : id;
@@ -241,14 +241,14 @@ export function serves(state) {
   return !['ineligible', 'disabled', 'probing'].includes(state);
 }
 
-let names = null; // keys, by their lists' names
+let names = null; // keys, sorted by the names of their lists
 
 export function rows() {
   names ||= [...store.all.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)).map((row) => row.key);
   return names.map((key) => store.all.get(key));
 }
 
-/** Active runs: [{list row, run, host}], on all hosts, as far as known. */
+/** Known active runs on all hosts: [{list row, run, host}]. */
 export function runsNow() {
   const all = [];
   for (const row of store.lists.values())
@@ -261,7 +261,7 @@ export function runsNow() {
   return all.sort((a, b) => a.run.started_ms - b.run.started_ms);
 }
 
-/** The last minutes in all of these: [[runs, failed]], the oldest first. */
+/** Sums of the last minutes: [[runs, failed]], the oldest first. */
 function lastOf(maps, minutes) {
   const newest = Math.floor(now() / 60000);
   const all = [];

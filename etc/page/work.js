@@ -65,7 +65,7 @@ export const schedules = {
   },
 };
 
-const before = new Map(); // list → [time, finished]: a rate is the difference of two looks
+const before = new Map(); // list → [time, finished], for rates
 
 function perMinute(feed) {
   const name = bytesOf(feed, 'list').key;

@@ -32,7 +32,7 @@ static inline pid_t start(char **argv) {
   return pid;
 }
 
-/* Any child; one that failed would make the figures those of something else. */
+/* Waits for any child. Exits if the child has failed, because that would falsify the results. */
 static inline void await_one(const char *name) {
   int status = 0;
   while (wait(&status) < 0)

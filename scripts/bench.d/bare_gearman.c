@@ -64,7 +64,7 @@ struct answer {
   size_t size;
 };
 
-/* What has been written goes out before it waits. */
+/* Sends the written data before it waits for input. */
 static struct answer next_answer(void) {
   for (;;) {
     if (held - used >= header_size) {
@@ -108,7 +108,7 @@ static unsigned long put(const char *function, unsigned long count) {
   return count;
 }
 
-/* Its result is what w8yd sends of a run that said no more than "complete". */
+/* The result is the one that w8yd sends for a run whose "complete" has no other members. */
 static void complete(struct answer job) {
   char body[256];
   const size_t handle = strnlen(job.body, job.size) + 1;

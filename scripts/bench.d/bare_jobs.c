@@ -11,7 +11,7 @@ enum { ended_at_once = 32, head = 6, per_job = 4, ms = 1000000 };
 static const char *feed, *take_sha, *end_sha, *history;
 static unsigned long batch, next_run;
 
-/* A key of Thoonk's contract ("feed.ids:F"), a channel or what stands before the ids of leases. */
+/* A key of Thoonk's contract ("feed.ids:F"), a channel, or the start of the keys of leases. */
 static void theirs(const char *name, const char *more) {
   char key[256];
   snprintf(key, sizeof key, "%s:%s%s", name, feed, more);
@@ -44,7 +44,7 @@ static void take(void) {
   }
 }
 
-/* `jobs`: from the reply to a claim. */
+/* `jobs`: part of the reply to a claim. */
 static void finish(const struct text *jobs, int count, unsigned long first_run) {
   const int noted = strcmp(history, "0") != 0;
   for (int i = 0; noted && i < count; ++i)
@@ -78,8 +78,8 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   }
 }
 
-/* An end is answered by two words, a claim by six and four for each job; then those are finished, and
- * the next are claimed. */
+/* The reply to an end has two elements; the reply to a claim has six, and four for each job. Finishes these
+ * jobs and claims the next. */
 static void take_reply(void) {
   static struct text found[head + per_job * 4096];
   const int count = reply(found, sizeof found / sizeof *found);

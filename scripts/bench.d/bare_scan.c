@@ -7,7 +7,7 @@ enum { asked_at_once = 1000 };
 static char *items;
 static size_t *ends;
 
-/* The list, copied: what is read next comes to the same place. */
+/* The list, copied, because the next reply overwrites the buffer. */
 static size_t range(const char *list, struct text *found, size_t room) {
   begin(4);
   words(4, "LRANGE", list, "0", "-1");

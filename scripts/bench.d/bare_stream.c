@@ -8,8 +8,8 @@
 
 static unsigned long batch;
 
-/* A settlement is answered by two words; a claim by five, or by eight and more, after which its items
- * are settled and the next are claimed. */
+/* The reply to a settlement has two elements; that to a claim has five, or eight and more. In the second
+ * case, its items are settled and the next are claimed. */
 static unsigned long take_reply(int more) {
   static struct text found[claim_header + 3 * 4096];
   static unsigned long oldest_run;

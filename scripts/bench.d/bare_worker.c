@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 
 struct work {
-  struct run run; /* first: what is told of a run is its work */
+  struct run run; /* first member: a pointer to the run is also a pointer to its work */
   struct claimed what;
   char item[256], fence[32];
 };
@@ -42,7 +42,7 @@ static void end(struct work *work) {
   if (end_count == settled_at_once) send_ends();
 }
 
-/* Half empty is soon enough. */
+/* Claims the next items when at least half of the stock is used. */
 static void ask(void) {
   if (!going || asked > 0 || stock_count * 2 > places) return;
   asked = places - stock_count;
@@ -70,7 +70,7 @@ static void ended(struct work *work) {
   end(work);
 }
 
-/* A claim is answered by five words, or by eight and more; a settlement by two. */
+/* The reply to a claim has five elements, or eight and more; the reply to a settlement has two. */
 static void take_replies(void) {
   static struct text found[claim_header + 3 * 4096];
   do {
@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
     going = now_ns() - since < span;
     if (!going) printf("%lu %.6f\n", count, took);
   }
-  /* What was claimed ahead is free again. */
+  /* Prefetched items become free again. */
   while (stock_count > 0) end(stock[--stock_count]);
   send_ends();
   flush();

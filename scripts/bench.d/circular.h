@@ -6,7 +6,7 @@
 
 enum { settled_at_once = 32, claim_header = 7 };
 
-/* A claimed item: three words of a claim's reply, behind claim_header others. */
+/* A claimed item: three elements of a claim's reply, after its first claim_header elements. */
 static const char *prefix, *settle_sha, *claim_sha, *history;
 static char keys[11][256];
 static unsigned long next_run;
@@ -24,7 +24,7 @@ static void circular_open(const char *claim_lua, const char *settle_lua, const c
   for (int i = 0; i < 11; ++i) snprintf(keys[i], sizeof keys[i], "%s:%s", prefix, names[i]);
 }
 
-/* Of run ids from next_run on. */
+/* The runs get the IDs from next_run on. */
 static void claim(unsigned long items) {
   char wake[256], other_locks[256];
   snprintf(wake, sizeof wake, "%s:wake", prefix);
@@ -52,17 +52,17 @@ static inline void tell_start(const struct claimed *one) {
   if (noted()) publish_start(keys[6], prefix, one->run, one->item);
 }
 
-/* A settlement is answered by how many of its locks were ours, and what Redis refused. */
+/* The reply to a settlement: how many of the locks this client held, and what Redis refused. */
 static inline void note_settled(const struct text *found) {
   freed_locks += strtoul(found[0].at, NULL, 10);
 }
 
-/* For the end: who reads a claim wrong settles what it never had, and is faster than it could be. */
+/* Called at the end. A client that misreads claims settles items that it never held, and is too fast. */
 static inline void check_settled(void) {
   if (freed_locks != settled_locks) fail("settled what it did not hold", EPROTO);
 }
 
-/* settled_at_once at most. */
+/* Settles at most settled_at_once items. */
 static void settle(const struct claimed *ends, int count) {
   settled_locks += (unsigned long)count;
   char number[32], wake[256];

@@ -9,7 +9,7 @@
 
 struct run {
   pid_t pid;
-  int open; /* outputs not at their end */
+  int open; /* number of outputs that have not ended */
   struct output {
     struct run *run;
     int fd;
@@ -50,11 +50,11 @@ static void begin_run(struct run *run, const char *program, const char *item, si
   }
 }
 
-/* True if it was the last output of its run, which has ended then. */
+/* Reads an output. Returns true if it was the last output of its run, which then has ended. */
 static int run_ended(struct output *output, int epoll) {
   char buffer[4096];
   if (read(output->fd, buffer, sizeof buffer) > 0) return 0;
-  /* A child that is just being started may hold a copy: closing alone would leave it watched. */
+  /* A new child may briefly hold a copy of the descriptor, so that close() alone would leave it in epoll. */
   epoll_ctl(epoll, EPOLL_CTL_DEL, output->fd, NULL);
   close(output->fd);
   if (--output->run->open > 0) return 0;

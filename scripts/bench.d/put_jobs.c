@@ -56,7 +56,7 @@ static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = ms}, NULL); }
 
 static uint64_t span(const char *seconds) { return (uint64_t)(strtod(seconds, NULL) * 1e9); }
 
-/* The number of those finished, after a time in which it did not stay the same for long. */
+/* Returns the number of finished jobs. Fails if it has not changed for patience_s. */
 static unsigned long look(uint64_t now) {
   static unsigned long last;
   static uint64_t moved;

@@ -1,4 +1,4 @@
-/* The events and history that w8yd writes of a run, with the same length. */
+/* Events and history with the same contents and length as those of w8yd. */
 #ifndef W8Y_BENCH_RECORDS_H
 #define W8Y_BENCH_RECORDS_H
 
@@ -6,7 +6,7 @@
 
 enum { run_size = 26 };
 
-/* How much history is kept, as the scripts have it: "0", or records and their bytes. */
+/* Limits of the history for the scripts: "0", or the numbers of records and bytes. */
 static const char *history_limits(const char *records) {
   static char limits[64];
   if (strcmp(records, "0") == 0) return "0";
@@ -25,7 +25,7 @@ static void publish_start(const char *channel, const char *list, unsigned long r
   words(3, "PUBLISH", channel, start);
 }
 
-/* The message for the events channel, and what the history has besides. */
+/* The message for the events channel, and the further members of the run record. */
 static void note_end(const char *list, const char *run, struct text item, struct text fence) {
   char end[512];
   snprintf(end, sizeof end,

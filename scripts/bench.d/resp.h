@@ -69,7 +69,7 @@ static void more(void) {
   resp_to += (size_t)got;
 }
 
-/* The rest of a line behind its first letter. Offsets, not pointers: what is read may move. */
+/* Returns the number after the first letter of a reply. Uses offsets, because more() may move the buffer. */
 static long line(char *kind) {
   char *end;
   while ((end = memchr(resp_in + resp_from, '\n', resp_to - resp_from)) == NULL) more();
@@ -95,7 +95,7 @@ static struct text one(void) {
   return found;
 }
 
-/* The next reply, an array flat in `found`, valid until the next call. */
+/* Reads the next reply. An array is flat in `found`, which is valid until the next call. */
 static int reply(struct text *found, size_t room) {
   memmove(resp_in, resp_in + resp_from, resp_to - resp_from);
   resp_to -= resp_from;

@@ -16,7 +16,7 @@ static void put(const char *text, size_t size) {
   }
 }
 
-/* The answer to a line {"type":"item","id":"…",…}; an id has no escapes. */
+/* Writes the reply to a line {"type":"item","id":"…",…}; an ID has no escapes. */
 static size_t answer(const char *line, size_t size, char *to) {
   static const char key[] = "\"id\":\"";
   const char *id = memmem(line, size, key, sizeof key - 1);

@@ -102,7 +102,7 @@ def compare(revision: str, scenarios: List[str], rounds: int, quick: bool) -> in
                 for row in one_round(sources[which], scenario, quick):
                     name = (row["scenario"], row["case"], row["subject"], row["unit"])
                     getattr(found.setdefault(name, Pairs()), which).append(row["value"]["median"])
-        # A scenario takes minutes: what is known is printed.
+        # A scenario takes minutes, so its results are printed at once.
         lines = [line(name, pairs) for name, pairs in found.items()]
         worse = worse or any(one[-1] == "WORSE" for one in lines)
         print(columns([heads] + lines), flush=True)

@@ -14,7 +14,7 @@ import time
 
 HOST = "127.0.0.1"
 TICK_S = 0.25
-PER_TICK = 2000  # new ones
+PER_TICK = 2000  # new connections
 GREETING = {
     "idle": b"",
     "head": b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\nX: ",
@@ -93,7 +93,7 @@ def main() -> int:
                 try:
                     client.drip()
                 except OSError:
-                    pass  # found at the next look
+                    pass  # the next read detects the error
     print(came, most_at_once)
     return 0
 

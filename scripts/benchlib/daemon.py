@@ -1,4 +1,4 @@
-"""A w8yd that works only while it is measured."""
+"""A w8yd that starts runs only while it is measured."""
 import http.client
 import json
 import os
@@ -22,9 +22,9 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class W8yd:
-    """Runs with `lists` as its configuration: a with-block. `settings` go into [supervisor].
-    `addresses`: where its status is, besides a unix socket. Without a `redis_url`, its lists have to
-    do without a Redis."""
+    """Context manager: runs w8yd with `lists` as its config. `settings` go into [supervisor].
+    `addresses`: addresses of the status API in addition to a unix socket. Without a `redis_url`, the config
+    has no Redis."""
 
     def __init__(self, program: str, folder: pathlib.Path, redis_url: str, lists: str,
                  settings: str = "", patience: float = 60, addresses: Sequence[str] = ()):
@@ -55,7 +55,7 @@ class W8yd:
         self._process.__exit__(*problem)
 
     def configure(self, lists: str):
-        """Takes effect at a reload."""
+        """Writes the config, which applies after a reload."""
         self.config.write_text(self._head + lists)
 
     @property

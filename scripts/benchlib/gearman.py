@@ -1,4 +1,4 @@
-"""gearmand with a queue of jobs, and the workers of the command line of gearman."""
+"""gearmand with a queue of jobs, and workers of the gearman command-line tool."""
 import pathlib
 import socket
 import subprocess
@@ -8,12 +8,12 @@ from .processes import ENVIRONMENT, Background, finish, rate_over, wait_for
 from .redis import free_port
 
 FUNCTION = "bench"
-# Of gearmand's tables of jobs. With 991, its default, a queue of 200,000 jobs takes 0.3 ms for each.
+# Size of gearmand's tables of jobs. With its default of 991, each job of a queue of 200,000 takes 0.3 ms.
 BUCKETS = 1_000_003
 
 
 class Gearman:
-    """A job server on loopback: a with-block."""
+    """Context manager: a job server on loopback."""
 
     def __init__(self, server: str, tool: str, folder: pathlib.Path):
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ class Gearman:
         self._server.__exit__(*problem)
 
     def rate(self, program: str, workers: int, jobs: int, seconds: float) -> float:
-        """Jobs per second by so many workers, on a queue that holds enough of them."""
+        """Returns the jobs per second of this number of workers, on a queue with enough jobs."""
         self._queue(jobs - self.waiting())
         running: List[Background] = []
         try:
@@ -66,7 +66,7 @@ class Gearman:
                        stdout=subprocess.DEVNULL)
 
     def waiting(self, function: str = FUNCTION) -> int:
-        """Jobs that have not ended, by the server's administrative protocol."""
+        """Returns the number of jobs that have not ended, by the server's administrative protocol."""
         with socket.create_connection(("127.0.0.1", self._port), 10) as admin:
             admin.sendall(b"status\n")
             for line in admin.makefile("r"):
@@ -78,7 +78,7 @@ class Gearman:
         return 0
 
     def put(self, putter: str, function: str, jobs: int):
-        """By bare_gearman: so many background jobs wait at least."""
+        """Fills the queue up to this number of background jobs, with bare_gearman."""
         missing = jobs - self.waiting(function)
         if missing > 0:
             finish([putter, str(self._port), function, "put", str(missing)],

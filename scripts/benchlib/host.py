@@ -29,8 +29,8 @@ def say_facts(found: Dict) -> str:
 
 
 def setup() -> int:
-    """Installs the references. Debian starts their servers at once; ours are private, so those
-    are not wanted here, and a policy-rc.d for the time of the install keeps them down."""
+    """Installs the references. The bench starts private servers, so the servers of the packages must not run.
+    Debian starts them at once, therefore a policy-rc.d prevents that during the installation."""
     apt = shutil.which("apt-get")
     if apt is None:
         print("bench: --setup knows Debian only: install " + ", ".join(PACKAGES), file=sys.stderr)

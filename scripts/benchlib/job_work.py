@@ -26,16 +26,16 @@ SETTLE = 0.3
 
 @dataclass
 class Done:
-    """What became of the jobs of one measurement."""
+    """Result of one measurement."""
 
-    rate: float  # finished per second
-    jobs: int  # all that were put, and finished
-    redis_us: float  # of its processor, for each of them
+    rate: float  # finished jobs per second
+    jobs: int  # number of jobs, all put and finished
+    redis_us: float  # processor time of Redis per job
 
 
 @dataclass
 class Case:
-    """A Redis with the feeds that are worked on in turn, and how."""
+    """A Redis with feeds whose workers run in turn, and the settings of the measurement."""
 
     bench: object
     redis: Redis
@@ -44,7 +44,7 @@ class Case:
     seconds: float
 
     def work(self, feed: str, seconds: float, settle: float = SETTLE) -> Done:
-        """Whoever works on that feed does so now."""
+        """Puts jobs into the feed and measures its active worker."""
         lua, before = self.bench.programs.lua, cpu_seconds(self.redis.pid)
         done = finish([self.bench.programs.bare("put_jobs"), self.redis.socket, lua("feed_put"),
                        feed, str(self.waiting), str(settle), str(seconds)],
@@ -57,7 +57,7 @@ class Case:
         return Done(int(finished_) / float(took), int(jobs), US * spent / int(jobs))
 
     def all_finished(self, feed: str):
-        """Nothing is left of a job but the counts."""
+        """Checks that only the counters of the feed are left."""
         for command, key in (("LLEN", f"feed.ids:{feed}"), ("HLEN", f"feed.items:{feed}"),
                              ("ZCARD", f"feed.claimed:{feed}"), ("SCARD", f"feed.stalled:{feed}"),
                              ("ZCARD", f"feed.published:{feed}"), ("HLEN", f"{feed}:claims")):
@@ -79,7 +79,7 @@ class Case:
 
 
 class Worker:
-    """A w8yd on a feed of its own that works only while it is measured."""
+    """A w8yd on its own feed that starts runs only while it is measured."""
 
     def __init__(self, case: Case, stack, feed: str, more: str = ""):
         self._case, self._feed = case, feed
@@ -102,14 +102,14 @@ class Worker:
         return done
 
     def tells_each(self):
-        """Who listens hears the result of each job, once."""
+        """Checks that a subscriber receives the result of each job once."""
         with socket.socket(socket.AF_UNIX) as ear:
             ear.connect(self._case.redis.socket)
             ear.settimeout(20)
             ear.sendall(f"SUBSCRIBE job.finish:{self._feed}\r\n".encode())
             heard = ear.recv(4096)
             jobs = self.work(0.1, 0).jobs
-            ear.sendall(b"PING\r\n")  # its answer is behind all that was told before
+            ear.sendall(b"PING\r\n")  # its reply follows all earlier messages
             while not heard.endswith(b"$4\r\npong\r\n$0\r\n\r\n"):
                 heard += ear.recv(1 << 20)
         results = heard.count(b"\0{}\r\n")
@@ -147,7 +147,7 @@ def by_case(case: Case, rounds: int) -> List[Row]:
     name = f"{case.waiting:,} jobs, concurrency {case.concurrency}"
     settings = {each.name: each.settings for each in subjects}
     rows = rows_of(name, "jobs/s", settings, taken)
-    # Each beside the client that drives the same scripts to the same end.
+    # Each is compared with the client that uses the same scripts and records.
     for ours, same in (("w8yd", "bare client, history"), ("w8yd, no history", "bare client")):
         beside = statistics.median(a / b for a, b in zip(taken[ours], taken[same]))
         find(rows, ours).goals.append(Goal(f"≥ 0.7 × {same} ({beside:.2f})", beside >= 0.7))
@@ -164,6 +164,6 @@ def finished(bench, sizes: List[int], seconds: float, rounds: int) -> List[Row]:
                 found = by_case(Case(bench, redis, concurrency, waiting, seconds), rounds)
             rows += found
             sized.append((waiting, find(found, "w8yd")))
-        # The cost is that of finishing as many as there are.
+        # The cost is the time to finish as many jobs as the feed has.
         note_growth(sized, cost=lambda size, row: size / row.value.median)
     return rows

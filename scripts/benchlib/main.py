@@ -1,4 +1,4 @@
-"""The command line of scripts/bench."""
+"""Command line of scripts/bench."""
 import argparse
 import importlib
 import json
@@ -20,10 +20,10 @@ from .table import as_json, table
 
 @dataclass
 class Bench:
-    """What a scenario is given."""
+    """Arguments of a scenario."""
 
     programs: Programs
-    folder: pathlib.Path  # to fill and forget
+    folder: pathlib.Path  # temporary directory
     rounds: int
     quick: bool
 
@@ -42,7 +42,7 @@ class Bench:
 
 
 def known() -> Dict[str, str]:
-    """Scenarios by name, with their first line: each is a file of benchlib/scenarios."""
+    """Returns the first line of each scenario by its name. Each is a file of benchlib/scenarios."""
     names = sorted(found.name for found in pkgutil.iter_modules(scenarios.__path__))
     return {name: (load(name).__doc__ or "").splitlines()[0] for name in names}
 
@@ -81,7 +81,7 @@ def parse(words: List[str]) -> argparse.Namespace:
 
 
 def built() -> pathlib.Path:
-    """A release build of this checkout, made if it isn't there or is old."""
+    """Returns a release build of this checkout, after building it if it is missing or old."""
     print("building w8yd, w8y and w8yctl in build/gcc", file=sys.stderr, flush=True)
     subprocess.run(["bash", "-euo", "pipefail", "-c", '. "$1" && shift && build_release "$@"',
                     "bench", str(SCRIPTS / "common.sh"), "src/app/w8yd", "src/app/w8y",
@@ -118,13 +118,13 @@ def main() -> int:
     options = parse(sys.argv[1:])
     if options.setup:
         return host.setup()
-    # Like an interrupt: whatever was started ends with its with-block.
+    # Handled like an interrupt, so that all started processes end with their context managers.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if options.before:
             return before.compare(options.before, options.scenario, options.rounds, options.quick)
         return measure(options)
     except subprocess.CalledProcessError:
-        return 1  # the build has said why
+        return 1  # the build has printed the error
     except KeyboardInterrupt:
         return 130

@@ -5,12 +5,12 @@ from typing import Callable, Dict, Iterable, List, Optional, Tuple
 
 
 class Missing(Exception):
-    """A reference or program that is not there: said, and passed over."""
+    """A reference or program is missing. The bench prints that and skips it."""
 
 
 @dataclass
 class Spread:
-    """The median of several rounds, the lowest and the highest."""
+    """Median, minimum and maximum of several rounds."""
 
     median: float
     low: float
@@ -23,16 +23,16 @@ class Spread:
 
 @dataclass
 class Growth:
-    """What a cost became when its input became `input` times as much."""
+    """Growth of a cost, as a factor, when its input has grown by the factor `input`."""
 
     cost: float
     input: float
-    faster: bool  # than its input, by more than a measurement's noise
+    faster: bool  # whether the cost grows faster than its input, by more than the noise
 
 
 @dataclass
 class Row:
-    """What one subject came to in one case of a scenario."""
+    """Result of one subject in one case of a scenario."""
 
     case: str
     subject: str
@@ -52,7 +52,7 @@ class Goal:
 
 @dataclass
 class Subject:
-    """Something to measure. `take` gives one round's figure."""
+    """Something to measure. `take` returns the value of one round."""
 
     name: str
     settings: str
@@ -60,7 +60,7 @@ class Subject:
 
 
 def in_turn(subjects: List[Subject], rounds: int) -> Dict[str, List[float]]:
-    """A B C, A B C, …: what slows the machine for a while slows all of them."""
+    """Measures A B C, A B C, …, so that a temporary load of the machine affects all subjects."""
     taken: Dict[str, List[float]] = {subject.name: [] for subject in subjects}
     for _ in range(rounds):
         for subject in subjects:
@@ -70,7 +70,7 @@ def in_turn(subjects: List[Subject], rounds: int) -> Dict[str, List[float]]:
 
 def rows_of(case: str, unit: str, settings: Dict[str, str],
             taken: Dict[str, List[float]]) -> List[Row]:
-    """A row per subject; the first is the reference."""
+    """Returns a row per subject. The first subject is the reference."""
     reference = next(iter(taken.values()))
     return [
         Row(case, name, settings[name], unit, Spread.of(values),
@@ -87,8 +87,8 @@ def figure(_: int, row: Row) -> float:
 
 
 def note_growth(sized: Iterable[Tuple[int, Row]], cost: Callable[[int, Row], float] = figure):
-    """For rows of one subject, by rising size of the input. `cost` is the figure itself, or what
-    is made of size and figure where more is better."""
+    """Sets the growth of rows of one subject, in order of input size. `cost` returns the cost of a row: its
+    value, or a function of size and value if a higher value is better."""
     before: Optional[Tuple[int, float]] = None
     for size, row in sized:
         now = cost(size, row)

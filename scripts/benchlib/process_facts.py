@@ -1,4 +1,4 @@
-"""Facts of the system about a process: time on a processor, memory, descriptors."""
+"""Resources of a process: processor time, memory, descriptors."""
 import os
 import pathlib
 import time
@@ -9,7 +9,7 @@ KIB = 1024
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all its threads, by the scheduler's own count: finer than the ticks of stat."""
+    """Returns the time of all threads, by the scheduler's counter, which is finer than the ticks of stat."""
     total = 0
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         total += int((task / "schedstat").read_text().split()[0])
@@ -18,7 +18,7 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass
 class Memory:
-    """Bytes: what is in memory, and of that the part that is not shared, each page by its users."""
+    """Resident bytes, and proportional bytes, which divide each page by the number of its users."""
 
     rss: int
     pss: int
@@ -37,14 +37,14 @@ def descriptors(pid: int) -> int:
 
 
 def share_of_a_core(pid: int, seconds: float) -> float:
-    """Per cent, over a span."""
+    """Returns the processor usage of a span, in per cent."""
     since, before = time.monotonic(), cpu_seconds(pid)
     time.sleep(seconds)
     return 100 * (cpu_seconds(pid) - before) / (time.monotonic() - since)
 
 
 def wait_for_rest(pid: int, limit: float, low: float = 5, span: float = 1):
-    """Until it needs hardly more than before, or little at all; or `limit` seconds are over."""
+    """Waits until the processor usage is stable or low, for at most `limit` seconds."""
     until = time.monotonic() + limit
     last = 1e9
     while time.monotonic() < until:

@@ -5,15 +5,15 @@ import subprocess
 import time
 from typing import Callable, Dict, List, Optional, Tuple
 
-# What every subject starts its children from.
+# Environment of the children of every subject.
 ENVIRONMENT: Dict[str, str] = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LANG": "C"}
 
 
 class Background:
-    """A program and its group, which ends when the with-block does.
+    """Context manager: a program and its process group, which end together.
 
-    A group, not a session: Linux may give each session a share of the processor of its own, and
-    the subjects are to have the same.
+    It creates a group and not a session, because Linux may give each session its own share of the
+    processor, and all subjects must have the same share.
     """
 
     def __init__(self, words: List[str], log: Optional[str] = None, end: int = signal.SIGTERM):
@@ -50,7 +50,7 @@ class Background:
 
 
 def finish(words: List[str], **more) -> subprocess.CompletedProcess:
-    """To its end; a failure is an exception."""
+    """Runs a program to its end. Raises an exception if it fails."""
     return subprocess.run(words, env=ENVIRONMENT, check=True, **more)
 
 
@@ -63,7 +63,7 @@ def wait_for(what: str, seconds: float, fact: Callable[[], bool]):
 
 
 def rate_over(seconds: float, count: Callable[[], int]) -> float:
-    """Per second, by a counter that something else moves."""
+    """Returns the increase per second of a counter that other processes change."""
 
     def look() -> Tuple[float, int]:
         before = time.monotonic()

@@ -1,4 +1,4 @@
-"""The measured programs and the references: found, or built."""
+"""The measured programs and the references: found or built."""
 import pathlib
 import shutil
 import subprocess
@@ -11,8 +11,8 @@ SOURCES = SCRIPTS / "bench.d"
 
 
 def installed(program: pathlib.Path, folder: pathlib.Path) -> str:
-    """A copy, as an installed program is one: the kernel keeps a file that was written in one go in
-    larger pieces than one that a linker wrote, and a start from those takes a tenth less."""
+    """Returns a copy, like an installed program. The kernel stores a file that was written at once in larger
+    pieces than a file that a linker wrote, and starts the copy in 90 % of the time."""
     place = folder / "bin" / program.name
     if not place.exists():
         place.parent.mkdir(exist_ok=True)
@@ -21,7 +21,7 @@ def installed(program: pathlib.Path, folder: pathlib.Path) -> str:
 
 
 class Programs:
-    """Ours from a build folder, references from PATH, bare loops from bench.d."""
+    """Programs of w8y from a build directory, references from PATH, bare loops from bench.d."""
 
     def __init__(self, build: pathlib.Path, temp: pathlib.Path):
         self._build = build
@@ -41,7 +41,7 @@ class Programs:
         return found
 
     def bare(self, name: str, *libraries: str) -> str:
-        """A bare loop or a child of bench.d, built on first use."""
+        """Returns a bare loop or a child of bench.d, built on first use."""
         program = self._temp / name
         if not program.exists():
             compiler = shutil.which("cc")
@@ -53,7 +53,7 @@ class Programs:
         return installed(program, self._temp)
 
     def lua(self, name: str) -> str:
-        """A script that our programs have Redis run, with its parts in place."""
+        """Returns a script that the programs of w8y execute in Redis, with its includes."""
         sys.path.insert(0, str(SCRIPTS.parent / "src" / "store"))
         from embed_lua import whole
         made = self._temp / f"{name}.lua"

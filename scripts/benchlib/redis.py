@@ -32,7 +32,7 @@ def free_port() -> int:
 
 
 class Redis:
-    """redis-server on a unix socket and on loopback, without persistence: a with-block."""
+    """Context manager: redis-server on a unix socket and on loopback, without persistence."""
 
     def __init__(self, folder: pathlib.Path, events: str = ""):
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ class Redis:
         self._lines = self._stream.makefile("rb")
 
     def _listens(self) -> bool:
-        """Its socket is there a moment before it does."""
+        """Returns whether it accepts connections, which it does a moment after it created its socket."""
         self._stream = socket.socket(socket.AF_UNIX)
         try:
             self._stream.connect(self.socket)
@@ -75,11 +75,11 @@ class Redis:
         return self._read()
 
     def fill(self, key: str, items: Iterable[str]):
-        """A list, at once."""
+        """Fills a list."""
         self.each([("RPUSH", key, *some) for some in _parts(items, 1000)])
 
     def each(self, calls: Iterable[Sequence]) -> List[Reply]:
-        """Calls in one go, as many at a time as a socket's buffer surely takes replies of."""
+        """Executes calls in batches whose replies fit into the buffer of a socket."""
         replies: List[Reply] = []
         for some in _parts(calls, 500):
             self._stream.sendall(b"".join(_encoded(words) for words in some))
@@ -106,11 +106,11 @@ class Redis:
         return [self._read() for _ in range(int(rest))]
 
     def calls_of(self, command: str) -> int:
-        """How often a command has been carried out, by the server's own count."""
+        """Returns the number of calls of a command, by the server's statistics."""
         return self.commands().get(command, Command(0, 0)).calls
 
     def commands(self) -> Dict[str, "Command"]:
-        """By the server's own count, those inside scripts too."""
+        """Returns the server's statistics of all commands, including those inside scripts."""
         found: Dict[str, Command] = {}
         for line in self.call("INFO", "commandstats").decode().splitlines():
             if line.startswith("cmdstat_"):
@@ -128,7 +128,7 @@ class Command:
 
 @contextlib.contextmanager
 def listening(redis: Redis, channel: str):
-    """Somebody who reads all news there is, and looks at none."""
+    """Context manager: a subscriber that reads and discards all messages."""
     with socket.socket(socket.AF_UNIX) as ear:
         ear.connect(redis.socket)
         ear.sendall(f"SUBSCRIBE {channel}\r\n".encode())

@@ -40,7 +40,7 @@ def table(rows: List[Row]) -> str:
             row.case, row.subject, spread(row.ratio) if row.ratio else "",
             f"{spread(row.value)} {row.unit}", growth(row), row.settings, verdict(row)
         ])
-    # A column that nobody fills is left out.
+    # Empty columns are omitted.
     kept = [i for i in range(len(heads)) if any(line[i] for line in lines[1:])]
     lines = [[line[i] for i in kept] for line in lines]
     return columns(lines)

@@ -14,7 +14,7 @@ KEYS = [f"{PREFIX}-{name}" for name in ("schedules", "statuses", "timeline")] + 
 
 
 def enter(redis: Redis, due: List[Tuple[int, str]]):
-    """Jobs by the second at which they are due, with all that they have after `AT:…`."""
+    """Sets jobs by the second at which they are due, with all keys that `AT:…` writes."""
     redis.call("UNLINK", *KEYS)
     schedules, statuses, timeline = KEYS[:3]
     for begin in range(0, len(due), 1000):
@@ -29,7 +29,7 @@ def names(count: int) -> Iterator[str]:
 
 
 def due_at_once(redis: Redis, count: int, limit: float) -> float:
-    """Seconds from the moment at which so many jobs are due until all are in their queue."""
+    """Returns the seconds from the moment at which all jobs are due until all are in their queue."""
     at = int(time.time() + 2.5 + count / 50_000)
     enter(redis, [(at, job) for job in names(count)])
     if time.time() > at - 1:
@@ -43,8 +43,8 @@ def due_at_once(redis: Redis, count: int, limit: float) -> float:
 
 
 class Entries:
-    """When jobs enter the queue, by the news that Redis gives of each: a with-block. Its events are
-    to have the classes K and l."""
+    """Context manager: times at which jobs enter the queue, by Redis's keyspace notifications. They must have
+    the classes K and l."""
 
     WORD = b"\r\nlpush\r\n"
 
@@ -54,7 +54,7 @@ class Entries:
         self._ear = socket.socket(socket.AF_UNIX)
         self._ear.connect(redis.socket)
         self._ear.sendall(f"SUBSCRIBE __keyspace@0__:{QUEUE}\r\n".encode())
-        self._ear.recv(1 << 16)  # it is subscribed
+        self._ear.recv(1 << 16)  # the reply: it is subscribed
         self._reader = threading.Thread(target=self._read)
 
     def __enter__(self):
@@ -76,8 +76,8 @@ class Entries:
 
 
 def lateness(redis: Redis, count: int, seconds: int, limit: float) -> List[float]:
-    """Of jobs that are due evenly over so many seconds, in seconds, sorted. They enter their queue
-    in the order in which they are due, those of one second in any."""
+    """Returns the sorted lateness, in seconds, of jobs that are due evenly over a span. Jobs enter their queue
+    in the order of their due seconds; the order within a second is arbitrary."""
     first = int(time.time() + 3)
     due = [first + number * seconds // count for number in range(count)]
     with Entries(redis) as entries:

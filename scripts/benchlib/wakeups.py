@@ -11,12 +11,12 @@ from .redis import Redis
 
 
 class Starts:
-    """What bench.d/started_at tells: a with-block around a FIFO."""
+    """Context manager: reads the times that bench.d/started_at writes to a FIFO."""
 
     def __init__(self, path: pathlib.Path):
         os.mkfifo(path)
         self.path = str(path)
-        # Both ways, so that no writer's end is an end of file.
+        # Open for reading and writing, so that the end of a writer is not an end of file.
         self._fifo = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         self._rest = b""
         self.at: Dict[str, float] = {}  # by item: the first start, in seconds
@@ -38,9 +38,9 @@ class Starts:
 
 def measure(redis: Redis, starts: Starts, lists: List[str], count: int, per_second: float,
             limit: float) -> List[float]:
-    """In seconds, sorted; what has not started within `limit` counts as that. Lists are chosen at
-    random and pushed to at random times, whether or not what was pushed before has started; each is
-    emptied behind it, so that the item is there once."""
+    """Returns the sorted times in seconds. An item that has not started within `limit` counts as `limit`. Items
+    are pushed to random lists at random times, even if earlier items have not started. Each list is emptied
+    afterwards, so that it never has an item twice."""
     pushed: Dict[str, float] = {}
     key: Dict[str, str] = {}
     cleared = set()
@@ -72,5 +72,5 @@ def measure(redis: Redis, starts: Starts, lists: List[str], count: int, per_seco
 
 
 def percentile(values: List[float], part: float) -> float:
-    """Of sorted values, the one below which that part of them lies."""
+    """Returns the value below which this part of the sorted values lies."""
     return values[min(len(values) - 1, int(part * len(values)))]

@@ -1,4 +1,4 @@
-"""A w8yd that is ready, and works only while its rate is measured."""
+"""A w8yd that is ready, and starts runs only while its rate is measured."""
 import os
 import subprocess
 import time
@@ -11,7 +11,7 @@ from .redis import Redis
 
 WORKER = "bare worker"
 
-# From a start to an even pace: processes are there, files are in memory.
+# Seconds until the pace is even: processes have started, and files are in memory.
 SETTLE = 0.25
 
 
@@ -24,8 +24,8 @@ def rate(daemon: W8yd, prefix: str, seconds: float, settle: float = SETTLE) -> f
 
 
 def runs_of(bench, stack, redis, folder, concurrency: int, program: str, seconds: float):
-    """Subjects with a list and a w8yd of their own each: with what a user has without asking, without
-    history, and, as root, with runs of another user, which w8yd does not start itself."""
+    """Yields subjects, each with its own list and w8yd: with the defaults, without history, and, as root, with
+    runs of another user, which a helper process starts."""
     items = 1000
     kinds = [
         ("w8yd", "bench", "", "defaults (history 1000, events)"),
@@ -35,7 +35,7 @@ def runs_of(bench, stack, redis, folder, concurrency: int, program: str, seconds
         kinds.append(("w8yd, as nobody", "theirs", 'user = "nobody"\n', "defaults, user"))
         for part in (bench.folder.parent, bench.folder):
             part.mkdir(exist_ok=True)
-            part.chmod(0o711)  # for nobody to get at the programs
+            part.chmod(0o711)  # lets the user nobody reach the programs
     for name, prefix, more, settings in kinds:
         redis.fill(f"{prefix}:list", (f"item-{i}" for i in range(items)))
         daemon = stack.enter_context(W8yd(
@@ -48,8 +48,8 @@ def runs_of(bench, stack, redis, folder, concurrency: int, program: str, seconds
 
 def worker(bench, redis: Redis, concurrency: int, kind: str, program: str,
            seconds: float) -> Subject:
-    """The bare loop with a bare client beside it: each run is of an item that it claims, and settles
-    with history and news, by the scripts that w8yd uses."""
+    """Returns the bare worker: the bare loop, which also claims an item for each run and settles it with history
+    and events, by the scripts that w8yd uses."""
     redis.fill("worker:list", (f"item-{i}" for i in range(1000)))
     words = [bench.programs.bare("bare_worker"), redis.socket, bench.programs.lua("claim"),
              bench.programs.lua("settle"), "worker", "1000", str(concurrency), str(seconds), kind,
@@ -65,8 +65,8 @@ def worker(bench, redis: Redis, concurrency: int, kind: str, program: str,
 
 def beside_both(case: str, settings: Dict[str, str], taken: Dict[str, List[float]],
                 least: float) -> List[Row]:
-    """Rows beside the bare loop, of which w8yd is to do `least`, and those of w8yd beside the bare
-    worker."""
+    """Returns rows compared with the bare loop, where w8yd must reach `least`, and rows of w8yd compared with the
+    bare worker."""
     rows = rows_of(case, "runs/s", settings, taken)
     ours = find(rows, "w8yd")
     ours.goals.append(Goal(f"≥ {least} × bare loop", ours.ratio.median >= least))

@@ -16,7 +16,7 @@ PATHS = ("/api/v1/lists", "/api/v1/status", "/api/v1/lists/list-00007")
 
 
 def take(daemon: W8yd, path: str, requests: int) -> Tuple[float, float]:
-    """Milliseconds per request, of the clock and of w8yd's processor time."""
+    """Milliseconds per request: elapsed time, and w8yd's processor time."""
     connection = daemon.connection()
     try:
         worked, since = cpu_seconds(daemon.pid), time.monotonic()

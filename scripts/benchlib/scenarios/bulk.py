@@ -20,8 +20,8 @@ RUNS = 100
 
 
 def commands(names: List[str]) -> Dict[str, List[str]]:
-    """Commands in their order. Each leaves the list as the next one needs it. With `-`, the names are on
-    standard input."""
+    """Returns the commands in their order. Each leaves the list in the state that the next one needs. With `-`,
+    the names are on standard input."""
     return {
         "quarantine": ["quarantine", LIST, *names],
         "release": ["release", LIST, *names],

@@ -24,7 +24,7 @@ ENOUGH = 0.8
 
 @dataclass
 class Listed:
-    """A list of a case; one whose runs don't end isn't counted."""
+    """A list of a case. A list with endless runs is not counted."""
 
     items: int
     settings: str
@@ -33,7 +33,7 @@ class Listed:
 
 
 class Share:
-    """Takes rounds: each a w8yd of its own."""
+    """Measures rounds, each with a new w8yd."""
 
     def __init__(self, bench, redis: Redis, seconds: float):
         self._bench, self._redis, self._seconds = bench, redis, seconds

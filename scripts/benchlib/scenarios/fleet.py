@@ -25,7 +25,7 @@ LEAST_SHARE = 0.5
 
 @dataclass
 class Round:
-    carried_out: float  # per run
+    carried_out: float  # executed commands per run
     sent: float
     cpu_ms: float  # of all w8yd and Redis, per run
     share: float
@@ -33,7 +33,7 @@ class Round:
 
 
 class Fleet:
-    """A with-block of w8yd on one Redis."""
+    """Context manager: several w8yd on one Redis."""
 
     def __init__(self, bench, hosts: int, items: int):
         self._folder = bench.folder / f"{hosts}-{items}"
@@ -95,7 +95,7 @@ def run_case(bench, hosts: int, items: int) -> List[Row]:
 
 def relate(rows: List[Row], alone: List[Row]):
     for ours, reference in zip(rows[:3], alone):
-        # Hosts start and end with their case: the rounds are those of the case before.
+        # Each case has new hosts, so the reference rounds are those of the previous case.
         base = reference.value.median
         ours.ratio = Spread(*(value / base for value in
                               (ours.value.median, ours.value.low, ours.value.high)))
@@ -121,7 +121,7 @@ def run(bench) -> List[Row]:
             rows += found
             for row in found[:3]:
                 sized.setdefault(row.subject, []).append((hosts, row))
-        # What all of the fleet's runs cost, where each host brings as many more.
+        # The cost is that of all runs of the fleet. Their number grows with the number of hosts.
         for pairs in sized.values():
             note_growth(pairs, cost=lambda size, row: size * row.value.median)
     return rows

@@ -65,7 +65,7 @@ def calls(hosts: int, lists: int, report: str, now: int) -> Iterator[Tuple]:
 
 
 def read_part(daemon: W8yd, after: str) -> Tuple[int, str]:
-    """Its bytes, and where the next one begins; empty: that was the last."""
+    """Returns the bytes of a page, and the cursor of the next page, empty after the last page."""
     connection = daemon.connection()
     try:
         connection.timeout = 120
@@ -114,10 +114,10 @@ def peak(pid: int) -> int:
 
 @dataclass
 class Stall:
-    """The longest of some waits, in milliseconds."""
+    """The longest stall, in milliseconds."""
 
     wall: float = 0
-    worked: float = 0  # the loop's thread, on a processor
+    worked: float = 0  # processor time of the loop's thread
 
 
 def longest_stall(daemon: W8yd, over: Callable[[], bool]) -> Stall:

@@ -54,7 +54,7 @@ class Beside:
             time.sleep(SETTLE)
             rate = rate_over(self._seconds, lambda: daemon.succeeded("other"))
             self.most_memory = max(self.most_memory, memory(daemon.pid).rss / MIB)
-        daemon.log.unlink()  # what a child says on standard error is all in there
+        daemon.log.unlink()  # the log has all standard error of the child
         return rate
 
 

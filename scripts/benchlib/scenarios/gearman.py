@@ -19,12 +19,12 @@ from ..working import SETTLE, rate
 PROGRAM = "/bin/true"
 STREAM = "stream"
 ONE = "bare worker, one job"
-# More than any subject can take in a second.
+# More jobs than any subject completes in a second.
 SPAWNED, STREAMED = 20_000, 300_000
 
 
 class Queue:
-    """Enough jobs for a round of any subject."""
+    """Fills the queue with enough jobs for a round of any subject."""
 
     def __init__(self, bench, server: Gearman, function: str, per_second: int, seconds: float):
         self._putter = bench.programs.bare("bare_gearman")
@@ -54,7 +54,7 @@ def bare(bench, name: str, server: Gearman, places: int, seconds: float, queue: 
 
 def ours(bench, stack, server: Gearman, function: str, places: int, program: str, queue: Queue,
          seconds: float):
-    """With Redis, where history and events are, and without."""
+    """Returns subjects with Redis, which stores history and events, and without."""
     folder = bench.folder / f"{function}-{places}"
     redis = stack.enter_context(Redis(folder / "redis"))
     lists = (f'[gearman]\nservers = ["127.0.0.1:{server.port}"]\n\n[lists.{function}]\n'

@@ -41,7 +41,7 @@ def total(redis: Redis) -> int:
 
 
 def watch(redis: Redis, daemon: W8yd, loop: Background, seconds: float) -> Seen:
-    """The reference in the same span: neither has much to do."""
+    """Measures w8yd and the reference in the same span, because both need little processor time."""
     def look() -> Tuple[float, ...]:
         return (time.monotonic(), cpu_seconds(daemon.pid), cpu_seconds(loop.pid),
                 total(redis))
@@ -49,8 +49,8 @@ def watch(redis: Redis, daemon: W8yd, loop: Background, seconds: float) -> Seen:
     def sent_so_far() -> int:
         return daemon.status()["redis"]["commands_sent"]
 
-    # Outside of the span, for its status costs w8yd something; with a time of its own. It asks Redis
-    # how long each list is: so many commands are taken off again.
+    # Measured outside of the span and with its own time, because a status request costs w8yd work. It makes
+    # w8yd query the length of each list; these commands are subtracted.
     first = sent_so_far()
     sent_before, sent_since = sent_so_far(), time.monotonic()
     by_status = sent_before - first
@@ -66,7 +66,7 @@ def watch(redis: Redis, daemon: W8yd, loop: Background, seconds: float) -> Seen:
 
 def at_rest(bench, count: int, events: str, seen: List[Seen],
             woken: Dict[str, List[float]]):
-    """One w8yd: its rounds at rest, then the wake-ups."""
+    """Measures one w8yd: rounds with idle lists, then wake-ups."""
     kind = "on" if events else "off"
     folder = bench.folder / f"{count}-{kind}"
     folder.mkdir(parents=True)
@@ -78,7 +78,7 @@ def at_rest(bench, count: int, events: str, seen: List[Seen],
             W8yd(bench.programs.ours("w8yd"), folder / "w8yd", redis.url,
                  lists(count, f"command = {command}"), patience=120))
         wait_for_rest(daemon.pid, 20)
-        time.sleep(1 if bench.quick else 5)  # what a budget had saved up at the start is spent
+        time.sleep(1 if bench.quick else 5)  # until the budget that has accumulated at the start is spent
         if not events:
             loop = stack.enter_context(
                 Background([bench.programs.bare("empty_loop", "-luv"), str(IDLE_COMMANDS)]))

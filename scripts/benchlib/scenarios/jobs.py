@@ -32,7 +32,7 @@ FEED = "bench"
 
 @contextlib.contextmanager
 def feed(bench, name: str, *options: str) -> Iterator[Redis]:
-    """A Redis of its own with a feed on it."""
+    """A private Redis with one feed."""
     with Redis(bench.folder / name) as redis:
         subprocess.run([bench.programs.ours("w8yctl"), "--redis-url", redis.url, "feed", "create",
                         FEED, *options], check=True)
@@ -106,7 +106,7 @@ def publish(bench, count: int, most: int, rounds: int) -> List[Row]:
             assert redis.call("ZCARD", f"feed.ids:{FEED}") == most
             return count / took
 
-        by_us()  # from now on each drops one
+        by_us()  # from now on each publish drops an item
         bench.say(f"{count:,} published, of which {most:,} stay")
         taken = in_turn([Subject(reference, "", by_contract), Subject(ours, "", by_us)], rounds)
     return rows_of(f"published, {most:,} stay", "items/s",
@@ -119,8 +119,8 @@ MS = 1000.0
 
 
 def slow_calls(redis: Redis) -> Dict[Tuple[bytes, ...], float]:
-    """ms of each script that took 0.1 ms or more since the last SLOWLOG RESET, by its words that are
-    the same in each look: step, place or cursor, size of the page; of a check, the first id."""
+    """Returns the ms of each script that took 0.1 ms or more since the last SLOWLOG RESET, by the arguments that
+    are the same in each pass: step, position or cursor, size of the page; for a check, the first ID."""
     calls = {}
     for entry in redis.call("SLOWLOG", "GET", "-1"):
         if (words := entry[3])[0] in (b"EVALSHA", b"EVAL"):
@@ -132,14 +132,14 @@ def slow_calls(redis: Redis) -> Dict[Tuple[bytes, ...], float]:
 
 
 def longest_pause(bench, seconds: int) -> float:
-    """ms for which the machine lets a loop wait that does nothing."""
+    """Returns the ms by which the machine delays an empty loop."""
     done = finish([bench.programs.reference("redis-cli"), "--intrinsic-latency", str(seconds)],
                   stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     return max(map(int, re.findall(r"so far: (\d+) microseconds", done.stdout))) / MS
 
 
 def with_lost_jobs(bench, redis: Redis, count: int):
-    """Jobs of which some are claimed without a lease; and what is slow is kept."""
+    """Makes jobs of which some are claimed without a lease, and enables the log of slow commands."""
     lines = bench.folder / "jobs"
     lines.write_text("".join(f"{number}\n" for number in range(count)))
     timed([bench.programs.ours("w8yctl"), "--redis-url", redis.url, "job", "put", FEED, "-"], lines)
@@ -169,7 +169,7 @@ def maintained(bench, count: int, rounds: int) -> List[Row]:
             return max(calls.values())
 
         def two_looks() -> float:
-            # Where they are put back: the same in each round.
+            # The end of the queue to which jobs are recovered: the same in each round.
             redis.call("LPOP", f"feed.ids:{FEED}", LOST)
             longest = max(look(), look())
             if (left := redis.call("LLEN", f"feed.ids:{FEED}")) != count - LOST:

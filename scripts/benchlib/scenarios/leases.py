@@ -30,7 +30,7 @@ def parts(keys: List[str], size: int) -> List[List[str]]:
 
 
 def least_left(redis: Redis, locks: List[str], seconds: float) -> float:
-    """In ms; a lock that is gone counts below zero."""
+    """Returns the smallest time to live in ms. A missing lock counts as a negative time."""
     sha = redis.call("SCRIPT", "LOAD", LEAST)
     least = float(EXPIRY_MS)
     until = time.monotonic() + seconds
@@ -42,7 +42,7 @@ def least_left(redis: Redis, locks: List[str], seconds: float) -> float:
 
 
 def share_of_redis(redis: Redis, locks: List[str], script: str) -> float:
-    """Per cent of a core: Redis's own time for one renewal of each lock in a third of its life."""
+    """Returns the processor time of Redis for one renewal of each lock per third of its life, in % of a core."""
     sha = redis.call("SCRIPT", "LOAD", pathlib.Path(script).read_text())
     values = dict(zip(locks, redis.each(("GET", lock) for lock in locks)))
     before = redis.commands()["evalsha"].us if "evalsha" in redis.commands() else 0
@@ -70,10 +70,10 @@ def run_case(bench, runs: int, seconds: float) -> List[Row]:
         wait_for_rest(daemon.pid, 10, low=0.5)
         locks = [f"bench:lock:item-{i}" for i in range(runs)]
         for _ in range(bench.rounds):
-            # Renewals come in bursts: whole periods of them.
+            # Renewals come in bursts, so the span has whole periods.
             taken["w8yd"].append(share_of_a_core(daemon.pid, seconds))
             taken["left"].append(least_left(redis, locks, seconds))
-            # Status last: to write 10,000 runs takes time.
+            # The status is last, because it takes time to write 10,000 runs.
             taken["margin"].append(daemon.status()["redis"]["min_lease_margin_ms"])
             taken["redis"].append(share_of_redis(redis, locks, bench.programs.lua("renew")))
         rss = memory(daemon.pid).rss / (1 << 20)

@@ -24,7 +24,7 @@ def at_rest(bench, redis: Redis, folder: pathlib.Path, count: int) -> Memory:
     with W8yd(bench.programs.ours("w8yd"), folder, redis.url,
               lists(count, 'command = ["/bin/true"]'), patience=120) as daemon:
         wait_for_rest(daemon.pid, 20)
-        # By then it has given back what the start took: after a second, and one for each 2,000 lists.
+        # w8yd frees the memory of its start after one second, plus one second per 2,000 lists.
         time.sleep(0.5 if bench.quick else 2 + count / 2000)
         return memory(daemon.pid)
 
@@ -60,10 +60,10 @@ def of_lists(bench, redis: Redis, sizes: List[int]) -> List[Row]:
 
 def with_children(bench, redis: Redis, folder: pathlib.Path, count: int,
                   program: str) -> Tuple[float, float]:
-    """Bytes and descriptors per child."""
+    """Returns bytes and descriptors per child."""
     redis.call("FLUSHALL")
     config = f"[lists.bench]\n{program}\nconcurrency = {count}\nkill_grace = \"1s\"\n"
-    # Killed with it, for they don't end by themselves.
+    # The children never end by themselves, so w8yd must kill them at once.
     with W8yd(bench.programs.ours("w8yd"), folder, redis.url, config,
               'drain_timeout = "0s"\n') as daemon:
         wait_for_rest(daemon.pid, 5, span=0.5)
@@ -90,7 +90,7 @@ def of_children(bench, redis: Redis, sizes: List[int], kind: str, program: str) 
         rows += [each, Row(case, f"w8yd descriptors, {kind}", DEFAULTS, "",
                            Spread.of([of for _, of in found]))]
         sized.append((count, each))
-    # The cost is that of all of them.
+    # The cost is that of all children.
     note_growth(sized, cost=lambda size, row: size * row.value.median)
     sized[-1][1].goals.append(Goal("≤ 16 KiB", sized[-1][1].value.median <= 16))
     return rows

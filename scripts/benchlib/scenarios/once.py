@@ -13,7 +13,7 @@ US_PER_NS = 1e-3
 
 
 def take(bench, commands: Dict[str, List[str]]) -> Dict[str, List[float]]:
-    """Run by run in turn; the figure of a round is the median of its runs."""
+    """Runs the commands in turn. The value of a round is the median of its runs."""
     words = [bench.programs.bare("start_in_turn"), "50" if bench.quick else "400"]
     for i, command in enumerate(commands.values()):
         words += (["--next"] if i > 0 else []) + command
@@ -22,7 +22,7 @@ def take(bench, commands: Dict[str, List[str]]) -> Dict[str, List[float]]:
         done = finish(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                       stderr=subprocess.PIPE, text=True)
         if number == 0:
-            continue  # the first brings files into memory
+            continue  # the first round reads files into memory
         for name, line in zip(commands, done.stderr.splitlines()):
             taken[name].append(statistics.median(map(int, line.split())) * US_PER_NS)
     return taken

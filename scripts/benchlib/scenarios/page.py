@@ -19,7 +19,7 @@ PAGES = 10
 
 
 class Pages:
-    """They have all there is when the with-block begins, and read on."""
+    """Context manager: clients that have received the full state, and read on."""
 
     def __init__(self, path: str, count: int = PAGES):
         self._path = path
@@ -61,7 +61,7 @@ def share(pid: int, seconds: float) -> float:
 
 
 def at_rest(bench, count: int) -> List[Row]:
-    # All of what is looked at now and then is in the span: that is every fifteen seconds.
+    # The span includes all periodic work, whose longest interval is 15 s.
     seconds = 3 if bench.quick else 30
     without: List[float] = []
     with_pages: List[float] = []
@@ -72,7 +72,7 @@ def at_rest(bench, count: int) -> List[Row]:
                                           patience=120))
         wait_for_rest(daemon.pid, 20)
         for _ in range(bench.rounds):
-            time.sleep(1 if bench.quick else 20)  # the pages before are forgotten
+            time.sleep(1 if bench.quick else 20)  # until w8yd has dropped the state of earlier pages
             without.append(share(daemon.pid, seconds))
             with Pages(daemon.socket):
                 time.sleep(2)
@@ -96,7 +96,7 @@ def at_speed(bench) -> List[Row]:
 
         def per_item(pages: int) -> float:
             if pages == 0 and not bench.quick:
-                time.sleep(21)  # the pages before are forgotten
+                time.sleep(21)  # until w8yd has dropped the state of earlier pages
             with Pages(daemon.socket, pages):
                 time.sleep(0.5)
                 items, worked = daemon.succeeded("fast"), cpu_seconds(daemon.pid)

@@ -58,7 +58,7 @@ def longest_wait(path: str, over: Callable[[], bool]) -> float:
 
 
 def reload(daemon: W8yd) -> Tuple[float, float]:
-    """Seconds until it was done, and of the longest stall."""
+    """Returns the seconds of the reload, and of the longest stall."""
     with open(daemon.log, "rb") as log:
         log.seek(0, os.SEEK_END)
         text = b""
@@ -116,7 +116,7 @@ def rows_of_case(count: int, taken: Dict[str, List[float]]) -> List[Row]:
         Row(case, "longest stall before", "in 0.5 s at rest", "ms", ms("before")),
     ]
     if count < 1000:
-        rows[1].ratio = None  # parsing so few is lost in the start of a process
+        rows[1].ratio = None  # the time to parse this few lists is lost in the start of a process
     else:
         rows[1].goals.append(Goal("≤ 2 × parsing", rows[1].ratio.median <= 2))
     rows[2].goals.append(Goal("≤ 20 ms", rows[2].value.median <= 20))

@@ -1,4 +1,4 @@
-"""Next run of rules that began in 1990 and fire every second or minute.
+"""Next run of rules that started in 1990 and fire every second or minute.
 
 The result of w8y is the time to read the text and to find the next time after the present date. The
 reference is python-dateutil, which workers of Redbike use. It walks from DTSTART, for about 20 minutes if a
@@ -21,7 +21,7 @@ RULES = {
     "SECONDLY;INTERVAL=7;COUNT=2000000000": 7,
     "MINUTELY;INTERVAL=13;COUNT=200000000": 13 * 60,
 }
-# In a process of its own, so that scripts/bench needs no dateutil to begin.
+# In a separate process, so that scripts/bench starts without dateutil.
 DATEUTIL = """
 import datetime, sys, time
 from dateutil.rrule import rrulestr
@@ -38,7 +38,7 @@ def unix(time: datetime.datetime) -> int:
 
 
 def dateutil(rule: str, seconds: int) -> float:
-    """In µs."""
+    """Returns the time in µs."""
     done = subprocess.run([sys.executable, "-c", DATEUTIL, rule, str(WALK * seconds)],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -48,7 +48,7 @@ def dateutil(rule: str, seconds: int) -> float:
 
 
 def ours(program: str, rule: str) -> float:
-    """In µs."""
+    """Returns the time in µs."""
     question = f"{unix(AFTER)} {unix(AFTER)} DTSTART:19900101T000000\\nRRULE:FREQ={rule}\n"
     done = subprocess.run([program, "--ns"], input=question, capture_output=True, text=True,
                           check=True)

@@ -30,15 +30,15 @@ def lock_all_but_one(redis: Redis, prefix: str, items: int):
 
 
 def free_item_last(redis: Redis, items: int):
-    """w8yd may have been stopped in the middle of the list."""
+    """Moves the item to the end, because w8yd may have stopped in the middle of the list."""
     item = f"item-{items - 1}"
     redis.call("LREM", "full:list", -1, item)
     redis.call("RPUSH", "full:list", item)
 
 
 def bare(bench, redis: Redis, times: int, item: str) -> float:
-    """In ms."""
-    # What was just told to take no more settles its last run a little later.
+    """Returns the time in ms."""
+    # A host that has just become quiet settles its last run a little later.
     wait_for("the free item", 10, lambda: redis.call("EXISTS", f"full:lock:{item}") == 0)
     done = finish([bench.programs.bare("bare_scan"), redis.socket, "full", str(times)],
                   stdout=subprocess.PIPE, text=True)
@@ -58,7 +58,7 @@ def w8y(bench, redis: Redis, times: int, items: int) -> float:
 
 
 class Heard:
-    """Starts of runs of a list, as told on its events channel: a with-block."""
+    """Context manager: starts of runs of a list, read from its events channel."""
 
     def __init__(self, redis: Redis, prefix: str):
         self._ear = socket.socket(socket.AF_UNIX)
@@ -73,7 +73,7 @@ class Heard:
         self._ear.close()
 
     def next(self, kind: str) -> float:
-        """When it was told, in seconds."""
+        """Returns the time of the next event, in seconds."""
         self._ear.settimeout(60)
         while f'"type":"{kind}"'.encode() not in self._ear.recv(1 << 16):
             pass
@@ -101,7 +101,7 @@ def wait_for_rest(redis: Redis, prefix: str, item: str):
 
 
 def w8yd(daemon: W8yd, redis: Redis, times: int, items: int) -> float:
-    """In ms."""
+    """Returns the time in ms."""
     full, single = [], []
     for _ in range(times):
         full.append(to_first_start(daemon, redis, "full", f"item-{items - 1}"))
@@ -135,7 +135,7 @@ def run_case(bench, items: int) -> List[Row]:
                 ("next", f"[lists.full]\n{worker}")):
             daemons[name] = stack.enter_context(W8yd(
                 bench.programs.ours("w8yd"), folder / name, redis.url, lists))
-            rest()  # of what the first has run; the second finds nothing free
+            rest()  # delays the items of the first w8yd's runs, so that the second finds none free
             daemons[name].quiet()
         set_free()
 

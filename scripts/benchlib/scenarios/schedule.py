@@ -23,15 +23,15 @@ REDBIKE = SCRIPTS.parent / "tests" / "faults" / "redbike_client.py"
 REFERENCE, OURS = "Redbike's steps, in Python", "w8yd"
 LIST = (f'[lists.{PREFIX}]\nsource = "schedule"\nqueues = "A"\nconcurrency = 0\n'
         'command = ["/bin/true"]\n')
-# Some ten thousand a second is what the reference can do.
+# The reference dispatches about ten thousand jobs per second.
 MOST_BY_REFERENCE = 100_000
 
 
 class Place:
-    """A Redis of its own, and who dispatches on it: a with-block."""
+    """Context manager: a private Redis, and its dispatchers."""
 
     def __init__(self, bench, folder: pathlib.Path, hosts: int):
-        """`hosts`: how many w8yd; 0: the reference."""
+        """`hosts`: number of w8yd; 0 = the reference."""
         self._stack = contextlib.ExitStack()
         folder.mkdir(parents=True)
         try:
@@ -57,7 +57,7 @@ class Place:
 
 def pair(case: str, unit: str, settings: str, reference: List[float],
          ours: List[float]) -> List[Row]:
-    """The reference's row and ours, or ours alone."""
+    """Returns the rows of the reference, if there is one, and of w8yd."""
     row = Row(case, OURS, settings, unit, Spread.of(ours))
     if not reference:
         return [row]
@@ -90,9 +90,9 @@ def at_once(bench, sizes: List[int], rounds: int) -> List[Row]:
 
 
 def spread_out(bench, hosts: int, count: int, seconds: int) -> Tuple[List[float], float]:
-    """Lateness, sorted, in ms; and scripts per second. 0 hosts: the reference."""
+    """Returns the sorted lateness in ms, and scripts per second. 0 hosts: the reference."""
     with Place(bench, bench.folder / f"spread-{hosts}", hosts) as place:
-        time.sleep(2)  # what the hosts do at their start is done
+        time.sleep(2)  # until the hosts have finished the work of their start
         before, since = place.redis.commands(), time.monotonic()
         late = lateness(place.redis, count, seconds, 30)
         span = time.monotonic() - since
@@ -103,7 +103,7 @@ def spread_out(bench, hosts: int, count: int, seconds: int) -> Tuple[List[float]
 
 
 def over_time(bench, numbers: List[int], count: int, seconds: int) -> List[Row]:
-    """`numbers`: of hosts."""
+    """`numbers`: numbers of hosts."""
     rows: List[Row] = []
     settings = f"{count:,} jobs over {seconds} s, due at whole seconds"
     sized: Dict[str, List[Tuple[int, Row]]] = {}

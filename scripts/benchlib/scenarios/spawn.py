@@ -32,7 +32,7 @@ def bare(bench, concurrency: int, seconds: float) -> Subject:
 
 
 def heard(redis: Redis, subject: Subject) -> Subject:
-    """The same with somebody who listens to its news."""
+    """Returns the same subject with a subscriber of its events."""
     def take() -> float:
         with listening(redis, "bench:events"):
             return subject.take()
@@ -85,7 +85,7 @@ def run_case(bench, concurrency: int) -> List[Row]:
                             seconds)
         subjects.insert(2, heard(redis, subjects[1]))
         subjects.insert(1, worker(bench, redis, concurrency, "spawn", PROGRAM, seconds))
-        # Of what can't be stopped after a time: about as much as the bare loop gets done in it.
+        # Tools that cannot be stopped after a time get about as many runs as the bare loop does in that time.
         enough = int(subjects[0].take() * seconds)
         if (tool := bench.want("xargs")) is not None:
             subjects.append(xargs(tool, concurrency, enough))

@@ -17,8 +17,8 @@ from ..redis import Redis, listening
 from ..working import rate
 
 SETTLE = 0.5
-# Claims at a time, so that Redis always has one to carry out; fewer where they are large, for the
-# list is to have enough for all of them.
+# Number of claims in flight, so that Redis always has one to execute. Fewer if claims are large, so that the
+# list has enough items for all of them.
 LANES = {16: 4, 64: 4, 256: 2}
 DEFAULTS = "defaults (history 1000, events)"
 
@@ -44,7 +44,7 @@ def bare(bench, redis: Redis, name: str, concurrency: int, history: int, seconds
 
 
 class Made:
-    """A w8yd on a list of its own that works only while it is measured."""
+    """A w8yd on its own list that starts runs only while it is measured."""
 
     def __init__(self, bench, stack, redis: Redis, prefix: str, concurrency: int, more: str = ""):
         self._redis = redis
@@ -95,7 +95,7 @@ def by_concurrency(bench, concurrency: int, seconds: float) -> List[Row]:
 
 
 def by_items(bench, sizes: List[int], seconds: float) -> List[Row]:
-    """At one concurrency, so that only the list grows; shorter rounds, for there are many."""
+    """Measures at one concurrency, so that only the list grows. Rounds are shorter, because there are many."""
     concurrency = 64
     rows: List[Row] = []
     sized = []
@@ -113,7 +113,7 @@ def by_items(bench, sizes: List[int], seconds: float) -> List[Row]:
                             in_turn(subjects, bench.rounds))
         rows += found
         sized.append((items, found[1]))
-    # The cost is that of passing each item of the list once.
+    # The cost is the time in which each item of the list runs once.
     note_growth(sized, cost=lambda size, row: size / row.value.median)
     return rows
 

@@ -29,7 +29,7 @@ SETTINGS = "defaults (key_expiry 5 s), stream"
 
 
 class Honest(threading.Thread):
-    """Asks for /healthz over and over; keeps how long each answer took, in ms."""
+    """Normal client: requests /healthz repeatedly, and stores the time of each response in ms."""
 
     def __init__(self, make):
         super().__init__(daemon=True)
