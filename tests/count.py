@@ -12,7 +12,7 @@ import re
 import sys
 
 DOCTEST = re.compile(r"^\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
-SKIPPED = re.compile(r"skipped: |: can't be tried here$")
+SKIPPED = re.compile(r"skipped: |: cannot be tried here$")
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed", re.M)
 # Text of a failed case. A case of doctest ends at the next line of signs, a case of Python's unittest at the next
 # rule, and a case of tests/cli at the next name.

@@ -151,7 +151,7 @@ export function kindOf(config) {
 
 /** Shows that data is loading, or the error. */
 export function waiting(asked, what) {
-  if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} can't be shown: ${plain(asked.error.message)}`);
+  if (asked.error && !asked.data) return v('p.none', {role: 'status'}, `${what} cannot be shown: ${plain(asked.error.message)}`);
   if (!asked.data) return v('p.none', {role: 'status'}, 'Loading …');
   return null;
 }

@@ -227,7 +227,7 @@ class Stream {
     auto bytes = bytes_of(members, "item");
     item->payload = bytes_of(members, "payload");
     if (!bytes || (!item->payload && members.count("payload_base64") != 0))
-      return item->fail("the item can't be read: it has none, or no right base64");
+      return item->fail("the item cannot be read: it has none, or no right base64");
     item->bytes = std::move(*bytes);
     open_[id] = item;
     to_do_.push_back(item);

@@ -36,7 +36,7 @@ std::optional<std::string> list_of(const http::HttpRequest& request) {
 bool yes_of(const http::HttpRequest& request, const char* name) {
   const auto found = request.query.find(name);
   if (found != request.query.end() && found->second != "yes")
-    throw QueryError(bad_request, "?" + std::string(name) + "= is yes, or is left out");
+    throw QueryError(bad_request, "?" + std::string(name) + "= must be yes, or must be omitted");
   return found != request.query.end();
 }
 
@@ -77,7 +77,7 @@ JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> kn
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
-  if (!body) throw QueryError(bad_request, "the body is no JSON object; it may have: " + all);
+  if (!body) throw QueryError(bad_request, "the body is not a JSON object; it may have: " + all);
   for (const std::string& name : body->names()) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
       return name == one || name == one + "_base64";

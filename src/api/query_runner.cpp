@@ -189,7 +189,7 @@ void QueryRunner::run(Query query, Then then, bool trusted) {
     return then(http::error_response(
         503, stopped_ ? "w8yd ends" : "too many questions wait for Redis; ask again later"));
   if (!start_worker())
-    return then(http::error_response(503, "no thread can be had to query Redis"));
+    return then(http::error_response(503, "cannot start a thread to query Redis"));
   if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());
   const std::uint64_t id = ++last_;
   const Instant end = loop_.now() + limits_.timeout;

@@ -125,7 +125,7 @@ void show_status(Control& control, const http::HttpRequest& request,
   const std::string lists = found == request.query.end() ? "" : found->second;
   if (!lists.empty() && lists != "no" && lists != "count")
     return reply->send(
-        http::error_response(400, "?lists= is no or count, or is left out for all lists"));
+        http::error_response(400, "?lists= must be no or count; omit it for all lists"));
   if (lists == "no") {
     core::AsciiObject json(1024);
     view::put_host(json, control.status(), view::api);

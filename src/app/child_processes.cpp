@@ -27,7 +27,7 @@ void ChildProcesses::start(const Config& config) {
 
 void ChildProcesses::say_groups() {
   groups_.on_problem = [this](const std::string& why) {
-    log_.warn("control groups can't be used any more; runs are killed by process group only",
+    log_.warn("control groups cannot be used any more; runs are killed by process group only",
               {{"reason", why}});
   };
   if (groups_.left_behind() > 0)

@@ -120,7 +120,7 @@ void HostControl::run_item(const std::string& prefix, const Item& item, Answer a
   host_.supervisor.run_item(prefix, item, [answer = std::move(answer)](const RunItemResult& run) {
     switch (run.result) {
       case RunItemResult::Result::started:
-        return answer({Kind::done, "run " + run.run + " has begun", {}, run.run});
+        return answer({Kind::done, "run " + run.run + " started", {}, run.run});
       case RunItemResult::Result::refused:
         return answer({Kind::refused, run.why, {}, {}});
       case RunItemResult::Result::not_on_this_host:

@@ -20,16 +20,16 @@ api::CommandResult HostMode::quiet() {
     update_quiet();
     events_.on_event(HostChanged{HostState::quiet, {}, 0});
   }
-  return {Kind::done, "this host begins no new runs until w8yctl resume", {}, {}};
+  return {Kind::done, "host is quiet: it starts no runs until w8yctl resume", {}, {}};
 }
 
 api::CommandResult HostMode::resume() {
   if (draining_) return is_draining();
-  if (!quiet_) return {Kind::done, "this host was not quiet", {}, {}};
+  if (!quiet_) return {Kind::done, "host was not quiet", {}, {}};
   quiet_ = false;
   update_quiet();
   events_.on_event(HostChanged{HostState::running, {}, 0});
-  return {Kind::done, "this host begins new runs again", {}, {}};
+  return {Kind::done, "host resumed: it starts runs again", {}, {}};
 }
 
 void HostMode::lists_served() {

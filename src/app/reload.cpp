@@ -67,7 +67,7 @@ std::function<void(Value)> Reload::while_it_goes_on(void (Reload::*step)(Value))
 void Reload::was_read(config::LoadResult&& result) {
   attempt_->wanted = std::move(result.config);
   if (!attempt_->wanted)
-    return fail("the config has mistakes" + std::string(unchanged), std::move(result.errors));
+    return fail("the config has errors" + std::string(unchanged), std::move(result.errors));
   if (steps_.same_connection(*attempt_->running, *attempt_->wanted)) return prepare();
   set_state(ReloadState::connecting);
   steps_.connect(*attempt_->wanted, while_it_goes_on(&Reload::was_connected));

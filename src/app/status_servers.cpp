@@ -90,7 +90,7 @@ void StatusServers::start(const Config& config) {
       throw;
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error("can't serve the status API at this address; all else goes on",
+      log_.error("cannot serve the status API at this address; all else goes on",
                  {{"address", address}, {"reason", error.what()}});
     }
   }
@@ -131,8 +131,9 @@ void StatusServers::take_back() {
       servers_[address] = serve_at(address);
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error("can't serve the status API at this address any more; the next reload tries again",
-                 {{"address", address}, {"reason", error.what()}});
+      log_.error(
+          "cannot serve the status API at this address any more; the next reload tries again",
+          {{"address", address}, {"reason", error.what()}});
     }
   }
 }
@@ -149,9 +150,9 @@ std::string StatusServers::prepare(const Config& running, const Config& wanted) 
     } catch (const std::exception& error) {
       next_.erase(address);
       if (!names(running, address))
-        return "the status address " + address + " can't be had: " + error.what();
+        return "the status address " + address + " is not available: " + error.what();
       // The config of the address has not changed: it was not available before.
-      log_.error("can't serve the status API at this address",
+      log_.error("cannot serve the status API at this address",
                  {{"address", address}, {"reason", error.what()}});
     }
   }

@@ -19,7 +19,7 @@ W8yLog::W8yLog(bool quiet, bool timestamps, const std::string& file)
   file_ = open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (file_ < 0)
     throw std::system_error(errno, std::generic_category(),
-                            "can't open log file " + escape_text(file));
+                            "cannot open log file " + escape_text(file));
 }
 
 W8yLog::~W8yLog() {

@@ -60,7 +60,7 @@ void print_help() {
   std::puts(
       "\nArguments after the executable are passed on; use {} as a placeholder for the item.\n"
       "Exit status: the child's, 128 + signal if it died by one, 0 if there was nothing to do,\n"
-      "2 for wrong usage and for a Redis that can't be reached.");
+      "2 for wrong usage and for a Redis that cannot be reached.");
 }
 
 bool complain(const std::string& what) {
@@ -81,7 +81,7 @@ bool take_exit_codes(std::string_view text, std::vector<int>& codes) {
     const std::size_t comma = text.find(',');
     const auto code = number_in(text.substr(0, comma), 0, 255);
     if (!code)
-      return complain("--exit-codes: '" + std::string(text) + "' is no number from 0 to 255");
+      return complain("--exit-codes: '" + std::string(text) + "' is not a number from 0 to 255");
     codes.push_back(static_cast<int>(*code));
     if (comma == std::string_view::npos) return true;
     text.remove_prefix(comma + 1);
@@ -99,7 +99,7 @@ bool take(int letter, const std::string& value, W8yOptions& options) {
     case 'x': {
       const auto seconds = number_in(value, 1, max_expiry);
       if (!seconds)
-        return complain("--key-expiry: '" + value + "' is no number of seconds from 1 to " +
+        return complain("--key-expiry: '" + value + "' is not a number of seconds from 1 to " +
                         std::to_string(max_expiry));
       options.key_expiry = std::chrono::seconds(*seconds);
       return true;

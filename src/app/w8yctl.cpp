@@ -40,7 +40,7 @@ int look_written(int exit) {
   if (std::cout) return exit;
   pollfd out{STDOUT_FILENO, 0, 0};
   const bool reader_left = poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
-  if (!reader_left) ctl::complain("can't write to standard output");
+  if (!reader_left) ctl::complain("cannot write to standard output");
   return ctl::refused;
 }
 

@@ -43,7 +43,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   auto* check =
       app.add_flag("--check", options.check,
                    "Check the config, ask every program, print which lists this host would run");
-  app.add_flag("--strict", options.strict, "With --check: exit 1 if this host would refuse a list")
+  app.add_flag("--strict", options.strict,
+               "With --check: exit 1 if this host is ineligible for a list")
       ->needs(check);
   auto* plan =
       app.add_flag("--plan", options.plan, "Print what a reload would change in the running w8yd");
@@ -54,7 +55,7 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   app.footer(
       "Signals: USR2 reload; TERM, INT drain and end; USR1 quiet, CONT end of quiet; HUP reopen "
       "the "
-      "log.\nExit status: 0 done, 1 can't start, 2 wrong usage, 78 mistakes in the config.");
+      "log.\nExit status: 0 done, 1 cannot start, 2 wrong usage, 78 errors in the config.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

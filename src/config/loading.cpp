@@ -124,7 +124,7 @@ LoadResult read_beside(const std::string& path, const Config& running) noexcept 
   } catch (const ConfigError& error) {
     for (const auto& mistake : error.errors()) reading.errors.push_back(mistake.to_string());
   } catch (const std::exception& error) {
-    reading.errors.push_back(path + ": can't be read: " + error.what());
+    reading.errors.push_back(path + ": cannot be read: " + error.what());
   }
   malloc_trim(0);
   return reading;

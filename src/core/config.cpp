@@ -156,8 +156,8 @@ void Loader::top_level(const ConfigValue& top, bool is_main) {
     const bool known = std::find(sections.begin(), sections.end(), node.key) != sections.end();
     if (known && !is_main && node.key != "lists") {
       value.wrong_key(value.file().starts_with(output_of)
-                          ? "stands in what a program prints, which may hold only lists"
-                          : "stands in an included file, which may hold only [lists]");
+                          ? "is in the output of a program, which may have only lists"
+                          : "is in an included file, which may have only [lists]");
     } else if (node.key == "redis") {
       read_table(value, redis_keys, {}, config_.redis);
       check_redis(value, config_.redis);

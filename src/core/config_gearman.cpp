@@ -68,7 +68,7 @@ void read_servers(const ConfigValue& value, GearmanServers& gearman) {
     if (!server) {
       member.must_be("host, host:port, or [address]:port of IPv6, such as \"localhost:4730\"");
     } else if (std::find(servers.begin(), servers.end(), *server) != servers.end()) {
-      member.wrong("stands there twice; must be there once");
+      member.wrong("is there twice; must be there once");
     } else {
       servers.push_back(std::move(*server));
       continue;
@@ -121,7 +121,7 @@ void check_function(const ConfigValue& list, ListConfig& rule) {
   if (rule.prefix.empty() || rule.prefix.size() > max_function ||
       rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
-        "can't be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; must "
+        "cannot be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; must "
         "have such as function = \"resize\"");
   } else if (list.node().find("function") == nullptr) {
     function = rule.prefix;

@@ -28,7 +28,7 @@ constexpr const char* too_large = "is larger than 16 MiB; no configuration is";
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";
   if (error == EISDIR) return "is a directory; must be a file";
-  return "can't be read: " + std::generic_category().message(error);
+  return "cannot be read: " + std::generic_category().message(error);
 }
 
 /// Reads up to one byte over the limit, so that an endless file ends as well.

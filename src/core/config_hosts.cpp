@@ -149,7 +149,7 @@ void HostSections::report_unknown(ReadContext& reading) const {
     if (parts.used) continue;
     for (const Part& part : parts.parts)
       at(reading, part, [](const ConfigValue& list) {
-        list.wrong_key("is no list of this configuration; must be the prefix of one in [lists]");
+        list.wrong_key("is not a list of this config; must be the name of a list in [lists]");
       });
   }
 }

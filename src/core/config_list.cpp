@@ -42,7 +42,7 @@ constexpr std::size_t max_argument = std::size_t{128} << 10;
 void check_name(const ConfigValue& list, const ListConfig& rule) {
   if (rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
-        "has a NUL byte, and an executor is called with the prefix as an argument, which can't "
+        "has a NUL byte, and an executor is called with the prefix as an argument, which cannot "
         "hold one; must be a prefix without NUL, or a command");
   } else if (rule.prefix.size() >= max_argument) {
     list.wrong_key(
@@ -115,7 +115,7 @@ void check_schedule(const ConfigValue& list, const ListConfig& rule) {
   for (const char* key : {"backoff", "max_failures"}) {
     if (const Node* own = list.node().find(key))
       list.member(*own).wrong_key(
-          "is for circular lists, and for schedules with on_failure = \"backoff\"; leave it out, "
+          "is for circular lists, and for schedules with on_failure = \"backoff\"; omit it, "
           "or "
           "say that");
   }
@@ -178,7 +178,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   const Node* command = list.node().find("command");
   if (executor != nullptr && command != nullptr) {
     return list.member(*command).wrong_key(
-        "stands beside executor; a list has either an executor or a command");
+        "is beside executor; a list has either an executor or a command");
   }
   if (executor == nullptr && command == nullptr) {
     return list.wrong_key(
@@ -187,7 +187,8 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   }
   if (rule.child->run_as.user && !list.reading().root) {
     list.warn(
-        "has a user, but w8yd does not run as root: the list is refused unless that is the same "
+        "has a user, but w8yd does not run as root: the host is ineligible for the list unless "
+        "that is the same "
         "user");
   }
   check_applies(list, rule, command != nullptr);

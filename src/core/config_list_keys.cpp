@@ -128,7 +128,7 @@ void read_cwd(const ConfigValue& value, ListConfig& rule) {
   std::string cwd;
   if (!value.text(cwd, "an absolute path or \"temp\"")) return;
   if (cwd != "temp" && cwd.front() != '/') {
-    return value.must_be("an absolute path, or \"temp\" for a fresh folder each time");
+    return value.must_be("an absolute path, or \"temp\" for a new directory for each run");
   }
   rule.child.edit().cwd = cwd;
 }
@@ -192,7 +192,7 @@ constexpr Key<ListConfig> list_rows[] = {
     {"args", "[]", [](auto& v, auto& rule) { v.texts(rule.args.edit(), "arguments", true); },
      [](auto& rule) { return as_text(*rule.args); },
      for_executors([](auto& from, auto& into) { into.args = from.args; },
-                   "is for an executor; arguments of a command stand in command")},
+                   "is for an executor; arguments of a command belong in command")},
     {"mode", R"("auto")", [](auto& v, auto& rule) { v.template choice<Mode>(rule.mode, modes); },
      [](auto& rule) { return name_of<Mode>(modes, rule.mode); },
      for_executors([](auto& from, auto& into) { into.mode = from.mode; },
@@ -311,8 +311,7 @@ constexpr Key<ListConfig> list_rows[] = {
 };
 
 /// Only [defaults] finds these, because its rows of list_keys start after these two.
-constexpr const char* not_a_default =
-    "may not stand in [defaults]; each list says itself what it runs";
+constexpr const char* not_a_default = "may not be in [defaults]; each list names its own program";
 
 constexpr Refused list_refused_rows[] = {
     {"executor", not_a_default},

@@ -58,8 +58,7 @@ void unknown_key(const ConfigValue& value, const std::vector<std::string_view>& 
   for (const KnownKey& key : known_keys()) {
     const bool nested = key.section.find('.') != std::string::npos;
     if (key.name != name || nested) continue;
-    return value.wrong_key("stands in the wrong place; it is a key of " +
-                           section_name(key.section));
+    return value.wrong_key("is in the wrong table; it is a key of " + section_name(key.section));
   }
   value.wrong_key("is not a known key; " + did_you_mean(name, known));
 }

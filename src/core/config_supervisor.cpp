@@ -75,7 +75,7 @@ void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
     std::string problem = parse_status_address(addresses[i], parsed);
     const auto here = addresses.begin() + static_cast<std::ptrdiff_t>(i);
     if (problem.empty() && std::find(addresses.begin(), here, addresses[i]) != here)
-      problem = "stands there twice; must be there once";
+      problem = "is there twice; must be there once";
     if (problem.empty()) continue;
     right = false;
     address.wrong(problem.starts_with("must") ? "is " + address.found() + "; " + problem : problem);
@@ -212,14 +212,13 @@ void check_redis(const ConfigValue& section, const RedisSettings& redis) {
   for (const Node& node : section.node().items) {
     const ConfigValue value = section.member(node);
     if (node.key.starts_with("tls_") && !tls) {
-      value.wrong_key(
-          "is about TLS, which the URL doesn't ask for; must stand with a rediss:// URL");
+      value.wrong_key("is for TLS, which the URL does not use; must be used with a rediss:// URL");
     } else if (node.key == "sentinel_password_file" && !sentinel) {
       value.wrong_key(
-          "is about sentinels, which the URL doesn't name; must stand with a redis+sentinel:// "
+          "is for Sentinels, which the URL does not name; must be used with a redis+sentinel:// "
           "URL");
     } else if (node.key == "tls_key" && tls && redis.tls_cert.empty()) {
-      value.wrong_key("is a key without its certificate; must stand with tls_cert");
+      value.wrong_key("is a key without its certificate; must be used with tls_cert");
     }
   }
 }

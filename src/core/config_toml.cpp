@@ -239,8 +239,7 @@ const Node* Node::find(std::string_view member) const {
 
 std::variant<Node, SyntaxError> parse_toml(std::string_view text) {
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return SyntaxError{place_of_byte(text, nul),
-                       "has a NUL byte here, so it is no text; must be TOML in UTF-8"};
+    return SyntaxError{place_of_byte(text, nul), "has a NUL byte here; must be TOML in UTF-8"};
   }
   Unbearable unbearable(text);
   if (const auto byte = unbearable.find())

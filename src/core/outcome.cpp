@@ -62,7 +62,7 @@ std::string outcome_reason(const Outcome& outcome) {
                 if (cancelled.with_another)
                   return std::string("its process was ended because of another run");
                 return std::string(cancelled.by_operator ? "cancelled by an operator"
-                                                         : "stopped, since w8yd was told to end");
+                                                         : "stopped, because w8yd shut down");
               },
               [](const Lost&) { return std::string("its lock was lost"); }},
       outcome);

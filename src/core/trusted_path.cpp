@@ -23,7 +23,7 @@ constexpr int max_links = 40;  // limit of the kernel
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";
   if (error == EISDIR) return "is a directory; must be a file";
-  return "can't be read: " + std::generic_category().message(error);
+  return "cannot be read: " + std::generic_category().message(error);
 }
 
 TrustedFile failed(int error, std::string problem) {

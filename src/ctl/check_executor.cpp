@@ -52,7 +52,7 @@ class Findings {
     } else if (errors_ == 0) {
       std::cout << "all right\n";
     } else {
-      std::cout << errors_ << (errors_ == 1 ? " mistake\n" : " mistakes\n");
+      std::cout << errors_ << (errors_ == 1 ? " error\n" : " errors\n");
     }
     return errors_ == 0 ? done : refused;
   }

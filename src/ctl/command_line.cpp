@@ -84,7 +84,7 @@ class CommandLine {
     common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
                    [this](Argument&& word) { options_.fleet = std::move(word.text); });
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
-    common_.flag("--wide", "Don't cut tables to the terminal's width", options_.wide);
+    common_.flag("--wide", "Do not cut tables to the terminal's width", options_.wide);
   }
 
   void declare(const CommandRow& row) {

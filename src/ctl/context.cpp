@@ -90,7 +90,7 @@ const Config* Context::config() {
       config_ = config::load_without_programs(path);
     } catch (const ConfigError& error) {
       if (!named) {
-        complain(path + " has mistakes (see w8yd --check) and is not used");
+        complain(path + " has errors (see w8yd --check) and is not used");
         return nullptr;
       }
       throw wrong_config(error);

@@ -212,7 +212,7 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
     if (!item) {
       why = "is not base64, which --base64 says that items are";
     } else if (line->too_long || item->size() > max_item) {
-      why = "is " + too_long_text() + "; left out";
+      why = "is " + too_long_text() + "; skipped";
     } else {
       take(std::move(*item));
       continue;

@@ -99,7 +99,7 @@ class SortedInsert final : public FeedCommand {
 class SortedEdit final : public FeedCommand {
   void declare_more(Arguments& words) override {
     words.one("ID", "The item to edit", into(id_));
-    items_.declare(words, "ITEM", "What it is from now on");
+    items_.declare(words, "ITEM", "The new content");
   }
 
   void check() override { items_.check("sorted edit", "ITEM", nul_); }
@@ -224,7 +224,7 @@ class All final : public FeedReading {
     feed.all([&](const std::string& id, std::string&& item) { printer.item(id, item); }, too_long);
     for (const auto& [id, bytes] : too_long)
       complain("the item " + escape_text(id) + " has " + std::to_string(bytes) +
-               " bytes, more than can be read; left out");
+               " bytes, more than can be read; skipped");
     return too_long.empty() ? done : refused;
   }
 };

@@ -89,7 +89,7 @@ class Take final : public FeedCommand {
  private:
   void declare_more(Arguments& words) override {
     words.option("--timeout", "DURATION", "a duration, such as 1h30m",
-                 "Wait for one so long (default: don't wait)",
+                 "Maximum wait for a job (default: do not wait)",
                  [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
 
@@ -130,7 +130,7 @@ std::string error_of(const verbs::JobFeed::Done& done, JobChange what, const std
   const std::string where = " in the feed " + escape_text(feed);
   if (!done.holder.empty())
     return escape_text(id) + " is worked on by " + escape_text(done.holder) +
-           ", who alone can finish it (w8yctl job cancel takes it back)";
+           "; only its holder can finish it (w8yctl job cancel returns it to the queue)";
   if (what == JobChange::retract) return not_there(id, feed).what();
   return escape_text(id) + (what == JobChange::retry ? " is not stalled" : " is not claimed") +
          where;
@@ -162,7 +162,7 @@ class Change final : public FeedCommand {
 class Finish final : public FeedCommand {
   void declare_more(Arguments& words) override {
     words.one("ID", "The job", into(id_));
-    result_.declare(words, "RESULT", "What is told to who waits for it (default: nothing is)");
+    result_.declare(words, "RESULT", "Result for clients that wait for the job (default: none)");
   }
 
   void check() override { result_.check("job finish", "RESULT", nul_, true); }

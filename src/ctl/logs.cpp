@@ -56,7 +56,7 @@ class LogPrinter {
       std::cout << json.take() << '\n';
     } else {
       std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
-                << " left out: more than is told in a second)\n";
+                << " dropped: more than the limit per second)\n";
     }
   }
   void end(const std::string& host, const LogRunEnd& end) const {

@@ -62,7 +62,7 @@ class Resume final : public Command {
     hosts_.declare(words);
     words.then([this] {
       if (prefix_ && hosts_.others())
-        throw Failure(wrong_usage, "a list is resumed on all hosts: leave out --host and --all");
+        throw Failure(wrong_usage, "a list is resumed on all hosts: omit --host and --all");
     });
   }
 

@@ -116,7 +116,7 @@ class RunItem final : public Command {
     }
     // The host may still have started the run, so no other host gets the command.
     throw Failure(refused, escape_text(runner.host) +
-                               " did not answer within 2s; whether it has begun says: w8yctl why " +
+                               " did not reply within 2s; to see whether it started: w8yctl why " +
                                escape_text(prefix_) + " " +
                                escape_text(item_.items.front(), item_told));
   }

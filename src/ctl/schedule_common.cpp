@@ -18,8 +18,7 @@
 namespace w8y::ctl {
 
 void declare_schedules(Arguments& words, Options& options) {
-  words.option("-k,--key-prefix", "PREFIX", "a prefix",
-               "What stands before the names of the keys (default: redbike)",
+  words.option("-k,--key-prefix", "PREFIX", "a prefix", "Prefix of the keys (default: redbike)",
                [&options](Argument&& word) { options.schedule_prefix = prefix_of(word.text); });
   declare_raw(words, options);
 }

@@ -40,7 +40,7 @@ class TimeFile {
     const auto [at, error] = std::from_chars(text.data(), end, time);
     if (!file.is_open() || error != std::errc{} || at != end)
       throw Failure(refused, "the time file " + escape_text(path_) +
-                                 " can't be read or holds no Unix time; delete it to begin now");
+                                 " cannot be read or has no Unix time; delete it to start now");
     return time;
   }
 
@@ -53,7 +53,7 @@ class TimeFile {
     file << time;
     file.close();
     const bool good = file.good() && std::rename(made.c_str(), path_.c_str()) == 0;
-    if (!good && !told_) complain("can't write " + escape_text(path_) + ": " + strerror(errno));
+    if (!good && !told_) complain("cannot write " + escape_text(path_) + ": " + strerror(errno));
     told_ = !good;
   }
 
@@ -67,7 +67,7 @@ void tell_refused(const verbs::DispatchReply& reply) {
   if (reply.refused == 0) return;
   const std::string others =
       reply.refused == 1 ? "" : " and " + std::to_string(reply.refused - 1) + " others";
-  complain(escape_text(reply.first_refused) + others + " can't be queued: " + escape(reply.why));
+  complain(escape_text(reply.first_refused) + others + " cannot be queued: " + escape(reply.why));
 }
 
 /// Dispatches until HALT, SIGTERM or SIGINT.

@@ -53,7 +53,7 @@ ScheduleFile read_schedule_file(const std::string& path) {
     if (count != 2) {
       error(row.line, "has " + std::to_string(count) + (count == 1 ? " field" : " fields") +
                           ", where JOB,SCHEDULE is needed; what has commas, quotes or ends of "
-                          "lines stands in quotes");
+                          "lines must be in quotes");
     } else if (const std::string why = job_error(row.fields[0]); !why.empty()) {
       error(row.line, why);
     } else {

@@ -37,7 +37,7 @@ class ScheduleNext final : public Command {
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "With --rule: times after this one (default: now)",
                  [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
-    words.option("-n", "N", "a number", "So many times (default: 5)",
+    words.option("-n", "N", "a number", "Number of times (default: 5)",
                  [this](Argument&& word) { count_ = number_of("-n", word.text, max_times); });
     words.then([this] { check(); });
   }

@@ -73,7 +73,7 @@ class ScheduleStatuses final : public Command {
       const auto status = verbs::read_status(job, text);
       if (!status) {
         complain(escape_text(job) + ": the status " + escape_text(text) +
-                 " is not as EVENT:time; left out");
+                 " is not EVENT:time; skipped");
         all_read = false;
       } else if (status->time > before) {
         continue;

@@ -72,7 +72,7 @@ std::string locks_text(const RedisStatus& redis, const Totals& totals) {
   if (totals.leases_lost > totals.lost_now) {
     const std::uint64_t back = totals.leases_lost - totals.lost_now;
     text += "; " + std::to_string(back) + (back == 1 ? " was" : " were") +
-            " lost since the start, and taken back or over";
+            " lost since the start, then regained or ended";
   }
   if (redis.lease_margin && *redis.lease_margin >= Duration{0})
     text += "; renewed with " + rough_duration(*redis.lease_margin) + " or more to spare";

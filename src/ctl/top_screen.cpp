@@ -114,7 +114,7 @@ TopScreen::TopScreen() {
   const std::string terminal = name == nullptr ? "" : name;
   if (terminal.empty() || terminal == "dumb" ||
       (screen_ = newterm(nullptr, stdout, stdin)) == nullptr)
-    throw Failure(wrong_usage, "top can't use this terminal (TERM is \"" + escape_text(terminal) +
+    throw Failure(wrong_usage, "top cannot use this terminal (TERM is \"" + escape_text(terminal) +
                                    "\"); `w8yctl status` and `w8yctl lists` print once");
   cbreak();
   noecho();

@@ -29,7 +29,7 @@ std::optional<NotStarted> fill(const Claim& claim, const ListConfig& rule,
   process::SpawnRequest& request = options.spawn;
   const std::string& program = rule.command->front();
   auto found = process::find_program(program);
-  if (found.path.empty()) return NotStarted{"can't run " + program + ": " + found.problem};
+  if (found.path.empty()) return NotStarted{"cannot run " + program + ": " + found.problem};
   request.program = std::move(found.path);
   if (auto problem = fill_in(rule.command, claim.item, request.argv)) return problem;
   add_item(request.env, rule.child->env_var, claim.item);

@@ -16,7 +16,7 @@ class Command : public Protocol {
     if (program.find('/') == std::string::npos) {
       auto found = process::find_program(program);
       if (found.path.empty())
-        return NotStarted{"can't run " + program + ": " + found.problem, false, false, true};
+        return NotStarted{"cannot run " + program + ": " + found.problem, false, false, true};
       options.spawn.program = std::move(found.path);
     }
     if (claim.call.input) options.input = *claim.call.input;

@@ -75,7 +75,7 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
   }
   void on_not_spawned(const process::SpawnError& error) override {
     if (null_) return told_(judge_trial(error));
-    told_(process::SpawnError{EMFILE, "can't open /dev/null"});
+    told_(process::SpawnError{EMFILE, "cannot open /dev/null"});
   }
 
   static process::SpawnRequest with_streams(process::SpawnRequest&& request, int null) {

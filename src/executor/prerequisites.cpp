@@ -111,7 +111,7 @@ std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
     case PrerequisiteStep::account:
       return "the look-up of its user or group gives no answer";
     case PrerequisiteStep::program:
-      return "the folder of its program gives no answer";
+      return "the directory of its program does not respond";
     case PrerequisiteStep::trial:
       if (needs.env_file.empty()) return "cwd " + needs.cwd + " gives no answer";
       if (needs.cwd == "/") return "env_file " + needs.env_file + " gives no answer";

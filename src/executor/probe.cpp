@@ -29,7 +29,7 @@ constexpr Duration short_of_host_pause = std::chrono::milliseconds(250);
 /// of the start only: the file system may not respond.
 std::string refusal_of(const NotStarted& problem) {
   const auto is = [&](int error) {
-    return problem.reason.starts_with("can't run ") &&
+    return problem.reason.starts_with("cannot run ") &&
            problem.reason.ends_with(": " + std::generic_category().message(error));
   };
   if (is(ENOENT) || is(ENOTDIR)) return "not found";

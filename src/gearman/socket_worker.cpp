@@ -177,7 +177,7 @@ void SocketWorker::flush() {
   sent_ += transport_->write(std::string_view(out_).substr(sent_));
   if (sent_ < out_.size()) {
     if (out_.size() - sent_ > max_unread)
-      stuck_.set(loop_.now(), [this] { end("it does not read what it is told"); });
+      stuck_.set(loop_.now(), [this] { end("it does not read its requests"); });
     return;
   }
   out_.clear();

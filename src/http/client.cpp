@@ -56,7 +56,7 @@ class HttpClient::Impl {
   Impl(std::string socket, const std::string& authority)
       : socket_(std::move(socket)), base_("http://" + authority) {
     curl_.reset(Curl::get().easy_init());
-    if (!curl_) throw std::runtime_error("can't set up an HTTP client");
+    if (!curl_) throw std::runtime_error("cannot set up an HTTP client");
   }
 
   HttpResult request(const std::string& path, const std::string* body, Duration timeout) {

@@ -296,7 +296,7 @@ void HttpConnection::hand_over() {
   } else if (exchange_->too_long) {
     exchange_->answer(error_response(413, "the body is too long"));
   } else if (exchange_->unreadable) {
-    exchange_->answer(error_response(400, "the path can't be read"));
+    exchange_->answer(error_response(400, "the path cannot be read"));
   } else {
     shared_.handler.handle(exchange_->request, std::make_shared<Reply>(exchange_));
   }

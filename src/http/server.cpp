@@ -127,7 +127,7 @@ void HttpServer::Impl::start() {
       MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this,  //
       MHD_OPTION_END);
   if (daemon_ == nullptr)
-    throw std::runtime_error("can't start the status server on " + listener_->address());
+    throw std::runtime_error("cannot start the status server on " + listener_->address());
 }
 
 /// Closes connections until the number is at its limit. First are clients without a complete

@@ -49,7 +49,7 @@ TcpListener::TcpListener(const StatusAddress& address) : address_(address.text) 
 void TcpListener::bind_and_listen(const StatusAddress& address) {
   const auto fail = [this](int error) {
     if (error == EADDRINUSE) throw SocketInUse(address_, {});
-    throw std::runtime_error("can't listen on " + address_ + ": " + std::strerror(error));
+    throw std::runtime_error("cannot listen on " + address_ + ": " + std::strerror(error));
   };
   const SocketAddress at = socket_address_of(address);
   fd_ = socket(at.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

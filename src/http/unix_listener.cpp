@@ -28,7 +28,7 @@ constexpr mode_t socket_mode = 0660;
 constexpr int backlog = SOMAXCONN;
 
 [[noreturn]] void cant_listen(const std::string& path, const std::string& why) {
-  throw std::runtime_error("can't listen on " + path + ": " + why);
+  throw std::runtime_error("cannot listen on " + path + ": " + why);
 }
 
 [[noreturn]] void fail_errno(const std::string& path) {
@@ -76,7 +76,7 @@ std::string directory_of(const std::string& path) {
 /// socket.
 void check_way(const std::string& path, const std::string& directory) {
   if (const std::string why = distrust_of_directory(directory); !why.empty())
-    cant_listen(path, "its folder " + why);
+    cant_listen(path, "its directory " + why);
 }
 
 /// Throws if another user can write to the directory. That user could replace the socket and
@@ -84,14 +84,15 @@ void check_way(const std::string& path, const std::string& directory) {
 void check_directory(const std::string& path, const std::string& directory) {
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0)
-    cant_listen(path, "its folder can't be looked at: " + std::string(std::strerror(errno)));
+    cant_listen(path, "its directory cannot be examined: " + std::string(std::strerror(errno)));
   if (status.st_uid != 0 && status.st_uid != geteuid())
-    cant_listen(path, "its folder belongs to user " + std::to_string(status.st_uid) +
+    cant_listen(path, "its directory belongs to user " + std::to_string(status.st_uid) +
                           "; it must be root's or our own");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     cant_listen(path,
-                "its folder can be written by its group or others, who could answer in our place; "
-                "chmod go-w it, or name a folder of its own");
+                "its directory can be written by its group or others, so another program could "
+                "replace the socket; "
+                "chmod go-w it, or use a directory of its own");
   check_way(path, directory);
 }
 
@@ -157,7 +158,7 @@ void UnixListener::bind_and_listen() {
   check_way(path_, directory_of(directory));
   std::error_code not_made;
   std::filesystem::create_directories(directory, not_made);
-  if (not_made) cant_listen(path_, "can't make its folder: " + not_made.message());
+  if (not_made) cant_listen(path_, "cannot make its directory: " + not_made.message());
   check_directory(path_, directory);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);

@@ -15,7 +15,8 @@ AsyncWakeup::AsyncWakeup(Loop& loop, std::function<void()> woken) : woken_(std::
     static_cast<AsyncWakeup*>(of->data)->woken_();
   });
   if (result < 0)
-    throw std::system_error(-result, std::generic_category(), "no word to a loop can be had");
+    throw std::system_error(-result, std::generic_category(),
+                            "cannot initialize a wake-up of the loop");
   handle_ = handle.release();
 }
 

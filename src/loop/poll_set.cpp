@@ -11,7 +11,7 @@
 namespace w8y::loop {
 
 PollSet::PollSet() : fd_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "can't watch descriptors");
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "cannot watch descriptors");
 }
 
 PollSet::~PollSet() {
@@ -24,7 +24,7 @@ void PollSet::change(Watch& watch, int fd, unsigned before, unsigned after) {
   event.data.ptr = &watch;
   const int operation = after == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   if (epoll_ctl(fd_, operation, fd, &event) != 0 && after != 0)
-    throw std::system_error(errno, std::generic_category(), "can't watch a descriptor");
+    throw std::system_error(errno, std::generic_category(), "cannot watch a descriptor");
   if (after == 0) forget(watch);
 }
 

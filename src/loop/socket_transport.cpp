@@ -212,7 +212,7 @@ std::size_t SocketTransport::write(std::string_view bytes) {
 
 void SocketTransport::give_up() {
   state_ = State::failing;
-  timer_.set(loop_.now(), [this] { fail("can't connect: " + problem_); });
+  timer_.set(loop_.now(), [this] { fail("cannot connect: " + problem_); });
 }
 
 void SocketTransport::fail(const std::string& why) {

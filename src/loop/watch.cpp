@@ -60,7 +60,7 @@ SignalWatch::SignalWatch(Loop& loop, int signal, Callback callback)
   int result = uv_signal_init(loop.uv(), handle_);
   if (result < 0) {
     delete handle_;
-    fail(result, "can't watch a signal");
+    fail(result, "cannot watch a signal");
   }
   handle_->data = this;
   result = uv_signal_start(
@@ -71,7 +71,7 @@ SignalWatch::SignalWatch(Loop& loop, int signal, Callback callback)
       signal);
   if (result < 0) {
     close_and_free(handle_);
-    fail(result, "can't watch a signal");
+    fail(result, "cannot watch a signal");
   }
   uv_unref(reinterpret_cast<uv_handle_t*>(handle_));
 }

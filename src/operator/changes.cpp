@@ -215,7 +215,7 @@ void request_quarantine(QueryContext& query, const view::RunView& run, const Cha
                                               store::QuarantinedAs::not_listed;
   if (!done)
     throw QueryError(conflict, "item " + item_text(item) + " is not in the list " +
-                                   escape_text(run.list) + " any more, and can't be quarantined");
+                                   escape_text(run.list) + " any more, and cannot be quarantined");
 }
 
 }  // namespace w8y::verbs

@@ -70,7 +70,7 @@ void FeedAccess::refuse(const redis::RedisError& error) const {
     refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
   if (says(error, "BADLENGTH"))
     throw FeedRefused("the feed " + feed + " has a max_length of " + rest_of(error, "BADLENGTH") +
-                      ", which is no number; set it with: w8yctl feed config " + feed +
+                      ", which is not a number; set it with: w8yctl feed config " + feed +
                       " max_length N (0: no limit)");
   throw redis::RedisError(error);
 }

@@ -120,8 +120,8 @@ bool SortedFeed::move(const FeedPosition& to, const std::string& id) {
   const bool relative =
       to.where == FeedPosition::Where::before || to.where == FeedPosition::Where::after;
   if (relative && to.id == id)
-    throw FeedRefused(escape_text(id) + " can't be moved " + std::string(word_of(to.where, false)) +
-                      " itself");
+    throw FeedRefused(escape_text(id) + " cannot be moved " +
+                      std::string(word_of(to.where, false)) + " itself");
   const std::string told = told_of(to);
   try {
     return run(scripts::sorted_move, {keys().config, keys().ids, keys().items},

@@ -40,7 +40,7 @@ constexpr const char* unreadable = "some of its list reports cannot be read";
 std::string error_of(const QueryContext& query, const redis::RedisError& error) {
   const bool lost = error.code() == redis::ErrorCode::none;
   if (lost && (query.redis.client().connected() || !query.redis.reconnect())) throw error;
-  return "its lists can't be read: " + std::string(error.what()).substr(0, 200);
+  return "its lists cannot be read: " + std::string(error.what()).substr(0, 200);
 }
 
 std::optional<ListStatus> readable(FleetHost& host, const std::string& prefix,
@@ -72,7 +72,7 @@ struct Search {
 bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
   FleetHost& host = *search.host;
   if (reply.is_error() || reply.elements.size() != 2) {
-    host.lists_error = "its lists can't be read: " + reply.text.substr(0, 200);
+    host.lists_error = "its lists cannot be read: " + reply.text.substr(0, 200);
     return true;
   }
   const auto& fields = reply.elements[1].elements;

@@ -58,7 +58,8 @@ void JobWait::check() {
     const auto where = feed_.find(id_);
     if (result_) return;
     if (where == JobFeed::Whereabouts::stalled)
-      throw QueryError(409, escape_text(id_) + " is stalled (w8yctl job retry puts it back)");
+      throw QueryError(409,
+                       escape_text(id_) + " is stalled (w8yctl job retry returns it to the queue)");
     const bool gone = where == JobFeed::Whereabouts::gone;
     if (gone && was_gone_)
       throw QueryError(409, escape_text(id_) +

@@ -56,7 +56,7 @@ RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::st
                                    escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::there:
       return {Result::refused, name + " is claimed already: w8yctl why " + escape_text(feed) + " " +
-                                   name + " says by whom"};
+                                   name + " shows by which operator"};
     case JobFeed::Whereabouts::gone:
       break;
   }

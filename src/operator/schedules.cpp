@@ -218,7 +218,7 @@ ListsPage<view::FeedView> list_feeds(QueryContext& query, const PageRequest& par
 ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const std::string& state,
                              const PageRequest& part) {
   if (kind_of(query, list) != SourceKind::schedule)
-    throw QueryError(404, escape_text(list) + " is no schedule");
+    throw QueryError(404, escape_text(list) + " is not a schedule");
   check_state(list, state, view::item_states(SourceKind::schedule));
   ScheduleDetail found{read_schedule(query, list), {}};
   found.jobs.kind = SourceKind::schedule;

@@ -59,11 +59,11 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
         timer_(loop.timers()),
         lines_(max_log_line) {
     if (socket_.size() >= sizeof(sockaddr_un::sun_path))
-      throw std::runtime_error("the path of the folder " + directory_.path() +
+      throw std::runtime_error("the path of the directory " + directory_.path() +
                                " is too long for a unix socket in it");
     const auto found = process::find_program(options_.program);
     if (found.path.empty())
-      throw std::runtime_error("can't run " + options_.program + ": " + found.problem);
+      throw std::runtime_error("cannot run " + options_.program + ": " + found.problem);
     program_ = found.path;
     timer_.set(loop_.now(), [this] { start(); });
   }
@@ -233,7 +233,7 @@ std::string default_embedded_directory() {
     return state.substr(0, state.find(':'));
   if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) return state + "/w8y";
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/state/w8y";
-  throw std::runtime_error("--embedded needs a folder: STATE_DIRECTORY and HOME are not set");
+  throw std::runtime_error("--embedded needs a directory: STATE_DIRECTORY and HOME are not set");
 }
 
 }  // namespace w8y::ops

@@ -97,7 +97,7 @@ class Log::Impl {
   }
 
   void complain(const std::string& file, const std::string& problem) {
-    write(LogLevel::error, "can't open the log file", {{"file", file}, {"error", problem}});
+    write(LogLevel::error, "cannot open the log file", {{"file", file}, {"error", problem}});
   }
 
   [[nodiscard]] std::string notice(std::uint64_t lost, int error) const {

@@ -307,7 +307,7 @@ void Writer::write_output() {
     });
   }
   Family dropped = counter("w8y_child_output_dropped_total",
-                           "Lines of children that were cut, or left out of the log.");
+                           "Lines of children that were truncated, or dropped from the log.");
   each_run([&](const std::string& list, const ActiveListMetrics& of) {
     dropped.add(of.run_stats.lines.output.cut, {{"list", list}, {"stream", "stdout"}});
     dropped.add(of.run_stats.lines.errors.cut + of.left_out,

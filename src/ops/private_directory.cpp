@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void cant_use(const std::string& path, const std::string& why) {
-  throw std::runtime_error("can't use the folder " + path + ": " + why);
+  throw std::runtime_error("cannot use the directory " + path + ": " + why);
 }
 
 /// Checks the parent directories, as for a config: a user who can write to one of them can replace
@@ -35,17 +35,17 @@ void make(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   check_way(parent.string());
   fs::create_directories(parent, error);
-  if (error) cant_use(path, "can't make " + parent.string() + ": " + error.message());
+  if (error) cant_use(path, "cannot make " + parent.string() + ": " + error.message());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) cant_use(path, std::strerror(errno));
 }
 
 void check(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) cant_use(path, std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) cant_use(path, "it is no folder");
+  if (!S_ISDIR(status.st_mode)) cant_use(path, "it is not a directory");
   if (status.st_uid != geteuid()) cant_use(path, "it belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    cant_use(path, "others can write in it; chmod go-w it, or name a folder of its own");
+    cant_use(path, "others can write in it; chmod go-w it, or use a directory of its own");
   check_way(path);
 }
 
@@ -60,7 +60,7 @@ PrivateDirectory::PrivateDirectory(std::string path) {
   check(path_);
   const std::string file = path_ + "/lock";
   lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock_ < 0) cant_use(path_, "can't open its lock file: " + std::string(std::strerror(errno)));
+  if (lock_ < 0) cant_use(path_, "cannot open its lock file: " + std::string(std::strerror(errno)));
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     const bool taken = errno == EWOULDBLOCK;
     const std::string why = taken ? "another w8yd uses it" : std::strerror(errno);

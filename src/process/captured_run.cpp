@@ -113,7 +113,7 @@ class BriefRun {
   std::string start() {
     const Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!nothing || !output_.open() || !errors_.open())
-      return std::string("can't be started: ") + std::strerror(errno);
+      return std::string("cannot be started: ") + std::strerror(errno);
     SpawnRequest spawn_request;
     spawn_request.program = request_.argv.front();
     spawn_request.argv = request_.argv;
@@ -123,7 +123,7 @@ class BriefRun {
     spawn_request.out = output_.theirs.get();
     spawn_request.err = errors_.theirs.get();
     if (const auto problem = spawn(spawn_request, child_))
-      return "can't be started: " + problem->text;
+      return "cannot be started: " + problem->text;
     pidfd_ = Fd(child_.pidfd);
     output_.theirs.reset();
     errors_.theirs.reset();

@@ -143,7 +143,7 @@ ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(
   if (!usable() || children_live()) return;
   problem_ =
       "our own group was killed as a whole once, and this kernel (Linux 6.14 and later) "
-      "goes on killing what is born in groups below it";
+      "continues to kill processes that start in groups below it";
   home_.give_up(problem_);
 }
 

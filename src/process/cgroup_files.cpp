@@ -121,7 +121,7 @@ std::string own_cgroup(const CgroupPlace& place, std::string& problem) {
   }
   const auto path = own_path(read_small_file(place.cgroup).value_or(""), "");
   if (!path) {
-    problem = "no group of version 2 is ours";
+    problem = "this process has no control group of version 2";
     return {};
   }
   std::string directory = place_in(*mount, *path);

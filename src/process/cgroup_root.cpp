@@ -30,7 +30,7 @@ CgroupRoot::CgroupRoot(const CgroupPlace& place) {
   base_ = own_cgroup(place, problem_);
   if (base_.empty()) return;
   if (!can_clone_into_group()) {
-    problem_ = "children can't be born in a group here: Linux 5.14 is needed";
+    problem_ = "children cannot start in a control group here: Linux 5.14 is needed";
     return;
   }
   kill_left_behind();
@@ -66,7 +66,7 @@ void CgroupRoot::kill_left_behind() {
 void CgroupRoot::make() {
   path_ = base_ + '/' + group_name_of(getpid());
   if (mkdir(path_.c_str(), 0755) != 0 && errno != EEXIST) {
-    problem_ = "can't make a group in " + base_ + ": " + error_text(errno);
+    problem_ = "cannot make a group in " + base_ + ": " + error_text(errno);
     path_.clear();
     return;
   }
@@ -90,13 +90,13 @@ std::string CgroupRoot::enable(const std::string& controller) {
     // A group that enables controllers for its child groups must not contain processes.
     if (error == EBUSY && (error = step_aside()) == 0)
       error = write_small_file(base_ + control, plus);
-    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it can't be divided";
+    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it cannot be divided";
     if (error != 0)
-      return "can't use the " + controller + " controller in " + base_ + ": " + error_text(error);
+      return "cannot use the " + controller + " controller in " + base_ + ": " + error_text(error);
     enabled_.push_back(controller);
   }
   if (const int error = write_small_file(path_ + control, plus); error != 0)
-    return "can't use the " + controller + " controller in " + path_ + ": " + error_text(error);
+    return "cannot use the " + controller + " controller in " + path_ + ": " + error_text(error);
   return {};
 }
 

@@ -39,7 +39,7 @@ std::optional<unsigned> number_of(const std::string& text) {
 }
 
 SpawnError failed(const char* what, const std::string& name, int error) {
-  return {error, "can't look up " + std::string(what) + " '" + name + "': " + error_text(error)};
+  return {error, "cannot look up " + std::string(what) + " '" + name + "': " + error_text(error)};
 }
 
 SpawnError missing(const char* what, const std::string& name) {

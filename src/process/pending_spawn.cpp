@@ -41,14 +41,14 @@ struct Pipe {
 Pipe make_status_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
-    throw std::system_error(errno, std::generic_category(), "can't make a pipe");
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
 /// Copies a descriptor of another owner, since a request may be sent later.
 Fd copy_of(int fd) {
   Fd copy(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  if (!copy) throw std::system_error(errno, std::generic_category(), "can't copy a descriptor");
+  if (!copy) throw std::system_error(errno, std::generic_category(), "cannot copy a descriptor");
   return copy;
 }
 
@@ -78,7 +78,7 @@ PendingSpawn::~PendingSpawn() {
 void PendingSpawn::decide() {
   if (state_ != State::deciding) return;
   try {
-    if (killed_) return fail({ECANCELED, "it was told to end before it was started"});
+    if (killed_) return fail({ECANCELED, "it was stopped before it was started"});
     switch (service_.ways_.way(request_)) {
       case SpawnModes::SpawnMode::direct:
         return start_directly();
@@ -91,7 +91,7 @@ void PendingSpawn::decide() {
   } catch (const std::system_error& problem) {
     fail({problem.code().value(), problem.what()});
   } catch (const std::bad_alloc&) {
-    fail({ENOMEM, "can't make a process: no memory"});
+    fail({ENOMEM, "cannot make a process: no memory"});
   }
 }
 
@@ -110,7 +110,7 @@ void PendingSpawn::ask_helper() {
   if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= max_stuck)
     return fail({ETIMEDOUT,
                  std::to_string(stuck) + " processes that did not come to run " + request_.program +
-                     " were killed and have not ended: a file or folder that they need does not "
+                     " were killed and have not ended: a file or directory that they need does not "
                      "answer",
                  true});
   Pipe pipe = make_status_pipe();
@@ -167,7 +167,7 @@ void PendingSpawn::on_deadline() {
   fail({ETIMEDOUT,
         "it did not come to run " + request_.program + " within " +
             format_duration(service_.options_.limit) +
-            ": it was stopped, or a file or folder that it needs does not answer",
+            ": it was stopped, or a file or directory that it needs does not respond",
         true});
 }
 

@@ -34,13 +34,13 @@ struct Ends {
 
 Ends make_pipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("can't make a pipe");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
 /// Makes this process's end non-blocking. Programs expect their own ends to block.
 void make_non_blocking(const Fd& fd) {
-  if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("can't set up a pipe");
+  if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) fail("cannot set up a pipe");
 }
 
 /// Returns the bytes in a pipe.
@@ -60,7 +60,7 @@ int& paused_pipes() {
 int null_device() {
   static const Fd device = [] {
     Fd fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!fd) fail("can't open /dev/null");
+    if (!fd) fail("cannot open /dev/null");
     return fd;
   }();
   return device.get();

@@ -49,7 +49,7 @@ struct Spawned {
   int group_error = 0;  ///< errno: not usable, so the child has the group of this process
 };
 
-/// Step that failed, and why: "can't run /x/y: Permission denied", "can't change to user 'z': …".
+/// Step that failed, and why: "cannot run /x/y: Permission denied", "cannot change to user 'z': …".
 struct SpawnError {
   int error = 0;  ///< errno
   std::string text;

@@ -49,7 +49,7 @@ std::uint64_t realtime_signals() {
 
 std::optional<SpawnError> check_request(const SpawnRequest& request) {
   if (request.program.empty() || has_nul(request.program))
-    return invalid("can't run a program without a proper name");
+    return invalid("cannot run a program without a proper name");
   if (has_nul(request.cwd)) return invalid("the working directory holds a NUL byte");
   for (std::size_t i = 0; i < request.argv.size(); ++i)
     if (has_nul(request.argv[i]))
@@ -124,7 +124,7 @@ namespace {
 
 std::string why_not_run(const SpawnRequest& request, const SpawnFailure& failure) {
   const int error = failure.error;
-  const std::string what = "can't run " + request.program + ": ";
+  const std::string what = "cannot run " + request.program + ": ";
   if (failure.program_is_there) return what + "the interpreter that it names is not there";
   if (error == ENOEXEC) return what + error_text(error) + " (a script needs a first line with #!)";
   if (error == E2BIG) return what + "arguments and environment are too long";
@@ -160,7 +160,7 @@ SpawnError::About what_failed(Step step) {
 
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
   const auto cant = [&failure](const std::string& what) {
-    return "can't " + what + ": " + error_text(failure.error);
+    return "cannot " + what + ": " + error_text(failure.error);
   };
   switch (failure.step) {
     case Step::none:
@@ -194,7 +194,7 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
     case Step::capabilities:
       return cant("clear its capabilities");
     case Step::directory:
-      return cant("change to folder " + request.cwd);
+      return cant("change to directory " + request.cwd);
     case Step::no_new_privs:
       return cant("give up new privileges");
     case Step::parent_death:

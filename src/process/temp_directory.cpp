@@ -26,7 +26,7 @@ std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& 
   const std::string parent = variable != nullptr && *variable == '/' ? variable : "/tmp";
   std::string path = parent + "/w8y-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
-    SpawnError error = failed("can't make a folder in " + parent, errno);
+    SpawnError error = failed("cannot make a directory in " + parent, errno);
     error.of_host = true;  // a missing or read-only directory is not the fault of an item
     return error;
   }
@@ -36,7 +36,7 @@ std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& 
   const uid_t uid = owner ? owner->uid : geteuid();
   if (uid != 0) owner_ = uid;
   if (owner && chown(path_.c_str(), owner->uid, owner->gid) != 0)
-    return failed("can't hand over the folder " + path_, errno);
+    return failed("cannot change the owner of the directory " + path_, errno);
   return std::nullopt;
 }
 

@@ -156,7 +156,7 @@ class TreeRemoval::Turn {
     const int error = errno;
     if (whole_.problem_.empty())
       whole_.problem_ =
-          std::string(name) + " in it can't be removed: " + reason(directory, name, error);
+          std::string(name) + " in it cannot be removed: " + reason(directory, name, error);
     return true;
   }
 

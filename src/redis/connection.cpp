@@ -109,7 +109,7 @@ void Connection::on_bytes(std::string_view bytes) {
       take(Reply(reply));
     }
     if (!reader_.problem().empty())
-      end({.why = "the answer can't be read: " + reader_.problem(),
+      end({.why = "the answer cannot be read: " + reader_.problem(),
            .too_large = reader_.too_large()});
   }
 }
@@ -182,7 +182,7 @@ void Connection::flush() {
     }
   }
   if (clogged_)
-    timer_.set(loop_.now(), [this] { end({.why = "it doesn't read what it is sent"}); });
+    timer_.set(loop_.now(), [this] { end({.why = "it does not read what it is sent"}); });
 }
 
 void Connection::on_broken(const std::string& why) {

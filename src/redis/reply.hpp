@@ -53,7 +53,7 @@ enum class ErrorCode {
   moved,
   ask,
   tryagain,
-  misconf,  ///< "can't persist": the server refuses writes
+  misconf,  ///< "cannot persist": the server refuses writes
   noreplicas,
   other,
 };

@@ -129,7 +129,7 @@ std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<Re
   if (address.is_error()) return where + ": " + address.text;
   if (address.is_nil()) {
     unknown_ = true;
-    return where + ": doesn't know the service";
+    return where + ": does not know the service";
   }
   const auto place = address.elements.size() == 2
                          ? place_of(address.elements[0].text, address.elements[1].text)

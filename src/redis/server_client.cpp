@@ -63,7 +63,7 @@ std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   } else if (!open || connection == nullptr) {
     refuse(callback, "");
   } else if (!connection->has_room()) {
-    refuse(callback, "Redis doesn't read what it is sent");
+    refuse(callback, "Redis does not read what it is sent");
   } else {
     return &connection->output();
   }

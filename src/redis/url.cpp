@@ -106,7 +106,7 @@ std::string parse_bracketed(std::string_view inside) {
   const bool has_zone = percent != std::string_view::npos;
   if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(zone, ".-_") ||
       has_zone == zone.empty())
-    fail("what stands in brackets is not an IPv6 address, as in redis://[::1]:6379");
+    fail("the text in brackets is not an IPv6 address, as in redis://[::1]:6379");
   return has_zone ? bare + "%" + std::string(zone) : bare;
 }
 
@@ -126,7 +126,7 @@ HostPort parse_host(std::string_view authority, std::uint16_t default_port) {
     if (colon != std::string_view::npos) rest = authority.substr(colon);
     if (std::ranges::count(rest, ':') > 1)
       fail(
-          "more than one ':' after the host; an IPv6 address stands in brackets, as in "
+          "more than one ':' after the host; an IPv6 address must be in brackets, as in "
           "redis://[::1]:6379");
     if (!all_of(host, ".-_"))
       fail("the host has a character that no host name has; it should look like " +

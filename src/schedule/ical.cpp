@@ -26,7 +26,7 @@ Ical::Ical() try {
   library.find(set_fatal, "icalerror_set_errors_are_fatal");
   set_fatal(0);
 } catch (const std::runtime_error& error) {
-  throw NoIcal("schedules can't be read on this host: " + std::string(error.what()) +
+  throw NoIcal("schedules cannot be read on this host: " + std::string(error.what()) +
                "; install libical 3");
 }
 

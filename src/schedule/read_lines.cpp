@@ -60,7 +60,7 @@ std::vector<Property> read_properties(std::string_view text) {
     if (!is_rule(property) && !has_times(property))
       throw ScheduleError{
           core::quote_start(line) +
-          " is no schedule: give STOP, CONTINUE, NOW, AT:SECONDS, or lines that are "
+          " is not a schedule: give STOP, CONTINUE, NOW, AT:SECONDS, or lines that are "
           "DTSTART, RRULE, RDATE, EXRULE or EXDATE"};
     if (is_rule(property) && !property.parameters.empty())
       throw ScheduleError{core::quote_start(line) + ": " + property.name +
@@ -134,7 +134,7 @@ class Reader {
   }
 
   [[noreturn]] static void refuse_two_zones(const Property& property) {
-    throw ScheduleError{property.name + " has both TZID and a Z: leave one out"};
+    throw ScheduleError{property.name + " has both TZID and a Z: omit one of them"};
   }
 
   std::vector<Property> properties_;

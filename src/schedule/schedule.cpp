@@ -22,7 +22,7 @@ Schedule parse_at(std::string_view digits) {
 const char* const too_much_work =
     "finding its next time takes more work than a schedule may: it has too many rules, or an "
     "EXRULE "
-    "that leaves out too much; say the same with fewer";
+    "that excludes too much; use fewer";
 
 /// Returns the rules that have any time.
 std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, WorkBudget& work) {

@@ -25,11 +25,11 @@ constexpr Writes written[] = {
     {"LRANGE", "the history may have runs twice", "~PREFIX:*"},
     {"DEL", "the history may become larger than history_bytes", "~PREFIX:*"},
     {"RPUSH", "the history may become larger than history_bytes", "~PREFIX:*"},
-    {"PUBLISH", "who listens to events or waits for work isn't told", "&PREFIX:*"},
+    {"PUBLISH", "no events and no wake-ups are published", "&PREFIX:*"},
     {"ZREM", "places of fleet_concurrency stay taken until they expire", "~PREFIX:*"},
-    {"HINCRBY", "failures aren't counted", "~PREFIX:*"},
-    {"HDEL", "failures aren't forgotten", "~PREFIX:*"},
-    {"HSET", "quarantines aren't listed", "~PREFIX:*"},
+    {"HINCRBY", "failures are not counted", "~PREFIX:*"},
+    {"HDEL", "failures are not forgotten", "~PREFIX:*"},
+    {"HSET", "quarantines are not listed", "~PREFIX:*"},
 };
 
 bool has(std::string_view text, std::string_view words) {

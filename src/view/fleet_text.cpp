@@ -69,7 +69,7 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
     return InvalidFleetCommand{"it has " + std::to_string(text.size()) +
                                " bytes, and no order has more than " + std::to_string(max_command)};
   const auto json = JsonFields::parse(text, max_command);
-  if (!json) return InvalidFleetCommand{"it is no JSON object"};
+  if (!json) return InvalidFleetCommand{"it is not a JSON object"};
   const JsonFields& fields = *json;
   FleetCommand order;
   order.id = fields.text("id");

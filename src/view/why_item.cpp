@@ -214,7 +214,7 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
     all.push_back(sentence("stopped", text + " is stopped" + since + "."));
   } else if (item.state == "bad") {
     all.push_back(sentence(
-        "bad", text + " has a schedule that can't be read: " + core::ended(escape(item.why))));
+        "bad", text + " has a schedule that cannot be read: " + core::ended(escape(item.why))));
   } else if (item.state == "died") {
     all.push_back(sentence("died", text + " has died" + since +
                                        ": a run failed, and its schedule "

@@ -269,13 +269,13 @@ TEST_CASE("host: reloads are logged") {
   const Lines errors{"w8y.toml:1:1: what is wrong"};
   f.tell(ReloadStarted{"/etc/w8y.toml"});
   f.tell(Reloaded{true, 2, "2 changes", &changes, "abc"});
-  f.tell(Reloaded{false, 2, "the config has mistakes", &errors, {}});
+  f.tell(Reloaded{false, 2, "the config has errors", &errors, {}});
   f.tell(ReloadNotStarted{"this host is draining"});
   CHECK(f.log.take() == Lines{"info reloading file=/etc/w8y.toml", "info lists.a: added",
                               "info lists.b: removed",
                               "info reloaded result=\"2 changes\" generation=2 config=abc",
                               "error w8y.toml:1:1: what is wrong",
-                              "error reload failed reason=\"the config has mistakes\"",
+                              "error reload failed reason=\"the config has errors\"",
                               "warn reload not started reason=\"this host is draining\""});
 }
 

@@ -82,9 +82,10 @@ TEST_CASE("each command of a continuing flood is logged or counted") {
 
 TEST_CASE("ignored commands are logged once per minute, then with their number") {
   Fixture f;
-  for (int i = 0; i < 1000; ++i) f.commands->ignored("w8y-fleet:control", "it is no JSON object");
+  for (int i = 0; i < 1000; ++i)
+    f.commands->ignored("w8y-fleet:control", "it is not a JSON object");
   CHECK(f.log.take() == Lines{"warn invalid fleet command ignored channel=w8y-fleet:control "
-                              "reason=\"it is no JSON object\""});
+                              "reason=\"it is not a JSON object\""});
   f.pass(10s);
   CHECK(f.log.take() == Lines{"warn invalid fleet commands not logged dropped_lines=999"});
 }

@@ -82,7 +82,7 @@ TEST_CASE("a server that is too old is not used, even if an operator resumes the
 TEST_CASE("a host that an operator made quiet stays quiet until resume, regardless of Redis") {
   Host host;
   host.mode.lists_served();
-  CHECK(host.mode.resume().text == "this host was not quiet");
+  CHECK(host.mode.resume().text == "host was not quiet");
   CHECK(host.mode.quiet().kind == Kind::done);
   CHECK(host.mode.state() == HostState::quiet);
   host.mode.redis_changed(RedisState::available);

@@ -165,7 +165,7 @@ TEST_CASE(
   Lines steps;
   SUBCASE("the file has errors") {
     f.file = nullptr;
-    why = "the config has mistakes; nothing was changed";
+    why = "the config has errors; nothing was changed";
     steps = {"read", "abandon"};
   }
   SUBCASE("the new connection fails") {
@@ -175,8 +175,8 @@ TEST_CASE(
     steps = {"read", "connect unix:///b", "abandon"};
   }
   SUBCASE("the host cannot be prepared") {
-    f.not_ready = "the status address can't be had";
-    why = "the status address can't be had; nothing was changed";
+    f.not_ready = "the status address cannot be had";
+    why = "the status address cannot be had; nothing was changed";
     steps = {"read", "prepare", "abandon"};
   }
   f.ask("a");
@@ -264,7 +264,7 @@ TEST_CASE("requests during a failing reload cause one more reload after it") {
   f.file = config("new");
   f.held = false;
   f.turn();
-  CHECK(f.answers == Lines{"first invalid: the config has mistakes; nothing was changed",
+  CHECK(f.answers == Lines{"first invalid: the config has errors; nothing was changed",
                            "a done: reloaded: 1 change"});
 }
 

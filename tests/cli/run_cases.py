@@ -252,7 +252,7 @@ def main():
             problem = done.result()
             if problem == SKIPPED:
                 skipped += 1
-                print(f"--- {results[done].name}: can't be tried here", flush=True)
+                print(f"--- {results[done].name}: cannot be tried here", flush=True)
             elif problem:
                 failed += 1
                 print(f"--- {results[done].name}\n{problem}", flush=True)

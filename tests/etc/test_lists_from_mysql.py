@@ -214,7 +214,7 @@ class StandIn(Asked, unittest.TestCase):
         empty.mkdir()
         ended = self.call("--database=fleet", path=str(empty))
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-        self.assertIn("mariadb can't be started: No such file or directory", ended.stderr)
+        self.assertIn("mariadb cannot be started: No such file or directory", ended.stderr)
 
     def test_answers_that_nobody_expects(self):
         path = self.path()

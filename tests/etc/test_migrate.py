@@ -144,7 +144,7 @@ class Migrate(place.Folder, unittest.TestCase):
             "line\nü\"\\": {"executor": "/opt/d", "concurrency": 0, "enabled": False}})
         self.assertEqual(notes, [
             "functions[2].concurrency: is not there; 1 here",
-            "functions[3].speed: is not known to be a setting of superman; left out"])
+            "functions[3].speed: is not known to be a setting of superman; skipped"])
         self.assertEqual(made["gearman"], {"servers": ["127.0.0.1:4730"]})
         # The limit of superman without a setting.
         self.assertEqual(made["defaults"]["max_line"], "128MiB")
@@ -172,12 +172,12 @@ class Migrate(place.Folder, unittest.TestCase):
     def test_functions_go_before_the_table(self):
         made, notes = self.makes(FUNCTIONS | {"mysql": {"host": "db"}})
         self.assertNotIn("lists_from", made)
-        self.assertIn("mysql: stands beside functions, which superman takes instead; left out", notes)
+        self.assertIn("mysql: stands beside functions, which superman takes instead; skipped", notes)
 
     def test_another_database(self):
         made, notes = self.makes({"mysql": {"client": "pg"}})
         self.assertNotIn("lists_from", made)
-        self.assertTrue(notes[0].startswith('mysql.client: is "pg", which lists-from-mysql can\'t ask'))
+        self.assertTrue(notes[0].startswith('mysql.client: is "pg", which lists-from-mysql cannot ask'))
 
     def test_mistakes_have_their_place(self):
         for text, expected in (
@@ -215,7 +215,7 @@ class Migrate(place.Folder, unittest.TestCase):
         self.assertEqual(self.refuses({"verbose": "info"}), [
             "functions: is not there, nor mysql: there is nothing to serve"])
         self.assertEqual(self.refuses({"mysql": {"table": "a b"}}), [
-            'mysql.table: is "a b"; must have letters, digits, _ and $ only, or lists-from-mysql can\'t '
+            'mysql.table: is "a b"; must have letters, digits, _ and $ only, or lists-from-mysql cannot '
             "ask for it"])
 
     def test_files(self):

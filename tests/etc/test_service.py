@@ -64,7 +64,7 @@ class Service(place.Folder, unittest.TestCase):
                                "--no-pager", "--json=short", unit],
                               capture_output=True, text=True, timeout=60)
         if "unrecognized option" in done.stderr:
-            self.skipTest("systemd-analyze can't look at a file here")
+            self.skipTest("systemd-analyze cannot look at a file here")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout[-500:])
         findings = [row for row in json.loads(done.stdout) if float(row["exposure"] or 0) > 0]
         self.assertGreater(len(findings), 5)

@@ -36,7 +36,7 @@ def old_end(setup):
             near.stop()
             world.hosts.remove(near)
             others = redis.ask("LLEN", "work:runs") - before
-            redis.ask("SET", "work:paused", "so that it isn't the far host's again at once")
+            redis.ask("SET", "work:paused", "so that it is not the far host's again at once")
             proxy.mode = "pass"
             # The late settlement writes the run record and changes nothing else.
             wait_for(lambda: world.last_outcome("work") == "failed", what="the old end")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""w8yd as a worker of real gearmands, seen by clients that aren't ours.
+"""w8yd as a worker of real gearmands, seen by clients that are not ours.
 
     run_gearman.py --bin BUILD/src/app [CASE...]
 
@@ -284,7 +284,7 @@ def lease_lost(place):
 
 @case
 def orders_of_operators(place):
-    """pause, quiet and drain: the server is told that this host can't do it; cancel fails the job."""
+    """pause, quiet and drain: the server is told that this host cannot do it; cancel fails the job."""
     server = place.gearmand()
     host = place.host([server], one_list())
     client = place.client(server)

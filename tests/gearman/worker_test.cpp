@@ -149,7 +149,7 @@ TEST_CASE("gearman: the answer to a grab confirms what was said before it") {
 TEST_CASE("gearman: nobody at the port is told once, and tried again") {
   Bench bench(free_port());
   CHECK(turn_until(bench.loop, [&] { return !bench.told.empty(); }));
-  CHECK(bench.told.front() == "down: can't connect: Connection refused");
+  CHECK(bench.told.front() == "down: cannot connect: Connection refused");
   turn_for(bench.loop, std::chrono::milliseconds(300));
   CHECK(bench.told.size() == 1);
 }

@@ -116,11 +116,11 @@ class Kit(kit.Executor):
         stream.item("2", b"job", payload_base64="AP8=")
         self.assertEqual(stream.complete()["payload"], "00ff")
         stream.item("3", b"job", payload_base64="AP8")
-        self.assertIn("can't be read", stream.complete()["error"])
+        self.assertIn("cannot be read", stream.complete()["error"])
         stream.send(type="item", id="4", item_base64="!")
-        self.assertIn("can't be read", stream.complete()["error"])
+        self.assertIn("cannot be read", stream.complete()["error"])
         stream.send(type="item", id="5", item=7)
-        self.assertIn("can't be read", stream.complete()["error"])
+        self.assertIn("cannot be read", stream.complete()["error"])
 
     def test_stream_messages(self):
         stream = self.stream()

@@ -220,7 +220,7 @@ TEST_CASE("unknown parameters and invalid values are refused") {
     CHECK(why(client.get("/api/v1/lists?a%0Ab=1")) ==
           "there is no parameter \"a\\nb\" here; this path takes none");
     CHECK(why(client.get("/api/v1/status?lists=some")) ==
-          "?lists= is no or count, or is left out for all lists");
+          "?lists= must be no or count; omit it for all lists");
     CHECK(why(client.post("/api/v1/quiet?hosts=a", "")) ==
           "there is no parameter hosts here; there are: host, all");
     CHECK(f.control.called.empty());

@@ -144,7 +144,7 @@ TEST_CASE("a missing redis-server is an error with a clear text") {
   Watcher watcher;
   CHECK_THROWS_WITH(
       EmbeddedRedis(loop, {.directory = directory / "data", .program = "no-such-redis"}, watcher),
-      "can't run no-such-redis: not found");
+      "cannot run no-such-redis: not found");
 }
 
 TEST_CASE("a directory of the embedded Redis that is not private is refused") {
@@ -154,7 +154,7 @@ TEST_CASE("a directory of the embedded Redis that is not private is refused") {
   std::filesystem::permissions(directory / "open", std::filesystem::perms::all);
   CHECK(problem_of(directory / "open").find("others can write in it") != std::string::npos);
   std::ofstream(directory / "file") << "x";
-  CHECK(problem_of(directory / "file").find("no folder") != std::string::npos);
+  CHECK(problem_of(directory / "file").find("not a directory") != std::string::npos);
   if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);
 }
 
@@ -178,11 +178,11 @@ TEST_CASE("a directory below one of another user, or behind a link of another us
   for (const std::string& path :
        {directory / "his/data", directory / "his/new", directory / "link/data"}) {
     CAPTURE(path);
-    CHECK(problem_of(path).find("can't use the folder") != std::string::npos);
+    CHECK(problem_of(path).find("cannot use the directory") != std::string::npos);
     loop::Loop loop;
     Watcher watcher;
     CHECK_THROWS_WITH(EmbeddedRedis(loop, {.directory = path}, watcher),
-                      doctest::Contains("can't use the folder"));
+                      doctest::Contains("cannot use the directory"));
   }
   CHECK(problem_of(directory / "ours/data").empty());
 }

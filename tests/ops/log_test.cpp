@@ -272,7 +272,7 @@ TEST_CASE("a log file that cannot be opened is reported in the current log") {
   log.configure({LogLevel::info, LogFormat::text, directory / "missing/log"});
   log.info("still here");
   const std::string text = read_file(directory / "log");
-  CHECK(text.find("can't open the log file") != std::string::npos);
+  CHECK(text.find("cannot open the log file") != std::string::npos);
   CHECK(text.find("still here") != std::string::npos);
 }
 

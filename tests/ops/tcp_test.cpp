@@ -123,7 +123,7 @@ TEST_CASE("an address of another listener is in use, and both IP families have o
   } catch (const SocketInUse&) {
     FAIL("is in use");
   } catch (const std::runtime_error& error) {
-    CHECK(std::string(error.what()).find("can't listen on 192.0.2.1:9158") == 0);
+    CHECK(std::string(error.what()).find("cannot listen on 192.0.2.1:9158") == 0);
   }
   try {
     const TcpListener all(address_of("[::]:" + std::to_string(f.port)));

@@ -60,7 +60,7 @@ TEST_CASE("root creates its socket below no directory that another user can writ
   { const UnixListener listener(directory / "theirs/run/s"); }
   REQUIRE(chown((directory / "theirs").c_str(), 61234, 61234) == 0);
   const std::string why =
-      "its folder is in " + (directory / "theirs") + ", which belongs to user 61234";
+      "its directory is in " + (directory / "theirs") + ", which belongs to user 61234";
   CHECK(problem_of(directory / "theirs/run/s").find(why) != std::string::npos);
   // No directory is created there either.
   CHECK(problem_of(directory / "theirs/new/s").find("belongs to user 61234") != std::string::npos);

@@ -119,11 +119,11 @@ TEST_CASE("the program of w8y is searched in PATH, and a missing program is an e
   attached.start("x", {"true"});
   CHECK(attached.end() == "exit 0");
   attached.start("x", {"w8y-no-such-program"});
-  CHECK(attached.end() == "can't run w8y-no-such-program: not found");
+  CHECK(attached.end() == "cannot run w8y-no-such-program: not found");
   attached.start("x", {"/etc/passwd"});
-  CHECK(attached.end() == "can't run /etc/passwd: not executable");
+  CHECK(attached.end() == "cannot run /etc/passwd: not executable");
   attached.start(Item("a\0b", 3), {"true", "{}"});
-  CHECK(attached.end() == "the item holds a NUL byte and can't be an argument");
+  CHECK(attached.end() == "the item holds a NUL byte and cannot be an argument");
   attached.start(Item("a\0b", 3), {"true"}, "ITEM");
   CHECK(attached.end() == "exit 0");
 }

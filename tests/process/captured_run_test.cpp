@@ -40,7 +40,7 @@ TEST_CASE("a captured run that fails returns a reason") {
   CHECK(sh("kill -TERM $$").problem == "is killed by SIGTERM");
   CHECK(sh("yes", 20s, 100'000).problem == "prints more than 0 MiB");
   CHECK(run_and_capture({{"/nowhere/x"}, {}, 1s}).problem ==
-        "can't be started: can't run /nowhere/x: No such file or directory");
+        "cannot be started: cannot run /nowhere/x: No such file or directory");
 }
 
 TEST_CASE("a captured program that does not end is killed with its children") {

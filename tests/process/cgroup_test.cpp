@@ -110,7 +110,7 @@ TEST_CASE("the group of the process is found, also on hybrid hosts and below a m
         "no: our group /box/12 is not below what is mounted at /sys/fs/c g");
   CHECK(own(hybrid, "0::/../x\n").substr(0, 3) == "no:");
   CHECK(own("24 1 0:22 / /proc rw - proc proc rw\n", "0::/\n") == "no: no cgroup2 is mounted");
-  CHECK(own(hybrid, "8:pids:/x\n") == "no: no group of version 2 is ours");
+  CHECK(own(hybrid, "8:pids:/x\n") == "no: this process has no control group of version 2");
 }
 
 TEST_CASE("no group is acquired on a host without a group hierarchy, and there is a reason") {
@@ -217,7 +217,7 @@ TEST_CASE("a limit that cannot be set is a shortage of the host, and no run star
   ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().memory_max = mebi;
   const auto told = bench.run_item("x", rule);
-  CHECK(told.reason() == "can't make a control group: Is a directory");
+  CHECK(told.reason() == "cannot make a control group: Is a directory");
   CHECK(std::get<NotStarted>(told.end->process).host_is_short);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("a missing program is reported from the loop, not from the constructor
   running.child->stop();
   running.child->kill();
   REQUIRE(running.ends());
-  CHECK(running.end() == "can't run /nonexistent/x: No such file or directory");
+  CHECK(running.end() == "cannot run /nonexistent/x: No such file or directory");
 }
 
 TEST_CASE("stop sends SIGTERM to the whole group") {

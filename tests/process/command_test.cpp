@@ -40,7 +40,7 @@ TEST_CASE("{} may occur several times in an argument, and is not replaced inside
 TEST_CASE("an item that is no valid argument fails by itself, if it is an argument") {
   Bench bench;
   const auto with_nul = bench.run_item(Item("a\0b", 3), command_rule({"echo", "{}"}));
-  CHECK(with_nul.reason() == "the item holds a NUL byte and can't be an argument");
+  CHECK(with_nul.reason() == "the item holds a NUL byte and cannot be an argument");
   CHECK(std::get<NotStarted>(with_nul.end->process).item_at_fault);
   const auto too_long = bench.run_item(Item(200'000, 'x'), command_rule({"echo", "{}"}));
   CHECK(too_long.reason() == "the item is too long to be an argument");
@@ -82,11 +82,11 @@ TEST_CASE("standard input of a command is empty") {
 TEST_CASE("a missing or not executable command is reported from the loop") {
   Bench bench;
   const auto missing = bench.run_item("x", command_rule({"w8y-no-such-program"}));
-  CHECK(missing.reason() == "can't run w8y-no-such-program: not found");
+  CHECK(missing.reason() == "cannot run w8y-no-such-program: not found");
   CHECK(missing.pid == 0);
   CHECK_FALSE(std::get<NotStarted>(missing.end->process).item_at_fault);
   CHECK(bench.run_item("x", command_rule({"/nonexistent"})).reason() ==
-        "can't run /nonexistent: No such file or directory");
+        "cannot run /nonexistent: No such file or directory");
 }
 
 TEST_CASE("long lines of log output are truncated, and the tail has the last bytes") {

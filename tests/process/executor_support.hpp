@@ -97,7 +97,7 @@ struct Bench {
   RunRecorder::Told run(const Claim& claim, const ListConfig& rule) {
     start(claim, rule);
     if (!wait([&] { return recorder.runs[claim.run].end.has_value(); }))
-      throw std::runtime_error("the run didn't end");
+      throw std::runtime_error("the run did not end");
     return recorder.runs[claim.run];
   }
   /// Runs an item to its end.

@@ -102,9 +102,9 @@ TEST_CASE("each missing prerequisite is named") {
   needs.cwd = directory.path();
   CHECK(lacks(needs).empty());
   needs.cwd = directory.path() + "/none";
-  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
+  CHECK(lacks(needs) == "cannot change to directory " + needs.cwd + ": No such file or directory");
   needs.cwd = directory.file("plain", "");
-  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Not a directory");
+  CHECK(lacks(needs) == "cannot change to directory " + needs.cwd + ": Not a directory");
 
   needs = {};
   needs.env_file = directory.path() + "/none";
@@ -124,7 +124,7 @@ TEST_CASE("each missing prerequisite is named") {
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, 64}, {"core", RLIMIT_CORE, 0}};
   CHECK(lacks(needs).empty());
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};  // above the kernel's limit
-  CHECK(lacks(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+  CHECK(lacks(needs) == "cannot set the limit nofile to 1099511627776: Operation not permitted");
 
   needs = {};
   needs.program = "true";
@@ -142,7 +142,7 @@ TEST_CASE("access to a directory is checked as the user of the list") {
   needs.cwd = directory.path();
   needs.run_as.user = "nobody";
   REQUIRE(::chmod(directory.path().c_str(), 0700) == 0);
-  CHECK(lacks(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
+  CHECK(lacks(needs) == "cannot change to directory " + needs.cwd + ": Permission denied");
   REQUIRE(::chmod(directory.path().c_str(), 0711) == 0);
   CHECK(lacks(needs).empty());
 }
@@ -203,13 +203,13 @@ TEST_CASE("prerequisites are tested by a child that shares no memory with w8yd")
   needs.cwd = directory.path();
   CHECK(ask(needs).empty());
   needs.cwd = directory.path() + "/none";
-  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": No such file or directory");
+  CHECK(ask(needs) == "cannot change to directory " + needs.cwd + ": No such file or directory");
   needs.cwd = directory.path();
   needs.env_file = directory.path() + "/none";
   CHECK(ask(needs) == "env_file " + needs.env_file + " not found");
   needs = {};
   needs.rlimits = {{"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
-  CHECK(ask(needs) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+  CHECK(ask(needs) == "cannot set the limit nofile to 1099511627776: Operation not permitted");
   needs = {};
   needs.run_as.user = "no such user";
   CHECK(ask(needs) == "no such user 'no such user'");
@@ -218,7 +218,7 @@ TEST_CASE("prerequisites are tested by a child that shares no memory with w8yd")
   needs.run_as.user = "nobody";
   needs.cwd = directory.path();
   REQUIRE(::chmod(directory.path().c_str(), 0700) == 0);
-  CHECK(ask(needs) == "can't change to folder " + needs.cwd + ": Permission denied");
+  CHECK(ask(needs) == "cannot change to directory " + needs.cwd + ": Permission denied");
   CHECK(service.helper() != 0);
   REQUIRE(::chmod(directory.path().c_str(), 0711) == 0);
   CHECK(ask(needs).empty());

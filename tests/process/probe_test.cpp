@@ -91,7 +91,7 @@ TEST_CASE("each kind of ineligibility has its reason") {
   CHECK(probing.ask(directory.path()) == "not executable");
   const std::string orphan = directory.file("orphan", "#!/no/such\n", 0755);
   CHECK(probing.ask(orphan) ==
-        "can't run " + orphan + ": the interpreter that it names is not there");
+        "cannot run " + orphan + ": the interpreter that it names is not there");
   CHECK(probing.ask(directory.script("three", good + "; exit 3")) == "exit 3");
   CHECK(probing.ask(directory.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
   CHECK(probing.ask(directory.script("silent", "")) == "it printed nothing for --caps");
@@ -218,7 +218,7 @@ TEST_CASE("other prerequisites are checked before the program is probed") {
   REQUIRE(std::holds_alternative<Ineligibility>(*answer));
   CHECK(std::get<Ineligibility>(*answer).of_host);
   CHECK(std::get<Ineligibility>(*answer).reason ==
-        "can't change to folder " + directory.path() + "/mnt: No such file or directory");
+        "cannot change to directory " + directory.path() + "/mnt: No such file or directory");
   CHECK(directory.read("log").empty());
   rule.child.edit().cwd = directory.path();
   REQUIRE(ask());

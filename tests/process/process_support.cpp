@@ -34,7 +34,7 @@ Result run(process::ChildOptions options) {
   Recorder recorder;
   process::Child child(loop, std::move(options), recorder);
   if (!turn_until(loop, [&] { return recorder.end.has_value(); }))
-    throw std::runtime_error("the child didn't end");
+    throw std::runtime_error("the child did not end");
   return {recorder.out, recorder.err, *recorder.end};
 }
 

@@ -40,7 +40,7 @@ TEST_CASE(
     const NoDescriptors none(4);  // enough for the pipes, and for one more of UBSan
     told = bench.run_item("x", command_rule({"/bin/true"}));
   }
-  CHECK(told->reason() == "can't make a process: Too many open files");
+  CHECK(told->reason() == "cannot make a process: Too many open files");
   CHECK(short_of_something(*told));
   CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
 }
@@ -58,10 +58,10 @@ TEST_CASE("files that cannot be read without descriptors are a shortage of the h
     process::Account account;
     look_up = process::resolve({"nobody", std::nullopt}, account);
   }
-  CHECK(told->reason() == "can't make a pipe: Too many open files");
+  CHECK(told->reason() == "cannot make a pipe: Too many open files");
   CHECK(short_of_something(*told));
   // After earlier look-ups in this process this may succeed without a free descriptor.
-  if (look_up) CHECK(look_up->text == "can't look up user 'nobody': Too many open files");
+  if (look_up) CHECK(look_up->text == "cannot look up user 'nobody': Too many open files");
   if (look_up) CHECK(look_up->host_is_short());
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a missing directory for temporary directories is a shortage of the ho
   {
     const TemporaryPlace gone("/nonexistent");
     const auto told = bench.run_item("x", rule);
-    CHECK(told.reason() == "can't make a folder in /nonexistent: No such file or directory");
+    CHECK(told.reason() == "cannot make a directory in /nonexistent: No such file or directory");
     CHECK(short_of_something(told));
   }
   CHECK(bench.run_item("x", rule).reason() == "exit 0");
@@ -94,7 +94,7 @@ TEST_CASE("a full disk is a shortage for runs with a temporary directory until t
   const auto next = bench.run_item("x", rule);
   umount(directory.path().c_str());
   CHECK(told.reason() ==
-        "can't make a folder in " + directory.path() + ": No space left on device");
+        "cannot make a directory in " + directory.path() + ": No space left on device");
   CHECK(short_of_something(told));
   CHECK(next.reason() == "exit 0");
 }

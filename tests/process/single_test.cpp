@@ -114,10 +114,10 @@ TEST_CASE(
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 0");
   unlink(executable.rule.executor->c_str());
   CHECK(bench.run_item("x", executable.rule).reason() ==
-        "can't run " + *executable.rule.executor + ": No such file or directory");
+        "cannot run " + *executable.rule.executor + ": No such file or directory");
   executable.directory.file("x", "#!/bin/sh\n", 0644);
   CHECK(bench.run_item("x", executable.rule).reason() ==
-        "can't run " + *executable.rule.executor + ": Permission denied");
+        "cannot run " + *executable.rule.executor + ": Permission denied");
   executable.directory.script("x", "exit 6");
   CHECK(bench.run_item("x", executable.rule).reason() == "exit 6");
 }

@@ -43,27 +43,28 @@ std::string text_of_program(const std::string& program) {
 
 TEST_CASE("a program that cannot be run is an error with its reason") {
   const TempDir directory;
-  CHECK(text_of_program("/nonexistent/x") == "can't run /nonexistent/x: No such file or directory");
+  CHECK(text_of_program("/nonexistent/x") ==
+        "cannot run /nonexistent/x: No such file or directory");
   const std::string plain = directory.file("plain", "#!/bin/sh\n");
-  CHECK(text_of_program(plain) == "can't run " + plain + ": Permission denied");
+  CHECK(text_of_program(plain) == "cannot run " + plain + ": Permission denied");
   CHECK(text_of_program(directory.path()) ==
-        "can't run " + directory.path() + ": Permission denied");
+        "cannot run " + directory.path() + ": Permission denied");
   const std::string orphan = directory.file("orphan", "#!/no/such/interpreter\n", 0755);
   CHECK(text_of_program(orphan) ==
-        "can't run " + orphan + ": the interpreter that it names is not there");
+        "cannot run " + orphan + ": the interpreter that it names is not there");
   const std::string text = directory.file("text", "just text\n", 0755);
   CHECK(text_of_program(text) ==
-        "can't run " + text + ": Exec format error (a script needs a first line with #!)");
-  CHECK(text_of_program("") == "can't run a program without a proper name");
+        "cannot run " + text + ": Exec format error (a script needs a first line with #!)");
+  CHECK(text_of_program("") == "cannot run a program without a proper name");
   CHECK(text_of_program(std::string("/bin/true\0x", 11)) ==
-        "can't run a program without a proper name");
+        "cannot run a program without a proper name");
 }
 
 TEST_CASE("invalid arguments and variables are errors") {
   const process::SpawnError too_long =
       error_of([](auto& request) { request.argv.emplace_back(200'000, 'x'); });
   CHECK(too_long.error == E2BIG);
-  CHECK(too_long.text == "can't run /bin/true: arguments and environment are too long");
+  CHECK(too_long.text == "cannot run /bin/true: arguments and environment are too long");
   CHECK(text_of([](auto& request) { request.argv.emplace_back("a\0b", 3); }) ==
         "argument 1 holds a NUL byte");
   CHECK(text_of([](auto& request) { request.env.emplace_back("A=\0b", 4); }) ==
@@ -73,22 +74,22 @@ TEST_CASE("invalid arguments and variables are errors") {
 TEST_CASE("a directory, limit or user that is not available is an error") {
   const TempDir directory;
   CHECK(text_of([](auto& request) { request.cwd = "/nonexistent"; }) ==
-        "can't change to folder /nonexistent: No such file or directory");
+        "cannot change to directory /nonexistent: No such file or directory");
   const std::string file = directory.file("file", "");
   CHECK(text_of([&](auto& request) { request.cwd = file; }) ==
-        "can't change to folder " + file + ": Not a directory");
+        "cannot change to directory " + file + ": Not a directory");
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   CHECK(text_of([](auto& request) {
           request.rlimits = {{"core", RLIMIT_CORE, 0},
                              {"nofile", RLIMIT_NOFILE, std::uint64_t{1} << 40}};
-        }) == "can't set the limit nofile to 1099511627776: Operation not permitted");
+        }) == "cannot set the limit nofile to 1099511627776: Operation not permitted");
   if (!is_root()) return;
   // The directory is entered as the user.
   CHECK(text_of([&](auto& request) {
           request.cwd = "/root";
           request.credentials = process::Credentials{65534, 65534, {65534}};
-        }) == "can't change to folder /root: Permission denied");
+        }) == "cannot change to directory /root: Permission denied");
 }
 
 TEST_CASE("a lack of descriptors is reported as a shortage of the host") {
@@ -103,7 +104,7 @@ TEST_CASE("a lack of descriptors is reported as a shortage of the host") {
   const auto error = process::spawn(request, spawned);
   setrlimit(RLIMIT_NOFILE, &before);
   REQUIRE(error);
-  CHECK(error->text == "can't make a process: Too many open files");
+  CHECK(error->text == "cannot make a process: Too many open files");
   CHECK(error->host_is_short());
 }
 
@@ -122,7 +123,7 @@ TEST_CASE("a lack of processes is a shortage of the host, even if exec fails wit
   waitpid(first.pid, nullptr, 0);
   close(first.pidfd);
   REQUIRE(error);
-  CHECK(error->text == "can't run /bin/sleep: Resource temporarily unavailable");
+  CHECK(error->text == "cannot run /bin/sleep: Resource temporarily unavailable");
   CHECK(error->host_is_short());
 }
 

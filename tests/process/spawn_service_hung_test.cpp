@@ -23,7 +23,7 @@ TEST_CASE("a lease on a program delays only its own start, which times out") {
   CHECK(served.max_gap < 5s);
   CHECK(end_text(*recorder.end) ==
         "it did not come to run " + leased.program +
-            " within 1s: it was stopped, or a file or folder that it needs does not answer");
+            " within 1s: it was stopped, or a file or directory that it needs does not respond");
   CHECK(host_is_short(*recorder.end));
 }
 

@@ -57,14 +57,14 @@ TEST_CASE("start errors of a child of the helper have the same text as others") 
     return served.run(served.prepared(options)).reason();
   };
   const std::string none = directory.path() + "/none";
-  CHECK(reason(none) == "can't run " + none + ": No such file or directory");
+  CHECK(reason(none) == "cannot run " + none + ": No such file or directory");
   const std::string lost = directory.file("lost", "#!/no/such\n", 0755);
-  CHECK(reason(lost) == "can't run " + lost + ": the interpreter that it names is not there");
+  CHECK(reason(lost) == "cannot run " + lost + ": the interpreter that it names is not there");
   CHECK(reason("/bin/true", none) ==
-        "can't change to folder " + none + ": No such file or directory");
+        "cannot change to directory " + none + ": No such file or directory");
   auto limited = served.prepared(command({"/bin/true"}));
   limited.spawn.rlimits = {{"nofile", 7, std::uint64_t{1} << 60}};
-  CHECK(served.run(limited).reason().starts_with("can't set the limit nofile to "));
+  CHECK(served.run(limited).reason().starts_with("cannot set the limit nofile to "));
 }
 
 TEST_CASE("an env_file is read by the child, and its errors are reported") {

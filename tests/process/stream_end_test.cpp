@@ -180,7 +180,7 @@ TEST_CASE("a program that cannot be started is reported to each waiting run") {
   bench.start("A", "x");
   bench.start("B", "x");
   for (const char* run : {"A", "B"}) {
-    CHECK(bench.end_of(run) == "can't run /no/such/program: No such file or directory");
+    CHECK(bench.end_of(run) == "cannot run /no/such/program: No such file or directory");
     CHECK(bench.pid(run) == 0);
   }
   bench.rule.executor = bench.directory.path() + "/x";

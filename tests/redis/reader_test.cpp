@@ -171,7 +171,7 @@ TEST_CASE("error codes are parsed from the start of the error") {
   CHECK(error_code("WRONGPASS invalid username-password pair") == ErrorCode::noauth);
   CHECK(error_code("NOAUTH Authentication required.") == ErrorCode::noauth);
   CHECK(error_code("OOM command not allowed") == ErrorCode::oom);
-  CHECK(error_code("-READONLY You can't write") == ErrorCode::readonly);
+  CHECK(error_code("-READONLY You cannot write") == ErrorCode::readonly);
   CHECK(error_code("LOADING") == ErrorCode::loading);
   CHECK(error_code("ERR unknown command") == ErrorCode::other);
   CHECK(error_code("BUSYKEY x") == ErrorCode::other);

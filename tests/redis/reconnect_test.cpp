@@ -41,7 +41,7 @@ TEST_CASE("refused ports and unknown names are connection errors, not exceptions
                                   std::string("redis://[::1]:1")}) {
     INFO(each);
     Client client(loop, options_for(each));
-    CHECK(has(ask(loop, client, {"PING"}), "can't connect"));
+    CHECK(has(ask(loop, client, {"PING"}), "cannot connect"));
   }
   auto options = options_for("redis://no-such-host.invalid");
   options.connect_timeout = 500ms;
@@ -196,7 +196,7 @@ TEST_CASE("a server that reads nothing gets a limited amount of data") {
   for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.take());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 80; }));
   CHECK(std::ranges::all_of(answers.all, [](const auto& each) { return has(each, "not_sent"); }));
-  CHECK(has(client.error(), "doesn't read"));
+  CHECK(has(client.error(), "does not read"));
   server.resume();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
   CHECK(ask(loop, client, {"EXISTS", "k"}) == "0");

@@ -167,7 +167,7 @@ TEST_CASE("TLS: a connection fails with a clear reason if only one side uses TLS
   });
   options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(port_of(listener));
-  CHECK(has(outcome(options), "the other side doesn't speak TLS"));
+  CHECK(has(outcome(options), "the other side does not speak TLS"));
   shutdown(listener, SHUT_RDWR);
   close(listener);
   speaker.join();

@@ -156,8 +156,8 @@ TEST_CASE("frequent messages on the wake channel cost no more than idle_commands
   CHECK(fleet.commands_while(1, {"PUBLISH", "list1:wake", "free"}) <= max_idle_commands);
 }
 
-// Found by the seed 293325395: keyspace notifications report each change of a list. The host looked
-// at the list after each of them, and no look counted in the idle budget.
+// Found by the seed 293325395: keyspace notifications report each change of a list. The host peeked
+// at the list after each of them, and no peek counted in the idle budget.
 TEST_CASE("a list that changes without free items costs no more than idle_commands") {
   Fleet fleet(1, 1);
   fleet.put_locked("list1", "locked");

@@ -13,7 +13,8 @@ constexpr Duration max_story = std::chrono::seconds(4);
 
 }  // namespace
 
-/// Destroyed, it kills its children, as the kernel does when their host dies.
+/// Executor of scripted children. Its destructor kills them, as the kernel does when their host
+/// dies.
 class ScriptedExecutor final : public Executor,
                                public std::enable_shared_from_this<ScriptedExecutor> {
  public:
@@ -56,7 +57,7 @@ class ScriptedExecutor final : public Executor,
     if (found == lives_.end() || std::exchange(found->second.told, true)) return;
     const ChildScript& story = found->second.child.story;
     if (!story.ignores) signal(run, birth + story.heeds, SIGTERM);
-    // From the host's own timer: one that stands still kills later.
+    // The kill uses the timer of the host, so that a stalled host kills later.
     after(found->second.child.rule->kill_grace, run,
           [this, run](Life&) { tell([this, run] { kill(run); }); });
   }
@@ -71,8 +72,8 @@ class ScriptedExecutor final : public Executor,
   struct Life {
     Child child;
     bool alive = false;
-    bool told = false;    ///< SIGTERM
-    bool killed = false;  ///< as soon as it is there
+    bool told = false;    ///< SIGTERM was sent
+    bool killed = false;  ///< as soon as it has started
   };
 
   template <typename Then>
@@ -98,7 +99,7 @@ class ScriptedExecutor final : public Executor,
       ended(life.child.claim.run, end);
     });
   }
-  /// And something about its progress before.
+  /// Sends progress and then `complete`.
   void say_complete(const Life& life) {
     const auto say = [this, run = life.child.claim.run](Duration in, Message message) {
       after(in, run, [this, run, message](const Life& speaker) {
@@ -120,7 +121,7 @@ class ScriptedExecutor final : public Executor,
     life.alive = false;
     all_.watcher_.child_dead(life.child);
   }
-  /// By itself.
+  /// Ends a child without a signal.
   void end(Life& life) {
     if (!life.alive) return;
     die(life);

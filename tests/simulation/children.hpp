@@ -1,4 +1,4 @@
-// The programs that hosts run items with: each run a story that the seed tells.
+// Programs that hosts run for items. The seed decides how each run behaves.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace w8y::sim {
 
-/// How a child behaves.
+/// Behaviour of a child process.
 struct ChildScript {
   enum class End { succeeds, fails, crashes, is_not_started };
   End end = End::succeeds;
   Duration takes{0};
-  std::optional<Duration> cooldown;   ///< that it asks for
-  Duration heeds{0};                  ///< until it ends after SIGTERM
+  std::optional<Duration> cooldown;   ///< requested by the child
+  Duration heeds{0};                  ///< time from SIGTERM to its end
   bool ignores = false;               ///< SIGTERM
-  std::optional<Duration> completes;  ///< it says `complete` then, and goes on
+  std::optional<Duration> completes;  ///< time of its `complete`, after which it continues
 };
 
 struct Child {
@@ -35,7 +35,7 @@ struct Child {
   int pid = 0;
 };
 
-/// Told of each child, by the kernel: whatever its host does meanwhile.
+/// Called at the start and at the end of each child, even while its host is stalled.
 class ChildWatcher {
  public:
   virtual ~ChildWatcher() = default;
@@ -43,19 +43,19 @@ class ChildWatcher {
   virtual void child_dead(const Child& child) = 0;
 };
 
-/// All processes of the world.
+/// All child processes of the world.
 class Children {
  public:
   Children(World& world, ChildWatcher& watcher)
       : world_(world), watcher_(watcher), random_(world.random.fork(2)) {}
 
-  /// How items of a list behave, in percent.
+  /// Behaviour of the items of a list. Numbers are percentages.
   struct ItemBehaviour {
     unsigned failing = 15;
     unsigned stubborn = 5;   ///< ignore SIGTERM
-    unsigned long_ones = 0;  ///< take a few seconds
-    unsigned telling = 0;    ///< say `complete` before they end, or progress
-    bool steady = false;     ///< all succeed, and ask for nothing
+    unsigned long_ones = 0;  ///< take up to 4 s
+    unsigned telling = 0;    ///< send progress and `complete` before they end
+    bool steady = false;     ///< all succeed and request nothing
     Duration shortest = std::chrono::milliseconds(1);
     Duration longest = std::chrono::seconds(3);
   };

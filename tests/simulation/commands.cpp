@@ -1,4 +1,4 @@
-// What commands have in common, and the table of them.
+// Table of the Redis commands of the model, and their common parts.
 #include "simulation/commands.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* wrong_kind =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
-/// A hash or set that is no longer than this is kept in one piece, and scanned as one.
+/// Maximum size of a hash or set that is stored in one piece, and scanned in one page.
 constexpr std::size_t max_piece = 128;
 
 std::string in_capitals(std::string_view text) {
@@ -72,7 +72,7 @@ std::optional<std::int64_t> strict_integer(const std::string& text) {
   if (text.empty() || text.size() > 20) return std::nullopt;
   errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), nullptr, 10);
-  // What is written in another way is none.
+  // Any other notation is not an integer.
   return errno == 0 && std::to_string(number) == text ? std::optional(number) : std::nullopt;
 }
 
@@ -122,7 +122,7 @@ ScanPage scan_page(const CommandCall& call, const std::vector<std::string>& name
   std::int64_t count = 10;
   for (std::size_t i = 3; i + 1 < call.words.size(); ++i)
     if (in_capitals(call.words[i]) == "COUNT") count = integer_word(call.words[i + 1]);
-  // In an order that does not change with what comes and goes. The cursor is a place in it.
+  // The order does not change when elements are added or removed. The cursor is a position in it.
   const auto place = [](const std::string& name) { return (hash_of(name) & 0xFFFFFFFFU) | 1U; };
   std::vector<std::pair<std::uint64_t, std::string>> order;
   const auto from = static_cast<std::uint64_t>(integer_word(call.words[2]));

@@ -1,5 +1,6 @@
-// Commands of Redis on the model of its keys: those that scripts and other programs give it, with
-// Redis's replies (RESP2) and errors. Held against a real server by the test `simulation-model`.
+// Redis commands on the model of the keys: the commands that scripts and other programs send, with
+// the replies (RESP2) and errors of Redis. The test `simulation-model` compares them with a real
+// server.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@ struct Published {
 
 struct CommandCall {
   Keys& keys;
-  const Words& words;  ///< of the command, its name among them
+  const Words& words;  ///< the command with its name
   std::vector<Published>& published;
 
   [[nodiscard]] const std::string& key() const { return words[1]; }
 };
 
-/// What Redis answers, in its words.
+/// Error reply of Redis.
 class CommandError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -38,16 +39,16 @@ class CommandError : public std::runtime_error {
 
 struct CommandInfo {
   const char* name;  ///< in capitals
-  int words;         ///< how many it has, its name among them; negative: at least
+  int words;         ///< number of words with the name; negative: minimum
   enum class Effect {
     reads,
     writes,
-    grows,  ///< writes what a full Redis refuses
+    grows,  ///< writes, and is refused by a full Redis
   } effect;
   Value (*run)(const CommandCall& call);
 };
 
-// By the type of key that they are about.
+// Commands by the type of their keys.
 std::span<const CommandInfo> key_commands();
 std::span<const CommandInfo> text_commands();
 std::span<const CommandInfo> list_commands();
@@ -56,29 +57,30 @@ std::span<const CommandInfo> set_commands();
 std::span<const CommandInfo> sorted_set_commands();
 std::span<const CommandInfo> transaction_commands();
 
-/// In capitals or not; nullptr: there is no model of it.
+/// Finds a command by its name in upper or lower case; nullptr if the model does not have it.
 const CommandInfo* command_of(std::string_view name);
-/// Why it has too few words or too many; empty: it hasn't.
+/// Returns the error if a command has too few or too many words, or an empty string.
 std::string wrong_count_of(const CommandInfo& info, const Words& words);
-/// Its reply, which may be an error. The name is known.
+/// Runs a command and returns its reply, which may be an error.
 Value run_command(const CommandInfo& info, const CommandCall& call);
 
-// What several of them do. Each throws CommandError.
-/// As Redis takes numbers: no blank, no plus, no zero before others.
+// Helpers of several commands. Each may throw CommandError.
+/// Parses an integer as Redis does: no blank, no plus sign, no leading zero.
 std::optional<std::int64_t> strict_integer(const std::string& text);
 std::int64_t integer_word(const std::string& text);
-/// "inf", "-inf" too.
+/// Parses a number, also "inf" and "-inf".
 std::optional<double> strict_double(const std::string& text);
-/// Of a list of `size`, counted from its end where they are negative; nullopt: nothing.
+/// Returns the range within a list of `size` elements. Negative indexes count from the end; nullopt
+/// if the range is empty.
 std::optional<std::pair<std::size_t, std::size_t>> range_within(std::int64_t first,
                                                                 std::int64_t last,
                                                                 std::size_t size);
-/// A number, added to; throws CommandError with `not_integer`.
+/// Adds `by` to the number in `text`. Throws CommandError with `not_integer`.
 std::int64_t sum_of_texts(const std::string& text, std::int64_t by, const char* not_integer);
-/// The words behind the first `from`, as they stand in a reply.
+/// Returns an array reply with these words.
 Value bulk_array(Words words);
-/// SCAN of elements by their names: {cursor of the next, elements of this page}. What is there all
-/// the time is told once; as in Redis, a small key is told at once.
+/// Page of a SCAN, and the cursor of the next page. A scan returns an element that exists all the
+/// time once. It returns a small key in one page, as Redis does.
 struct ScanPage {
   std::vector<std::string> names;
   std::string next;

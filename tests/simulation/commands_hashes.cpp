@@ -1,4 +1,4 @@
-// Commands about hashes and sets.
+// Redis commands for hashes and sets.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -34,7 +34,7 @@ Value run_hdel(const CommandCall& call) {
   return Value::of(gone);
 }
 
-/// nullptr: it is not there.
+/// Returns nullptr if the hash or the field does not exist.
 const std::string* field_of(const Hash* hash, const std::string& field) {
   if (hash == nullptr) return nullptr;
   const auto found = hash->find(field);
@@ -84,7 +84,8 @@ Value run_hgetall(const CommandCall& call) {
   return bulk_array(std::move(words));
 }
 
-/// Neighbours, from another place each time. Redis throws dice for each.
+/// Returns consecutive fields from a different position each time. Redis draws each field at
+/// random.
 Value run_hrandfield(const CommandCall& call) {
   const std::int64_t count = integer_word(call.words[2]);
   const bool values = call.words.size() > 3;

@@ -1,4 +1,4 @@
-// Commands about keys of any type, texts, and what is about no key.
+// Redis commands for keys of any type and for strings, and commands without a key.
 #include <algorithm>
 #include <array>
 
@@ -77,7 +77,7 @@ Value run_get(const CommandCall& call) {
   return text == nullptr ? Value{} : Value::of(*text);
 }
 
-/// A key of another type is as none.
+/// A key of another type counts as missing.
 Value run_mget(const CommandCall& call) {
   std::vector<Value> texts;
   for (std::size_t i = 1; i < call.words.size(); ++i) {
@@ -87,7 +87,7 @@ Value run_mget(const CommandCall& call) {
   return Value::array(std::move(texts));
 }
 
-/// As for lists, but that an end before the first byte is the first byte.
+/// The same range as for lists, except that an end before the first byte means the first byte.
 Value run_getrange(const CommandCall& call) {
   const std::int64_t first = integer_word(call.words[2]);
   std::int64_t last = integer_word(call.words[3]);

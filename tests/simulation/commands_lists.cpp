@@ -1,4 +1,4 @@
-// Commands about lists.
+// Redis commands for lists.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -94,7 +94,7 @@ Value run_ltrim(const CommandCall& call) {
   return Value::status("OK");
 }
 
-/// All copies, or so many from the left, or (negative) from the right.
+/// Removes all copies (count 0), `count` copies from the left, or (negative) from the right.
 Value run_lrem(const CommandCall& call) {
   const std::int64_t count = integer_word(call.words[2]);
   List* list = call.keys.find<List>(call.key());
@@ -121,8 +121,8 @@ Value run_lrem(const CommandCall& call) {
   return Value::of(gone);
 }
 
-/// The places of `value`, `end` of them looked at, from the right end where `rank` is negative;
-/// those before the one of that rank are passed over.
+/// Returns the positions of `value` in the first `end` elements, or in the last ones if `rank` is
+/// negative. Skips copies before that rank.
 std::vector<std::int64_t> places_of(const List& list, const std::string& value, std::int64_t rank,
                                     std::int64_t end, std::size_t most) {
   std::vector<std::int64_t> places;
@@ -187,7 +187,7 @@ Value run_lset(const CommandCall& call) {
 Value run_lmove(const CommandCall& call) {
   List* from = call.keys.find<List>(call.key());
   if (from == nullptr) return {};
-  call.keys.find<List>(call.words[2]);  // of the right type, before anything is taken
+  call.keys.find<List>(call.words[2]);  // checks the type before an element is removed
   const std::string word = taken_from(*from, call.words[3] == "RIGHT");
   List& to = call.key() == call.words[2] ? *from : call.keys.get<List>(call.words[2]);
   call.words[4] == "RIGHT" ? to.push_back(word) : to.push_front(word);

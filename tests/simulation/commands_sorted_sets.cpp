@@ -1,4 +1,4 @@
-// Commands about sorted sets.
+// Redis commands for sorted sets.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 using Effect = CommandInfo::Effect;
 using Scored = std::pair<double, std::string>;
 
-/// "5", "(5", "-inf".
+/// Bound of a score: "5", "(5", "-inf".
 struct Bound {
   double score = 0;
   bool open = false;
@@ -35,7 +35,7 @@ std::vector<Scored> in_order(const CommandCall& call) {
   return {set->order().begin(), set->order().end()};
 }
 
-/// `first`: the word that says from where.
+/// Returns the members between two scores. `first` and `last` are the positions of these words.
 std::vector<Scored> between(const CommandCall& call, std::size_t first = 2, std::size_t last = 3) {
   const Bound least = Bound::of(call.words[first]), most = Bound::of(call.words[last]);
   std::vector<Scored> found;
@@ -132,7 +132,7 @@ bool asks_scores(const CommandCall& call) {
   throw CommandError("ERR the simulation has no model of this form of " + call.words[0]);
 }
 
-/// Of a set or nullptr, between two ranks, both included.
+/// Returns the members of a set, which may be nullptr, between two ranks, both included.
 template <typename Each>
 std::vector<Scored> by_rank(const CommandCall& call, const SortedSet* set, Each first) {
   const auto range = range_within(integer_word(call.words[2]), integer_word(call.words[3]),
@@ -145,7 +145,7 @@ std::vector<Scored> by_rank(const CommandCall& call, const SortedSet* set, Each 
 Value run_zrange(const CommandCall& call) {
   const bool scores = asks_scores(call);
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
-  // From the end that is nearer.
+  // Reads the last member from the end.
   if (set != nullptr && call.words[2] == "-1" && call.words[3] == "-1" && set->size() > 0)
     return told(call, {*set->order().rbegin()}, scores);
   static const SortedSet none;
@@ -204,7 +204,7 @@ Value run_zcount(const CommandCall& call) {
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   if (set == nullptr) return Value::of(0);
   std::int64_t count = 0;
-  // From the end: where there are many, those with the highest scores are asked for.
+  // Counts from the end, because large sets are queried for their highest scores.
   for (auto each = set->order().rbegin(); each != set->order().rend(); ++each) {
     if (!least.below(each->first)) break;
     if (most.above(each->first)) ++count;

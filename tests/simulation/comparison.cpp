@@ -1,4 +1,4 @@
-// Comparison: one call, of both; and all keys.
+// Comparison of one call, and of all keys.
 #include "simulation/comparison.hpp"
 
 #include <utility>
@@ -7,7 +7,7 @@ namespace w8y::sim {
 
 namespace {
 
-/// All keys that begin so, by name: type, ms to live, contents.
+/// Returns all keys with a prefix, by name: type, lifetime in ms, contents.
 constexpr const char* dump_script = R"(
 local all = redis.call('KEYS', ARGV[1] .. '*')
 table.sort(all)
@@ -90,8 +90,8 @@ Value value_of(const redis::ReplyCopy& reply) {
   return Value::array(std::move(elements));
 }
 
-/// Numbers that count ms to live differ a little: there may be one at `time_at` of an array. What
-/// stands behind an error names the script.
+/// Compares two replies. The number at `time_at` of an array is a lifetime in ms, and may differ a
+/// little. The end of an error, which names the script, is ignored.
 bool same(const Value& a, const Value& b, std::size_t time_at) {
   if (a.kind != b.kind || a.elements.size() != b.elements.size()) return false;
   if (a.text.substr(0, a.text.find(" script: ")) != b.text.substr(0, b.text.find(" script: ")))
@@ -105,14 +105,14 @@ bool same(const Value& a, const Value& b, std::size_t time_at) {
   return a.number == b.number;
 }
 
-/// What a client makes of a status is a text.
+/// Converts statuses to texts, as a client does.
 Value without_status(Value value) {
   if (value.kind == Value::Kind::status) value.kind = Value::Kind::bulk;
   for (Value& element : value.elements) element = without_status(std::move(element));
   return value;
 }
 
-/// Pages come in an order that both know.
+/// Sorts the pages of HSCAN, so that both have the same order.
 constexpr const char* sorted_scan = R"(
 local function sorted_scan(...)
   local page = redis.call('HSCAN', ...)
@@ -142,7 +142,7 @@ void Comparison::lua(const redis::Script& script, const Words& key, const Words&
                      std::size_t time_at) {
   const auto allowed = [](const CommandInfo&, bool) { return std::string(); };
   Value expected = run_lua(script, {keys_, key, arg, published_}, allowed);
-  std::string text(script.text);  // it names its call, see redis::Script
+  std::string text(script.text);  // the text names its call, see redis::Script
   replace_all(text, "redis.call('TIME')",
               "({'" + std::to_string(keys_.now_us / 1'000'000) + "','" +
                   std::to_string(keys_.now_us % 1'000'000) + "'})");
@@ -175,7 +175,7 @@ Value Comparison::both(const Words& words) {
   if (info == nullptr) throw std::runtime_error("there is no model of " + words.front());
   const std::size_t told = published_.size();
   const Value expected = run_command(*info, {keys_, words, published_});
-  // How many have heard of it is for the real one to know.
+  // Only the real server has the number of receivers.
   compare_reply(words, expected, redis_, published_.size() == told);
   return expected;
 }
@@ -226,7 +226,8 @@ void Comparison::compare_keys(const std::string& after) {
 
 namespace {
 
-/// A sweep looks at fields that Redis draws, so it takes locks away in an order that nobody knows.
+/// Sorts deletions that follow each other. A sweep reads random fields, and so deletes locks in
+/// random order.
 void forget_order_of_deletions(std::vector<Published>& news) {
   const auto is_deletion = [](const Published& each) { return each.text == "del"; };
   for (auto at = news.begin(); at != news.end();) {

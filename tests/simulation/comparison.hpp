@@ -1,8 +1,8 @@
-// The model's keys, commands and Lua against a real redis-server: the same random calls and steps
-// of time on both; after each, the replies and every key are compared.
+// Comparison of the model's keys, commands and Lua with a real redis-server. Both get the same
+// random calls and steps of time. After each of them, the replies and all keys are compared.
 //
-// The scripts get the virtual time instead of Redis's. Keys of the real server live as long as the
-// model says, in thousands of seconds, so that none of them ends while the test is at it.
+// The scripts get the virtual time instead of the time of Redis. Keys of the real server live as
+// long as in the model, in thousands of seconds, so that none expires during the test.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@
 
 namespace w8y::sim {
 
-/// What lives as long as a second does elsewhere.
+/// Unit of lifetimes, in ms. It takes the place of one second.
 constexpr std::int64_t unit_ms = 1'000'000;
-/// Of what a key has left to live: it is counted by two clocks.
+/// Tolerance of remaining lifetimes, which two clocks measure.
 constexpr std::int64_t tolerance_ms = unit_ms * 2 / 5;
-/// Of a reply in which nothing counts time.
+/// Position of the lifetime in a reply without one.
 constexpr std::size_t no_time = 1000;
 
 struct Dumped {
@@ -75,7 +75,7 @@ class Comparison final : private Keys::Listener {
     tell_of_keys(true);
   }
 
-  /// Of each kind of work, on keys of its own; and any command.
+  /// Runs one step of each kind of list, on keys of its own, and one with any command.
   void step() {
     ++steps_;
     in_turn("w", &Comparison::circular_step);
@@ -107,17 +107,17 @@ class Comparison final : private Keys::Listener {
     }
   }
 
-  /// A step that changes no keys but those that begin so: others are compared when time passes.
+  /// Runs a step that changes only keys with this prefix. Other keys are compared when time passes.
   void in_turn(const char* prefix, void (Comparison::*change)()) {
     prefix_ = prefix;
     (this->*change)();
     prefix_.clear();
   }
-  /// A script, on both. The number at this place of the reply counts ms to live.
+  /// Runs a script on both. The number at `time_at` of the reply is a lifetime in ms.
   void lua(const redis::Script& script, const Words& key, const Words& arg, std::size_t time_at);
-  /// A command, on both: its reply and all keys.
+  /// Runs a command on both and compares the replies and all keys.
   Value both(const Words& words);
-  /// Redis's reply, and all keys, after the model has done the same.
+  /// Runs a command on Redis after the model, and compares the replies and all keys.
   void compare_reply(const Words& words, const Value& expected, redis::SyncClient& real,
                      bool of_all);
   void pass(std::int64_t ms);
@@ -162,7 +162,7 @@ class Comparison final : private Keys::Listener {
   void command_step();
   Words any_command(Random& random);
   // comparison_queries.cpp
-  /// The same, where what keys have left to live is in the reply, or in a key.
+  /// The same as lua(), for scripts that return or store remaining lifetimes.
   void lua_in_units(const redis::Script& script, const Words& key, const Words& arg);
   void look_step();
   void feed_step();
@@ -195,7 +195,7 @@ class Comparison final : private Keys::Listener {
     std::string id = std::to_string(++runs_);
     return std::string(26 - id.size(), '0') + id;
   }
-  /// Of a caller that has seen none, or one from a server whose clock is ahead.
+  /// Returns the fence of a caller that has seen none, or one from a server whose clock is ahead.
   std::string seen_fence(Random& random) {
     return random.chance(80) ? "0" : std::to_string(keys_.now_us + 1'000'000);
   }
@@ -207,7 +207,7 @@ class Comparison final : private Keys::Listener {
     std::string item;
   };
 
-  /// A job of a schedule that was taken.
+  /// Claimed job of a schedule.
   struct Taken {
     std::string job;
     std::string tag;
@@ -232,11 +232,11 @@ class Comparison final : private Keys::Listener {
   Keys keys_;
   std::vector<Published> heard_;
   std::vector<Published> published_;
-  bool tells_ = false;  ///< of changed keys
+  bool tells_ = false;  ///< keyspace notifications are on
   std::vector<Run> held_;
   std::vector<Taken> taken_;
   std::vector<Run> claimed_;             ///< jobs of the feed
-  std::map<std::string, Words> spoilt_;  ///< keys of a wrong type, by what they begin with
+  std::map<std::string, Words> spoilt_;  ///< keys of a wrong type, by prefix
   std::int64_t left_ = -1;
   std::uint64_t runs_ = 0;
   std::uint64_t steps_ = 0;

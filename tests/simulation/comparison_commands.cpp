@@ -1,11 +1,11 @@
-// Comparison: any command on keys of any type, and transactions on two connections.
+// Comparison of any command on keys of any type, and of transactions on two connections.
 #include "simulation/comparison.hpp"
 
 namespace w8y::sim {
 
 namespace {
 
-/// K a key, V a word, N a number, S a score, B a bound.
+/// Forms of commands: K is a key, V a word, N a number, S a score, B a bound.
 const std::vector<std::string>& command_forms() {
   static const std::vector<std::string> forms{
       "EXISTS K K",

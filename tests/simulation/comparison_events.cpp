@@ -1,4 +1,4 @@
-// Comparison: what Redis tells of changed keys (notify-keyspace-events).
+// Comparison of keyspace notifications (notify-keyspace-events).
 #include <algorithm>
 
 #include "simulation/comparison.hpp"
@@ -10,8 +10,8 @@ namespace {
 constexpr const char* of_key = "__keyspace@0__:";
 constexpr const char* of_event = "__keyevent@0__:";
 
-/// Those that hosts subscribe to, and those that any command is tried on. Of other keys, only the
-/// contents are compared.
+/// Keys to which hosts subscribe, and keys on which any command is tried. The notifications of
+/// other keys are not compared.
 const Words& keys_told_of() {
   static const Words all{"w:list", "s-timeline", "p0", "p1", "p2", "p3", "p4", "p5"};
   return all;
@@ -33,7 +33,7 @@ Words Comparison::key_channels() {
   return all;
 }
 
-/// Not while the test lets time pass.
+/// Switches keyspace notifications on or off. They are off while time passes.
 void Comparison::tell_of_keys(bool on) {
   tells_ = on;
   redis_.call({"CONFIG", "SET", "notify-keyspace-events", on ? "KEA" : ""});

@@ -1,5 +1,4 @@
-// Comparison: what is done with jobs of a feed, at random, by us and by clients of Thoonk's
-// contract.
+// Comparison of random changes of jobs of a feed by w8y and by clients of Thoonk's contract.
 #include "simulation/comparison.hpp"
 #include "store/scripts.hpp"
 #include "store/thoonk/keys.hpp"
@@ -69,7 +68,7 @@ void Comparison::end_feed_jobs() {
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];
-    // One that ends again was settled before.
+    // A run that stays in the list is settled twice.
     if (of_jobs_.chance(70)) claimed_.erase(claimed_.begin() + static_cast<std::ptrdiff_t>(place));
     arg.insert(arg.end(), {std::to_string(of_jobs_.between(1, kinds)), run.id, run.item, "a result",
                            of_jobs_.chance(80) ? R"({"run":")" + run.id + R"("})" : "",
@@ -156,7 +155,8 @@ void Comparison::change_feed_jobs() {
       arg, no_time);
 }
 
-/// By an operator, and by a client that claims in two steps and stops between them at times.
+/// Changes a feed as an operator does, or a client that claims in two steps and may stop in
+/// between.
 void Comparison::change_feed() {
   const auto& keys = feed_keys();
   switch (of_jobs_.below(10)) {

@@ -1,5 +1,5 @@
-// Comparison: scripts of operators and users that no world runs: looks at lists and their items,
-// and feeds that are no jobs.
+// Comparison of scripts of operators and users that no world runs: queries of lists and items, and
+// feeds of other kinds than jobs.
 #include "simulation/comparison.hpp"
 #include "store/scripts.hpp"
 #include "store/thoonk/keys.hpp"
@@ -18,8 +18,8 @@ const store::FeedKeys& sorted() {
   return keys;
 }
 
-/// What is left of a life is counted by two clocks: to the script, both say the same. Nor has the
-/// model digests.
+/// Rounds remaining lifetimes, so that the scripts get the same from both clocks. Removes digests,
+/// which the model does not have.
 constexpr const char* whole_units = R"(
 local given = redis
 local redis = {pcall = given.pcall, error_reply = given.error_reply,
@@ -47,7 +47,7 @@ void Comparison::lua_in_units(const redis::Script& script, const Words& key, con
   lua(changed, key, arg, no_time);
 }
 
-/// At the circular list.
+/// Runs a query of the circular list.
 void Comparison::look_step() {
   const auto some = [this] { return std::to_string(of_looks_.between(0, 12)); };
   switch (of_looks_.below(6)) {

@@ -1,4 +1,4 @@
-// Comparison: what is done with schedules, at random, by us and by Redbike.
+// Comparison of random changes of schedules by w8y and by Redbike.
 #include "simulation/comparison.hpp"
 #include "store/schedule/keys.hpp"
 #include "store/scripts.hpp"
@@ -14,7 +14,7 @@ const store::ScheduleKeys& schedule_keys() {
 
 }  // namespace
 
-/// One is of a code that none can have, and one has none but itself.
+/// Draws a job. Two of them have reserved codes, and one has no ':'.
 std::string Comparison::job() {
   return of_schedules_.one_of<std::string>(
       {"a:A", "b:A", "c:A", "d:A", "a:B", "b:B", "long-name:B", "solo", "x:members", "y:A-A"});
@@ -83,7 +83,7 @@ void Comparison::end_job() {
   const auto& keys = schedule_keys();
   const auto place = of_schedules_.below(taken_.size());
   const Taken end = taken_[place];
-  // One that ends again was settled before.
+  // A run that stays in the list is settled twice.
   if (of_schedules_.chance(70)) taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(place));
   const auto effect = of_schedules_.one_of<std::string>(
       {"enqueue", "stop", "bad", "at", "in", "unset", "die", "later", "back"});
@@ -134,7 +134,7 @@ void Comparison::recover_jobs() {
       1);
 }
 
-/// Keys of a wrong type come, and go again.
+/// Creates or deletes a key of a wrong type.
 void Comparison::spoil(Random& random, const Words& keys) {
   Words& spoilt = spoilt_[prefix_];
   if (!spoilt.empty() && random.chance(30)) {
@@ -152,7 +152,7 @@ void Comparison::spoil(Random& random, const Words& keys) {
                              {"ZADD", key, "5", "a member"}}));
 }
 
-/// By users, by an operator, by Redbike, which knows of no scripts' notes.
+/// Changes a schedule as users, an operator, or Redbike do. Redbike has no claim records.
 void Comparison::change_schedule() {
   const auto& keys = schedule_keys();
   const std::string which = job(), now_s = std::to_string(keys_.now_ms() / 1000);

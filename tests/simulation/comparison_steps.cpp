@@ -1,11 +1,10 @@
-// Comparison: what is done, at random.
+// Comparison of random changes of a circular list.
 #include "simulation/comparison.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::sim {
 
-/// Time passes for both: what is over by then goes, and what is left lives as long as the model
-/// says.
+/// Lets time pass for both. Expired keys are deleted, and other keys live as long as in the model.
 void Comparison::pass(std::int64_t ms_passed) {
   leave_transactions();
   tell_of_keys(false);
@@ -74,7 +73,7 @@ void Comparison::claim_one() {
   if (value != nullptr && *value == run.holder + run.id) held_.push_back(run);
 }
 
-/// Some that are held, and some that were lost or ended before.
+/// Settles runs that are held, and runs that were lost or settled before.
 void Comparison::settle_some() {
   if (held_.empty()) return;
   Words key{"w:failures", "w:slots", "w:runs", "w:quarantined"};
@@ -97,7 +96,7 @@ void Comparison::settle_some() {
     const auto place = random_.below(held_.size());
     const Run run = held_[place];
     if (!locks.insert(run.item).second) continue;
-    // One that ends again was settled before.
+    // A run that stays in the list is settled twice.
     if (random_.chance(70)) held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(place));
     key.push_back(lock(run.item));
     arg.insert(arg.end(), {std::to_string(random_.between(1, kinds)), run.id,
@@ -231,7 +230,7 @@ void Comparison::circular_step() {
   if (dice < 76) return order();
   if (dice < 80) return add_or_remove();
   if (dice < 88) return user();
-  // Within a turn in the line, and beyond what has the longest life.
+  // Shorter than a turn of a waiter, or longer than the longest lifetime.
   if (dice < 95) return pass(random_.between(0, 200));
   pass(unit_ms * random_.between(1, 3));
   if (random_.chance(20)) redis_.call({"SCRIPT", "FLUSH"});

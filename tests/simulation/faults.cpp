@@ -60,12 +60,12 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"change of job", 5, 0s},
     {"pause of feed", 2, 6s},
     {"forbidden step of jobs", 3, 6s},
-    {"cancel of feed's job", 3, 0s},
+    {"cancel of feed job", 3, 0s},
     {"request cut off", 8, 0s},
     {"loss of a later reply", 8, 0s},
     {"nothing", 3, 12s},
     {"nothing", 8, 0s},
-    {"keys not told of", 2, 20s},
+    {"keyspace notifications off", 2, 20s},
     {"user adds", 8, 0s},
     {"bad line to gearmand", 8, 45s},
     {"broken line to gearmand", 10, 0s},
@@ -74,22 +74,22 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"other worker", 6, 6s},
     {"many jobs", 3, 0s},
     {"client leaves", 4, 0s},
-    {"change of Gearman's list", 5, 0s},
-    {"pause of Gearman's list", 2, 6s},
-    {"cancel of Gearman's job", 4, 0s},
-    {"lapse of leases", 8, 0s},
-    {"late retake", 4, 0s},
-    {"look at items", 6, 0s},
-    {"another look", 8, 0s},
+    {"change of Gearman list", 5, 0s},
+    {"pause of Gearman list", 2, 6s},
+    {"cancel of Gearman job", 4, 0s},
+    {"cut off after claim", 8, 0s},
+    {"cut off after lost lock", 4, 0s},
+    {"query of items", 6, 0s},
+    {"other query", 8, 0s},
     {"change of items", 12, 0s},
     {"bad line of an operator", 4, 8s},
-    {"Redis put into the config, or taken out", 1, 0s},
-    {"command of a schedule", 1, 6s},
-    {"command of a feed", 1, 12s},
-    {"order to the fleet", 1, 10s},
+    {"Redis added to config or removed", 1, 0s},
+    {"command for a schedule", 1, 6s},
+    {"command for a feed", 1, 12s},
+    {"fleet command", 1, 10s},
 }};
 
-/// One of those from `first` to `last`.
+/// Draws a kind from `first` to `last` by its weight.
 Fault::Kind draw_kind(Random& random, Fault::Kind first, Fault::Kind last) {
   const auto begin = static_cast<std::size_t>(first), end = static_cast<std::size_t>(last) + 1;
   unsigned sum = 0;
@@ -110,7 +110,7 @@ Fault draw_fault(Random& random, const Scale& scale, Duration at, Fault::Kind ki
   fault.number = random.next();
   const Duration end = scale.time - Scale::calm;
   const Duration longest = std::min(kinds[static_cast<std::size_t>(kind)].longest, end - at);
-  // Short ones are the more, but some last longer than a lease.
+  // Most faults are short, but some last longer than a lease.
   fault.time = random.between(Duration{0}, random.chance(50) ? longest / 8 : longest);
   return fault;
 }
@@ -130,7 +130,7 @@ std::string to_text(const Fault& fault) {
 }
 
 Scale draw_scale(Random random, Edition edition) {
-  // What later editions have besides changes nothing in what the first one draws.
+  // Additions of later editions do not change the draws of the first one.
   Random later = random.fork(2), latest = random.fork(3);
   Scale scale;
   scale.edition = edition;
@@ -156,10 +156,10 @@ Scale draw_scale(Random random, Edition edition) {
 
 std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   std::vector<Fault> faults;
-  // What happens to other kinds of work changes nothing in what happens to lists.
+  // Faults of other kinds of lists do not change the faults of circular lists.
   const Random others = random.fork(1);
   const Duration end = scale.time - Scale::calm;
-  // One seed in eight is a quiet day; others have a fault in half a second to six seconds.
+  // 12 % of the seeds have at most a few faults. The others have one every 0.5 s to 6 s on average.
   const Duration pause = random.chance(12) ? end : random.between(Duration(500ms), Duration(6s));
   for (Duration at = 2s; at < end; at += random.between(pause / 4, pause * 7 / 4)) {
     const Fault::Kind kind = draw_kind(random, Fault::Kind::slow_line, Fault::Kind::last_of_lists);

@@ -1,5 +1,5 @@
-// What happens to a world besides its work: drawn from its seed, all before it begins, so that each
-// can be left out.
+// Faults of a world. All are drawn from its seed before the world starts, so that each can be
+// omitted.
 #pragma once
 
 #include <string>
@@ -74,11 +74,11 @@ struct Fault {
     none,
     none_either,
     last_of_cuts = none_either,
-    // of worlds whose Redis tells of changed keys
+    // of worlds with keyspace notifications
     untold,
     user_adds,
     last_of_told = user_adds,
-    // of worlds that have a list of Gearman
+    // of worlds that have a Gearman list
     gearman_line,
     gearman_break,
     gearman_restart,
@@ -94,7 +94,7 @@ struct Fault {
     lapse,
     late_retake,
     last_of_lapses = late_retake,
-    // of worlds with an operator who asks Redis himself
+    // of worlds with an operator's own queries of Redis
     look_at_items,
     look_at_more,
     change_items,
@@ -107,45 +107,45 @@ struct Fault {
     command_of_schedule,
     command_of_feed,
     last_of_commands = command_of_feed,
-    // of worlds whose hosts are a fleet that is given orders
+    // of worlds with fleet commands
     fleet_order,
     last = fleet_order,
   };
   Kind kind = Kind::slow_line;
-  Duration at{0};  ///< since the beginning
+  Duration at{0};  ///< since the start of the world
   Duration time{0};
   std::string host;
   std::string server;
   std::string list;
-  std::uint64_t number = 0;  ///< what else is to be drawn
+  std::uint64_t number = 0;  ///< random number for all other choices
 };
 
 [[nodiscard]] const char* name_of(Fault::Kind kind);
 [[nodiscard]] std::string to_text(const Fault& fault);
 
-/// How worlds are drawn from their seeds. A seed that is a test keeps the edition it was found in.
+/// Version of the generator of worlds. A seed in a test keeps the edition in which it was found.
 enum class Edition : unsigned { first = 1, second = 2, third = 3, newest = third };
 
 struct Scale {
   Edition edition = Edition::newest;
   unsigned hosts = 3;
   unsigned lists = 2;
-  // Besides:
+  // Optional parts of a world.
   bool schedule = false;
   bool cuts = false;       ///< connections break within a request, or after some replies
-  bool told = false;       ///< of changed keys, by Redis
-  bool feed = false;       ///< of jobs
-  bool gearman = false;    ///< a list of it, and two servers
-  bool operators = false;  ///< who ask and change what is in Redis
-  bool lapses = false;     ///< hosts are cut off when they have just begun or lost something
-  bool fleet = false;      ///< operators order all hosts at once
-  bool redisless = false;  ///< hosts have only lists of Gearman, for a while or always
-  /// Of all; the last part of it is without faults.
+  bool told = false;       ///< keyspace notifications are on
+  bool feed = false;       ///< a feed of jobs
+  bool gearman = false;    ///< a Gearman list and two gearmands
+  bool operators = false;  ///< operators query and change keys in Redis
+  bool lapses = false;     ///< hosts are cut off right after a claim or the loss of a lock
+  bool fleet = false;      ///< operators send fleet commands
+  bool redisless = false;  ///< hosts have only Gearman lists, temporarily or always
+  /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);
 
   static constexpr Duration calm = std::chrono::seconds(60);
 };
-/// How many hosts and lists, where nobody says.
+/// Draws the size of a world.
 [[nodiscard]] Scale draw_scale(Random random, Edition edition);
 [[nodiscard]] std::vector<Fault> draw_faults(Random random, const Scale& scale);
 

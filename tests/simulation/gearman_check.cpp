@@ -1,6 +1,6 @@
-// Holds the simulation's model of gearmand against a real one: the same random packets to both, by
-// several connections that work, ask for work, and go; after each, what each connection has heard,
-// and the administrator's counts.
+// Compares the simulation's model of gearmand with a real one. Both get the same random packets
+// over several connections that submit jobs, request jobs, and close. After each step, the replies
+// on each connection and the administrator's counts are compared.
 #include <CLI/CLI.hpp>
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,10 +26,10 @@ namespace {
 
 constexpr int timeout_ms = 60'000;
 constexpr std::size_t max_connections = 6;
-/// How a handle of the model begins.
+/// Prefix of the handles of the model.
 const std::string model_handles = "H:model:";
 
-/// To the real one.
+/// Connection to the real gearmand.
 class Socket {
  public:
   explicit Socket(int port) : fd_(gearman::test::connect_to(port)) {
@@ -46,16 +46,16 @@ class Socket {
       at += static_cast<std::size_t>(sent);
     }
   }
-  /// Waits for more.
+  /// Waits for more bytes.
   void hear(std::string& into) const {
     pollfd wait{fd_, POLLIN, 0};
     std::array<char, 4096> bytes{};
     const ssize_t count =
         poll(&wait, 1, timeout_ms) > 0 ? recv(fd_, bytes.data(), bytes.size(), 0) : 0;
-    if (count <= 0) throw std::runtime_error("gearmand says nothing");
+    if (count <= 0) throw std::runtime_error("gearmand does not reply");
     into.append(bytes.data(), static_cast<std::size_t>(count));
   }
-  /// A command of the administrator: its lines.
+  /// Sends a command of the administrator and returns the lines of its reply.
   [[nodiscard]] std::string ask(const std::string& command) const {
     say(command + '\n');
     std::string text;
@@ -79,7 +79,7 @@ class ModelPeer final : public Service::Peer {
   const std::string name_ = "peer";
 };
 
-/// The same connection to both.
+/// The same connection to both gearmands.
 struct Both {
   explicit Both(int port) : real(port) {}
   Socket real;
@@ -120,7 +120,7 @@ class GearmanComparison {
   }
 
  private:
-  /// What says a packet's handles as the real one has them.
+  /// Replaces the handles of the model in a packet by those of the real gearmand.
   [[nodiscard]] std::string to_real(std::string text) const {
     for (std::size_t at = 0; (at = text.find(model_handles, at)) != std::string::npos;)
       text.replace(at, model_handles.size(), real_handles_);
@@ -129,7 +129,7 @@ class GearmanComparison {
   void say(Both& to, const std::string& packet) {
     std::string bytes = packet;
     const auto taken = take_packet(bytes);
-    // Its length may be another there.
+    // The length may change.
     to.real.say(to_gearmand(taken->type, {to_real(taken->body)}));
     model_.received(to.model, packet);
   }
@@ -153,7 +153,7 @@ class GearmanComparison {
     if (dice < 75) return to_gearmand(Say::grab_job, {});
     return draw_work();
   }
-  /// Of a job that this connection has, or another one, or nobody.
+  /// Draws a packet for a job of this connection, of another one, or of none.
   std::string draw_work() {
     std::string handle = model_handles + "999999";
     if (!model_.jobs().empty() && random_.chance(95))
@@ -169,7 +169,7 @@ class GearmanComparison {
     return to_gearmand(what, {handle, "said" + std::to_string(steps_)});
   }
 
-  /// What it has said so far, by both, up to the answer to a question.
+  /// Compares the replies of both gearmands up to the reply to an ECHO_REQ.
   void compare(Both& with) {
     const std::string question = "q" + std::to_string(++questions_);
     say(with, to_gearmand(Say::echo_req, {question}));
@@ -189,13 +189,13 @@ class GearmanComparison {
         return differ("real: " + text_of(*real) + ", model: " + text_of(*model));
       if (real->type == Say::echo_res && real->body == question) break;
     }
-    if (!with.model.heard.empty()) differ("model says more");
+    if (!with.model.heard.empty()) differ("model sends more");
   }
   void compare_counts() {
     const std::string real = sorted(admin_.ask("status")), model = sorted(model_.status());
     if (real != model) differ("counts, real:\n" + real + "model:\n" + model);
   }
-  /// gearmand sees the end of a connection when it comes to it.
+  /// Waits until gearmand has noticed the end of a connection.
   void wait_for_end() {
     const auto there =
         static_cast<long>(std::count_if(connections_.begin(), connections_.end(),
@@ -243,9 +243,9 @@ class GearmanComparison {
 
 int main(int argc, char** argv) {
   std::uint64_t steps = 3000, seed = 1;
-  CLI::App app("Compares the simulation's model of gearmand with a real one.");
-  app.add_option("--steps", steps, "how many packets and connections")->capture_default_str();
-  app.add_option("--seed", seed, "of the first")->capture_default_str();
+  CLI::App app("Compare the simulation's model of gearmand with a real one");
+  app.add_option("--steps", steps, "Number of packets and connections")->capture_default_str();
+  app.add_option("--seed", seed, "Seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (!w8y::gearman::test::Gearmand::is_here()) return 77;  // skipped
   try {

@@ -1,5 +1,5 @@
-// Who talks with a gearmand besides hosts: a client that waits for its job, and a worker that
-// follows the protocol and knows nothing of w8y. They are near it: nothing between them is late.
+// Clients of a gearmand that are not hosts: a client that waits for its job, and a worker that
+// follows the protocol without w8y. Their packets arrive without delay.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class GearmanClient final : public Service::Peer {
               const std::string& workload) {
     at_.received(*this, to_gearmand(how, {function, unique, workload}));
   }
-  /// Before its job is over: nobody is to run it any more.
+  /// Disconnects. A job that has not ended must not run any more.
   void leave() {
     if (std::exchange(there_, false)) at_.gone(*this);
   }
@@ -51,7 +51,7 @@ class OtherWorker final : public Service::Peer {
   OtherWorker(const OtherWorker&) = delete;
   OtherWorker& operator=(const OtherWorker&) = delete;
 
-  /// With what it has in its hands.
+  /// Disconnects, also with an unfinished job.
   void leave() {
     if (std::exchange(there_, false)) at_.gone(*this);
   }

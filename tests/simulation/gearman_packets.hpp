@@ -1,5 +1,5 @@
-// Packets of Gearman's binary protocol as all sides say them: w8y's own (gearman/packet.hpp) has
-// only what a worker needs, and is what is tested here.
+// Packets of Gearman's binary protocol in both directions. The code of w8y (gearman/packet.hpp) has
+// only the packets of a worker, and is the code under test.
 #pragma once
 
 #include <cstdint>
@@ -45,15 +45,15 @@ struct GearmanPacket {
   Say type = Say::noop;
   std::string body;
 
-  /// Its arguments, if there are so many; the last one is the rest. Fewer: the others are empty.
+  /// Returns `count` arguments. The last one is the remainder of the body. Missing ones are empty.
   [[nodiscard]] std::vector<std::string> arguments(std::size_t count) const;
 };
 
 [[nodiscard]] std::string to_gearmand(Say type, std::initializer_list<std::string_view> arguments);
 [[nodiscard]] std::string from_gearmand(Say type,
                                         std::initializer_list<std::string_view> arguments);
-/// The first packet of these bytes, whichever way it goes, and takes it off; nullopt: it is not
-/// whole yet.
+/// Removes the first packet of either direction from `bytes` and returns it; nullopt if it is not
+/// complete yet.
 [[nodiscard]] std::optional<GearmanPacket> take_packet(std::string& bytes);
 
 }  // namespace w8y::sim

@@ -13,19 +13,19 @@ using namespace std::chrono_literals;
 using GearmanFault = Fault::Kind;
 
 const std::vector<std::string> gearman_functions{"grind", "sift"};
-/// Clients wait while so many jobs do.
+/// Clients submit no job while this number is queued.
 constexpr std::size_t max_waiting = 40;
 constexpr Duration look_pause_of_gearman = 1s;
-/// A job that waits is taken after this time, where a host has had room for it for as long.
+/// Maximum time of a job in the queue while a host has had a free slot for as long.
 constexpr Duration max_wait_for_host = 8s;
-/// After the last fault, connections are as the config says.
+/// Maximum time after the last fault until connections match the config.
 constexpr Duration recovery_of_lines = 20s;
 constexpr Duration window_of_packets = 10s;
-/// Of a worker that has nothing to do: an ECHO_REQ in ten seconds, by two connections; and what is
-/// said when one is made.
+/// Packets of an idle worker: an ECHO_REQ in 10 s on each of two connections, and the first packets
+/// of a connection.
 constexpr std::uint64_t packets_at_rest = 20;
-/// It is woken, asks, and sleeps again; or it has the job, says what comes of it, and asks for
-/// more.
+/// Packets for one job: the worker is woken, requests a job and sleeps again; or it gets the job,
+/// sends the result and requests the next one.
 constexpr std::uint64_t packets_of_job = 10;
 
 }  // namespace
@@ -93,7 +93,7 @@ void GearmanScene::put_job(Gearmand& at) {
   clients_.push_back(client);
 }
 
-// ---- what happens
+// ---- faults
 
 void GearmanScene::begin(const Fault& fault) {
   Gearmand& at = gearmand_of(fault);
@@ -152,7 +152,7 @@ void GearmanScene::start_line(const Fault& fault, Gearmand& at) {
 void GearmanScene::start_break(const Fault& fault, Gearmand& at) {
   static const std::vector<Network::Loss> losses{Network::Loss::now, Network::Loss::request,
                                                  Network::Loss::reply, Network::Loss::part};
-  watch_->error(fault.host + ' ' + at.name(), 10s);  // something is said by then
+  watch_->error(fault.host + ' ' + at.name(), 10s);  // a packet is sent by then
   place_.network.lose(fault.host, at.name(), losses[fault.number % losses.size()]);
 }
 
@@ -162,7 +162,7 @@ bool GearmanScene::lost(const std::string& host, const std::string& server) {
   return true;
 }
 
-/// By an operator, of one host or of all: its function and its servers, too.
+/// Changes the list of one host or of all, also its function and its servers, as an operator does.
 void GearmanScene::change_list(const Fault& fault) {
   Random random(fault.number);
   for (const auto& each : place_.hosts) {
@@ -192,7 +192,7 @@ void GearmanScene::cancel(Host& whose) {
     poller->runs().each([&](const ActiveRun& run) { whose.cancel(run.claim.run); });
 }
 
-// ---- what has to be so
+// ---- invariants
 
 bool GearmanScene::is_calm() const {
   return place_.world.now() > place_.calm + recovery_of_lines &&
@@ -220,7 +220,7 @@ void GearmanScene::look() {
   place_.world.after(look_pause_of_gearman, [this] { look(); });
 }
 
-/// Whatever becomes of Redis.
+/// Checks that queued jobs are claimed, even during an outage of Redis.
 void GearmanScene::look_at_queue(Gearmand& at, const std::string& function) {
   const GearmanJob* job = at.max_waiting(function);
   for (const auto& each : place_.hosts) {
@@ -229,13 +229,13 @@ void GearmanScene::look_at_queue(Gearmand& at, const std::string& function) {
     if (job != nullptr && room > max_wait_for_host &&
         place_.world.now() - job->since > max_wait_for_host)
       place_.promises.break_promise(
-          "what is queued is taken",
-          each->name() + " has room, and " + job->id() + " waits at " + at.name(),
+          "queued jobs are claimed",
+          each->name() + " has a free slot, and " + job->id() + " is queued at " + at.name(),
           {each->name(), at.name(), std::string(gearman_name) + ' ' + job->id()});
   }
 }
 
-/// What it knows of a pause while Redis is away is what it knew last.
+/// Returns whether a host regards the list as paused. It keeps the last state during an outage.
 bool GearmanScene::believes_paused(const Host& host) {
   bool& believes = believes_paused_[host.name()];
   if (host.server().empty()) return believes = false;
@@ -244,7 +244,7 @@ bool GearmanScene::believes_paused(const Host& host) {
   return believes;
 }
 
-/// Whether a host is to take jobs of this function there, as it stands.
+/// Returns whether a host must accept jobs of this function from a gearmand now.
 bool GearmanScene::takes(const Gearmand& at, const std::string& function, const Host& host) {
   const auto* supervisor = host.supervisor();
   if (supervisor == nullptr || host.stalled() || believes_paused(host) ||
@@ -262,7 +262,8 @@ bool GearmanScene::takes(const Gearmand& at, const std::string& function, const 
          (state == PollerState::claiming || state == PollerState::resting);
 }
 
-/// One to each server of the config, and those whose jobs are not over.
+/// Checks that a host has a connection to each configured server, and others only for unfinished
+/// jobs.
 void GearmanScene::look_at_connections(Gearmand& at, const Host& host) {
   if (!host.alive()) return;
   const auto& servers = host.supervisor()->config().gearman.servers;
@@ -273,11 +274,11 @@ void GearmanScene::look_at_connections(Gearmand& at, const Host& host) {
   const bool wrong = there < least || there > least + watch_->held_by(host.name(), at.name());
   if (for_how_long("connections " + host.name() + ' ' + at.name(), wrong) > 3s)
     place_.promises.break_promise(
-        "connections are as the config says",
+        "connections match the config",
         host.name() + " has " + std::to_string(there) + " to " + at.name(), {host.name()});
 }
 
-/// Who has nothing to do sleeps.
+/// Checks that an idle host sends few packets.
 void GearmanScene::look_at_packets(Gearmand& at, const Host& host) {
   Window& was = windows_[host.name() + ' ' + at.name()];
   const Instant now = place_.world.now();
@@ -288,7 +289,7 @@ void GearmanScene::look_at_packets(Gearmand& at, const Host& host) {
   if (is_calm() && is.packets - was.packets > most)
     place_.promises.break_promise(
         "calls are bounded",
-        host.name() + " has said " + std::to_string(is.packets - was.packets) + " packets to " +
+        host.name() + " has sent " + std::to_string(is.packets - was.packets) + " packets to " +
             at.name() + " in 10 s, for " + std::to_string(is.moves - was.moves) + " jobs",
         {host.name()});
   was = is;

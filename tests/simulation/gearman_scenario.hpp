@@ -1,5 +1,4 @@
-// What a world has of Gearman: two gearmands, who gives them jobs, workers that are not hosts, and
-// what happens to them.
+// Gearman in a world: two gearmands, their clients, workers that are not hosts, and faults.
 #pragma once
 
 #include <functional>
@@ -16,7 +15,7 @@
 
 namespace w8y::sim {
 
-/// The world that it is a part of.
+/// World to which the gearmands belong.
 struct GearmanContext {
   World& world;
   Network& network;
@@ -39,9 +38,9 @@ class GearmanScene {
   GearmanScene& operator=(const GearmanScene&) = delete;
 
   void begin(const Fault& fault);
-  /// A connection broke. False: it was none to a gearmand.
+  /// Called when a connection broke. Returns false if it was not a connection to a gearmand.
   bool lost(const std::string& host, const std::string& server);
-  /// All hosts have left.
+  /// Called when all hosts have left.
   void nothing_left();
 
  private:

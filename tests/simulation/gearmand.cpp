@@ -7,7 +7,7 @@ namespace w8y::sim {
 
 namespace {
 
-/// Until what it says is on its way.
+/// Time until gearmand sends a packet.
 constexpr Duration takes = std::chrono::microseconds(30);
 
 std::size_t priority_of(Say type) {
@@ -75,7 +75,7 @@ void Gearmand::received(Peer& peer, std::string bytes) {
 }
 
 void Gearmand::work(Peer& peer) {
-  // What it is told may end a connection.
+  // A packet may end a connection.
   for (auto found = sessions_.find(&peer); found != sessions_.end();
        found = sessions_.find(&peer)) {
     const auto packet = take_packet(found->second.input);
@@ -85,7 +85,7 @@ void Gearmand::work(Peer& peer) {
   }
 }
 
-/// After all that it has said before.
+/// Sends a packet after all earlier ones.
 void Gearmand::say(Peer& peer, const Session& session, std::string bytes) {
   world_.after(takes, [this, &peer, number = session.number, bytes = std::move(bytes)] {
     if (order_.contains(number)) peer.replied(bytes);
@@ -94,7 +94,7 @@ void Gearmand::say(Peer& peer, const Session& session, std::string bytes) {
 
 void Gearmand::restart(Duration away) {
   if (!up_) return;
-  world_.log(name_, "", "dies, with all its jobs");
+  world_.log(name_, "", "dies with all its jobs");
   up_ = hung_ = false;
   const auto peers = std::exchange(order_, {});
   sessions_.clear();
@@ -105,7 +105,7 @@ void Gearmand::restart(Duration away) {
   for (const auto& [number, peer] : peers) peer->closed();
   world_.after(away, [this] {
     up_ = true;
-    world_.log(name_, "", "is back, and empty");
+    world_.log(name_, "", "starts without jobs");
   });
 }
 
@@ -116,7 +116,7 @@ void Gearmand::hang(bool hung) {
     if (order_.contains(number)) work(*peer);
 }
 
-// ---- what is said to it
+// ---- received packets
 
 void Gearmand::take(Peer& peer, Session& session, const GearmanPacket& packet) {
   switch (packet.type) {
@@ -186,7 +186,7 @@ void Gearmand::submit(Peer& peer, Session& session, const GearmanPacket& packet)
   created();
 }
 
-/// At the end of its queue; and who sleeps is woken.
+/// Adds a job to the end of its queue and wakes sleeping workers.
 void Gearmand::queue(GearmanJob& job) {
   for (const auto& [number, peer] : order_) {
     Session& session = sessions_.at(peer);
@@ -210,7 +210,7 @@ void Gearmand::tell_clients(const GearmanJob& job, const std::string& bytes) {
 
 // ---- workers
 
-/// The jobs that the connection has of the function are others' now.
+/// Removes a function of a worker. Jobs of that function are queued again.
 void Gearmand::cant_do(Session& session, const std::string& function) {
   const auto is_it = [&](const Ability& each) { return each.function == function; };
   auto& all = session.abilities;
@@ -222,7 +222,7 @@ void Gearmand::cant_do(Session& session, const std::string& function) {
   }
 }
 
-/// The one that was given last comes first.
+/// Queues all jobs of an ability again, the last assigned one first.
 void Gearmand::give_back(Session& session, Ability& ability, bool asked) {
   while (!ability.jobs.empty()) {
     GearmanJob& job = jobs_.at(ability.jobs.back());
@@ -264,7 +264,7 @@ GearmanJob* Gearmand::next_job(Session& session) {
   return nullptr;
 }
 
-/// Nobody is woken for what nobody wants any more: it is forgotten on the way.
+/// Returns whether a job is queued for a worker. Deletes queued jobs whose clients are gone.
 bool Gearmand::has_job(Session& session) {
   for (const Ability& ability : session.abilities)
     for (auto& waiting : functions_[ability.function].queues)
@@ -295,7 +295,7 @@ void Gearmand::tell_of_work(Peer& peer, Session& session, const GearmanPacket& p
       watcher->strange_end(*this, Who{session.who, session.number}, handle);
     return say(peer, session, from_gearmand(Say::error, {"JOB_NOT_FOUND", not_found(packet.type)}));
   }
-  // Who has not asked for exceptions hears that it failed.
+  // A client that has not requested exceptions gets a failure.
   const bool told_as_failure = packet.type == Say::work_exception;
   tell_clients(*job, told_as_failure ? from_gearmand(Say::work_fail, {handle, ""})
                                      : from_gearmand(packet.type, {packet.body}));
@@ -313,7 +313,7 @@ void Gearmand::forget(const std::string& handle) {
   jobs_.erase(handle);
 }
 
-// ---- what is so
+// ---- state
 
 std::size_t Gearmand::waiting(const std::string& function) const {
   const auto found = functions_.find(function);

@@ -1,5 +1,5 @@
-// A virtual gearmand: functions, their queues, workers and clients; what is said to it are the
-// packets of the real one. It keeps its jobs in memory, as one without a queue's plugin does.
+// Virtual gearmand: functions, their queues, workers and clients. It uses the packets of a real
+// gearmand. It keeps its jobs in memory, as a gearmand without a queue plugin does.
 #pragma once
 
 #include <array>
@@ -23,33 +23,33 @@ struct GearmanJob {
   std::string unique;  ///< may be empty
   std::string workload;
   std::size_t priority = 1;  ///< 0: high
-  std::uint64_t worker = 0;  ///< the session that has it; 0: it waits
+  std::uint64_t worker = 0;  ///< session that has the job; 0: it is queued
   std::set<std::uint64_t> clients{};
-  bool dropped = false;  ///< all who wanted it are gone: nobody gets it any more
-  Instant since{};       ///< it waits
-  /// What an executor of w8y's gets as its id.
+  bool dropped = false;  ///< all clients are gone: no worker gets it any more
+  Instant since{};       ///< it is queued
+  /// ID that an executor of w8y gets.
   [[nodiscard]] const std::string& id() const { return unique.empty() ? handle : unique; }
 };
 
 class Gearmand final : public Service {
  public:
-  /// A worker, by its connection.
+  /// Worker and its connection.
   struct Who {
     const std::string& name;
     std::uint64_t session;
   };
   enum class Ending { complete, fail };
-  /// Told of what becomes of jobs.
+  /// Observer of jobs.
   class Watcher {
    public:
     virtual ~Watcher() = default;
     virtual void given(Gearmand& at, const GearmanJob& job, const Who& to) = 0;
     virtual void ended(Gearmand& at, const GearmanJob& job, const Who& by, Ending how) = 0;
-    /// It waits again. `asked`: the worker said that it can't do the function.
+    /// The job is queued again. `asked`: the worker sent CANT_DO for the function.
     virtual void given_back(Gearmand& at, const GearmanJob& job, const Who& by, bool asked) = 0;
-    /// Of a job that this connection does not have.
+    /// A worker has sent a result for a job that its connection does not have.
     virtual void strange_end(Gearmand& at, const Who& by, const std::string& handle) = 0;
-    /// It has no jobs any more, and knows of none.
+    /// gearmand has lost all its jobs.
     virtual void forgot_all(Gearmand& at) = 0;
   };
 
@@ -57,7 +57,7 @@ class Gearmand final : public Service {
 
   Watcher* watcher = nullptr;
 
-  // of Service
+  // Service
   [[nodiscard]] const std::string& name() const override { return name_; }
   void tried(const std::string&) override {}
   [[nodiscard]] bool accepts() const override { return up_; }
@@ -66,35 +66,35 @@ class Gearmand final : public Service {
   void gone(Peer& peer) override;
   void received(Peer& peer, std::string bytes) override;
 
-  // What can happen to it.
+  // Faults.
   void restart(Duration away);
   void hang(bool hung);
 
-  // What is so.
+  // State.
   [[nodiscard]] const std::map<std::string, GearmanJob>& jobs() const { return jobs_; }
   [[nodiscard]] std::size_t waiting(const std::string& function) const;
-  /// Since when the one that waits longest does; nullptr: none does.
+  /// Returns the job that has been queued for the longest time; nullptr if none is queued.
   [[nodiscard]] const GearmanJob* max_waiting(const std::string& function) const;
-  /// Connections of a worker.
+  /// Number of connections of a worker.
   [[nodiscard]] std::size_t sessions_of(const std::string& who) const;
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  /// Packets that came from it.
+  /// Number of packets from a worker.
   [[nodiscard]] std::uint64_t packets_of(const std::string& who) const;
-  /// As the administrator's "status": function, jobs in all, running ones, workers.
+  /// Reply to "status" of the administrator: function, all jobs, running jobs, workers.
   [[nodiscard]] std::string status() const;
 
  private:
   struct Ability {
     std::string function;
-    std::vector<std::string> jobs;  ///< handles, in the order in which they were given
+    std::vector<std::string> jobs;  ///< handles, in the order of their assignment
   };
   struct Session {
     std::uint64_t number = 0;
     std::string who{};
     std::string input{};
-    std::deque<Ability> abilities{};  ///< the last one that was told is asked first
+    std::deque<Ability> abilities{};  ///< in the order in which they are served
     bool asleep = false;
-    bool woken = false;  ///< by a NOOP, since it asked for a job
+    bool woken = false;  ///< by a NOOP since its last request for a job
   };
   struct Function {
     std::array<std::deque<std::string>, 3> queues{};  ///< handles, by priority

@@ -14,7 +14,7 @@ namespace {
 thread_local Network* network_in_use = nullptr;
 thread_local Random* jitter_in_use = nullptr;
 
-/// What the config of a virtual host may ask of it.
+/// Files and environment of a simulated host, which has none.
 class NoFiles final : public ConfigHost {
  public:
   File read(const std::string&) override { return {"", "not found"}; }
@@ -68,7 +68,7 @@ void Host::deliver(std::function<void()> what) {
 
 void Host::turn(const std::function<void()>& what) {
   if (in_turn_) {
-    // A call from inside its own: told in a turn of its own, as a loop would.
+    // A call from within an iteration is delivered in the next one, as by a real loop.
     world_.after(Duration{1}, [this, what, life = life_] {
       if (life == life_) deliver(what);
     });
@@ -81,7 +81,7 @@ void Host::turn(const std::function<void()>& what) {
   come_again();
 }
 
-/// When the next of its timers is due.
+/// Schedules an iteration for the time of the next timer.
 void Host::come_again() {
   const auto next = process_->loop().timers().next();
   if (!next) return;
@@ -91,7 +91,7 @@ void Host::come_again() {
   world_.at(at, [this, at, life = life_] {
     if (life != life_ || next_turn_ != at) return;
     next_turn_.reset();
-    if (stalled()) return;  // it looks when it goes on
+    if (stalled()) return;  // the timers run after the stall
     turn({});
   });
 }
@@ -123,12 +123,12 @@ void Host::die() {
 
 void Host::stall(Duration time) {
   if (!process_ || stalled()) return;
-  world_.log(name_, "", "stands still for " + std::to_string(time.count() / 1000) + " ms");
+  world_.log(name_, "", "stalls for " + std::to_string(time.count() / 1000) + " ms");
   stalled_until_ = world_.now() + time;
   world_.at(stalled_until_, [this, life = life_] {
     if (life != life_) return;
-    world_.log(name_, "", "goes on");
-    // Timers that are due come first in a turn's end; what has arrived is read before.
+    world_.log(name_, "", "continues");
+    // Due timers run at the end of an iteration. Data that has arrived is read before.
     turn([this] {
       for (const auto& what : std::exchange(waiting_, {})) what();
     });

@@ -1,4 +1,4 @@
-// A host: w8yd as its daemon puts it together, on a virtual clock and network.
+// Simulated host: w8yd, composed as the daemon does it, on a virtual clock and network.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace w8y::sim {
 
-/// Told what a host says of its runs.
+/// Called by a host for its runs.
 class HostWatcher {
  public:
   virtual ~HostWatcher() = default;
@@ -32,10 +32,10 @@ class HostWatcher {
 
 class Process;
 
-/// Throws ConfigError.
+/// Parses a config. Throws ConfigError.
 ConfigPtr parse(const std::string& text);
 
-/// A machine. Its w8yd may die and be started again, and stand still for a while.
+/// Simulated machine. Its w8yd may die, be started again, and stall.
 class Host final : public Inbox {
  public:
   Host(World& world, Network& network, Children& children, HostWatcher& watcher, std::string name);
@@ -44,41 +44,41 @@ class Host final : public Inbox {
   [[nodiscard]] const std::string& name() const override { return name_; }
   void deliver(std::function<void()> what) override;
 
-  /// What its config file says from now on.
+  /// Sets the content of the config file.
   void write_config(std::string text) { config_ = std::move(text); }
-  /// The same, read already: a thousand hosts needn't each have a thousand rules of their own.
+  /// Sets a parsed config, so that 1,000 hosts can share the configs of 1,000 lists.
   void use_config(ConfigPtr config) { read_ = std::move(config); }
-  /// What a fleet tells each host with its first beat.
+  /// Sets the number of hosts in the fleet, which a real host gets with its first heartbeat.
   void fleet_has(std::size_t hosts) { hosts_ = hosts; }
-  /// From its next start on, it is seen in its fleet, and hears orders to that.
+  /// Makes w8yd send heartbeats and receive fleet commands from its next start on.
   void joins_fleet() { joins_fleet_ = true; }
-  /// Told when its w8yd has drained by an order to its fleet. It is to die then.
+  /// Called when w8yd has drained by a fleet command. The callee must call die() later.
   std::function<void()> on_ended;
   void start();
-  /// Without a word: kill -9, or the power.
+  /// Ends w8yd without notice, as SIGKILL or a power failure does.
   void die();
   void stall(Duration time);
   void set_date(WallTime by) { clock_.set_by += by; }
   void reload();
   void quiet(bool on);
   void drain(std::function<void()> drained);
-  /// SIGTERM, by an operator.
+  /// Cancels a run, as an operator does.
   void cancel(const RunId& run);
   void run_item(const std::string& list, const Item& item);
 
   [[nodiscard]] bool alive() const { return process_ != nullptr; }
   [[nodiscard]] bool stalled() const { return world_.now() < stalled_until_; }
   [[nodiscard]] Instant stalled_until() const { return stalled_until_; }
-  /// nullptr: it is not alive.
+  /// nullptr if w8yd is not alive.
   [[nodiscard]] const Supervisor* supervisor() const;
   [[nodiscard]] bool connected() const;
-  /// Of one that is alive.
+  /// Requires that w8yd is alive.
   [[nodiscard]] HostState state() const;
-  /// Of its w8yd's life, as its fleet knows it.
+  /// Host ID of this life of w8yd in its fleet.
   [[nodiscard]] const std::string& id() const { return id_; }
-  /// Bytes that it keeps for Redis, and of items.
+  /// Number of bytes that are not sent to Redis yet, or held for long items.
   [[nodiscard]] std::size_t kept() const;
-  /// That its config in force names; empty: it names none.
+  /// Redis in the running config. Empty if there is none.
   [[nodiscard]] std::string server() const;
   [[nodiscard]] Instant started() const { return started_; }
 
@@ -102,14 +102,14 @@ class Host final : public Inbox {
   int pid_ = 100;
   Instant started_{};
   Instant stalled_until_{};
-  std::vector<std::function<void()>> waiting_;  ///< until it goes on
+  std::vector<std::function<void()>> waiting_;  ///< until the end of the stall
   bool in_turn_ = false;
   std::optional<Instant> next_turn_;
   std::uint64_t life_ = 0;
   std::unique_ptr<Process> process_;
 };
 
-/// Its connections come from `network`, in this thread.
+/// Makes all Redis connections of this thread use `network`.
 void use_network(Network* network, Random* random);
 
 }  // namespace w8y::sim

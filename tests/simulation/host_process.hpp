@@ -1,4 +1,4 @@
-// A life of w8yd on a host: what its daemon is made of, put together as the daemon does it.
+// Life of w8yd on a host: the parts of the daemon, composed as the daemon does it.
 #pragma once
 
 #include <functional>
@@ -247,7 +247,7 @@ class Process final : private app::ReloadSteps,
   Supervisor supervisor_;
   app::HostMode mode_;
   app::Reload reload_;
-  std::optional<SimulatedMembership> fleet_;  ///< of those that are seen in one
+  std::optional<SimulatedMembership> fleet_;  ///< of hosts that join a fleet
   std::function<void()> on_over_;
 };
 

@@ -11,13 +11,13 @@ namespace w8y::sim {
 
 namespace {
 
-/// What a fault leaves behind: a connection is given up after command_timeout, and made anew.
+/// Time of the effects of a fault: a host closes a connection after command_timeout and reconnects.
 constexpr Duration aftermath = std::chrono::seconds(8);
-/// A host that goes on has much to do at first.
+/// Time that a host needs for its backlog after a stall.
 constexpr Duration after_stall = std::chrono::milliseconds(20);
-/// What a call carries besides its longest item, twice.
+/// Maximum size of a call, in addition to twice its longest item.
 constexpr std::size_t max_in_call = std::size_t{320} << 10;
-/// A child that is killed takes this long to die.
+/// Maximum time from the kill of a child to its end.
 constexpr Duration tolerance = std::chrono::milliseconds(2);
 
 std::string list_of(const std::string& key) {  // "work:list"
@@ -56,7 +56,7 @@ bool Invariants::is_away(const std::string& host, Instant since) const {
   return found != away_.end() && found->second + after_stall >= since;
 }
 
-/// Its child was there before the host stood still, which kept it from ending it.
+/// Returns whether the child ran when its host stalled, so that the host could not stop it.
 bool Invariants::stood_still(const Run& run) const {
   const auto found = away_.find(run.host);
   return found != away_.end() && found->second >= run.born &&
@@ -80,12 +80,12 @@ void Invariants::user_changes(Server& server, const std::string& list) {
 void Invariants::check_items(Server& server, const std::string& list, const std::string& who) {
   const auto known = items_.find(server.name() + ' ' + list);
   if (known == items_.end()) return;
-  // What is lost stays lost: a long list needn't be summed up each time.
+  // A lost item stays lost, so that a long list need not be checked each time.
   const List* items = server.keys().find<List>(list);
   if (items != nullptr && items->size() > 8 && ++looks_ % 16 != 0) return;
   if (known->second == sum_of(server, list)) return;
   break_promise("no item is ever lost",
-                "the items of " + list + " are others after a call of " + who,
+                "the items of " + list + " have changed after a call of " + who,
                 {who, list_of(list)});
 }
 
@@ -99,7 +99,7 @@ void Invariants::before(Server& server, const Server::Command& command) {
   check_size(command);
 }
 
-/// One item may be as long as it likes, and is in a call twice at most.
+/// Checks the size of a call, which may have one item of any length at most twice.
 void Invariants::check_size(const Server::Command& command) {
   std::size_t size = 0, longest = 0;
   for (const Words* words : {&command.words, &command.key, &command.arg})
@@ -195,9 +195,9 @@ void Invariants::check_rest(const Run& run) {
   const bool excused =
       by_operator || of_rest.lost_by_store || in_error(of_rest.host, of_rest.server, rest.claimed);
   if (world_.now() + tolerance < rest.until && !excused)
-    break_promise("a failing item rests",
+    break_promise("a delay is respected",
                   "it is claimed " + std::to_string((rest.until - world_.now()).count() / 1000) +
-                      " ms before the rest after run " + rest.run + " is over",
+                      " ms before the end of the delay after run " + rest.run,
                   {run.list + ' ' + run.item, run.id});
 }
 
@@ -212,7 +212,7 @@ void Invariants::check_fleet(const Run& run) {
     return other.settled || other.lost_by_store || other.retaken > 0 ||
            other.lease_ends <= world_.now() + tolerance;  // Redis counts in ms
   });
-  // The longest lease is renewed by then, and its place with it.
+  // By then, the longest lease is renewed, and its fleet slot with it.
   if (world_.now() < places_unknown_[run.server] + aftermath) return;
   for (const std::string& id : places) {
     const Run& last = runs_[id];
@@ -220,7 +220,7 @@ void Invariants::check_fleet(const Run& run) {
       return runs_[other].number <= last.number;
     });
     if (static_cast<std::size_t>(count) > last.limit)
-      break_promise("no more than fleet_concurrency",
+      break_promise("fleet_concurrency is respected",
                     std::to_string(count) + " runs of " + run.list + ", and " +
                         std::to_string(last.limit) + " are allowed",
                     {run.list, last.host});
@@ -265,16 +265,15 @@ void Invariants::lease_over(const std::string& id, Server* server) {
   ++count_.lapses;
   const Instant since = run.lease_ends - run.life;
   world_.log(run.server, run.list + ' ' + run.item,
-             "lease of run " + id + " is over while it runs");
+             "lease of run " + id + " has expired during the run");
   if (run.lost_by_store) return;
   if (run.terminates ? stood_still(run) : is_away(run.host, since)) return;
   if (run.terminates)
     return break_promise("the child is dead before its lease ends",
-                         "run " + id + " of " + run.host + " lives",
+                         "run " + id + " of " + run.host + " is alive",
                          {run.host, run.list + ' ' + run.item});
   if (!in_error(run.host, run.server, since))
-    break_promise("a lease is renewed",
-                  "that of run " + id + " has ended, and nothing was in the way",
+    break_promise("a lease is renewed", "the lease of run " + id + " has ended without a fault",
                   {run.host, run.list + ' ' + run.item});
 }
 
@@ -300,8 +299,8 @@ void Invariants::child_born(const Child& child) {
   const auto found = runs_.find(child.claim.run);
   if (found == runs_.end() && is_away(child.host, world_.now())) return;
   if (found == runs_.end())
-    return break_promise("one holder at a time", "run " + child.claim.run + " was never claimed",
-                         {child.host});
+    return break_promise("an item has one holder at a time",
+                         "run " + child.claim.run + " was never claimed", {child.host});
   Run& run = found->second;
   run.alive = true;
   run.born = world_.now();
@@ -310,14 +309,14 @@ void Invariants::child_born(const Child& child) {
   world_.log(child.host, run.list + ' ' + run.item,
              "process " + std::to_string(child.pid) + " for run " + run.id);
   if (run.lease_ends + tolerance < world_.now() && !run.lost_by_store && !stood_still(run))
-    break_promise("nothing is begun under a lease that is over",
-                  "run " + run.id + " of " + run.host, {run.host, run.list + ' ' + run.item});
+    break_promise("no run starts under an expired lease", "run " + run.id + " of " + run.host,
+                  {run.host, run.list + ' ' + run.item});
   auto& others = living_[place];
   for (const std::string& id : others) {
     const Run& other = runs_[id];
     ++count_.overlaps;
     if (!may_overlap(other, run))
-      break_promise("one holder at a time",
+      break_promise("an item has one holder at a time",
                     "runs " + id + " of " + other.host + " and " + run.id + " of " + run.host +
                         " of the same item",
                     {run.list + ' ' + run.item, run.host, other.host});
@@ -325,7 +324,7 @@ void Invariants::child_born(const Child& child) {
   others.insert(run.id);
 }
 
-/// What the contract says of it.
+/// Returns whether the contract permits both runs of an item at the same time.
 bool Invariants::may_overlap(const Run& other, const Run& run) const {
   return other.lost_by_store || run.lost_by_store ||
          (other.lease_ends <= world_.now() && !other.terminates) ||
@@ -344,7 +343,7 @@ void Invariants::child_dead(const Child& child) {
              "process " + std::to_string(child.pid) + " is gone");
 }
 
-// ---- ends
+// ---- settlements
 
 void Invariants::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
@@ -366,7 +365,7 @@ void Invariants::run_over(const std::string& host, const std::string&, const End
     rests_[place] = {world_.now() + rest, run.claimed, run.host, run.id};
 }
 
-/// From now on it is the last that has the item, as far as its host knows.
+/// From now on, the host regards this run as the last holder of the item.
 void Invariants::lease_back(const RunId& id) {
   Run& run = runs_[id];
   if (run.retaken == 0) return;

@@ -8,11 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a fault, a connection is made again; and one that was silent may count as broken later.
+/// Time to reconnect after a fault, and to detect an unresponsive connection.
 constexpr Duration aftermath_of_line = 12s;
-/// A worker gives up a gearmand that leaves a question unanswered for 30 s.
+/// A worker disconnects from a gearmand that does not reply for 30 s.
 constexpr Duration max_silence = 45s;
-/// What a host has been given is begun, or given back: late answers wait until there is room.
+/// Maximum time until an assigned job is started or handed back. Late replies wait for a free slot.
 constexpr Duration max_unborn = 25s;
 constexpr Duration max_untold = 5s;
 
@@ -60,18 +60,18 @@ GearmanWatch::Given* GearmanWatch::held(const Gearmand& at, std::uint64_t sessio
 void GearmanWatch::given(Gearmand& at, const GearmanJob& job, const Gearmand::Who& to) {
   ++moves_[at.name()];
   promises_.log(at.name(), about(job.id()),
-                "given to " + to.name + ", connection " + std::to_string(to.session));
+                "assigned to " + to.name + ", connection " + std::to_string(to.session));
   if (!is_host(to.name)) return;
   givens_.push_back({at.name(), job.id(), job.handle, to.name, to.session, promises_.now()});
   givens_.back().limit = std::max(limits_[to.name], concurrency_of(to.name));
 }
 
-/// As the run went.
+/// Checks that the result matches the outcome of the run.
 void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Who& by,
                          Gearmand::Ending how) {
   const bool complete = how == Gearmand::Ending::complete;
   promises_.log(at.name(), about(job.id()),
-                (complete ? "complete, says " : "failed, says ") + by.name);
+                (complete ? "complete, from " : "failed, from ") + by.name);
   if (!is_host(by.name)) return;
   Given* given = held(at, by.session, job.handle);
   if (given == nullptr) return;
@@ -81,11 +81,11 @@ void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
       complete ? given->says_complete || given->outcome == "succeeded"
                : !given->outcome.empty() && given->outcome != "succeeded" && !given->goes_back;
   if (!is_so)
-    promises_.break_promise("an end is told as it was",
-                            by.name + " says that " + job.id() +
+    promises_.break_promise("gearmand gets the outcome of the run",
+                            by.name + " reports that " + job.id() +
                                 (complete ? " is complete" : " has failed") + ", and its run " +
-                                (given->run.empty()       ? "has not begun"
-                                 : given->outcome.empty() ? "goes on"
+                                (given->run.empty()       ? "has not started"
+                                 : given->outcome.empty() ? "continues"
                                                           : given->outcome),
                             {about(job.id()), by.name});
 }
@@ -93,26 +93,26 @@ void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
 void GearmanWatch::given_back(Gearmand& at, const GearmanJob& job, const Gearmand::Who& by,
                               bool asked) {
   ++moves_[at.name()];
-  promises_.log(at.name(), about(job.id()), "waits again, was " + by.name + "'s");
+  promises_.log(at.name(), about(job.id()), "is queued again, was at " + by.name);
   if (!is_host(by.name)) return;
   Given* given = held(at, by.session, job.handle);
   if (given == nullptr) return;
   given->held = false;
   if (asked)
-    return promises_.break_promise("CANT_DO comes when no job is left",
+    return promises_.break_promise("a host sends CANT_DO only without jobs",
                                    by.name + " has had " + job.id(), {about(job.id()), by.name});
   if (given->alive && !in_error(by.name, at.name(), promises_.now() - max_silence))
-    promises_.break_promise("what runs is not given back",
+    promises_.break_promise("a running job is not handed back",
                             job.id() + " runs at " + by.name + ", which has left " + at.name(),
                             {about(job.id()), by.name});
 }
 
 void GearmanWatch::strange_end(Gearmand& at, const Gearmand::Who& by, const std::string& handle) {
   if (!is_host(by.name)) return;
-  promises_.break_promise(
-      "only who has a job speaks of it",
-      by.name + " tells " + at.name() + " of " + handle + ", which this connection does not have",
-      {by.name, about(handle)});
+  promises_.break_promise("a host reports only on its own jobs",
+                          by.name + " reports to " + at.name() + " on " + handle +
+                              ", which this connection does not have",
+                          {by.name, about(handle)});
 }
 
 void GearmanWatch::forgot_all(Gearmand& at) {
@@ -122,7 +122,7 @@ void GearmanWatch::forgot_all(Gearmand& at) {
 
 // ---- at a host
 
-/// Each that was given is run once at most.
+/// Checks that an assigned job runs at most once.
 bool GearmanWatch::child_born(const Child& child) {
   if (child.rule->kind() != SourceKind::gearman) return false;
   promises_.log(child.host, about(child.claim.item),
@@ -135,7 +135,7 @@ bool GearmanWatch::child_born(const Child& child) {
   std::size_t limit = child.rule->concurrency;
   limits_[child.host] = limit;
   if (found == givens_.rend()) {
-    promises_.break_promise("a job is run by whom it was given to, once",
+    promises_.break_promise("an assigned job runs once, on its host",
                             child.host + " runs " + child.claim.item,
                             {about(child.claim.item), child.host});
   } else {
@@ -146,7 +146,7 @@ bool GearmanWatch::child_born(const Child& child) {
     limit = std::max(limit, found->limit);
   }
   if (living.size() > limit)
-    promises_.break_promise("no more runs than concurrency",
+    promises_.break_promise("concurrency is respected",
                             child.host + " has " + std::to_string(living.size()) + " runs of " +
                                 list_ + ", and " + std::to_string(limit) + " are allowed",
                             {child.host});
@@ -176,7 +176,7 @@ bool GearmanWatch::run_over(const std::string&, const EndedRun& run) {
 
 // ---- at Redis
 
-/// The history says nothing that gearmand has not heard.
+/// Checks that the history has only results that gearmand has received.
 void GearmanWatch::after(Server&, const Server::Command& command, const Value&) {
   if (command.words.size() < 3 || command.words[0] != "LPUSH" ||
       command.words[1] != list_ + ":runs")
@@ -192,29 +192,29 @@ void GearmanWatch::check_record(const std::string& entry, const std::string& who
   const Given& given = *found->second;
   const bool complete = given.told == Gearmand::Ending::complete;
   if (given.goes_back || (outcome == "succeeded" ? complete : given.told.has_value())) return;
-  promises_.break_promise("an end that was not confirmed is lost",
-                          who + " says that run " + given.run + " has " + outcome + ", and " +
-                              given.gearmand +
-                              (given.told ? " was told otherwise" : " has not been told"),
-                          {about(given.id), given.host});
+  promises_.break_promise(
+      "a result without a confirmation is lost",
+      who + " records that run " + given.run + " has " + outcome + ", and " + given.gearmand +
+          (given.told ? " has received another result" : " has received no result"),
+      {about(given.id), given.host});
 }
 
-// ---- when nothing is in the way
+// ---- without faults
 
 void GearmanWatch::look() {
   const Instant now = promises_.now();
   for (const Given& each : givens_) {
     if (!each.held || in_error(each.host, each.gearmand, now - max_silence)) continue;
     const auto living = living_.find(each.host);
-    // A reload has lowered the limit: it has the next place.
+    // A reload has lowered the limit: the job has the next free slot.
     const bool waits = living != living_.end() && living->second.size() >= limits_[each.host];
     if (each.run.empty() && !waits && now - each.at > max_unborn)
-      return promises_.break_promise("none is taken that could not be begun",
+      return promises_.break_promise("an assigned job is started",
                                      each.host + " has " + each.id + " and does not run it",
                                      {about(each.id), each.host});
     if (!each.outcome.empty() && !each.goes_back && now - each.over > max_untold)
-      return promises_.break_promise("each end is told",
-                                     each.gearmand + " has not heard of the end of " + each.id,
+      return promises_.break_promise("each result is sent",
+                                     each.gearmand + " has not received the result of " + each.id,
                                      {about(each.id), each.host});
   }
   while (!givens_.empty() && !givens_.front().held && now - givens_.front().at > 10min) {
@@ -226,10 +226,10 @@ void GearmanWatch::look() {
 void GearmanWatch::nothing_left() {
   for (const Given& each : givens_)
     if (each.held)
-      promises_.break_promise(
-          "no lock outlives its holder",
-          each.gearmand + " has " + each.id + " given to " + each.host + " when all have left",
-          {about(each.id), each.host});
+      promises_.break_promise("no lock outlives its holder",
+                              each.gearmand + " has " + each.id + " assigned to " + each.host +
+                                  " when all hosts have left",
+                              {about(each.id), each.host});
   for (const auto& [host, runs] : living_)
     if (!runs.empty())
       promises_.break_promise("no child outlives its host", host + " has left " + *runs.begin(),

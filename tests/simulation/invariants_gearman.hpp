@@ -1,5 +1,5 @@
-// What w8y promises of jobs of Gearman: w8y.toml(5), GEARMAN. Watched at the gearmands, at the
-// kernel, at the hosts, and where Redis is told of ends.
+// Invariants of Gearman jobs: w8y.toml(5), GEARMAN. They are checked at the gearmands, at the child
+// processes, at the hosts, and at the run records in Redis.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   GearmanWatch(Invariants& promises, std::string list)
       : promises_(promises), list_(std::move(list)) {}
 
-  /// Something is in the way of a host, of a gearmand, or of a "host gearmand".
+  /// Records a fault of a host, of a gearmand, or of a connection ("host gearmand").
   void error(const std::string& whom, Duration time);
   [[nodiscard]] bool in_error(const std::string& host, const std::string& gearmand,
                               Instant since) const;
-  /// Each second.
+  /// Called every second.
   void look();
-  /// Runs that live, and jobs that hosts hold, when all have left.
+  /// Checks that no runs and no assigned jobs are left when all hosts have left.
   void nothing_left();
-  /// That were given to hosts, or came back, since the beginning.
+  /// Number of assignments and returns of jobs since the start.
   [[nodiscard]] std::uint64_t moves(const std::string& gearmand) { return moves_[gearmand]; }
   [[nodiscard]] std::size_t held_by(const std::string& host, const std::string& gearmand) const;
-  /// What a host's list allows now.
+  /// Returns the current concurrency of the list on a host.
   std::function<std::size_t(const std::string& host)> concurrency_of;
 
   // Gearmand::Watcher
@@ -52,7 +52,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   bool run_over(const std::string& host, const EndedRun& run) override;
 
  private:
-  /// A job that a host was given, and what became of it there.
+  /// Job that was assigned to a host, and its progress there.
   struct Given {
     std::string gearmand;
     std::string id;
@@ -60,15 +60,15 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
     std::string host;
     std::uint64_t session = 0;
     Instant at{};
-    bool held = true;  ///< as gearmand has it
+    bool held = true;  ///< by gearmand
     std::string run{};
     bool alive = false;
     bool says_complete = false;
-    std::string outcome{};   ///< empty: it is not over
-    bool goes_back = false;  ///< this host has ended it for a reason of its own
+    std::string outcome{};   ///< empty until the run has ended
+    bool goes_back = false;  ///< the host has stopped it for a reason of its own
     Instant over{};
-    std::optional<Gearmand::Ending> told{};  ///< to gearmand, which has taken it
-    std::size_t limit = 0;  ///< concurrency when it was given: a reload may have lowered it since
+    std::optional<Gearmand::Ending> told{};  ///< result that gearmand has accepted
+    std::size_t limit = 0;  ///< concurrency at the assignment; a reload may have lowered it since
   };
 
   [[nodiscard]] static bool is_host(const std::string& name) { return name.starts_with('h'); }
@@ -78,10 +78,10 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
 
   Invariants& promises_;
   const std::string list_;
-  std::deque<Given> givens_;  ///< the last one was given last
+  std::deque<Given> givens_;  ///< in the order of their assignment
   std::map<RunId, Given*> runs_;
   std::map<std::string, std::set<RunId>> living_;  ///< runs, by host
-  std::map<std::string, std::size_t> limits_;      ///< of the last run of a host
+  std::map<std::string, std::size_t> limits_;      ///< concurrency of the last run, by host
   std::map<std::string, Instant> error_until_;
   std::map<std::string, std::uint64_t> moves_;
 };

@@ -12,13 +12,13 @@ namespace {
 
 namespace scripts_of = store::scripts;
 
-/// What waits is taken where there is room, after this time.
+/// Maximum time of a job in the queue while a host has a free slot.
 constexpr Duration max_queued = std::chrono::seconds(5);
-/// A job whose holder is gone is back so long after its lease was over: recover_pause of each host,
-/// and what it takes to look.
+/// Maximum time from the end of the lease of a dead holder to the recovery of its job:
+/// recover_pause of each host, and the search.
 constexpr Duration max_gone = std::chrono::seconds(8);
-/// Two looks of the maintenance, of which the one that is on its way may have been in vain, and the
-/// pauses of who waits for his turn.
+/// Time of two maintenance scans, of which the current one may fail, and of the pauses of hosts
+/// that wait to maintain.
 constexpr Duration max_looks = 3 * std::chrono::seconds(feed_maintenance_s) + max_gone;
 constexpr std::size_t digits_of_id = 26;
 
@@ -78,9 +78,9 @@ void JobWatch::after_take(Server& server, const Server::Command& command, const 
     const std::string& id = told[i].text;
     others_.erase(server.name() + ' ' + id);
     if (claimed_.contains(id))
-      return promises_.break_promise("a job has one holder",
-                                     id + " is given to " + command.who + ", and was claimed",
-                                     {about(id), command.who});
+      return promises_.break_promise(
+          "a job has one holder", id + " is claimed by " + command.who + ", and was claimed before",
+          {about(id), command.who});
     promises_.claimed(server,
                       {command.who, keys_.feed, id, command.arg[run], keys_.lease(id),
                        command.arg[1] + command.arg[run],
@@ -98,7 +98,8 @@ void JobWatch::after_renew(const Server::Command& command, const Value& reply) {
   }
 }
 
-/// A job is finished once. One call may end two runs of it, of which one has its claim.
+/// Checks that a job is finished once. One call may settle two runs of a job, of which one has the
+/// claim.
 void JobWatch::after_end(Server& server, const Server::Command& command, const Value& reply) {
   constexpr std::size_t first = 5, of_kind = 5, of_run = 6;
   const auto kinds = static_cast<std::size_t>(number(command.arg[4]));
@@ -122,12 +123,13 @@ void JobWatch::after_end(Server& server, const Server::Command& command, const V
   const auto ours = reply.elements.empty() ? 0 : reply.elements.front().number;
   if (ours > static_cast<std::int64_t>(jobs.size()))
     promises_.break_promise("a job has one holder",
-                            std::to_string(ours) + " ends of " + command.who + " had a claim, of " +
-                                std::to_string(jobs.size()) + " jobs that were claimed",
+                            std::to_string(ours) + " settlements of " + command.who +
+                                " had a claim, of " + std::to_string(jobs.size()) +
+                                " jobs that were claimed",
                             {command.who});
 }
 
-/// What is put there stays there until it is done, or somebody takes it back.
+/// Checks that a job exists until it is finished or retracted.
 void JobWatch::check_items(Server& server, const Server::Command& command) {
   const bool by_user = command.script == &scripts_of::job_change;
   if (by_user) return;
@@ -137,13 +139,13 @@ void JobWatch::check_items(Server& server, const Server::Command& command) {
     if (finished_.contains(server.name() + ' ' + id)) continue;
     return promises_.break_promise(
         "no job is ever lost",
-        id + " is gone after a call of " + command.who + ", and nobody has finished it",
+        id + " is gone after a call of " + command.who + " without being finished",
         {about(id), command.who});
   }
 }
 
-/// Each waits, is claimed, or is stalled. What waits, and is claimed too, since a right was missing
-/// between, is given to nobody: see after_take().
+/// Checks that each job is queued, claimed or stalled. A job may be both queued and claimed if a
+/// permission was missing between both steps. It must not be claimed again: see after_take().
 void JobWatch::check_places(Server& server, const std::string& who) {
   Keys& keys = server.keys();
   const Hash* items = keys.find<Hash>(keys_.items);
@@ -158,11 +160,10 @@ void JobWatch::check_places(Server& server, const std::string& who) {
         !others_.contains(server.name() + ' ' + id))
       return promises_.break_promise(
           "no job is ever lost",
-          id + " neither waits, nor is claimed or stalled, after a call of " + who,
-          {about(id), who});
+          id + " is neither queued, claimed nor stalled after a call of " + who, {about(id), who});
 }
 
-/// What is there by now was claimed and finished as it says itself.
+/// Forgets the lost writes. A job without a claim record counts as claimed by another client.
 void JobWatch::lost_writes(Server& server) {
   const std::string begin = server.name() + ' ';
   std::erase_if(finished_, [&](const auto& each) { return each.first.starts_with(begin); });
@@ -173,7 +174,7 @@ void JobWatch::lost_writes(Server& server) {
     if (!has_field(server.keys(), keys_.taken, id)) taken_by_another(server, id);
 }
 
-// ---- when nothing is in the way
+// ---- without faults
 
 void JobWatch::look(Server& server, bool room) {
   look_at_queue(server, room);
@@ -190,11 +191,11 @@ void JobWatch::look_at_queue(Server& server, bool room) {
   Front& front = fronts_[server.name()];
   if (front.id != ids->back()) front = {ids->back(), promises_.now()};
   if (promises_.now() - front.since > max_queued)
-    promises_.break_promise("what is queued is taken", front.id + " waits, and there is room",
+    promises_.break_promise("queued jobs are claimed", front.id + " is queued, and a slot is free",
                             {about(front.id)});
 }
 
-/// Notes of claims whose lease is over.
+/// Checks the records of claims whose lease has expired.
 void JobWatch::look_at_notes(Server& server) {
   const Hash* taken = server.keys().find<Hash>(keys_.taken);
   if (taken == nullptr) return;
@@ -204,13 +205,13 @@ void JobWatch::look_at_notes(Server& server) {
     const std::int64_t over_ms = server.keys().now_ms() - note->until_ms;
     if (over_ms > max_gone.count() / 1000)
       promises_.break_promise(
-          "a job comes back whose holder is gone",
-          id + " is claimed, and its lease is over for " + std::to_string(over_ms) + " ms",
+          "the job of a dead holder is recovered",
+          id + " is claimed, and its lease has been expired for " + std::to_string(over_ms) + " ms",
           {about(id)});
   }
 }
 
-/// Claims of clients that have no lease, and what such a client has dropped.
+/// Checks claims without a lease, and orphaned jobs.
 void JobWatch::look_at_claims(Server& server) {
   const Hash* items = server.keys().find<Hash>(keys_.items);
   if (items == nullptr) return;
@@ -226,14 +227,14 @@ void JobWatch::look_at_claims(Server& server) {
     } else if (promises_.now() - nowhere_.try_emplace(which, promises_.now()).first->second >
                max_looks) {
       return promises_.break_promise("no job is ever lost",
-                                     id + " was nowhere for several looks of the maintenance",
+                                     id + " was orphaned during several maintenance scans",
                                      {about(id)});
     }
     if (!score || has_field(server.keys(), keys_.taken, id)) continue;
     const auto age_ms = static_cast<double>(server.keys().now_ms()) - *score;
     if (age_ms > 1000.0 * feed_claim_timeout_s + static_cast<double>(max_looks.count()) / 1000)
       return promises_.break_promise(
-          "a job comes back whose holder is gone",
+          "the job of a dead holder is recovered",
           id + " was claimed " + std::to_string(age_ms / 1000) + " s ago without a lease",
           {about(id)});
   }
@@ -244,7 +245,8 @@ void JobWatch::nothing_left(Server& server) {
   if (taken == nullptr) return;
   for (const auto& [id, note] : *taken)
     promises_.break_promise("no lock outlives its holder",
-                            id + " is noted as taken when all have left: " + note, {about(id)});
+                            id + " is recorded as claimed when all hosts have left: " + note,
+                            {about(id)});
 }
 
 }  // namespace w8y::sim

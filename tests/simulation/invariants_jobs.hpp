@@ -1,4 +1,4 @@
-// What w8y promises of jobs of a feed: w8y-promises 1, 2 and 8 as they read for them.
+// Invariants of the jobs of a feed.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ class JobWatch final : public KindWatch {
  public:
   JobWatch(Invariants& promises, const std::string& feed) : promises_(promises), keys_(feed) {}
 
-  /// A client that takes a job in two steps, or keeps it as it likes, has it in its hands.
+  /// Records that a client without leases has claimed the job.
   void taken_by_another(const Server& server, const std::string& id) {
     others_.insert(server.name() + ' ' + id);
   }
@@ -41,7 +41,7 @@ class JobWatch final : public KindWatch {
 
   Invariants& promises_;
   const store::FeedKeys keys_;
-  // Before the command that is carried out.
+  // State before the current command.
   std::set<std::string> items_;
   std::set<std::string> claimed_;
   std::map<std::string, std::string> finished_;  ///< runs, by "redis1 id"
@@ -51,7 +51,7 @@ class JobWatch final : public KindWatch {
     Instant since{};
   };
   std::map<std::string, Front> fronts_;     ///< by server
-  std::map<std::string, Instant> nowhere_;  ///< since when it was seen so, by "redis1 id"
+  std::map<std::string, Instant> nowhere_;  ///< time at which it was first seen, by "redis1 id"
 };
 
 }  // namespace w8y::sim

@@ -11,11 +11,11 @@ namespace {
 
 namespace lua_of = store::scripts;
 
-/// What is due is in its queue, and what is in a queue is taken where there is room, after this
-/// time. Hosts look at least so often within their idle budget.
+/// Maximum time until a due job is queued, and until a queued job is claimed while a host has a
+/// free slot. Hosts poll at least this often within their idle budget.
 constexpr Duration max_delay = std::chrono::seconds(5);
-/// A job whose holder is gone is back so long after its lease was over: recover_pause of each host,
-/// and what it takes to look.
+/// Maximum time from the end of the lease of a dead holder to the recovery of its job:
+/// recover_pause of each host, and the search.
 constexpr Duration max_absence = std::chrono::seconds(8);
 constexpr std::size_t digits_of_run = 26;
 
@@ -82,7 +82,7 @@ void ScheduleWatch::after_renew(const Server::Command& command, const Value& rep
   }
 }
 
-/// Nothing leaves the timeline before its time.
+/// Checks that no job leaves the timeline before its time.
 void ScheduleWatch::after_dispatch(Server& server) {
   const auto now_s = static_cast<double>(server.keys().now_ms() / 1000);
   const SortedSet* timeline = server.keys().find<SortedSet>(keys_.timeline);
@@ -97,7 +97,7 @@ void ScheduleWatch::after_dispatch(Server& server) {
   }
 }
 
-/// No job is lost: whoever is to run has a place from which somebody takes it on.
+/// Checks that each job that must run is on the timeline, queued or claimed.
 void ScheduleWatch::check_places(Server& server, const std::string& who) {
   Keys& keys = server.keys();
   const Hash* statuses = keys.find<Hash>(keys_.statuses);
@@ -121,19 +121,19 @@ void ScheduleWatch::check_places(Server& server, const std::string& who) {
       others_.erase(which);
       continue;
     }
-    // Of a worker of Redbike whose key ran out. What came due while that was there is dropped, by
-    // Redbike too.
+    // The key of a worker of Redbike has expired. A job that was due while the key existed is
+    // dropped, by Redbike too.
     if (event != "ENQ" && others_.contains(which)) continue;
     return promises_.break_promise("no job of a schedule is ever lost",
                                    job + " is " + status +
-                                       ", and neither on the timeline, queued, nor worked on, "
+                                       ", and neither on the timeline, queued nor running, "
                                        "after a call of " +
                                        who,
                                    {about(job), who});
   }
 }
 
-/// What is there by now may have been taken by anybody.
+/// A running job without a claim record counts as claimed by another client.
 void ScheduleWatch::lost_writes(Server& server) {
   fronts_.clear();
   if (const Hash* statuses = server.keys().find<Hash>(keys_.statuses))
@@ -142,7 +142,7 @@ void ScheduleWatch::lost_writes(Server& server) {
         taken_by_another(server, job);
 }
 
-// ---- when nothing is in the way
+// ---- without faults
 
 void ScheduleWatch::look(Server& server, bool room) {
   look_at_timeline(server);
@@ -157,7 +157,7 @@ void ScheduleWatch::look_at_timeline(Server& server) {
   const auto late_ms = static_cast<double>(server.keys().now_ms()) - due * 1000;
   if (late_ms > static_cast<double>(max_delay.count()) / 1000)
     promises_.break_promise(
-        "what is due is dispatched",
+        "due jobs are dispatched",
         job + " is on the timeline " + std::to_string(late_ms / 1000) + " s after its time",
         {about(job)});
 }
@@ -173,13 +173,13 @@ void ScheduleWatch::look_at_queues(Server& server, bool room) {
     Front& front = fronts_[where];
     if (front.job != list->back()) front = {list->back(), promises_.now()};
     if (promises_.now() - front.since > max_delay)
-      promises_.break_promise("what is queued is taken",
-                              front.job + " waits in " + queue + ", and there is room",
+      promises_.break_promise("queued jobs are claimed",
+                              front.job + " is queued in " + queue + ", and a slot is free",
                               {about(front.job)});
   }
 }
 
-/// Notes of takes whose lease is over.
+/// Checks the records of claims whose lease has expired.
 void ScheduleWatch::look_at_notes(Server& server) {
   const Hash* taken = server.keys().find<Hash>(keys_.taken);
   if (taken == nullptr) return;
@@ -189,8 +189,8 @@ void ScheduleWatch::look_at_notes(Server& server) {
     if (at == std::string::npos || server.keys().exists(keys_.working(job))) continue;
     const std::int64_t over_ms = number(note.substr(at + mark.size()));
     if (server.keys().now_ms() - over_ms > max_absence.count() / 1000)
-      promises_.break_promise("a job comes back whose holder is gone",
-                              job + " is noted as taken, and its lease is over for " +
+      promises_.break_promise("the job of a dead holder is recovered",
+                              job + " is recorded as claimed, and its lease has been expired for " +
                                   std::to_string(server.keys().now_ms() - over_ms) + " ms",
                               {about(job)});
   }
@@ -201,7 +201,8 @@ void ScheduleWatch::nothing_left(Server& server) {
   if (taken == nullptr) return;
   for (const auto& [job, note] : *taken)
     promises_.break_promise("no lock outlives its holder",
-                            job + " is noted as taken when all have left: " + note, {about(job)});
+                            job + " is recorded as claimed when all hosts have left: " + note,
+                            {about(job)});
 }
 
 }  // namespace w8y::sim

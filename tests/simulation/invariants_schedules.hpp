@@ -1,4 +1,4 @@
-// What w8y promises of a schedule: w8y-promises 1, 2 and 8 as they read for its jobs.
+// Invariants of the jobs of a schedule.
 #pragma once
 
 #include <map>
@@ -15,7 +15,8 @@ class ScheduleWatch final : public KindWatch {
   ScheduleWatch(Invariants& promises, const std::string& prefix)
       : promises_(promises), prefix_(prefix), keys_(prefix) {}
 
-  /// A worker of Redbike has it: where that dies, so does its job, until somebody sets it again.
+  /// Records that a worker of Redbike has claimed the job. If the worker dies, the job does not run
+  /// until it is set again.
   void taken_by_another(const Server& server, const std::string& job) {
     others_.insert(server.name() + ' ' + job);
   }
@@ -41,7 +42,7 @@ class ScheduleWatch final : public KindWatch {
   Invariants& promises_;
   const std::string prefix_;
   const store::ScheduleKeys keys_;
-  std::map<std::string, double> due_before_;  ///< on the timeline, before a dispatch
+  std::map<std::string, double> due_before_;  ///< times on the timeline before a dispatch
   std::set<std::string> others_;              ///< "redis1 job"
   struct Front {
     std::string job;

@@ -1,4 +1,4 @@
-// Promises: what the end of a run may change, and what is left when all have left.
+// Invariants of settlements, and of the keys that are left when all hosts have left.
 #include <algorithm>
 #include <utility>
 
@@ -20,9 +20,9 @@ std::string text_in(Keys& keys, const std::string& key) {
   return text == nullptr ? std::string() : *text;
 }
 
-/// Of settle.lua: arguments before its kinds, and of each; of each end.
+/// Arguments of settle.lua: before the kinds, per kind, and per settlement.
 constexpr std::size_t before_kinds = 4, of_kind = 8, of_end = 4;
-/// Keys before its locks.
+/// Number of keys before the locks.
 constexpr std::size_t first_lock = 4;
 
 std::size_t first_end(const Words& arg) {
@@ -31,8 +31,8 @@ std::size_t first_end(const Words& arg) {
 
 }  // namespace
 
-/// What he sets free, or puts there anew, need not rest any more; what he neither adds nor removes
-/// stays.
+/// Called after a change by an operator. Released and added items may run at once. Items that were
+/// neither added nor removed stay in the list.
 void Invariants::after_operator(Server& server, const Server::Command& command) {
   const bool reads = command.script == &scripts_of::items || command.script == &scripts_of::measure;
   if (command.script == nullptr || reads || command.key.empty() ||
@@ -87,8 +87,8 @@ void Invariants::before_settle(Server& server, const Server::Command& command) {
   if (both) without_old_ends(server, command);
 }
 
-/// Where an item's old end goes in one call with that of its last run, what the last one makes of
-/// the item is seen on a copy.
+/// Computes the result of a settlement call without its outdated settlements, on a copy of the
+/// keys. Needed if a call settles an old run and the last run of an item.
 void Invariants::without_old_ends(Server& server, const Server::Command& command) {
   Words key = command.key, arg = command.arg;
   std::size_t i = first_lock, at = first_end(arg);
@@ -137,10 +137,10 @@ void Invariants::after_settle(Server& server, const Server::Command& command) {
     const bool changed = differs(&ItemState::failures) || differs(&ItemState::quarantined) ||
                          (held && differs(&ItemState::lock));
     if (changed)
-      break_promise(
-          "an old end changes nothing",
-          "that of run " + each.run + " of " + run.host + " came after others had run the item",
-          {each.list + ' ' + brief(each.item), run.host});
+      break_promise("an outdated settlement changes nothing",
+                    "the settlement of run " + each.run + " of " + run.host +
+                        " came after others had run the item",
+                    {each.list + ' ' + brief(each.item), run.host});
   }
 }
 
@@ -148,9 +148,9 @@ void Invariants::nothing_left(Server& server, const std::vector<std::string>& li
   for (const auto& [key, entry] : server.keys().all()) {
     const auto* text = std::get_if<std::string>(&entry->value);
     if (text == nullptr || !text->starts_with("run:") ||
-        key.ends_with(":maintained"))  // who looks after a feed of jobs
+        key.ends_with(":maintained"))  // host that maintains a feed of jobs
       continue;
-    break_promise("no lock outlives its holder", key + " is " + *text + " when all have left",
+    break_promise("no lock outlives its holder", key + " is " + *text + " when all hosts have left",
                   {*text});
   }
   for (const std::string& list : lists) check_items(server, list + ":list", "all hosts");

@@ -36,7 +36,7 @@ bool read_all(int descriptor, char* bytes, std::size_t size) {
   return true;
 }
 
-/// A child process with every `jobs`th seed. It waits where nobody reads its records.
+/// Child process that runs every `jobs`th seed. It blocks until its records are read.
 class Worker {
  public:
   Worker(const Seeds& seeds, unsigned number,

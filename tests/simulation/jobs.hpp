@@ -1,4 +1,4 @@
-// Several processes that run seeds; what they say comes in the order of the seeds.
+// Processes that run seeds. Their records arrive in the order of the seeds.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct Seeds {
   unsigned jobs = 1;
 };
 
-/// `run` makes a seed's record, in one of `jobs` processes, or in this one if that is all there
-/// are. `take` is told of each, in order and in this process; false: that is enough. Throws
-/// std::runtime_error if a process ends before its seeds do.
+/// Calls `run` for each seed in `jobs` processes, or in this process if `jobs` is 1. Passes each
+/// record in order to `take` in this process, until `take` returns false. Throws std::runtime_error
+/// if a process ends before its seeds do.
 void for_each_seed(const Seeds& seeds, const std::function<std::string(std::uint64_t)>& run,
                    const std::function<bool(std::uint64_t, const std::string&)>& take);
 

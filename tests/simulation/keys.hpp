@@ -1,4 +1,4 @@
-// The keys of a Redis, as far as w8y uses them.
+// Keys of a virtual Redis, of the types that w8y uses.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ using Set = std::set<std::string>;
 
 class SortedSet {
  public:
-  /// False: it was there already.
+  /// Returns false if the set had the member already.
   bool add(const std::string& member, double score);
   bool remove(const std::string& member);
   [[nodiscard]] std::optional<double> score(const std::string& member) const;
@@ -36,7 +36,7 @@ class SortedSet {
   std::set<std::pair<double, std::string>> order_;
 };
 
-/// A key of another type than it is used as.
+/// Thrown for a key that has another type than the operation needs.
 struct WrongType {};
 
 class Keys {
@@ -46,12 +46,12 @@ class Keys {
     std::optional<std::int64_t> expires_ms;
   };
 
-  /// Told of each change of a key, in the words of Redis's keyspace events.
+  /// Called for each change of a key, with the event name of the keyspace notification.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void touched(const std::string& key, const char* event) = 0;
-    /// How many subscribers a channel has.
+    /// Number of subscribers of a channel.
     [[nodiscard]] virtual std::int64_t hearers(const std::string& channel) const = 0;
   };
   Listener* listener = nullptr;
@@ -59,19 +59,19 @@ class Keys {
     if (listener != nullptr) listener->touched(key, event);
   }
 
-  /// Scores are written with as few digits as tell them apart, as Redis does since 7.2; else with
-  /// 17.
+  /// True: scores are printed with the fewest exact digits, as Redis does since 7.2. False: with 17
+  /// digits.
   bool short_scores = false;
   [[nodiscard]] std::string score_text(double score) const;
 
-  /// By the server's clock, in µs since 1970; set before each command.
+  /// Time of the server in µs since 1970. Set before each command.
   std::int64_t now_us = 0;
-  // Keys, since the beginning.
+  // Numbers of keys since the start.
   std::uint64_t looked_up = 0;
   std::uint64_t written = 0;
   [[nodiscard]] std::int64_t now_ms() const { return now_us / 1000; }
 
-  /// Each throws WrongType. A null pointer: there is no such key.
+  /// Returns nullptr if there is no such key. Throws WrongType.
   template <typename Type>
   Type* find(const std::string& key) {
     Entry* entry = look(key);
@@ -79,7 +79,7 @@ class Keys {
     if (auto* value = std::get_if<Type>(&entry->value)) return value;
     throw WrongType();
   }
-  /// Made if it is not there.
+  /// Creates the key if it does not exist. Throws WrongType.
   template <typename Type>
   Type& get(const std::string& key) {
     ++written;
@@ -89,31 +89,32 @@ class Keys {
   }
   bool exists(const std::string& key) { return look(key) != nullptr; }
   bool remove(const std::string& key);
-  /// "list", "none", as TYPE says it.
+  /// Returns the reply to TYPE, such as "list" or "none".
   const char* type(const std::string& key);
-  /// What is empty is not there.
+  /// Removes the key if it is empty.
   void sweep(const std::string& key);
-  /// Told of, too: something was taken from it.
+  /// Notifies the listener of a removal of elements, and removes the key if it is empty.
   void shrunk(const std::string& key, const char* event) {
     tell(key, event);
     sweep(key);
   }
-  /// In ms; -1: for good, -2: no such key.
+  /// Returns the time to live in ms; -1: no expiry, -2: no such key.
   std::int64_t ttl(const std::string& key);
   bool expire(const std::string& key, std::int64_t life_ms);
-  /// `life_ms`: nullopt: for good. False: `if_new`, and it is there.
+  /// Sets a string. `life_ms` nullopt: no expiry. Returns false if `if_new` is set and the key
+  /// exists.
   bool set(const std::string& key, const std::string& value, std::optional<std::int64_t> life_ms,
            bool if_new);
   std::string range(const std::string& key, std::size_t first, std::size_t last);
 
-  /// All that are not expired, by name.
+  /// Returns all keys that have not expired, by name.
   std::map<std::string, const Entry*> all();
   void clear() { entries_.clear(); }
 
  private:
   Entry* look(const std::string& key);
 
-  /// Of names of any length: some of w8y's hold items of 16 MiB.
+  /// Hash of names of any length. Names of locks contain items of up to 16 MiB.
   struct Hasher {
     std::size_t operator()(std::string_view name) const {
       constexpr std::size_t end = 64;
@@ -122,7 +123,7 @@ class Keys {
              (std::hash<std::string_view>()(name.substr(name.size() - end)) + name.size());
     }
   };
-  std::unordered_map<std::string, Entry, Hasher> entries_;  ///< half a million, of 100,000 lists
+  std::unordered_map<std::string, Entry, Hasher> entries_;  ///< up to 500,000 for 100,000 lists
 };
 
 std::int64_t number(const std::string& text);

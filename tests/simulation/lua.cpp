@@ -20,7 +20,7 @@ namespace w8y::sim {
 
 namespace {
 
-/// What a script that is running works on.
+/// State of a running script.
 struct Running {
   const ScriptCall& call;
   const CommandRefusal& refusal;
@@ -32,7 +32,7 @@ void push_text(lua_State* state, const std::string& text) {
   lua_pushlstring(state, text.data(), text.size());
 }
 
-/// {err = text} or {ok = text}
+/// Pushes {err = text} or {ok = text}.
 void push_field(lua_State* state, const char* name, const std::string& text) {
   lua_newtable(state);
   push_text(state, text);
@@ -65,7 +65,7 @@ void push_value(lua_State* state, const Value& value) {
 
 Value value_at(lua_State* state, int place);
 
-/// The text in a field of the table at the top; false: there is none.
+/// Reads the text in a field of the table at the top. Returns false if there is none.
 bool text_field(lua_State* state, const char* name, std::string& text) {
   lua_pushstring(state, name);
   lua_rawget(state, -2);
@@ -93,7 +93,7 @@ Value table_at_top(lua_State* state) {
   }
 }
 
-/// As Redis makes replies of what a script returns: numbers lose their fractions.
+/// Converts a value of a script to a reply as Redis does: numbers lose their fractions.
 Value value_at(lua_State* state, int place) {
   switch (lua_type(state, place)) {
     case LUA_TSTRING: {
@@ -116,7 +116,7 @@ Value value_at(lua_State* state, int place) {
   }
 }
 
-/// The words of a command; empty: one of them is none.
+/// Returns the words of a command. Empty if one is neither a number nor a string.
 Words words_given(lua_State* state) {
   Words words;
   for (int i = 1; i <= lua_gettop(state); ++i) {
@@ -147,7 +147,8 @@ Value carried_out(lua_State* state) {
   return run_command(*info, {running->call.keys, words, running->call.published});
 }
 
-/// True: the reply is an error. Nothing of ours is left to be destroyed: Lua's errors jump.
+/// Pushes a reply. Returns whether it is an error. Leaves no object to be destroyed, since errors
+/// of Lua jump.
 bool push_reply(lua_State* state) {
   const Value reply = carried_out(state);
   push_value(state, reply);
@@ -163,7 +164,7 @@ int redis_pcall(lua_State* state) {
   return 1;
 }
 
-/// The code comes first; where there is none, it is ERR.
+/// Returns an error. Adds the code ERR if the text has none.
 int redis_error_reply(lua_State* state) {
   const char* text = luaL_checkstring(state, 1);
   if (*text == '-') ++text;
@@ -183,7 +184,8 @@ int redis_acl_check_cmd(lua_State* state) {
   return 1;
 }
 
-/// One text for each: it tells long items from each other, and nobody compares it with Redis's.
+/// Returns a distinct text for each input. It only distinguishes long items, so it need not be a
+/// SHA-1.
 int redis_sha1hex(lua_State* state) {
   std::size_t size = 0;
   const char* bytes = luaL_checklstring(state, 1, &size);
@@ -231,7 +233,7 @@ class Lua {
   }
 
  private:
-  /// `last`: one more.
+  /// `last`: additional word.
   void give(const char* name, const Words& words, const std::string* last = nullptr) {
     lua_createtable(state_.get(), static_cast<int>(words.size()) + 1, 0);
     int place = 0;

@@ -1,4 +1,4 @@
-// The store's scripts, run by a Lua 5.1 as Redis runs them, on the model of its keys.
+// Lua 5.1 that runs the scripts of the store as Redis does, on the model of the keys.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,14 @@ struct ScriptCall {
   std::vector<Published>& published;
 };
 
-/// Why Redis refuses a command of a script; empty: it doesn't. `written`: the script has written
-/// before.
+/// Returns the error if Redis refuses a command of a script, or an empty string. `written`: the
+/// script has written before.
 using CommandRefusal = std::function<std::string(const CommandInfo& info, bool written)>;
 
-/// Its reply; an error where the script raised one, as a Redis 7.0 tells it.
+/// Runs a script and returns its reply, or its error in the format of Redis 7.0.
 Value run_lua(const redis::Script& script, const ScriptCall& call, const CommandRefusal& refusal);
 
-/// Of the store's scripts, the one with this text or digest; nullptr: none.
+/// Returns the script of the store with this text or digest; nullptr if there is none.
 const redis::Script* script_of_text(std::string_view text);
 const redis::Script* script_of_digest(std::string_view sha1);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Faults that were mended, put back one at a time in a copy of the sources: the simulation finds each
-# within its defaults, or this fails. BUILD_FOLDER [NAME...]
+# Reintroduces corrected faults in a copy of the sources, one at a time. Fails if the simulation with its
+# default options does not find each of them. Arguments: BUILD_DIRECTORY [NAME...]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 patches=$root/tests/simulation/mended
@@ -9,7 +9,7 @@ shift
 tree=$folder/tree
 build=$tree/build/gcc
 
-# Only what differs: what is not touched is not compiled again.
+# Copies only files that differ, so that other files are not compiled again.
 refresh() {
   mkdir -p "$tree"
   (cd "$root" && find . \( -name build -o -name .git \) -prune -o -type f -print) |
@@ -21,16 +21,16 @@ refresh() {
 }
 
 refresh
-# Nothing of the root's build is taken over: files that are compiled together are named with their full paths.
+# Uses no part of the root's build: files that are compiled together are named with their full paths.
 [ -f "$build/build.ninja" ] || CC=gcc CXX=g++ meson setup "$build" "$tree" >"$folder/setup.log"
 names=("$@")
 [ $# -gt 0 ] || for patch in "$patches"/*.patch; do names+=("$(basename "$patch" .patch)"); done
 failed=0
 for name in "${names[@]}"; do
-  refresh # an earlier one is taken back
+  refresh # removes the previous fault
   patch --directory="$tree" --strip=1 --silent --no-backup-if-mismatch <"$patches/$name.patch"
   ninja -C "$build" --quiet tests/simulation/simulate >"$folder/$name.log" 2>&1 || { cat "$folder/$name.log"; exit 1; }
-  # All seeds: one that finds it may be luck.
+  # All seeds: a single seed may find the fault by chance.
   "$build/tests/simulation/simulate" --jobs "$(nproc)" --all --whole >"$folder/$name.out" || true
   sum=$(grep ' seeds, ' "$folder/$name.out" || echo 'it crashed')
   broken=$(sed -n 's/^seed \([0-9]*\): BROKEN: /\1: /p' "$folder/$name.out")

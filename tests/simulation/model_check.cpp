@@ -9,9 +9,9 @@
 
 int main(int argc, char** argv) {
   std::uint64_t steps = 4000, seed = 1;
-  CLI::App app("Compares the simulation's keys, commands and Lua with a redis-server.");
-  app.add_option("--steps", steps, "how many calls and steps of time")->capture_default_str();
-  app.add_option("--seed", seed, "of the first")->capture_default_str();
+  CLI::App app("Compare the simulation's keys, commands and Lua with a redis-server");
+  app.add_option("--steps", steps, "Number of calls and steps of time")->capture_default_str();
+  app.add_option("--seed", seed, "Seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     w8y::sim::Comparison comparison(seed);

@@ -9,14 +9,14 @@ namespace w8y::sim {
 
 namespace {
 
-/// What the buffers of both sides take before it is read.
+/// Bytes that the buffers of both sides hold before the server reads.
 constexpr std::size_t max_unread = std::size_t{256} << 10;
-/// How often what is held up is looked at again.
+/// Interval at which held data is checked.
 constexpr Duration held_pause = std::chrono::milliseconds(10);
 
 }  // namespace
 
-/// One connection. Its own: until both sides have let go of it.
+/// Connection. It lives until both sides have closed it.
 class SimulatedConnection final : public Service::Peer,
                                   public std::enable_shared_from_this<SimulatedConnection> {
  public:
@@ -42,7 +42,8 @@ class SimulatedConnection final : public Service::Peer,
       later(to_host_, 0, [this] { tell([this] { handler_->on_connected(); }); });
     });
   }
-  /// As much of it as there is room for; the host hears when there is more.
+  /// Accepts the bytes for which the buffers have room. The host is notified when there is room
+  /// again.
   std::size_t write(std::string_view bytes) {
     if (loss_ == Network::Loss::request) {
       lost();
@@ -60,18 +61,18 @@ class SimulatedConnection final : public Service::Peer,
       });
     return size;
   }
-  /// By the host, which hears nothing more.
+  /// Called when the host closes the connection. The host receives nothing any more.
   void let_go() {
     handler_ = nullptr;
     if (connected_) later(to_server_, 0, [this] { leave_server(); });
   }
-  /// The host is gone.
+  /// Called when the host has died.
   void cut_off() {
     inbox_ = nullptr;
     let_go();
   }
 
-  // of Service::Peer
+  // Service::Peer
   void replied(std::string bytes) override {
     if (later_ > 0) {
       --later_;
@@ -111,10 +112,10 @@ class SimulatedConnection final : public Service::Peer,
       std::function<void()> arrive;
     };
     std::deque<Sent> on_its_way;
-    Instant last{};  ///< of what was sent has left
+    Instant last{};  ///< departure of the last sent byte
   };
 
-  /// Redis carries out what has come as a whole; then the connection is gone.
+  /// Sends a part of the bytes and breaks the connection. Redis executes complete commands.
   std::size_t write_part(std::string_view bytes) {
     loss_.reset();
     const std::size_t size = network_.random_.below(bytes.size() + 1);
@@ -124,7 +125,7 @@ class SimulatedConnection final : public Service::Peer,
     });
     return bytes.size();
   }
-  /// In order, and not before the line lets it through.
+  /// Delivers in order, after the delay of the line.
   void later(Direction& direction, std::size_t size, std::function<void()> arrive) {
     if (over_) return;
     const auto takes = Duration(static_cast<std::int64_t>(size) * 1000 / line_.bytes_per_ms);
@@ -168,7 +169,7 @@ class SimulatedConnection final : public Service::Peer,
     if (std::exchange(over_, true)) return;
     to_server_.on_its_way.clear();
     leave_server();
-    // What has been on its way to the host comes first, if it is half a reply.
+    // Half a reply arrives before the host notices the break.
     if (loss_ != Network::Loss::part) to_host_.on_its_way.clear();
     network_.world_.after(std::chrono::milliseconds(2), [this, self = shared_from_this(), why] {
       to_host_.on_its_way.clear();
@@ -185,7 +186,7 @@ class SimulatedConnection final : public Service::Peer,
   bool connected_ = false;
   bool over_ = false;
   std::optional<Network::Loss> loss_;
-  std::size_t later_ = 0;  ///< replies that come before one is lost
+  std::size_t later_ = 0;  ///< replies that arrive before the loss
   bool twice_ = false;
   bool full_ = false;
   std::size_t unread_ = 0;  ///< bytes that the server has not read yet

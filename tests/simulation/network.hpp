@@ -1,5 +1,5 @@
-// What lies between hosts and servers: connections whose bytes are late, held up, or lost with the
-// connection they were on.
+// Network between hosts and servers: connections whose bytes are delayed, held up, or lost together
+// with their connection.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ class Loop;
 
 namespace w8y::sim {
 
-/// A host's side of its connections: what comes is told in a turn of its loop.
+/// Receiver of the incoming data of a host. Each delivery runs in an iteration of the host's loop.
 class Inbox {
  public:
   virtual ~Inbox() = default;
@@ -27,13 +27,13 @@ class Inbox {
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
-/// How a host and a server reach each other now.
+/// Current state of the network between a host and a server.
 struct Line {
   Duration least = std::chrono::microseconds(150);
   Duration most = std::chrono::microseconds(600);
   std::int64_t bytes_per_ms = 125'000;  ///< 1 Gbit/s
-  bool held = false;                    ///< nothing gets through; what was sent waits
-  bool refused = false;                 ///< connections can't be made
+  bool held = false;                    ///< nothing arrives, and sent data waits
+  bool refused = false;                 ///< new connections are refused
 };
 
 class SimulatedConnection;
@@ -47,20 +47,20 @@ class Network {
   void detach(const loop::Loop& loop);
   Line& line(const std::string& host, const std::string& server) { return lines_[{host, server}]; }
 
-  /// What happens to the connections of a host to a server.
+  /// Loss on the connections from a host to a server.
   enum class Loss {
-    now,      ///< they break, with all that is on its way
-    request,  ///< the next one that carries a request breaks before that comes
-    reply,    ///< the next one that carries a reply breaks before that comes
-    part,     ///< the same, with half of the reply
-    twice,    ///< nothing is lost: the next reply comes twice
-    cut,      ///< of the next request a part comes, then it breaks
+    now,      ///< they break, with all data in flight
+    request,  ///< the next connection with a request breaks before the request arrives
+    reply,    ///< the next connection with a reply breaks before the reply arrives
+    part,     ///< the same, but half of the reply arrives
+    twice,    ///< nothing is lost, but the next reply arrives twice
+    cut,      ///< a part of the next request arrives, then the connection breaks
   };
-  /// `delayed`: so many that carry one come before.
+  /// `later`: number of replies that arrive before the loss.
   void lose(const std::string& host, const std::string& server, Loss loss, std::size_t later = 0);
-  /// What has not been lost by now never will be.
+  /// Cancels the losses that have not happened yet.
   void forget_losses();
-  /// One of its connections breaks by a loss that was due later.
+  /// Called when a connection breaks by a loss that was requested before.
   std::function<void(const std::string& host, const std::string& server)> on_loss =
       [](const std::string&, const std::string&) {};
 

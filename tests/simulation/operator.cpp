@@ -14,7 +14,7 @@
 #include "operator/query_context.hpp"
 #include "redis/url.hpp"
 
-// What the program w8yctl says of itself and of its user.
+// Functions of the program w8yctl that name the program and its user.
 void w8y::ctl::complain(const std::string&) {}
 
 std::string w8y::ctl::operator_name() {
@@ -26,13 +26,13 @@ namespace w8y::sim {
 namespace {
 
 constexpr std::size_t stack_size = std::size_t{1} << 20;
-/// No w8yd is there: commands ask Redis.
+/// Socket without a w8yd, so that commands query Redis.
 constexpr const char* nowhere = "/dev/null/w8yd.sock";
 
-/// makecontext() hands over numbers only.
+/// Argument of Operator::enter(). makecontext() can pass only numbers.
 thread_local Operator* entering = nullptr;
 
-/// What commands print, as long as it lives. Nobody else prints while a world goes on.
+/// Redirects std::cout while it exists. Only commands print while a world runs.
 class Printed {
  public:
   explicit Printed(std::ostream& into) : before_(std::cout.rdbuf(into.rdbuf())) {}
@@ -107,7 +107,7 @@ void Operator::do_errand(const Errand& errand, std::string& error) {
   });
 }
 
-/// As main() of w8yctl does it.
+/// Runs a command line as main() of w8yctl does.
 CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   CommandEnd end;
   std::ostringstream out;
@@ -120,7 +120,7 @@ CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   try {
     const ctl::CommandPtr command =
         ctl::parse_command_line(static_cast<int>(line.size()), line.data(), options, end.exit);
-    options.socket = nowhere;  // whatever listens on this machine
+    options.socket = nowhere;  // not the w8yd of this machine
     ctl::Context context(options, clock_);
     use(context.loop(), [&] { end.exit = command->run(options, context); });
   } catch (const ctl::Failure& failure) {
@@ -142,12 +142,12 @@ CommandEnd Operator::do_command(const std::vector<std::string>& words) {
   return end;
 }
 
-/// Each of its turns gives way to the world.
+/// Runs `work` with a loop whose iterations yield to the world.
 void Operator::use(loop::Loop& loop, const std::function<void()>& work) {
   uv_idle_t each_turn;
   loop_ = &loop;
   network_.attach(loop, *this);
-  // With it, no turn of the loop waits for descriptors, of which it has none.
+  // With an idle handle, no loop iteration waits for descriptors, of which there are none.
   uv_idle_init(loop.uv(), &each_turn);
   each_turn.data = this;
   uv_idle_start(&each_turn,
@@ -155,7 +155,7 @@ void Operator::use(loop::Loop& loop, const std::function<void()>& work) {
   const auto leave = [&] {
     network_.detach(loop);
     uv_close(reinterpret_cast<uv_handle_t*>(&each_turn), nullptr);
-    uv_run(loop.uv(), UV_RUN_NOWAIT);  // it is on this stack
+    uv_run(loop.uv(), UV_RUN_NOWAIT);  // the handle is on this stack
   };
   try {
     work();
@@ -166,7 +166,7 @@ void Operator::use(loop::Loop& loop, const std::function<void()>& work) {
   leave();
 }
 
-/// In each turn of its loop: until something has come, or a timer of its own is due.
+/// Called in each loop iteration. Yields to the world until data has arrived or a timer is due.
 void Operator::give_way() {
   loop_->step();
   const auto due = [this] {

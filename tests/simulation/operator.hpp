@@ -1,5 +1,6 @@
-// An operator's program on the virtual network: code of w8yctl and of the status API, which asks
-// Redis, waits, and goes on. It has a stack of its own, and gives way to the world where it waits.
+// Program of an operator on the virtual network: code of w8yctl and of the status API that sends
+// requests to Redis and waits for the replies. It has a stack of its own and yields to the world
+// while it waits.
 #pragma once
 
 #include <ucontext.h>
@@ -15,30 +16,30 @@
 
 namespace w8y::sim {
 
-/// What a command of w8yctl has come to.
+/// Result of a command line of w8yctl.
 struct CommandEnd {
   int exit = 0;
-  std::string out;  ///< what it has printed
-  std::string why;  ///< that it told on standard error at its end
-  /// Redis has not answered, or has refused it.
+  std::string out;  ///< standard output
+  std::string why;  ///< error message
+  /// Redis did not reply, or replied with an error.
   bool unanswered = false;
 };
 
 class Operator final : public Inbox {
  public:
   using Errand = std::function<void(redis::SyncClient& client)>;
-  /// `error`: what the errand threw; empty: nothing.
+  /// Called with the error that the errand threw, or an empty string.
   using Over = std::function<void(const std::string& trouble)>;
 
   Operator(World& world, Network& network, std::string name);
-  /// What still waits is given up.
+  /// Aborts an errand that still waits.
   ~Operator() override;
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  /// By a connection of its own, as a command does. One after the other: not while busy().
+  /// Runs an errand on a connection of its own, as w8yctl does. Must not be called while busy().
   void run(const std::string& server, Errand errand, Over over);
-  /// The same with a command line of w8yctl, behind its name.
+  /// The same with the arguments of a command line of w8yctl.
   void command(const std::string& server, std::vector<std::string> words,
                std::function<void(const CommandEnd& end)> over);
   [[nodiscard]] bool busy() const { return busy_; }
@@ -47,7 +48,7 @@ class Operator final : public Inbox {
   void deliver(std::function<void()> what) override;
 
  private:
-  /// As the world's; when that is over, whatever is waited for is due.
+  /// Clock of the world. After the end of the world, it is ahead, so that all timers are due.
   class OwnClock final : public Clock {
    public:
     explicit OwnClock(const World& world) : world_(world) {}

@@ -1,4 +1,4 @@
-// What a seed says: the same numbers on each machine and with each library.
+// Random numbers of a seed, the same on each machine and with each library.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline std::uint64_t hash_of(std::string_view text) {
     for (unsigned i = 0; i < sizeof word; ++i)
       word |= std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
     hash = (hash ^ word) * prime;
-    hash ^= hash >> 32;  // what is high has its part below, too
+    hash ^= hash >> 32;  // high bits affect low bits, too
   }
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
   return hash;
@@ -50,7 +50,7 @@ class Random {
     state_[3] = rotated(state_[3], 45);
     return result;
   }
-  /// 0 to `end` - 1.
+  /// Returns a number from 0 to `end` - 1.
   std::uint64_t below(std::uint64_t end) { return end == 0 ? 0 : next() % end; }
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most - least + 1)));
@@ -63,7 +63,7 @@ class Random {
   const Value& one_of(const std::vector<Value>& values) {
     return values[below(values.size())];
   }
-  /// Another stream of numbers: what one part of a world draws changes nothing for the others.
+  /// Returns another stream of numbers. The draws of one part of a world do not affect other parts.
   Random fork(std::uint64_t part) const {
     return Random(state_[0] ^ (state_[3] + part * 0xD1342543DE82EF95U));
   }

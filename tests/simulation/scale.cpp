@@ -22,30 +22,30 @@ using namespace std::chrono_literals;
 
 constexpr Duration settling = 6s;
 constexpr Duration window = 4s;
-/// All hosts have begun to work at once: what that has set off is over by then, or never.
+/// Time after which the load has settled when all hosts have started runs at once.
 constexpr Duration settling_to_work = 20s;
 constexpr Duration max_settling_to_work = 120s;
-/// Of the runs that the places of all hosts are for: then it has settled.
+/// Share of the possible runs at which the load counts as settled.
 constexpr double settled_part = 0.8;
-/// Lists at rest are looked at. Where more than one in so many is still claimed from within a
-/// while, they are not at rest yet, and are given so long.
+/// Lists are idle when hosts claim from at most one pair of host and list in 12 within a period.
+/// They must be idle within the second time.
 constexpr std::uint64_t pairs_of_claim = 12;
 constexpr Duration max_unrest = 120s;
-/// Pushes that are looked for, and the pause between two. Where a host needs ten seconds for a turn
-/// of all lists, no more than are seen within a while.
+/// Number of measured pushes, and the pause between two. If hosts poll lists at intervals of 10 s,
+/// the number is limited by `max_pushing`.
 constexpr unsigned pushes = 100;
 constexpr unsigned min_pushes = 20;
 constexpr Duration max_pushing = 100s;
 constexpr Duration push_pause = 50ms;
 constexpr Duration max_wake = 60s;
 constexpr unsigned resting_items = 4;
-/// Lists that have items at work, and how many each.
+/// Number of active lists, and minimum number of their items.
 constexpr unsigned lists_at_work = 100;
 constexpr unsigned min_items = 10;
-/// What is not done by then is told as not done.
+/// Time limit of a measurement.
 constexpr Duration max_start = 600s;
 constexpr Duration progress_pause = 10s;
-/// All hosts start, and Redis is away, within this.
+/// Time within which all hosts start, and for which Redis is down.
 constexpr Duration at_once = 1s;
 
 double seconds(Duration time) {
@@ -96,7 +96,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   }
   void lease_back(const RunId&) override {}
 
-  /// "h12" and "list12:list" are numbers 11.
+  /// Returns the index in a name: 11 for "h12" and "list12:list".
   static std::size_t index_of(std::string_view name) {
     const auto digit = name.find_first_of("0123456789");
     std::size_t number = 1;
@@ -112,12 +112,12 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   Children children_;
   Random jitter_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  /// By host and list: it has been claimed from since the last forgetting.
+  /// By host and list: whether the host has polled the list since the last reset.
   std::vector<bool> seen_;
   std::size_t unseen_ = 0;
-  // Since the beginning.
+  // Numbers since the start.
   std::uint64_t claims_ = 0;
-  std::uint64_t looks_elsewhere_ = 0;  ///< commands that look at lists without work only
+  std::uint64_t looks_elsewhere_ = 0;  ///< commands that peek only at lists without items
   Duration settling_of_all_{0};
   std::map<std::string, Instant> pushed_;
   std::vector<double> latencies_;  ///< ms
@@ -165,7 +165,7 @@ Fleet::Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& p
   }
 }
 
-/// On average.
+/// Sets the mean duration of runs.
 void Fleet::runs_take(Duration time) {
   for (auto& [prefix, manners] : children_.manners) {
     manners.shortest = time / 2;
@@ -209,7 +209,8 @@ void Fleet::saw(const std::string& host, const std::string& list) {
   seen_[place] = true;
 }
 
-/// Until each host has claimed from each list, or looked at it: s, or negative.
+/// Waits until each host has claimed from each list or peeked at it. Returns the time in s;
+/// negative: not within the limit.
 double Fleet::wait_for_all() {
   const Instant started = world_.now();
   seen_.assign(std::size_t{size_.hosts} * size_.lists, false);
@@ -219,7 +220,7 @@ double Fleet::wait_for_all() {
     pass(10ms);
     if (world_.now() - told < progress_pause) continue;
     told = world_.now();
-    progress_(std::to_string(unseen_) + " are still to look", world_.age());
+    progress_(std::to_string(unseen_) + " polls are missing", world_.age());
   }
   return std::exchange(unseen_, 0) == 0 ? seconds(world_.now() - started) : -1;
 }
@@ -230,12 +231,12 @@ void Fleet::start(FleetFigures& into) {
     world_.after(jitter_.between(Duration{0}, Duration(at_once)),
                  [host = host.get()] { host->start(); });
   into.start_s = wait_for_all();
-  // Each list is looked at once more, when its channel is confirmed.
+  // Each host peeks at each list once more when its channel is confirmed.
   settling_of_all_ = 2 * Duration(static_cast<Duration::rep>(std::max(into.start_s, 0.0) * 1e6));
   into.start_commands = static_cast<double>(count().load.commands - before.load.commands);
 }
 
-/// Until there were hardly any claims within such a while. False: it has never been so calm.
+/// Waits for a period of length `calm` with few claims. Returns false if there was none.
 bool Fleet::comes_to_rest(Duration calm, std::uint64_t claims_before) {
   const Instant end = world_.now() + max_unrest;
   while (claims_ - claims_before > seen_.size() / pairs_of_claim) {
@@ -262,8 +263,8 @@ void Fleet::rest_empty(FleetFigures& into) {
   rest(into.rest_per_s, into.rest_busy);
 }
 
-/// All lists have changed at once: what that has cost is owed to the idle budget. False: they do
-/// not come to rest.
+/// Waits until hosts have spent the deficit after a change of all lists. Returns false if the lists
+/// do not become idle.
 bool Fleet::pays_for_changes() {
   pass(settling);
   const std::uint64_t claims_before = claims_;
@@ -296,7 +297,7 @@ void Fleet::rest_locked(FleetFigures& into) {
   into.locked_at_rest = pays_for_changes() && into.locked_at_rest;
 }
 
-/// Items that are pushed now and then, each to another list, until somebody claims it.
+/// Pushes items one by one to random lists and measures the time until a host claims each.
 void Fleet::wake(FleetFigures& into, bool told) {
   latencies_.clear();
   const Instant started = world_.now();
@@ -320,7 +321,7 @@ void Fleet::wake(FleetFigures& into, bool told) {
   (told ? into.wake_told_worst_ms : into.wake_worst_ms) = latencies_.back();
 }
 
-/// More items than all places, in some lists.
+/// Pushes more items than all slots to some lists and measures the load.
 void Fleet::work(FleetFigures& into) {
   runs_take(std::chrono::milliseconds(static_cast<int>(run_s * 1000)));
   const unsigned lists = std::min(size_.lists, lists_at_work);
@@ -372,7 +373,7 @@ void Fleet::work(FleetFigures& into) {
   for (unsigned i = 1; i <= lists; ++i) redis_.ask("user", {"DEL", list(i) + ":list"});
 }
 
-/// Redis is away for a moment, and all hosts come back to it.
+/// Restarts Redis and measures the load while all hosts reconnect.
 void Fleet::come_back(FleetFigures& into) {
   pass(settling + settling_of_all_);
   const Counted before = count();
@@ -389,16 +390,16 @@ FleetFigures Fleet::measure() {
   start(stats);
   progress_("started", world_.age());
   rest_empty(stats);
-  progress_(stats.at_rest ? "at rest" : "not at rest", world_.age());
+  progress_(stats.at_rest ? "idle" : "not idle", world_.age());
   wake(stats, true);
   wake(stats, false);
   progress_("woken", world_.age());
   rest_locked(stats);
-  progress_(stats.locked_at_rest ? "at rest, locked" : "not at rest, locked", world_.age());
+  progress_(stats.locked_at_rest ? "idle, locked" : "not idle, locked", world_.age());
   work(stats);
-  progress_("at work", world_.age());
+  progress_("active", world_.age());
   come_back(stats);
-  progress_("come back", world_.age());
+  progress_("reconnected", world_.age());
   return stats;
 }
 

@@ -1,4 +1,5 @@
-// A fleet of a size on one Redis: what it costs at rest, at work and when all come back at once.
+// Load of one Redis by a fleet of a given size: with idle lists, with active lists, and when all
+// hosts reconnect at once.
 #pragma once
 
 #include <cstdint>
@@ -15,54 +16,54 @@ namespace w8y::sim {
 struct FleetSize {
   unsigned hosts = 1;
   unsigned lists = 10;
-  /// 0: the default of w8yd.
+  /// 0 = default of w8yd.
   unsigned idle_commands = 0;
-  /// Redis tells of changed keys, as notify-keyspace-events says.
+  /// Keyspace notifications are on.
   bool keyspace_events = false;
 };
 
 struct FleetFigures {
-  /// From the start of all hosts until each has looked at each list once; negative: not within the
-  /// limit. The same after a restart of Redis.
+  /// Time in s from the start of all hosts until each host has polled each list; negative: not
+  /// within the limit. `back_s` is the same after a restart of Redis.
   double start_s = 0;
   double back_s = 0;
   double start_commands = 0;
   double back_commands = 0;
-  std::uint64_t back_lost = 0;  ///< connections that were lost again meanwhile
+  std::uint64_t back_lost = 0;  ///< connections that were closed again meanwhile
 
-  double rest_per_s = 0;  ///< commands
-  double rest_busy = 0;   ///< part of the time in which Redis has something to do
-  // The same, where each list has a few items, and all of them rest.
+  double rest_per_s = 0;  ///< commands for idle lists
+  double rest_busy = 0;   ///< part of the time in which Redis is busy
+  // The same for lists with four items that are all delayed.
   double locked_per_s = 0;
   double locked_busy = 0;
-  // Lists at rest are looked at; false: they are claimed from all the time.
+  // True: hosts peek at idle lists. False: they keep claiming from them.
   bool at_rest = true;
   bool locked_at_rest = true;
-  // From the push until somebody claims.
-  double wake_told_ms = 0;  ///< median, where the push is told on the wake channel
+  // Time from a push to its claim.
+  double wake_told_ms = 0;  ///< median, with a message on the wake channel
   double wake_told_worst_ms = 0;
-  double wake_ms = 0;  ///< median, where it is not: keyspace events tell of it, or nothing does
+  double wake_ms = 0;  ///< median, without a message on the wake channel
   double wake_worst_ms = 0;
-  unsigned unseen = 0;  ///< pushes that nobody has claimed
+  unsigned unseen = 0;  ///< pushes that no host has claimed
 
-  /// From the push of all items until as many run as there are places; negative: not within the
-  /// limit. 20 s at least, since nobody looks before.
+  /// Time in s from the push of all items until nearly all slots are in use; negative: not within
+  /// the limit. At least 20, because it is not measured before.
   double settled_s = 0;
   double work_per_s = 0;      ///< commands
-  double messages_per_s = 0;  ///< that Redis writes to those who hear a channel
+  double messages_per_s = 0;  ///< from Redis to subscribers
   double work_busy = 0;
   double runs_per_s = 0;
-  double commands_per_run = 0;  ///< but for looks at lists that have no work
-  double min_host = 0;          ///< its runs, as a part of the mean
+  double commands_per_run = 0;  ///< without peeks at lists that have no items
+  double min_host = 0;          ///< runs of a host, divided by the mean
   double max_host = 0;
 };
 
-/// Places of each host, and how long its runs take on average, at work.
+/// Run slots of each host, and mean duration of its runs in s, for active lists.
 inline constexpr unsigned places_of_host = 8;
 inline constexpr double run_s = 1;
 
-/// Told now and then, since a large fleet takes minutes: what has been measured, and how long the
-/// fleet has lived.
+/// Called after each measurement, and every 10 s of virtual time while a measurement waits, since a
+/// large fleet takes minutes. `age` is the age of the fleet.
 using Progress = std::function<void(const std::string& what, Duration age)>;
 
 FleetFigures measure_fleet(const FleetSize& size, const ServiceTimes& times,

@@ -1,4 +1,4 @@
-// What fleets of several sizes cost one Redis, as a table.
+// Prints a table of the load of one Redis by fleets of several sizes.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace w8y::sim {
 namespace {
 
 void print_times(const MeasuredTimes& times, bool measured) {
-  std::printf("What one Redis takes for a call, %s:\n",
-              measured ? "as measured here on a redis-server (µs of its processor time)"
-                       : "as it was measured once (µs)");
+  std::printf("Time of one Redis for a call, %s:\n",
+              measured ? "measured on a redis-server (µs of processor time)"
+                       : "from an earlier measurement (µs)");
   std::printf(
       "  connection %.1f, read and write %.1f, message to a subscriber %.2f, "
       "channel subscribed %.2f, byte of a new script %.4f\n",
@@ -32,12 +32,12 @@ void print_times(const MeasuredTimes& times, bool measured) {
   for (const redis::Script* script :
        {&scripts::claim, &scripts::renew, &scripts::settle, &scripts::look}) {
     const CallTime& line = times.of(script);
-    std::printf("  %-8s %5.1f, %.2f for a key that it looks up, %.2f for one that it writes\n",
+    std::printf("  %-8s %5.1f, %.2f per key that it looks up, %.2f per key that it writes\n",
                 std::string(script->name).c_str(), line.base / 1000, line.look_up / 1000,
                 line.write / 1000);
   }
   for (const auto& sample : times.samples) {
-    std::printf("  %-20s %7.1f measured, %7.1f taken\n", sample.what.c_str(), sample.ns / 1000,
+    std::printf("  %-20s %7.1f measured, %7.1f used\n", sample.what.c_str(), sample.ns / 1000,
                 sample.by(times.of(sample.script)) / 1000);
   }
 }
@@ -77,10 +77,10 @@ void print_back(const Row& row) {
               f.back_commands, static_cast<unsigned long long>(f.back_lost));
 }
 
-/// What ten times as many hosts, or lists, come to.
+/// Prints the factors for ten times as many hosts or lists.
 void print_growth(const std::vector<Row>& rows) {
-  std::printf("\nTen times as many: how many times as much\n");
-  std::printf("%-32s %8s %8s %8s %8s %8s %8s %8s\n", "", "rest c/s", "rest bsy", "told ms",
+  std::printf("\nFactors for ten times as many hosts or lists\n");
+  std::printf("%-32s %8s %8s %8s %8s %8s %8s %8s\n", "", "idle c/s", "idle bsy", "msg ms",
               "cmd/run", "work bsy", "back s", "back cmd");
   const auto times = [](double less, double more) { return less > 0 ? more / less : 0; };
   for (const Row& less : rows)
@@ -105,44 +105,45 @@ void print_growth(const std::vector<Row>& rows) {
 
 void print(const std::vector<Row>& rows) {
   std::printf(
-      "\nAt rest: lists are empty, or all of 4 items locked; pushes, and how long until one is "
-      "claimed (ms); *: they are claimed from all the time\n");
+      "\nIdle: lists are empty, or all 4 items are locked; time from a push to its claim, with a "
+      "message and without (ms); *: hosts keep claiming\n");
   std::printf("%6s %7s | %10s %7s | %10s %7s | %9s %9s | %9s %9s %6s\n", "hosts", "lists",
-              "commands/s", "busy", "locked", "busy", "told", "worst", "not told", "worst",
-              "unseen");
+              "commands/s", "busy", "locked", "busy", "message", "worst", "without", "worst",
+              "missed");
   for (const Row& row : rows) print_rest(row);
   std::printf(
-      "\nAt work: %u runs at once on each host, of %.0f s; fairness: least and most runs of a "
+      "\nActive: %u runs at once on each host, of %.0f s; fairness: fewest and most runs of a "
       "host\n",
       places_of_host, run_s);
   std::printf("%6s %7s | %8s %10s %10s %8s %6s %7s | %5s %5s\n", "hosts", "lists", "settled s",
               "commands/s", "messages/s", "runs/s", "c/run", "busy", "least", "most");
   for (const Row& row : rows) print_work(row);
-  std::printf("\nAll at once: until each host has looked at each list (s)\n");
+  std::printf("\nAll hosts at once: time until each host has polled each list (s)\n");
   std::printf("%6s %7s | %8s %10s | %8s %10s %6s\n", "hosts", "lists", "start", "commands", "back",
               "commands", "lost");
   for (const Row& row : rows) print_back(row);
   print_growth(rows);
 }
 
-/// What must be so at each size. Empty: it is.
+/// Returns the requirement that a size does not meet, or an empty string.
 std::string wrong_with(const Row& row) {
   const FleetFigures& f = row.stats;
   const std::string who =
       std::to_string(row.size.hosts) + " hosts, " + std::to_string(row.size.lists) + " lists: ";
-  if (f.unseen > 0) return who + "a push is not seen";
-  if (!f.at_rest || !f.locked_at_rest) return who + "lists do not come to rest";
+  if (f.unseen > 0) return who + "a push is not claimed";
+  if (!f.at_rest || !f.locked_at_rest) return who + "lists do not become idle";
   const unsigned idle_commands =
       row.size.idle_commands > 0 ? row.size.idle_commands : RedisSettings{}.idle_commands;
   if (std::max(f.rest_per_s, f.locked_per_s) > row.size.hosts * idle_commands)
-    return who + "lists at rest cost more than idle_commands";
-  if (f.start_s < 0 || f.back_s < 0) return who + "not all have looked after all";
-  if (f.back_lost > 0) return who + "connections are given up when all come back";
-  if (f.settled_s < 0) return who + "not as many run as there are places";
+    return who + "idle lists cost more than idle_commands";
+  if (f.start_s < 0 || f.back_s < 0) return who + "not all hosts have polled all lists";
+  if (f.back_lost > 0) return who + "connections are closed while all hosts reconnect";
+  if (f.settled_s < 0) return who + "slots are not in use";
   if (f.commands_per_run > 4) return who + "a run costs more than 4 commands";
-  // Each end was told to each host. Some that are short of free items still hear of it.
+  // More messages mean that each settlement notifies each host. Hosts that need free items are
+  // notified.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
-    return who + "busy hosts are told of the ends of others";
+    return who + "busy hosts are notified of the runs of other hosts";
   if (f.min_host < 0.5) return who + "a host has less than half of its share";
   return {};
 }
@@ -151,7 +152,7 @@ FleetSize size_of(const std::string& text, FleetSize size) {
   char end = 0;
   if (std::sscanf(text.c_str(), "%ux%u%c", &size.hosts, &size.lists, &end) != 2 ||
       size.hosts == 0 || size.lists == 0)
-    throw std::runtime_error(text + " is no size; HOSTSxLISTS would be, as 10x100");
+    throw std::runtime_error(text + " is not a size; use HOSTSxLISTS, such as 10x100");
   return size;
 }
 
@@ -162,7 +163,7 @@ struct Wishes {
                                  "100x10000", "10x100000"};
   bool usual = false;
   bool check = false;
-  FleetSize like;  ///< but for hosts and lists
+  FleetSize like;  ///< settings without hosts and lists
 };
 
 int scale(const Wishes& wishes) {
@@ -199,14 +200,15 @@ int scale(const Wishes& wishes) {
 
 int main(int argc, char** argv) {
   w8y::sim::Wishes wishes;
-  CLI::App app("What fleets of several sizes cost one Redis, by simulation.");
-  app.add_option("SIZE", wishes.sizes, "HOSTSxLISTS, as 10x100; else a table of many, for an hour");
+  CLI::App app("Simulate the load of one Redis by fleets of several sizes");
+  app.add_option("SIZE", wishes.sizes, "HOSTSxLISTS, such as 10x100 (default: many, for an hour)");
   app.add_flag("--usual-times", wishes.usual,
-               "what Redis takes as it was measured once: the same table on each machine");
-  app.add_flag("--check", wishes.check, "fail where what must be so is not");
-  app.add_option("--idle-commands", wishes.like.idle_commands, "instead of w8yd's default");
+               "Use earlier times of Redis: same table on each machine");
+  app.add_flag("--check", wishes.check, "Fail if a requirement is not met");
+  app.add_option("--idle-commands", wishes.like.idle_commands,
+                 "idle_commands of each host (default: that of w8yd)");
   app.add_flag("--keyspace-events", wishes.like.keyspace_events,
-               "Redis tells of changed keys, so that each push is heard of");
+               "Enable keyspace notifications, which report each push");
   CLI11_PARSE(app, argc, argv);
   try {
     return w8y::sim::scale(wishes);

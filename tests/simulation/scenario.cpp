@@ -1,4 +1,4 @@
-// A world: what is in it, and what has to be so once nothing is in its way any more.
+// World: its setup, and the invariants when no fault is active any more.
 #include "simulation/scenario.hpp"
 
 #include <algorithm>
@@ -14,28 +14,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// When the last fault is over, all is as if there had been none after this time.
+/// Maximum time from the end of the last fault until hosts work as if there had been none.
 constexpr Duration recovery = 15s;
-/// A free item is not left lying for longer, where a host has room for it.
+/// Maximum wait of a free item while a host has a free slot for it.
 constexpr Duration max_wait = 5s;
-/// What a host owes for passes over long lists is forgiven beyond this.
+/// Age at which a host cancels its deficit for scans of long lists.
 constexpr Duration max_debt = IdlePolls::longest_debt;
 constexpr Duration look_pause = 500ms;
-/// All hosts have left so long after they were told to.
+/// Maximum duration of a drain.
 constexpr Duration max_drain = 30s;
-/// Commands in a look's window that are for no list at rest: pings, tries of keyspace events,
-/// sweeps.
+/// Commands in 10 s that are not for idle lists: pings, probes for keyspace notifications, sweeps.
 constexpr double extra_commands = 25;
-/// Beats, orders, and how lists stand, in as long.
+/// Heartbeats, fleet commands and list statistics in 10 s.
 constexpr double fleet_commands = 60;
-/// And for each run: its claim, events, renewals, end.
+/// Commands of each run: claim, events, renewals and settlement.
 constexpr double commands_of_run = 12;
-/// Of all hosts, for each item that one of them gets: however many wait for it.
+/// Claims by all hosts together for each item that one of them gets.
 constexpr double claims_of_run = 3;
-/// Of items, and of what Redis does not read: 8 MiB of items for each second that a lock lives,
-/// what is sent of them, and one that is as long as items may be.
+/// Bytes that a host may keep: 8 MiB of items per second of the lifetime of locks, the settlements
+/// in flight, and one item of the maximum length.
 constexpr std::size_t max_kept = std::size_t{160} << 20;
-/// After a reload to another Redis, runs end, and ends that can't be told are given up.
+/// Maximum time after a reload to another Redis until runs have ended and settlements are written
+/// or abandoned.
 constexpr Duration max_move = 50s;
 
 }  // namespace
@@ -101,7 +101,7 @@ void Scenario::run() {
   for (const Fault& fault : options_.faults)
     world_.at(World::beginning + fault.at, [this, &fault] { begin(fault); });
   const Instant end = World::beginning + options_.scale.time;
-  // A loss waits for what is to be lost: for an order to the fleet, it may be a minute.
+  // A loss waits for a packet. The next fleet command may follow after a minute.
   network_.on_loss = [this](const std::string& host, const std::string& at) {
     if (!gearman_ || !gearman_->lost(host, at)) promises_.error(host, Duration{0});
   };
@@ -118,7 +118,7 @@ void Scenario::watch_calm() {
   for (const auto& each : hosts_) {
     const bool here = each->alive() && (each->connected() || !has_redis(*each));
     if (!here || each->state() != HostState::running)
-      promises_.break_promise("it always comes back by itself",
+      promises_.break_promise("hosts recover without help",
                               each->name() + (here ? " is not ready " : " has no Redis ") +
                                   std::to_string(recovery.count() / 1'000'000) +
                                   " s after the last fault",
@@ -135,7 +135,7 @@ void Scenario::look(Duration since_calm) {
     world_.after(look_pause, [this, since_calm] { look(since_calm + look_pause); });
 }
 
-/// Whether a host could take items of a list now.
+/// Returns whether a host could run another item of a list now.
 bool Scenario::has_room(const Host& host, const ServedList& list) {
   const Supervisor& supervisor = *host.supervisor();
   const ListConfig& rule = list.config();
@@ -146,13 +146,13 @@ bool Scenario::has_room(const Host& host, const ServedList& list) {
   const bool full =
       rule.fleet_concurrency > 0 && slots != nullptr && slots->size() >= rule.fleet_concurrency;
   const std::size_t limit = supervisor.slots().limit();
-  // Some stories are those of a host that lacks processes.
+  // In some runs, the host is starved of processes.
   const bool starved = list.poller() != nullptr && list.poller()->state() == PollerState::starved;
   return !full && !starved && list.poller() != nullptr && list.running() < rule.concurrency &&
          (limit == 0 || running < limit) && !keys.exists(rule.prefix + ":paused");
 }
 
-/// Since when it is, as far as it was looked at.
+/// Returns for how long a condition has been true at each check.
 Duration Scenario::for_how_long(const std::string& what, bool is) {
   if (!is) {
     since_.erase(what);
@@ -161,18 +161,18 @@ Duration Scenario::for_how_long(const std::string& what, bool is) {
   return world_.now() - since_.try_emplace(what, world_.now()).first->second;
 }
 
-/// Where an item is free and a host has room for it, the list turns; and who is at it passes no
-/// item over. By each name that hosts give its locks: where they give it several, they wait in one
-/// line all the same, and an item that is locked by one name is somebody's.
+/// Checks that hosts rotate a list and skip no item, while an item is free and a host has a free
+/// slot for it. Checks each lock_key of the hosts. Hosts with different lock_keys share a wait
+/// queue, and an item that is locked under one name is not free.
 void Scenario::look_at_list(const std::string& list) {
-  std::map<std::pair<Server*, std::string>, std::string> idle;  // who has had room for so long
+  std::map<std::pair<Server*, std::string>, std::string> idle;  // hosts with a slot for max_wait
   std::map<Server*, std::set<std::string>> names;
   for (const auto& each : hosts_) {
     const auto* supervisor = each->supervisor();
     if (supervisor == nullptr || !has_redis(*each)) continue;
     const auto served = supervisor->lists().find(list);
     if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
-      return promises_.break_promise("it always comes back by itself",
+      return promises_.break_promise("hosts recover without help",
                                      list + " is not served by " + each->name(), {each->name()});
     const bool room = has_room(*each, *served->second);
     const std::string locks = list + ':' + served->second->config().circular().lock_key + ':';
@@ -190,13 +190,13 @@ void Scenario::look_at_items(Server& at, const std::string& list, const std::str
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
   const Duration pass = time_for_pass(*items, who);
-  // Few are free at a time, of however many.
+  // Few items are free at a time, even in a long list.
   auto& free = free_[at.name() + ' ' + locks];
   std::map<std::string, Free> was;
   was.swap(free);
   for (const std::string& item : *items) {
     const bool quarantined =
-        has_field(at.keys(), list + ":quarantined", item);  // by whichever name
+        has_field(at.keys(), list + ":quarantined", item);  // under any lock_key
     const bool locked = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return at.keys().exists(name + item);
     });
@@ -211,18 +211,19 @@ void Scenario::look_at_items(Server& at, const std::string& list, const std::str
     const Duration longest = max_wait + (by_end || pass == Duration{0} ? pass : max_debt);
     if (waits > longest && (turning.last < world_.now() - longest ||
                             turning.claims - since.claims > 3 * items->size() + 10))
-      return promises_.break_promise(
-          "each free item is visited",
-          who + " has room, and " + brief(item) + " of " + list + " is free for " +
-              std::to_string(waits.count() / 1'000'000) + " s, while others have been claimed " +
-              std::to_string(turning.claims - since.claims) + " times",
-          {list, list + ' ' + brief(item), who});
+      return promises_.break_promise("each free item is claimed",
+                                     who + " has a free slot, and " + brief(item) + " of " + list +
+                                         " is free for " +
+                                         std::to_string(waits.count() / 1'000'000) +
+                                         " s, while other items have been claimed " +
+                                         std::to_string(turning.claims - since.claims) + " times",
+                                     {list, list + ' ' + brief(item), who});
   }
 }
 
-/// Of a list that is long: half of the idle budget pays for it. What the end of a run sets free is
-/// looked for as soon as one pass is paid; what becomes free otherwise, when all is that the host
-/// owes.
+/// Returns the time that half of the idle budget needs for a scan of a long list. The host searches
+/// for an item that a settlement frees after the deficit of one scan, and for other items after its
+/// whole deficit.
 Duration Scenario::time_for_pass(const List& items, const std::string& who) const {
   constexpr std::size_t cheap = 4;
   const std::size_t calls = items.size() / store::ScriptLocks::most_looked_at;
@@ -243,7 +244,7 @@ void Scenario::look_at_calls() {
   }
   for (const auto& each : hosts_)
     if (each->kept() > max_kept)
-      promises_.break_promise("it stays small",
+      promises_.break_promise("memory is bounded",
                               each->name() + " keeps " + std::to_string(each->kept()) + " bytes",
                               {each->name()});
   for (Server* each : {&first_, &second_}) {
@@ -262,7 +263,7 @@ void Scenario::look_at_calls() {
     world_.after(10s, [this] { look_at_calls(); });
 }
 
-/// False: something has been in its way.
+/// Returns false if a fault has affected the host.
 bool Scenario::look_at_host(const Host& which) {
   const std::string& name = which.name();
   const Window now{first_.commands(name) + second_.commands(name), promises_.runs_of(name)};
@@ -271,7 +272,7 @@ bool Scenario::look_at_host(const Host& which) {
     return false;
   const std::uint64_t commands = now.commands - was.commands, runs = now.runs - was.runs;
   const double needed = static_cast<double>(runs) * commands_of_run;
-  // What was not used in the second before is saved up.
+  // The unused budget of the second before is added.
   const double most = settings_of_[name].idle_commands * 11.0 + extra_commands + needed +
                       (options_.scale.fleet ? fleet_commands : 0);
   world_.log(name, "",
@@ -284,31 +285,31 @@ bool Scenario::look_at_host(const Host& which) {
   return true;
 }
 
-/// Who has moved to another Redis lets go of the one that it was at.
+/// Checks that a host that has moved to another Redis does not connect to the old one any more.
 void Scenario::look_where_it_was(const Host& which) {
   const std::string& name = which.name();
   const std::string at = which.alive() ? which.server() : std::string();
   Moved& moved = moved_[name];
-  std::uint64_t tries = 0;  // of others than where it is
+  std::uint64_t tries = 0;  // to connect to other servers than its own
   for (const Server* each : {&first_, &second_})
     if (each->name() != at) tries += each->tries(name);
   if (redisless_always_ && !has_redis(which) && tries > 0)
-    promises_.break_promise("who has no Redis asks for none", name + " has tried to connect",
-                            {name});
+    promises_.break_promise("a host without Redis does not connect to one",
+                            name + " has tried to connect", {name});
   const std::string wanted = has_redis(which) ? settings_of_[name].server : std::string();
   if (moved.to != at || which.started() > moved.at || wanted != at) {
     moved = {at, world_.now(), tries};
   } else if (world_.now() - moved.at > max_move && std::exchange(moved.tries, tries) != tries) {
-    promises_.break_promise("who has moved lets go of the old Redis",
-                            name + " still connects to another than " + (at.empty() ? "none" : at),
-                            {name});
+    promises_.break_promise(
+        "a host that has moved leaves the old Redis",
+        name + " still connects to a server other than " + (at.empty() ? "none" : at), {name});
   } else {
     moved.tries = tries;
   }
 }
 
 void Scenario::leave() {
-  std::set<std::string> used;  // servers, by hosts that do more than circular lists
+  std::set<std::string> used;  // servers of hosts that have other lists than circular ones
   for (const auto& each : hosts_)
     if (!settings_of_[each->name()].others.empty()) used.insert(each->server());
   for (const auto& each : hosts_)
@@ -332,7 +333,7 @@ void Scenario::leave() {
   });
 }
 
-// ---- who is who
+// ---- helpers
 
 Host& Scenario::host(const std::string& name) {
   return **std::find_if(hosts_.begin(), hosts_.end(),

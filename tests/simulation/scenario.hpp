@@ -1,5 +1,4 @@
-// A world by its seed: servers, hosts, users and what happens to them, and what has to be so in the
-// end.
+// World of a seed: servers, hosts, users, faults, and the checks at its end.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +52,7 @@ class Scenario {
   void populate_schedule(Random random);
   void set_schedule(Server& at, const std::string& job, Random& random);
   void start_schedule(const Fault& fault);
-  /// An ACL forbids it to hosts for a while, in their scripts too.
+  /// Forbids a Redis command to hosts and their scripts by ACL, for the time of the fault.
   void forbid_step(const Fault& fault, const std::string& step);
   void redbike_enqueues(Server& at, const std::string& job);
   void redbike_dispatches(Server& at);
@@ -80,7 +79,7 @@ class Scenario {
                   const std::function<void(verbs::QueryContext& query)>& look);
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
   void break_operator(const Fault& fault);
-  /// The command that is on its way comes to its end in time.
+  /// Checks that the current errand ends in time.
   void expect_end(std::uint64_t errand);
 
   // scenario_commands.cpp
@@ -110,7 +109,7 @@ class Scenario {
 
   // scenario_keyspace.cpp
   void start_told(const Fault& fault);
-  /// In the calm: what a user adds is heard of at once.
+  /// Checks in the calm that an item that a user adds is claimed at once.
   void add_and_look(Random random);
   void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
   [[nodiscard]] bool all_hear(const std::string& list);
@@ -154,31 +153,31 @@ class Scenario {
   Settings settings_;
   std::map<std::string, Settings> settings_of_;  ///< by host
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<GearmanScene> gearman_;  ///< nullptr: there is none
+  std::unique_ptr<GearmanScene> gearman_;  ///< nullptr without a Gearman list
   std::unique_ptr<Operator> operator_;
   std::uint64_t errands_ = 0;
-  // orders to the fleet
-  std::map<std::string, std::string> ids_;  ///< of hosts, when the last order was given
+  // fleet commands
+  std::map<std::string, std::string> ids_;  ///< of hosts, at the last fleet command
   struct Quiet {
     std::string id;
     Instant since{};
   };
-  std::map<std::string, Quiet> quiet_;            ///< hosts that have said that they are
-  std::map<std::string, Instant> told_directly_;  ///< when a host was quieted or resumed by itself
-  std::map<std::string, Instant> refused_;        ///< when an ACL last forbade something, by server
-  std::set<std::string> drained_;                 ///< ids
-  Duration absence_{0};                           ///< until who has drained is started again
-  bool redisless_always_ = false;                 ///< no reload gives those who have none a Redis
+  std::map<std::string, Quiet> quiet_;            ///< hosts that have replied that they are
+  std::map<std::string, Instant> told_directly_;  ///< time of a quiet or resume of one host
+  std::map<std::string, Instant> refused_;        ///< end of the last restriction by ACL, by server
+  std::set<std::string> drained_;                 ///< host IDs
+  Duration absence_{0};                           ///< until a drained host is started again
+  bool redisless_always_ = false;                 ///< no reload adds a Redis to hosts without one
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;
   // in the calm
-  std::map<std::string, Instant> since_;  ///< a host has had room
+  std::map<std::string, Instant> since_;  ///< a condition has been true
   struct Free {
     Instant at;
-    std::uint64_t claims;  ///< of its list until then
+    std::uint64_t claims;  ///< of the list until then
   };
-  std::map<std::string, std::map<std::string, Free>> free_;  ///< items, by the names of their locks
+  std::map<std::string, std::map<std::string, Free>> free_;  ///< items, by server and lock prefix
   struct Window {
     std::uint64_t commands = 0;
     std::uint64_t runs = 0;
@@ -187,7 +186,7 @@ class Scenario {
   struct Moved {
     std::string to;
     Instant at{};
-    std::uint64_t tries = 0;  ///< of the other Redis
+    std::uint64_t tries = 0;  ///< to connect to other servers
   };
   std::map<std::string, Moved> moved_;  ///< by host
 };

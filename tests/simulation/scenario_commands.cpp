@@ -1,4 +1,4 @@
-// Scene: what operators do to jobs of schedules and feeds, by command lines of w8yctl.
+// Scenario: changes of jobs of schedules and feeds by command lines of w8yctl.
 #include "core/job_code.hpp"
 #include "ctl/failure.hpp"
 #include "simulation/invariants_jobs.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A command that has to come through is given again so often, until it is done.
+/// Interval at which a command line that must succeed is repeated.
 constexpr Duration again_after = 700ms;
 
 std::string shown(const std::vector<std::string>& words) {
@@ -29,7 +29,7 @@ std::string schedule_of(Random& random, std::int64_t now_s) {
        "AT:" + std::to_string(now_s + random.between(-1, 20)), "NOW", "STOP", "no schedule"});
 }
 
-/// Commands about a schedule that come to their end at once.
+/// Draws a command line for a schedule that ends at once.
 std::vector<std::string> words_about_schedule(Random& random, const std::string& job,
                                               std::int64_t now_s) {
   const std::vector<std::string> group{"schedule", "-k", schedule_name};
@@ -75,7 +75,7 @@ void Scenario::start_command(const Fault& fault) {
   fault.kind == Fault::Kind::command_of_schedule ? command_schedule(fault) : command_feed(fault);
 }
 
-/// `on_measured`: of what came to an end, and nothing was in its way.
+/// Runs a command line of w8yctl, and calls `told` with its result.
 void Scenario::command(const std::string& at, const std::vector<std::string>& words,
                        std::function<void(const CommandEnd& end)> told) {
   const Instant started = world_.now();
@@ -85,17 +85,17 @@ void Scenario::command(const std::string& at, const std::vector<std::string>& wo
     world_.log("operator", "",
                "exit status " + std::to_string(end.exit) + (end.why.empty() ? "" : ": " + end.why));
     if (end.why.find("the simulation has no model") != std::string::npos)
-      return promises_.break_promise("an operator is answered", end.why, {"operator"});
+      return promises_.break_promise("an operator gets a reply", end.why, {"operator"});
     const bool answered = !end.unanswered && end.exit != ctl::wrong_usage;
     if (!answered && !promises_.in_error("operator", at, started))
-      return promises_.break_promise("an operator is answered", shown(words) + ": " + end.why,
+      return promises_.break_promise("an operator gets a reply", shown(words) + ": " + end.why,
                                      {"operator"});
     if (told) told(end);
   });
   expect_end(number);
 }
 
-/// Until it is done.
+/// Repeats a command line until it succeeds.
 void Scenario::insist(const std::string& at, const std::vector<std::string>& words) {
   const auto again = [this, at, words] {
     world_.after(again_after, [this, at, words] { insist(at, words); });
@@ -136,11 +136,10 @@ void Scenario::command_feed(const Fault& fault) {
   });
 }
 
-/// It was claimed by `job get`, which has no lease: what becomes of it is told a little later, or
-/// never.
+/// Ends a job that `job get` has claimed without a lease a little later, or never.
 void Scenario::operator_has(const Fault& fault, const std::string& id) {
   static const std::vector<std::string> ends{"finish", "finish", "cancel", "stall", "retract"};
-  world_.log("operator", std::string(feed_name) + ' ' + id, "has claimed it");
+  world_.log("operator", std::string(feed_name) + ' ' + id, "is claimed");
   if (fault.number % 6 == 0) return;
   world_.after(fault.time, [this, &fault, id] {
     if (operator_->busy()) return;

@@ -1,4 +1,4 @@
-// Scene: what happens in a world besides its work.
+// Scenario: faults of a world.
 #include <algorithm>
 
 #include "simulation/scenario.hpp"
@@ -138,7 +138,8 @@ void Scenario::start_host(const Fault& fault) {
       if (fault.number % 2 == 0) {
         stall(whose, fault.time);
       } else {
-        // Then it is, when some of what it has claimed may still wait there.
+        // The stall starts after the next claim of several items, when some may still wait on the
+        // host.
         promises_.at_next_claims(fault.host, [this, &whose, &fault] {
           world_.after(Duration(2ms), [this, &whose, &fault] { stall(whose, fault.time); });
         });
@@ -167,13 +168,13 @@ void Scenario::change_config(Host& whose, Random random) {
   moved_[whose.name()].at = world_.now();  // it may try another Redis
 }
 
-/// By an operator.
+/// Runs a command of an operator.
 void Scenario::start_order(const Fault& fault) {
   Host& whose = host(fault.host);
   Server& at = server(fault.server);
   switch (fault.kind) {
     case Kind::reload:
-      // One host, or all in turn.
+      // One host, or all hosts.
       for (const auto& each : hosts_)
         if (each.get() == &whose || fault.number % 2 == 0) reload(*each, Random(fault.number));
       break;
@@ -216,7 +217,7 @@ void Scenario::order(Server& at, const std::string& list, const redis::Script& s
   if (&script == &store::scripts::quarantine) {
     at.run("operator", script, {list + ":list", list + ":quarantined", own},
            {"", R"({"by":"an operator"})", item});
-    // It does not stay so: the calm is to find all at work.
+    // The item is released soon, so that all items can run in the calm.
     world_.after(Duration(4s),
                  [this, &at, list, &fault] { order(at, list, store::scripts::release, fault); });
     return;
@@ -226,7 +227,7 @@ void Scenario::order(Server& at, const std::string& list, const redis::Script& s
          {"", list + ":wake", item});
 }
 
-/// It comes and goes: most are of some 100 KiB, few are as long as an item may be.
+/// Adds a long item and removes it later. Most have about 100 KiB, and few have the maximum length.
 void Scenario::large_item(const Fault& fault) {
   Server& at = server(fault.server);
   const std::uint64_t dice = fault.number % 20;
@@ -240,7 +241,7 @@ void Scenario::large_item(const Fault& fault) {
   });
 }
 
-/// Redis has moved: all hosts are told so, and where it was nothing answers until the calm.
+/// Moves Redis: all hosts reload a config with the new server. The old one is down until the calm.
 void Scenario::move_all(const Fault& fault) {
   const std::string to = fault.server == "redis1" ? "redis2" : "redis1";
   const Duration away = options_.scale.time - Scale::calm - world_.age();
@@ -256,7 +257,7 @@ void Scenario::move_all(const Fault& fault) {
   }
 }
 
-/// By users and other programs.
+/// Changes lists as users and other programs do.
 void Scenario::start_change(const Fault& fault) {
   Server& at = server(fault.server);
   const std::string key = fault.list + ":list";
@@ -294,7 +295,7 @@ void Scenario::start_change(const Fault& fault) {
   }
 }
 
-/// A w8y of earlier days, which knows of no scripts: it turns the list, and has what it could lock.
+/// Acts as an old w8y without scripts: it rotates the list and locks the rotated item.
 void Scenario::foreign(const Fault& fault) {
   Server& at = server(fault.server);
   at.ask("go-w8y", {"LMOVE", fault.list + ":list", fault.list + ":list", "LEFT", "RIGHT"});
@@ -303,7 +304,7 @@ void Scenario::foreign(const Fault& fault) {
   const std::string lock = fault.list + ":lock:" + items->back();
   const Value taken = at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "5000"});
   if (taken.kind != Value::Kind::status) return;
-  world_.log("go-w8y", fault.list + ' ' + brief(items->back()), "has taken it");
+  world_.log("go-w8y", fault.list + ' ' + brief(items->back()), "has claimed it");
   world_.after(fault.time, [&at, lock] {
     const auto* value = at.keys().find<std::string>(lock);
     if (value != nullptr && *value == "go-w8y") at.ask("go-w8y", {"DEL", lock});

@@ -1,5 +1,5 @@
-// Scene: orders to all hosts of the fleet, or to one by its name, by w8yctl's command lines; and
-// what has to be so when hosts have answered.
+// Scenario: fleet commands to all hosts or to one host, by command lines of w8yctl, and the
+// invariants after the replies.
 #include <algorithm>
 
 #include "ctl/failure.hpp"
@@ -12,22 +12,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A host that came a moment ago, or whose connection did, has not beaten yet.
+/// Maximum time from the start or reconnect of a host to its heartbeat.
 constexpr Duration until_seen = 12s;
-/// Who was refused its beats beats again after a minute.
+/// Maximum time from a refused heartbeat to the next one, which follows after a minute.
 constexpr Duration after_refusal = 75s;
-/// drain_timeout, kill_grace, and what it takes to tell of ends.
+/// drain_timeout, kill_grace, and the time for settlements.
 constexpr Duration max_leave = 30s;
 constexpr Duration resume_pause = 1s;
-/// A run that was begun before is on its way to its program.
+/// Maximum time from the start of a run to the start of its program.
 constexpr Duration max_fleet_start = 10ms;
-/// Into the calm.
+/// Time after the start of the calm.
 constexpr Duration reload_all = 1s;
-/// The same: when all is back, and what was forbidden is so no more.
+/// Times after the start of the calm, when all hosts have recovered and no command is forbidden.
 constexpr Duration first_look = 22s;
 constexpr Duration calm_order = 27s;
 
-/// Hosts of an answer of w8yctl; none if it is no JSON.
+/// Returns the hosts in the output of w8yctl; none if it is not valid JSON.
 std::vector<view::JsonFields> hosts_in(const std::string& text) {
   const auto json = view::JsonFields::parse(text);
   return json ? json->objects("hosts") : std::vector<view::JsonFields>();
@@ -42,7 +42,7 @@ void Scenario::populate_fleet() {
   }
   promises_.at_birth = [this](const Child& child) { look_at_quiet(child); };
   const Instant calm = World::beginning + options_.scale.time - Scale::calm;
-  // Who was out of reach then has what its file says by the time of the looks.
+  // A host that was not reachable applies its config file before the checks.
   world_.at(calm + reload_all, [this] {
     for (const auto& each : hosts_) {
       moved_[each->name()].at = world_.now();
@@ -82,12 +82,12 @@ void Scenario::start_fleet(const Fault& fault) {
   }
 }
 
-/// Hosts that nothing is in the way of answer, and do as they say.
+/// Sends a fleet command. Checks that hosts without a fault reply and carry it out.
 void Scenario::order_fleet(const std::string& at, const std::vector<std::string>& words) {
   const Instant started = world_.now();
   const bool all = std::find(words.begin(), words.end(), "--all") != words.end();
   if (words.front() == "resume") quiet_.clear();
-  // Jobs whose runs have failed go back at once.
+  // A drain returns delayed jobs to their queue at once.
   if (words.front() == "drain") promises_.operator_frees(feed_name);
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
   command(at, words, [this, at, words, started, all](const CommandEnd& end) {
@@ -95,19 +95,19 @@ void Scenario::order_fleet(const std::string& at, const std::vector<std::string>
     for (const view::JsonFields& host : hosts_in(end.out)) {
       const std::string id = host.text("host_id"), result = host.text("result");
       answered.insert(id);
-      world_.log("operator", "", id + " says " + result);
+      world_.log("operator", "", id + " replies " + result);
       if (result == "done" || result == "accepted") obeyed(words.front(), id, started);
     }
     if (!all || promises_.in_error("operator", at, started - until_seen)) return;
     for (const auto& each : hosts_)
       if (hears_orders(*each, at, started) && !answered.contains(each->id()))
-        return promises_.break_promise("orders to the fleet are answered",
-                                       each->name() + " has not answered " + words.front(),
+        return promises_.break_promise("hosts reply to fleet commands",
+                                       each->name() + " has not replied to " + words.front(),
                                        {"operator", each->name()});
   });
 }
 
-/// Since before the order was given, and until now.
+/// Returns whether a host could receive fleet commands from before `started` until now.
 bool Scenario::hears_orders(const Host& which, const std::string& at, Instant started) {
   const std::string& name = which.name();
   return which.alive() && !which.stalled() && which.server() == at && which.connected() &&
@@ -128,29 +128,29 @@ void Scenario::obeyed(const std::string& order, const std::string& id, Instant s
   } else if (order == "drain") {
     world_.after(max_leave, [this, &which, id] {
       if (which.id() == id && which.alive() && !drained_.contains(id))
-        promises_.break_promise("a drain ends", id + " has not left 30 s after the order",
+        promises_.break_promise("a drain ends", id + " has not left 30 s after the command",
                                 {which.name()});
     });
   } else if (order == "resume" && as_ordered && which.state() == HostState::quiet) {
-    promises_.break_promise("an order is carried out", id + " is quiet after its resume",
+    promises_.break_promise("a fleet command is carried out", id + " is quiet after its resume",
                             {which.name(), "operator"});
   }
 }
 
-/// Who has said that it is quiet begins nothing.
+/// Checks that a host that has replied that it is quiet starts no run.
 void Scenario::look_at_quiet(const Child& child) {
   const auto found = quiet_.find(child.host);
   if (found == quiet_.end() || host(child.host).id() != found->second.id ||
       world_.now() - found->second.since < max_fleet_start)
     return;
   promises_.break_promise(
-      "a quiet host begins nothing",
-      child.host + " has begun run " + child.claim.run + " of " + brief(child.claim.item),
+      "a quiet host starts no run",
+      child.host + " has started run " + child.claim.run + " of " + brief(child.claim.item),
       {child.host, "operator"});
 }
 
-/// All of them at that server, then each that is still quiet where it is by now. Who has no Redis
-/// is told on its own socket.
+/// Resumes all hosts at a server, then each host that is still quiet, at its current server. A host
+/// without Redis is resumed over its own socket.
 void Scenario::resume_fleet(const std::string& at) {
   const auto again = [this](Duration pause, const std::string& where) {
     world_.after(pause, [this, where] { resume_fleet(where); });
@@ -173,17 +173,17 @@ void Scenario::resume_fleet(const std::string& at) {
   }
 }
 
-/// It is gone from its fleet, and has no lock any more.
+/// Called when a host has drained by a fleet command. Checks that it has left its fleet.
 void Scenario::left_by_order(Host& which) {
   const std::string id = which.id(), name = which.name(), at = which.server();
-  world_.log(name, "", "has drained by an order");
+  world_.log(name, "", "has drained by a fleet command");
   drained_.insert(id);
   promises_.operator_frees(feed_name);
   if (!at.empty() && which.connected() &&
       !promises_.in_error(name, at, world_.now() - until_seen)) {
     const SortedSet* hosts = server(at).keys().find<SortedSet>(store::FleetKeys("w8y-fleet").hosts);
     if (hosts != nullptr && hosts->score(id))
-      promises_.break_promise("who has drained leaves its fleet", id + " is still in it", {name});
+      promises_.break_promise("a drained host leaves its fleet", id + " is still in it", {name});
   }
   promises_.error(name, absence_);
   world_.after(Duration{1}, [this, &which, id] {
@@ -193,7 +193,7 @@ void Scenario::left_by_order(Host& which) {
   });
 }
 
-/// In the calm: each host is seen, and at work.
+/// Checks in the calm that `w8yctl fleet` shows each host as running.
 void Scenario::look_at_fleet() {
   if (operator_->busy()) return;
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
@@ -204,7 +204,7 @@ void Scenario::look_at_fleet() {
       if (host.text("state") == "running") seen.insert(host.text("host_id"));
     for (const auto& each : hosts_)
       if (hears_orders(*each, "redis1", started) && !seen.contains(each->id()))
-        promises_.break_promise("hosts are seen in their fleet", each->name() + " is not",
+        promises_.break_promise("the fleet shows its hosts", each->name() + " is missing",
                                 {each->name()});
   });
 }

@@ -1,4 +1,4 @@
-// Scene: what is in the circular lists of a world when it begins, and how the runs of its items go.
+// Scenario: initial items of the circular lists of a world, and the behaviour of their runs.
 #include <algorithm>
 
 #include "simulation/scenario.hpp"
@@ -56,7 +56,7 @@ void Scenario::populate() {
   }
 }
 
-/// By another program, for longer than the world lasts.
+/// Locks most items as another program, for longer than the world lasts.
 void Scenario::lock_most(Server& at, const std::string& list, Random& random) {
   const List items = *at.keys().find<List>(list + ":list");
   const auto free = random.between(1, 3);

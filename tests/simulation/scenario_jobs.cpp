@@ -1,5 +1,5 @@
-// Scene: jobs of a feed, and those who work with them besides hosts: who puts them there, an
-// operator, and a client of Thoonk's contract, which claims in two steps and knows of no leases.
+// Scenario: jobs of a feed, and their clients that are not hosts: users that put jobs, an operator,
+// and a client of Thoonk's contract that claims in two steps without leases.
 #include "simulation/invariants_jobs.hpp"
 #include "simulation/scenario.hpp"
 #include "store/scripts.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using JobFault = Fault::Kind;
 
-/// Who puts jobs there waits while so many do.
+/// Users put no jobs while this number is queued.
 constexpr std::int64_t max_waiting = 40;
 
 const store::FeedKeys& inbox() {
@@ -35,7 +35,7 @@ void Scenario::populate_feed(Random random) {
   put_jobs(random);
 }
 
-/// Until the calm: then all are to be done.
+/// Puts jobs until the calm, in which all must be finished.
 void Scenario::put_jobs(Random random) {
   if (world_.age() > options_.scale.time - Scale::calm) return;
   Server& at = random.chance(85) ? first_ : second_;
@@ -46,13 +46,13 @@ void Scenario::put_jobs(Random random) {
                [this, random] { put_jobs(random.fork(1)); });
 }
 
-/// By us, or step by step as another client does it in one transaction.
+/// Puts a job by the script of w8y, or step by step as another client does it in one transaction.
 void Scenario::put_job(Server& at, Random& random) {
   const auto& keys = inbox();
   const std::string id = "job" + std::to_string(++jobs_put_);
   const std::string payload(random.chance(95) ? 10 : 200'000, 'x');
   const bool high = random.chance(20);
-  world_.log("user", std::string(feed_name) + ' ' + id, "puts it at " + at.name());
+  world_.log("user", std::string(feed_name) + ' ' + id, "is put at " + at.name());
   if (random.chance(50)) {
     at.run("user", store::scripts::feed_put,
            {keys.config, keys.ids, keys.items, keys.publishes, keys.published, "feeds"},
@@ -105,31 +105,31 @@ void Scenario::start_job(const Fault& fault) {
   }
 }
 
-/// It takes a job, and dies between the two steps, or with it in its hands, or is done with it.
+/// Claims a job as a client of Thoonk that dies between both steps or with the job, or ends it.
 void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const auto& keys = inbox();
   const Value taken = at.ask("thoonk", {"RPOP", keys.ids});
   if (taken.kind != Value::Kind::bulk) return;
   const std::string& id = taken.text;
-  world_.log("thoonk", std::string(feed_name) + ' ' + id, "has popped it");
+  world_.log("thoonk", std::string(feed_name) + ' ' + id, "is popped");
   for (const auto& watch : promises_.watches())
     if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->taken_by_another(at, id);
   const auto dice = fault.number % 8;
   if (dice == 0) return;
   world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault] {
     at.ask("thoonk", {"ZADD", inbox().claimed, std::to_string(at.keys().now_ms()), id});
-    world_.log("thoonk", std::string(feed_name) + ' ' + id, "has claimed it");
+    world_.log("thoonk", std::string(feed_name) + ' ' + id, "is claimed");
     if (dice == 2) return;
     world_.after(fault.time, [this, &at, id, dice] { thoonk_ends(at, id, dice); });
   });
 }
 
-/// Each in one transaction.
+/// Ends a job as a client of Thoonk, in one transaction.
 void Scenario::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
   const auto& keys = inbox();
   if (at.ask("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
-  // A claim that was taken back and given to one of us is not its own any more. By the contract it
-  // could finish it all the same; this one has seen that its time is over.
+  // The claim was recovered, and a host has the job now. The contract would permit the client to
+  // finish it, but this client stops.
   if (at.ask("thoonk", {"EXISTS", keys.lease(id)}).number == 1) return;
   if (at.ask("thoonk", {"ZREM", keys.claimed, id}).kind == Value::Kind::error) return;
   if (dice == 3) {

@@ -1,5 +1,5 @@
-// Scene: a Redis that tells of changed keys (notify-keyspace-events), so that what is added to a
-// list at rest is heard of at once, whoever adds it.
+// Scenario: keyspace notifications (notify-keyspace-events). They notify hosts at once of an item
+// that any client adds to an idle list.
 #include <algorithm>
 
 #include "core/circular_settings.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From the command that adds an item to its claim, where there is room. In a long list, others may
-/// be taken first and come behind it at the right end: then it is found by the next pass.
+/// Maximum time from the push of an item to its claim by a host with a free slot. In a long list,
+/// other items may be claimed first and rotated behind the new item, which the next scan finds.
 constexpr Duration max_silence = 1s;
 constexpr Duration add_pause = 3s;
 
@@ -21,7 +21,7 @@ constexpr Duration add_pause = 3s;
 void Scenario::start_told(const Fault& fault) {
   Server& at = server(fault.server);
   if (fault.kind == Fault::Kind::untold) {
-    // By an operator, with CONFIG SET. Hosts find out by themselves.
+    // An operator switches them off by CONFIG SET. Hosts detect this themselves.
     at.tell_of_keys(false);
     world_.after(fault.time, [&at] { at.tell_of_keys(true); });
     return;
@@ -33,7 +33,7 @@ void Scenario::start_told(const Fault& fault) {
   });
 }
 
-/// Each host that serves it has room for it, and is where users add.
+/// Returns whether each host that serves the list has a free slot and uses the server of the users.
 bool Scenario::all_hear(const std::string& list) {
   bool somebody = false;
   for (const auto& each : hosts_) {
@@ -47,7 +47,8 @@ bool Scenario::all_hear(const std::string& list) {
   return somebody;
 }
 
-/// All of its items are locked, by each name that hosts give its locks: what is added is next.
+/// Returns whether all items are locked under each lock_key of the hosts, so that a new item is
+/// next.
 bool Scenario::is_at_rest(Server& at, const std::string& list) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return true;
@@ -84,10 +85,10 @@ void Scenario::look_for_added(Server& at, const std::string& list, const std::st
                               Instant since) {
   const Duration waits = world_.now() - since;
   if (promises_.visited(at.name(), list, item) < since && all_hear(list))
-    promises_.break_promise("what is added is heard of at once",
+    promises_.break_promise("an added item is claimed at once",
                             item + " was added to " + list + " " +
                                 std::to_string(waits.count() / 1'000'000) +
-                                " s ago, and nobody has it",
+                                " s ago, and no host has claimed it",
                             {list, list + ' ' + item});
   user(at, list, {"LREM", list + ":list", "0", item});
 }

@@ -1,5 +1,6 @@
-// Scene: hosts that are cut off at the worst moments: when they have just taken an item, so that
-// its lease is over before its end is told; and when they have just heard that a lock is gone.
+// Scenario: hosts that are cut off at the worst moments. They are cut off right after a claim, so
+// that the lease expires before the settlement, or right after a renewal has reported that a lock
+// is gone.
 #include <algorithm>
 
 #include "simulation/scenario.hpp"
@@ -10,7 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Before a connection that does not answer is given up, and what waits on it with it.
+/// Less than command_timeout, after which a host closes an unresponsive connection with its
+/// requests.
 constexpr Duration max_wait_of_call = 4900ms;
 
 }  // namespace
@@ -21,8 +23,8 @@ void Scenario::start_lapse(const Fault& fault) {
   promises_.at_next_gone(fault.host, cut);
 }
 
-/// For longer than a lease lives: others take what it has. All that it sends meanwhile comes in the
-/// end, unless its connection has been given up by then.
+/// Cuts a host off for longer than its lease, so that other hosts claim its items. Its data arrives
+/// afterwards, unless it has closed the connection by then.
 void Scenario::cut_off(const Fault& fault, Duration life) {
   Duration time = life + life * static_cast<std::int64_t>(fault.number % 100) / 100;
   if (fault.kind == Fault::Kind::late_retake) time = std::min(time, max_wait_of_call);

@@ -1,5 +1,5 @@
-// Scene: what operators ask and change in Redis, by the code of w8yctl and of the status API, over
-// a line of their own: looks at items, runs and reasons, and changes of items and pauses.
+// Scenario: queries and changes by operators with the code of w8yctl and of the status API, over a
+// connection of their own. They query items, runs and reasons, and change items and pauses.
 #include <algorithm>
 
 #include "operator/changes.hpp"
@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 using verbs::PageRequest;
 using verbs::QueryContext;
 
-/// A program with a few calls, each of which waits for as long as command_timeout says.
+/// Maximum duration of a program with several calls, each of which waits for command_timeout.
 constexpr Duration max_errand = 60s;
 
-/// By GET /api/v1/lists/…/items, page by page.
+/// Returns all items, page by page, as GET /api/v1/lists/…/items does.
 std::set<std::string> all_items(QueryContext& query, const std::string& list, std::size_t at_once) {
   std::set<std::string> items;
   PageRequest part{at_once, {}};
@@ -36,7 +36,7 @@ std::set<std::string> all_items(QueryContext& query, const std::string& list, st
   return items;
 }
 
-/// Each page of an answer, to its end.
+/// Reads all pages of a reply.
 template <typename Look>
 void to_the_end(Look look) {
   PageRequest part{20, {}};
@@ -51,7 +51,7 @@ void look_at_others_than_items(QueryContext& query, const std::string& list,
     case 0:
       try {
         static_cast<void>(show_item(query, list, item));
-      } catch (const verbs::QueryError&) {  // it is not there any more
+      } catch (const verbs::QueryError&) {  // the item does not exist any more
       }
       break;
     case 1:
@@ -150,8 +150,8 @@ void Scenario::with_query(redis::SyncClient& client, const std::string& server,
   look(query);
 }
 
-/// What stays in the list while it is looked at is told of, however the list turns. Where hosts may
-/// not run scripts, items change places, and a look may miss some.
+/// Checks that a query returns all items that stay in a list while hosts rotate it. If hosts may
+/// not run scripts, items change their order, and a query may miss some.
 void Scenario::look_at_all_items(const Fault& fault) {
   Server& at = server(fault.server);
   const auto told = std::make_shared<std::set<std::string>>();
@@ -171,9 +171,9 @@ void Scenario::look_at_all_items(const Fault& fault) {
     if (promises_.changes_of(at, list) != changes) return;
     for (const std::string& item : listed())
       if (before.contains(item) && item.size() <= item_shown && !told->contains(item))
-        return promises_.break_promise("a look tells of all items",
-                                       brief(item) + " of " + list + " was there all the time",
-                                       {"operator", list});
+        return promises_.break_promise(
+            "a query returns all items",
+            brief(item) + " of " + list + " was in the list all the time", {"operator", list});
   });
 }
 
@@ -184,10 +184,10 @@ void Scenario::send_operator(const Fault& fault, Operator::Errand errand,
   operator_->run(
       fault.server, std::move(errand),
       [this, started, at = fault.server, done = std::move(done)](const std::string& why) {
-        world_.log("operator", "", why.empty() ? "is done" : "gets no answer: " + why);
+        world_.log("operator", "", why.empty() ? "is done" : "gets no reply: " + why);
         if (promises_.in_error("operator", at, started)) return;
         if (!why.empty())
-          return promises_.break_promise("an operator is answered", why, {"operator"});
+          return promises_.break_promise("an operator gets a reply", why, {"operator"});
         if (done) done();
       });
   expect_end(number);
@@ -196,12 +196,11 @@ void Scenario::send_operator(const Fault& fault, Operator::Errand errand,
 void Scenario::expect_end(std::uint64_t number) {
   world_.after(max_errand, [this, number] {
     if (operator_->busy() && errands_ == number)
-      promises_.break_promise("an operator is answered", "a command has not come to its end",
-                              {"operator"});
+      promises_.break_promise("an operator gets a reply", "a command has not ended", {"operator"});
   });
 }
 
-/// While something is on its way there.
+/// Breaks the connection of the operator while requests are in flight.
 void Scenario::break_operator(const Fault& fault) {
   promises_.error("operator", fault.time);
   if (fault.number % 4 == 0) {

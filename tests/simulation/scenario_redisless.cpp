@@ -1,12 +1,12 @@
-// Scene: hosts that have only lists of Gearman, and no Redis in their config: always, or until a
-// reload that gives them one, and takes it away again.
+// Scenario: hosts that have only Gearman lists, and no Redis in their config. Reloads may add a
+// Redis and remove it again.
 #include "simulation/scenario.hpp"
 
 namespace w8y::sim {
 
 namespace {
 
-/// After the last fault.
+/// Time after the last fault.
 constexpr Duration reload_pause = std::chrono::seconds(5);
 
 }  // namespace
@@ -23,7 +23,7 @@ void Scenario::populate_redisless(Random random) {
     settings.redis = dice == 2 && random.chance(50);
     each->write_config(settings.config_of(each->name()));
   }
-  // A reload to a Redis that could not be reached has changed nothing: it is ordered again.
+  // A reload to an unreachable Redis has had no effect and is repeated.
   world_.at(World::beginning + options_.scale.time - Scale::calm + reload_pause, [this] {
     for (const auto& each : hosts_) {
       moved_[each->name()].at = world_.now();
@@ -32,7 +32,7 @@ void Scenario::populate_redisless(Random random) {
   });
 }
 
-/// One host, or all.
+/// Adds or removes the Redis of one host or of all.
 void Scenario::start_redisless(const Fault& fault) {
   for (const auto& each : hosts_) {
     if (each->name() != fault.host && fault.number % 4 != 0) continue;

@@ -1,4 +1,4 @@
-// Scene: schedules, and those who work with them besides hosts: users, an operator, Redbike.
+// Scenario: schedules, and their clients that are not hosts: users, an operator and Redbike.
 #include <algorithm>
 
 #include "core/job_code.hpp"
@@ -33,7 +33,7 @@ std::string draw_schedule(Random& random, std::int64_t now_s) {
   return dice < 97 ? "STOP" : "no schedule";
 }
 
-/// What is done with a job: a word, and the unix time of "at".
+/// Effect of a decision: a word, and the Unix time of "at".
 struct EffectWords {
   std::string word;
   std::string time = "0";
@@ -89,12 +89,12 @@ void Scenario::start_schedule(const Fault& fault) {
           {keys.work_prefix, job});
       return;
     case FaultKind::halt:
-      // It ends by itself: Redis may be away by then.
+      // It expires, because Redis may be unavailable at its end.
       at.ask("operator",
              {"SET", keys.control, "HALT", "PX", std::to_string(1 + fault.time.count() / 1000)});
       return;
     case FaultKind::redbike:
-      if (at.forbidden() == "LPUSH") return;  // its steps are no script: it would lose the job
+      if (at.forbidden() == "LPUSH") return;  // it uses no script and would lose the job
       return fault.number % 4 == 0 ? redbike_dispatches(at) : redbike_works(at, fault);
     case FaultKind::forbidden_step: {
       static const std::vector<std::string> steps{"HSET", "ZADD",   "RPOP", "SREM",    "SADD",
@@ -120,8 +120,8 @@ void Scenario::forbid_step(const Fault& fault, const std::string& step) {
   world_.log("fault", "", at.name() + " forbids " + step);
   promises_.error(at.name(), fault.time);
   refused_[at.name()] = world_.now() + fault.time;
-  // A place is taken by ZADD. A lost claim gives its place back, and then may not use HDEL: its
-  // place is free, and the reply does not say so.
+  // ZADD acquires a fleet slot. The undo of an in-doubt claim releases its slot before it fails at
+  // HDEL, and the reply does not show that the slot is free.
   if (step == "ZADD" || step == "HDEL") promises_.places_unknown(at, fault.time);
   at.forbid(step);
   world_.after(fault.time, [&at] { at.forbid({}); });
@@ -129,7 +129,7 @@ void Scenario::forbid_step(const Fault& fault, const std::string& step) {
 
 // ---- Redbike, step by step as its Python program does it
 
-/// One script of Redbike's.
+/// Runs the steps of one script of Redbike.
 void Scenario::redbike_enqueues(Server& at, const std::string& job) {
   const auto& keys = plan_keys();
   const std::string code(code_of(job)), now_s = std::to_string(at.keys().now_ms() / 1000);
@@ -164,12 +164,12 @@ void Scenario::redbike_works(Server& at, const Fault& fault) {
   at.ask("redbike",
          {"HSET", keys.statuses, job, "WRK:" + std::to_string(at.keys().now_ms() / 1000)});
   dynamic_cast<ScheduleWatch&>(*promises_.watches().front()).taken_by_another(at, job);
-  world_.log("redbike", schedule_name + (' ' + job), "has taken it");
+  world_.log("redbike", schedule_name + (' ' + job), "has claimed it");
   if (fault.number % 5 == 0) return;  // it dies
   world_.after(fault.time, [this, &at, job, tag] { redbike_ends(at, job, tag); });
 }
 
-/// The schedule says what becomes of the job, as it stands by then.
+/// Ends a run of Redbike. The current schedule decides on the disposition of the job.
 void Scenario::redbike_ends(Server& at, const std::string& job, const std::string& tag) {
   const auto& keys = plan_keys();
   if (at.forbidden() == "LPUSH") return;  // it dies
@@ -196,7 +196,7 @@ void Scenario::redbike_ends(Server& at, const std::string& job, const std::strin
 
 // ---- the calm
 
-/// Lists of other kinds than circular, where a host is.
+/// Checks the lists of other kinds than circular at the servers of the hosts.
 void Scenario::look_at_others() {
   for (std::size_t i = 0; i < settings_.others.size(); ++i) {
     const std::string& list = settings_.others[i].name;
@@ -207,9 +207,9 @@ void Scenario::look_at_others() {
       if (!has_redis(*each) && settings_.others[i].kind != SourceKind::gearman) continue;
       const auto served = supervisor->lists().find(list);
       if (served == supervisor->lists().end() || served->second->state() != ServingState::serving)
-        return promises_.break_promise("it always comes back by itself",
+        return promises_.break_promise("hosts recover without help",
                                        list + " is not served by " + each->name(), {each->name()});
-      if (!has_redis(*each)) continue;  // what it does is seen at gearmands
+      if (!has_redis(*each)) continue;  // checked at the gearmands
       const bool has = for_how_long(each->server() + ' ' + each->name() + ' ' + list,
                                     has_room(*each, *served->second)) > 5s;
       room[each->server()] = room[each->server()] || has;

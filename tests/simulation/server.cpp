@@ -10,8 +10,8 @@ namespace {
 constexpr Duration of_command = std::chrono::microseconds(15);
 constexpr Duration of_kilobyte = std::chrono::microseconds(1);
 
-/// Channels of what is done to a key. Those of all keys that have something done to them
-/// (__keyevent) nobody hears here.
+/// Prefix of the keyspace channels of keys. No client subscribes to the channels of events
+/// (__keyevent) here.
 const std::string of_key = "__keyspace@0__:";
 
 std::string upper(std::string text) {
@@ -62,7 +62,7 @@ void Server::received(Peer& peer, std::string bytes) {
   serve();
 }
 
-/// All that has come on the connection that has waited for longest, as Redis reads and answers it.
+/// Serves all input of the connection that has waited for the longest time, as Redis does.
 void Server::serve() {
   if (serving_ || hung_ || waiting_.empty()) return;
   serving_ = true;
@@ -244,7 +244,8 @@ Value Server::carried_out(const Command& command) {
   });
 }
 
-/// Of a command in a script. A full Redis lets one go on that has written before.
+/// Returns the error of a command in a script. A full Redis permits it if the script has written
+/// before.
 std::string Server::refusal_of(const CommandInfo& info, bool written, bool may_all) const {
   if (!may_all && forbidden_ == info.name)
     return "ERR The user executing the script can't run this command or subcommand";
@@ -282,7 +283,7 @@ Value Server::scripted(const std::string& who, const Words& words) {
   if (!by_digest) loaded_.emplace(script->sha1);
   const auto count = static_cast<std::ptrdiff_t>(number(words[2]));
   const Words key(words.begin() + 3, words.begin() + 3 + count);
-  // The last one names the call.
+  // The last argument names the call.
   const Words arg(words.begin() + 3 + count, words.end() - 1);
   Value reply = watched({who, {}, script, key, arg});
   if (reply.kind == Value::Kind::error) return reply;
@@ -302,7 +303,7 @@ Value Server::plain(const Words& words) {
   return run_command(*info, {keys_, words, published_});
 }
 
-// ---- what can happen to it
+// ---- faults
 
 void Server::break_connections() {
   for (Peer* peer : std::exchange(order_, {})) {
@@ -319,7 +320,7 @@ void Server::restart(Duration away, bool loses, Duration loads) {
   up_ = false;
   hung_ = false;
   ++life_;
-  world_.log(name_, "", loses ? "dies, and loses its last writes" : "dies");
+  world_.log(name_, "", loses ? "dies and loses its last writes" : "dies");
   break_connections();
   serving_ = false;
   loaded_.clear();
@@ -330,7 +331,7 @@ void Server::restart(Duration away, bool loses, Duration loads) {
   saved_.reset();
   world_.after(away, [this, loads] {
     up_ = loading_ = true;
-    world_.log(name_, "", "is back, and loads");
+    world_.log(name_, "", "starts and loads");
     world_.after(loads, [this] { loading_ = false; });
   });
 }

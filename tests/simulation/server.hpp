@@ -1,4 +1,4 @@
-// A virtual Redis: connections, commands, channels, and what can happen to it.
+// Virtual Redis: connections, Redis commands, channels and faults.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +23,37 @@
 
 namespace w8y::sim {
 
-/// How long Redis takes, in ns, where its commands are to wait for each other.
+/// Time that Redis needs, in ns, if its commands wait for each other.
 class ServiceTimes {
  public:
   virtual ~ServiceTimes() = default;
-  /// To accept a connection, and later to close it.
+  /// Time to accept a connection and to close it later.
   [[nodiscard]] virtual double of_connection() const = 0;
-  /// To read what has come on a connection, and to write what answers it.
+  /// Time to read the input of a connection and to write the replies.
   [[nodiscard]] virtual double of_read() const = 0;
   struct Work {
     const Words& words;
-    const redis::Script* script;  ///< nullptr: it is plain
-    double looked_up;             ///< keys
+    const redis::Script* script;  ///< nullptr for a command without a script
+    double looked_up;             ///< number of keys
     double written;
   };
   [[nodiscard]] virtual double of_command(const Work& work) const = 0;
-  /// A message, for each who hears it.
+  /// Time of one message to one subscriber.
   [[nodiscard]] virtual double of_message() const = 0;
 };
 
 class Server final : public Service, private Keys::Listener {
  public:
   struct Command {
-    const std::string& who;                 ///< the peer's name, or a client's
-    const Words& words;                     ///< of a plain command; empty: it is a script
-    const redis::Script* script = nullptr;  ///< one of the store's; nullptr: it is none of these
+    const std::string& who;                 ///< name of the peer or client
+    const Words& words;                     ///< empty for a script
+    const redis::Script* script = nullptr;  ///< of the store; nullptr if it is none
     const Words& key;
     const Words& arg;
-    bool may_all = false;                        ///< whatever the ACL forbids
-    const std::vector<Words>* queued = nullptr;  ///< what EXEC carries out
+    bool may_all = false;                        ///< ignores the ACL
+    const std::vector<Words>* queued = nullptr;  ///< commands that EXEC executes
   };
-  /// Told of each command that is carried out, before and after it.
+  /// Observer that is called before and after each command.
   class Watcher {
    public:
     virtual ~Watcher() = default;
@@ -71,43 +71,44 @@ class Server final : public Service, private Keys::Listener {
   [[nodiscard]] const std::string& name() const override { return name_; }
   Keys& keys();
   Watcher* watcher = nullptr;
-  /// With these, connections are served one after the other, as a Redis does. Without, each
-  /// command is carried out when it comes, and answered a little later.
+  /// If set, connections are served one after the other, as by Redis. If nullptr, each command is
+  /// executed when it arrives, and its reply follows a little later.
   const ServiceTimes* times = nullptr;
 
-  // of Service
+  // Service
   [[nodiscard]] bool accepts() const override { return up_ && !refusing_; }
   void connected(Peer& peer) override;
   void gone(Peer& peer) override;
   void received(Peer& peer, std::string bytes) override;
 
-  /// A command of a client that has no connection here: an operator's, a user's, another program's.
+  /// Executes a Redis command of a client without a connection: an operator, a user or another
+  /// program.
   Value ask(const std::string& who, const Words& words);
   Value run(const std::string& who, const redis::Script& script, const Words& keys,
             const Words& args);
 
-  // What can happen to it.
-  /// Away for a while; then it loads for a while.
+  // Faults.
+  /// Stops the server for `away`. Then it replies LOADING for `loads`.
   void restart(Duration away, bool loses, Duration loads = std::chrono::milliseconds(200));
-  /// Kept until a restart that loses what came after.
+  /// Saves the keys for a restart that loses later writes.
   void save() { saved_ = keys_; }
   void hang(bool hung);
   [[nodiscard]] bool hangs() const override { return hung_; }
-  /// A command that the ACL of all who are connected forbids, in capitals, to scripts too; empty:
-  /// none.
+  /// Sets the command, in capitals, that the ACL forbids to all connections and their scripts.
+  /// Empty: none.
   void forbid(std::string command) { forbidden_ = std::move(command); }
   [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
-  /// Of changed keys, as notify-keyspace-events says: KEA, or nothing.
+  /// Switches keyspace notifications on (notify-keyspace-events KEA) or off.
   void tell_of_keys(bool tell) { tells_of_keys_ = tell; }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
-  /// An error that answers each write: "READONLY …", "OOM …"; empty: none.
+  /// Sets the error reply to each write: "READONLY …", "OOM …". Empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
-  /// A command takes so many times longer.
+  /// Multiplies the time of each command by `by`.
   void slow_down(unsigned by) { slowness_ = by; }
   void break_connections();
 
   [[nodiscard]] std::uint64_t commands(const std::string& who) const;
-  /// Connections that a host has tried to make.
+  /// Counts an attempt of a host to connect.
   void tried(const std::string& who) override { ++tries_[who]; }
   [[nodiscard]] std::uint64_t tries(const std::string& who) const {
     const auto found = tries_.find(who);
@@ -115,19 +116,19 @@ class Server final : public Service, private Keys::Listener {
   }
   struct Load {
     std::uint64_t commands = 0;
-    std::uint64_t messages = 0;     ///< to those who hear a channel
-    std::uint64_t connections = 0;  ///< that were made
-    std::uint64_t ended = 0;        ///< by their clients
+    std::uint64_t messages = 0;     ///< to subscribers
+    std::uint64_t connections = 0;  ///< accepted
+    std::uint64_t ended = 0;        ///< closed by their clients
     Duration busy{0};
   };
-  /// Since the beginning, with `times`.
+  /// Load since the start. Counted only with `times`.
   [[nodiscard]] const Load& load() const { return load_; }
 
  private:
   struct Session {
     std::string input;
-    std::unordered_set<std::string> channels;  ///< a hundred thousand, of some
-    bool waits = false;                        ///< to be served
+    std::unordered_set<std::string> channels;  ///< up to 100,000
+    bool waits = false;                        ///< is in `waiting_`
     Transaction transaction;
   };
   struct Output {
@@ -142,13 +143,13 @@ class Server final : public Service, private Keys::Listener {
   void change_channels(Peer& peer, const std::string& channel, bool hears);
   void serve();
   void answer(Peer& peer, const Words& words);
-  /// Why it is not carried out, nor queued; empty: it is.
+  /// Returns the error of a command that is neither executed nor queued, or an empty string.
   [[nodiscard]] std::string refusal_of(const Words& words) const;
   Value execute(const std::string& who, const Words& words);
   Value execute_all(const std::string& who, const std::vector<Words>& queued);
   Value plain(const Words& words);
   Value scripted(const std::string& who, const Words& words);
-  /// A script's command, as far as its user may.
+  /// Executes a command and calls the watcher before and after it.
   Value watched(const Command& command);
   Value carried_out(const Command& command);
   [[nodiscard]] std::string refusal_of(const CommandInfo& info, bool written, bool may_all) const;
@@ -160,7 +161,7 @@ class Server final : public Service, private Keys::Listener {
   Keys keys_;
   std::optional<Keys> saved_;
   std::map<Peer*, Session> sessions_;
-  std::vector<Peer*> order_;  ///< in which they came
+  std::vector<Peer*> order_;  ///< of their connections
   std::set<std::string> loaded_;
   std::vector<Published> published_;
   std::map<std::string, std::uint64_t> commands_;
@@ -172,14 +173,14 @@ class Server final : public Service, private Keys::Listener {
   std::string refusal_;
   std::string forbidden_;
   bool tells_of_keys_ = false;
-  std::set<std::string> keys_heard_of_;  ///< that somebody has ever wanted to hear of
+  std::set<std::string> keys_heard_of_;  ///< keys with any subscriber so far
   unsigned slowness_ = 1;
   Instant busy_until_{};
   std::uint64_t life_ = 0;
   // with `times`
   std::deque<Peer*> waiting_;
   bool serving_ = false;
-  double owed_ns_ = 0;                                            ///< of time that is not spent yet
+  double owed_ns_ = 0;  ///< service time that is not spent yet
   std::unordered_map<std::string, std::vector<Peer*>> audience_;  ///< by channel
   Load load_;
 };

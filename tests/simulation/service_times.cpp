@@ -48,8 +48,8 @@ double error_of(const CallTime& time, const std::vector<Sample>& samples) {
   return sum;
 }
 
-/// What is least wrong in parts of each sample, not in ns; none of the three is below 0. By steps
-/// that become smaller: the error has one valley.
+/// Fits the times to the samples with the smallest relative error. None of the three is negative.
+/// The search uses decreasing steps, since the error has one minimum.
 CallTime fit(const std::vector<Sample>& samples) {
   CallTime best;
   double error = error_of(best, samples);
@@ -83,7 +83,7 @@ class Measuring {
   static constexpr std::size_t items = 2048;
   static constexpr std::size_t at_once = 64;
 
-  /// ns of a processor that Redis's main thread has used so far.
+  /// Processor time in ns that the main thread of Redis has used.
   [[nodiscard]] double used() const {
     const std::string pid = std::to_string(server_.pid());
     std::ifstream file("/proc/" + pid + "/task/" + pid + "/schedstat");
@@ -203,7 +203,7 @@ Call Measuring::claim_of(const std::string& list, const std::vector<std::string>
   return call;
 }
 
-/// Claims, renewals and ends of all items of a list, so many in a call.
+/// Claims, renews and settles all items of a list, `taken` items per call.
 void Measuring::one_after_another(std::size_t taken) {
   const std::string list = "busy" + std::to_string(taken);
   redis::Command push{"RPUSH"};
@@ -245,7 +245,7 @@ void Measuring::claims_and_ends() {
   for (int i = 0; i < 2000; ++i)
     empties.push_back(claim_of("list" + std::to_string(i % 500), {run_id()}));
   scripts("claim, empty list", lua::claim, empties);
-  // The same, with its text: each time one that Redis hasn't seen.
+  // The same by EVAL, each time with a text that is new to Redis.
   constexpr int texts = 200;
   std::vector<std::string> all;
   for (int i = 0; i < texts; ++i)
@@ -266,7 +266,7 @@ void Measuring::claims_and_ends() {
   one_after_another(16);
 }
 
-/// Of lists whose items are all locked.
+/// Measures scripts on lists whose items are all locked.
 void Measuring::other_scripts() {
   redis::Command push{"RPUSH", "locked:list"};
   Words names, locks;
@@ -327,7 +327,7 @@ void Measuring::connections() {
   wait(confirmed, listeners);
   const double all_messages = time_of(
       [&] {
-        // One after the other: each is a write on each connection.
+        // One after the other, so that each message is one write on each connection.
         for (int i = 1; i <= messages; ++i) {
           redis_.call({"PUBLISH", "news", "free"});
           wait(heard, listeners * i);
@@ -364,7 +364,7 @@ MeasuredTimes Measuring::measure() {
 
 const CallTime& MeasuredTimes::of(const redis::Script* script) const {
   if (script == nullptr) return plain;
-  // Rare ones are not measured: they do about as much as a claim.
+  // Rare scripts are not measured. They take about as long as a claim.
   const auto known = scripts.find(script);
   return known != scripts.end() ? known->second : scripts.at(&lua::claim);
 }
@@ -384,7 +384,7 @@ MeasuredTimes measure_times() {
 }
 
 MeasuredTimes usual_times() {
-  // redis-server 7.0.15, on one of two processors of a virtual machine that had little else to do.
+  // redis-server 7.0.15 on one of two processors of a virtual machine with little other load.
   MeasuredTimes times;
   times.connection = 7'000;
   times.read = 3'900;

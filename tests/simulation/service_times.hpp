@@ -1,5 +1,5 @@
-// How long a Redis takes for what the simulation has it do: measured on a redis-server of its own,
-// or as it was measured once.
+// Time that a Redis needs for the work in the simulation, measured on a redis-server of its own or
+// taken from an earlier measurement.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace w8y::sim {
 
-/// What a call takes: `base`, and so much for each key that it looks up and writes, as the model
-/// counts them; in ns.
+/// Time of a call in ns: `base`, plus an amount for each key that the model looks up or writes.
 struct CallTime {
   double base = 0;
   double look_up = 0;
@@ -24,8 +23,8 @@ class MeasuredTimes final : public ServiceTimes {
   double connection = 0;
   double read = 0;
   double message = 0;
-  double subscribe = 0;    ///< one channel
-  double script_byte = 0;  ///< of a script's text that is new to Redis
+  double subscribe = 0;    ///< per channel
+  double script_byte = 0;  ///< per byte of a script that is new to Redis
   CallTime plain;          ///< PING, EXISTS with many keys
   std::map<const redis::Script*, CallTime> scripts;
 
@@ -34,7 +33,7 @@ class MeasuredTimes final : public ServiceTimes {
   [[nodiscard]] double of_message() const override { return message; }
   [[nodiscard]] double of_command(const Work& work) const override;
 
-  /// One call, as it was measured, and what it did.
+  /// Measured call, with the numbers of its keys.
   struct Sample {
     std::string what;
     const redis::Script* script = nullptr;
@@ -49,10 +48,10 @@ class MeasuredTimes final : public ServiceTimes {
   [[nodiscard]] const CallTime& of(const redis::Script* script) const;
 };
 
-/// On a redis-server of its own, by the processor time of its main thread, so that whatever else
-/// the machine does counts little. Over TCP on the loopback.
+/// Measures a redis-server of its own by the processor time of its main thread, so that other load
+/// of the machine has little effect. Uses TCP on the loopback interface.
 MeasuredTimes measure_times();
-/// Rounded figures of one measurement: the same on each machine.
+/// Returns the rounded times of one measurement, the same on each machine.
 MeasuredTimes usual_times();
 
 }  // namespace w8y::sim

@@ -17,7 +17,7 @@ void draw(ListSettings& list, Random& random) {
   list.timeout = static_cast<unsigned>(random.one_of<int>({0, 0, 2}));
   list.kill_grace = static_cast<unsigned>(random.one_of<int>({1, 3}));
   if (list.work == Work::uneven) {
-    // Nothing else keeps it from claiming ahead.
+    // No other limit prevents the prefetch.
     list.fleet_concurrency = 0;
     list.concurrency = static_cast<unsigned>(random.one_of<int>({1, 2}));
   } else if (list.work == Work::crowded) {
@@ -57,7 +57,7 @@ std::string backoff_of(const ListSettings& list) {
          line("max_failures", std::to_string(list.max_failures));
 }
 
-/// What only lists of its kind have.
+/// Returns the settings that only lists of this kind have.
 std::string of_its_kind(const ListSettings& list) {
   if (list.kind == SourceKind::circular)
     return line("lock_key", '"' + list.lock_key + '"') +
@@ -90,7 +90,7 @@ bool Settings::has_redis() const {
 }
 
 std::string Settings::config_of(const std::string& host) const {
-  // The network takes the place of TLS.
+  // The simulated network replaces TLS.
   std::string text;
   if (has_redis())
     text = "[redis]\n" + line("url", "\"rediss://" + server + "\"") +
@@ -128,7 +128,7 @@ Settings draw_settings(Random& random, unsigned hosts, unsigned lists) {
     list.terminates = random.chance(50);
     list.work = draw_work(random);
     if (i == 1 && hosts > 4) list.work = Work::crowded;
-    if (hosts == 1) list.work = Work::scarce;  // nobody else looks after it
+    if (hosts == 1) list.work = Work::scarce;  // no other host finds its few free items
     draw(list, random);
     settings.lists.push_back(std::move(list));
   }

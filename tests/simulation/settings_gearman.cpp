@@ -1,4 +1,4 @@
-// The config of a list of Gearman: a few settings are of no use for it, and are refused there.
+// Config of a Gearman list, without the settings that would be config errors there.
 #include "simulation/settings.hpp"
 
 namespace w8y::sim {

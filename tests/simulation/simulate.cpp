@@ -1,5 +1,5 @@
-// Runs worlds by their seeds; the first promise that is broken is told with its story, after faults
-// that it does not need were left out.
+// Runs worlds by their seeds. Prints the first broken invariant with its log lines, after faults
+// that it does not need were removed.
 #include <CLI/CLI.hpp>
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace w8y::sim {
 namespace {
 
 struct Summary {
-  std::uint64_t log = 0;  ///< a digest of each line
+  std::uint64_t log = 0;  ///< digest of all lines
   std::size_t lines = 0;
   Invariants::Count count;
   std::optional<Broken> broken;
@@ -51,7 +51,7 @@ Summary run(const SceneOptions& options, std::ostream* log) {
   return summary;
 }
 
-/// The fewest faults with which the same promise is broken.
+/// Returns the fewest faults that break the same invariant.
 std::vector<Fault> shrink(SceneOptions options, const std::string& promise) {
   const auto still = [&] {
     const Summary summary = run(options, nullptr);
@@ -80,7 +80,7 @@ void tell_broken(std::ostream& out, SceneOptions options, const Summary& first, 
   out << "  with " << options.faults.size() << " of " << before
       << " faults: " << summary.broken->why << '\n';
   for (const Fault& fault : options.faults) out << "    " << to_text(fault) << '\n';
-  out << "  its story:\n";
+  out << "  log:\n";
   const std::size_t from = summary.story.size() > max_story ? summary.story.size() - max_story : 0;
   for (std::size_t i = from; i < summary.story.size(); ++i)
     out << "    " << summary.story[i] << '\n';
@@ -89,11 +89,11 @@ void tell_broken(std::ostream& out, SceneOptions options, const Summary& first, 
 struct Wishes {
   std::uint64_t seeds = 80;
   std::uint64_t first = 1;
-  unsigned hosts = 0;  ///< as the seed says
+  unsigned hosts = 0;  ///< 0 = by the seed
   unsigned lists = 0;
   unsigned jobs = 1;
   std::string time = "3m";
-  bool schedule = false;  ///< else as the seed says, and so below
+  bool schedule = false;  ///< false = by the seed; also below
   bool feed = false;
   bool told = false;
   bool gearman = false;
@@ -103,8 +103,8 @@ struct Wishes {
   bool fleet = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
-  bool all = false;    ///< go on after a broken promise
-  bool whole = false;  ///< tell of it with all faults
+  bool all = false;    ///< continue after a broken invariant
+  bool whole = false;  ///< print it with all faults
 };
 
 Duration to_duration(const std::string& text) {
@@ -141,7 +141,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   return options;
 }
 
-/// What a process tells of a seed: its figures on a line, then what is to be printed.
+/// Returns the record of a seed: a line with numbers, then the text to print.
 std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
   std::ostringstream out, stats;
   const SceneOptions options = options_of(wishes, seed);
@@ -153,8 +153,8 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
         << (options.scale.feed ? "a feed, " : "") << (options.scale.cuts ? "cuts, " : "")
-        << (options.scale.told ? "keys told of, " : "")
-        << (options.scale.gearman ? "a list of Gearman, " : "")
+        << (options.scale.told ? "keyspace notifications, " : "")
+        << (options.scale.gearman ? "a Gearman list, " : "")
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
         << (options.scale.fleet ? "a fleet, " : "")
@@ -205,9 +205,9 @@ int simulate(const Wishes& wishes) {
   out.precision(1);
   out << std::fixed << sum.seeds << " seeds, " << static_cast<double>(sum.seeds) * each.count()
       << " virtual hours (" << static_cast<double>(sum.hosts) * each.count() << " of hosts), "
-      << sum.faults << " faults, " << sum.runs << " runs, " << sum.ends << " ends, " << sum.lapses
-      << " leases that ended under a run, " << sum.overlaps << " overlaps that are allowed, "
-      << sum.broken << " broken\n";
+      << sum.faults << " faults, " << sum.runs << " runs, " << sum.ends << " settlements, "
+      << sum.lapses << " leases that expired during a run, " << sum.overlaps
+      << " permitted overlaps, " << sum.broken << " broken\n";
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   out << took.count() << " s\n";
   std::cout << out.str() << std::flush;
@@ -220,34 +220,34 @@ int simulate(const Wishes& wishes) {
 
 int main(int argc, char** argv) {
   w8y::sim::Wishes wishes;
-  CLI::App app("Runs w8yd's hosts on a virtual clock, with faults by seed, and watches promises.");
-  app.add_option("--seeds", wishes.seeds, "how many worlds")->capture_default_str();
-  app.add_option("--seed", wishes.first, "the first one")->capture_default_str();
-  app.add_option("--hosts", wishes.hosts, "in each; as many as its seed says if not given")
+  CLI::App app("Simulate hosts on a virtual clock with faults by seed, and check the invariants");
+  app.add_option("--seeds", wishes.seeds, "Number of worlds")->capture_default_str();
+  app.add_option("--seed", wishes.first, "First seed")->capture_default_str();
+  app.add_option("--hosts", wishes.hosts, "Number of hosts in each world (default: by its seed)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--lists", wishes.lists, "in each; as many as its seed says if not given")
+  app.add_option("--lists", wishes.lists, "Number of lists in each world (default: by its seed)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--jobs", wishes.jobs, "processes; what is printed is the same for any number")
+  app.add_option("--jobs", wishes.jobs, "Number of processes; does not change the output")
       ->capture_default_str()
       ->take_last()
       ->check(CLI::Range(1, 64));
-  app.add_option("--for", wishes.time, "virtual time of each, as 90s, 3m, 2h")
+  app.add_option("--for", wishes.time, "Virtual time of each world, such as 90s, 3m, 2h")
       ->capture_default_str();
-  app.add_flag("--schedule", wishes.schedule, "each has a schedule, too");
-  app.add_flag("--feed", wishes.feed, "each has a feed of jobs, too");
-  app.add_flag("--told", wishes.told, "in each, Redis tells of changed keys");
-  app.add_flag("--gearman", wishes.gearman, "each has a list of Gearman, too");
-  app.add_flag("--lapses", wishes.lapses, "in each, hosts are cut off at the worst moments");
-  app.add_flag("--operators", wishes.operators, "in each, operators ask and change Redis");
-  app.add_flag("--fleet", wishes.fleet, "in each, operators order all hosts at once");
-  app.add_flag("--redisless", wishes.redisless,
-               "in each, hosts have no Redis and only a list of Gearman, for a while or always");
-  app.add_option("--edition", wishes.edition, "how worlds are drawn: a seed means one of these")
+  app.add_flag("--schedule", wishes.schedule, "Add a schedule to each world");
+  app.add_flag("--feed", wishes.feed, "Add a feed of jobs to each world");
+  app.add_flag("--told", wishes.told, "Enable keyspace notifications in each world");
+  app.add_flag("--gearman", wishes.gearman, "Add a Gearman list to each world");
+  app.add_flag("--lapses", wishes.lapses, "Cut hosts off right after claims in each world");
+  app.add_flag("--operators", wishes.operators,
+               "Add queries and changes by operators to each world");
+  app.add_flag("--fleet", wishes.fleet, "Add fleet commands to each world");
+  app.add_flag("--redisless", wishes.redisless, "Add hosts without Redis, temporarily or always");
+  app.add_option("--edition", wishes.edition, "Edition of the generator of worlds")
       ->capture_default_str()
       ->check(CLI::Range(1U, static_cast<unsigned>(w8y::sim::Edition::newest)));
-  app.add_flag("--log", wishes.log, "print all that happens");
-  app.add_flag("--all", wishes.all, "go on after a broken promise");
-  app.add_flag("--whole", wishes.whole, "tell the story with all faults, not with the fewest");
+  app.add_flag("--log", wishes.log, "Print all events");
+  app.add_flag("--all", wishes.all, "Continue after a broken invariant");
+  app.add_flag("--whole", wishes.whole, "Print the events with all faults, not with the fewest");
   CLI11_PARSE(app, argc, argv);
   try {
     return w8y::sim::simulate(wishes);

@@ -1,5 +1,5 @@
-// What a host has of its fleet: the code of w8yd that tells how it is, hears orders and carries
-// them out.
+// Fleet membership of a simulated host: the code of w8yd that sends heartbeats, receives fleet
+// commands and carries them out.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace w8y::sim {
 
-/// The processors that a host says it has: the same on each machine.
+/// Number of processors in each heartbeat, the same on each machine.
 inline constexpr unsigned told_processors = 4;
 
 class SimulatedMembership final {
@@ -57,7 +57,7 @@ class SimulatedMembership final {
 
   [[nodiscard]] app::Fleet& fleet() { return fleet_; }
   [[nodiscard]] app::Drain& drain() { return drain_; }
-  /// What lists tell becomes events for the fleet.
+  /// Observer that turns notifications of lists into events of the fleet.
   [[nodiscard]] ServedListObserver& reporter() { return reporter_; }
 
  private:

@@ -9,7 +9,7 @@ namespace w8y::sim {
 
 namespace {
 
-/// Those of a connection, which only its Transaction can carry out.
+/// Commands of a connection, which only its Transaction can execute.
 Value run_elsewhere(const CommandCall& call) {
   throw CommandError("ERR the simulation has no model of " + call.words.front() + " in a script");
 }

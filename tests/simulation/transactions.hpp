@@ -14,16 +14,16 @@ namespace w8y::sim {
 class Transaction {
  public:
   struct Rules {
-    /// Why a command is refused before it is carried out; empty: it isn't.
+    /// Returns the error if a command is refused before its execution, or an empty string.
     std::function<std::string(const Words& words)> refusal;
-    /// All that was queued, in one step.
+    /// Executes all queued commands in one step.
     std::function<Value(const std::vector<Words>& queued)> execute;
   };
 
-  /// The reply, if this is a command of a transaction or one that is queued; nullopt: it is to be
-  /// carried out now.
+  /// Returns the reply to a command of a transaction or to a queued command; nullopt if the command
+  /// must be executed now.
   std::optional<Value> take(const Words& words, const Rules& rules);
-  /// A command was refused: what is begun will not be carried out.
+  /// Called when a command was refused. An open transaction will not be executed.
   void refused() { broken_ = open_; }
   [[nodiscard]] bool open() const { return open_; }
 

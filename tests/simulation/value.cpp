@@ -19,7 +19,7 @@ void append_line(std::string& out, char mark, std::int64_t number) {
   append_line(out, mark, {text, std::to_chars(text, std::end(text), number).ptr});
 }
 
-/// "*3\r\n" or "$5\r\n" at a place; moves it behind.
+/// Parses "*3\r\n" or "$5\r\n" at `at` and moves `at` behind it.
 std::optional<std::size_t> take_count(std::string_view bytes, std::size_t& at) {
   const auto end = bytes.find("\r\n", at);
   if (end == std::string_view::npos) return std::nullopt;

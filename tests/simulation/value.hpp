@@ -1,4 +1,4 @@
-// A reply of Redis, and the words of a command, as bytes.
+// Replies of Redis and words of Redis commands, and their encoding.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,13 @@ struct Value {
 };
 
 void append(std::string& out, const Value& value);
-/// For people: ["ok", 3].
+/// Returns a readable text such as ["ok", 3].
 std::string to_text(const Value& value);
 
-/// One whole command that begins at `at`, which then is behind it; nullopt: it is not whole yet.
+/// Returns the command at `at` and moves `at` behind it; nullopt if the command is not complete
+/// yet.
 std::optional<Words> take_command(std::string_view bytes, std::size_t& at);
-/// Takes it off the beginning of `bytes`.
+/// The same for the start of `bytes`, from which the command is removed.
 std::optional<Words> take_command(std::string& bytes);
 
 }  // namespace w8y::sim

@@ -8,7 +8,7 @@ namespace w8y::sim {
 std::string brief(const std::string& text) {
   constexpr std::size_t whole = 80, beginning = 30;
   if (text.size() <= whole) return text;
-  // What makes an item another stands at one of its ends.
+  // Items differ at their start or at their end.
   constexpr std::size_t end = 1024;
   const std::string_view all = text;
   const std::uint64_t hash = hash_of(all.substr(0, end)) ^

@@ -1,4 +1,4 @@
-// One virtual clock, one queue of what happens when, and the log of what has happened.
+// World of a simulation: virtual clock, queue of future events, and log of past events.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace w8y::sim {
 
-/// A long item, or its lock, by less than all of it.
+/// Returns a short and distinct text for a long item or lock. Returns a short text unchanged.
 [[nodiscard]] std::string brief(const std::string& text);
 
 class World {
@@ -25,9 +25,9 @@ class World {
   Random random;
 
   [[nodiscard]] Instant now() const { return now_; }
-  /// By a clock that is right: µs since 1970.
+  /// Correct time in µs since 1970.
   [[nodiscard]] std::int64_t wall_us() const { return now_.time_since_epoch().count() + epoch_us; }
-  /// Since the world began.
+  /// Time since the start of the world.
   [[nodiscard]] Duration age() const { return now_ - beginning; }
 
   void at(Instant when, std::function<void()> what) {
@@ -35,7 +35,7 @@ class World {
   }
   void after(Duration pause, std::function<void()> what) { at(now_ + pause, std::move(what)); }
   void run_until(Instant end);
-  /// Drops all that was to happen. What ends with that may still want something to happen.
+  /// Drops all future events. Their destructors may still add events.
   void clear() {
     TimerQueue dropped;
     std::swap(dropped, queue_);
@@ -43,11 +43,11 @@ class World {
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 
-  /// A line of the log: who, and what has happened to whom.
+  /// Line of the log: time, actor, subject and event.
   struct Line {
     Instant at;
     std::string who;    ///< "h1", "redis1", "user"
-    std::string about;  ///< an item with its list, or empty
+    std::string about;  ///< list and item, or empty
     std::string text;
   };
   bool keeps_log = true;
@@ -58,7 +58,7 @@ class World {
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
   static std::string to_text(const Line& line);
 
-  /// Not 0: what never was has times before it.
+  /// Not 0, so that an event that never happened has an earlier time.
   static constexpr Instant beginning{std::chrono::hours(1)};
 
  private:
@@ -70,7 +70,7 @@ class World {
   bool stopped_ = false;
 };
 
-/// A host's clocks: the one for deadlines is the world's, the date may be set.
+/// Clocks of a host. The monotonic clock is that of the world, and the wall clock may be set.
 class HostClock final : public Clock {
  public:
   explicit HostClock(const World& world) : world_(world) {}

@@ -293,7 +293,7 @@ TEST_CASE("sorted feeds: a missing position, or the item itself as position, cha
   CHECK(error_of([&] {
           feed.move({Where::after, "9"}, "1");
         }) == "there is no 9 in the feed top to put it after");
-  CHECK(error_of([&] { feed.move({Where::after, "1"}, "1"); }) == "1 can't be moved after itself");
+  CHECK(error_of([&] { feed.move({Where::after, "1"}, "1"); }) == "1 cannot be moved after itself");
   CHECK(at.ids_of(feed) == Words{"1", "2"});
   CHECK(at.ask({"GET", "feed.idincr:top"}) == "2");
   // An item whose id is no longer in the order cannot be a position.

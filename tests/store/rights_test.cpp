@@ -221,8 +221,8 @@ TEST_CASE("records that may not be written are reported once, with the missing A
     std::string lost;
   };
   for (const Lack& lack :
-       {Lack{"-lpush", "+lpush", "history"}, Lack{"-publish", "+publish", "told"},
-        Lack{"resetchannels", "&PREFIX:*", "told"}}) {
+       {Lack{"-lpush", "+lpush", "history"}, Lack{"-publish", "+publish", "published"},
+        Lack{"resetchannels", "&PREFIX:*", "published"}}) {
     CAPTURE(lack.rule);
     Place place;
     const auto set_rights = [&](const std::string& rule) {

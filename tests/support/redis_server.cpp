@@ -123,7 +123,7 @@ void RedisServer::start(bool until_loaded) {
            options_.sentinel ? "--sentinel" : static_cast<const char*>(nullptr), nullptr);
     _exit(127);
   }
-  if (pid_ < 0) throw std::runtime_error("can't fork");
+  if (pid_ < 0) throw std::runtime_error("cannot fork");
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!answers(until_loaded)) {
     const bool gone = waitpid(pid_, nullptr, WNOHANG) == pid_;
@@ -131,7 +131,7 @@ void RedisServer::start(bool until_loaded) {
     if (gone || std::chrono::steady_clock::now() > limit) {
       kill();
       std::ifstream log(dir_ / "redis.log");
-      throw std::runtime_error("redis-server doesn't answer: " +
+      throw std::runtime_error("redis-server does not answer: " +
                                std::string(std::istreambuf_iterator<char>(log), {}));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

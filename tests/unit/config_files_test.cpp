@@ -56,11 +56,11 @@ TEST_CASE("errors in all files are reported together, file by file") {
   CHECK(lines[1].starts_with("/c:1:32: include[2]: \"/missing\" is not there"));
   CHECK(lines[2] == "/c:1:44: include[3]: is 3; must be an absolute path");
   CHECK(lines[3].starts_with("/c:3:12: lists.a.executor: is \"x\"; must be an absolute path"));
-  CHECK(lines[4] == "/d/1:1:2: redis: stands in an included file, which may hold only [lists]");
+  CHECK(lines[4] == "/d/1:1:2: redis: is in an included file, which may have only [lists]");
   CHECK(lines[5].starts_with("/d/1:4:10: lists.b.weight: is 0; must be an integer from 1 to "));
   CHECK(lines[6].starts_with("/d/2:1:9: is not valid TOML"));
   CHECK(lines[7] == "/d/3: is a directory");
-  CHECK(lines[8].starts_with("/d/4:1:1: include: stands in an included file"));
+  CHECK(lines[8].starts_with("/d/4:1:1: include: is in an included file"));
   CHECK(lines[9].starts_with("/d/4:2:8: lists.\"a:\": is there twice: first at /c:2:8"));
   CHECK(lines[10].starts_with("/d/4:4:1: lists.\"a:\".nise: is not a known key"));
 }

@@ -78,9 +78,9 @@ TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the 
 }
 
 TEST_CASE("gearman: a list needs a server and a valid function name") {
-  CHECK(only_error(one_list).find("there are no servers to take jobs from") != std::string::npos);
+  CHECK(only_error(one_list).find("there are no servers to get jobs from") != std::string::npos);
   CHECK(only_error(servers + "[lists.\"\"]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
-            .find("can't be the name of a function") != std::string::npos);
+            .find("cannot be the name of a function") != std::string::npos);
   CHECK(errors_in(servers +
                   "[lists.\"\"]\nsource = \"gearman\"\nfunction = \"f\"\ncommand = [\"x\"]\n") ==
         Lines{});

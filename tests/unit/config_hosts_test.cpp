@@ -155,7 +155,7 @@ processes = 2
 weight = 1
 )") ==
       Lines{
-          "c:8:1: hosts.x.host: stands in the wrong place; it is a key of [supervisor]",
+          "c:8:1: hosts.x.host: is in the wrong table; it is a key of [supervisor]",
           "c:9:1: hosts.x.nothing: is not a known key; w8y.toml(5) names all",
           "c:10:20: hosts.x.host_concurrency: is -1; must be an integer from 0 to 1000000",
           "c:12:1: hosts.x.lists.films.executor: is the same on all hosts; only concurrency, "
@@ -166,8 +166,8 @@ weight = 1
           "c:14:10: hosts.x.lists.films.weight: is 0; must be an integer from 1 to 1000000",
           "c:16:1: hosts.x.lists.mix.processes: is for a stream executor; a command is one process "
           "per item",
-          "c:17:16: hosts.x.lists.film: is no list of this configuration; must be the prefix "
-          "of one in [lists]"});
+          "c:17:16: hosts.x.lists.film: is not a list of this config; must be the name of "
+          "a list in [lists]"});
   CHECK(errors_in(lists + "[hosts.here.lists.films]\nweight = 0\n").size() == 1);
   CHECK(errors_in("hosts = 1\n") == Lines{"c:1:9: hosts: is 1; must be a table"});
   CHECK(errors_in("[hosts]\nx = 1\n") == Lines{"c:2:5: hosts.x: is 1; must be a table"});
@@ -185,7 +185,7 @@ TEST_CASE("[hosts] is allowed only in the main file, and applies to lists of any
   CHECK(parse_config(text, "c", host).lists.at("more")->concurrency == 4);
   host.files["/more"].text += "[hosts.a]\nhost_concurrency = 1\n";
   CHECK(errors_in(text, host) ==
-        Lines{"/more:3:2: hosts: stands in an included file, which may hold only [lists]"});
+        Lines{"/more:3:2: hosts: is in an included file, which may have only [lists]"});
 }
 
 TEST_CASE("a limit may be relative to the number of processors") {

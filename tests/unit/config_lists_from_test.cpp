@@ -69,17 +69,18 @@ TEST_CASE("lists_from: the output of a program defines lists, in TOML or JSON") 
 TEST_CASE("lists_from: errors in the output of a program are reported with their location in it") {
   CHECK(
       wrong("[redis]\n[lists.a]\nexecutor = 3\nnise = 1\n") ==
-      Lines{"the output of /opt/lists:1:2: redis: stands in what a program prints, which may hold "
-            "only lists",
-            "the output of /opt/lists:3:12: lists.a.executor: is 3; must be an absolute path",
-            "the output of /opt/lists:4:1: lists.a.nise: is not a known key; did you mean "
-            "\"nice\"?"});
+      Lines{
+          "the output of /opt/lists:1:2: redis: is in the output of a program, which may have only "
+          "lists",
+          "the output of /opt/lists:3:12: lists.a.executor: is 3; must be an absolute path",
+          "the output of /opt/lists:4:1: lists.a.nise: is not a known key; did you mean "
+          "\"nice\"?"});
   CHECK(
       wrong("{\"redis\": 1,\n \"lists\": {\"\xc3\xa9\": {\"executor\": 3,\n  \"nise\"  : [1, 2.5, "
             "true]\n , \"weight\":0}}}") ==
       Lines{
-          "the output of /opt/lists:1:2: redis: stands in what a program prints, which may hold "
-          "only lists",
+          "the output of /opt/lists:1:2: redis: is in the output of a program, which may have only "
+          "lists",
           "the output of /opt/lists:2:30: lists.\"\xc3\xa9\".executor: is 3; must be an absolute "
           "path",
           "the output of /opt/lists:3:3: lists.\"\xc3\xa9\".nise: is not a known key; did you mean "

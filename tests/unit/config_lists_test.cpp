@@ -40,7 +40,7 @@ TEST_CASE("a list has either an executor or a command") {
   for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {
     const Lines lines = errors_in(std::string("[defaults]\n") + key + "\n");
     REQUIRE(lines.size() == 1);
-    CHECK(has(lines[0], "may not stand in [defaults]"));
+    CHECK(has(lines[0], "may not be in [defaults]"));
   }
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("the name of a list with an executor must be a valid argument") {
   CHECK(
       errors_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
       Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
-            "as an argument, which can't hold one; must be a prefix without NUL, or a command"});
+            "as an argument, which cannot hold one; must be a prefix without NUL, or a command"});
   CHECK(errors_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
   const std::string longest((std::size_t{128} << 10) - 1, 'a');
   CHECK(errors_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());

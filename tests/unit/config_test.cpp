@@ -45,7 +45,7 @@ TEST_CASE("all errors are reported together with their locations, in the order o
               "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
               "\"warn\" or \"error\"",
               "c:7:19: lists.work.concurrency: is -1; must be an integer from 0 to 100000",
-              "c:8:1: lists.work.command: stands beside executor; a list has either an executor or "
+              "c:8:1: lists.work.command: is beside executor; a list has either an executor or "
               "a command",
               "c:10:25: lists.work.backoff.fcator: is not a known key; did you mean \"factor\"?",
               "c:11:8: lists.\"a b\": has neither executor nor command; must have executor = "
@@ -161,12 +161,12 @@ TEST_CASE("sections and lists of a wrong type are errors") {
 
 TEST_CASE("a key in the wrong section is an error that names the right section") {
   CHECK(errors_in("concurrency = 4\n") ==
-        Lines{"c:1:1: concurrency: stands in the wrong place; it is a key of [lists.PREFIX] and "
+        Lines{"c:1:1: concurrency: is in the wrong table; it is a key of [lists.PREFIX] and "
               "[defaults]"});
   CHECK(errors_in("[supervisor]\nurl = \"redis://x\"\n") ==
-        Lines{"c:2:1: supervisor.url: stands in the wrong place; it is a key of [redis]"});
+        Lines{"c:2:1: supervisor.url: is in the wrong table; it is a key of [redis]"});
   CHECK(errors_in("[redis]\ninclude = []\n") ==
-        Lines{"c:2:1: redis.include: stands in the wrong place; it is a key of the top level"});
+        Lines{"c:2:1: redis.include: is in the wrong table; it is a key of the top level"});
   CHECK(errors_in("[list.work]\nexecutor = \"/x\"\n") ==
         Lines{"c:1:2: list: is not a known key; did you mean \"lists\"?"});
 }
@@ -245,19 +245,19 @@ TEST_CASE("the error for an invalid status address describes a valid address") {
   const Lines twice =
       errors_in("[supervisor]\nstatus = [\"127.0.0.1:9158\", \"127.0.0.1:9158\"]\n");
   REQUIRE(twice.size() == 1);
-  CHECK(has(twice[0], "status[1]: stands there twice"));
+  CHECK(has(twice[0], "status[1]: is there twice"));
 }
 
 TEST_CASE("keys of TLS and sentinels are errors without a matching URL") {
   for (const char* key : {"tls_ca", "tls_cert", "tls_key", "tls_server_name"}) {
     const Lines lines = errors_in("[redis]\n" + std::string(key) + " = \"/x\"\n");
     REQUIRE(lines.size() == 1);
-    CHECK(has(lines[0], "must stand with a rediss:// URL"));
+    CHECK(has(lines[0], "must be used with a rediss:// URL"));
   }
   CHECK(has(errors_in("[redis]\nsentinel_password_file = \"/x\"\n").at(0),
-            "must stand with a redis+sentinel:// URL"));
+            "must be used with a redis+sentinel:// URL"));
   CHECK(has(errors_in("[redis]\nurl = \"rediss://h\"\ntls_key = \"/x\"\n").at(0),
-            "must stand with tls_cert"));
+            "must be used with tls_cert"));
   CHECK(errors_in("[redis]\nurl = \"rediss+sentinel://h/s\"\ntls_ca = \"/x\"\n"
                   "tls_cert = \"/x\"\ntls_key = \"/x\"\ntls_server_name = \"h\"\n"
                   "sentinel_password_file = \"/x\"\n")

@@ -59,8 +59,8 @@ TEST_CASE("fleet: a control command is parsed as it was written") {
 }
 
 TEST_CASE("fleet: an invalid control command is refused with a reason") {
-  CHECK(why_bad("hello") == "it is no JSON object");
-  CHECK(why_bad("[]") == "it is no JSON object");
+  CHECK(why_bad("hello") == "it is not a JSON object");
+  CHECK(why_bad("[]") == "it is not a JSON object");
   CHECK(why_bad(std::string(max_command + 1, 'x')).starts_with("it has 65537 bytes"));
   CHECK(why_bad(R"({"command":"quiet","all":true})") ==
         "its id is not 1 to 64 letters, digits and '-'");

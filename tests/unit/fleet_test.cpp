@@ -345,7 +345,7 @@ TEST_CASE("fleet: two live hosts of one name are duplicates, and an unreadable h
   FleetHost gone = host_at("alpha", view.now - 40s);
   gone.heartbeat.id = "alpha-22222222";
   FleetHost unread = host_at("beta", view.now);
-  unread.error = "what stands for its beat is none";
+  unread.error = "its heartbeat is not valid";
   view.hosts = {host_at("alpha", view.now), second, gone, unread, host_at("gamma", view.now)};
   classify(view);
   CHECK(view.hosts[0].duplicate_name);

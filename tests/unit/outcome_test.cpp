@@ -23,7 +23,7 @@ TEST_CASE("an outcome has a reason if the run did not succeed") {
   CHECK(outcome_reason(TimedOut{}) == "ran for longer than timeout");
   CHECK(outcome_reason(TimedOut{true}) == "silent for longer than progress_timeout");
   CHECK(outcome_reason(Cancelled{true}) == "cancelled by an operator");
-  CHECK(outcome_reason(Cancelled{}) == "stopped, since w8yd was told to end");
+  CHECK(outcome_reason(Cancelled{}) == "stopped, because w8yd shut down");
   CHECK(outcome_reason(Lost{}) == "its lock was lost");
 }
 
@@ -32,6 +32,6 @@ TEST_CASE("the end of a process has a text") {
   CHECK(end_text(Signalled{SIGKILL}) == "signal 9 (SIGKILL)");
   CHECK(end_text(Signalled{SIGSEGV}) == "signal 11 (SIGSEGV)");
   CHECK(end_text(Signalled{60}) == "signal 60");
-  CHECK(end_text(NotStarted{"can't run /x: No such file or directory"}) ==
-        "can't run /x: No such file or directory");
+  CHECK(end_text(NotStarted{"cannot run /x: No such file or directory"}) ==
+        "cannot run /x: No such file or directory");
 }

@@ -94,16 +94,16 @@ TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
 TEST_CASE("an outage of Redis is one problem for all waiting lists") {
   HostStatus host = good_host();
   host.redis.connected = false;
-  host.redis.error = "can't connect: Connection refused";
+  host.redis.error = "cannot connect: Connection refused";
   std::vector<ListStatus> lists;
   for (int i = 0; i < 300; ++i)
     lists.push_back(list_of("l" + std::to_string(i),
                             i % 2 == 0 ? ListState::unavailable : ListState::idle, "away"));
   lists.push_back(list_of("none", ListState::disabled));
   CHECK(told(host, lists) ==
-        Texts{"redis|Redis unavailable: can't connect: Connection refused; 300 lists wait"});
+        Texts{"redis|Redis unavailable: cannot connect: Connection refused; 300 lists wait"});
   host.redis.connected = true;  // connected, but to a replica for example
-  CHECK(told(host, {}) == Texts{"redis|Redis unavailable: can't connect: Connection refused"});
+  CHECK(told(host, {}) == Texts{"redis|Redis unavailable: cannot connect: Connection refused"});
 }
 
 TEST_CASE("lists with one cause are one problem") {
@@ -172,7 +172,7 @@ TEST_CASE("problems are sorted by severity, and include those of the host itself
   HostStatus host = good_host();
   host.state = HostState::quiet;
   host.last_reload_failed = true;
-  host.last_reload = "failed: the config has mistakes; nothing was changed";
+  host.last_reload = "failed: the config has errors; nothing was changed";
   ListStatus quarantined = list_of("parked");
   quarantined.quarantined = 2;
   CHECK(told(host, {list_of("x", ListState::ineligible, "not found"), quarantined,
@@ -184,7 +184,7 @@ TEST_CASE("problems are sorted by severity, and include those of the host itself
               "ineligible|host is ineligible for x: not found",
               "config_outdated|the config file is not in force, since the last reload failed: the "
               "config "
-              "has mistakes; nothing was changed; generation 3 stays in force",
+              "has errors; nothing was changed; generation 3 stays in force",
               "quiet|host is quiet: starting no new runs until w8yctl resume"});
 }
 

@@ -41,7 +41,7 @@ TEST_CASE(
   rule.max_failures = 1;
   house.apply({rule});
   REQUIRE(house.executors[0]->started.size() == 2);
-  const NotStarted lack{"can't change to folder /mnt: No such file or directory", false, false,
+  const NotStarted lack{"cannot change to directory /mnt: No such file or directory", false, false,
                         true};
   for (const Claim& claim : house.executors[0]->started)
     house.executors[0]->end_at(claim.run, 0s, lack);

@@ -323,7 +323,7 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
   job = item("bad");
   job.why = "no rule";
   CHECK(first(why_item(bike, job)) ==
-        "The job m1 of work has a schedule that can't be read: no rule.");
+        "The job m1 of work has a schedule that cannot be read: no rule.");
   CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
   job = item("orphaned");
   job.why = "nobody works on it any more: set it again";

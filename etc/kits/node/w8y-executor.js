@@ -263,7 +263,7 @@ class Stream {
     const bytes = bytesOf(message, "item");
     const payload = bytesOf(message, "payload");
     if (!bytes || payload === null) {
-      send({ type: "complete", error: "the item can't be read: it is missing, or is not valid base64" });
+      send({ type: "complete", error: "the item cannot be read: it is missing, or is not valid base64" });
       return;
     }
     const { name = this.#name, fence, attempt } = message;

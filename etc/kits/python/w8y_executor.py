@@ -300,7 +300,7 @@ class _Stream:
             if item.bytes is None:
                 raise ValueError("it has none")
         except (ValueError, TypeError, AttributeError) as error:
-            item._complete({"error": f"the item can't be read: {error}"})
+            item._complete({"error": f"the item cannot be read: {error}"})
             return
         self._open[run_id] = item
         self._to_do.put(item)

@@ -76,7 +76,7 @@ def read_part(daemon: W8yd, after: str) -> Tuple[int, str]:
             size += len(got)
             tail = (tail + got)[-512:]
         if answer.status != 200:
-            raise RuntimeError(f"the fleet can't be seen: {tail.decode(errors='replace')}")
+            raise RuntimeError(f"the fleet cannot be seen: {tail.decode(errors='replace')}")
         found = re.search(rb'"next":"([^"]*)"}\s*$', tail)
         return size, found.group(1).decode() if found else ""
     finally:

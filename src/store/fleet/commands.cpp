@@ -102,7 +102,7 @@ void FleetCommands::publish(const GivenPtr& given) {
     if (!asked || asked->over || answer.ok()) return;
     asked->outcome.unreachable = answer.failure != redis::Failure::none;
     asked->outcome.replies.clear();
-    fail(asked, "the order can't be published on " + keys_.control + ": " + answer.problem());
+    fail(asked, "the order cannot be published on " + keys_.control + ": " + answer.problem());
   });
 }
 
@@ -142,7 +142,7 @@ void FleetCommands::finish(const GivenPtr& given) {
     outcome.unreachable = !subscriber_.connected();
     outcome.error =
         outcome.unreachable
-            ? "Redis does not let us hear answers: no connection for channels"
+            ? "replies cannot be received: Redis refuses the connection for channels"
             : "Redis does not permit a subscription to the channels " + keys_.reply_prefix + "*";
     outcome.no_reply.clear();
   }

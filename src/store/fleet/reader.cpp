@@ -100,7 +100,7 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
     host.heartbeat.host = name_in_host_id(id);
     const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
     host.last_heartbeat = read_ms(score).value_or(WallTime{0});
-    host.error = "it has no beat";
+    host.error = "it has no heartbeat";
   }
   ask_heartbeats(round);
 }
@@ -124,9 +124,9 @@ void FleetReader::ask_heartbeats(const RoundPtr& round) {
 void FleetReader::take_heartbeat(const RoundPtr& round, std::size_t at, const redis::Reply& reply) {
   FleetHost& host = round->view->hosts[at];
   if (reply.is_error()) {
-    host.error = "its beat can't be read: " + std::string(reply.text().substr(0, 200));
+    host.error = "its heartbeat cannot be read: " + std::string(reply.text().substr(0, 200));
   } else if (!reply.is_string() || reply.text().empty()) {
-    host.error = "it has no beat";
+    host.error = "it has no heartbeat";
   } else if (reply.text().size() > max_heartbeat) {
     host.error = "its heartbeat has more than " + std::to_string(max_heartbeat) + " bytes";
   } else if (auto heartbeat = parse_heartbeat(reply.text())) {
@@ -134,7 +134,7 @@ void FleetReader::take_heartbeat(const RoundPtr& round, std::size_t at, const re
     host.heartbeat = std::move(*heartbeat);
     host.error.clear();
   } else {
-    host.error = "what stands for its beat is none";
+    host.error = "its heartbeat is not valid";
   }
   if (--round->missing == 0) ask_heartbeats(round);
 }

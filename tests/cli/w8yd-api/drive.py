@@ -190,7 +190,7 @@ assert [job["item"] for job in tcp.good("/api/v1/schedules?list=mix&state=stoppe
 assert (feed["list"], feed["queued"], feed["claimed"], feed["stalled"], feed["published"]) == (
     "thumbs", 3, 1, 1, 5), feed
 assert feed["oldest_ms"] > 1_600_000_000_000, feed
-refused(404, "work is no schedule", "/api/v1/schedules?list=work")
+refused(404, "work is not a schedule", "/api/v1/schedules?list=work")
 
 title("requests that are wrong")
 for path, words in {
@@ -199,7 +199,7 @@ for path, words in {
     "/api/v1/runs?limit=1001": "?limit= is a number from 1 to 1000",
     "/api/v1/runs?limit=ten": "?limit= is a number from 1 to 1000",
     "/api/v1/runs?outcome=good": "?outcome= is one of succeeded",
-    "/api/v1/runs?failed=no": "?failed= is yes",
+    "/api/v1/runs?failed=no": "?failed= must be yes",
     "/api/v1/runs?after=x": "?after= is what an answer",
     "/api/v1/lists/work/items?state=queued": "?state= may be one of free, running",
     "/api/v1/lists/mix/items?state=free": "?state= may be one of running, queued",
@@ -208,7 +208,7 @@ for path, words in {
     "/api/v1/schedules?list=mix&state=free": "?state= may be one of",
     "/api/v1/schedules?state=bad": "name it by ?list=",
     "/api/v1/feeds?after=%00": "?after= is what an answer",
-    "/api/v1/status?lists=all": "?lists= is no or count",
+    "/api/v1/status?lists=all": "?lists= must be no or count",
     "/api/v1/lists?x=1": "this path takes none",
 }.items():
     refused(400, words, path)
@@ -218,7 +218,7 @@ for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/schedules", "/
     refused(405, "use GET", path, "POST", {})
 for path in ("/api/v1/lists/work/pause", f"/api/v1/runs/{slow}/cancel"):
     refused(405, "use POST", path)
-for body, words in (("{", "no JSON object"), ("[]", "no JSON object"), ('{"why": 1}', "has no member why"),
+for body, words in (("{", "not a JSON object"), ("[]", "not a JSON object"), ('{"why": 1}', "has no member why"),
                     ('{"reason": 1}', "reason is text"), ('{"for": "soon"}', "for is a duration"),
                     ('{"for": 10}', "for is a duration"), ('{"reason": "a", "reason_base64": "YQ=="}', "not both")):
     for api in (unix, tcp):
