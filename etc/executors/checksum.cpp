@@ -32,7 +32,7 @@ namespace {
 struct ItemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// The run was told to stop.
+/// The run was asked to stop.
 struct Stopped {};
 
 volatile std::sig_atomic_t told_to_end = 0;
@@ -47,7 +47,7 @@ void say(const std::string& json) {
 }
 
 /// Reports progress, at most four times per second; you can call it more often. Throws if the run
-/// was told to stop.
+/// was asked to stop.
 void progress(std::uintmax_t numerator, std::uintmax_t denominator) {
   using clock = std::chrono::steady_clock;
   static clock::time_point last;

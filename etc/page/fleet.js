@@ -11,10 +11,10 @@ function hostOrders(host) {
   const to = (word) => path(word) + query({host: host.host_id});
   const name = plain(host.host, 60);
   const runs = host.slots.used;
-  const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If it has mistakes, nothing changes, and they are named here.`}];
-  if (host.state === 'quiet') all.push({word: 'Resume', path: to('resume'), what: `${name} begins runs again.`});
-  else all.push({word: 'Quiet', path: to('quiet'), what: `${name} begins no new runs; ${runs === 1 ? '1 run goes' : `${number(runs)} runs go`} on. Resume ends that.`});
-  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} begins no new runs, gives its ${number(runs)} until drain_timeout, ends them, and w8yd ends.`});
+  const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If it has errors, nothing changes, and they are listed here.`}];
+  if (host.state === 'quiet') all.push({word: 'Resume', path: to('resume'), what: `${name} starts runs again.`});
+  else all.push({word: 'Quiet', path: to('quiet'), what: `${name} starts no new runs; ${runs === 1 ? '1 run goes' : `${number(runs)} runs go`} on. Resume ends that.`});
+  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} starts no new runs, gives its ${number(runs)} until drain_timeout, ends them, and w8yd ends.`});
   return actions(all);
 }
 

@@ -20,8 +20,8 @@ function orders(key, item, data) {
   const then = () => open.again();
   const all = [];
   const circular = kind === 'circular';
-  if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} goes back into circulation, and its failures are forgotten.`});
-  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} is taken out of circulation until somebody releases it. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
+  if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} is released, and its failures are reset.`});
+  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} does not run until it is released. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
   if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
   return actions(all);
 }

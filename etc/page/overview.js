@@ -32,7 +32,7 @@ export function problems(rows) {
     add(true, 'Redis', `unavailable${since}: ${plain(host.redis.error)}`, '#/fleet');
   }
   if (host.last_reload_failed) add(true, 'Reload', `failed ${time(host.last_reload_ms)}: ${plain(host.last_reload, 1200)}`, '#/fleet');
-  if (host.state !== 'running') add(false, 'Host', `${plain(host.host)} is ${host.state}${host.state === 'quiet' ? ': it begins no new runs' : ''}`, '#/fleet');
+  if (host.state !== 'running') add(false, 'Host', `${plain(host.host)} is ${host.state}${host.state === 'quiet' ? ': it starts no new runs' : ''}`, '#/fleet');
   const lines = (bad, word, chosen, text, filter) => {
     for (const [why, of] of causes(chosen, text))
       add(bad, word, `${few(of)}${why ? `: ${plain(why)}` : ''}`, of.length === 1 ? `#/lists/${of[0].key}` : `#/lists?state=${filter}`);

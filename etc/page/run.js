@@ -64,7 +64,7 @@ function head(run, listKey) {
   const ends = `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: told to end, killed after its kill_grace.`;
   const orders = going(run) ? [
     {...all, word: 'Cancel', what: `${ends} The item is free again.`},
-    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} Its item is taken out of circulation until somebody releases it.`},
+    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} Its item does not run until it is released.`},
   ] : [];
   return [
     v('p.crumb', listKey ? v('a', {href: `#/lists/${listKey}`}, shown(bytesOf(run, 'list').text, 120)) : 'Run'),

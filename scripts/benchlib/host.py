@@ -24,7 +24,7 @@ def facts() -> Dict:
 def say_facts(found: Dict) -> str:
     text = f"{found['cpus']} × {found['cpu']}, Linux {found['kernel']}, load {found['load']:.2f}"
     if found["load"] > 0.3 * found["cpus"]:
-        text += " — this machine is busy, and the figures will show it"
+        text += " — this machine is busy, and the results will show it"
     return text
 
 

@@ -52,7 +52,7 @@ class Case:
         spent = cpu_seconds(self.redis.pid) - before
         finished_, took, jobs, least = done.stdout.split()
         if int(least) < self.waiting // 10:
-            self.bench.say(f"{feed}: whoever puts did not keep up, {least} jobs were left for once")
+            self.bench.say(f"{feed}: the client that puts jobs did not keep up, {least} jobs were left for once")
         self.all_finished(feed)
         return Done(int(finished_) / float(took), int(jobs), US * spent / int(jobs))
 
@@ -114,7 +114,7 @@ class Worker:
                 heard += ear.recv(1 << 20)
         results = heard.count(b"\0{}\r\n")
         if results != jobs:
-            raise RuntimeError(f"{self._feed}: {results} results were told of {jobs} jobs")
+            raise RuntimeError(f"{self._feed}: {results} results were published for {jobs} jobs")
 
 
 def by_case(case: Case, rounds: int) -> List[Row]:

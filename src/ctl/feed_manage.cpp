@@ -34,7 +34,7 @@ class FeedCreate final : public FeedCommand {
     words.option("--kind", "KIND", "feed, sorted_feed, queue or job",
                  "feed (default), sorted_feed, queue or job",
                  [this](Argument&& word) { kind_ = kind_of("--kind", word.text); });
-    words.option("--max-length", "N", "a number", "Of a feed: the newest N items stay",
+    words.option("--max-length", "N", "a number", "Keep the newest N items of a feed",
                  [this](Argument&& word) { most_ = max_length_of("--max-length", word.text); });
     words.flag("--exists-ok", "Be content with one that is there", exists_ok_);
     words.then([this] {

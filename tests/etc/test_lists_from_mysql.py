@@ -111,7 +111,7 @@ class Asked(place.Folder):
             f"{table} 10 ('nowhere'): executor is ''; must be an absolute path",
         ]
         # w8yd shows the last line.
-        self.assertEqual(self.refuses(), mistakes + [f"9 mistakes, the first: {mistakes[0]}"])
+        self.assertEqual(self.refuses(), mistakes + [f"9 errors, the first: {mistakes[0]}"])
 
     def test_a_concurrency_that_is_no_number(self):
         self.fill("fleet", "gearman_functions",

@@ -172,7 +172,7 @@ class Migrate(place.Folder, unittest.TestCase):
     def test_functions_go_before_the_table(self):
         made, notes = self.makes(FUNCTIONS | {"mysql": {"host": "db"}})
         self.assertNotIn("lists_from", made)
-        self.assertIn("mysql: stands beside functions, which superman takes instead; skipped", notes)
+        self.assertIn("mysql: is beside functions, which superman uses instead; skipped", notes)
 
     def test_another_database(self):
         made, notes = self.makes({"mysql": {"client": "pg"}})
@@ -181,9 +181,9 @@ class Migrate(place.Folder, unittest.TestCase):
 
     def test_mistakes_have_their_place(self):
         for text, expected in (
-                ("a = 1\nb = = 2\n", r":2:5: is no TOML: .*"),
-                ('{"a": 1,\n "b" 2}', r":2:6: is no JSON: .*"),
-                ("[1]", r".*"), ("[] ", r".*"), ("nothing", r"is no TOML: .*")):
+                ("a = 1\nb = = 2\n", r":2:5: is not valid TOML: .*"),
+                ('{"a": 1,\n "b" 2}', r":2:6: is not valid JSON: .*"),
+                ("[1]", r".*"), ("[] ", r".*"), ("nothing", r"is not valid TOML: .*")):
             notes = self.refuses(text)
             self.assertEqual(len(notes), 1)
             self.assertRegex(notes[0], rf"^{expected}$")
@@ -232,7 +232,7 @@ class Migrate(place.Folder, unittest.TestCase):
         (self.folder / "bytes").write_bytes(b"a = '\xff'")
         ended = subprocess.run([sys.executable, self.program, self.folder / "bytes"], text=True,
                                capture_output=True, timeout=60)
-        self.assertIn("bytes: is no UTF-8 at byte 5", ended.stderr)
+        self.assertIn("bytes: is not valid UTF-8 at byte 5", ended.stderr)
 
     def test_a_name_can_not_leave_its_comment(self):
         ended = self.call(FUNCTIONS, name="a\n[lists.x]\n#.toml")

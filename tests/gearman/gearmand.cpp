@@ -20,7 +20,7 @@ namespace {
 constexpr const char* server_program = "/usr/sbin/gearmand";
 constexpr const char* client_program = "/usr/bin/gearman";
 
-/// In a group of its own, and gone with us.
+/// Runs in its own process group, and is killed when the test exits.
 pid_t run_apart(const std::vector<std::string>& words, int in, int out) {
   const pid_t parent = getpid();
   const pid_t pid = fork();

@@ -117,7 +117,7 @@ class Place:
         return json.dumps(order).encode()
 
     def notes(self, name="notes"):
-        """(function, id, tag) of each run that was begun."""
+        """(function, id, tag) of each run that was started."""
         path = self.home / name
         return [tuple(line.split(" ", 2)) for line in path.read_text().splitlines()] \
             if path.exists() else []

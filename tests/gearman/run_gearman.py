@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""w8yd as a worker of real gearmands, seen by clients that are not ours.
+"""w8yd as a worker of real gearmands, seen by other clients.
 
     run_gearman.py --bin BUILD/src/app [CASE...]
 
-Each case has servers, hosts, a Redis and a folder of its own. None waits for luck: each waits for a
+Each case has its own servers, hosts, Redis and directory. Each case waits for a
 fact, with a limit.
 """
 import argparse
@@ -141,7 +141,7 @@ def priorities(place):
     wait_for(place.notes, what="the first job")
     for kind in ("low_background", "background", "high_background"):
         client.submit("work", place.order(note=note, tag=kind), kind=kind)
-    # None is grabbed that could not run at once.
+    # w8yd requests no job that could not run at once.
     assert server.counts("work") == (4, 1, 1), server.counts("work")
     gate.touch()
     wait_for(lambda: len(place.notes()) == 4, what="all four")
@@ -213,7 +213,7 @@ def executors_of_superman(place):
 
 
 class Silent:
-    """Accepts, and says what it is told to: nothing, or garbage."""
+    """Accepts connections, and sends the configured reply: nothing, or garbage."""
 
     def __init__(self, says=b""):
         self.socket = socket.socket()
@@ -235,8 +235,8 @@ class Silent:
 
 @case
 def servers_in_trouble(place):
-    """One that is gone, one that says nothing, two that say garbage or half a packet: what the
-    others have is done all the same, and each trouble is told once at either end."""
+    """One server is gone, one is silent, two send garbage or half a packet. The jobs of the other servers
+    run, and each outage is logged once at its start and once at its end."""
     server, second = place.gearmand(), place.gearmand()
     gone = free_port()
     silent = Silent()
@@ -260,7 +260,7 @@ def servers_in_trouble(place):
 
 @case
 def lease_lost(place):
-    """When the connection breaks, on_lease_loss says what becomes of the run."""
+    """on_lease_loss decides what happens to a run whose connection breaks."""
     server = place.gearmand()
     host = place.host([server], one_list("goes_on") +
                       one_list("ends", more='on_lease_loss = "terminate"'))
@@ -284,7 +284,7 @@ def lease_lost(place):
 
 @case
 def orders_of_operators(place):
-    """pause, quiet and drain: the server is told that this host cannot do it; cancel fails the job."""
+    """pause, quiet and drain: the host sends CANT_DO to the server; cancel fails the job."""
     server = place.gearmand()
     host = place.host([server], one_list())
     client = place.client(server)
@@ -326,7 +326,7 @@ def orders_of_operators(place):
 
 @case
 def given_back(place):
-    """What a drain ends by force is another host's."""
+    """A job whose run a drain kills goes to another host."""
     server = place.gearmand()
     host = place.host([server], one_list(more='kill_grace = "1s"'))
     note = str(place.home / "notes")

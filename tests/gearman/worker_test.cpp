@@ -105,7 +105,7 @@ TEST_CASE("gearman: several jobs at once, of any size, and a server that dies gi
   CHECK(bench.worker->connection() > before);
 }
 
-TEST_CASE("gearman: who leaves gives its jobs to others") {
+TEST_CASE("gearman: a worker that leaves hands its jobs to other workers") {
   Gearmand server;
   Bench first(server.port());
   REQUIRE(first.says("up"));
@@ -124,7 +124,7 @@ TEST_CASE("gearman: who leaves gives its jobs to others") {
   CHECK(second.jobs.front().workload == "job");
 }
 
-TEST_CASE("gearman: the answer to a grab confirms what was said before it") {
+TEST_CASE("gearman: the reply to GRAB_JOB confirms the packets sent before it") {
   Gearmand server;
   Bench bench(server.port());
   REQUIRE(bench.says("up"));
@@ -137,16 +137,17 @@ TEST_CASE("gearman: the answer to a grab confirms what was said before it") {
   bench.worker->grab();
   bench.worker->grab();
   CHECK(since(3) == std::vector<std::string>{"none", first, "none"});
-  // What it confirms is told before the answer, which may be a job: until then it is not idle.
+  // The confirmation is reported before the reply, which may be a job: until then the worker is not
+  // idle.
   CHECK(bench.asked_when_confirmed == 1);
-  // Nothing was grabbed behind this one.
+  // No further job was requested.
   bench.told.resize(1);
   bench.worker->grab();
   const std::string second = "confirmed " + std::to_string(bench.worker->mark());
   CHECK(since(2) == std::vector<std::string>{"none", second});
 }
 
-TEST_CASE("gearman: nobody at the port is told once, and tried again") {
+TEST_CASE("gearman: a port without a server is reported once and retried") {
   Bench bench(free_port());
   CHECK(turn_until(bench.loop, [&] { return !bench.told.empty(); }));
   CHECK(bench.told.front() == "down: cannot connect: Connection refused");

@@ -271,7 +271,7 @@ async function ordersCase(at) {
   await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Quiet …'}).click();
   const dialog = page.getByRole('dialog', {name: 'Quiet'});
-  await viewer.reads(dialog, /alpha begins no new runs/);
+  await viewer.reads(dialog, /alpha starts no new runs/);
   await dialog.getByRole('button', {name: 'Quiet'}).click();
   await viewer.reads(dialog, /alpha/);
   await waitFor(async () => (await host.api('status?lists=no')).state === 'quiet', 'quiet');
@@ -473,7 +473,7 @@ command = ["true"]
   await viewer.signIn(host.token);
   await page.getByRole('button', {name: 'Cancel and quarantine …'}).click();
   const dialog = page.getByRole('dialog');
-  await viewer.reads(dialog, /taken out of circulation/);
+  await viewer.reads(dialog, /does not run until it is released/);
   await dialog.getByRole('button', {name: 'Cancel and quarantine'}).click();
   await dialog.getByRole('button', {name: 'Close'}).click();
   await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /cancelled/);

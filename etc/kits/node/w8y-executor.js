@@ -64,7 +64,7 @@ class Item {
   get cancelled() {
     return this.signal.aborted;
   }
-  /** Throws Cancelled if the run was told to stop. */
+  /** Throws Cancelled if the run was cancelled. */
   check() {
     if (this.cancelled) throw this.signal.reason;
   }

@@ -71,7 +71,7 @@ class Item:
         return self._told_to_end or self._cancel.is_set()
 
     def check(self):
-        """Raises Cancelled if the run was told to stop."""
+        """Raises Cancelled if the run was cancelled."""
         if self.cancelled:
             raise Cancelled
 

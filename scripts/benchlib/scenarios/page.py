@@ -78,7 +78,7 @@ def at_rest(bench, count: int) -> List[Row]:
                 time.sleep(2)
                 with_pages.append(share(daemon.pid, seconds))
     more = [b - a for a, b in zip(without, with_pages)]
-    row = Row(f"{count:,} lists at rest", f"{PAGES} pages, processor", "more than without",
+    row = Row(f"{count:,} idle lists", f"{PAGES} pages, processor", "more than without",
               "% of a core", Spread.of(more))
     row.goals.append(Goal("≤ 3 % of a core", row.value.median <= 3))
     return [Row(row.case, "no page, processor", "defaults", "% of a core", Spread.of(without)), row]

@@ -113,7 +113,7 @@ def rows_of_case(count: int, taken: Dict[str, List[float]]) -> List[Row]:
         Row(case, "reload", "SIGUSR2, one list's concurrency", "ms", ms("reload"),
             Spread.of([a / b for a, b in zip(taken["reload"], taken["parse"])])),
         Row(case, "longest stall", "of a status request, reloading", "ms", ms("stall")),
-        Row(case, "longest stall before", "in 0.5 s at rest", "ms", ms("before")),
+        Row(case, "longest stall before", "in 0.5 s without a reload", "ms", ms("before")),
     ]
     if count < 1000:
         rows[1].ratio = None  # the time to parse this few lists is lost in the start of a process

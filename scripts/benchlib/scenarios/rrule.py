@@ -61,7 +61,7 @@ def run(bench) -> List[Row]:
     for rule, seconds in RULES.items():
         bench.say(rule)
         subjects = [
-            Subject("dateutil", f"{WALK:,} occurrences, times as many as there are",
+            Subject("dateutil", f"{WALK:,} occurrences, in multiples of the rule's own",
                     lambda rule=rule, seconds=seconds: dateutil(rule, seconds)),
             Subject("w8y", "reading the text too", lambda rule=rule: ours(program, rule)),
         ]

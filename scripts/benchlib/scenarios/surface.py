@@ -122,7 +122,7 @@ def run(bench) -> List[Row]:
         row("/healthz on the unix socket, p99", "ms", "unix"),
         row("/healthz over TCP, p99", "ms", "tcp"),
         row("/healthz over TCP, answered", "%", "answered", ""),
-        row("clients that came", "", "came", "who is cut off comes again"),
+        row("clients that came", "", "came", "disconnected clients reconnect"),
         row("clients at once", "", "at once"),
     ]
     rows[1].ratio = Spread.of([a / b for a, b in zip(taken["left"], taken["quiet left"])])

@@ -47,7 +47,7 @@ void GearmanSource::settle(EndedRun&& run) {
       host_.servers.note(
           held.server, rule_->prefix,
           "the connection broke, and so the result of run " + run.claim.run +
-              " cannot be told: " + std::string(shown_part(run.end.complete->result)));
+              " cannot be sent: " + std::string(shown_part(run.end.complete->result)));
     return record(std::move(run), held.lost);
   }
   if (!told && packets::gives_back(run.outcome)) {

@@ -163,7 +163,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
   for (std::size_t i = 0; i < result.taken.size() && i < runs.size(); ++i)
     reply.claims.push_back(hold(runs[i], result.taken[i], sent));
   if (session_->clock.now() - sent > work_->pass->rule->key_expiry / 2) {
-    // The reply took so long (a slow connect, a stopped process) that by the local clock the leases
+    // The reply came late (a slow connect, a stopped process) that by the local clock the leases
     // are half over or have ended. No run is started under them.
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
