@@ -113,6 +113,7 @@ class Process final : private app::ReloadSteps,
   void apply(ConfigPtr wanted, Applied then) override {
     const bool new_sources = redis_.has_opened();
     redis_.commit(*wanted);
+    if (fleet_) fleet_->fleet().commit(*wanted);
     gearman_.use(wanted->gearman, wanted->supervisor.host);
     supervisor_.apply(std::move(wanted), new_sources,
                       [this, then = std::move(then)](const ReloadPlan& plan) {
