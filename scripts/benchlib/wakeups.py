@@ -16,7 +16,8 @@ class Starts:
     def __init__(self, path: pathlib.Path):
         os.mkfifo(path)
         self.path = str(path)
-        # Open for reading and writing, so that the end of a writer is not an end of file.
+        # Opened for reading and writing, so that reads do not return end of file when a writer
+        # closes it.
         self._fifo = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         self._rest = b""
         self.at: Dict[str, float] = {}  # by item: the first start, in seconds

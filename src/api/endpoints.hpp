@@ -58,7 +58,7 @@ inline constexpr Endpoint reload{"POST", "/api/v1/reload", {"host", "all"}};
 inline constexpr Endpoint cancel{"POST", "/api/v1/cancel", {"host", "all"}};
 inline constexpr Endpoint start_run{"POST", "/api/v1/run", {"host"}};
 
-/// Returns the endpoint for this command, whether it is for this host or for others.
+/// Returns the endpoint of a command. It is the same for this host and for other hosts.
 constexpr const Endpoint& of(FleetCommandKind kind) {
   switch (kind) {
     case FleetCommandKind::quiet:

@@ -12,7 +12,8 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   const std::string lists = text_of(request, "lists");
   if (request.query.contains("lists") && lists != "yes" && lists != "no")
     throw verbs::QueryError(bad_request, "?lists= is yes or no");
-  // Any user may send requests over TCP, and lists cause most of the work.
+  // Over TCP, lists are omitted by default: any user may send requests, and lists are the main
+  // cost.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
   if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
   wish.part = part_of(request);

@@ -12,8 +12,8 @@
 
 namespace w8y::api {
 
-/// Maximum number of bytes of one response about the fleet. It ends with the host that exceeds half
-/// of them; the lists of one host have the other half.
+/// Maximum size of one response about the fleet, in bytes. The response ends with the host that
+/// exceeds half of it; the lists of that host may use the other half.
 inline constexpr std::size_t max_fleet_bytes = 2 * verbs::max_host_bytes;
 
 std::string items_json(const std::string& list, const verbs::ItemsPage& page);

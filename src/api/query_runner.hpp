@@ -33,7 +33,8 @@ class QueryRunner final : public Subsystem {
  public:
   using Query = std::function<http::HttpResponse(verbs::QueryContext&)>;
   using Then = std::function<void(http::HttpResponse)>;
-  /// Options of the Redis connection, and the config: in force, or about to be.
+  /// Options of the Redis connection, and the config that is in force or, at the start, being
+  /// applied.
   struct Ground {
     std::function<redis::ClientOptions()> reach;
     std::function<ConfigPtr()> config;

@@ -14,7 +14,7 @@ namespace w8y::api {
 http::HttpResponse json_response(unsigned status, std::string json);
 /// Returns the result of a command with its HTTP status.
 http::HttpResponse result_response(const CommandResult& result);
-/// Returns the result of a command to other hosts.
+/// Returns the result of a command that was sent to other hosts.
 http::HttpResponse outcome_response(const FleetCommandResult& outcome);
 
 void add_status_queries(http::Router& router, Control& control, EventHub& events);

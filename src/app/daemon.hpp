@@ -96,7 +96,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Timefiles timefiles_;
   ListFactory factory_;
   Supervisor supervisor_;
-  ConfigPtr first_config_;  ///< until it is in force
+  ConfigPtr first_config_;  ///< the first config while it is being applied; then nullptr
   // Parts that control the host.
   HostMode mode_;
   Reload reload_;

@@ -329,7 +329,7 @@ void Fleet::read(Seen then) {
         return http::HttpResponse{};
       },
       [glance, then = std::move(then)](const http::HttpResponse& response) {
-        // The query may still run if its time has expired.
+        // After a timeout, the query thread may still write to `glance`.
         if (response.status == 200) return then(std::move(*glance));
         FleetView none;
         none.error = api::error_in(response);

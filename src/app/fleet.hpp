@@ -90,12 +90,12 @@ class Fleet final : public Subsystem,
   const FleetHostParts parts_;
   const Instant started_;
   unsigned processors_;  ///< processors that w8yd may use; updated with each config
-  std::string hash_;     ///< of the config in force; applied_ is its time
+  std::string hash_;     ///< hash of the config in force, which was applied at applied_
   Instant applied_{};
   ListReportPublisher lists_;
   RunCountsPublisher minutes_;
   std::unique_ptr<Link> link_;
-  std::unique_ptr<Link> left_;           ///< until it has removed this host from the fleet
+  std::unique_ptr<Link> left_;           ///< link_ of a drained host, until it has left the fleet
   std::string fleet_;                    ///< of the config that is being applied or in force
   std::optional<std::string> conflict_;  ///< format_conflict(); nullopt: not compared yet
   Instant compare_at_{};                 ///< time of the next comparison of formats

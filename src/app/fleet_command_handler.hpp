@@ -63,7 +63,7 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
   const Parts parts_;
   const store::FleetKeys keys_;
   FleetCommandLog command_log_;
-  std::size_t walks_ = 0;  ///< iterations over all lists, for replies
+  std::size_t walks_ = 0;  ///< iterations over all lists in progress, each for one reply
   bool refused_told_ = false;
   std::vector<std::shared_ptr<Slow>> slow_;
   LogFollowers followers_;

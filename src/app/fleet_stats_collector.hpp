@@ -54,7 +54,7 @@ class FleetStatsCollector {
 
   /// Lists of the config whose statistics are collected even before their first run on this host.
   struct Watched {
-    bool visits = false;  ///< a list with overdue_after
+    bool visits = false;  ///< whether any list has overdue_after
     bool any = false;
   };
 
@@ -93,7 +93,7 @@ class FleetStatsCollector {
   store::FleetStats shared_;
   ListStatsReader measuring_;
   Timer next_;
-  Duration spread_;    ///< random delay after other hosts
+  Duration spread_;    ///< random delay, so that hosts do not collect at the same time
   Instant read_at_{};  ///< time of the next read
   int commands_ = 1;   ///< number of commands of the last read of all statistics
   /// Whether this host was the last collector; it then tries first again.

@@ -12,10 +12,10 @@ namespace {
 
 /// Number of lists whose queries are sent together.
 constexpr std::size_t batch = 256;
-/// Factor of the pause after a round to its duration: queries use at most 1/5 of the time of Redis,
-/// however often they are requested.
+/// The pause after a round is this many times the duration of the round, so that queries use at
+/// most 1/5 of the time of Redis.
 constexpr int pauses = 4;
-/// Timeout of a request. Later replies are for the next one.
+/// Timeout of a request. A reply that arrives later is used for the next request.
 constexpr Duration timeout = std::chrono::seconds(1);
 /// Index of the last byte of a reason that is read.
 constexpr const char* last_byte = "4095";

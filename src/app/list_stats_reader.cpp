@@ -16,7 +16,8 @@ namespace {
 
 /// Number of circular lists per call; in a cluster, each list has its own call.
 constexpr std::size_t lists_at_once = 32;
-/// Factor of the pause between two calls to the duration of the last call, and its limits.
+/// The pause between two calls is `measure_pauses` times the duration of the last call, within
+/// these limits.
 constexpr int measure_pauses = 20;
 constexpr Duration min_measure_pause = std::chrono::milliseconds(2);
 constexpr Duration max_measure_pause = std::chrono::seconds(1);

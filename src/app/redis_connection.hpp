@@ -76,7 +76,8 @@ class RedisConnection final : public Subsystem {
     std::unique_ptr<Watched> opened;
     Opened then;
     Timer timeout;
-    /// Defers `then`, which may destroy the connection, until its callback has returned.
+    /// Calls `then` after the callback of the connection has returned, because `then` may destroy
+    /// the connection.
     Timer verdict;
   };
 

@@ -45,7 +45,7 @@ void RedisWatch::on_up() {
 void RedisWatch::ask() {
   redis::ask_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
-        // With a problem, the connection is lost again, and its callback follows.
+        // If there is a problem, the connection is lost as well, and its callback reports that.
         if (*alive && problem.empty()) look_at(info);
       });
 }

@@ -148,8 +148,8 @@ int next_option(int argc, char** argv) {
   return getopt_long(argc, argv, letters.c_str(), names.data(), nullptr);
 }
 
-/// Returns the unknown option. Within a word of several letters, getopt has not advanced to the
-/// next word yet.
+/// Returns the unknown option. In a group of letters ("-abc"), getopt has not advanced to the next
+/// argument yet, so only the letter is returned.
 std::string unknown_word(char** argv) {
   for (const Option& option : known)
     if (option.letter == optopt) return argv[optind - 1];  // a value for an option that has none

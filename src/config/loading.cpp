@@ -64,9 +64,9 @@ class OtherHost final : public RunningHost {
   PrintedLists& printed_;
 };
 
-/// Config that a thread has read, in the memory of that thread. malloc_trim() frees the memory
-/// below the end of the heap. glibc frees the end when a block of at least 64 KiB there is freed,
-/// so such a block is allocated behind the config and freed.
+/// Config that a thread has read, in the malloc arena of that thread. malloc_trim() frees unused
+/// memory inside the heap, but not at its end. glibc frees the end when a block of at least 64 KiB
+/// there is freed. `last` is that block.
 struct OfThread {
   explicit OfThread(Config&& read) : config(std::move(read)) {}
 

@@ -21,24 +21,24 @@ Config load(const std::string& path);
 /// the config. Reading a file of many lists takes several times the memory of the config, and would
 /// leave holes in the heap.
 Config load_apart(const std::string& path);
-/// Reads a config without running these programs, so their lists are missing. For programs that
-/// only need locations, and may not have the permissions of w8yd.
+/// Reads a config without running programs that print lists, so their lists are missing. For
+/// programs that need only addresses of servers, and may not have the permissions of w8yd.
 Config load_without_programs(const std::string& path);
 /// Output of programs, by command line.
 using PrintedLists = std::map<std::vector<std::string>, ConfigHost::File>;
-/// Reads a config as another host, given by name and processors, with its hash. Files that the
-/// config names belong to that host and are not checked. Each program that prints lists is run
-/// once, and its output kept in `printed`.
+/// Reads a config as another host would, and sets its hashes. The other host has the name `host`
+/// and `processors` processors. Files that the config names are on that host, and are not checked.
+/// If `printed` has the output of a program that prints lists, it is used; otherwise the program is
+/// run and its output is added to `printed`.
 Config load_as(const std::string& path, const std::string& host, unsigned processors,
                PrintedLists& printed);
-/// Result of reading the file while another config is in force.
+/// Result of read_beside().
 struct LoadResult {
   ConfigPtr config;  ///< nullptr: `errors` has the reasons
   std::vector<std::string> errors;
 };
-/// Reads all parts of a config that a reload needs, so that this can run on another thread: the
-/// config, its hash, and the list configs of the running config where they are unchanged. Frees the
-/// memory that it used.
+/// Reads a config for a reload, and sets its hash. Unchanged list configs are shared with the
+/// running config. Callable from any thread. Frees the memory that it used.
 LoadResult read_beside(const std::string& path, const Config& running) noexcept;
 /// Deletes a config if this is the last reference, and returns the memory to the system.
 void discard(ConfigPtr config) noexcept;

@@ -44,8 +44,8 @@ class Reader {
   const char** seen_;
 };
 
-/// Makes nodes from the events of the parser. A value starts after the end of the previous one,
-/// apart from blanks, commas and colons.
+/// Makes nodes from the events of the parser. A value starts at the first character after the
+/// previous value that is not a blank, a comma or a colon.
 class TreeMaker : public nlohmann::json::json_sax_t {
  public:
   explicit TreeMaker(std::string_view text) : text_(text), seen_(text.data()) {}

@@ -16,8 +16,9 @@
 
 namespace w8y {
 
-/// Wakes each sleeper periodically: after `shortest_pause`, or later if there are too many sleepers
-/// for the budget or looks_per_second. All sleepers share one timer.
+/// Wakes each sleeper periodically, at an interval of at least `shortest_pause`. The interval grows
+/// with the number of sleepers, so that their polls exceed neither the budget nor looks_per_second.
+/// All sleepers share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
@@ -51,8 +52,8 @@ class IdlePolls {
   /// A deficit older than this is cancelled, so that every list is polled at least this often.
   static constexpr Duration longest_debt = std::chrono::seconds(30);
 
-  /// Maximum number of commands of one scan that are charged to the common budget, and never more
-  /// than half a second of the budget.
+  /// Maximum number of commands of one scan that are charged to the common budget. The maximum is
+  /// lower if the budget of half a second has fewer commands.
   static constexpr double most_at_once = 64;
 
   class Sleeper {

@@ -199,8 +199,8 @@ struct Config {
   SupervisorSettings supervisor;
   std::map<std::string, ListConfigPtr> lists;  ///< by prefix
   std::vector<std::string> warnings;           ///< one line each, with file and line
-  // [hosts] differs between hosts, but the hash is the hash of the file. These members keep the
-  // values in the file where they differ from the values on this host.
+  // [hosts] changes settings for single hosts. The hash covers the file, so that it is equal on all
+  // hosts. Where this host has other values than the file, these members keep those of the file.
   std::map<std::string, ListConfigPtr> written_lists;  ///< by prefix
   std::optional<unsigned> written_host_concurrency;
   std::vector<std::uint64_t> host_hashes;  ///< hashes of all settings in [hosts], for every host

@@ -76,7 +76,7 @@ struct TimedOut {
 };
 struct Cancelled {
   bool by_operator = false;   ///< false = shutdown past `drain_timeout`
-  bool with_another = false;  ///< the process was stopped because of another run
+  bool with_another = false;  ///< the process was stopped to stop another run
 };
 struct Lost {};
 using Outcome = std::variant<Succeeded, Failed, Crashed, TimedOut, Cancelled, Lost>;

@@ -84,7 +84,7 @@ class PollerObserver {
 struct RunItemResult {
   enum class Result {
     started,          ///< `run` is its ID
-    refused,          ///< for every host: `why` is the reason
+    refused,          ///< no host may run it; `why` is the reason
     not_on_this_host  ///< another host may run it
   };
   Result result = Result::not_on_this_host;

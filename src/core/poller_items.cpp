@@ -21,11 +21,11 @@ std::string Poller::why_not_item() const {
   return {};
 }
 
-/// Independent of the claim in flight: that one claims any free items, this one claims `item`.
+/// Claims `item`. Independent of the claim in flight, which claims any free items.
 void Poller::run_item(const Item& item, const RunItemDone& then) {
   Work& work = ready();  // the executor may limit the number of runs
   RunItemResult reply{RunItemResult::Result::not_on_this_host, {}, why_not_item()};
-  // The claim in flight may leave a free slot.
+  // Waits for the reply to the claim in flight, which may leave a slot free.
   if (!reply.why.empty() && claim_out_ && takes_now() && room() > 0) {
     work.items_wanted.emplace_back(item, then);
     return;

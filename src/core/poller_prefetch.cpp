@@ -44,7 +44,8 @@ void Poller::start_ahead() {
     work.shortage.tried();
     work.runs.start(std::move(claim), rule_, work.executor);
   }
-  // Set once, and checked when the timer is due, because this code runs for every run.
+  // A timer would be too slow to set for every run. So each run moves `until`, and the timer checks
+  // `until` when it is due.
   if (moved) work.ahead->until = host_.clock.now() + ahead_timeout;
   if (!claims.empty() && !work.ahead->timer.pending()) watch_ahead();
 }

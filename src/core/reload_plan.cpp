@@ -32,7 +32,8 @@ void compare_secrets(const Secrets& before, const Secrets& after,
   }
 }
 
-/// Calls `visit` for each list of either side, with its entry on each side or nullptr.
+/// Calls `visit` for each list of `before` or `after`, with its entries in both. An entry is
+/// nullptr if the list is missing there.
 template <class Map, class Visit>
 void walk(const Map& before, const Map& after, const Visit& visit) {
   auto was = before.begin();

@@ -48,7 +48,7 @@ struct SecretQuestion {
 };
 enum class SecretAnswer { same, changed, none };
 ReloadPlan plan_reload(const ConfigText& before, const ConfigText& after);
-/// Returns the questions for all secrets of `after` whose section is also in `before`.
+/// Returns a question for each secret of `after` whose section also exists in `before`.
 std::vector<SecretQuestion> secrets_to_compare(const ConfigText& before, const Config& after,
                                                std::string_view salt);
 SecretAnswer compare_secret(const Config& config, const SecretQuestion& question,

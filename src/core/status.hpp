@@ -113,7 +113,7 @@ struct ListStatus {
 struct RedisStatus {
   std::string url;  ///< without user and password
   bool connected = false;
-  std::string error;  ///< why it is not connected; empty if it is
+  std::string error;  ///< why it is not connected; empty while connected
   std::optional<WallTime> away_since;
   std::uint64_t commands_sent = 0;
   Duration clock_jump{0};  ///< last jump of the clock of Redis; negative = it was set back
@@ -129,7 +129,7 @@ struct RedisStatus {
 struct GearmanStatus {
   std::string server;
   std::size_t lists = 0;      ///< number of lists that get jobs from it
-  std::size_t connected = 0;  ///< of these lists; each has its own connection
+  std::size_t connected = 0;  ///< number of lists connected to it, each by its own connection
   std::string error;          ///< why a list is not connected; empty if all are
   std::optional<WallTime> away_since;
   std::size_t jobs = 0;  ///< number of its jobs that this host has claimed

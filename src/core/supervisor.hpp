@@ -28,7 +28,7 @@ struct SupervisorHost {
   TimerQueue& timers;
   ServedListObserver& events;
   PollerFactory& factory;
-  std::uint64_t seed = 1;  ///< adds jitter to the polls of hosts
+  std::uint64_t seed = 1;  ///< of random numbers, so that hosts poll at different times
 };
 
 class Supervisor {

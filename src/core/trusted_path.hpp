@@ -48,7 +48,7 @@ TrustedFile open_own_for_writing(const std::string& path, WriteAs how, mode_t mo
 /// Returns why root cannot rely on a directory or on its path: "is in …, which belongs to …". Empty
 /// if it can, if the directory does not exist, or if the program does not run as root.
 std::string distrust_of_directory(const std::string& path);
-/// As open_trusted(), without the check of owners and permissions.
+/// Opens a file like open_trusted(), but does not check owners and permissions.
 TrustedFile open_any(const std::string& path);
 /// Opens a file as the current user: root opens only files that only root can write; other users
 /// open any file.

@@ -109,7 +109,7 @@ class Trial final : private RunHandler {
                                                              : name + " " + run + " LENGTH"));
   }
   void on_message(const RunId&, Message&& message) override {
-    // An error in a `complete` follows it, and belongs to the same line.
+    // The error of a `complete` is reported after the Complete, and belongs to the same line.
     if (!std::exchange(error_follows_, false)) ++line_;
     const std::string what = "line " + std::to_string(line_);
     if (const auto* bad = std::get_if<BadLine>(&message))

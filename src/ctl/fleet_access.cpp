@@ -31,7 +31,7 @@ using view::JsonFields;
 
 namespace {
 
-/// Returns the value of a parameter that is omitted if its text is empty.
+/// Returns `text`; nullopt if it is empty, so that the parameter is omitted.
 std::optional<std::string_view> if_any(std::string_view text) {
   if (text.empty()) return std::nullopt;
   return text;

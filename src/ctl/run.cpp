@@ -90,8 +90,8 @@ class RunItem final : public Command {
                   std::move(others));
   }
 
-  /// Sends the command. nullopt: the run has started; otherwise the reason why not on this host. An
-  /// error that other hosts would return as well is a Failure.
+  /// Sends the command to one host. Returns nullopt if the run has started, otherwise why this host
+  /// cannot start it. Throws a Failure if other hosts would refuse the run as well.
   std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
                                  const Runner& runner) const {
     FleetCommand order;

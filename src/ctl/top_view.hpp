@@ -32,7 +32,7 @@ class TopView {
 
   /// Handles a key. False: the user quits.
   bool press(const TopKey& key);
-  /// Sets the last status, and the error of reading since then; empty: none.
+  /// Sets the last status, and the error of later reads; an empty error means none.
   void set(TopSnapshot stats) { stats_ = std::move(stats); }
   void set_error(std::string error) { error_ = std::move(error); }
   [[nodiscard]] bool frozen() const { return frozen_; }

@@ -17,8 +17,8 @@ class Loop;
 namespace w8y::executor {
 
 /// Executor for one run at a time. The child shares the process group of this process, so that job
-/// control works as usual, and dies with it. It uses `command`, `env_var` and `kill_grace` of the
-/// list config.
+/// control works as usual. The kernel kills the child if this process dies. The executor uses
+/// `command`, `env_var` and `kill_grace` of the list config.
 class AttachedExecutor : public Executor, private process::ChildHandler {
  public:
   AttachedExecutor(loop::Loop& loop, RunHandler& handler);

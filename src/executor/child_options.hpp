@@ -12,13 +12,13 @@
 
 namespace w8y::executor {
 
-/// Returns why a run was not started because of a prerequisite or the host.
+/// Converts the error of a spawn to the reason why a run was not started.
 inline NotStarted not_started(const process::SpawnError& error) {
   return {error.text, false, error.host_is_short(), !error.host_is_short()};
 }
 
 /// Sets all options except program, arguments, environment and input. Creates the temporary
-/// directory if the list uses one. Returns why that failed.
+/// directory if the list uses one, and returns the reason if that fails.
 std::optional<NotStarted> set_options(const ListConfig& rule, const process::Account& account,
                                       const ExecutorOptions& host,
                                       process::TempDirectory& directory,

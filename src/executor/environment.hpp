@@ -40,7 +40,8 @@ bool fits_variable(std::string_view name, std::string_view value);
 /// the file.
 void run_environment(const Claim& claim, const ListConfig& rule, const process::Account& account,
                      const std::string& host, process::SpawnRequest& request);
-/// Sets the variables of a process for many runs: of W8Y_…, only those that all its runs share.
+/// Sets the variables of a process for many runs. Omits the W8Y_… variables that differ between
+/// runs.
 void process_environment(const ListConfig& rule, const process::Account& account,
                          const std::string& host, process::SpawnRequest& request);
 

@@ -41,7 +41,7 @@ struct PrerequisiteChecker::Work {
   const Prerequisites needs;
   std::atomic<PrerequisiteStep> step = PrerequisiteStep::queued;
   PrerequisiteResult looked;                   ///< written by the thread until it is done
-  std::optional<process::SpawnError> problem;  ///< of the last attempt
+  std::optional<process::SpawnError> problem;  ///< error of the last attempt
 };
 
 /// Outlives its owner while a thread is blocked.
@@ -188,7 +188,7 @@ void PrerequisiteChecker::take_answers() {
   hold_loop();
 }
 
-/// Called when the thread has done its part.
+/// Called when the thread has done its part of a check; a trial may follow.
 void PrerequisiteChecker::answered(const Work& work) {
   const auto found = asked_.find(work.needs);
   if (found == asked_.end()) return;

@@ -34,8 +34,8 @@ class PrerequisiteChecker {
                                                 std::atomic<PrerequisiteStep>& step)>;
   using Answer = std::function<void(const std::optional<Ineligibility>& refusal)>;
 
-  /// Without a service, trials are made on the threads, for programs that may wait for them. `look`
-  /// is called on other threads; only tests set it.
+  /// Without a service, the threads make the trials, for programs that may wait for them. `look` is
+  /// called on the threads; only tests set it.
   explicit PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service = nullptr,
                                Look look = {});
   ~PrerequisiteChecker();
@@ -46,7 +46,8 @@ class PrerequisiteChecker {
   /// processes, the check is repeated until then.
   void look(const Prerequisites& needs, Duration timeout, Answer answer);
 
-  /// Checks that run at once, without those that have taken longer than `slow`.
+  /// Maximum number of checks at the same time, not counting those that have taken longer than
+  /// `slow`.
   static constexpr std::size_t at_once = 4;
   static constexpr Duration slow = std::chrono::seconds(1);
   /// Maximum number of threads, including blocked ones.
@@ -67,7 +68,7 @@ class PrerequisiteChecker {
     std::unique_ptr<Trial> trial;
   };
 
-  using Since = std::list<Instant>::iterator;  ///< of a thread: start of its check
+  using Since = std::list<Instant>::iterator;  ///< start of the current check of a thread
 
   static void serve(const std::shared_ptr<Shared>& shared, Since since);
   void enqueue(const std::shared_ptr<Work>& work);
@@ -82,10 +83,10 @@ class PrerequisiteChecker {
   process::SpawnService* service_;
   std::shared_ptr<Shared> shared_;
   std::map<Prerequisites, Asked> asked_;
-  unsigned askers_ = 0;  ///< total so far
+  unsigned askers_ = 0;  ///< total so far, used as the last ID
   loop::Watch ready_;
   Timer more_threads_;
-  std::vector<std::unique_ptr<Trial>> tried_;  ///< ended, and not inside their own call any more
+  std::vector<std::unique_ptr<Trial>> tried_;  ///< ended trials, until their callbacks return
   Timer sweep_;
 };
 

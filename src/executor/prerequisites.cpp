@@ -16,7 +16,8 @@ namespace {
 
 using process::SpawnError;
 
-/// Path that never exists, at which the child of a trial fails.
+/// Program of a trial. This path never exists, so that only the last step of the spawn, the exec,
+/// fails.
 constexpr const char* no_program = "/proc/w8y-no-program";
 
 std::optional<SpawnError> look_at_program(const std::string& program, bool as_root) {

@@ -36,15 +36,15 @@ struct PrerequisiteResult {
   std::optional<process::SpawnError> problem;  ///< nullopt: all that was checked is available
   process::Account account;
 };
-/// Checks the account and the program. That may take as long as their file systems do, or forever,
-/// so not on the loop's thread.
+/// Checks the account and the program. Must not be called on the loop's thread: it blocks, maybe
+/// forever, while a file system does not respond.
 PrerequisiteResult look_for(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
 
 /// Returns a spawn that tries the directory, the file, the limits and the change of user. Its child
 /// does all steps of a run before the exec and then ends. nullopt: there is nothing to try.
 std::optional<process::SpawnRequest> trial_of(const Prerequisites& needs,
                                               const process::Account& account);
-/// Returns the missing prerequisite, from the end of a trial.
+/// Returns the missing prerequisite, by the result of a trial; nullopt: none.
 std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
 /// Calls look_for(), then waits for the trial. For threads that may block.
 PrerequisiteResult look_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);

@@ -28,7 +28,7 @@ namespace w8y::executor {
 struct ProbeRequest {
   std::string path;
   std::vector<std::string> args;
-  RunAs run_as;  ///< of the list: the user of its runs
+  RunAs run_as;  ///< user and group of the list's runs
   auto operator<=>(const ProbeRequest&) const = default;
 };
 
@@ -60,9 +60,9 @@ class ProcessProber : public Prober {
   process::SpawnService* spawns_;
   PrerequisiteChecker needs_;
   std::map<ProbeRequest, std::unique_ptr<Probe>> asked_;  ///< without a result so far
-  std::deque<Probe*> waiting_;                            ///< of `asked_`: not started yet
-  std::size_t running_ = 0;                               ///< of `asked_`: started
-  std::vector<std::unique_ptr<Probe>> answered_;          ///< their programs may still be ending
+  std::deque<Probe*> waiting_;                    ///< probes in `asked_` that are not started yet
+  std::size_t running_ = 0;                       ///< number of probes in `asked_` that are started
+  std::vector<std::unique_ptr<Probe>> answered_;  ///< their programs may still be ending
   Timer sweep_;
 };
 

@@ -23,9 +23,11 @@ class Protocol {
   [[nodiscard]] virtual bool speaks() const = 0;
 };
 
-/// Returns `EXECUTOR [args…] NAME ID LENGTH`, with the item or a job's payload on standard input.
+/// Returns the protocol with the command line `EXECUTOR [args…] NAME ID LENGTH`. The item, or the
+/// payload of a job, is on standard input.
 const Protocol& single();
-/// Returns a plain command line: `{}` in an argument is replaced by the item.
+/// Returns the protocol with a command line from the config. `{}` in an argument is replaced by the
+/// item.
 const Protocol& command();
 
 /// Returns the protocol for a list config.

@@ -10,9 +10,9 @@
 
 namespace w8y::executor {
 
-/// Ends stream processes: each is at end of file, and has `kill_grace` to exit by itself, and again
-/// after a SIGTERM. Outlives the executors that move their processes here. Its destructor kills the
-/// remaining processes.
+/// Ends stream processes. Each has end of file on its standard input. If it does not exit within
+/// `kill_grace`, it gets SIGTERM, and after another `kill_grace` SIGKILL. Outlives the executors
+/// that move their processes here. Its destructor kills the remaining processes.
 class RetiringStreams : private StreamOwner {
  public:
   explicit RetiringStreams(loop::Loop& loop);

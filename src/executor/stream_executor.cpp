@@ -127,9 +127,9 @@ StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   return started != nullptr ? started : best;
 }
 
-/// Returns whether another process may start. A process that only finishes its runs does not count,
-/// since another accepts new items instead. An idle process that does not exit gets time for that,
-/// but there are at most `processes` of them.
+/// Returns whether another process may start. A `draining` process does not count, since another
+/// process accepts new items instead. Processes that are exiting do not count either, but
+/// there are at most `processes` of them.
 bool StreamExecutor::may_begin() const {
   std::size_t serving = 0;
   std::size_t idle = 0;

@@ -45,7 +45,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   struct Waiting {
     StreamItem item;
     Instant until;
-    bool unwanted = false;  ///< its stop was requested
+    bool unwanted = false;  ///< the stop of the run was requested
   };
 
   // StreamOwner
@@ -72,17 +72,17 @@ class StreamExecutor : public Executor, private StreamOwner {
   const ExecutorOptions options_;
   const std::size_t processes_most_;
   const std::size_t max_open_;  ///< per process
-  ListConfigPtr rule_;          ///< of the last run
+  ListConfigPtr rule_;          ///< list config of the last run
   AccountCache accounts_;
   bool retired_ = false;
 
   std::deque<Waiting> waiting_;
   std::vector<std::unique_ptr<StreamProcess>> processes_;
   std::vector<std::unique_ptr<StreamProcess>> dead_;
-  unsigned bad_ends_ = 0;  ///< consecutive, of processes that had done nothing
+  unsigned bad_ends_ = 0;  ///< number of failed processes since one was proven()
   std::string last_end_;
-  Instant start_at_{};  ///< no new process before
-  Timer look_timer_;    ///< at once
+  Instant start_at_{};  ///< earliest start of the next process
+  Timer look_timer_;    ///< expires at once: look()
   Timer wait_timer_;    ///< next time at which waiting items may proceed
   Timer sweep_timer_;
 };

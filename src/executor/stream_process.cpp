@@ -12,8 +12,8 @@ namespace w8y::executor {
 
 namespace {
 
-/// Time greater than that for reading one result, so that a process whose results keep up with its
-/// items is not paced.
+/// Handling time that is not charged for each result. It exceeds the time to read one, so that a
+/// process is not paced for its results.
 constexpr Duration time_for_answer = std::chrono::microseconds(50);
 
 }  // namespace
@@ -153,7 +153,7 @@ void StreamProcess::close() {
   grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
-/// Stops the process at the first cancellation without a result in time.
+/// Sets the timer that stops the process if a cancelled run has no result by its deadline.
 void StreamProcess::look_at_cancels() {
   if (const auto first = dialogue_.first_cancel()) {
     grace_.set(*first, [this] { end_it(); });

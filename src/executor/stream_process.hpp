@@ -1,6 +1,6 @@
 // Life cycle of one `stream` process; StreamSession holds its dialogue. States:
 //
-// - `serving` – accepts items; while a run of it is being cancelled, no new ones
+// - `serving` – accepts items, except while one of its runs is being cancelled
 // - `draining` – accepts no more items, and finishes open runs
 // - `closing_stdin` – has no open runs and is at end of file; has `kill_grace` to exit
 // - `stopping` – received a signal; its open runs get no more results
@@ -26,10 +26,10 @@ namespace w8y::executor {
 
 class StreamProcess;
 
-/// End of a process, by which its owner decides about the next one.
+/// End of a process. The owner uses it to decide when to start the next one.
 struct StreamEnd {
   ProcessEnd process;
-  bool unasked = false;            ///< by itself, with an error
+  bool unasked = false;            ///< the process ended by itself, with an error
   std::vector<StreamItem> unread;  ///< items that it never read: another process may run them
 };
 
@@ -60,10 +60,10 @@ enum class StreamState { serving, draining, closing_stdin, stopping, ended };
 /// only, never from inside a call.
 class StreamProcess : private process::ChildHandler, private StreamSessionHandler {
  public:
-  /// Bytes that wait for a process that does not read; one item may be longer.
+  /// Maximum number of bytes that wait for a process that does not read. One item may be longer.
   static constexpr std::size_t max_unwritten = std::size_t{1} << 20;
-  /// Bytes that are written before the end of the loop iteration, so that the process can start
-  /// with them.
+  /// Number of collected bytes from which they are written before the end of the loop iteration, so
+  /// that the process can start with them.
   static constexpr std::size_t worth_writing = std::size_t{32} << 10;
   /// Age at which a process counts as started successfully.
   static constexpr Duration proof_by_age = std::chrono::seconds(1);
@@ -72,7 +72,7 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
                 const StreamSetting& setting);
 
   [[nodiscard]] StreamState state() const { return state_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: not started, or not yet
+  [[nodiscard]] pid_t pid() const { return pid_; }  ///< 0: being started, or the start failed
   /// Returns whether the process is being started. It accepts items when it runs.
   [[nodiscard]] bool starting() const { return state_ == StreamState::serving && pid_ == 0; }
   [[nodiscard]] std::size_t open() const { return dialogue_.open(); }
@@ -138,7 +138,7 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
 
   Timer soon_;
   Timer age_;
-  Timer grace_;  ///< until the process is stopped
+  Timer grace_;  ///< time until the process is stopped
   process::TempDirectory directory_;
   std::optional<process::Child> child_;
 };

@@ -21,7 +21,7 @@ namespace w8y::executor {
 struct StreamItem {
   RunId run;
   std::string line;   ///< input line for the process
-  bool told = false;  ///< on_started() was called; a process that ended had not read the line yet
+  bool told = false;  ///< on_started() was called; the earlier process did not read the line
 };
 
 class StreamSessionHandler {
@@ -51,7 +51,8 @@ class StreamSession {
   /// Requests the cancellation of a run, with a deadline. Returns an empty line if there is nothing
   /// to request.
   std::string cancel(const RunId& run, Instant by);
-  /// Marks a run because of which the process is being stopped. False: the run is not open.
+  /// Marks the run that is the reason for stopping the process. Returns false if the run is not
+  /// open.
   bool give_up(const RunId& run, Instant now);
   /// Returns the bytes of all lines so far.
   [[nodiscard]] std::uint64_t said() const { return said_; }
@@ -60,15 +61,18 @@ class StreamSession {
 
   void hear_output(std::string_view bytes);
   void hear_errors(std::string_view bytes);
-  /// Ends the runs that have a result.
+  /// Stops the runs that have a result.
   void end_answered();
   /// Called when both outputs are at their end. An incomplete last line counts as a line.
   void finish();
   /// Returns the lines received since the last call.
   LineCounts take_lines() { return {out_lines_.take_counts(), err_lines_.take_counts()}; }
-  /// Called when the process has ended, so that its runs get no more results. `read`: bytes of the
-  /// input that it has read. If `others_may`, returns the items that it had not read: another
-  /// process may run them.
+  /// Closes the open runs without a result, when the process has ended.
+  /// - `how`: description of the end of the process
+  /// - `read`: number of input bytes that the process has read
+  /// - `for_another`: the process was stopped because of another run
+  /// - `others_may`: another process may run items that this one has not read; they are returned
+  ///   and not closed
   std::vector<StreamItem> close(const std::string& how, std::uint64_t read, bool for_another,
                                 bool others_may);
 
@@ -109,8 +113,8 @@ class StreamSession {
   const ListConfigPtr rule_;
   StreamSessionHandler& handler_;
   std::unordered_map<RunId, OpenRun> open_;
-  std::vector<RunId> answered_;  ///< of `open_`
-  std::vector<RunId> past_;      ///< at most max_past
+  std::vector<RunId> answered_;  ///< runs in `open_` that have a result
+  std::vector<RunId> past_;      ///< ended runs; at most max_past
   std::size_t next_past_ = 0;    ///< index of the oldest of `past_`, once it is full
   std::size_t cancels_ = 0;
   std::uint64_t said_ = 0;

@@ -57,10 +57,10 @@ class PacketReader {
   void add(std::string_view bytes) { bytes_ += bytes; }
   /// Returns the next packet. nullopt if it is incomplete, or problem() is set.
   std::optional<Packet> next();
-  /// Error in the stream: it is not that of a server, and cannot be read further. Empty if there is
-  /// none.
+  /// Error in the stream, after which it cannot be read further: the bytes are not those of a
+  /// server. Empty if there is none.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Whether the last packet was too long: its body is only the beginning.
+  /// Whether the last packet was too long, so that only the start of its body was kept.
   [[nodiscard]] bool cut() const { return cut_; }
 
  private:
@@ -71,7 +71,7 @@ class PacketReader {
   std::size_t at_ = 0;  ///< bytes before this position have been read
   bool in_packet_ = false;
   PacketType type_{};
-  std::size_t left_ = 0;  ///< of the body of the packet
+  std::size_t left_ = 0;  ///< bytes of the packet's body that are not read yet
   bool cut_ = false;
   std::string body_;
   std::string problem_;

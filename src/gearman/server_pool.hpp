@@ -40,7 +40,7 @@ class ServerPool final : public Servers {
  private:
   struct Known {
     std::set<const Worker*> away;
-    bool reached = false;  ///< at least once
+    bool reached = false;  ///< a connection was up at least once
     std::string error;     ///< first reason of the outage; empty: none
     Instant since{};
   };

@@ -20,8 +20,8 @@ constexpr std::size_t room_for_names = std::size_t{64} << 10U;
 /// Maximum output that a server may leave unread. Beyond it the connection is closed, to limit the
 /// memory.
 constexpr std::size_t max_unread = std::size_t{128} << 20U;
-/// Period without output after which the hook is removed. Of thousands of connections, most send
-/// nothing most of the time, and must cost nothing per loop iteration.
+/// Period without output after which the hook is removed. Most of thousands of connections are
+/// silent, and a silent connection must cost nothing per loop iteration.
 constexpr Duration keeps_hook = std::chrono::milliseconds(100);
 
 std::uint64_t next_random(std::uint64_t& state) {
@@ -167,7 +167,7 @@ void SocketWorker::flush() {
   if (!transport_) return;
   if (std::exchange(mark_due_, false)) {
     ++marks_;
-    // The reply to a grab() behind the mark confirms as much as an echo would.
+    // A grab() after the mark makes an echo unnecessary: its reply confirms the mark as well.
     if (std::exchange(grab_behind_, false)) {
       grabs_.back() = marks_;
     } else {

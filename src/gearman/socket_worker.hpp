@@ -30,7 +30,7 @@ struct WorkerTerms {
   std::string client_id;                               ///< shown by `gearadmin --workers`
   Duration connect_timeout = std::chrono::seconds(5);  ///< until the first reply of the server
   std::size_t max_workload = 0;
-  std::uint64_t seed = 0;  ///< of the pauses between attempts
+  std::uint64_t seed = 0;  ///< seed of the random part of the pauses between attempts
   MakeTransport make = over_tcp;
 };
 

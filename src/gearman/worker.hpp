@@ -68,12 +68,12 @@ class Worker {
   [[nodiscard]] virtual std::size_t asked() const = 0;
   [[nodiscard]] virtual bool asleep() const = 0;
 
-  /// Sets whether the server may send jobs of this function; at any time, also for later
-  /// connections.
+  /// Sets whether the server may send jobs of this function, on this and on later connections.
+  /// Callable at any time.
   virtual void offer(const std::string& function, bool able) = 0;
   // The functions below do nothing unless the worker is up.
   virtual void grab() = 0;
-  /// Requests a wake-up. Every grab() must have its reply.
+  /// Requests a wake-up. Must not be called while a grab() has no reply.
   virtual void sleep() = 0;
   /// Sends a packet made by request().
   virtual void send(std::string packet) = 0;

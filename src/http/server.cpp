@@ -98,7 +98,7 @@ class HttpServer::Impl {
   std::unique_ptr<Listener> listener_;
   Timer soon_;   ///< next time at which the HTTP library needs to run
   Timer pause_;  ///< pending: the descriptor is not watched
-  Timer room_;   ///< until a client can make room
+  Timer room_;   ///< pending: waits until a client makes room
   std::map<MHD_Connection*, std::unique_ptr<HttpConnection>> connections_;
   MHD_Daemon* daemon_ = nullptr;
   std::unique_ptr<loop::Watch> watch_;

@@ -17,7 +17,7 @@ class Loop;
 class EmbeddedUvLoop {
  public:
   explicit EmbeddedUvLoop(Loop& loop);
-  /// Every request started on it must have ended or be waited for.
+  /// Waits for the requests that were started on the loop. All handles must be closing.
   ~EmbeddedUvLoop();
   EmbeddedUvLoop(const EmbeddedUvLoop&) = delete;
   EmbeddedUvLoop& operator=(const EmbeddedUvLoop&) = delete;

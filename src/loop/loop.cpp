@@ -11,9 +11,9 @@ namespace w8y::loop {
 
 namespace {
 
-/// Limit of the rounds of timers in one loop iteration. A timer set to now() by a callback of such
-/// a timer runs in the same iteration, since the way over the descriptor takes five system calls.
-/// The limit leaves time for the descriptors.
+/// Maximum number of passes over the due timers in one loop iteration. A timer set to now() by a
+/// callback of such a timer runs in the same iteration, since waiting for the timerfd takes five
+/// system calls. The limit leaves time for the descriptors.
 constexpr int max_rounds = 8;
 
 Duration read_clock(clockid_t id) {
@@ -91,8 +91,8 @@ void Loop::go_round(bool wait) noexcept {
 }
 
 void Loop::step() {
-  // Due timers need not go over the descriptor. They run before the hooks, which write the output
-  // of their callbacks.
+  // Runs due timers without waiting for the timerfd. The hooks follow, because they write the
+  // output of the callbacks of timers.
   for (int round = 0; round < max_rounds; ++round) {
     const auto next = timers_.next();
     if (!next) break;

@@ -85,7 +85,7 @@ class Loop {
   std::unique_ptr<EmbeddedUvLoop> uv_;
   std::unique_ptr<Watch> timer_watch_;
   std::optional<Instant> armed_;
-  bool in_turn_ = false;    ///< in iterate(), whose caller may already have its event
+  bool in_turn_ = false;  ///< in iterate(); its caller may already have the event that it waits for
   bool timer_ran_ = false;  ///< in this loop iteration
   bool stopped_ = false;
   CallTimes lag_;

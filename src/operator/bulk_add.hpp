@@ -12,9 +12,10 @@
 
 namespace w8y::verbs {
 
-/// Reads the whole list once and pushes the items that are not in it. The long items of a batch are
-/// searched for before it is pushed. An item is in the list twice if another client adds it at the
-/// same time, or if a lost connection still delivers it. The fleet never runs both copies at once.
+/// Reads the whole list once and pushes the items that are not in it. Before a batch is pushed, its
+/// long items are searched for in the list. An item is in the list twice if another client adds it
+/// at the same time, or if Redis still receives a command of a lost connection. The fleet never
+/// runs both copies at once.
 class BulkAdd {
  public:
   /// `again`: also adds items that the list has already.

@@ -31,9 +31,10 @@ struct ItemPart {
   std::vector<view::ItemView> items;  ///< wanted items, each once
   std::size_t end = 0;                ///< index after the last item read
   bool last = false;                  ///< the list has no more items
-  /// Item before `end`, wanted or not; empty: too long, so not known.
+  /// Item at index `end` - 1, also if it is not wanted. Empty if it is not known completely, for
+  /// example because it is too long.
   Item before_end;
-  bool moved = false;  ///< another item precedes it: nothing was read
+  bool moved = false;  ///< the item before `first` is not `behind`; nothing was read
 };
 /// Reads `count` items from index `first` on. `wanted`: selects items by name; their states are not
 /// known yet. `behind`: the item before `first`, which shows whether the list was rotated

@@ -27,8 +27,8 @@ class Feed : public RetractingFeed {
 
   /// Publishes items in this order, many per call. An existing ID is edited.
   void publish(const std::vector<FeedItem>& items);
-  /// Returns whether the last publish() found times in seconds and in milliseconds, and a
-  /// max_length. Which items are the newest is then not known.
+  /// Returns whether the feed has a max_length, and the last publish() found times both in seconds
+  /// and in milliseconds. The order of the items by time is then not known.
   [[nodiscard]] bool has_two_units() const { return two_units_; }
 
  private:

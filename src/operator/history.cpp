@@ -66,7 +66,8 @@ void History::go_back_to(WallTime time) {
 
     [[nodiscard]] std::size_t middle() const { return low + (high - low) / 2; }
     [[nodiscard]] std::size_t first() const { return middle() - std::min(middle(), before); }
-    /// Also called if no entry has a time, because another program wrote them.
+    /// Keeps the entries after the middle one if it is later than the given time, otherwise those
+    /// before it. Entries without a time, which another program wrote, count as not later.
     void narrow(bool later) { (later ? low : high) = later ? middle() + 1 : middle(); }
   };
   std::vector<Span> spans;

@@ -34,8 +34,8 @@ constexpr std::int64_t max_places = std::int64_t{1} << 40;
 /// start and the read.
 constexpr int max_tries = 5;
 
-/// Iteration over a circular list, which may be rotated meanwhile, by many items at once and by
-/// more than one cycle. Items that moved from the end to the start meanwhile follow after the end.
+/// Iteration over a circular list in parts. Hosts may rotate the list between two parts, even by
+/// more than one cycle. Items that a rotation moved from the end to the start are read last.
 class CircularWalk {
  public:
   CircularWalk(QueryContext& query, const store::CircularKeys& keys, const std::string& after)
@@ -136,7 +136,7 @@ class CircularWalk {
   QueryContext& query_;
   const store::CircularKeys& keys_;
   bool again_ = false;      ///< at the start, after the end
-  bool was_again_ = false;  ///< these two: as of the last part
+  bool was_again_ = false;  ///< again_ and turned_ as they were at the last part
   std::int64_t was_turned_ = 0;
   bool done_ = false;
   std::size_t at_ = 0;

@@ -16,7 +16,7 @@ namespace {
 
 struct FoundKeys {
   bool list = false;
-  bool past = false;  ///< of any kind: run records or a pause
+  bool past = false;  ///< run records or a pause, which lists of every kind have
   bool schedule = false;
   bool jobs = false;
 

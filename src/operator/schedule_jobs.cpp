@@ -288,7 +288,7 @@ class Reader {
   struct Facts {
     const ReplyCopy& left;   ///< PTTL of the key that marks a running job, ms; -2: no such key
     const ReplyCopy& value;  ///< value of that key
-    bool member = false;     ///< in the set of queued jobs
+    bool member = false;     ///< whether the job is in the set of queued jobs
     Taken taken;
     bool on_timeline = false;
   };

@@ -15,7 +15,7 @@ namespace w8y::verbs {
 
 struct JobState : view::ItemView {
   bool taken = false;   ///< w8yd has recorded that it claimed the job
-  bool member = false;  ///< of the set of jobs in its queue
+  bool member = false;  ///< whether the job is in the set of queued jobs
 };
 
 /// Reads the jobs in a state (empty: any), at most `most` of them (0: all). `codes`: known queues;

@@ -108,7 +108,7 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
   Duration pause_;
   Timer timer_;  ///< next check or next start
   LineSplitter lines_;
-  std::string last_line_;  ///< of its log: the reason of its end
+  std::string last_line_;  ///< last line of the server's log: the reason of its end
   Instant up_since_{};
   std::unique_ptr<process::Child> child_;
   bool ended_ = false;

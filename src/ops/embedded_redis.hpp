@@ -44,9 +44,13 @@ class EmbeddedRedisHandler {
 /// ends. All its files are accessible to their owner only. A lock that ends with the process allows
 /// one server per directory.
 ///
-/// starting: it runs and does not accept connections yet. up: it accepts connections. pausing: it
-/// has ended and waits for its next start. stopping: SIGTERM was sent. stopped: it has ended for
-/// good.
+/// States:
+///
+/// - `starting` – the server runs and does not accept connections yet
+/// - `up` – the server accepts connections
+/// - `pausing` – the server has ended and is started again after a pause
+/// - `stopping` – SIGTERM was sent
+/// - `stopped` – the server has ended and is not started again
 class EmbeddedRedis {
  public:
   /// Throws std::runtime_error with the remedy if there is no such program, or if the directory

@@ -22,7 +22,7 @@ class EventLog final : public EventHandler {
   void on_event(const Event& event) override;
   /// Frequent events are logged at level debug.
   [[nodiscard]] bool listens() const override { return log_.enabled(LogLevel::debug); }
-  /// Number of lines dropped since the start, of lines that children of the list wrote.
+  /// Number of output lines of the list's children that were dropped since the start of w8yd.
   [[nodiscard]] std::uint64_t left_out(const std::string& list) const;
   /// Writes the events that wait to be coalesced.
   void flush() { gathered_.flush(); }

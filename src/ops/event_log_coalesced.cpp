@@ -89,7 +89,7 @@ void EventLog::tell(const LeaseChanged& event) {
       });
 }
 
-/// Counts each run. The events come list by list.
+/// Counts each run, since an event has all runs of one list.
 void EventLog::tell(const SettlementsAbandoned& event) {
   for (std::size_t i = 0; i < event.runs; ++i)
     gathered_.add("given up " + std::string(event.redis), std::string(event.prefix),
@@ -112,7 +112,8 @@ void EventLog::tell(const ListChanged& event) {
   }
   if (event.state != ListState::ineligible) return;
   const std::string reason(event.why);
-  // A directory or an account is the same cause for every program.
+  // A missing directory or account affects every program, so these events are coalesced across
+  // programs.
   const std::string key = "ineligible " + (event.of_host ? std::string() : program + ": ") + reason;
   gathered_.add(
       key, list,

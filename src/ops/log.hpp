@@ -20,7 +20,7 @@ struct ChildOutput {
   std::string_view text;
 };
 
-/// An item, truncated as everywhere. If it is truncated, a separate field has its length.
+/// An item, truncated as in all messages. If it is truncated, a separate field has its length.
 struct LoggedItem : ItemRef {
   explicit LoggedItem(const ItemRef& item) : ItemRef(item) {}
 };
@@ -92,8 +92,8 @@ class LineLog {
   virtual void put(LogLevel level, std::string_view message, LogFields fields) = 0;
 };
 
-/// Log that never throws and rarely waits: a full disk or a reader that has stopped costs lines,
-/// not time. It counts lines that could not be written, and logs their number as soon as it can
+/// Log that never throws and rarely waits: if the disk is full or the reader has stopped, lines are
+/// dropped. It counts lines that could not be written, and logs their number as soon as it can
 /// write again. Every line has at most PIPE_BUF bytes, so that lines of several writers do not mix
 /// and a pipe without a reader does not block. Only in a file or a socket may a long item exceed
 /// this limit. If standard error may be a pipe, the program must ignore SIGPIPE.

@@ -13,7 +13,8 @@ namespace w8y::ops {
 
 namespace {
 
-/// Time limit of the one wait for a slow reader, before lines are dropped.
+/// Time limit of the wait for a slow reader. After it expires, lines are dropped without a wait
+/// until the reader reads again.
 constexpr int timeout_ms = 50;
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace w8y::ops {
 
 /// Metrics of a list apart from its state.
 struct ActiveListMetrics {
-  bool ran = false;  ///< on this host, since the start
+  bool ran = false;  ///< since the start of w8yd on this host
   SourceKind kind = SourceKind::circular;
   std::size_t running = 0;
   RunCounters counters;
@@ -49,7 +49,7 @@ struct HostMetrics {
   std::uint64_t reloads_failed = 0;
   std::uint64_t not_started[3] = {0, 0, 0};  ///< as in RunStats
   std::optional<FleetCounts> fleet;
-  std::optional<Duration> key_expiry;  ///< minimum of all lists served
+  std::optional<Duration> key_expiry;  ///< minimum of all lists that this host serves
   std::vector<ListMetrics> lists;
 };
 

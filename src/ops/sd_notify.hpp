@@ -15,7 +15,7 @@ class SdNotify {
   SdNotify();
 
   void ready(std::string_view status);
-  /// Notifies of a reload. Call ready() when it has ended, with or without success.
+  /// Notifies systemd of a reload. Call ready() when it has ended, with or without success.
   void reloading();
   void stopping(std::string_view status);
   /// Sets the line that `systemctl status` shows.

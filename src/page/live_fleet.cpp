@@ -14,7 +14,7 @@ namespace w8y::page {
 
 namespace {
 
-/// Maximum number of bytes of hosts that pages receive.
+/// Maximum size of the list of hosts that a page receives, in bytes.
 constexpr std::size_t max_glance = std::size_t{128} << 10;
 
 constexpr Duration poll_interval = std::chrono::seconds(2);
@@ -205,7 +205,7 @@ std::string LiveFleet::hosts() const {
 }
 
 std::string LiveFleet::take_changes(std::size_t most) {
-  // Hosts and details together could exceed the limit of a stream.
+  // Hosts and details are sent separately: together they could exceed the limit of a stream.
   if (std::exchange(hosts_changed_, false)) return hosts();
   std::string all;
   for (auto& [id, remote] : remotes_) {
@@ -228,7 +228,7 @@ std::string LiveFleet::take_changes(std::size_t most) {
 
 std::string LiveFleet::part(Cursor& at, std::size_t most) const {
   auto found = at.started ? remotes_.lower_bound(at.host) : remotes_.begin();
-  // The removal of a host was sent as a change.
+  // If the host of the cursor was removed, the next host follows: a change reports the removal.
   const auto is_over = [&at](const Remote& remote) {
     return at.row >= remote.rows.size() &&
            (remote.minutes.empty() || remote.minutes.rbegin()->first <= at.minute);

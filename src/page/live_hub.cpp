@@ -16,8 +16,9 @@ namespace w8y::page {
 
 namespace {
 
-/// Maximum number of streams. Each takes a connection of its server. A browser cannot send the
-/// token with its stream, so that pages over TCP share the half for clients without the token.
+/// Maximum number of streams. Each uses a connection of its server. Clients without the token
+/// may use half of the streams. Pages over TCP are among them, because a browser cannot send the
+/// token with a stream.
 constexpr std::size_t max_clients = 32;
 /// Changes are sent this long after the first of them, but at least `pace` after the previous
 /// changes.
@@ -362,7 +363,7 @@ void LiveHub::heartbeat() {
 void add_live(http::Router& router, LiveHub& live) {
   router.on(api::endpoints::live,
             [&live](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              // A page that opens a new stream cannot send the header field.
+              // A page that opens a new stream sends ?after=, because it cannot set Last-Event-ID.
               const auto after = request.query.find("after");
               const bool asks = request.last_event_id.empty() && after != request.query.end();
               live.subscribe(*reply, asks ? after->second : request.last_event_id);

@@ -36,7 +36,7 @@ struct BriefRunNoted {
 };
 
 constexpr std::size_t max_said = 300;
-/// Time after its exit during which other processes may still write to its outputs.
+/// Time after the exit of the program during which other processes may still write to its outputs.
 constexpr auto last_words_patience = std::chrono::milliseconds(200);
 
 struct OutputOfBrief {

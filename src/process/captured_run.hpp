@@ -18,8 +18,8 @@ struct CaptureRequest {
 
 struct CaptureResult {
   std::string output;
-  /// Why the run failed; empty: success. With the end of standard error, if there is any: "exits
-  /// with status 3: no database".
+  /// Why the run failed; empty: success. Includes the end of standard error, if there is any:
+  /// "exits with status 3: no database".
   std::string problem;
 };
 

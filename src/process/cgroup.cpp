@@ -32,8 +32,8 @@ struct RunGroup::Group {
   std::uint64_t memory_limits = 0;  ///< number of times that its limit was reached
   std::uint64_t memory_kills = 0;
   Fd peak;                  ///< memory.peak: a write resets it for this descriptor (Linux 6.12)
-  bool peak_is_own = true;  ///< of the current run alone
-  bool is_new = true;       ///< it has had no run yet
+  bool peak_is_own = true;  ///< `peak` is that of the current run only
+  bool is_new = true;       ///< no run has used the group yet
   bool measured = true;     ///< the counters were read since its last run
   GroupLimits limits;
   bool killed = false;  ///< Linux 6.14 and later kill any process that is then started in it
@@ -147,7 +147,8 @@ ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(
   home_.give_up(problem_);
 }
 
-/// Some kernels compare how often this process's group was killed with how often the child's was.
+/// Returns whether children that are spawned in a group survive. Some kernels kill them at once,
+/// because they compare the kill counters of the groups of parent and child.
 bool ControlGroups::children_live() {
   int error = 0;
   std::unique_ptr<RunGroup::Group> group = make_group(error);

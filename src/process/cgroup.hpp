@@ -44,7 +44,7 @@ class RunGroup {
   std::string measure(ResourceUse& used);
   /// Sends SIGKILL to all processes of the group.
   void kill();
-  /// Prevents that another run uses the group, because another process may have killed it.
+  /// Prevents another run from using the group, because another process may have killed it.
   void distrust();
   /// Called when the child could not be spawned in the group.
   void refused(int error);

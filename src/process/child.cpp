@@ -30,8 +30,8 @@ constexpr auto close_delay = std::chrono::seconds(1);
 
 }  // namespace
 
-/// Three parts must end: the process (`exited_`), `out_` and `err_`. The process is reaped only
-/// when all have ended, so that its PID, which is also that of the group, is not reused before.
+/// Three parts must end: the process (`exited_`), `out_` and `err_`. The process is reaped when all
+/// have ended. Until then its PID, which is also the ID of its process group, cannot be reused.
 /// `deadline_` is set while a stop is in progress, or other processes keep outputs open.
 class Child::Impl : private SpawnClient {
  public:

@@ -53,18 +53,18 @@ struct ChildOptions {
 /// on_begun(). If the spawn fails, the loop calls on_ended(NotStarted).
 ///
 /// Reading is fair: at most 64 KiB of a stream per loop iteration, and a share of the loop's time
-/// (see OutputPipe). The child takes its input at its own speed. A child that never reads, or
-/// closes its end, is no error, but this process must ignore SIGPIPE.
+/// (see OutputPipe). Input waits until the child reads it. It is no error if a child never reads or
+/// closes its end. This process must ignore SIGPIPE.
 ///
 /// If a grandchild keeps an output open after the process has exited, the group gets SIGKILL after
 /// `kill_grace`. If the pipe is still open one second later (the grandchild left the group), it is
-/// closed. When the child has ended, the remaining processes of its process group get SIGKILL. With
-/// a control group, so do the remaining processes of that group, including a grandchild in its own
-/// session. A child without its own session shares the process group of this process; "the group"
-/// is then the child alone.
+/// closed. When the child has ended, the remaining processes of its process group and of its
+/// control group get SIGKILL. A control group also contains a grandchild in its own session. A
+/// child without its own session shares the process group of this process; "the group" is then the
+/// child alone.
 ///
-/// The destructor kills the group of a child that has not ended, and does not wait for it. Children
-/// die with the thread that spawned them, so that must be the loop's thread.
+/// The destructor kills the group of a child that has not ended, and does not wait for it. Must be
+/// constructed on the loop's thread: the kernel kills a child when the thread that spawned it ends.
 class Child {
  public:
   Child(loop::Loop& loop, ChildOptions options, ChildHandler& handler);
@@ -84,8 +84,8 @@ class Child {
   /// Sends a signal to the process only.
   void signal(int number);
 
-  /// Exempts requested output from pacing, if its handling takes at most `time`. Only from inside
-  /// on_output().
+  /// Subtracts `time` from the handling time that is charged to the child, for output that w8yd
+  /// requested. Must be called in on_output().
   void excuse(Duration time);
 
   // With `keep_input`.
@@ -98,7 +98,7 @@ class Child {
   [[nodiscard]] bool input_closed() const;
   /// Returns the bytes that wait for room in the pipe.
   [[nodiscard]] std::size_t unwritten() const;
-  /// Returns the bytes of write() that the child has not read; after its end, that it never read.
+  /// Returns the number of bytes of write() that the child has not read. Also valid after its end.
   [[nodiscard]] std::size_t unread() const;
 
  private:

@@ -12,7 +12,7 @@ namespace w8y::process {
 /// Account of a child. If all members are empty, the account of this process.
 struct Account {
   std::optional<Credentials> credentials;  ///< nullopt: no change
-  std::string name;                        ///< this, `home` and `shell` only if there is a user
+  std::string name;                        ///< `name`, `home` and `shell` are empty without a user
   std::string home;
   std::string shell;
 };

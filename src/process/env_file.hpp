@@ -15,8 +15,8 @@ void set_variable(std::vector<std::string>& variables, std::string_view variable
 
 /// Adds the variables of `env_file` and then `env_over` to `env`. A line is NAME=value, without
 /// quoting; empty lines and lines that start with '#' are skipped. Returns the error of the file.
-/// For root, a file that another user could have written is an error too. May take as long as the
-/// file system does.
+/// For root, a file that another user could have written is an error too. Blocks while the file
+/// system does not respond.
 std::optional<SpawnError> add_env_file(SpawnRequest& request);
 
 }  // namespace w8y::process

@@ -1,4 +1,4 @@
-// Limits of this host for this process, and its own limit on descriptors.
+// Limits of descriptors and processes that apply to this process, and its umask.
 #pragma once
 
 #include <sys/resource.h>

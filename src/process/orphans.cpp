@@ -90,8 +90,8 @@ bool Orphans::is_orphan(pid_t pid) const {
   return !started_children().contains(pid);
 }
 
-/// Returns whether the helper has replied to all requests. It compares with the current number: a
-/// child that was requested after the start of a pass may have exited before its end.
+/// Returns whether the helper has replied to all requests, including those sent during a pass:
+/// their children may have exited before the pass ended.
 bool Orphans::know_all() {
   return announced_children().answered >= announced_children().asked;
 }
@@ -109,8 +109,8 @@ void Orphans::sweep() {
     }
     reap(info.si_pid);
   }
-  // A child that has exited and waits for the end of its outputs hides later ones. Finding those
-  // requires reading every process of the host, so not on the loop.
+  // waitid() returned a child that w8yd reaps later, when its outputs are closed. It hides children
+  // that exited after it. To find those, another thread reads all processes of the host.
   if (scanning_) return;
   const auto found = std::make_shared<std::vector<ChildState>>();
   const auto then = [self = self_, found] {

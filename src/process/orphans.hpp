@@ -20,8 +20,8 @@ namespace w8y::process {
 /// Children that this process started and waits for, from their spawn until they are reaped.
 std::set<pid_t>& started_children();
 
-/// Children that the helper starts for this process: requests, and approximate replies. A child
-/// that exits before its reply arrives is not an orphan process.
+/// Numbers of requests to the helper and of its replies. While replies are missing, an unknown
+/// child may be one that the helper has started, so it does not count as an orphan process.
 struct HelperChildren {
   std::uint64_t asked = 0;
   std::uint64_t answered = 0;
@@ -67,7 +67,7 @@ class Orphans {
   std::optional<loop::SignalWatch> exits_;
   Timer timer_;
   bool again_ = false;              ///< another check is needed
-  bool scanning_ = false;           ///< on another thread
+  bool scanning_ = false;           ///< a check runs on another thread
   std::shared_ptr<Orphans*> self_;  ///< for the other thread, which may outlive this object
 };
 

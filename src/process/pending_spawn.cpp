@@ -19,13 +19,15 @@ namespace w8y::process {
 
 namespace {
 
-/// Time after SIGKILL; a process that ignores even that is not waited for.
+/// Maximum wait for the end of a process after SIGKILL.
 constexpr auto last_wait = std::chrono::seconds(1);
 
-/// Children of one kind that did not end after SIGKILL before their exec; then no more are started.
+/// Maximum number of children of one kind that blocked before their exec and did not end after
+/// SIGKILL. At this number no more are started.
 constexpr std::size_t max_stuck = 4;
 
-/// Returns the names that may block a start. Starts with equal names block alike.
+/// Returns the kind of a start: its user and the paths that may block it. Starts of the same kind
+/// are assumed to block for the same reason.
 std::string start_kind(const SpawnRequest& request) {
   std::string kind = request.credentials ? std::to_string(request.credentials->uid) : "";
   for (const std::string& part : {request.program, request.cwd, request.env_file})

@@ -39,8 +39,8 @@ class InputPipe {
   void drop() { close(); }
   /// Returns the bytes that wait for room in the pipe.
   [[nodiscard]] std::size_t waiting() const { return bytes_.size() - written_; }
-  /// Returns the bytes that were not read: waiting ones, and those in the pipe. After it is closed:
-  /// those that were in it then.
+  /// Returns the number of bytes that the child has not read: waiting bytes and those in the pipe.
+  /// After it is closed, the number of bytes that were never read.
   [[nodiscard]] std::size_t unread() const;
 
  private:
@@ -51,7 +51,7 @@ class InputPipe {
   loop::Loop& loop_;
   bool keep_open_ = false;
   OnTaken on_taken_;
-  std::size_t unread_ = 0;  ///< at the time of closing
+  std::size_t unread_ = 0;  ///< after closing: number of bytes that the child never read
   std::string bytes_;
   std::size_t written_ = 0;
   Fd fd_;
@@ -59,12 +59,12 @@ class InputPipe {
 };
 
 /// Output of a child. In one loop iteration it reads at most 64 KiB, and at most as much as can be
-/// handled in about 1 ms. Many short lines therefore delay others no more than a few long ones.
-/// Other output waits in the pipe, and blocks the child.
+/// handled in about 1 ms. This limits the delay of other work, whether lines are short or long.
+/// Further output waits in the pipe. When the pipe is full, the child blocks.
 ///
-/// A child that writes for longer is paced: the handling of its output gets a share of the time,
-/// not a number of bytes, so that cheap output passes faster. During a pause the pipe is not read.
-/// Requested output is exempt: see excuse().
+/// A child that writes for longer is paced: handling its output may take a share of the loop's
+/// time. The limit is a time, not a number of bytes, so that output that is cheap to handle passes
+/// faster. During a pause the pipe is not read. Requested output is exempt: see excuse().
 class OutputPipe {
  public:
   using OnBytes = std::function<void(std::string_view)>;
@@ -91,8 +91,8 @@ class OutputPipe {
   }
   /// Called when the child has exited: reads the bytes in the pipe without pauses.
   void hurry();
-  /// Exempts this part of the handling time, because the bytes were requested. Only from inside
-  /// on_bytes.
+  /// Subtracts `time` from the handling time that is charged to the child. Used for bytes that w8yd
+  /// requested. Must be called in on_bytes.
   void excuse(Duration time) { excused_ += time; }
   /// Stops reading, without a call of on_closed.
   void close();
@@ -109,8 +109,8 @@ class OutputPipe {
   std::size_t budget_;       ///< bytes for the next loop iteration
   Duration used_{0};         ///< handling time that its share does not cover yet
   Instant counted_;          ///< time of the last change of `used_`
-  Duration excused_{0};      ///< of the current bytes
-  std::size_t unpaced_ = 0;  ///< bytes to come that are not charged
+  Duration excused_{0};      ///< handling time of the current bytes that is not charged
+  std::size_t unpaced_ = 0;  ///< number of next bytes that are not charged
   Timer pause_;              ///< set during a pause
   Fd fd_;
   std::optional<loop::Watch> watch_;  // after fd_, so destroyed first

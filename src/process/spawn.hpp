@@ -12,7 +12,8 @@
 
 namespace w8y::process {
 
-/// Numbers of an account, resolved before the spawn, so that the child makes system calls only.
+/// User and group IDs of an account. They are resolved before the spawn, because the child may make
+/// system calls only.
 struct Credentials {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -24,7 +25,7 @@ struct SpawnRequest {
   std::vector<std::string> argv;      ///< including argv[0]; no NUL bytes (that is a SpawnError)
   std::vector<std::string> env;       ///< "NAME=value"
   std::string env_file;               ///< read at the spawn; overrides `env`; empty: none
-  std::vector<std::string> env_over;  ///< overrides the file
+  std::vector<std::string> env_over;  ///< overrides `env` and `env_file`
   std::string cwd;                    ///< empty: that of this process
   bool cwd_is_fresh = false;          ///< this process has just created it
   int in = -1;                        ///< descriptors for 0, 1 and 2; -1: those of this process
@@ -46,7 +47,7 @@ struct SpawnRequest {
 struct Spawned {
   pid_t pid = 0;
   int pidfd = -1;       ///< closed by the caller; readable when the process has exited
-  int group_error = 0;  ///< errno: not usable, so the child has the group of this process
+  int group_error = 0;  ///< errno; not 0: the child runs in the control group of this process
 };
 
 /// Step that failed, and why: "cannot run /x/y: Permission denied", "cannot change to user 'z': …".
@@ -72,9 +73,9 @@ bool can_clone_into_group();
 
 /// Spawns a child and waits until it has called exec. Only for programs, directories and users that
 /// cannot delay the exec; other starts use a SpawnService. Never throws. After an error no process
-/// is left. All signals of the child have their default effect and none is blocked. A real-time
-/// signal is reset only if it had another effect at the first spawn. Requires Linux 5.4. Ensures
-/// that SIGCHLD is not ignored; otherwise there would be no exit status.
+/// is left. All signals of the child have their default disposition and none is blocked. Signals
+/// from 32 on are reset only if they had another disposition at the first spawn. Requires
+/// Linux 5.4. Ensures that SIGCHLD is not ignored; otherwise there would be no exit status.
 std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result);
 
 }  // namespace w8y::process

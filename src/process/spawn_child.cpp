@@ -164,8 +164,8 @@ W8Y_BARE bool clear_capabilities() {
   return any == 0 || syscall(SYS_capset, &header, sets) == 0;
 }
 
-/// Sets the parent-death signal. It is cleared by a change of credentials, so this comes after it.
-/// If the parent ended before the call, there would be no signal, so that is checked.
+/// Sets the parent-death signal. Must be called after a change of credentials, which clears the
+/// signal. Also checks whether the parent has already ended, since there is no signal then.
 W8Y_BARE bool tie_to_parent(const ChildPlan& plan) {
   if (!plan.die_with_parent) return true;
   if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return false;
@@ -187,8 +187,8 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
   if (!tie_to_parent(plan)) return Step::parent_death;
   // After all steps that may need a capability: nice, limits, user.
   if (plan.clear_capabilities && !clear_capabilities()) return Step::capabilities;
-  // With the credentials of the run: its user alone may have permission (a home on NFS), or have
-  // none.
+  // With the credentials of the run: only its user may have permission, as for a home on NFS, or
+  // its user may lack permission that root has.
   if (plan.cwd != nullptr && syscall(SYS_chdir, plan.cwd) != 0) return Step::directory;
   if (plan.no_new_privs && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return Step::no_new_privs;

@@ -40,7 +40,7 @@ struct SpawnFailure {
   Step step = Step::none;
   int error = 0;
   std::size_t limit = 0;          ///< index of the limit, for Step::limit
-  bool program_is_there = false;  ///< for Step::run: only its interpreter is missing
+  bool program_is_there = false;  ///< for Step::run: the missing file is its interpreter
   bool of_host = false;           ///< for Step::environment: see SpawnError
 };
 
@@ -52,10 +52,10 @@ struct ChildPlan {
   char* const* envp = nullptr;
   const char* cwd = nullptr;  ///< nullptr: that of this process
   std::array<int, 3> streams{-1, -1, -1};
-  int status = -1;  ///< descriptor that the failure is also written to; -1: memory is shared
+  int status = -1;  ///< pipe for the failure; -1: the parent reads it in this plan
   pid_t parent = 0;
-  std::uint64_t realtime_signals = 0;  ///< bit n - 1: signal n, from 32 on, must be reset
-  bool handlers_cleared = false;       ///< by the kernel: no signal has a handler
+  std::uint64_t realtime_signals = 0;  ///< signals to reset; bit n - 1: signal n, from 32 on
+  bool handlers_cleared = false;       ///< the kernel has removed all signal handlers
 
   bool own_session = true;
   bool close_others = true;

@@ -11,9 +11,10 @@ namespace w8y::process {
 /// returns the result of run_spawn_helper().
 inline constexpr const char* spawn_helper_word = "--spawn-helper";
 
-/// Serves the socket on standard input until the other side closes it. Each child is a copy of this
-/// process, so it shares no memory. It is a child of the caller (CLONE_PARENT) and dies with it. On
-/// its own pipe it reports its failure; the end of that pipe means that it has called exec.
+/// Serves the socket on standard input until the other side closes it. Each child starts as a copy
+/// of this process, without shared memory. Its parent is w8yd (CLONE_PARENT), and the kernel kills
+/// it if w8yd ends. A child reports a failure on its status pipe. End of file on that pipe means
+/// that it has called exec.
 int run_spawn_helper();
 
 }  // namespace w8y::process

@@ -51,7 +51,7 @@ bool is_local(int fd) {
   return std::find(local.begin(), local.end(), type) != local.end();
 }
 
-/// Returns a walk that requires local file systems; it checks each one once.
+/// Returns a PathWalk that trusts local file systems only. It checks each file system once.
 PathWalk local_walk() {
   PathWalk walk;
   walk.also = geteuid();

@@ -1,4 +1,5 @@
-// Classifies starts: those that no other user can delay, so that the loop may wait for them.
+// Determines whether another user can delay the start of a program. If not, the loop may wait for
+// it.
 #pragma once
 
 #include <functional>
@@ -20,18 +21,19 @@ namespace w8y::process {
 /// Returns whether no other user can delay a start. For that, the program, its interpreter, the
 /// directory and the env_file must belong to root or the user of this process, along their whole
 /// paths. They must be on file systems of this machine. Otherwise other users could delay an open,
-/// by a lease or a file system that does not respond, or stop the child. The check itself may take
-/// as long as a file system does. `lasts` false: the result holds for a short time only.
+/// by a file lease or a file system that does not respond, or stop the child. Blocks while a file
+/// system does not respond. `lasts` is false if the result is valid for a short time only.
 bool is_ours_and_local(const std::string& program, const std::string& cwd,
                        const std::string& env_file, bool& lasts);
 
 /// Returns why root must not run a program: another user can write it, its interpreter, or a
-/// directory above one of them. Empty: only root can, or the program does not exist. May take as
-/// long as a file system does.
+/// directory above one of them. Empty: only root can, or the program does not exist. Blocks while a
+/// file system does not respond.
 std::string distrust_of_program(const std::string& program);
 
-/// Cache of the mode of starts. It determines a mode on a thread of its own, because the check may
-/// block forever. A result holds for ten seconds.
+/// Cache of the modes in which programs are started: by this process, or by the helper. A separate
+/// thread determines the mode, because the check may block forever. A result is valid for ten
+/// seconds.
 class SpawnModes {
  public:
   enum class SpawnMode { unknown, direct, by_helper };
@@ -44,7 +46,8 @@ class SpawnModes {
   SpawnModes(const SpawnModes&) = delete;
   SpawnModes& operator=(const SpawnModes&) = delete;
 
-  /// Returns the mode of a start. An unknown one is checked; after 200 ms, the helper starts it.
+  /// Returns the mode of a start. `unknown`: a check is in progress. If the check takes longer than
+  /// 200 ms, the mode is `by_helper`.
   SpawnMode way(const SpawnRequest& request);
 
  private:

@@ -82,7 +82,7 @@ void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan
     scratch.limit_resources.push_back(limit.resource);
     scratch.limits.push_back({value, value});
   }
-  // Last, since the index in a failure counts the requested limits.
+  // Appended after the requested limits, because SpawnFailure::limit is an index of those.
   const auto nofile = descriptor_limit_of_children();
   const auto& asked = scratch.limit_resources;
   if (nofile && std::find(asked.begin(), asked.end(), RLIMIT_NOFILE) == asked.end()) {

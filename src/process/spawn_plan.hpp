@@ -1,4 +1,4 @@
-// Converts a request to the child's input, and a failure to its text.
+// Converts a spawn request to the input of the child, and a spawn failure to its error message.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ std::optional<SpawnError> check_request(const SpawnRequest& request);
 /// Fills in the plan. It points into `request` and `scratch`, which must outlive it. With
 /// keep_ignored, callers that do not use clone_cleared() add realtime_signals().
 void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan);
-/// Returns the real-time signals whose effect was not the default one at the first call. Bit n - 1:
-/// signal n, from 32 on.
+/// Returns the signals from 32 on that did not have their default disposition at the first call.
+/// Bit n - 1 of the mask stands for signal n.
 std::uint64_t realtime_signals();
 SpawnError::About what_failed(Step step);
 std::string text_of(const SpawnRequest& request, const SpawnFailure& failure);

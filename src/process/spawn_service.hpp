@@ -1,4 +1,4 @@
-// Starts that the loop of w8yd does not wait for: by a helper process, with a deadline.
+// Starts programs by a helper process, with a deadline, so that a start never blocks the loop.
 #pragma once
 
 #include <array>
@@ -71,13 +71,13 @@ class SpawnService {
   loop::Loop& loop_;
   const SpawnServiceOptions options_;
   SpawnModes ways_;
-  std::vector<PendingSpawn*> undecided_;  ///< nullptr: destroyed meanwhile
+  std::vector<PendingSpawn*> undecided_;  ///< wait for their mode; nullptr: destroyed
   std::uint64_t next_id_ = 0;
-  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< without a reply so far; nullptr: destroyed
-  std::deque<Waiting> waiting_;                   ///< of `asked_`: not sent yet
-  /// Standard input of the child of each request that was sent, until its reply arrives. Replies
-  /// arrive in the order of requests. Each descriptor reserves an entry of the descriptor table for
-  /// the one in its reply.
+  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< no reply yet; nullptr: destroyed
+  std::deque<Waiting> waiting_;                   ///< requests in `asked_` that are not sent yet
+  /// One descriptor for each request that was sent, in the order of the requests: the standard
+  /// input of the child. It is closed when the reply arrives, to free its entry in the descriptor
+  /// table for the descriptor in the reply.
   std::deque<Fd> places_;
   Fd socket_;
   std::optional<loop::Watch> watch_;  // after socket_, so destroyed first

@@ -31,8 +31,8 @@ std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& 
     return error;
   }
   path_ = std::move(path);
-  // Root's own runs may remove any directory. Of another run, w8yd removes with root's permissions
-  // only what that run's user could remove.
+  // w8yd has root's permissions. For a run of another user, it removes only files that this user
+  // could remove.
   const uid_t uid = owner ? owner->uid : geteuid();
   if (uid != 0) owner_ = uid;
   if (owner && chown(path_.c_str(), owner->uid, owner->gid) != 0)

@@ -18,11 +18,11 @@ class Loop;
 
 namespace w8y::process {
 
-/// Removes leftovers of runs: on another thread, one part at a time, in turn. A failed removal is
-/// retried, after a pause that grows.
+/// Removes temporary directories of ended runs on another thread, in round-robin steps. Retries a
+/// failed removal after a pause that grows.
 class TempDirectories {
  public:
-  /// Time of one part; and the pauses after a pass that changed nothing.
+  /// Duration of one step, and the pauses after a pass that changed nothing.
   static constexpr Duration piece = std::chrono::milliseconds(50);
   static constexpr Duration min_pause = std::chrono::seconds(1);
   static constexpr Duration max_pause = std::chrono::minutes(5);
@@ -54,8 +54,8 @@ class TempDirectories {
 
 /// New directory in $TMPDIR (otherwise /tmp) that only its owner can enter. The destructor removes
 /// it with its contents, without following symbolic links. A directory with contents is passed to
-/// `directories`. Without `directories`, another thread removes it at once, and the loop's end
-/// waits for that.
+/// `directories`. Without `directories`, another thread removes it at once, and the destructor of
+/// the loop waits for that thread.
 class TempDirectory {
  public:
   explicit TempDirectory(loop::Loop& loop, TempDirectories* directories = nullptr)
@@ -64,7 +64,7 @@ class TempDirectory {
   TempDirectory(const TempDirectory&) = delete;
   TempDirectory& operator=(const TempDirectory&) = delete;
 
-  /// Creates it, once; it belongs to `owner` if there is one.
+  /// Creates the directory, unless it was created before. It belongs to `owner` if there is one.
   std::optional<SpawnError> make(const std::optional<Credentials>& owner);
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -31,7 +31,7 @@ bool is_on(int directory, const char* name, dev_t device) {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
   if (statx(directory, name, flags, STATX_TYPE, &status) != 0)
-    return true;  // the next call says why
+    return true;  // the next system call fails with the reason
   return makedev(status.stx_dev_major, status.stx_dev_minor) == device;
 }
 
@@ -49,13 +49,13 @@ void TreeRemoval::make_accessible(int directory, const char* name) const {
     chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), 0700);
 }
 
-/// One part of the work; `top_` is the directory itself.
+/// One step of the removal. `top_` is the directory that is removed.
 class TreeRemoval::Turn {
  public:
   Turn(TreeRemoval& whole, int top, Duration limit)
       : whole_(whole), top_(top), until_(std::chrono::steady_clock::now() + limit) {}
 
-  /// Handles each entry of the top once. False: the time is over.
+  /// Handles each entry of the top directory once. Returns false if the time is over.
   bool look(DIR* top) {
     for (const dirent* entry = nullptr; (entry = readdir(top)) != nullptr;) {
       if (is_dots(entry->d_name)) continue;
@@ -82,7 +82,7 @@ class TreeRemoval::Turn {
     return errno == ENOENT;
   }
 
-  /// Removes an entry of the top. False: the time is over.
+  /// Removes an entry of the top directory. Returns false if the time is over.
   bool remove(const char* name) {
     if (drop(top_, name)) return true;
     if (errno != ENOTEMPTY && errno != EEXIST) return note(top_, name);
@@ -182,7 +182,7 @@ TreeRemoval::TreeRemoval(std::string path, std::optional<uid_t> owner)
   look();
 }
 
-/// False: its owner may have mounted a file system on it, which may not respond.
+/// Returns false if the owner may have mounted a file system on it, which may not respond.
 bool TreeRemoval::look() {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;

@@ -1,4 +1,4 @@
-// Removes a directory with any contents, in parts.
+// Removes a directory and all of its contents, in steps of limited duration.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@ class TreeRemoval {
   enum class Result { gone, more, stays };
 
   /// Removes the directory that now has this path, but no later one of that name. `owner` is the
-  /// user of the run; nullopt: any user's directories are removed, as far as this process may.
+  /// user of the run; nullopt: directories of all users are removed, if this process has
+  /// permission.
   explicit TreeRemoval(std::string path, std::optional<uid_t> owner = std::nullopt);
 
   /// Continues for about `limit`. `stays`: a full pass changed nothing, and problem() returns the
@@ -39,7 +40,7 @@ class TreeRemoval {
   std::optional<uid_t> owner_;
   dev_t device_ = 0;
   ino_t inode_ = 0;           ///< 0: not opened yet
-  std::uint64_t lifted_ = 0;  ///< directories that were moved to the top, for their names
+  std::uint64_t lifted_ = 0;  ///< number of directories moved to the top, part of their new names
   std::string problem_;
 };
 

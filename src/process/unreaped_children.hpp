@@ -17,14 +17,14 @@ namespace w8y::process {
 /// Reaps a child. False: it has not exited yet. `used`: resources of the child and of the processes
 /// that it waited for; memory only if its peak exceeds the peak of this process.
 bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used = nullptr);
-/// Sends a signal to this process, even if its PID was reused.
+/// Sends a signal to the process of the pidfd, and never to another one with the same PID.
 void signal_by(int pidfd, int number);
 
 /// Killed children of one thread. A zombie occupies an entry in the process table. They are checked
 /// whenever another child is created or destroyed.
 class UnreapedChildren {
  public:
-  /// `start`: kind of the start (start_kind()), if the child never reached its program.
+  /// `start`: result of start_kind(), if the child has not called exec.
   void add(Fd pidfd, pid_t pid, std::string start = {}) {
     all_.push_back({std::move(pidfd), pid, std::move(start)});
   }

@@ -71,8 +71,8 @@ class Subscriber {
 
   [[nodiscard]] Subscription subscribe(std::string_view channel, Callback callback,
                                        Ready ready = {});
-  /// Subscribes a handler that outlives the subscription. Ten thousand lists need no function
-  /// objects for what is one object each.
+  /// Subscribes a handler that outlives the subscription. This overload needs no function
+  /// object, which saves memory with ten thousand lists.
   [[nodiscard]] Subscription subscribe(std::string_view channel, MessageHandler& hearer);
 
   /// Whether all channels are subscribed.

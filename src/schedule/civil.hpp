@@ -8,7 +8,7 @@
 namespace w8y::schedule {
 
 using Wall = std::int64_t;  ///< seconds on the wall clock
-using Day = std::int64_t;   ///< days of the calendar
+using Day = std::int64_t;   ///< days since 1970-01-01
 
 inline constexpr Wall day_length = 86400;
 inline constexpr int first_year = 1;

@@ -40,7 +40,8 @@ class Weeks {
   Weeks(const DayFilter& filter, int year)
       : filter_(filter), year_(year), start_weekday_(weekday_of(day_from(year, 1, 1))) {
     const int until_start = (7 - start_weekday_ + filter.week_start) % 7;
-    // Day on which week 1 starts in this year, and the number of its days in the year before.
+    // `first_`: day of this year on which week 1 starts, or 0 if it starts in the year before.
+    // `shift_`: number of days of week 1 that are in the year before.
     first_ = until_start >= 4 ? 0 : until_start;
     shift_ = until_start >= 4 ? 7 - until_start : 0;
     const int days =
@@ -72,7 +73,8 @@ class Weeks {
     if (filter_.weeks_back[1]) return true;
     const int weekday = weekday_of(day_from(year_ - 1, 1, 1));
     const int until_start = (7 - weekday + filter_.week_start) % 7;
-    // In the second case dateutil uses the length of this year, and so does this code.
+    // If week 1 of the last year starts in the last year, dateutil uses the length of this year. So
+    // this code uses it too.
     const int rest = until_start >= 4
                          ? (length_of(year_ - 1) + (weekday - filter_.week_start + 7) % 7) % 7
                          : (length_of(year_) - first_) % 7;

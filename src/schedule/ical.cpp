@@ -7,7 +7,7 @@ namespace w8y::schedule {
 
 namespace {
 
-/// Library name of version 3, in Debian 12 and 13.
+/// File name of libical 3, the version of Debian 12 and 13.
 constexpr const char* ical_name = "libical.so.3";
 
 }  // namespace

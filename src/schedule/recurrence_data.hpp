@@ -10,7 +10,7 @@ namespace w8y::schedule {
 
 /// Parsed lines of iCalendar. DTSTART is still missing if there is no such line.
 struct Lines {
-  std::shared_ptr<const Zone> zone = Zone::utc();  ///< of DTSTART
+  std::shared_ptr<const Zone> zone = Zone::utc();  ///< zone of DTSTART
   std::optional<Wall> start;
   std::vector<RuleText> rules, excluded_rules;
   std::vector<UnixSeconds> times, excluded_times;  ///< ascending

@@ -49,7 +49,8 @@ class Pattern {
 
 /// YEARLY, MONTHLY, WEEKLY: selected days of each span.
 std::unique_ptr<const Pattern> make_spans(const RuleText& text, Wall start);
-/// DAILY to SECONDLY: selected steps of equal length.
+/// DAILY, HOURLY, MINUTELY, SECONDLY: every nth day, hour, minute or second that passes the
+/// filters.
 std::unique_ptr<const Pattern> make_steps(const RuleText& text, Wall start);
 
 class Rule {
@@ -64,8 +65,8 @@ class Rule {
   bool reaches_a_time() const { return pattern_->reaches_a_time(); }
   /// Whether the rule has any time, apart from COUNT and UNTIL.
   bool fires(WorkBudget& work) const;
-  /// Returns a time before which this EXRULE excludes all times of `other`, from `time` on, which
-  /// both have. Returns the next second if that is not easily known.
+  /// Returns the end of a period that starts at `time` and in which this EXRULE excludes all times
+  /// of `other`. Both rules must have `time`. If the period is not easily known, it is one second.
   Wall covers_until(Wall time, const Rule& other) const noexcept;
 
  private:
@@ -81,7 +82,7 @@ class Rule {
   Wall last_;
   Clock clock_;
   bool every_day_;  ///< BYxxx selects every day
-  bool plain_;      ///< all selected days, with all times that `clock_` allows
+  bool plain_;      ///< the rule has every time that `clock_` allows, on every selected day
 };
 
 }  // namespace w8y::schedule

@@ -39,8 +39,8 @@ class Recurrence {
  public:
   explicit Recurrence(std::shared_ptr<const RecurrenceData> plan) noexcept;
 
-  /// The first time after `after`. nullopt: none is left, or the search exceeds its budget. It does
-  /// not exceed it from the `now` of parse_schedule() on, since that has tried it.
+  /// The first time after `after`. nullopt: none is left, or the search exceeds its budget. The
+  /// budget suffices if `after` is at least the `now` of parse_schedule(), which checks this.
   std::optional<UnixSeconds> next_after(UnixSeconds after) const;
   /// The zone of DTSTART as written (`Europe/Berlin`); `UTC` if there is none.
   const std::string& zone() const noexcept;

@@ -7,7 +7,7 @@ namespace w8y::schedule {
 
 namespace {
 
-/// Days of a year, from `from` to before `to`, counted from 0.
+/// Days of a year from `from` to `to`, without `to`, counted from 0.
 struct Span {
   int year = 0;
   Day year_start = 0;
@@ -184,7 +184,7 @@ class Spans : public Pattern {
   Days days_;
   Times times_;
   std::vector<int> positions_;
-  int nearest_ = 1000;  ///< position that needs the fewest times
+  int nearest_ = 1000;  ///< minimum distance of a BYSETPOS position from the start or end
   Frequency frequency_;
 };
 

@@ -31,7 +31,7 @@ Times times_of(const RuleText& text) {
           text.frequency >= Frequency::secondly ? none : text.seconds};
 }
 
-/// Hours, minutes or seconds that a step may be in.
+/// Hours, minutes or seconds that the rule allows. These numbers are called open.
 class Gate {
  public:
   Gate() = default;
@@ -89,7 +89,7 @@ class Steps : public Pattern {
 
   bool reaches_a_time() const override {
     if (!gated_) return true;
-    // From day to day, the steps shift by multiples of this number.
+    // The position of the steps within a day shifts from day to day, by a multiple of this number.
     const std::int64_t shift = std::gcd(interval_, per_day_);
     const std::int64_t first = first_ - divide_down(first_, per_day_) * per_day_;
     for (std::int64_t in_day = first % shift; in_day < per_day_; in_day += shift)
@@ -172,7 +172,7 @@ class Steps : public Pattern {
     return {};
   }
 
-  /// Number of open steps of a day, by its first aligned step.
+  /// Number of aligned steps of a day that are open. `first` is the first aligned step of the day.
   std::int64_t open_in_day(std::int64_t first) const {
     if (first >= per_day_) return 0;
     if (!gated_) return (per_day_ - 1 - first) / interval_ + 1;

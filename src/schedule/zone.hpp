@@ -1,6 +1,6 @@
-// A zone of the host's database, and the wall clock in it. Not read by libical 3, which takes up to
-// 40 ms for a zone, again for each few years, and is wrong in some (Lord Howe Island from 2038 on,
-// São Paulo in 2014).
+// A zone of the host's database, and the wall clock in it. libical 3 is not used for zones: it
+// takes up to 40 ms for a zone, again for each period of some years, and is wrong for some zones
+// (Lord Howe Island from 2038 on, São Paulo in 2014).
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ namespace w8y::schedule {
 struct ZoneData {
   struct Change {
     UnixSeconds at = 0;
-    int offset = 0;  ///< from then on: seconds east of UTC
+    int offset = 0;  ///< seconds east of UTC from `at` on
   };
-  int first_offset = 0;           ///< before the first change
+  int first_offset = 0;           ///< seconds east of UTC before the first change
   std::vector<Change> changes;    ///< in order
-  std::optional<ZoneRule> later;  ///< after the last change
+  std::optional<ZoneRule> later;  ///< for times after the last change
 };
 
 /// Parses a TZif file, version 2 or later. nullopt if it is not one.
@@ -41,9 +41,9 @@ class Zone {
   const std::string& name() const noexcept { return name_; }
   int offset_at(UnixSeconds time) const;
   Wall wall(UnixSeconds time) const { return time + offset_at(time); }
-  /// Instant at which the clock shows `wall`. If it does so twice, the first time. If it never
-  /// does, because clocks are put forward over it, the instant as if they had already been put
-  /// forward, as in dateutil.
+  /// Instant at which the clock shows `wall`; the first one if there are two. If clocks are put
+  /// forward over `wall`, there is none; the result then uses the offset after the change, as
+  /// dateutil does.
   UnixSeconds when(Wall wall) const;
 
  private:

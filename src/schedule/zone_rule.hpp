@@ -11,9 +11,9 @@ namespace w8y::schedule {
 struct ZoneRule {
   struct Change {
     enum class Kind { weekday, julian, day } kind = Kind::weekday;
-    int month = 0, week = 0;  ///< of `weekday`; week 5: the last
-    int day = 0;              ///< from Sunday; from 1, without 29 February; or from 0
-    Wall time = 7200;         ///< on the clock before the change
+    int month = 0, week = 0;  ///< for Kind::weekday only; week 5: the last
+    int day = 0;       ///< weekday: 0 = Sunday; julian: 1 to 365, never 29 February; day: 0 to 365
+    Wall time = 7200;  ///< seconds since midnight, on the clock before the change
 
     /// Time of the change on that clock.
     Wall in(int year) const;

@@ -1,5 +1,5 @@
-// Passes callbacks of a store about held claims on to the handler of the source, for every kind of
-// work.
+// Base class for every kind of work: forwards the callbacks of the store about held claims to the
+// handler of the source.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace w8y::source {
 
-/// `StoreHandler`: the handler of the kind's port in src/store; a ClaimHandler.
+/// `StoreHandler`: the interface in src/store for the callbacks of one kind of work, derived from
+/// ClaimHandler.
 template <class StoreHandler>
 class ClaimRelay : public StoreHandler {
  protected:

@@ -42,7 +42,7 @@ void QueueSource::taken(store::TakeReply&& reply) {
   const double paid = std::exchange(paid_, 0);
   const bool found = !reply.claims.empty();
   if (found) {
-    charge(-paid);  // that was no idle poll
+    charge(-paid);  // a claim that finds items is no idle poll
     fruitless_ = 0;
   } else if (for_wake) {
     fruitless_ = std::min(fruitless_ + 1, most_fruitless);

@@ -32,7 +32,7 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   QueueSource(const Clock& clock, IdlePolls& idle, SourceHandler& handler);
 
   [[nodiscard]] virtual store::WorkQueue& queue() const = 0;
-  // Called by the derived class with the callbacks of the queue.
+  // The derived class forwards the callbacks of its queue to these functions.
   void taken(store::TakeReply&& reply);
   void news();
   void back();
@@ -40,10 +40,12 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   void renewed();
 
  private:
-  /// Pause after a wake-up whose claim found nothing; it doubles with each further one.
+  /// Pause after a wake-up whose claim found nothing. It doubles with each consecutive wake-up of
+  /// this kind.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// Interval factor of an empty queue whose additions are notified.
+  /// Factor by which the poll interval of an empty queue is longer while Redis notifies this host
+  /// of added jobs.
   static constexpr unsigned when_it_hears = IdlePolls::most_patience;
 
   // IdlePolls::Sleeper
@@ -57,18 +59,18 @@ class QueueSource : public Source, private IdlePolls::Sleeper {
   const Clock& clock_;
   SourceHandler& told_;
   std::size_t wanted_ = 0;
-  bool out_ = false;           ///< whether a claim is in flight
-  bool let_in_ = false;        ///< whether the list is admitted; the first claims of all lists are
-                               ///< paced by their replies
-  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
+  bool out_ = false;     ///< whether a claim is in flight
+  bool let_in_ = false;  ///< whether the list may send its first claim; IdlePolls admits lists
+                         ///< in batches
+  bool still_wanted_ = false;  ///< false after stop_waiting(), until the next claim
   bool woken_ = false;         ///< a wake-up arrived during the claim, so an empty result may be
                                ///< outdated
   bool for_wake_ = false;      ///< the claim follows a wake-up
-  bool wake_waits_ = false;    ///< an idle list waits for the time of a wake-up
+  bool wake_waits_ = false;  ///< the list is idle until the planned time of a claim after a wake-up
   bool resting_ = false;
-  unsigned fruitless_ = 0;  ///< consecutive claims after wake-ups that found nothing
+  unsigned fruitless_ = 0;  ///< consecutive wake-ups whose claim found nothing
   Instant woke_at_{};       ///< time of the last claim after a wake-up
-  double paid_ = 0;         ///< charged to the idle budget for the claim in flight
+  double paid_ = 0;         ///< commands charged to the idle budget for the claim in flight
 };
 
 }  // namespace w8y::source

@@ -56,7 +56,7 @@ class JsonFields {
   [[nodiscard]] std::string value(std::string_view name) const;
   /// Returns the parsed text on one line of ASCII, fit for a terminal.
   [[nodiscard]] std::string whole() const;
-  /// Returns that text with another value of one of its members.
+  /// Returns the text of whole() with another value for one member.
   [[nodiscard]] std::string whole_with(std::string_view name, std::string_view value) const;
 
  private:

@@ -102,7 +102,7 @@ std::string hosts_text(const std::vector<std::string>& names) {
   return names.size() == 1 ? "The host " + name_all(names) : "The hosts " + name_all(names);
 }
 
-/// Returns ": " and the reason, or the end of the sentence.
+/// Returns ": " and the reason; "." if there is no reason.
 std::string because(const std::string& why) {
   return why.empty() ? "." : ": " + ended(escape(why));
 }

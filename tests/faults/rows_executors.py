@@ -5,7 +5,8 @@ import time
 from harness import World, now_us, wait_for
 from matrix import in_time, row
 
-# KIND [protocol's arguments]: what a list's executor does after answering --caps.
+# Executor of a list. Arguments: KIND, which selects its behaviour, then the arguments of the
+# protocol.
 SCRIPT = r"""#!/bin/sh
 kind=$1
 for last; do :; done

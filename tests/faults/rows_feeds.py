@@ -279,7 +279,8 @@ def drain(race, finished):
         waiting = [each.decode() for each in wire.ask("LRANGE", "feed.ids:f", 0, -1)]
         assert len(waiting) == len(set(waiting)), "jobs that wait twice"
         assert ids <= set(waiting), f"items without id: {len(ids - set(waiting))}"
-        # The contract's cancel may enqueue the ID of a retracted job again. That ID has no item.
+        # A cancel as in Thoonk's contract may enqueue the ID of a retracted job again. That ID has
+        # no item.
         while taken := ours.claim():
             assert ours.finish(taken[0], "")
             finished.append(taken[0])

@@ -14,7 +14,7 @@ MIB = 1 << 20
 MOST_MIB = 256  # w8y-security(7)
 RUN = b'{"run":"01J0000000000000000000000A","item":"i","outcome":"succeeded","time_ms":1,"entered_ms":1'
 
-# Functions, because together the replies take 600 MiB.
+# Functions, so that the replies (600 MiB) are not all in memory at the same time.
 REPLIES = {
     "63 MiB": lambda: b"*1\r\n" + bulk(63 * MIB),
     "600,000 numbers": lambda: b"*600000\r\n" + b":1\r\n" * 600_000,

@@ -87,7 +87,7 @@ def kill_wrappers(setup):
             wait_for(lambda: not world.locks(), what="the lock to end")
             child_ends.append((died - killed) / 1000)
             lock_ends.append((now_us() - killed) / 1e6)
-        # The next w8y continues with the list.
+        # A new w8y process continues with the list.
         wrapper = world.wrapper("-k", "work", "-q")
         assert wrapper.wait(20) == 0
         world.check_items(items)

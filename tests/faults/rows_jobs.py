@@ -246,7 +246,8 @@ def cluster_jobs(setup):
 
         for words in (("feed", "create", FEED), ("job", "put", FEED, "x"), ("job", "ids", FEED)):
             assert "has no hash tag" in ctl(*words, says=2)
-        # create writes the name first, and removes it if the other server refuses the feed's keys.
+        # The subcommand "create" writes the name first. It removes the name if the other server
+        # refuses the feed's keys.
         owner.ask("SET", key("config", feed), "of a wrong type")
         assert "WRONGTYPE" in ctl("feed", "create", feed, "--kind", "job", says=1)
         assert not is_named()
@@ -271,7 +272,8 @@ def cluster_jobs(setup):
         assert finishes == len(jobs) + 2, f"{len(jobs) + 2} jobs, and {finishes} finishes"
         assert not world.overlaps(), world.overlaps()
 
-        # delete removes the name last. It stays while the server refuses to delete the feed's keys.
+        # The subcommand "delete" removes the name last. The name stays while the server refuses to
+        # delete the feed's keys.
         ctl("job", "put", feed, "left")
         ctl("job", "maintain", feed)
         owner.ask("ACL", "SETUSER", "default", "-evalsha", "-eval")

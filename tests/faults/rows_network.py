@@ -51,7 +51,8 @@ def network_terminate(setup):
             margins.append((end - died) / 1000)
             other = wait_for(lambda: held_by(world, "near"), what="the near host to take over")
             assert other.start > died
-            # The cable is connected again. Without the near host, the far host works again.
+            # Connects the cable again and kills the near host, so that the far host must work
+            # again.
             cable.mend()
             mended = now_us()
             near.kill()

@@ -59,7 +59,7 @@ class Monitor:
         self.wire.close()
 
 
-# Jobs leave the queue as Redbike's workers take them, and are done at once.
+# Takes jobs from a queue as Redbike's workers do, and removes them at once.
 TAKE_AND_END = """
 local taken = redis.call('RPOP', KEYS[1], 100) or {}
 if #taken > 0 then redis.call('SREM', KEYS[1] .. '-members', unpack(taken)) end

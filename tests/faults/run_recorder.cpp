@@ -42,7 +42,7 @@ std::int64_t now_us() {
 constexpr std::size_t long_item = 1024;
 constexpr std::size_t beginning = 32;
 
-/// Returns the part after the time in each line about this run.
+/// Returns the part of a journal line after the time, which is the same in each line of this run.
 std::string identity(std::string item) {
   if (item.size() > long_item) item = item.substr(0, beginning) + '+' + std::to_string(item.size());
   const std::string pid = std::to_string(getpid());

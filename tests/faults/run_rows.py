@@ -191,7 +191,8 @@ def run_rows(rows, setup, jobs):
                 late = [line for line in lines if line[0] == "late"]
                 failed = any(state == "failed" for state, *_ in lines)
                 if late and not failed and run.row.name not in again:
-                    # A busy machine is late once; a row that is late again, alone, has failed.
+                    # A busy machine may be the cause, so the row runs again, alone. A row that is
+                    # late again has failed.
                     print(f"again, alone: {late[0][1]}: {text_of(late[0][2])}", flush=True)
                     again.add(run.row.name)
                     waiting.append(dataclasses.replace(run.row, alone=True))

@@ -21,7 +21,8 @@ class Faults:
         self.wrapper = None
         self.kinds = {name.removeprefix("do_"): getattr(self, name)
                       for name in dir(self) if name.startswith("do_")}
-        # Faults of which only one may be active, because each needs a Redis that the others take away.
+        # At most one of these faults may be active: each needs an available Redis, and makes it
+        # unavailable.
         self.of_redis = {"kill_redis", "debug_sleep", "oom", "readonly", "masterdown", "clients",
                          "scripts", "users"}
 

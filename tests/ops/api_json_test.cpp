@@ -102,7 +102,7 @@ TEST_CASE("events are JSON") {
         Json::parse(R"({"type":"list","time_ms":5,"list":"work","state":"running","reason":""})"));
   CHECK(json(HostReady{3, "abc"}) ==
         Json::parse(R"({"type":"host","time_ms":5,"state":"running","reason":""})"));
-  // Events for the log only have no name.
+  // Events that are only logged have no name.
   CHECK(event_name(RunLogged{of, "hello", false}) == nullptr);
   CHECK(event_name(ItemQuarantined{"work", "a:0", "why"}) == nullptr);
 }

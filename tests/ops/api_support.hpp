@@ -15,7 +15,8 @@
 #include "http/server.hpp"
 #include "ops_support.hpp"
 
-// Declares the namespaces for the directives below: a test may include only some of them.
+// Declares the namespaces of the using-directives below, because a test may include headers of only
+// some of them.
 namespace w8y::http {}
 namespace w8y::api {}
 namespace w8y::page {}

@@ -166,7 +166,8 @@ TEST_CASE("a directory below one of another user, or behind a link of another us
   const TempDir directory;
   constexpr uid_t nobody = 65534;
   for (const char* name : {"his", "ours"}) std::filesystem::create_directory(directory / name);
-  // Created by root with mode 700, before the parent directory is given away.
+  // Root creates the directories with mode 700. The parent directory "his" gets another owner
+  // later.
   std::filesystem::create_directory(directory / "his/data");
   std::filesystem::create_directory(directory / "ours/data");
   std::filesystem::permissions(directory / "his/data", std::filesystem::perms::owner_all);

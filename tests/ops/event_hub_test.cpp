@@ -122,7 +122,7 @@ TEST_CASE("events are kept after the last subscriber has left, for a limited tim
   CHECK(f.hub.listens());  // the subscriber may reconnect
   CHECK(turn_until(f.loop, [&] { return !f.hub.listens(); }));
   f.start("03");
-  // No event has had a number meanwhile, but this client has not received all events.
+  // The events since then have no numbers, but the client has missed them.
   CHECK(names_in(*f.join("a1b2.2")) == Names{"reset"});
 }
 

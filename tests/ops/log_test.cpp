@@ -135,7 +135,7 @@ TEST_CASE("a long item is logged with its first 4 KiB and its length") {
     CHECK(text.find(shown + (format == LogFormat::json ? "\"" : " ")) != std::string::npos);
     CHECK(text.find(format == LogFormat::json ? "\"item_length\":5003" : "item_length=5003") !=
           std::string::npos);
-    // A complete item has no length.
+    // An item that is logged completely has no field item_length.
     CHECK(text.find("item_length", text.find("item_length") + 1) == std::string::npos);
     CHECK(text.find("\xe2\x80\xa6") == std::string::npos);
     CHECK(text.find("cut") == std::string::npos);

@@ -170,7 +170,7 @@ TEST_CASE("a gate trusts a request with the token, and refuses a wrong token eve
   what.method = "POST";
   CHECK(refused(gate, what) == 401);
   CHECK(seen == std::vector<std::string>{"GETok", "GETok", "POSTok"});
-  // Another scheme is intended for a proxy in front.
+  // Credentials of another scheme are for a proxy in front of w8yd. The gate ignores them.
   what.method = "GET";
   what.authorization = "Basic dXNlcjpwYXNz";
   CHECK(refused(gate, what) == 0);

@@ -217,7 +217,7 @@ TEST_CASE("300 idle connections do not keep other clients out, and their number 
     const RawClient first(f.port);
     for (int i = 0; i < 300; ++i) {
       clients.push_back(std::make_unique<RawClient>(f.port));
-      // Nothing, a part of a head, or a part of a body.
+      // Each client sends nothing, a part of a head, or a head without its body.
       if (i % 3 == 1) clients.back()->send("GET /ok HTTP/1.1\r\nX: ");
       if (i % 3 == 2)
         clients.back()->send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");

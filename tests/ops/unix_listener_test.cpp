@@ -62,7 +62,7 @@ TEST_CASE("root creates its socket below no directory that another user can writ
   const std::string why =
       "its directory is in " + (directory / "theirs") + ", which belongs to user 61234";
   CHECK(problem_of(directory / "theirs/run/s").find(why) != std::string::npos);
-  // No directory is created there either.
+  // No directory is created below a directory of another user.
   CHECK(problem_of(directory / "theirs/new/s").find("belongs to user 61234") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(directory / "theirs/new"));
   CHECK_THROWS_AS(check_socket_directory(directory / "theirs/run/s"), std::runtime_error);

@@ -83,7 +83,7 @@ TEST_CASE(
   std::string text;
   const process::Fd given(fcntl(0, F_DUPFD, 300));
   auto* before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
-  // SIGPIPE is ignored by main() of the test, and is not inherited.
+  // Except SIGPIPE: main() of the test ignores it, but a child does not inherit that.
   const std::uint64_t ignored = ignored_signals() & ~(std::uint64_t{1} << (SIGPIPE - 1));
   {
     const Output output;

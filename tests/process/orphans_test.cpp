@@ -173,8 +173,8 @@ TEST_CASE("an orphan kept as a zombie by its tracer is not waited for at the end
   if (sign == '+') {
     CHECK(std::chrono::steady_clock::now() - begin < 10s);
     CHECK_FALSE(gone(left.pid()));
-    // On a busy machine the kill may take longer than that limit. Otherwise the orphan would be
-    // counted again.
+    // Waits until the orphan is dead, which may take longer than 20 ms on a busy machine. Without
+    // the wait, the orphan would be counted again.
     CHECK(turn_until(left.loop, [&] { return !alive(left.pid()); }));
   } else {
     MESSAGE("may not trace here");

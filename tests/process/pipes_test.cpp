@@ -81,8 +81,8 @@ TEST_CASE("all floods together have a limited share of the loop's time") {
   const Instant began = loop.now();
   const Duration before = handler.spent;
   REQUIRE(turn_until(loop, [&] { return loop.now() - began > 500ms; }));
-  // The first children were paced while few others were, the last ones while all were. The limit is
-  // therefore approximate.
+  // The pace of a child depends on the number of paced children. It was low for the first children,
+  // so the limit is approximate.
   CHECK(handler.spent - before < (loop.now() - began) * 3 / 2 / all + count * handler.longest);
 }
 

@@ -43,7 +43,7 @@ struct Gate {
   std::multiset<std::string> looked;
 
   static executor::PrerequisiteChecker::Look look(const std::shared_ptr<Gate>& gate) {
-    // A thread may wait there for longer than the test.
+    // The function shares the gate, because a thread may wait at the gate for longer than the test.
     return [gate](const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
       step = PrerequisiteStep::trial;
       std::unique_lock lock(gate->mutex);

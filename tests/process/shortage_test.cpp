@@ -60,7 +60,7 @@ TEST_CASE("files that cannot be read without descriptors are a shortage of the h
   }
   CHECK(told->reason() == "cannot make a pipe: Too many open files");
   CHECK(short_of_something(*told));
-  // After earlier look-ups in this process this may succeed without a free descriptor.
+  // The look-up may succeed without a free descriptor if this process has made one before.
   if (look_up) CHECK(look_up->text == "cannot look up user 'nobody': Too many open files");
   if (look_up) CHECK(look_up->host_is_short());
 }

@@ -133,7 +133,7 @@ TEST_CASE("a mount on a temporary directory delays neither the loop nor other di
   CHECK(turn_until(served.loop, [&] { return !said.empty() && !std::filesystem::exists(other); }));
   CHECK(said == std::vector<std::string>{"another file system is mounted on it"});
   CHECK(served.max_gap < 5s);
-  // After the unmount it is removed.
+  // After the unmount, the directory is removed.
   hung.reset();
   CHECK(turn_until(served.loop, [&] { return said.size() == 2; }));
   CHECK(access(name.c_str(), F_OK) != 0);
@@ -166,7 +166,7 @@ TEST_CASE("the number of children that cannot be killed during their start is li
   CHECK(told[3].find("within 500ms") != std::string::npos);
   CHECK(told[4].find("have not ended") != std::string::npos);
   CHECK(told[5] == told[4]);
-  // Other starts still work. After the end of the hung children, so do starts of this kind.
+  // Other starts still work. Starts of this kind work again when the hung children have ended.
   CHECK(served.run(served.prepared(command({"/bin/true"}))).code() == 0);
   hung.reset();
   CHECK(turn_until(served.loop, [&] {

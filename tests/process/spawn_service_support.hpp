@@ -110,8 +110,8 @@ class Villain {
   bool acts_ = false;
 };
 
-/// Lease on a program of the stranger: opening the program takes 45 s, or the lease break time of
-/// the host.
+/// File lease (F_SETLEASE) on a program of the stranger. It delays each open of the program by the
+/// lease break time of the host, which is 45 s by default.
 struct Leased {
   Leased() {
     program = directory.script("leased", "echo ran");

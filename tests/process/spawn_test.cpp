@@ -77,7 +77,7 @@ TEST_CASE("a child neither blocks nor ignores signals, even if its parent does")
   CHECK(signals(plain, "SigIgn") == 0);
   CHECK(signals(plain, "SigCgt") == 0);
   const std::string kept = status_with([](auto& spawn) { spawn.keep_ignored = true; });
-  // Without SIGPIPE, which main() of the test ignores.
+  // Except SIGPIPE: main() of the test ignores it, but a child does not inherit that.
   CHECK(signals(kept, "SigIgn") == (ignored_signals() & ~bit(SIGPIPE)));
   CHECK((signals(kept, "SigIgn") & bit(SIGHUP)) != 0);
 
@@ -125,7 +125,7 @@ TEST_CASE("standard streams may be any descriptors, even in crossed order") {
   CHECK(directory.read("out") == "input");
   CHECK(directory.read("err") == "error\n");
 
-  // Descriptors with the right number that exec would close.
+  // A descriptor that already has the number it needs in the child, but that exec would close.
   process::SpawnRequest same = sh("exit $(ls /proc/self/fd | wc -l)").spawn;
   const int flags = fcntl(0, F_GETFD);
   fcntl(0, F_SETFD, FD_CLOEXEC);

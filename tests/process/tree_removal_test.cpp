@@ -26,7 +26,7 @@ namespace {
 
 constexpr int levels = 60'000;
 
-/// Creates nested directories, deeper than any path is long.
+/// Creates `depth` nested directories. Their path may exceed the maximum length of a path.
 void make_nest(const std::string& directory, int depth) {
   process::Fd at(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int i = 0; i < depth; ++i) {

@@ -79,8 +79,8 @@ std::optional<std::pair<std::size_t, std::size_t>> range_within(std::int64_t fir
 std::int64_t sum_of_texts(const std::string& text, std::int64_t by, const char* not_integer);
 /// Returns an array reply with these words.
 Value bulk_array(Words words);
-/// Page of a SCAN, and the cursor of the next page. A scan returns an element that exists all the
-/// time once. It returns a small key in one page, as Redis does.
+/// Page of a SCAN, and the cursor of the next page. A scan returns each element that exists during
+/// the whole scan exactly once. It returns a small key in one page, as Redis does.
 struct ScanPage {
   std::vector<std::string> names;
   std::string next;

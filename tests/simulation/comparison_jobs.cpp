@@ -68,7 +68,7 @@ void Comparison::end_feed_jobs() {
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];
-    // A run that stays in the list is settled twice.
+    // Some runs stay in `taken_`, so that they are settled again.
     if (of_jobs_.chance(70)) claimed_.erase(claimed_.begin() + static_cast<std::ptrdiff_t>(place));
     arg.insert(arg.end(), {std::to_string(of_jobs_.between(1, kinds)), run.id, run.item, "a result",
                            of_jobs_.chance(80) ? R"({"run":")" + run.id + R"("})" : "",

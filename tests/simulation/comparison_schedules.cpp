@@ -83,7 +83,7 @@ void Comparison::end_job() {
   const auto& keys = schedule_keys();
   const auto place = of_schedules_.below(taken_.size());
   const Taken end = taken_[place];
-  // A run that stays in the list is settled twice.
+  // Some runs stay in `taken_`, so that they are settled again.
   if (of_schedules_.chance(70)) taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(place));
   const auto effect = of_schedules_.one_of<std::string>(
       {"enqueue", "stop", "bad", "at", "in", "unset", "die", "later", "back"});

@@ -96,7 +96,7 @@ void Comparison::settle_some() {
     const auto place = random_.below(held_.size());
     const Run run = held_[place];
     if (!locks.insert(run.item).second) continue;
-    // A run that stays in the list is settled twice.
+    // Some runs stay in the list of runs, so that they are settled again.
     if (random_.chance(70)) held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(place));
     key.push_back(lock(run.item));
     arg.insert(arg.end(), {std::to_string(random_.between(1, kinds)), run.id,

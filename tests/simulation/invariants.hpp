@@ -33,8 +33,8 @@ class KindWatch {
   virtual void after(Server& server, const Server::Command& command, const Value& reply) = 0;
   /// Called when the server has lost writes.
   virtual void lost_writes(Server& server) = 0;
-  /// Called in the calm, when there has been no fault for long. `room`: a host at this server has
-  /// had a free slot for as long as work may wait.
+  /// Called in the calm, when there has been no fault for a long time. `room`: a host at this
+  /// server has had a free slot for the maximum time that work may wait.
   virtual void look(Server& server, bool room) = 0;
   /// Called when all hosts have left, if they used this server until then.
   virtual void nothing_left(Server& server) = 0;
@@ -120,7 +120,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void add(std::unique_ptr<KindWatch> watch) { watches_.push_back(std::move(watch)); }
   [[nodiscard]] const std::vector<std::unique_ptr<KindWatch>>& watches() const { return watches_; }
 
-  // Claims and leases of lists of any kind. A lease is a key with a value.
+  // Claims and leases of lists of any kind. The lock of a lease is a key with a value.
   struct ClaimSeen {
     std::string who;
     std::string list;

@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 constexpr Duration aftermath_of_line = 12s;
 /// A worker disconnects from a gearmand that does not reply for 30 s.
 constexpr Duration max_silence = 45s;
-/// Maximum time until an assigned job is started or handed back. Late replies wait for a free slot.
+/// Maximum time until an assigned job is started or handed back. A job that arrives late waits for
+/// a free slot.
 constexpr Duration max_unborn = 25s;
 constexpr Duration max_untold = 5s;
 

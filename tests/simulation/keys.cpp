@@ -69,7 +69,7 @@ bool Keys::remove(const std::string& key) {
 const char* Keys::type(const std::string& key) {
   const Entry* entry = look(key);
   if (entry == nullptr) return "none";
-  // In the order of the variant.
+  // Names of the types, in the order of the alternatives of Entry::value.
   static constexpr std::array<const char*, 5> names{"string", "list", "hash", "zset", "set"};
   return names[entry->value.index()];
 }

@@ -140,8 +140,8 @@ std::string wrong_with(const Row& row) {
   if (f.back_lost > 0) return who + "connections are closed while all hosts reconnect";
   if (f.settled_s < 0) return who + "slots are not in use";
   if (f.commands_per_run > 4) return who + "a run costs more than 4 commands";
-  // More messages mean that each settlement notifies each host. Hosts that need free items are
-  // notified.
+  // With more messages, each settlement notifies each host, and not only the hosts that need free
+  // items.
   if (f.messages_per_s > f.runs_per_s * std::max(1.0, row.size.hosts / 4.0))
     return who + "busy hosts are notified of the runs of other hosts";
   if (f.min_host < 0.5) return who + "a host has less than half of its share";

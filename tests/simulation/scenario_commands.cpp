@@ -136,7 +136,7 @@ void Scenario::command_feed(const Fault& fault) {
   });
 }
 
-/// Ends a job that `job get` has claimed without a lease a little later, or never.
+/// Called when `job get` has claimed a job without a lease. Ends the job a little later, or never.
 void Scenario::operator_has(const Fault& fault, const std::string& id) {
   static const std::vector<std::string> ends{"finish", "finish", "cancel", "stall", "retract"};
   world_.log("operator", std::string(feed_name) + ' ' + id, "is claimed");

@@ -105,7 +105,8 @@ void Scenario::start_job(const Fault& fault) {
   }
 }
 
-/// Claims a job as a client of Thoonk that dies between both steps or with the job, or ends it.
+/// Claims a job as a client of Thoonk. The client dies between the two steps of the claim, dies
+/// after the claim, or ends the job.
 void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const auto& keys = inbox();
   const Value taken = at.ask("thoonk", {"RPOP", keys.ids});

@@ -21,7 +21,7 @@ constexpr Duration add_pause = 3s;
 void Scenario::start_told(const Fault& fault) {
   Server& at = server(fault.server);
   if (fault.kind == Fault::Kind::untold) {
-    // An operator switches them off by CONFIG SET. Hosts detect this themselves.
+    // An operator switches the notifications off by CONFIG SET. Hosts detect this themselves.
     at.tell_of_keys(false);
     world_.after(fault.time, [&at] { at.tell_of_keys(true); });
     return;

@@ -89,7 +89,7 @@ void Scenario::start_schedule(const Fault& fault) {
           {keys.work_prefix, job});
       return;
     case FaultKind::halt:
-      // It expires, because Redis may be unavailable at its end.
+      // The HALT expires by itself, because Redis may be unavailable when the fault ends.
       at.ask("operator",
              {"SET", keys.control, "HALT", "PX", std::to_string(1 + fault.time.count() / 1000)});
       return;

@@ -161,7 +161,7 @@ TEST_CASE("lists share a call, and unreadable keys of one list do not affect oth
   CHECK_FALSE(lists[1].oldest);
   CHECK(lists[2].free == 3);
   CHECK(server.ask({"GET", "b:samples"}) == "no hash");
-  // Long lists do not share: a call ends when it has read enough items.
+  // One call does not measure several long lists: it ends when it has read enough items.
   fill(server, "c:list", 500);
   fill(server, "d:list", 500);
   fill(server, "e:list", 500);

@@ -223,7 +223,7 @@ TEST_CASE("feeds: times are written in the unit of the feed, and a mix of units 
   feed.publish({{"e", "x"}});
   CHECK(at.score("feed.ids:old", "e") > 1.7e12);
   CHECK(feed.has_two_units());
-  // A time that no clock has does not affect later times.
+  // An infinite time does not affect later times.
   at.ask({"ZADD", "feed.ids:old", "inf", "f"});
   feed.publish({{"g", "x"}});
   CHECK(at.score("feed.ids:old", "g") < 1e13);

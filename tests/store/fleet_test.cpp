@@ -85,7 +85,7 @@ struct BeatingHost final : private FleetMembership::Handler {
   }
 
   loop::Loop& loop;
-  const Instant started;  ///< before each heartbeat of any other host
+  const Instant started;  ///< earlier than all heartbeats of other hosts
   HostHeartbeat shown;
   std::vector<ListStatus> lists;
   ListReportTracker told;

@@ -16,8 +16,8 @@ constexpr std::size_t any = 1024 * mebibyte;
 
 struct List {
   explicit List(ItemRoom& room) : member(room, [this] { ++told; }) {}
-  /// Claims up to `wanted` items of `bytes` bytes, while the memory admits them. Returns their
-  /// number.
+  /// Claims up to `wanted` items of `bytes` bytes each, until the shared memory is used up. Returns
+  /// the number of claimed items.
   std::size_t claim(std::size_t bytes, std::size_t wanted = 1000) {
     std::size_t claimed = 0;
     while (claimed < wanted && member.admit(bytes, own_most)) {

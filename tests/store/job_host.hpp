@@ -104,7 +104,7 @@ struct JobHost {
 struct JobFixture {
   explicit JobFixture(ListConfig rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
   std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
-  /// Puts a job as a client does that follows Thoonk's contract.
+  /// Puts a job as a client that follows Thoonk's contract does.
   void put(const std::string& id, const std::string& payload = "p", bool high = false) const {
     ask({high ? "RPUSH" : "LPUSH", "feed.ids:f", id});
     ask({"HSET", "feed.items:f", id, payload});

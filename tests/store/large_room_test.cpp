@@ -113,7 +113,8 @@ TEST_CASE("a host reads only the start of the lock of another client, which may 
   const auto sent = server.info("total_net_output_bytes");
   CHECK(claim_all(host, 24) == 12);
   for (int i = 0; i < 4; ++i) CHECK(host.claim(8).claims.empty());
-  // The same holds for keys that replace locks of this host. They need memory, but no copies.
+  // The same applies to long keys that replace locks of this host. The keys need memory in Redis,
+  // but Redis does not copy the keys.
   for (int i = 0; i < 6; ++i) make_long("mine" + std::to_string(i), "");
   const auto with_more = server.info("used_memory");
   CHECK(turn_until(loop, [&] { return host.told.lost.size() == 6; }));

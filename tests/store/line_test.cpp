@@ -103,7 +103,7 @@ TEST_CASE("a waiter that does not use its turn delays the next waiter by 250 ms"
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
-  // The item is kept for the waiter, also against a host that ignores the wait queue.
+  // The item is kept for the waiter, even if another host ignores the wait queue.
   CHECK(items_of(three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue)).empty());
   const auto since = three.loop.now();
   while (three.hosts[2]->claim(5, store::Scan::whole, store::Manner::overdue).claims.empty() &&
@@ -227,7 +227,7 @@ TEST_CASE("a busy host unsubscribes after 64 messages") {
   CHECK(turn_until(loop, [&] { return host.told.wakes == 63; }));
   CHECK(listeners() == "work:wake\n1");
   server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
-  // Long before the time limit after which the host unsubscribes anyway.
+  // The host unsubscribes now, and not only after its time limit, which is much longer than 4 s.
   CHECK(turn_until(
       loop, [&] { return listeners() == "work:wake\n0"; }, 4s));
   host.source.listen(true);

@@ -29,7 +29,8 @@ void rotate(List& list, std::size_t count) {
   }
 }
 
-/// Reads a part as the scripts do. `names`: items without fingerprints, which are removed.
+/// Reads a part of the list, as the scripts do. Items in `names` are removed and have no
+/// fingerprint in the reply.
 ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
                      const std::set<std::string>& names, std::vector<std::string>& seen) {
   const auto length = std::ssize(list);

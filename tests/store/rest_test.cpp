@@ -60,8 +60,8 @@ struct Lists {
 
 using Places = std::vector<std::size_t>;
 
-/// Waits for the end of the probe for keyspace notifications (SUBSCRIBE, then RPUSH and DEL). Its
-/// commands are not part of a peek. It has ended when a command has that was sent after it.
+/// Waits for the end of the probe for keyspace notifications (SUBSCRIBE, then RPUSH and DEL), whose
+/// commands are not part of a peek. The reply to a later command shows that the probe has ended.
 void ask_of_events(Lists& lists) {
   lists.sources[0]->listen(true);
   bool over = false;

@@ -40,7 +40,8 @@ struct Place {
 bool says(const store::PassReply& reply, const std::string& command) {
   std::string upper = command;
   std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
-  // Redis 7.0 does not name the command of a script. A command that is proved separately is named.
+  // Redis 7.0 does not name a command that it refuses to a script. The host names a command that it
+  // tests separately.
   return reply.detail.find(upper) != std::string::npos ||
          reply.detail.find("'" + command + "'") != std::string::npos ||
          reply.detail.find("can't run this command") != std::string::npos;

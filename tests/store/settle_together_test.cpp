@@ -126,7 +126,8 @@ TEST_CASE("an ACL that forbids one lock does not prevent other settlements of th
   server.ask({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list", "~work:lock:i1",
               "~work:lock:i2"});
   for (const Claim& claim : reply.claims) host.settle(claim);
-  // Before the refused settlement is retried, which is after 500 ms.
+  // The time limit of 400 ms is before the retry of the refused settlement, which follows after 500
+  // ms.
   CHECK(turn_until(
       loop, [&] { return host.source.unsettled() == 1; }, 400ms));
   CHECK(server.ask({"EXISTS", "work:lock:i0", "work:lock:i1", "work:lock:i2"}) == "1");

@@ -34,7 +34,7 @@ TEST_CASE("a list has either an executor or a command") {
         Lines{"c:1:8: lists.w: has neither executor nor command; must have executor = "
               "\"/absolute/path\", or command = [\"program\", \"{}\"]"});
   CHECK(errors_in("[lists.w]\ncommand = [\"x\"]\nexecutor = \"/x\"\n").size() == 1);
-  // An invalid executor or command is one error. It does not count as missing as well.
+  // An invalid executor or command causes one error. It is not reported as missing, too.
   CHECK(errors_in("[lists.w]\nexecutor = 3\n").size() == 1);
   CHECK(errors_in("[lists.w]\ncommand = []\n").size() == 1);
   for (const char* key : {"executor = \"/x\"", "command = [\"x\"]"}) {

@@ -118,7 +118,8 @@ TEST_CASE("notifications that bring nothing earlier cause fewer and fewer dispat
     bench.timeline->change_timeline(2h);
     bench.run_for(1ms);
   }
-  // A decreasing number at first, then three per second, and the periodic requests.
+  // Dispatch requests: fewer and fewer at first, then three per second. Periodic requests count,
+  // too.
   CHECK(bench.timeline->looks - before <= 16);
   // An earlier job is found nevertheless. After that, notifications take effect at once again.
   bench.timeline->change_timeline(0s);

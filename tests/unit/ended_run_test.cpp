@@ -84,7 +84,8 @@ TEST_CASE("successes and failures count for an item; cancelled and lost runs do 
     run.outcome = outcome;
     CHECK(counts_as(run) == Counts::neither);
   }
-  // A shortage of the host is not a failure of the item. An item that is no valid argument is one.
+  // A shortage of the host does not count as a failure of the item. An item that cannot be passed
+  // as an argument does.
   run.outcome = Crashed{"no more processes"};
   run.end.process = NotStarted{"no more processes", false, true};
   CHECK(counts_as(run) == Counts::neither);

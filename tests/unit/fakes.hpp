@@ -236,7 +236,7 @@ class FakeExecutor : public Executor {
       : handler(told), clock_(clock), timers_(timers), each_takes_(each_takes) {}
 
   ~FakeExecutor() override {
-    // A real executor would continue in destroyed objects.
+    // A real executor that is destroyed in its own callback would then use destroyed objects.
     if (in_callback_) std::abort();
   }
 

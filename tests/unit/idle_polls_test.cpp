@@ -151,7 +151,8 @@ TEST_CASE("a full scan is charged to its own list, from half of the budget") {
   for (std::size_t i = 0; i < 20; ++i) {
     CAPTURE(i);
     if (i < 2) {
-      // 400 commands at 25 per second. Budget that is not planned goes to these two lists as well.
+      // A poll costs 400 commands. Each list gets 25 commands per second, and a share of the budget
+      // for which no poll is planned.
       CHECK(sleepers[i]->polls >= 8);
       CHECK(sleepers[i]->polls <= 15);
     } else {

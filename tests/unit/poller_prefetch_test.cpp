@@ -77,7 +77,7 @@ TEST_CASE("several prefetched items that lose their leases at once are all hande
   bench.run_for(100ms);
   bench.executor().end_at(bench.executor().started.back().run, 1h, Exited{0});
   bench.run_for(1ms);
-  // All locks of this host, of running and of prefetched items, and one unknown run.
+  // All running and all prefetched items lose their leases. One more report names an unknown run.
   std::vector<RunId> held;
   for (const auto& [key, lock] : bench.redis.locks)
     if (!lock.value.empty()) held.push_back(lock.value);

@@ -85,7 +85,8 @@ TEST_CASE("a notification that was delayed counts as one") {
     bench.queues->handler.on_news(store::ScheduleNews::queued);
     bench.run_for(1ms);
   }
-  // The first notifications, and then no more claims than periodic polls of the idle budget.
+  // Up to six claims for the first notifications. After them, a claim is no more frequent than a
+  // periodic poll of the idle budget.
   CHECK(bench.queues->takes <= 6 + 10 * 1000 / 187);
 }
 

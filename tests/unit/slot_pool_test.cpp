@@ -90,8 +90,7 @@ void check_near(const std::vector<int>& shares, const std::vector<int>& wanted) 
 }  // namespace
 
 TEST_CASE("a free slot goes to a list that has had none yet") {
-  // No list may queue up again behind the others when it is offered a slot: that would loop
-  // forever.
+  // Fails with an endless loop if a list that is offered a slot queues again behind the others.
   Lists world(4);
   List& first = world.add(1, 4, 10ms);
   for (int i = 0; i < 3; ++i) world.add(1, 4, 10ms);

@@ -192,7 +192,7 @@ TEST_CASE(
   CHECK(house.list("a").running() == 0);
   CHECK(house.list("g").running() == 1);
 
-  // The list changes its source and back. Its runs follow the hold.
+  // The list changes its source from Gearman to Redis. From then on the hold applies to its runs.
   house.apply({rule_for("a"), rule_for("g")});
   house.redis.lists["g"] = {"2"};
   house.run_for(1s);

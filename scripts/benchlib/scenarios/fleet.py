@@ -95,7 +95,8 @@ def run_case(bench, hosts: int, items: int) -> List[Row]:
 
 def relate(rows: List[Row], alone: List[Row]):
     for ours, reference in zip(rows[:3], alone):
-        # Each case has new hosts, so the reference rounds are those of the previous case.
+        # Each case has new hosts, so their rounds have no common reference. They are compared with
+        # the median of the case with one host.
         base = reference.value.median
         ours.ratio = Spread(*(value / base for value in
                               (ours.value.median, ours.value.low, ours.value.high)))
@@ -121,7 +122,8 @@ def run(bench) -> List[Row]:
             rows += found
             for row in found[:3]:
                 sized.setdefault(row.subject, []).append((hosts, row))
-        # The cost is that of all runs of the fleet. Their number grows with the number of hosts.
+        # A row has the cost of one run. The cost of the fleet is that of all runs, whose number
+        # grows with the number of hosts.
         for pairs in sized.values():
             note_growth(pairs, cost=lambda size, row: size * row.value.median)
     return rows

@@ -49,8 +49,9 @@ def watch(redis: Redis, daemon: W8yd, loop: Background, seconds: float) -> Seen:
     def sent_so_far() -> int:
         return daemon.status()["redis"]["commands_sent"]
 
-    # Measured outside of the span and with its own time, because a status request costs w8yd work. It makes
-    # w8yd query the length of each list; these commands are subtracted.
+    # Counts the commands outside of the span and with a separate time, because a status request
+    # costs w8yd work. The request makes w8yd query the length of each list; these commands are
+    # subtracted.
     first = sent_so_far()
     sent_before, sent_since = sent_so_far(), time.monotonic()
     by_status = sent_before - first

@@ -169,7 +169,8 @@ def maintained(bench, count: int, rounds: int) -> List[Row]:
             return max(calls.values())
 
         def two_looks() -> float:
-            # The end of the queue to which jobs are recovered: the same in each round.
+            # Removes as many jobs as a round recovers, from the end of the queue to which jobs are
+            # recovered. So the queue is the same in each round.
             redis.call("LPOP", f"feed.ids:{FEED}", LOST)
             longest = max(look(), look())
             if (left := redis.call("LLEN", f"feed.ids:{FEED}")) != count - LOST:

@@ -90,7 +90,7 @@ def of_children(bench, redis: Redis, sizes: List[int], kind: str, program: str) 
         rows += [each, Row(case, f"w8yd descriptors, {kind}", DEFAULTS, "",
                            Spread.of([of for _, of in found]))]
         sized.append((count, each))
-    # The cost is that of all children.
+    # A row has the memory of one child. The cost is the memory of all children.
     note_growth(sized, cost=lambda size, row: size * row.value.median)
     sized[-1][1].goals.append(Goal("≤ 16 KiB", sized[-1][1].value.median <= 16))
     return rows

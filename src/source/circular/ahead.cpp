@@ -14,7 +14,7 @@ namespace {
 constexpr Duration worth_it = std::chrono::milliseconds(10);
 /// Amount of work per slot that may wait on this host.
 constexpr Duration span = std::chrono::milliseconds(20);
-/// Minimum and maximum of the limit on prefetched items, which is otherwise the number of slots.
+/// Bounds of the maximum number of prefetched items. Between them, it is the number of slots.
 constexpr std::size_t least_most = 64;
 constexpr std::size_t most_of_all = 1024;
 

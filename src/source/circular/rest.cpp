@@ -13,7 +13,7 @@ void CircularSource::stir() {
 
 void CircularSource::end_rest() {
   resting_ = false;
-  if (std::exchange(looking_, false)) paid_ = 0;  // its reply comes too late
+  if (std::exchange(looking_, false)) paid_ = 0;  // the reply to the peek will be ignored
   if (std::exchange(looks_for_back_, false)) been_back();
   wake_due_.reset();
   IdlePolls::Sleeper::wake();
@@ -24,8 +24,7 @@ void CircularSource::rest(const store::PassReply& reply) {
   resting_ = true;
   pay_for(reply);
   const Instant now = clock_.now();
-  // If other hosts wait too, this host must notice the end of a delay that one of its own runs has
-  // set.
+  // The end of a delay that a run of this host has set is kept only if other hosts wait as well.
   if (line_ == store::Line::none || (free_at_ && *free_at_ <= now)) free_at_.reset();
   if (reply.next_free && (!free_at_ || now + *reply.next_free < *free_at_))
     free_at_ = now + *reply.next_free;
@@ -42,15 +41,17 @@ std::optional<Duration> CircularSource::hint() const {
   return std::max(std::min(free_at, wake_due) - clock_.now(), Duration{0});
 }
 
-/// Returns the interval factor. A waiter receives its turn and polls only for changes without a
-/// message. Up to two waiters poll as often as without a wait queue; more waiters poll less often.
+/// Returns the interval factor. A waiter is notified of its turn, and polls only to find changes
+/// that no message reports. Up to two waiters poll as often as without a wait queue; more waiters
+/// poll less often.
 unsigned CircularSource::patience() const {
   return 1U + others_in_line_ / 2U;
 }
 
-/// Charges the idle budget for a claim. A claim that found items, or that followed a settlement of
-/// this host and so was not charged before, was no idle poll: only the calls above a normal number
-/// are charged.
+/// Charges the idle budget for the calls of a claim above a normal number: `short_pass` if the
+/// claim found items, otherwise 1. The other calls are not charged here. They were charged before
+/// the claim, or the claim was no idle poll: it found items, or it followed a settlement of this
+/// host.
 void CircularSource::pay_for(const store::PassReply& reply) {
   const auto calls = static_cast<double>(reply.calls);
   const bool found = !reply.claims.empty();
@@ -75,7 +76,7 @@ bool CircularSource::may_look() const {
 void CircularSource::on_looked(const store::LookReply& reply) {
   if (!std::exchange(looking_, false)) return;
   // Peeks of all lists after a reconnect are paced by their replies and are no idle polls. Few of
-  // them share a command then, so their cost does not predict the cost of the next peek.
+  // these peeks share a command, so their cost does not predict the cost of the next peek.
   const bool for_back = std::exchange(looks_for_back_, false);
   if (!for_back) charge_pass(reply.cost - std::exchange(paid_, 0));
   if (reply.worth_it) {
@@ -93,7 +94,7 @@ void CircularSource::on_looked(const store::LookReply& reply) {
 }
 
 /// Claims regardless of the wait queue if other hosts wait. A waiter with a turn claims at once, so
-/// an item that a peek finds free is not claimed by any waiter.
+/// if a peek still finds an item free, no waiter is about to claim it.
 void CircularSource::claim_overdue() {
   overdue_ = line_ != store::Line::none;
   stir();
@@ -105,7 +106,7 @@ void CircularSource::claim_overdue() {
 void CircularSource::on_wake() {
   owes_whole_ = true;
   if (claim_out_) {
-    woken_ = woken_ || !claim_waits_;  // else the claim is sent after this message
+    woken_ = woken_ || !claim_waits_;  // a claim that is sent later sees the change anyway
   } else if (resting_) {
     wake_up(wake_spread);
   }
@@ -126,8 +127,8 @@ Duration CircularSource::wake_pause() const {
 }
 
 /// Plans a claim after a wake-up, at a random time in `within` if other hosts wait as well. Returns
-/// true if the claim can start now. Claims are limited by the pause after wake-ups that found
-/// nothing, and by the idle budget.
+/// true if the claim can start now. The pause after wake-ups that found nothing and the
+/// idle budget limit the claims.
 bool CircularSource::begin_wake(Duration within) {
   const Instant now = clock_.now();
   Instant at = now;
@@ -147,7 +148,8 @@ bool CircularSource::begin_wake(Duration within) {
   return false;
 }
 
-/// Called after the source could claim: either it has claimed, or no slot is free.
+/// Called after the handler could start a claim. If it started none, no slot is free, and this host
+/// leaves the wait queue.
 void CircularSource::end_wake() {
   if (claim_out_) return;
   for_wake_ = false;
@@ -177,7 +179,7 @@ void CircularSource::on_back() {
   owes_whole_ = true;
   line_ = store::Line::none;
   if (claim_out_) {
-    woken_ = woken_ || !claim_waits_;  // else the claim is sent after this message
+    woken_ = woken_ || !claim_waits_;  // a claim that is sent later sees the change anyway
   } else if (resting_) {
     come_back();
   }
@@ -227,7 +229,7 @@ void CircularSource::poll_due(bool hinted, double paid) {
   paid_ = paid;
   const Instant now = clock_.now();
   if (wake_due_ && *wake_due_ <= now) return claim_for_wake();
-  // Wake-ups and ends of delays may always come sooner than the planned poll.
+  // Without this check, frequent wake-ups and ends of delays could postpone the peek without end.
   const bool overdue = now - looked_at_ > look_at_least;
   if ((!hinted || overdue) && may_look() && !takes_place_again()) return look();
   hinted ? stir() : claim_overdue();

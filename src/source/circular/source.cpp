@@ -54,10 +54,11 @@ void CircularSource::on_claimed(store::PassReply&& reply) {
   held_ += reply.claims.size();
   if (still_wanted_) {
     note_pass(reply, woken);
-    if (!reply.claims.empty()) charge(-paid);  // that was no idle poll
+    if (!reply.claims.empty()) charge(-paid);  // a claim that finds items is no idle poll
     if (reply.end != ClaimEnd::more) rest(reply);
   }
-  // Before the handler is called: a wake-up during the claim makes an empty result outdated.
+  // A wake-up during the claim makes an empty result outdated. So the idle state ends
+  // before the handler is called, and the handler may claim again.
   const bool again = resting_ && (woken || turn) && begin_wake(turn ? Duration{0} : wake_spread);
   been_back();
   for (const DisplayItem& item : reply.parked) handler_.on_quarantined(item, too_long_text());
@@ -109,9 +110,9 @@ void CircularSource::hand_back(const Claim& claim) {
 
 // ---- Extent of the next scan
 
-/// Chooses the extent of the next scan. After a scan of many calls, the next ones cover only the
-/// edges. A full scan follows while the edges have items, or after an item has become free
-/// elsewhere, as soon as the idle budget covers it.
+/// Chooses the extent of the next scan. After a scan of many calls, the next scans cover only the
+/// edges of the list. A full scan follows if the edges have items, or if an item has become free
+/// elsewhere. The full scan starts when the idle budget covers it.
 void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   const bool satisfied = reply.end == ClaimEnd::more;
   if (satisfied && !scarce_ && is_long(reply.calls)) {
@@ -121,7 +122,7 @@ void CircularSource::note_pass(const store::PassReply& reply, bool woken) {
   } else if (!satisfied && reply.whole) {
     scarce_ = reply.end == ClaimEnd::nothing_free;
     pass_calls_ = static_cast<std::uint32_t>(reply.calls);
-    // The item of a wake-up during the claim may be in a part that was scanned before.
+    // A wake-up during the claim may concern an item in a part that was already scanned.
     owes_whole_ = woken;
     whole_at_.reset();
   } else if (!satisfied && !owes_whole_) {
@@ -142,8 +143,8 @@ void CircularSource::note_freed() {
   follow_end();
 }
 
-/// Claims after a settlement of this host, unless the wait queue is crowded. Then a waiter gets the
-/// turn; if there is none, this host gets it.
+/// Ends the idle state after a settlement of this host, so that it claims. If the wait queue is
+/// crowded, it stays idle: the turn goes to a waiter, or to this host if there is none.
 void CircularSource::follow_end() {
   if (resting_ && line_ != store::Line::crowded) end_rest();
 }

@@ -44,29 +44,34 @@ class CircularSource final : public Source,
   [[nodiscard]] std::size_t unsettled() const override { return list_->unsettled(); }
 
  private:
-  /// Interval factor of an empty list whose additions are notified.
+  /// Factor by which the poll interval of an empty list is longer while Redis notifies this host of
+  /// added items.
   static constexpr unsigned when_it_hears = IdlePolls::most_patience;
-  /// Maximum number of calls of a scan that may follow each freed item, and the number of items
-  /// that one call examines.
+  /// Maximum length of a short scan, in calls, and the number of items that one call examines. A
+  /// short scan may follow each freed item.
   static constexpr std::size_t short_pass = 4;
   static constexpr std::size_t items_per_call = 256;
   static bool is_long(std::size_t calls) { return calls > short_pass; }
-  /// Interval of peeks, regardless of how often items become free.
+  /// Time since the last peek or full scan after which a poll peeks, even if it is due because a
+  /// certain item becomes free.
   static constexpr Duration look_at_least = std::chrono::seconds(2);
-  /// Pause after a wake-up whose claim found nothing; it doubles with each further one. A wake-up
-  /// is followed at once otherwise, or at a random time if other hosts wait.
+  /// Pause after a wake-up whose claim found nothing. It doubles with each consecutive wake-up of
+  /// this kind. After any other wake-up, the host claims at once, or at a random time within
+  /// `wake_spread` if other hosts wait.
   static constexpr Duration first_wake_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
-  /// Interval of claims in the wait queue, with one other waiter and for each further one. So up to
-  /// sixty hosts together claim from a list once per second. It doubles after each claim that found
-  /// nothing. The maximum is the time for which Redis keeps a waiter without a claim (claim.lua).
+  /// Interval of claims in the wait queue: with one other waiter, the addition for each further
+  /// waiter, and the maximum. Up to sixty hosts together thus claim from a list once per second.
+  /// The interval doubles after each claim that found nothing. The maximum is the time for which
+  /// Redis keeps a waiter that does not claim (claim.lua).
   static constexpr Duration least_in_line = std::chrono::seconds(3);
   static constexpr Duration more_in_line = std::chrono::seconds(1);
   static constexpr Duration most_in_line = std::chrono::minutes(1);
   static constexpr unsigned most_in_vain = 5;
   static constexpr Duration wake_spread = std::chrono::milliseconds(50);
-  /// Time by which an item becomes free later than planned here: settlements are batched for a few
-  /// ms (settlements.hpp), and the delay starts in Redis.
+  /// Time that is added to the delay of an item when this host plans a poll for its end. The delay
+  /// starts when Redis executes the settlement, and settlements are batched for some ms
+  /// (settlements.hpp).
   static constexpr Duration settled_within = std::chrono::milliseconds(7);
 
   // store::CircularListHandler
@@ -109,17 +114,17 @@ class CircularSource final : public Source,
   std::unique_ptr<store::CircularList> list_;
   ListConfigPtr rule_;
   std::size_t held_ = 0;              ///< claims that are neither settled nor handed back
-  std::uint32_t pass_calls_ = 0;      ///< of the last full scan
-  std::uint32_t others_in_line_ = 0;  ///< according to the last claim
+  std::uint32_t pass_calls_ = 0;      ///< number of calls of the last full scan
+  std::uint32_t others_in_line_ = 0;  ///< number of other waiters at the last claim
 
   // State of the claim in flight.
   std::size_t wanted_ = 0;
-  double paid_ = 0;  ///< charged to the idle budget for the claim or peek in flight
+  double paid_ = 0;  ///< commands charged to the idle budget for the claim or peek in flight
   bool claim_out_ = false;
-  bool claim_waits_ = false;   ///< the claim has not been sent yet
-  bool let_in_ = false;        ///< whether the list is admitted; the first claims of all lists are
-                               ///< paced by their replies
-  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
+  bool claim_waits_ = false;  ///< the claim has not been sent yet
+  bool let_in_ = false;       ///< whether the list may send its first claim; IdlePolls admits lists
+                              ///< in batches
+  bool still_wanted_ = false;  ///< false after stop_waiting(), until the next claim
   bool woken_ = false;         ///< a wake-up arrived during the claim, so an empty result may be
                                ///< outdated
   bool turn_ = false;          ///< the host got its turn during the claim
@@ -129,9 +134,9 @@ class CircularSource final : public Source,
   // State of an idle list.
   bool resting_ = false;
   bool looking_ = false;         ///< a peek is in flight
-  bool looks_for_back_ = false;  ///< the peek is one of those after a reconnect
-  // In one byte: see most_fruitless, most_in_vain.
-  std::uint8_t fruitless_ : 4 = 0;  ///< consecutive claims after wake-ups that found nothing
+  bool looks_for_back_ = false;  ///< the peek in flight follows a reconnect
+  // Counters that share one byte. Their maximums are most_fruitless and most_in_vain.
+  std::uint8_t fruitless_ : 4 = 0;  ///< consecutive wake-ups whose claim found nothing
   std::uint8_t in_vain_ : 4 = 0;    ///< consecutive claims that only renewed the position in the
                                     ///< wait queue
   store::Line line_ = store::Line::none;

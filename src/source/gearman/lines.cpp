@@ -7,8 +7,8 @@
 
 namespace w8y::source {
 
-/// Offers a changed function. A busy connection is replaced. An idle one sends CANT_DO first,
-/// before the next GRAB_JOB, because CANT_DO would return its jobs.
+/// Offers a changed function. Replaces busy connections, because CANT_DO would return their jobs.
+/// An idle connection sends CANT_DO before its next GRAB_JOB.
 void GearmanSource::offer_anew() {
   std::vector<Line*> busy;
   for (const auto& line : lines_)
@@ -38,7 +38,7 @@ void GearmanSource::leave(Line& line) {
   const auto& servers = host_.servers.servers();
   if (!retired_ && std::ranges::find(servers, server) != servers.end()) open(server);
   if (line.jobs == 0) let_go(line);
-  // The claim in flight does not wait for it.
+  // The claim in flight does not wait for this connection.
   if (out_) answer_.set(host_.clock.now(), [this] { go_on(); });
 }
 
@@ -117,7 +117,7 @@ void GearmanSource::on_down(gearman::Worker& worker, const std::string& why) {
     show(line);
   }
   if (out_) return go_on();
-  // Waiting claims get the state that no server is available.
+  // The next claim reports that no server is available.
   if (std::ranges::none_of(lines_, [](const auto& each) {
         return each->worker->state() == gearman::Worker::State::up;
       }))
@@ -167,7 +167,8 @@ void GearmanSource::drop_lost(std::vector<Claim>& claims) {
 }
 
 void GearmanSource::on_error(gearman::Worker& worker, const std::string& why) {
-  // A gearmand that ends a job at WORK_EXCEPTION sends this error for the WORK_FAIL that follows.
+  // Some versions of gearmand end a job when they receive WORK_EXCEPTION. They send this error for
+  // the WORK_FAIL that follows.
   if (why.starts_with("JOB_NOT_FOUND")) return;
   host_.servers.note(worker.server(), rule_->prefix, why);
 }

@@ -135,7 +135,7 @@ void GearmanSource::on_no_job(gearman::Worker& worker) {
     show(line);
   }
   if (out_) return go_on();
-  // Replaces the earlier state that the server does not reply.
+  // The next claim no longer reports that the server does not reply.
   if (was_slow) stir();
 }
 
@@ -153,7 +153,7 @@ void GearmanSource::go_on() {
   // Without an offered function, the connection never sleeps, so requests would repeat without end.
   if (able_) ask();
   if (claims_.size() >= wanted_ || asked() == 0) return answer();
-  // The first server may have become available meanwhile.
+  // A first server may have become available during the claim: sets the timer for it.
   if (!slow_timer_.pending()) watch_slow();
 }
 

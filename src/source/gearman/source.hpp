@@ -140,16 +140,16 @@ class GearmanSource final : public Source,
   std::unique_ptr<store::GearmanRecords> records_;
   std::vector<std::unique_ptr<Line>> lines_;
   std::size_t turn_ = 0;       ///< index in lines_ of the next request
-  std::size_t wanted_ = 0;     ///< by the claim in flight
+  std::size_t wanted_ = 0;     ///< number of jobs that the claim in flight requests
   bool able_ = false;          ///< whether the function is offered to the servers
   bool out_ = false;           ///< whether a claim is in flight
-  bool still_wanted_ = false;  ///< whether stop_waiting() was not called since the claim
+  bool still_wanted_ = false;  ///< false after stop_waiting(), until the next claim
   bool resting_ = false;
   bool retired_ = false;
-  std::vector<Claim> claims_;  ///< of the claim in flight
+  std::vector<Claim> claims_;  ///< jobs received for the claim in flight
   std::vector<Claim> late_;    ///< jobs that arrived without a claim, or in excess of it
   std::map<RunId, Held> held_;
-  std::map<RunId, End> ends_;                ///< not confirmed by the servers
+  std::map<RunId, End> ends_;                ///< ends that the servers have not confirmed
   std::vector<std::unique_ptr<Line>> gone_;  ///< connections to destroy outside of their callbacks
   Timer answer_;
   Timer slow_timer_;

@@ -15,8 +15,8 @@ struct Decision {
   std::string why_bad;  ///< BadJob: the reason for operators
 };
 
-/// Decides about a job that is set to this schedule. `after`: the next time of a recurrence rule is
-/// the first after it.
+/// Decides about a job that gets this schedule. With a recurrence rule, the next run is the first
+/// one after `after`; nullopt = after `now`.
 Decision decide(std::string_view schedule, store::UnixSeconds now,
                 std::optional<store::UnixSeconds> after = std::nullopt);
 

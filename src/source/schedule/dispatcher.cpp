@@ -127,7 +127,7 @@ void Dispatcher::set_timer() {
 
 void Dispatcher::poll_due(bool, double) {
   if (clock_.now() < not_before_) return wait();
-  // The dispatch also finds changes without a notification.
+  // A dispatch also finds changes that no notification has reported.
   looked_ = clock_.now() >= recover_at_;
   ask();
 }

@@ -45,8 +45,8 @@ class Dispatcher final : public ListMaintenance,
   static constexpr Duration least_recover_pause = std::chrono::milliseconds(250);
   /// Delay after a dispatch that was refused, regardless of wake-ups.
   static constexpr Duration after_trouble = std::chrono::seconds(1);
-  /// Pause after a change of the timeline that made no job due; it doubles with each further one.
-  /// The settlement of a run changes the timeline in the same way as another client.
+  /// Pause after a change of the timeline that made no job due. It doubles with each consecutive
+  /// change of this kind. Settlements of runs are such changes, as well as the changes of clients.
   static constexpr Duration first_change_pause = std::chrono::milliseconds(10);
   static constexpr unsigned most_fruitless = 6;
 
@@ -82,12 +82,12 @@ class Dispatcher final : public ListMaintenance,
   bool again_ = false;       ///< a notification arrived while a call was in flight
   bool looked_ = false;      ///< a dispatch was sent after the last notification
   bool changed_ = false;     ///< the timeline has changed since the last dispatch
-  bool for_change_ = false;  ///< the dispatch in flight follows such a change
-  unsigned fruitless_ = 0;   ///< consecutive dispatches after changes that found nothing
-  Instant change_look_{};    ///< time of the last one
+  bool for_change_ = false;  ///< the dispatch in flight follows a change of the timeline
+  unsigned fruitless_ = 0;   ///< consecutive dispatches that followed a change and found nothing
+  Instant change_look_{};    ///< time of the last dispatch that followed a change
   std::optional<Instant> due_at_;
   Instant recover_at_{};
-  Instant not_before_{};  ///< not before this time, after an error
+  Instant not_before_{};  ///< after an error, no dispatch is sent before this time
   store::UnixSeconds noted_ = 0;
   std::string trouble_;
   Timer timer_;

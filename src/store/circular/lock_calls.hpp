@@ -88,7 +88,7 @@ struct UndoCall {
   const CircularKeys& keys;
   std::string value_prefix;
   std::vector<RunId> runs;
-  std::size_t before = 0;   ///< items at the end that were examined before
+  std::size_t before = 0;   ///< items at the end of the list that earlier calls examined
   std::size_t at_once = 1;  ///< items to read first
 };
 

@@ -90,9 +90,9 @@ class RedisCircularList final : public CircularList,
     Timer scan_later;
     Timer look_again;            ///< peeks after a change
     bool changed = false;        ///< whether the list has changed since the last peek
-    unsigned looks_in_vain = 0;  ///< consecutive peeks after a change that found nothing
+    unsigned looks_in_vain = 0;  ///< consecutive peeks that followed a change and found nothing
     Timer tires;                 ///< unsubscribes while on_wake() is not requested
-    unsigned in_vain = 0;        ///< messages received since then
+    unsigned in_vain = 0;        ///< messages received while on_wake() is not requested
     /// Subscription to the host's turns: made when the host joins the wait queue, and kept for as
     /// long as wake_.
     redis::Subscription turn;

@@ -17,8 +17,8 @@ constexpr std::size_t fields_of_heartbeat = 1024;
 /// Interval, in heartbeats, at which the host reads the Redis clock, removes old hosts, and reports
 /// changes that runs made to lists.
 constexpr std::size_t tidy_every = 3;
-/// Interval, in heartbeats, at which the life of the list reports is extended. They live six times
-/// as long as the time between two heartbeats.
+/// Interval, in heartbeats, at which the life of the list reports is extended. A list report
+/// expires after six heartbeat intervals.
 constexpr std::size_t prolong_every = 2;
 /// Number of oldest hosts that a heartbeat examines.
 constexpr std::size_t oldest_looked_at = 100;

@@ -6,7 +6,7 @@
 --       "running", "queued"   it is already
 --       "halted", "paused"    no host would claim it
 --       "unknown"             there is no such job
---       "bad"                 its code names keys of another code
+--       "bad"                 a key of its code would be a key of another code, see collides()
 
 local schedules, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local job = ARGV[3]

@@ -21,8 +21,8 @@ struct EndCall {
   RunId run;
   std::string effect = "back";
   std::int64_t number = 0;
-  /// "n", or "s" and the schedule, as in the script: the schedule that the decision is based on.
-  /// Empty = any schedule.
+  /// Schedule on which the decision is based, in the form that the script expects: "n" = the job
+  /// has no schedule; "s" followed by the schedule. Empty = any schedule.
   std::string decided_by = {};
   std::optional<UnixSeconds> after = std::nullopt;  ///< "at": the next time after this time
   bool begins_then = false;                         ///< whether the schedule starts at `after`

@@ -28,7 +28,7 @@ struct ScheduleKeys {
   std::string control;
   std::string work_prefix;  ///< prefix of the queues
 
-  // Keys as for other kinds of work.
+  // Keys that other kinds of work have as well.
   std::string fence;
   std::string failures;
   std::string slots;

@@ -1,6 +1,6 @@
--- Counts `count`, and then publishes pairs of channel and message. A server that refuses writes, or
--- an invalid counter, fails first: then no message was sent about a change that did not happen. An
--- ACL may refuse the messages: then nothing is counted.
+-- Adds `count` to `counter`, and then publishes pairs of channel and message. If the server refuses
+-- writes or the counter is invalid, the script fails before it publishes a change that did not
+-- happen. If an ACL refuses the messages, nothing is counted.
 local function count_all_and_tell(counter, count, told)
   redis.call('INCRBY', counter, count)
   for i = 1, #told, 2 do
