@@ -58,8 +58,8 @@ std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std
 }
 
 /// Sends a command to the fleet and responds. Returns false if the request is for this host alone.
-bool ask_fleet(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
-               const http::HttpReplyPtr& reply, const RunId& run = {}) {
+bool send_to_fleet(FleetControl& fleet, FleetCommandKind kind, const http::HttpRequest& request,
+                   const http::HttpReplyPtr& reply, const RunId& run = {}) {
   std::string error;
   auto order = order_to_fleet(request, error);
   if (!order) return false;
@@ -83,7 +83,7 @@ void cancel(Control& control, FleetControl& fleet, const http::HttpRequest& requ
     reply->send(http::error_response(400, R"(the body should be {"run": "ID"})"));
     return;
   }
-  if (ask_fleet(fleet, FleetCommandKind::cancel, request, reply, *run)) return;
+  if (send_to_fleet(fleet, FleetCommandKind::cancel, request, reply, *run)) return;
   reply->send(result_response(control.cancel(*run)));
 }
 
@@ -127,7 +127,7 @@ void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
     router.on(endpoints::of(kind),
               [&control, &fleet, kind, method](const http::HttpRequest& request,
                                                const http::HttpReplyPtr& reply) {
-                if (ask_fleet(fleet, kind, request, reply)) return;
+                if (send_to_fleet(fleet, kind, request, reply)) return;
                 reply->send(result_response((control.*method)()));
               });
   };
@@ -136,7 +136,7 @@ void add_commands(http::Router& router, Control& control, FleetControl& fleet) {
   order(FleetCommandKind::drain, &Control::drain);
   router.on(endpoints::reload, [&control, &fleet](const http::HttpRequest& request,
                                                   const http::HttpReplyPtr& reply) {
-    if (ask_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
+    if (send_to_fleet(fleet, FleetCommandKind::reload, request, reply)) return;
     control.reload([reply](const CommandResult& result) { reply->send(result_response(result)); });
   });
   router.on(endpoints::cancel,

@@ -66,7 +66,7 @@ class QueryRunner::Worker {
   void run() {
     {
       Timer unused(loop_.timers());
-      while (!told_to_stop_) {
+      while (!stop_requested_) {
         if (const auto question = next()) {
           unused.cancel();
           work(*question);
@@ -84,14 +84,14 @@ class QueryRunner::Worker {
   /// Called on the query thread, possibly during a query.
   void on_word() {
     const std::lock_guard lock(mutex_);
-    told_to_stop_ = stopping_;
-    if (told_to_stop_ && client_) client_->give_up("w8yd ends");
+    stop_requested_ = stopping_;
+    if (stop_requested_ && client_) client_->give_up("w8yd ends");
   }
   std::optional<Question> next() {
     const std::lock_guard lock(mutex_);
     const bool one_kind = questions_.empty() || trusted_questions_.empty();
-    took_trusted_ = one_kind ? !trusted_questions_.empty() : !took_trusted_;
-    auto& from = took_trusted_ ? trusted_questions_ : questions_;
+    last_was_trusted_ = one_kind ? !trusted_questions_.empty() : !last_was_trusted_;
+    auto& from = last_was_trusted_ ? trusted_questions_ : questions_;
     if (from.empty()) return std::nullopt;
     Question question = std::move(from.front());
     from.pop_front();
@@ -150,7 +150,7 @@ class QueryRunner::Worker {
   std::mutex mutex_;
   std::deque<Question> questions_;
   std::deque<Question> trusted_questions_;
-  bool took_trusted_ = false;  ///< whether the last query came from a trusted client
+  bool last_was_trusted_ = false;  ///< whether the last query came from a trusted client
   std::vector<Answered> answers_;
   bool stopping_ = false;
 
@@ -159,7 +159,7 @@ class QueryRunner::Worker {
   loop::AsyncWakeup wake_;
   std::unique_ptr<redis::SyncClient> client_;
   std::shared_ptr<const redis::ClientOptions> reach_;  ///< options of client_
-  bool told_to_stop_ = false;
+  bool stop_requested_ = false;
 };
 
 QueryRunner::QueryRunner(loop::Loop& loop, Ground ground, QueryLimits limits)
@@ -172,7 +172,7 @@ QueryRunner::~QueryRunner() {
 bool QueryRunner::start_worker() {
   if (worker_) return true;
   try {
-    answered_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { take_answers(); });
+    answered_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { handle_answers(); });
     answered_->keep_loop_alive(false);
     auto worker = std::make_unique<Worker>(limits_, *answered_);
     const process::SignalsBlocked blocked;  // the thread of the host's loop handles signals
@@ -211,7 +211,7 @@ void QueryRunner::answer(std::uint64_t id, http::HttpResponse response) {
   then(std::move(response));
 }
 
-void QueryRunner::take_answers() {
+void QueryRunner::handle_answers() {
   for (auto& answered : worker_->take()) answer(answered.id, std::move(answered.response));
 }
 

@@ -64,7 +64,7 @@ class QueryRunner final : public Subsystem {
     http::ClientPool::Hold hold;
   };
   [[nodiscard]] bool start_worker();
-  void take_answers();
+  void handle_answers();
   void answer(std::uint64_t id, http::HttpResponse response);
 
   loop::Loop& loop_;

@@ -26,7 +26,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
         found_(std::move(found)),
         refused_(std::move(refused)) {}
 
-  void look_here() {
+  void search_here() {
     const HostStatus host = routes_.control.status();
     routes_.control.each_list(
         [self = shared_from_this(), host, now = wall_time()](const ListStatus& list) {
@@ -41,12 +41,12 @@ class Finder : public std::enable_shared_from_this<Finder> {
         },
         [self = shared_from_this()] {
           if (self->matches_->settled()) return self->tell();
-          self->ask_fleet();
+          self->send_to_fleet();
         });
   }
 
  private:
-  void ask_fleet() {
+  void send_to_fleet() {
     FleetCommand order;
     order.kind = FleetCommandKind::runs;
     order.run = matches_->start();
@@ -54,11 +54,11 @@ class Finder : public std::enable_shared_from_this<Finder> {
                        [self = shared_from_this()](const FleetCommandResult& outcome) {
                          self->matches_->add(outcome);
                          if (self->matches_->settled()) return self->tell();
-                         self->look_back();
+                         self->search_history();
                        });
   }
 
-  void look_back() {
+  void search_history() {
     routes_.queries.run(
         [matches = matches_](verbs::QueryContext& query) {
           matches->add_finished(query, max_read);
@@ -91,7 +91,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
 
 void find_run(const Routes& routes, const SoughtRun& run, Found found, Refused refused) {
   try {
-    std::make_shared<Finder>(routes, run, std::move(found), refused)->look_here();
+    std::make_shared<Finder>(routes, run, std::move(found), refused)->search_here();
   } catch (const verbs::QueryError& refusal) {
     refused(refusal);
   }

@@ -67,7 +67,7 @@ void ask_hosts(const Routes& routes, const AskedWhy& asked) {
 }
 
 /// Starts with the hosts of the fleet.
-void ask_why(const Routes& routes, const AskedWhy& asked) {
+void query_why(const Routes& routes, const AskedWhy& asked) {
   routes.queries.run(
       [question = asked.question](QueryContext& query) {
         question->hosts = verbs::hosts_of_list(query, question->list).hosts;
@@ -97,7 +97,7 @@ void on_why(const Routes& routes, const http::HttpRequest& request, std::optiona
   question->item = std::move(item);
   question->asked = wall_time();
   if (!times.empty()) question->time_text = marked_time;
-  ask_why(routes, {question, reply});
+  query_why(routes, {question, reply});
 }
 
 }  // namespace

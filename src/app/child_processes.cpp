@@ -17,7 +17,7 @@ ChildProcesses::ChildProcesses(loop::Loop& loop, ops::LineLog& log)
       retiring_streams_(loop) {}
 
 void ChildProcesses::start(const Config& config) {
-  say_groups();
+  log_groups();
   watch_directories();
   commit(config);
   // libuv creates its threads at first use, and aborts if that fails. Creates them now, before
@@ -25,7 +25,7 @@ void ChildProcesses::start(const Config& config) {
   loop::in_background(loop_, [] {});
 }
 
-void ChildProcesses::say_groups() {
+void ChildProcesses::log_groups() {
   groups_.on_problem = [this](const std::string& why) {
     log_.warn("control groups cannot be used any more; runs are killed by process group only",
               {{"reason", why}});

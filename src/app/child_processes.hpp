@@ -38,7 +38,7 @@ class ChildProcesses final : public Subsystem {
   void kill_orphans();
 
  private:
-  void say_groups();
+  void log_groups();
   void watch_directories();
 
   loop::Loop& loop_;

@@ -125,9 +125,9 @@ void FleetCommandHandler::carry_out(const FleetCommand& order) {
                                 if (!alive.expired()) answer(id, result);
                               });
     case FleetCommandKind::runs:
-      return tell_runs(order);
+      return reply_with_runs(order);
     case FleetCommandKind::logs:
-      return tell_logs(order);
+      return reply_with_logs(order);
   }
 }
 
@@ -158,7 +158,7 @@ void FleetCommandHandler::reload(const FleetCommand& order) {
   });
 }
 
-void FleetCommandHandler::tell_runs(const FleetCommand& order) {
+void FleetCommandHandler::reply_with_runs(const FleetCommand& order) {
   const auto told = std::make_shared<ToldRuns>();
   const WallTime now = parts_.loop.clock().wall();
   if (order.list) {
@@ -169,11 +169,11 @@ void FleetCommandHandler::tell_runs(const FleetCommand& order) {
     }
     return answer_runs(order.id, *told);
   }
-  tell_all_runs(order, told);
+  reply_with_all_runs(order, told);
 }
 
-void FleetCommandHandler::tell_all_runs(const FleetCommand& order,
-                                        const std::shared_ptr<ToldRuns>& told) {
+void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
+                                              const std::shared_ptr<ToldRuns>& told) {
   if (walks_ >= max_walks)
     return answer(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
   ++walks_;
@@ -190,7 +190,7 @@ void FleetCommandHandler::tell_all_runs(const FleetCommand& order,
 
 /// Replies with the earlier output for a new follower. Later output is sent on the channel of the
 /// follower.
-void FleetCommandHandler::tell_logs(const FleetCommand& order) {
+void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
   using Followed = LogFollowers::Followed;
   Followed followed = Followed::anew;
   if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
@@ -205,7 +205,7 @@ void FleetCommandHandler::tell_logs(const FleetCommand& order) {
     if (const auto list = parts_.control.list(*order.list)) told->add(*list, order.run, now);
     return answer_runs(order.id, *told);
   }
-  tell_all_runs(order, told);
+  reply_with_all_runs(order, told);
 }
 
 void FleetCommandHandler::on_event(const Event& event) {

@@ -49,11 +49,11 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
   void on_down(const std::string&) override {}
   void on_refused(const std::string& channel, const std::string& why) override;
   void heard(std::string_view payload);
-  void tell_all_runs(const FleetCommand& order, const std::shared_ptr<ToldRuns>& told);
+  void reply_with_all_runs(const FleetCommand& order, const std::shared_ptr<ToldRuns>& told);
   void carry_out(const FleetCommand& order);
   void reload(const FleetCommand& order);
-  void tell_runs(const FleetCommand& order);
-  void tell_logs(const FleetCommand& order);
+  void reply_with_runs(const FleetCommand& order);
+  void reply_with_logs(const FleetCommand& order);
   void publish_logs();
   void arm_logs();
   void answer_runs(const std::string& order, ToldRuns& told);

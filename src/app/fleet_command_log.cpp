@@ -28,7 +28,7 @@ FleetCommandLog::FleetCommandLog(ops::LineLog& log, const Clock& clock, TimerQue
       timer_(timers) {}
 
 FleetCommandLog::~FleetCommandLog() {
-  tell_left_out();
+  log_omitted();
 }
 
 void FleetCommandLog::received(const FleetCommand& order) {
@@ -48,12 +48,12 @@ void FleetCommandLog::dropped_reply() {
 }
 
 void FleetCommandLog::arm() {
-  if (!timer_.pending()) timer_.set(clock_.now() + coalescing_time, [this] { tell_left_out(); });
+  if (!timer_.pending()) timer_.set(clock_.now() + coalescing_time, [this] { log_omitted(); });
 }
 
-void FleetCommandLog::tell_left_out() {
-  for (const auto& [order, count] : received_.take_left_out()) not_logged_[order] += count;
-  for (const auto& [any, count] : ignored_.take_left_out()) ignored_not_logged_[any] += count;
+void FleetCommandLog::log_omitted() {
+  for (const auto& [order, count] : received_.drain_omitted()) not_logged_[order] += count;
+  for (const auto& [any, count] : ignored_.drain_omitted()) ignored_not_logged_[any] += count;
   for (const auto& [order, count] : std::exchange(not_logged_, {}))
     log_.warn("fleet commands not logged", {{"command", order}, {"dropped_lines", count}});
   for (const auto& [any, count] : std::exchange(ignored_not_logged_, {}))

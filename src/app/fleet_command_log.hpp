@@ -28,7 +28,7 @@ class FleetCommandLog {
 
  private:
   void arm();
-  void tell_left_out();
+  void log_omitted();
 
   ops::LineLog& log_;
   const Clock& clock_;

@@ -12,14 +12,14 @@ namespace w8y::app {
 namespace {
 
 /// Interval of checks whether there is work; most of the time there is none.
-constexpr Duration look_interval = std::chrono::seconds(2);
+constexpr Duration check_interval = std::chrono::seconds(2);
 /// Delay after due statistics for hosts that were not the last collector, and a random delay in
 /// addition.
 constexpr Duration after_asker = std::chrono::milliseconds(400);
 constexpr Duration spread = std::chrono::milliseconds(1200);
 /// The collector includes lists whose statistics are due this soon, so that more lists are
 /// collected together.
-constexpr Duration taken_along = std::chrono::seconds(3);
+constexpr Duration included_age = std::chrono::seconds(3);
 /// Retry delay while another host is the collector. It doubles each time, at most `max_in_vain`
 /// times.
 constexpr Duration first_timeout = std::chrono::milliseconds(700);
@@ -75,7 +75,7 @@ FleetStatsCollector::FleetStatsCollector(Parts parts, const std::string& fleet)
       spread_(Duration(
           static_cast<Duration::rep>(parts_.seed % static_cast<std::uint64_t>(spread.count())))) {
   parts_.known.forget();
-  next_.set(parts_.loop.now() + look_interval, [this] { check(); });
+  next_.set(parts_.loop.now() + check_interval, [this] { check(); });
 }
 
 FleetStatsCollector::~FleetStatsCollector() {
@@ -89,7 +89,7 @@ WallTime FleetStatsCollector::redis_now() const {
 // ---- published statistics
 
 void FleetStatsCollector::check() {
-  next_.set(parts_.loop.now() + look_interval, [this] { check(); });
+  next_.set(parts_.loop.now() + check_interval, [this] { check(); });
   check_overdue();
   if (reading_ || measuring_.busy() || !parts_.member.client().connected() ||
       !parts_.member.time().known())
@@ -169,10 +169,10 @@ void FleetStatsCollector::wait() {
     if (!age || stats == nullptr) continue;
     due_at = std::min(due_at, parts_.loop.now() + std::max(Duration{0}, period_of(*stats) - *age));
   }
-  read_at_ = std::max(due_at, parts_.loop.now() + look_interval) +
+  read_at_ = std::max(due_at, parts_.loop.now() + check_interval) +
              (was_collector_ ? Duration{0} : after_asker + spread_) +
              stats_period * (commands_ - 1);
-  next_.set(std::min(read_at_, parts_.loop.now() + look_interval), [this] { check(); });
+  next_.set(std::min(read_at_, parts_.loop.now() + check_interval), [this] { check(); });
 }
 
 // ---- due statistics
@@ -211,7 +211,7 @@ bool FleetStatsCollector::counts_due() const {
 void FleetStatsCollector::collect() {
   prolonged_ = parts_.loop.now();
   if (parts_.accepted) count_fleet();
-  std::vector<ListConfigPtr> lists = due(taken_along);
+  std::vector<ListConfigPtr> lists = due(included_age);
   measuring_.begin(
       std::move(lists), [this] { return redis_now(); }, [this] { on_collected(); });
 }

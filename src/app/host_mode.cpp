@@ -34,19 +34,19 @@ api::CommandResult HostMode::resume() {
 
 void HostMode::lists_served() {
   served_ = true;
-  look_ready();
+  report_ready();
 }
 
 void HostMode::redis_changed(RedisState state) {
   redis_ = state;
   update_quiet();
-  look_ready();
+  report_ready();
 }
 
 void HostMode::formats_compared(const std::optional<std::string>& conflict) {
   conflict_ = conflict;
   supervisor_.set_hold(conflict ? *conflict : "waits until the heartbeats of the fleet are read");
-  look_ready();
+  report_ready();
 }
 
 void HostMode::update_quiet() {
@@ -55,7 +55,7 @@ void HostMode::update_quiet() {
 
 /// A conflict of formats lasts until an operator ends it. A host in conflict still becomes ready,
 /// so that systemd does not stop it: it responds to queries and reports the remedy.
-void HostMode::look_ready() {
+void HostMode::report_ready() {
   if (ready_ || !served_ || redis_ != RedisState::available || !conflict_ || draining_) return;
   ready_ = true;
   events_.on_event(HostReady{supervisor_.lists().size(), supervisor_.config_hash()});

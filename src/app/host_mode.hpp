@@ -39,7 +39,7 @@ class HostMode {
   [[nodiscard]] HostState state() const;
 
  private:
-  void look_ready();
+  void report_ready();
   void update_quiet();
 
   Supervisor& supervisor_;

@@ -46,7 +46,7 @@ void Metrics::on_event(const Event& event) {
 }
 
 void Metrics::answer(const http::HttpReplyPtr& reply) {
-  if (text_ && parts_.loop.now() < told_at_ + kept_for) {
+  if (text_ && parts_.loop.now() < updated_at_ + kept_for) {
     http::HttpResponse response;
     response.body = *text_;
     response.content_type = ops::metrics_type;
@@ -76,7 +76,7 @@ bool Metrics::step() {
   const Instant until = parts_.loop.now() + max_scrape_step;
   auto list = last_ ? lists.upper_bound(*last_) : lists.begin();
   for (std::size_t i = 1; list != lists.end(); ++list, ++i) {
-    look_at(*list->second);
+    record_list(*list->second);
     if (i % lists_between_looks > 0 || parts_.loop.now() < until) continue;
     last_ = list->first;
     return false;
@@ -84,7 +84,7 @@ bool Metrics::step() {
   return true;
 }
 
-void Metrics::look_at(const ServedList& list) {
+void Metrics::record_list(const ServedList& list) {
   ops::HostMetrics& host = *gathering_;
   ops::ListMetrics& metrics = host.lists.emplace_back();
   const ListStatus status = status_of(list, parts_.supervisor, *this);
@@ -138,7 +138,7 @@ void Metrics::gathered() {
 
 void Metrics::told(std::string&& text) {
   text_ = std::make_shared<const std::string>(std::move(text));
-  told_at_ = parts_.loop.now();
+  updated_at_ = parts_.loop.now();
   for (const http::HttpReplyPtr& reply : std::exchange(waiting_, {})) answer(reply);
 }
 

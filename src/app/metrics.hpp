@@ -49,7 +49,7 @@ class Metrics final : public EventHandler, private ListStateSource {
   void begin();
   void go_on();
   [[nodiscard]] bool step();
-  void look_at(const ServedList& list);
+  void record_list(const ServedList& list);
   void gathered();
   void told(std::string&& text);
 
@@ -63,7 +63,7 @@ class Metrics final : public EventHandler, private ListStateSource {
   Timer next_;
   // Latest response.
   std::shared_ptr<const std::string> text_;
-  Instant told_at_{};
+  Instant updated_at_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -24,7 +24,7 @@ namespace w8y::app {
 
 namespace {
 
-constexpr Duration look_pause = std::chrono::milliseconds(50);
+constexpr Duration check_pause = std::chrono::milliseconds(50);
 constexpr Duration answer_timeout = std::chrono::seconds(2);
 
 struct Predecessor {
@@ -97,7 +97,7 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
         told = true;
         waits_for = holder.pid;
       }
-      std::this_thread::sleep_for(look_pause);
+      std::this_thread::sleep_for(check_pause);
     }
   }
 }

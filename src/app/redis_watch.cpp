@@ -43,14 +43,14 @@ void RedisWatch::on_up() {
 }
 
 void RedisWatch::ask() {
-  redis::ask_server_info(
+  redis::query_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
         // If there is a problem, the connection is lost as well, and its callback reports that.
-        if (*alive && problem.empty()) look_at(info);
+        if (*alive && problem.empty()) record_list(info);
       });
 }
 
-void RedisWatch::look_at(const redis::ServerInfo& info) {
+void RedisWatch::record_list(const redis::ServerInfo& info) {
   if (const std::string old = redis::too_old(info, where_); !old.empty()) {
     recovered();
     log_.error(old);
@@ -63,14 +63,14 @@ void RedisWatch::look_at(const redis::ServerInfo& info) {
   } else {
     recovered();
   }
-  if (told_of_ != info.run_id) tell_of(info);
+  if (logged_server_ != info.run_id) log_weaknesses(info);
   changed_(RedisState::available);
 }
 
 /// Logs the weaknesses of a server: risks of doubled items always, the others if they are new.
-void RedisWatch::tell_of(const redis::ServerInfo& info) {
-  const bool first = !told_of_;
-  told_of_ = info.run_id;
+void RedisWatch::log_weaknesses(const redis::ServerInfo& info) {
+  const bool first = !logged_server_;
+  logged_server_ = info.run_id;
   const auto risks = redis::doubling_risks(info, where_, sentinel_);
   auto known = std::exchange(weaknesses_, redis::weaknesses(info, where_, sentinel_));
   for (const std::string& sentence : weaknesses_) {

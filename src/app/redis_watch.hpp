@@ -46,8 +46,8 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   void on_accepting() override { recovered(); }
   void on_clock_jump(const store::ServerClock::Jump& jump) override;
   void ask();
-  void look_at(const redis::ServerInfo& info);
-  void tell_of(const redis::ServerInfo& info);
+  void record_list(const redis::ServerInfo& info);
+  void log_weaknesses(const redis::ServerInfo& info);
   void in_error(const std::string& why);
   void recovered();
 
@@ -64,9 +64,9 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   std::string error_;
   Instant since_{};
   bool sentinel_;
-  std::optional<std::string> told_of_;   ///< run ID of the server whose weaknesses were logged
-  std::vector<std::string> weaknesses_;  ///< of that server
-  Timer again_;                          ///< next check whether a replica has been promoted
+  std::optional<std::string> logged_server_;  ///< run ID of the server whose weaknesses were logged
+  std::vector<std::string> weaknesses_;       ///< of that server
+  Timer again_;                               ///< next check whether a replica has been promoted
   std::shared_ptr<bool> alive_;
 };
 

@@ -155,7 +155,7 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     if (end == ClaimEnd::empty) log_.line("the list is empty; no work to do");
     if (end == ClaimEnd::nothing_free) log_.line("no item is free");
     if (end == ClaimEnd::paused) log_.line("the list is paused: " + poller.detail());
-    if (unavailable) say_error(poller.detail());
+    if (unavailable) print_error(poller.detail());
     if (!options_.continuous) finish(unavailable ? error_exit : 0);
   }
 
@@ -172,10 +172,10 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
     last_rest_.reset();
     error_.clear();
   }
-  void on_down(const std::string& why) override { say_error(why); }
+  void on_down(const std::string& why) override { print_error(why); }
 
   /// Logs an error once, even if poller and connection report it.
-  void say_error(const std::string& why) {
+  void print_error(const std::string& why) {
     if (why.empty() || why == error_) return;
     error_ = why;
     log_.line(why);
@@ -187,11 +187,11 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
       // Signals that nohup(1) ignores remain ignored.
       if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
       signals_.push_back(std::make_unique<loop::SignalWatch>(
-          loop_, number, [this](int caught) { told_to_stop(caught); }));
+          loop_, number, [this](int caught) { on_stop_signal(caught); }));
     }
   }
 
-  void told_to_stop(int number) {
+  void on_stop_signal(int number) {
     stop_signal_ = number;
     executor_->signal(number);
     if (!poller_.runs().empty()) return;

@@ -76,7 +76,7 @@ std::optional<unsigned> number_in(std::string_view text, unsigned least, unsigne
   return number;
 }
 
-bool take_exit_codes(std::string_view text, std::vector<int>& codes) {
+bool parse_exit_codes(std::string_view text, std::vector<int>& codes) {
   for (;;) {
     const std::size_t comma = text.find(',');
     const auto code = number_in(text.substr(0, comma), 0, 255);
@@ -111,7 +111,7 @@ bool take(int letter, const std::string& value, W8yOptions& options) {
       options.continuous = true;
       return true;
     case 'i':
-      return take_exit_codes(value, options.exit_codes);
+      return parse_exit_codes(value, options.exit_codes);
     case 'q':
       options.quiet = true;
       return true;

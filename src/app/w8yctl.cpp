@@ -35,7 +35,7 @@ int run(int argc, char** argv) {
 
 /// Returns the exit status after a check of standard output. Output that could not be written is an
 /// error. A reader that has closed the pipe causes no message.
-int look_written(int exit) {
+int check_written(int exit) {
   std::cout.flush();
   if (std::cout) return exit;
   pollfd out{STDOUT_FILENO, 0, 0};
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   w8y::redis::provide_tls();
   std::setlocale(LC_CTYPE, "C.UTF-8");  // for the width of characters
   try {
-    return look_written(run(argc, argv));
+    return check_written(run(argc, argv));
   } catch (const ctl::Failure& failure) {
     ctl::complain(failure.what());
     for (const auto& line : failure.more()) ctl::complain(line);

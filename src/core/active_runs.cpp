@@ -69,7 +69,7 @@ void ActiveRuns::kill_all(StopReason reason) {
   }
 }
 
-void ActiveRuns::note_lease(const RunId& id, bool lost) {
+void ActiveRuns::record_lease(const RunId& id, bool lost) {
   if (Entry* run = entry(id)) run->lease_lost = lost;
 }
 

@@ -63,7 +63,7 @@ class ActiveRuns final : public RunHandler {
   void stop_all(StopReason reason);
   void kill(const RunId& run, StopReason reason);
   void kill_all(StopReason reason);
-  void note_lease(const RunId& run, bool lost);
+  void record_lease(const RunId& run, bool lost);
 
   [[nodiscard]] std::size_t size() const { return table_ ? table_->runs.size() : 0; }
   [[nodiscard]] bool empty() const { return size() == 0; }

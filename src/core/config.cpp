@@ -44,8 +44,8 @@ class Loader {
   void keep(const std::string& name, std::variant<Node, SyntaxError> parsed);
   void lists(const ConfigValue& section);
   void list(const ConfigValue& value, const std::string& prefix);
-  void look_at_prefix(const ConfigValue& value, const ListConfig& rule) const;
-  void look_for_shared_keys(const ConfigValue& value, const ListConfig& rule) const;
+  void check_prefix(const ConfigValue& value, const ListConfig& rule) const;
+  void check_shared_keys(const ConfigValue& value, const ListConfig& rule) const;
   void file_problem(const std::string& name, const std::string& problem);
   [[noreturn]] void fail();
 
@@ -236,9 +236,9 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   auto rule = std::make_shared<ListConfig>();
   rule->prefix = prefix;
   read_list(value, defaults_, *rule);
-  look_at_prefix(value, *rule);
+  check_prefix(value, *rule);
   if (!is_new) return;
-  look_for_shared_keys(value, *rule);
+  check_shared_keys(value, *rule);
   // Adjacent lists are often equal.
   if (last_) rule->share(*last_);
   last_ = rule;
@@ -249,7 +249,7 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   config_.lists.emplace(prefix, std::move(rule));
 }
 
-void Loader::look_at_prefix(const ConfigValue& value, const ListConfig& rule) const {
+void Loader::check_prefix(const ConfigValue& value, const ListConfig& rule) const {
   const bool schedule = rule.kind() == SourceKind::schedule;
   const bool feed = rule.kind() == SourceKind::job;
   if (rule.kind() == SourceKind::gearman) {
@@ -262,7 +262,7 @@ void Loader::look_at_prefix(const ConfigValue& value, const ListConfig& rule) co
                 : feed   ? R"("feed.ids:", "claims")"
                          : R"("list", "lock:…")") +
                " and so on");
-  if (!asks_for_cluster(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
+  if (!is_cluster_url(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
   const std::string tagged = "{" + rule.prefix + "}";
   value.wrong_key(
       "has no hash tag, and in a cluster all keys of a list must share a hash slot; must be such "
@@ -275,7 +275,7 @@ void Loader::look_at_prefix(const ConfigValue& value, const ListConfig& rule) co
 
 /// Rejects lists that share keys. `work:lock:list` is a lock of `work` and also the list of
 /// `work:lock`.
-void Loader::look_for_shared_keys(const ConfigValue& value, const ListConfig& rule) const {
+void Loader::check_shared_keys(const ConfigValue& value, const ListConfig& rule) const {
   const auto refuse = [&value](const std::string& owner, const std::string& other) {
     value.wrong_key("shares keys with another list: keys of " + quote_start(other) +
                     " would be locks of " + quote_start(owner) + "; must have another name");

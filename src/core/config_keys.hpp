@@ -73,7 +73,7 @@ extern const std::span<const Key<Backoff>> backoff_keys;
 
 /// Checks dependencies between keys: TLS files need a TLS URL, and a key needs its certificate.
 void check_redis(const ConfigValue& section, const RedisSettings& redis);
-bool asks_for_cluster(std::string_view url);
+bool is_cluster_url(std::string_view url);
 /// Returns whether the prefix contains a hash tag as Redis Cluster defines it: a first pair of
 /// braces that is not empty.
 bool has_hash_tag(std::string_view prefix);

@@ -193,7 +193,7 @@ constexpr Key<SupervisorSettings> supervisor_rows[] = {
 
 }  // namespace
 
-bool asks_for_cluster(std::string_view url) {
+bool is_cluster_url(std::string_view url) {
   return scheme_of(url).ends_with("+cluster");
 }
 

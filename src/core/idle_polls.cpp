@@ -41,7 +41,7 @@ void IdlePolls::set_budget(unsigned per_second) {
 
 void IdlePolls::share_with(std::size_t hosts) {
   const auto sharers = static_cast<double>(std::max<std::size_t>(hosts, 1));
-  looks_ = std::min(looks_per_second, looks_of_fleet / sharers);
+  looks_ = std::min(polls_per_second, polls_of_fleet / sharers);
 }
 
 void IdlePolls::Sleeper::sleep(const Terms& terms) {
@@ -72,7 +72,7 @@ void IdlePolls::Sleeper::wake() {
 
 IdlePolls::Sleeper::~Sleeper() {
   wake();
-  if (debt_) polls_.take_debt(*this);
+  if (debt_) polls_.extract_debt(*this);
   std::erase(polls_.back_, this);
   been_back();
 }
@@ -115,7 +115,7 @@ void IdlePolls::sort(Due& due) {
 }
 
 /// Removes and returns the next of the sleepers that are due first.
-IdlePolls::Sleeper& IdlePolls::take_due() {
+IdlePolls::Sleeper& IdlePolls::extract_due() {
   const auto due = due_.begin();
   if (!due->second.sorted) sort(due->second);
   Sleeper& sleeper = *due->second.sleepers.back();
@@ -152,14 +152,14 @@ Duration IdlePolls::Sleeper::time_for(double commands) const {
 
 void IdlePolls::Sleeper::owe(double commands) {
   polls_.refill();
-  std::unique_ptr<Debt> debt = debt_ ? polls_.take_debt(*this) : nullptr;
+  std::unique_ptr<Debt> debt = debt_ ? polls_.extract_debt(*this) : nullptr;
   if (!debt)
     debt = std::make_unique<Debt>(Debt{polls_.paid_each_, polls_.clock_.now() + longest_debt, {}});
   // A larger deficit would be cancelled before it reaches zero.
   const double most = polls_.per_second_ / 2 * std::chrono::duration<double>(longest_debt).count();
   debt->paid_at = std::min(debt->paid_at + commands, polls_.paid_each_ + most);
   debt_ = std::move(debt);
-  polls_.note_debt(*this);
+  polls_.record_debt(*this);
   polls_.await_debts();
 }
 
@@ -174,12 +174,12 @@ void IdlePolls::Sleeper::charge_pass(double commands) {
   if (commands > at_once) owe(commands - at_once);
 }
 
-void IdlePolls::note_debt(Sleeper& sleeper) {
+void IdlePolls::record_debt(Sleeper& sleeper) {
   by_payment_.emplace(std::pair(sleeper.debt_->paid_at, sleeper.number_), &sleeper);
   by_forgiving_.emplace(std::pair(sleeper.debt_->forgiven_at, sleeper.number_), &sleeper);
 }
 
-std::unique_ptr<IdlePolls::Sleeper::Debt> IdlePolls::take_debt(Sleeper& sleeper) {
+std::unique_ptr<IdlePolls::Sleeper::Debt> IdlePolls::extract_debt(Sleeper& sleeper) {
   by_payment_.erase({sleeper.debt_->paid_at, sleeper.number_});
   by_forgiving_.erase({sleeper.debt_->forgiven_at, sleeper.number_});
   return std::move(sleeper.debt_);
@@ -187,7 +187,7 @@ std::unique_ptr<IdlePolls::Sleeper::Debt> IdlePolls::take_debt(Sleeper& sleeper)
 
 /// If the sleeper sleeps, schedules its poll, unless its hint is earlier.
 void IdlePolls::end_debt(Sleeper& sleeper) {
-  const std::unique_ptr<Sleeper::Debt> debt = take_debt(sleeper);
+  const std::unique_ptr<Sleeper::Debt> debt = extract_debt(sleeper);
   if (!debt->turn) return;
   const Instant turn = std::max(*debt->turn, on_the_beat(clock_.now()));
   if (sleeper.place_ != awake) {
@@ -345,7 +345,7 @@ void IdlePolls::run() {
   // A sleeper that shares its command is polled together with all others that are due, because a
   // command for some of them costs the same. A poll with a hint has its own command.
   while (tokens_ >= 1 && !due_.empty() && due_.begin()->first <= now) {
-    Sleeper& sleeper = take_due();
+    Sleeper& sleeper = extract_due();
     const double price = sleeper.shares() && !sleeper.hinted_ ? 0 : 1;
     tokens_ -= price;
     sleeper.poll_due(sleeper.hinted_, price);

@@ -17,18 +17,18 @@
 namespace w8y {
 
 /// Wakes each sleeper periodically, at an interval of at least `shortest_pause`. The interval grows
-/// with the number of sleepers, so that their polls exceed neither the budget nor looks_per_second.
+/// with the number of sleepers, so that their polls exceed neither the budget nor polls_per_second.
 /// All sleepers share one timer.
 class IdlePolls {
  public:
   static constexpr Duration shortest_pause = std::chrono::milliseconds(250);
   /// Maximum number of polls of one host per second. Polls that share a command cost little of the
   /// budget, but still time on the host and in Redis.
-  static constexpr double looks_per_second = 7'500;
+  static constexpr double polls_per_second = 7'500;
   /// Maximum number of polls per second of all hosts of a fleet. Redis needs about 5 µs to poll a
   /// list whose items are delayed, so this is a third of the capacity of one Redis. The load of a
   /// list grows with the number of hosts that poll it.
-  static constexpr double looks_of_fleet = 60'000;
+  static constexpr double polls_of_fleet = 60'000;
   /// The fraction of the budget for which polls are planned. The remainder is for polls that cost
   /// more than expected.
   static constexpr double planned = 0.8;
@@ -168,17 +168,17 @@ class IdlePolls {
   void remove(Sleeper& sleeper);
   void remove_last(std::map<Instant, Due>::iterator due);
   void sort(Due& due);
-  Sleeper& take_due();
+  Sleeper& extract_due();
   void arm();
   void run();
   [[nodiscard]] bool worth_review(Instant now) const;
   void review_turns(Instant now);
   void let_back();
   void let_in(Sleeper& sleeper);
-  void note_back(const Sleeper& sleeper);
+  void record_back(const Sleeper& sleeper);
   void refill();
-  void note_debt(Sleeper& sleeper);
-  std::unique_ptr<Sleeper::Debt> take_debt(Sleeper& sleeper);
+  void record_debt(Sleeper& sleeper);
+  std::unique_ptr<Sleeper::Debt> extract_debt(Sleeper& sleeper);
   void end_debt(Sleeper& sleeper);
   void await_debts();
   [[nodiscard]] double seconds_to_pay(double commands) const;
@@ -193,7 +193,7 @@ class IdlePolls {
   const Clock& clock_;
   std::uint64_t made_ = 0;  ///< number of sleepers constructed so far
   double per_second_;
-  double looks_ = looks_per_second;  ///< maximum number of polls per second of this host
+  double looks_ = polls_per_second;  ///< maximum number of polls per second of this host
   double tokens_;
   Instant filled_;
   Instant reviewed_at_;

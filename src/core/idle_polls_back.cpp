@@ -28,7 +28,7 @@ void IdlePolls::Sleeper::been_back() {
   if (back_ != Back::at_it) return;
   back_ = Back::no;
   --polls_.backs_out_;
-  polls_.note_back(*this);
+  polls_.record_back(*this);
   polls_.let_back();
 }
 
@@ -40,7 +40,7 @@ void IdlePolls::let_in(Sleeper& sleeper) {
   timed_since_ = clock_.now();
 }
 
-void IdlePolls::note_back(const Sleeper& sleeper) {
+void IdlePolls::record_back(const Sleeper& sleeper) {
   if (timed_ == &sleeper) {
     timed_ = nullptr;
     const Duration took = clock_.now() - timed_since_;

@@ -62,19 +62,19 @@ class Scanner {
   [[nodiscard]] std::size_t at() const { return at_; }
   void step() { ++at_; }
 
-  std::string_view take_string() {
+  std::string_view parse_string() {
     const std::size_t start = at_++;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
     ++at_;
     return text_.substr(start, at_ - start);
   }
-  std::string_view take_value() {
+  std::string_view parse_value() {
     const std::size_t start = at_;
     std::size_t depth = 0;
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '"') {
-        take_string();
+        parse_string();
         --at_;
       } else if (c == '{' || c == '[') {
         ++depth;
@@ -250,14 +250,14 @@ std::optional<std::vector<Member>> members(std::string_view text) {
     if (scanner.peek() != '"') break;
     Member member;
     const std::size_t start = scanner.at();
-    const std::string_view key = scanner.take_string();
+    const std::string_view key = scanner.parse_string();
     member.key = key.find('\\') == std::string_view::npos
                      ? std::string(key.substr(1, key.size() - 2))
                      : as_string(key).value_or("");
     scanner.skip_space();
     scanner.step();  // the colon
     scanner.skip_space();
-    member.value = scanner.take_value();
+    member.value = scanner.parse_value();
     const auto end =
         static_cast<std::size_t>(member.value.data() - text.data()) + member.value.size();
     member.whole = text.substr(start, end - start);

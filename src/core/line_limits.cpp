@@ -21,7 +21,7 @@ bool LineLimit::admits(Instant now) {
   return true;
 }
 
-std::size_t LineLimit::take_left_out() {
+std::size_t LineLimit::drain_omitted() {
   return std::exchange(left_out_, 0);
 }
 
@@ -41,7 +41,7 @@ LineLimits::Answer LineLimits::ask(std::string_view talker) {
   }
   LineLimit& limit = found->second;
   if (!limit.admits(now)) return {false, 0};
-  return {true, limit.take_left_out()};
+  return {true, limit.drain_omitted()};
 }
 
 std::size_t LineLimits::over(std::string_view talker) {
@@ -52,10 +52,10 @@ std::size_t LineLimits::over(std::string_view talker) {
   return left_out;
 }
 
-std::vector<std::pair<std::string, std::size_t>> LineLimits::take_left_out() {
+std::vector<std::pair<std::string, std::size_t>> LineLimits::drain_omitted() {
   std::vector<std::pair<std::string, std::size_t>> left_out;
   for (auto& [talker, limit] : all_)
-    if (const std::size_t count = limit.take_left_out(); count > 0)
+    if (const std::size_t count = limit.drain_omitted(); count > 0)
       left_out.emplace_back(talker, count);
   return left_out;
 }

@@ -41,7 +41,7 @@ class LineLimit {
   bool admits(Instant now);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
   /// Returns the number of dropped lines and resets it to 0.
-  std::size_t take_left_out();
+  std::size_t drain_omitted();
   /// Returns true if the limit is in its initial state, so that it can be deleted.
   [[nodiscard]] bool rested(Instant now) const;
 
@@ -69,7 +69,7 @@ class LineLimits {
   /// not reported.
   std::size_t over(std::string_view talker);
   /// Returns the names of senders and their numbers of dropped lines since the last call.
-  std::vector<std::pair<std::string, std::size_t>> take_left_out();
+  std::vector<std::pair<std::string, std::size_t>> drain_omitted();
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
  private:

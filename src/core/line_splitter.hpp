@@ -24,7 +24,7 @@ class LineSplitter {
   /// Ends the stream: a last line without newline counts as a line.
   void finish(const Sink& sink);
   /// Returns the counts of lines since the last call.
-  LineCounts::Of take_counts() { return std::exchange(counts_, {}); }
+  LineCounts::Of drain_counts() { return std::exchange(counts_, {}); }
 
  private:
   void take(std::string_view piece, bool ends, const Sink& sink);

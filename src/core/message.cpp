@@ -44,8 +44,8 @@ std::string without(const Members& members, std::string_view one, std::string_vi
   return object + '}';
 }
 
-void take_duration(const Members& members, const char* key, std::optional<Duration>& into,
-                   std::string& error) {
+void parse_duration_member(const Members& members, const char* key, std::optional<Duration>& into,
+                           std::string& error) {
   const Member* member = json_text::find(members, key);
   if (member == nullptr) return;
   into = as_duration(member->value);
@@ -59,8 +59,8 @@ Message complete(const Members& members) {
     auto text = json_text::as_string(error->value);
     message.error = text ? std::move(*text) : std::string(error->value);
   }
-  take_duration(members, "cooldown", message.cooldown, message.mistake);
-  take_duration(members, "backoff", message.backoff, message.mistake);
+  parse_duration_member(members, "cooldown", message.cooldown, message.mistake);
+  parse_duration_member(members, "backoff", message.backoff, message.mistake);
   if (const Member* schedule = json_text::find(members, "schedule")) {
     message.schedule = json_text::as_string(schedule->value);
     if (message.schedule != "STOP" && message.schedule != "UNSET") {

@@ -29,7 +29,7 @@ std::optional<WallTime> utc_time(std::string_view text) {
 
 /// Removes " (by WHO since WHEN)" from the end of the value. Without a reason there is no leading
 /// blank.
-bool take_author(std::string_view& value, Pause& pause) {
+bool parse_author(std::string_view& value, Pause& pause) {
   if (!value.ends_with(')')) return false;
   const std::size_t start = value.rfind("(by ");
   const std::size_t since = value.rfind(" since ");
@@ -54,7 +54,7 @@ std::string pause_value(const Pause& pause) {
 
 Pause parse_pause(std::string_view value) {
   Pause pause;
-  take_author(value, pause);
+  parse_author(value, pause);
   pause.reason = value;
   return pause;
 }

@@ -128,7 +128,7 @@ void Poller::advance() {
     want_none();
     return finish_draining();
   }
-  if (!takes_now()) {
+  if (!may_claim_now()) {
     want_none();
     set_state(may_take() ? PollerState::starved : PollerState::held);
     return put_away();
@@ -178,7 +178,7 @@ void Poller::ask() {
 void Poller::on_slot_free() {
   if (!claim_out_) return advance();
   const std::size_t taken = work_->places();
-  if (takes_now() && !work_->shortage.any() && limit() > taken)
+  if (may_claim_now() && !work_->shortage.any() && limit() > taken)
     work_->next_places += acquire(limit() - taken);
 }
 
@@ -207,10 +207,10 @@ void Poller::on_claimed(ClaimReply&& reply) {
   const auto wanted = std::exchange(work.items_wanted, {});
   std::size_t unused = std::exchange(work.claim_places, 0);
   // A slot that was kept for the next claim is released if there is no next claim.
-  const bool rests = !takes_now() || reply.end != ClaimEnd::more;
+  const bool rests = !may_claim_now() || reply.end != ClaimEnd::more;
   const std::size_t not_kept = rests ? std::exchange(work.next_places, 0) : 0;
 
-  if (takes_now()) {
+  if (may_claim_now()) {
     count_claim(reply);
     if (source_->frees_at_once()) hand_back_beyond(reply.claims, unused);
     if (!reply.claims.empty()) count().claimed += reply.claims.size();
@@ -258,7 +258,7 @@ void Poller::count_claim(const ClaimReply& reply) {
 }
 
 void Poller::on_lease_lost(const RunId& run) {
-  if (work_) work_->runs.note_lease(run, true);
+  if (work_) work_->runs.record_lease(run, true);
   const ActiveRun* active = runs().find(run);
   if (active == nullptr) {
     hand_back_ahead(run);
@@ -271,7 +271,7 @@ void Poller::on_lease_lost(const RunId& run) {
 }
 
 void Poller::on_lease_back(const RunId& run) {
-  if (work_) work_->runs.note_lease(run, false);
+  if (work_) work_->runs.record_lease(run, false);
   if (const ActiveRun* active = runs().find(run)) host_.events.lease_changed(*this, *active, false);
 }
 
@@ -351,7 +351,7 @@ void Poller::run_over(EndedRun&& run, Duration took) {
     past().last_problem = std::move(reason);
     past().last_problem_at = run.ended;
   }
-  note_time_of_run(took);
+  record_run_time(took);
   host_.events.run_ended(*this, run);
   // A prefetched item starts first; the settlement follows while it runs.
   const bool next_waits = ahead() > 0 && may_take();

@@ -260,12 +260,12 @@ class Poller final : private SourceHandler,
     return work_ && work_->ahead ? work_->ahead->claims.size() : 0;
   }
   Prefetch& keep_ahead();
-  void note_time_of_run(Duration took);
+  void record_run_time(Duration took);
 
   void advance();
   void set_state(PollerState state);
   [[nodiscard]] bool may_take() const;
-  [[nodiscard]] bool takes_now() const { return may_take() && !shortage().holds(); }
+  [[nodiscard]] bool may_claim_now() const { return may_take() && !shortage().holds(); }
   [[nodiscard]] std::size_t limit() const;
   /// Returns the part of limit() that is not used by runs and by claims of single items.
   [[nodiscard]] std::size_t room() const;

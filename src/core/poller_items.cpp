@@ -26,7 +26,7 @@ void Poller::run_item(const Item& item, const RunItemDone& then) {
   Work& work = ready();  // the executor may limit the number of runs
   RunItemResult reply{RunItemResult::Result::not_on_this_host, {}, why_not_item()};
   // Waits for the reply to the claim in flight, which may leave a slot free.
-  if (!reply.why.empty() && claim_out_ && takes_now() && room() > 0) {
+  if (!reply.why.empty() && claim_out_ && may_claim_now() && room() > 0) {
     work.items_wanted.emplace_back(item, then);
     return;
   }
@@ -53,7 +53,7 @@ void Poller::item_claimed(ItemClaim&& claim, const RunItemDone& then) {
   RunItemResult reply{RunItemResult::Result::refused, {}, std::move(claim.detail)};
   switch (claim.result) {
     case ItemClaim::Result::claimed: {
-      if (!takes_now() || room() == 0) {
+      if (!may_claim_now() || room() == 0) {
         source_->hand_back(*claim.claim);
         reply = {RunItemResult::Result::not_on_this_host, {}, why_not_item()};
         break;

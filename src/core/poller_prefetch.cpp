@@ -13,7 +13,7 @@ Poller::Prefetch& Poller::keep_ahead() {
   return *work_->ahead;
 }
 
-void Poller::note_time_of_run(Duration took) {
+void Poller::record_run_time(Duration took) {
   std::optional<Duration>& mean = keep_ahead().mean_run;
   mean = mean ? (*mean * 7 + took) / 8 : took;
 }

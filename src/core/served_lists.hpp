@@ -79,7 +79,7 @@ class ServedLists {
   /// Removes and returns the lists for which `which` returns true. Calls `which` for each list, in
   /// order.
   template <typename Which>
-  Lists take_if(const Which& which) {
+  Lists extract_if(const Which& which) {
     Lists taken;
     auto end = lists_.begin();
     for (auto& list : lists_) std::swap(which(*list) ? taken.emplace_back() : *end++, list);

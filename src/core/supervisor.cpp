@@ -119,7 +119,7 @@ void Supervisor::commit() {
 
 void Supervisor::close_missing() {
   auto wanted = config_->lists.begin();
-  for (auto& list : lists_.take_if([&](const ServedList& here) {
+  for (auto& list : lists_.extract_if([&](const ServedList& here) {
          while (wanted != config_->lists.end() && wanted->first < here.config().prefix) ++wanted;
          return wanted == config_->lists.end() || wanted->first != here.config().prefix;
        })) {

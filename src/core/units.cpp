@@ -43,7 +43,7 @@ bool is_digit(char c) {
 }
 
 /// Removes digits from the start; nullopt if there are none or too many for 64 bits.
-std::optional<std::uint64_t> take_digits(std::string_view& text) {
+std::optional<std::uint64_t> parse_digits(std::string_view& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{}) return std::nullopt;
@@ -58,12 +58,12 @@ struct Fraction {
 };
 
 /// Removes up to 8 decimals: more would overflow when multiplied by a day.
-std::optional<Fraction> take_fraction(std::string_view& text) {
+std::optional<Fraction> parse_fraction(std::string_view& text) {
   Fraction fraction;
   if (text.empty() || text.front() != '.') return fraction;
   text.remove_prefix(1);
   const std::size_t before = text.size();
-  const auto digits = take_digits(text);
+  const auto digits = parse_digits(text);
   const std::size_t count = before - text.size();
   if (!digits || count > 8) return std::nullopt;
   fraction.digits = *digits;
@@ -72,7 +72,7 @@ std::optional<Fraction> take_fraction(std::string_view& text) {
 }
 
 /// Returns the index of the unit at the start of `text`, and removes its letters.
-std::optional<std::size_t> take_duration_unit(std::string_view& text) {
+std::optional<std::size_t> parse_duration_unit(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && !is_digit(text[length])) ++length;
   const std::string_view name = text.substr(0, length);
@@ -92,11 +92,11 @@ std::optional<Duration> parse_duration(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const bool bare = text.find_first_not_of("0123456789.") == std::string_view::npos;
   while (!text.empty()) {
-    const auto whole = take_digits(text);
-    const auto fraction = whole ? take_fraction(text) : std::nullopt;
+    const auto whole = parse_digits(text);
+    const auto fraction = whole ? parse_fraction(text) : std::nullopt;
     if (!fraction) return std::nullopt;
     const auto unit = bare ? (text.empty() ? std::optional(seconds_unit) : std::nullopt)
-                           : take_duration_unit(text);
+                           : parse_duration_unit(text);
     if (!unit || *unit < next_unit) return std::nullopt;
     // Only the last part may have decimals: "1h1.5m" is valid, "1.5h1m" is not.
     if (fraction->scale > 1 && !text.empty()) return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<Duration> parse_duration(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
-  const auto number = take_digits(text);
+  const auto number = parse_digits(text);
   if (!number) return std::nullopt;
   if (text.empty()) text = "B";
   for (const Unit& unit : size_units) {

@@ -33,7 +33,7 @@ class Cancel final : public Command {
     FleetAccess fleet(options, context);
     if (options.redis_url.empty()) context.host();  // throws if its address is not known
     context.add_here(matches);
-    if (!matches.settled()) look_further(matches, context, fleet);
+    if (!matches.settled()) search_fleet(matches, context, fleet);
     const verbs::FoundRun& found = matches.only();
     if (!found.active || found.finished) throw Failure(refused, where_it_is(matches.id(), found));
     const view::RunView& run = *found.active;
@@ -57,7 +57,7 @@ class Cancel final : public Command {
 
  private:
   /// Searches beyond this host. Runs of this host can be cancelled while Redis is unavailable.
-  static void look_further(verbs::RunMatches& matches, Context& context, FleetAccess& fleet) {
+  static void search_fleet(verbs::RunMatches& matches, Context& context, FleetAccess& fleet) {
     // If the fleet is not reachable, locks name the holders of items.
     fleet.add_runs(matches);
     if (matches.settled()) return;

@@ -141,7 +141,7 @@ class Trial final : private RunHandler {
       findings_.bad("line " + std::to_string(++line_), escape(bad->reason));
     } else if (const auto* over = std::get_if<ProcessEnded>(&news)) {
       --processes_;
-      look_over();
+      print_findings();
       if (over->early) return;  // reported with its run
       if (over->how == end_text(Exited{0})) {
         findings_.good("end of file", over->how);
@@ -153,14 +153,14 @@ class Trial final : private RunHandler {
       ++processes_;
     }
   }
-  void look_over() {
+  void print_findings() {
     if (ended_ && processes_ == 0) loop_.stop();
   }
   void on_ended(const RunId&, RunEnd&& end) override {
     ended_ = true;
     timeout_.cancel();
     executor_->retire();
-    look_over();
+    print_findings();
     const Outcome outcome = outcome_of(*rule_, end, stopped_);
     const bool right =
         std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
@@ -198,7 +198,7 @@ std::string caps_text(const Caps& caps) {
 }
 
 /// nullopt: an error was printed.
-std::optional<Caps> ask_caps(loop::Loop& loop, Findings& findings, const ListConfig& rule) {
+std::optional<Caps> request_caps(loop::Loop& loop, Findings& findings, const ListConfig& rule) {
   executor::ProcessProber prober(loop);
   std::optional<ProbeResult> answer;
   prober.probe({rule.executor, rule.args, rule.child->run_as}, probe_timeout,
@@ -237,7 +237,7 @@ class CheckExecutor final : public Command {
     rule.timeout = timeout_;
     rule.kill_grace = std::chrono::seconds(2);
     Findings findings(options.json);
-    if (const auto caps = ask_caps(context.loop(), findings, rule)) {
+    if (const auto caps = request_caps(context.loop(), findings, rule)) {
       const Item item = item_.items.empty() ? "check" : item_.items.front();
       for (const Mode mode : {Mode::single, Mode::stream}) {
         rule.mode = mode;

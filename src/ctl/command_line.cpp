@@ -231,7 +231,7 @@ bool is_command(const std::string& word) {
   return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return word == row.name; });
 }
 
-void take_environment(Options& options) {
+void apply_environment(Options& options) {
   const char* socket = std::getenv("W8Y_SOCKET");
   if (options.socket.empty() && options.config.empty() && socket != nullptr) {
     options.socket = socket;
@@ -258,7 +258,7 @@ CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit
   }
   std::reverse(words.begin(), words.end());
   CommandPtr command = line.parse(std::move(words), exit);
-  take_environment(options);
+  apply_environment(options);
   return command;
 }
 

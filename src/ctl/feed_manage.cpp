@@ -46,7 +46,7 @@ class FeedCreate final : public FeedCommand {
   int work(const Options& options, Context& context) override {
     verbs::FeedDirectory feeds(server(context));
     const bool made = feeds.create(feed_, kind_, most_);
-    if (!made) look_at_other(feeds);
+    if (!made) check_other_type(feeds);
     if (options.json) {
       core::AsciiObject json;
       json.put_bytes("feed", feed_);
@@ -56,7 +56,7 @@ class FeedCreate final : public FeedCommand {
     return done;
   }
 
-  void look_at_other(verbs::FeedDirectory& feeds) const {
+  void check_other_type(verbs::FeedDirectory& feeds) const {
     const auto other = feeds.find(feed_);
     const std::string kind = other ? other->kind : "";
     if (!exists_ok_ || (!kind.empty() && kind != verbs::kind_name(kind_)))

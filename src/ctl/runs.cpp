@@ -35,7 +35,7 @@ void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
                           escape_text(run.list),
                           item_text(run.item),
                           shaded(run.outcome),
-                          took_text(run)};
+                          duration_text(run)};
     if (wide) {
       row.emplace_back(run.cpu ? format_duration(*run.cpu) : std::string());
       row.emplace_back(run.peak_memory ? memory_text(*run.peak_memory) : std::string());

@@ -63,7 +63,7 @@ class TimeFile {
   bool told_ = false;
 };
 
-void tell_refused(const verbs::DispatchReply& reply) {
+void report_refused(const verbs::DispatchReply& reply) {
   if (reply.refused == 0) return;
   const std::string others =
       reply.refused == 1 ? "" : " and " + std::to_string(reply.refused - 1) + " others";
@@ -84,7 +84,7 @@ class Dispatch final : private verbs::ScheduleDispatcher::Handler {
 
  private:
   void on_dispatched(const verbs::DispatchReply& reply) override {
-    tell_refused(reply);
+    report_refused(reply);
     time_file_.write(reply.now.count() / 1000);
   }
   void on_error(const std::string& why) override {
@@ -120,7 +120,7 @@ class ScheduleDispatch final : public Command {
     if (file && !file->errors.empty()) refuse(*file, "nothing was done");
     if (!once_) changes.resume();
     if (file) set(*file, changes);
-    if (once_) return look_once(changes, first, time_file);
+    if (once_) return dispatch_once(changes, first, time_file);
     Dispatch(context, changes.keys(), time_file).run(first);
     return done;
   }
@@ -144,13 +144,13 @@ class ScheduleDispatch final : public Command {
                                    std::binary_search(unchanged.begin(), unchanged.end(), i)));
   }
 
-  static int look_once(verbs::ScheduleChanges& changes, std::optional<verbs::UnixSeconds> up_to,
-                       TimeFile& time_file) {
+  static int dispatch_once(verbs::ScheduleChanges& changes, std::optional<verbs::UnixSeconds> up_to,
+                           TimeFile& time_file) {
     bool all_queued = true;
     verbs::DispatchReply reply;
     do {
       reply = changes.dispatch({up_to, true});
-      tell_refused(reply);
+      report_refused(reply);
       all_queued = all_queued && reply.refused == 0;
     } while (reply.more && reply.taken_off > reply.refused);
     time_file.write(reply.now.count() / 1000);

@@ -42,7 +42,7 @@ void print_finished(const view::RunRecord& run, bool wide) {
   if (!run.reason.empty()) outcome.text += ": " + escape(run.reason);
   facts.add("outcome", outcome);
   facts.add("started", time_text(run.started().value_or(WallTime{0})));
-  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + took_text(run));
+  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + duration_text(run));
   if (run.cpu) facts.add("cpu", format_duration(*run.cpu));
   if (run.peak_memory) facts.add("peak memory", memory_text(*run.peak_memory));
   if (!run.signal.empty()) facts.add("exit", escape(run.signal));

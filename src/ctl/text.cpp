@@ -31,7 +31,7 @@ std::string since(WallTime time) {
   return rough_duration(wall_now() - time);
 }
 
-std::string took_text(const view::RunRecord& run) {
+std::string duration_text(const view::RunRecord& run) {
   return format_duration(run.started() ? *run.ended - *run.started() : WallTime{0});
 }
 

@@ -31,7 +31,7 @@ std::string time_text(WallTime time);
 std::string since(WallTime time);
 
 /// Returns the duration of a run.
-std::string took_text(const view::RunRecord& run);
+std::string duration_text(const view::RunRecord& run);
 /// Formats a size: "12.5 MiB", "3 KiB".
 std::string memory_text(std::int64_t bytes);
 /// Formats a number: "3", "2.5".

@@ -33,7 +33,7 @@ class AskWhy final : public Command {
   /// Sends one request to the w8yd of this host. If w8yd is not reachable, collects the facts
   /// itself.
   int run(const Options& options, Context& context) override {
-    if (const auto answer = ask_host(options, context)) {
+    if (const auto answer = query_host(options, context)) {
       if (options.json) {
         print_json(*answer);
       } else {
@@ -67,7 +67,8 @@ class AskWhy final : public Command {
 
   /// Requests the explanation from w8yd, which uses the fleet and lock keys of its own config.
   /// nullopt: w8yd is not reachable, or an option names another Redis, fleet or lock key.
-  [[nodiscard]] std::optional<JsonFields> ask_host(const Options& options, Context& context) const {
+  [[nodiscard]] std::optional<JsonFields> query_host(const Options& options,
+                                                     Context& context) const {
     if (context.names_redis() || !options.fleet.empty() || !options.lock_key.empty())
       return std::nullopt;
     std::optional<std::string_view> times;
@@ -82,7 +83,7 @@ class AskWhy final : public Command {
   /// Collects the facts from Redis and by fleet commands.
   static Why explain(const Options& options, Context& context, verbs::WhyQuestion& question) {
     try {
-      ask_fleet(options, context, question);
+      send_to_fleet(options, context, question);
       verbs::QueryContext query = context.query();
       return verbs::explain(query, question);
     } catch (const verbs::RedisError& error) {
@@ -96,7 +97,8 @@ class AskWhy final : public Command {
     }
   }
 
-  static void ask_fleet(const Options& options, Context& context, verbs::WhyQuestion& question) {
+  static void send_to_fleet(const Options& options, Context& context,
+                            verbs::WhyQuestion& question) {
     FleetAccess fleet(options, context);
     bool seen = false;
     try {

@@ -15,7 +15,7 @@ namespace w8y::executor {
 class AccountCache {
  public:
   /// Looks up the account for account(). Returns an error if that fails.
-  std::optional<process::SpawnError> look_up(const RunAs& run_as, Instant now) {
+  std::optional<process::SpawnError> find_account(const RunAs& run_as, Instant now) {
     const bool known = now < until_ && run_as.user == of_.user && run_as.group == of_.group;
     if (known) return std::nullopt;
     until_ = Instant();

@@ -54,7 +54,7 @@ void AttachedExecutor::prepare() {
 
 void AttachedExecutor::start(const Claim& claim, ListConfigPtr rule) {
   run_ = claim.run;
-  told_started_ = false;
+  reported_started_ = false;
   process::ChildOptions options;
   prepare();
   options.spawn.env = std::exchange(environment_, {});
@@ -65,7 +65,7 @@ void AttachedExecutor::start(const Claim& claim, ListConfigPtr rule) {
   process::ChildHandler& self = *this;
   child_ = std::make_unique<process::Child>(loop_, std::move(options), self);
   if (child_->pid() == 0) return;
-  soon_.set(loop_.now(), [this] { tell_started(); });
+  soon_.set(loop_.now(), [this] { report_started(); });
 }
 
 void AttachedExecutor::stop(const RunId& run) {
@@ -80,14 +80,14 @@ void AttachedExecutor::signal(int number) {
   if (child_) child_->signal(number);
 }
 
-void AttachedExecutor::tell_started() {
-  if (std::exchange(told_started_, true)) return;
+void AttachedExecutor::report_started() {
+  if (std::exchange(reported_started_, true)) return;
   soon_.cancel();
   handler_.on_started(run_, child_->pid());
 }
 
 void AttachedExecutor::on_ended(ProcessEnd process) {
-  if (!std::holds_alternative<NotStarted>(process)) tell_started();
+  if (!std::holds_alternative<NotStarted>(process)) report_started();
   if (child_) dead_.push_back(std::move(child_));
   sweep_.set(loop_.now(), [this] { dead_.clear(); });
   RunEnd end;

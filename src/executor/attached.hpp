@@ -40,7 +40,7 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
   void on_output(process::Stream, std::string_view) override {}
   void on_ended(ProcessEnd end) override;
 
-  void tell_started();
+  void report_started();
   [[nodiscard]] bool runs(const RunId& run) const { return child_ && run == run_; }
 
   loop::Loop& loop_;
@@ -49,7 +49,7 @@ class AttachedExecutor : public Executor, private process::ChildHandler {
   Timer sweep_;
   RunId run_;
   std::vector<std::string> environment_;  ///< for the next run; empty: not prepared yet
-  bool told_started_ = false;
+  bool reported_started_ = false;
   std::unique_ptr<process::Child> child_;
   std::vector<std::unique_ptr<process::Child>> dead_;
 };

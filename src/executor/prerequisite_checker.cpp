@@ -93,9 +93,9 @@ PrerequisiteChecker::PrerequisiteChecker(loop::Loop& loop, process::SpawnService
     : loop_(loop),
       service_(service),
       shared_(std::make_shared<Shared>(look                 ? std::move(look)
-                                       : service == nullptr ? Look(look_and_try)
+                                       : service == nullptr ? Look(check_and_try)
                                                             : Look(look_for))),
-      ready_(loop, shared_->event.get(), [this](bool, bool) { take_answers(); }),
+      ready_(loop, shared_->event.get(), [this](bool, bool) { handle_answers(); }),
       more_threads_(loop.timers()),
       sweep_(loop.timers()) {
   ready_.want(true, false);
@@ -176,7 +176,7 @@ void PrerequisiteChecker::serve(const std::shared_ptr<Shared>& shared, Since sin
   shared->busy.erase(since);
 }
 
-void PrerequisiteChecker::take_answers() {
+void PrerequisiteChecker::handle_answers() {
   std::uint64_t ignored = 0;
   static_cast<void>(!read(shared_->event.get(), &ignored, sizeof ignored));
   std::vector<std::shared_ptr<Work>> done;
@@ -237,10 +237,10 @@ void PrerequisiteChecker::gave_up(const Prerequisites& needs, unsigned id) {
   Asked& asked = found->second;
   const auto asker = asked.askers.extract(id);
   if (asker.empty()) return;
-  const bool looks_again = asked.again && asked.again->pending();
+  const bool checks_again = asked.again && asked.again->pending();
   const std::string why =
-      looks_again ? asked.work->problem->text : no_answer_text(needs, asked.work->step.load());
-  if (looks_again && asked.askers.empty()) asked_.erase(found);
+      checks_again ? asked.work->problem->text : no_answer_text(needs, asked.work->step.load());
+  if (checks_again && asked.askers.empty()) asked_.erase(found);
   hold_loop();
   asker.mapped().answer(Ineligibility{why, true});
 }

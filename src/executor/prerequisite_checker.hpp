@@ -73,7 +73,7 @@ class PrerequisiteChecker {
   static void serve(const std::shared_ptr<Shared>& shared, Since since);
   void enqueue(const std::shared_ptr<Work>& work);
   void add_threads();
-  void take_answers();
+  void handle_answers();
   void answered(const Work& work);
   void over(const Prerequisites& needs, const std::optional<process::SpawnError>& problem);
   void gave_up(const Prerequisites& needs, unsigned asker);

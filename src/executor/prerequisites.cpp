@@ -20,7 +20,7 @@ using process::SpawnError;
 /// fails.
 constexpr const char* no_program = "/proc/w8y-no-program";
 
-std::optional<SpawnError> look_at_program(const std::string& program, bool as_root) {
+std::optional<SpawnError> check_program(const std::string& program, bool as_root) {
   const auto lack = [](int error, std::string text) {
     return SpawnError{error, std::move(text), false, SpawnError::About::program};
   };
@@ -68,7 +68,7 @@ PrerequisiteResult look_for(const Prerequisites& needs, std::atomic<Prerequisite
   step = PrerequisiteStep::program;
   const auto& credentials = looked.account.credentials;
   const uid_t uid = credentials ? credentials->uid : geteuid();
-  looked.problem = look_at_program(needs.program, uid == 0);
+  looked.problem = check_program(needs.program, uid == 0);
   return looked;
 }
 
@@ -93,7 +93,7 @@ std::optional<SpawnError> judge_trial(const SpawnError& end) {
   return end;
 }
 
-PrerequisiteResult look_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
+PrerequisiteResult check_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
   PrerequisiteResult looked = look_for(needs, step);
   if (looked.problem) return looked;
   auto request = trial_of(needs, looked.account);

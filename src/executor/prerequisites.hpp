@@ -47,7 +47,7 @@ std::optional<process::SpawnRequest> trial_of(const Prerequisites& needs,
 /// Returns the missing prerequisite, by the result of a trial; nullopt: none.
 std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
 /// Calls look_for(), then waits for the trial. For threads that may block.
-PrerequisiteResult look_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
+PrerequisiteResult check_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
 
 /// Names the prerequisite that does not respond: "cwd /mnt/media gives no answer".
 std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step);

@@ -33,14 +33,14 @@ void Run::begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting)
   }
   process::ChildHandler& self = *this;
   child_.emplace(loop, std::move(options), self);
-  if (child_->pid() != 0) soon_.set(loop.now(), [this] { tell_started(); });
+  if (child_->pid() != 0) soon_.set(loop.now(), [this] { report_started(); });
 }
 
 std::optional<NotStarted> Run::prepare(const Claim& claim, const RunSetting& setting, Instant now,
                                        process::ChildOptions& options) {
   const ListConfig& rule = *setting.rule;
   if (auto problem = protocol_.call(claim, rule, options)) return problem;
-  if (auto problem = setting.accounts.look_up(rule.child->run_as, now))
+  if (auto problem = setting.accounts.find_account(rule.child->run_as, now))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   run_environment(claim, rule, account, setting.options.host, options.spawn);
@@ -55,25 +55,25 @@ void Run::kill() {
   if (child_) child_->kill();
 }
 
-void Run::tell_started() {
-  if (std::exchange(told_started_, true)) return;
+void Run::report_started() {
+  if (std::exchange(reported_started_, true)) return;
   soon_.cancel();
   handler_.on_started(id_, child_->pid());
 }
 
 void Run::on_output(process::Stream stream, std::string_view bytes) {
-  tell_started();
+  report_started();
   if (stream == process::Stream::out) {
     out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
   } else {
     tail_.add(bytes);
     err_lines_.feed(bytes, [this](std::string_view line, bool cut) { log(line, cut); });
   }
-  tell_lines();
+  log_lines();
 }
 
-void Run::tell_lines() {
-  const LineCounts read{out_lines_.take_counts(), err_lines_.take_counts()};
+void Run::log_lines() {
+  const LineCounts read{out_lines_.drain_counts(), err_lines_.drain_counts()};
   if (read.output.lines + read.errors.lines > 0) handler_.on_lines(read);
 }
 
@@ -112,10 +112,10 @@ void Run::on_bad_line(BadLine&& bad) {
 }
 
 void Run::on_ended(ProcessEnd end) {
-  if (!std::holds_alternative<NotStarted>(end)) tell_started();
+  if (!std::holds_alternative<NotStarted>(end)) report_started();
   out_lines_.finish([this](std::string_view line, bool cut) { on_line(line, cut); });
   err_lines_.finish([this](std::string_view line, bool cut) { log(line, cut); });
-  tell_lines();
+  log_lines();
   end_.process = std::move(end);
   if (child_) end_.used = child_->used();
   end_.stderr_tail = tail_.take();

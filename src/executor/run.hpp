@@ -48,15 +48,15 @@ class Run : private process::ChildHandler {
 
  private:
   // ChildHandler
-  void on_begun() override { tell_started(); }
+  void on_begun() override { report_started(); }
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
 
   void begin(loop::Loop& loop, const Claim& claim, const RunSetting& setting);
   std::optional<NotStarted> prepare(const Claim& claim, const RunSetting& setting, Instant now,
                                     process::ChildOptions& options);
-  void tell_started();
-  void tell_lines();
+  void report_started();
+  void log_lines();
   void on_line(std::string_view line, bool cut);
   void on_message(Message&& message);
   void on_bad_line(BadLine&& bad);
@@ -72,7 +72,7 @@ class Run : private process::ChildHandler {
   LineSplitter err_lines_;
   Tail tail_;
   RunEnd end_;
-  bool told_started_ = false;
+  bool reported_started_ = false;
   process::TempDirectory directory_;
   std::optional<process::Child> child_;
 };

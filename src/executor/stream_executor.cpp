@@ -32,7 +32,7 @@ StreamExecutor::StreamExecutor(loop::Loop& loop, RunHandler& handler, ExecutorOp
       options_(std::move(options)),
       processes_most_(processes_of(rule)),
       max_open_(share_of(rule, caps)),
-      look_timer_(loop.timers()),
+      check_timer_(loop.timers()),
       wait_timer_(loop.timers()),
       sweep_timer_(loop.timers()) {}
 
@@ -47,7 +47,7 @@ void StreamExecutor::start(const Claim& claim, ListConfigPtr rule) {
   StreamItem item{claim.run, item_line(claim, rule->prefix)};
   waiting_.push_back({std::move(item), loop_.now() + options_.timeout});
   rule_ = std::move(rule);
-  look_soon();
+  check_soon();
 }
 
 void StreamExecutor::stop(const RunId& run) {
@@ -68,7 +68,7 @@ std::string StreamExecutor::tail(const RunId& run) const {
 
 void StreamExecutor::retire() {
   retired_ = true;
-  look_soon();
+  check_soon();
 }
 
 StreamProcess* StreamExecutor::find(const RunId& run) {
@@ -82,14 +82,14 @@ bool StreamExecutor::forget_waiting(const RunId& run) {
                                   [&](const Waiting& one) { return one.item.run == run; });
   if (found == waiting_.end()) return false;
   found->unwanted = true;
-  look_soon();
+  check_soon();
   return true;
 }
 
 // ---- items for processes
 
-void StreamExecutor::look_soon() {
-  if (!look_timer_.pending()) look_timer_.set(loop_.now(), [this] { look(); });
+void StreamExecutor::check_soon() {
+  if (!check_timer_.pending()) check_timer_.set(loop_.now(), [this] { look(); });
 }
 
 void StreamExecutor::look() {
@@ -211,12 +211,12 @@ void StreamExecutor::on_run_over(StreamProcess&, const RunId& run, RunEnd&& end)
 
 void StreamExecutor::on_room(StreamProcess& process) {
   if (process.proven()) bad_ends_ = 0;
-  if (!waiting_.empty() || retired_) look_soon();
+  if (!waiting_.empty() || retired_) check_soon();
 }
 
 void StreamExecutor::on_leaving(StreamProcess&) {
   if (!retired_ && may_begin()) begin();
-  look_soon();
+  check_soon();
 }
 
 void StreamExecutor::on_process_ended(StreamProcess& process, StreamEnd&& end) {
@@ -240,7 +240,7 @@ void StreamExecutor::on_process_ended(StreamProcess& process, StreamEnd&& end) {
       last_end_ = end_text(end.process);
     }
   }
-  look_soon();
+  check_soon();
 }
 
 }  // namespace w8y::executor

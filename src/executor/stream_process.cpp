@@ -40,7 +40,7 @@ StreamProcess::StreamProcess(loop::Loop& loop, StreamOwner& owner, RunHandler& h
   child_.emplace(loop, std::move(options), self);
   pid_ = child_->pid();
   if (pid_ == 0) return;
-  soon_.set(started_, [this] { tell_begun(); });
+  soon_.set(started_, [this] { report_begun(); });
   limit_age();
 }
 
@@ -48,7 +48,7 @@ void StreamProcess::on_begun() {
   pid_ = child_->pid();
   started_ = loop_.now();
   limit_age();
-  tell_begun();
+  report_begun();
   owner_->on_room(*this);
 }
 
@@ -58,7 +58,7 @@ void StreamProcess::limit_age() {
 
 std::optional<NotStarted> StreamProcess::prepare(const StreamSetting& setting,
                                                  process::ChildOptions& options) {
-  if (auto problem = setting.accounts.look_up(rule_->child->run_as, started_))
+  if (auto problem = setting.accounts.find_account(rule_->child->run_as, started_))
     return not_started(*problem);
   const process::Account& account = setting.accounts.account();
   process::SpawnRequest& request = options.spawn;
@@ -104,7 +104,7 @@ void StreamProcess::write_gathered() {
 void StreamProcess::give(StreamItem&& item) {
   gather(dialogue_.begin(item.run, std::move(item.line)));
   ++given_;
-  tell_begun();
+  report_begun();
   handler_->on_started(item.run, pid_);
   if (rule_->max_items > 0 && given_ >= rule_->max_items) leave();
 }
@@ -115,7 +115,7 @@ void StreamProcess::cancel(const RunId& run) {
   gather(line);
   write_gathered();
   if (state_ == StreamState::stopping) return;
-  look_at_cancels();
+  check_cancels();
 }
 
 void StreamProcess::kill(const RunId& run) {
@@ -154,7 +154,7 @@ void StreamProcess::close() {
 }
 
 /// Sets the timer that stops the process if a cancelled run has no result by its deadline.
-void StreamProcess::look_at_cancels() {
+void StreamProcess::check_cancels() {
   if (const auto first = dialogue_.first_cancel()) {
     grace_.set(*first, [this] { end_it(); });
   } else if (state_ == StreamState::serving) {
@@ -171,22 +171,22 @@ void StreamProcess::end_it() {
 
 // ---- output
 
-void StreamProcess::tell_begun() {
-  if (!std::exchange(told_begun_, true)) on_news(ProcessStarted{});
+void StreamProcess::report_begun() {
+  if (!std::exchange(reported_begun_, true)) on_news(ProcessStarted{});
 }
 
 void StreamProcess::on_output(process::Stream stream, std::string_view bytes) {
-  tell_begun();
+  report_begun();
   if (stream == process::Stream::out) {
-    dialogue_.hear_output(bytes);
+    dialogue_.read_output(bytes);
   } else {
-    dialogue_.hear_errors(bytes);
+    dialogue_.read_errors(bytes);
   }
-  tell_lines();
+  log_lines();
 }
 
-void StreamProcess::tell_lines() {
-  const LineCounts heard = dialogue_.take_lines();
+void StreamProcess::log_lines() {
+  const LineCounts heard = dialogue_.drain_lines();
   if (handler_ != nullptr && heard.output.lines + heard.errors.lines > 0) handler_->on_lines(heard);
 }
 
@@ -214,7 +214,7 @@ void StreamProcess::on_run_over(const RunId& run, RunEnd&& end) {
 void StreamProcess::flush() {
   dialogue_.end_answered();
   if (dialogue_.cancels() > 0 || grace_.pending()) {
-    if (state_ == StreamState::serving || state_ == StreamState::draining) look_at_cancels();
+    if (state_ == StreamState::serving || state_ == StreamState::draining) check_cancels();
   }
   if (state_ == StreamState::ended) return;
   close_if_done();
@@ -222,9 +222,9 @@ void StreamProcess::flush() {
 }
 
 void StreamProcess::on_ended(ProcessEnd end) {
-  if (pid_ != 0) tell_begun();
+  if (pid_ != 0) report_begun();
   dialogue_.finish();
-  tell_lines();
+  log_lines();
   soon_.cancel();
   age_.cancel();
   grace_.cancel();

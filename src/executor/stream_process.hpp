@@ -114,12 +114,12 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
   std::optional<NotStarted> prepare(const StreamSetting& setting, process::ChildOptions& options);
   void limit_age();
   void gather(const std::string& line);
-  void tell_begun();
-  void tell_lines();
+  void report_begun();
+  void log_lines();
   void flush();
   void close_if_done();
   void close();
-  void look_at_cancels();
+  void check_cancels();
   void end_it();
 
   loop::Loop& loop_;
@@ -134,7 +134,7 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
   StreamSession dialogue_;
   std::size_t given_ = 0;
   std::string gathered_;  ///< lines for its input that are written together
-  bool told_begun_ = false;
+  bool reported_begun_ = false;
 
   Timer soon_;
   Timer age_;

@@ -11,7 +11,7 @@ namespace w8y::executor {
 
 namespace {
 
-constexpr std::size_t looked_at_of_cut_line = std::size_t{4} << 10;
+constexpr std::size_t parsed_of_truncated_line = std::size_t{4} << 10;
 
 }  // namespace
 
@@ -60,11 +60,11 @@ std::optional<Instant> StreamSession::first_cancel() const {
 
 // ---- output
 
-void StreamSession::hear_output(std::string_view bytes) {
+void StreamSession::read_output(std::string_view bytes) {
   out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
 }
 
-void StreamSession::hear_errors(std::string_view bytes) {
+void StreamSession::read_errors(std::string_view bytes) {
   tail_.add(bytes);
   if (open_.size() == 1) open_.begin()->second.stderr_tail.add(bytes);
   err_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_log(line, cut); });
@@ -99,7 +99,7 @@ void StreamSession::on_line(std::string_view line, bool cut) {
 /// wait for another one.
 void StreamSession::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
-  const std::string_view beginning = line.substr(0, looked_at_of_cut_line);
+  const std::string_view beginning = line.substr(0, parsed_of_truncated_line);
   for (auto& [id, run] : open_) {
     if (run.answered || beginning.find('"' + id.str() + '"') == std::string_view::npos) continue;
     on_bad_line(id, run, {reason});

@@ -59,14 +59,14 @@ class StreamSession {
 
   // ---- output
 
-  void hear_output(std::string_view bytes);
-  void hear_errors(std::string_view bytes);
+  void read_output(std::string_view bytes);
+  void read_errors(std::string_view bytes);
   /// Stops the runs that have a result.
   void end_answered();
   /// Called when both outputs are at their end. An incomplete last line counts as a line.
   void finish();
   /// Returns the lines received since the last call.
-  LineCounts take_lines() { return {out_lines_.take_counts(), err_lines_.take_counts()}; }
+  LineCounts drain_lines() { return {out_lines_.drain_counts(), err_lines_.drain_counts()}; }
   /// Closes the open runs without a result, when the process has ended.
   /// - `how`: description of the end of the process
   /// - `read`: number of input bytes that the process has read

@@ -81,8 +81,8 @@ void SocketWorker::answered_first() {
   up_since_ = loop_.now();
   heard_ = up_since_;
   error_.clear();
-  told_down_ = false;
-  say_offer();
+  reported_down_ = false;
+  send_offer();
   watch();
   handler_.on_up(*this);
 }
@@ -115,8 +115,8 @@ void SocketWorker::end(const std::string& why) {
     dead_.push_back(std::move(transport_));
   }
   timer_.set(loop_.now() + wait, [this] { attempt(); });
-  if (!was_up && std::exchange(told_down_, true)) return;
-  told_down_ = true;
+  if (!was_up && std::exchange(reported_down_, true)) return;
+  reported_down_ = true;
   handler_.on_down(*this, why);
 }
 
@@ -196,10 +196,10 @@ std::uint64_t SocketWorker::mark() {
 void SocketWorker::offer(const std::string& function, bool able) {
   function_ = function;
   able_ = able;
-  if (state_ == State::up) say_offer();
+  if (state_ == State::up) send_offer();
 }
 
-void SocketWorker::say_offer() {
+void SocketWorker::send_offer() {
   const std::string wanted = able_ ? function_ : std::string();
   if (wanted == offered_) return;
   asleep_ = false;
@@ -239,15 +239,15 @@ void SocketWorker::on_bytes(std::string_view bytes) {
 void SocketWorker::take(Packet&& packet) {
   switch (packet.type) {
     case PacketType::echo_res:
-      return take_echo(packet);
+      return handle_echo(packet);
     case PacketType::noop:
       if (std::exchange(asleep_, false)) handler_.on_woken(*this);
       break;
     case PacketType::no_job:
-      if (take_answer()) handler_.on_no_job(*this);
+      if (handle_answer()) handler_.on_no_job(*this);
       break;
     case PacketType::job_assign_uniq:
-      take_job(packet, reader_->cut());
+      handle_job(packet, reader_->cut());
       break;
     case PacketType::error: {
       const auto said = packet.arguments(2);
@@ -259,7 +259,7 @@ void SocketWorker::take(Packet&& packet) {
   }
 }
 
-void SocketWorker::take_echo(const Packet& packet) {
+void SocketWorker::handle_echo(const Packet& packet) {
   if (state_ == State::connecting) return answered_first();
   std::uint64_t mark = 0;
   std::from_chars(packet.body.data(), packet.body.data() + packet.body.size(), mark);
@@ -275,7 +275,7 @@ void SocketWorker::confirm(std::uint64_t mark) {
 /// Handles the reply to the oldest grab(). False if there is none. The grab() counts as pending
 /// until the confirmation has been reported: the handler must not treat the connection as idle,
 /// since the reply may be a job.
-bool SocketWorker::take_answer() {
+bool SocketWorker::handle_answer() {
   if (grabs_.empty()) return false;
   confirm(grabs_.front());
   grabs_.pop_front();
@@ -283,7 +283,7 @@ bool SocketWorker::take_answer() {
 }
 
 /// Arguments: handle, function, unique id, workload.
-void SocketWorker::take_job(const Packet& packet, bool cut) {
+void SocketWorker::handle_job(const Packet& packet, bool cut) {
   const auto arguments = packet.arguments(4);
   if (!arguments || grabs_.empty())
     return end("it gave a job that nobody has asked for, or half of one");
@@ -293,7 +293,7 @@ void SocketWorker::take_job(const Packet& packet, bool cut) {
   job.unique = (*arguments)[2];
   job.cut = cut || (*arguments)[3].size() > terms_.max_workload;
   if (!job.cut) job.workload = (*arguments)[3];
-  if (take_answer()) handler_.on_job(*this, std::move(job));
+  if (handle_answer()) handler_.on_job(*this, std::move(job));
 }
 
 }  // namespace w8y::gearman

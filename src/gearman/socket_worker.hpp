@@ -68,13 +68,13 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   void attempt();
   void answered_first();
   void take(Packet&& packet);
-  void take_job(const Packet& packet, bool cut);
-  void take_echo(const Packet& packet);
-  [[nodiscard]] bool take_answer();
+  void handle_job(const Packet& packet, bool cut);
+  void handle_echo(const Packet& packet);
+  [[nodiscard]] bool handle_answer();
   void confirm(std::uint64_t mark);
   void end(const std::string& why);
   void write(std::string packet);
-  void say_offer();
+  void send_offer();
   void flush();
   void flush_soon();
   void watch();
@@ -85,7 +85,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   WorkerHandler& handler_;
   State state_ = State::down;
   std::string error_;
-  bool told_down_ = false;
+  bool reported_down_ = false;
   std::string function_;
   bool able_ = false;
   std::string offered_;  ///< function offered on this connection; empty: none

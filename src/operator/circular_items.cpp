@@ -32,7 +32,7 @@ constexpr const char* max_of_value = "4096";
 void read_note(ItemView& item, const std::string& text);
 
 /// Reads the reply of the script for one item.
-void take_state(ItemView& item, const redis::ReplyCopy* told) {
+void set_lock_state(ItemView& item, const redis::ReplyCopy* told) {
   if (const std::int64_t left = told[0].number; left != -2) {  // there is a lock
     item.left = read_ms(left);
     item.lock = told[1].text;
@@ -47,7 +47,7 @@ ItemView state_of(store::ListedItem&& listed) {
   item.state = "free";
   item.item = std::move(listed.beginning);
   item.length = listed.length;
-  if (listed.state.size() == 4) take_state(item, listed.state.data());
+  if (listed.state.size() == 4) set_lock_state(item, listed.state.data());
   return item;
 }
 
@@ -148,8 +148,8 @@ void read_note(ItemView& item, const std::string& text) {
 }
 
 /// Reads states that are not known yet. The states of long items were read with the items.
-void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
-             std::vector<ItemView>& items) {
+void record_list(redis::SyncClient& client, const store::CircularKeys& keys,
+                 std::vector<ItemView>& items) {
   std::vector<ItemView*> unknown;
   for (ItemView& item : items)
     if (!item.cut()) unknown.push_back(&item);
@@ -170,7 +170,7 @@ void look_at(redis::SyncClient& client, const store::CircularKeys& keys,
     std::size_t at = begin;
     for (const redis::ReplyCopy& reply : client.run_all(store::scripts::states, calls))
       for (std::size_t i = 0; i + 3 < reply.elements.size() && at < first; i += 4)
-        take_state(*unknown[at++], &reply.elements[i]);
+        set_lock_state(*unknown[at++], &reply.elements[i]);
   }
 }
 
@@ -202,7 +202,7 @@ ItemList read_items(redis::SyncClient& client, const store::CircularKeys& keys,
   ItemList found;
   found.length = static_cast<std::size_t>(client.call({"LLEN", keys.list}).number);
   const auto choose = [&](std::vector<ItemView>& items) {
-    look_at(client, keys, items);
+    record_list(client, keys, items);
     for (const auto& item : items) ++found.states[std::string(item.state)];
     std::erase_if(items, [&](const auto& item) { return !state.empty() && state != item.state; });
   };
@@ -231,7 +231,7 @@ std::vector<ItemView> read_part(redis::SyncClient& client, const store::Circular
   while (items.size() < count && pages.next(items)) {
   }
   if (items.size() > count) items.resize(count);
-  look_at(client, keys, items);
+  record_list(client, keys, items);
   return items;
 }
 
@@ -251,7 +251,7 @@ ItemPart read_item_part(redis::SyncClient& client, const store::CircularKeys& ke
     part.items.erase(part.items.begin());
   }
   std::erase_if(part.items, [&](const ItemView& item) { return !wanted(item); });
-  look_at(client, keys, part.items);
+  record_list(client, keys, part.items);
   part.end = pages.end();
   part.last = pages.at_end();
   return part;
@@ -266,7 +266,7 @@ ItemView read_item(redis::SyncClient& client, const store::CircularKeys& keys, c
   read.state = "free";
   read.copies = places.elements.size();
   if (read.copies > 0) read.position = static_cast<std::size_t>(places.elements.front().number);
-  look_at(client, keys, items);
+  record_list(client, keys, items);
   if (read.copies == 0 && read.state != "running") read.state = {};
   return std::move(read);
 }

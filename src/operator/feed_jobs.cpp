@@ -23,7 +23,7 @@ constexpr std::int64_t jobs_of_page = 1000;
 constexpr const char* jobs_at_once = "1000";
 
 /// Reads a claim, and the record of w8yd if it is about this claim.
-void take_claim(ItemView& job, const std::string& score, const store::thoonk::JobNote* note) {
+void set_claim(ItemView& job, const std::string& score, const store::thoonk::JobNote* note) {
   job.state = "claimed";
   job.since = read_score_time(score);
   if (note == nullptr || std::to_string(note->score) != score) return;
@@ -96,7 +96,7 @@ class FeedJobs {
       const std::string& id = at.second;
       ItemView job = view::item_named(id);
       const auto note = notes.find(id);
-      take_claim(job, score, note == notes.end() ? nullptr : &note->second);
+      set_claim(job, score, note == notes.end() ? nullptr : &note->second);
       add(std::move(job));
     }
   }
@@ -143,7 +143,7 @@ std::vector<std::optional<ItemView>> read_feed_jobs_named(redis::SyncClient& cli
     job.failures = stored_number(of[4].text);
     if (!of[1].is_nil()) {
       const auto note = store::thoonk::read_job_note(of[2].text);
-      take_claim(job, of[1].text, note ? &*note : nullptr);
+      set_claim(job, of[1].text, note ? &*note : nullptr);
     } else if (of[3].number == 1) {
       job.state = "stalled";
     } else if (of[0].number == 0) {

@@ -21,7 +21,7 @@ std::string_view word_of(FeedPosition::Where where, bool insert) {
   return (insert ? inserting : moving).at(static_cast<std::size_t>(where));
 }
 
-std::string told_of(const FeedPosition& position) {
+std::string position_text(const FeedPosition& position) {
   switch (position.where) {
     case FeedPosition::Where::begin:
       return "begin:";
@@ -122,7 +122,7 @@ bool SortedFeed::move(const FeedPosition& to, const std::string& id) {
   if (relative && to.id == id)
     throw FeedRefused(escape_text(id) + " cannot be moved " +
                       std::string(word_of(to.where, false)) + " itself");
-  const std::string told = told_of(to);
+  const std::string told = position_text(to);
   try {
     return run(scripts::sorted_move, {keys().config, keys().ids, keys().items},
                {keys().feed, keys().position_channel, id, word_of(to.where, false), to.id, told})

@@ -69,7 +69,7 @@ struct Search {
 };
 
 /// Processes one reply. True: the search in this host has ended.
-bool take_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
+bool add_found(Search& search, const ReplyCopy& reply, const std::string& prefix) {
   FleetHost& host = *search.host;
   if (reply.is_error() || reply.elements.size() != 2) {
     host.lists_error = "its lists cannot be read: " + reply.text.substr(0, 200);
@@ -98,7 +98,7 @@ void find_in(const QueryContext& query, std::vector<Search> open, const std::str
     const std::vector<ReplyCopy> replies = query.redis.pipeline(commands);
     std::size_t reply = 0;
     std::erase_if(open,
-                  [&](Search& search) { return take_found(search, replies[reply++], prefix); });
+                  [&](Search& search) { return add_found(search, replies[reply++], prefix); });
   }
 }
 

@@ -77,7 +77,7 @@ class Reader {
       queued_.try_emplace(
           job, code,
           static_cast<std::size_t>(std::max<std::int64_t>(1, begin[2].number - begin[1].number)));
-    look_at({job});
+    record_list({job});
     if (jobs_.empty()) return std::nullopt;
     const JobState& found = jobs_.front();
     const bool known =
@@ -96,7 +96,7 @@ class Reader {
 
   std::vector<JobState> read_named(const std::vector<Job>& jobs) {
     begin();
-    look_at(jobs);
+    record_list(jobs);
     return std::move(jobs_);
   }
 
@@ -112,7 +112,7 @@ class Reader {
     std::vector<Job> taken;
     hash(keys_.taken, [&](std::string& job, std::string&) { taken.push_back(std::move(job)); });
     std::sort(taken.begin(), taken.end());  // Redis has no order for them
-    look_at(taken);
+    record_list(taken);
     for (const auto& code : codes) queue(code);
     timeline();
     hash(keys_.statuses,
@@ -187,7 +187,7 @@ class Reader {
         jobs.push_back(std::move(at->text));
       }
       const bool last = static_cast<std::int64_t>(jobs.size()) < page_;
-      look_at(jobs);
+      record_list(jobs);
       if (last) return;
     }
   }
@@ -197,10 +197,10 @@ class Reader {
     const std::vector<Job> jobs = std::exchange(next_, {});
     for (const auto& job : jobs)
       if (code_error(code_of(job)).empty()) queue(std::string(code_of(job)));
-    look_at(jobs);
+    record_list(jobs);
   }
 
-  void look_at(const std::vector<Job>& jobs) {
+  void record_list(const std::vector<Job>& jobs) {
     std::vector<const Job*> some;
     std::size_t bytes = 0;
     for (const auto& job : jobs) {
@@ -210,14 +210,14 @@ class Reader {
       some.push_back(&*place);
       bytes += job.size();
       if (some.size() < jobs_of_batch && bytes < job_bytes_of_batch) continue;
-      ask_about(some);
+      query_states(some);
       some.clear();
       bytes = 0;
     }
-    ask_about(some);
+    query_states(some);
   }
 
-  void ask_about(const std::vector<const Job*>& jobs) {
+  void query_states(const std::vector<const Job*>& jobs) {
     if (jobs.empty()) return;
     std::vector<std::string> names;  // the commands refer to it
     names.reserve(2 * jobs.size());
@@ -258,7 +258,7 @@ class Reader {
       static_cast<view::ItemView&>(state) = view::item_named(*jobs[i]);
       state.state = "orphaned";
       state.queue = code_of(state.item);
-      take_status(state, told[count].elements[i]);
+      set_status(state, told[count].elements[i]);
       state.failures = told[count + 1].elements[i].number;
       Facts facts{told[3 * i], told[3 * i + 1], told[3 * i + 2].number == 1, {}, false};
       const ReplyCopy& score = told[count + 2].elements[i];
@@ -271,14 +271,14 @@ class Reader {
       state.member = facts.member;
       classify(state, facts);
     }
-    say_why_bad(states);
+    add_bad_reasons(states);
     for (auto& state : states) {
       ++found_.states[std::string(state.state)];
       if (state_.empty() || state_ == state.state) jobs_.push_back(std::move(state));
     }
   }
 
-  static void take_status(JobState& state, const ReplyCopy& told) {
+  static void set_status(JobState& state, const ReplyCopy& told) {
     if (told.is_nil()) return;
     state.status = told.text;
     if (const auto status = read_status(state.item, told.text))
@@ -297,7 +297,7 @@ class Reader {
     if (!facts.left.is_error() && facts.left.number != -2) {
       state.state = "running";
       state.left = read_ms(facts.left.number);
-      return take_holder(state, facts);
+      return set_holder(state, facts);
     }
     const std::string event = state.status ? state.status->substr(0, state.status->find(':')) : "";
     if (const auto queued = queued_.find(state.item); queued != queued_.end()) {
@@ -327,7 +327,7 @@ class Reader {
     return "it has no status: set it again";
   }
 
-  static void take_holder(JobState& state, const Facts& facts) {
+  static void set_holder(JobState& state, const Facts& facts) {
     const Taken& taken = facts.taken;
     if (taken.tag.empty() || facts.value.is_error() || taken.tag != facts.value.text) {
       if (!facts.value.is_error()) state.lock = facts.value.text;
@@ -342,7 +342,7 @@ class Reader {
     }
   }
 
-  void say_why_bad(std::vector<JobState>& states) const {
+  void add_bad_reasons(std::vector<JobState>& states) const {
     std::vector<JobState*> bad;
     for (auto& state : states)
       if (state.state == "bad") bad.push_back(&state);

@@ -20,7 +20,7 @@ namespace {
 using redis::ReplyCopy;
 
 constexpr std::size_t max_jobs_counted = 10'000;
-constexpr const char* notes_of_page = "1000";
+constexpr const char* max_notes = "1000";
 
 std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& keys,
                        const view::ItemView& job, std::int64_t now) {
@@ -87,7 +87,7 @@ WhyItems count_feed_jobs(redis::SyncClient& client, const std::string& feed) {
   std::size_t resting = 0;
   std::string cursor = "0";
   for (std::size_t seen = 0; seen < max_jobs_counted;) {
-    const ReplyCopy page = client.call({"HSCAN", keys.taken, cursor, "COUNT", notes_of_page});
+    const ReplyCopy page = client.call({"HSCAN", keys.taken, cursor, "COUNT", max_notes});
     cursor = page.elements.at(0).text;
     const auto& pairs = page.elements.at(1).elements;
     for (std::size_t i = 1; i < pairs.size(); i += 2, ++seen)

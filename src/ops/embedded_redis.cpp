@@ -20,7 +20,7 @@ namespace w8y::ops {
 
 namespace {
 
-constexpr Duration look_interval = std::chrono::milliseconds(20);
+constexpr Duration check_interval = std::chrono::milliseconds(20);
 constexpr std::size_t max_log_line = 1024;
 
 /// Whether a server accepts connections. A connection to a Unix socket succeeds or fails at once.
@@ -160,12 +160,12 @@ void EmbeddedRedis::Impl::start() {
   options.kill_grace = options_.kill_grace;
   options.groups = options_.groups;
   child_ = std::make_unique<process::Child>(loop_, std::move(options), *this);
-  timer_.set(loop_.now() + look_interval, [this] { look(); });
+  timer_.set(loop_.now() + check_interval, [this] { look(); });
 }
 
 void EmbeddedRedis::Impl::look() {
   if (!answers(socket_)) {
-    timer_.set(loop_.now() + look_interval, [this] { look(); });
+    timer_.set(loop_.now() + check_interval, [this] { look(); });
     return;
   }
   state_ = State::up;

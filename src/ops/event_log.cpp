@@ -67,7 +67,7 @@ void EventLog::tell(const RunLineIgnored& event) {
 
 bool EventLog::admits(std::string_view talker, LogField of, std::string_view list) {
   const auto answer = talkers_.ask(talker);
-  if (answer.left_out > 0) tell_left_out(answer.left_out, of, list);
+  if (answer.left_out > 0) log_omitted(answer.left_out, of, list);
   return answer.admitted;
 }
 
@@ -84,7 +84,7 @@ std::uint64_t EventLog::left_out(const std::string& list) const {
   return found == left_out_.end() ? 0 : found->second;
 }
 
-void EventLog::tell_left_out(std::size_t lines, LogField of, std::string_view list) {
+void EventLog::log_omitted(std::size_t lines, LogField of, std::string_view list) {
   left_out_[std::string(list)] += lines;
   log_.warn("child output rate-limited", {{"list", list}, of, {"dropped_lines", lines}});
 }
@@ -114,7 +114,7 @@ void EventLog::tell(const StreamProcessEvent& event) {
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
   } else if (const auto* over = std::get_if<ProcessEnded>(&event.news)) {
     if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
-      tell_left_out(lines, {"pid", pid}, list);
+      log_omitted(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
                over->early ? "stream process exited unexpectedly" : "process ended",
                {{"list", list}, {"pid", pid}, {"reason", over->how}});
@@ -128,18 +128,18 @@ void EventLog::tell(const StreamProcessEvent& event) {
 
 void EventLog::tell(const RunEnded& event) {
   if (const auto lines = talkers_.over(event.of.run); lines > 0)
-    tell_left_out(lines, {"run", event.of.run}, event.of.prefix);
+    log_omitted(lines, {"run", event.of.run}, event.of.prefix);
   if (std::holds_alternative<Lost>(event.outcome)) {
-    tell_lost_run(event);
+    log_lost_run(event);
   } else {
-    tell_end(event);
+    log_end(event);
   }
   if (event.bad_lines > ignored_lines_logged)
     log_.warn("invalid protocol lines ignored",
               {{"list", event.of.prefix}, {"run", event.of.run}, {"lines", event.bad_lines}});
 }
 
-void EventLog::tell_end(const RunEnded& event) {
+void EventLog::log_end(const RunEnded& event) {
   const bool good = std::holds_alternative<Succeeded>(event.outcome);
   const LogLevel level = good ? LogLevel::debug : LogLevel::warn;
   if (!log_.enabled(level)) return;

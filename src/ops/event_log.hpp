@@ -69,12 +69,12 @@ class EventLog final : public EventHandler {
 
   /// Whether to log a line that a child wrote. If lines were dropped before it, logs their number.
   bool admits(std::string_view talker, LogField of, std::string_view list);
-  void tell_left_out(std::size_t lines, LogField of, std::string_view list);
+  void log_omitted(std::size_t lines, LogField of, std::string_view list);
   /// Whether to log the event of an operator's command. If lines were dropped before it, logs their
   /// number.
   bool admits_command(const char* kind);
-  void tell_end(const RunEnded& run);
-  void tell_lost_run(const RunEnded& run);
+  void log_end(const RunEnded& run);
+  void log_lost_run(const RunEnded& run);
 
   LineLog& log_;
   std::map<std::string, std::uint64_t> left_out_;  ///< lines, by list

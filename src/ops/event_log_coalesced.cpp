@@ -52,7 +52,7 @@ EventLog::EventLog(LineLog& log, const Clock& clock, TimerQueue& timers)
           }) {}
 
 /// Coalesces lost runs, since an outage of Redis loses the leases of all lists.
-void EventLog::tell_lost_run(const RunEnded& event) {
+void EventLog::log_lost_run(const RunEnded& event) {
   gathered_.add(
       "lost run", std::string(event.of.prefix),
       [this, list = std::string(event.of.prefix), item = event.of.item.copy(),

@@ -81,7 +81,7 @@ class Log::Impl {
 
   void write(LogLevel level, std::string_view message, LogFields fields) {
     if (!enabled(level)) return;
-    const bool whole_items = has_long_item(fields) && sink_->takes_long_lines();
+    const bool whole_items = has_long_item(fields) && sink_->accepts_long_lines();
     const std::string line = render_line(settings_.format, message, fields, whole_items);
     logger_.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
   }

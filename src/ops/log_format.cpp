@@ -90,7 +90,7 @@ std::string item_field(LogFormat format, const LogField& field, std::size_t most
 }
 
 /// Formats the output of a child, truncated so that the line stays within its limit.
-std::string said_field(LogFormat format, const LogField& field, std::size_t room) {
+std::string output_field(LogFormat format, const LogField& field, std::size_t room) {
   const std::string_view said = std::get<ChildOutput>(field.value).text;
   const std::string key(field.key);
   constexpr std::size_t marks = 32;  // quotes, "_base64", "…"
@@ -173,7 +173,7 @@ std::string render_line(LogFormat format, std::string_view message, LogFields fi
   std::size_t most = budget;
   for (const LogField& field : fields) {
     if (std::holds_alternative<ChildOutput>(field.value)) {
-      line += said_field(format, field, most - line.size());
+      line += output_field(format, field, most - line.size());
       continue;
     }
     const bool is_item = std::holds_alternative<LoggedItem>(field.value);

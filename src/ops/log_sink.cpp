@@ -52,7 +52,7 @@ std::string LogSink::open(const std::string& path) {
   return {};
 }
 
-bool LogSink::takes_long_lines() const {
+bool LogSink::accepts_long_lines() const {
   struct stat status {};
   return fstat(fd_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISSOCK(status.st_mode));
 }

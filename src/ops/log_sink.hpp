@@ -30,7 +30,7 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void discard_prepared();
   /// Whether the destination accepts a line of any length as a whole and without delay: a file or a
   /// socket.
-  [[nodiscard]] bool takes_long_lines() const;
+  [[nodiscard]] bool accepts_long_lines() const;
   [[nodiscard]] std::uint64_t lost() const { return lost_in_all_; }
 
  protected:

@@ -94,34 +94,34 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
     versions_[host.id] = host.lists_version;
     if (rows || minutes > 0) wishes_.push_back({host.id, rows, minutes});
   }
-  if (polls_ % runs_every == 1) ask_runs(glance);
-  ask_details();
+  if (polls_ % runs_every == 1) query_runs(glance);
+  query_details();
 }
 
 /// Queries the details of the next hosts, one query at a time. The next poll follows the last
 /// query.
-void LiveFleet::ask_details() {
+void LiveFleet::query_details() {
   if (wishes_.empty()) return poll_again();
   const auto end =
       wishes_.begin() + static_cast<std::ptrdiff_t>(std::min(wishes_.size(), hosts_at_once));
   fleet_.details({wishes_.begin(), end}, [this, alive = std::weak_ptr<bool>(alive_)](
                                              std::vector<view::HostDetails>&& hosts) {
-    if (!alive.expired()) take_details(std::move(hosts));
+    if (!alive.expired()) handle_details(std::move(hosts));
   });
 }
 
-void LiveFleet::take_details(std::vector<view::HostDetails>&& hosts) {
+void LiveFleet::handle_details(std::vector<view::HostDetails>&& hosts) {
   if (hosts.empty()) wishes_.clear();  // the next poll reports the error
   for (view::HostDetails& host : hosts) {
     const bool rows = wishes_.front().rows;
     wishes_.pop_front();
     const auto found = remotes_.find(host.id);
     if (found == remotes_.end()) continue;
-    if (rows) take_rows(found->second, host);
-    take_minutes(found->second, host);
+    if (rows) handle_rows(found->second, host);
+    handle_minutes(found->second, host);
   }
   if (changed()) tell_();
-  ask_details();
+  query_details();
 }
 
 LiveFleet::Room LiveFleet::room() const {
@@ -134,7 +134,7 @@ LiveFleet::Room LiveFleet::room() const {
 }
 
 /// Stores the rows of a host. If they do not fit into the limits, the host shows no lists.
-void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
+void LiveFleet::handle_rows(Remote& remote, const view::HostDetails& host) {
   remote.known = true;
   remote.version = versions_[host.id];
   const Room room = this->room();
@@ -149,7 +149,7 @@ void LiveFleet::take_rows(Remote& remote, const view::HostDetails& host) {
   remote.rows.end_look();
 }
 
-void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
+void LiveFleet::handle_minutes(Remote& remote, view::HostDetails& host) {
   std::size_t room = this->room().bytes;
   for (auto& [number, text] : host.minutes) {
     const auto found = remote.minutes.find(number);
@@ -168,7 +168,7 @@ void LiveFleet::take_minutes(Remote& remote, view::HostDetails& host) {
 }
 
 /// Queries the active runs, if other hosts have slots in use or had active runs before.
-void LiveFleet::ask_runs(const api::FleetGlance& glance) {
+void LiveFleet::query_runs(const api::FleetGlance& glance) {
   const bool any = std::ranges::any_of(glance.hosts, [this](const api::FleetGlance::Host& host) {
     if (host.id == own_ || host.silent) return false;
     const auto remote = remotes_.find(host.id);
@@ -176,11 +176,11 @@ void LiveFleet::ask_runs(const api::FleetGlance& glance) {
   });
   if (!any) return;
   fleet_.send({}, [this, alive = std::weak_ptr<bool>(alive_)](const FleetCommandResult& outcome) {
-    if (!alive.expired()) take_runs(outcome);
+    if (!alive.expired()) handle_runs(outcome);
   });
 }
 
-void LiveFleet::take_runs(const FleetCommandResult& outcome) {
+void LiveFleet::handle_runs(const FleetCommandResult& outcome) {
   for (const FleetReply& answer : outcome.replies) {
     const auto found = remotes_.find(answer.host_id);
     if (found == remotes_.end()) continue;
@@ -204,13 +204,13 @@ std::string LiveFleet::hosts() const {
   return hosts_.empty() ? std::string() : "\"fleet\":" + hosts_;
 }
 
-std::string LiveFleet::take_changes(std::size_t most) {
+std::string LiveFleet::drain_changes(std::size_t most) {
   // Hosts and details are sent separately: together they could exceed the limit of a stream.
   if (std::exchange(hosts_changed_, false)) return hosts();
   std::string all;
   for (auto& [id, remote] : remotes_) {
     if (all.size() > most) break;
-    std::string one = remote.rows.take_changes(most, no_addition);
+    std::string one = remote.rows.drain_changes(most, no_addition);
     if (std::exchange(remote.runs_changed, false))
       one.append(one.empty() ? "" : ",").append("\"runs\":" + remote.runs);
     std::string minutes;

@@ -33,7 +33,7 @@ class LiveFleet {
   void stop();
 
   /// Returns the next changes: `"fleet":{…}`, `"remote":[…]` or nothing.
-  std::string take_changes(std::size_t most);
+  std::string drain_changes(std::size_t most);
   [[nodiscard]] bool changed() const;
 
   /// Position of a client that receives the complete state.
@@ -71,12 +71,12 @@ class LiveFleet {
   void poll();
   void poll_again();
   void seen(api::FleetGlance&& glance);
-  void ask_runs(const api::FleetGlance& glance);
-  void ask_details();
-  void take_details(std::vector<view::HostDetails>&& hosts);
-  void take_rows(Remote& remote, const view::HostDetails& host);
-  void take_minutes(Remote& remote, view::HostDetails& host);
-  void take_runs(const FleetCommandResult& outcome);
+  void query_runs(const api::FleetGlance& glance);
+  void query_details();
+  void handle_details(std::vector<view::HostDetails>&& hosts);
+  void handle_rows(Remote& remote, const view::HostDetails& host);
+  void handle_minutes(Remote& remote, view::HostDetails& host);
+  void handle_runs(const FleetCommandResult& outcome);
   [[nodiscard]] Room room() const;
 
   loop::Loop& loop_;

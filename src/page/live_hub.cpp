@@ -104,7 +104,7 @@ LiveHub::LiveHub(loop::Loop& loop, api::Control& control, api::FleetControl& fle
       send_(loop.timers()),
       beat_(loop.timers()) {
   fleet.when_changed([this] {
-    if (state_ != State::idle) look_at_all(gathering, true);
+    if (state_ != State::idle) refresh_all(gathering, true);
   });
 }
 
@@ -118,17 +118,17 @@ void LiveHub::on_event(const Event& event) {
   if (state_ == State::idle) return;
   if (is_about_host(event)) {
     host_due_ = true;
-    look_at_all(gathering, false);
+    refresh_all(gathering, false);
     return arm();
   }
-  if (is_about_redis(event)) look_at_all(walk_gap, true);
+  if (is_about_redis(event)) refresh_all(walk_gap, true);
   const std::string_view prefix = std::visit(LiveList{}, event);
-  if (prefix.data() != nullptr) look_at(prefix);
+  if (prefix.data() != nullptr) record_list(prefix);
 }
 
-void LiveHub::look_at(std::string_view prefix) {
+void LiveHub::record_list(std::string_view prefix) {
   if (due_.contains(prefix)) return;
-  if (due_.size() >= max_due) return look_at_all(walk_gap, false);
+  if (due_.size() >= max_due) return refresh_all(walk_gap, false);
   due_.emplace(prefix);
   arm();
 }
@@ -141,7 +141,7 @@ void LiveHub::wake() {
   const std::string id = control_.status().host_id;
   tag_ = id.substr(id.rfind('-') + 1);
   fleet_.start(id);
-  look_at_all(Duration{0}, false);
+  refresh_all(Duration{0}, false);
   beat_.set(loop_.now() + heartbeat_every, [this] { heartbeat(); });
 }
 
@@ -154,14 +154,14 @@ void LiveHub::sleep() {
   host_.clear();
   due_.clear();
   told_.clear();
-  told_bytes_ = 0;
-  walking_ = ask_redis_ = false;
+  sent_bytes_ = 0;
+  walking_ = query_redis_ = false;
 }
 
 // ---- reading lists
 
-void LiveHub::look_at_all(Duration after, bool ask_redis) {
-  ask_redis_ = ask_redis_ || ask_redis;
+void LiveHub::refresh_all(Duration after, bool query_redis) {
+  query_redis_ = query_redis_ || query_redis;
   if (walking_) return;  // walked() starts the next iteration, if one is due
   const Instant at = loop_.now() + after;
   if (walk_.pending() && walk_.deadline() <= at) return;
@@ -181,7 +181,7 @@ void LiveHub::walk() {
           if (!awake.expired()) walked();
         });
   };
-  if (std::exchange(ask_redis_, false)) return control_.refresh(begin);
+  if (std::exchange(query_redis_, false)) return control_.refresh(begin);
   begin();
 }
 
@@ -190,18 +190,18 @@ void LiveHub::walked() {
   rows_.end_look();
   host_due_ = true;
   const bool first = state_ == State::starting;
-  if (first) rows_.take_changes(static_cast<std::size_t>(-1), minutes_of_lists(0));
+  if (first) rows_.drain_changes(static_cast<std::size_t>(-1), minutes_of_lists(0));
   state_ = State::active;
   // State that takes Redis longer follows the first snapshot.
-  if (first || ask_redis_)
-    look_at_all(first ? gathering : walk_gap, true);
+  if (first || query_redis_)
+    refresh_all(first ? gathering : walk_gap, true);
   else
-    look_at_all(walk_interval, true);
+    refresh_all(walk_interval, true);
   arm();
   send_whole();
 }
 
-void LiveHub::look_at_due() {
+void LiveHub::refresh_due() {
   const Instant until = loop_.now() + max_look;
   for (auto each = due_.begin(); each != due_.end() && loop_.now() < until;
        each = due_.erase(each)) {
@@ -222,7 +222,7 @@ void LiveHub::arm() {
 
 void LiveHub::tick() {
   ticked_ = loop_.now();
-  look_at_due();
+  refresh_due();
   const std::string fields = changes();
   if (!fields.empty()) tell(fields);
   if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
@@ -246,8 +246,8 @@ std::string LiveHub::changes() {
   }
   if (std::exchange(minutes_due_, false))
     add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall(), 2)));
-  add_field(fields, rows_.take_changes(max_told, minutes_of_lists(2)));
-  add_field(fields, fleet_.take_changes(max_told));
+  add_field(fields, rows_.drain_changes(max_told, minutes_of_lists(2)));
+  add_field(fields, fleet_.drain_changes(max_told));
   return fields;
 }
 
@@ -271,10 +271,10 @@ void LiveHub::tell(const std::string& fields) {
   std::string text = event_text("change", id_line(number_), now_field() + "," + fields);
   for (Client& client : clients_)
     if (client.started) push(client, text);
-  told_bytes_ += text.size();
+  sent_bytes_ += text.size();
   told_.push_back({number_, std::move(text)});
-  while (told_bytes_ > max_kept) {
-    told_bytes_ -= told_.front().text.size();
+  while (sent_bytes_ > max_kept) {
+    sent_bytes_ -= told_.front().text.size();
     told_.pop_front();
   }
 }

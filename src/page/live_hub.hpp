@@ -71,13 +71,13 @@ class LiveHub final : public EventHandler {
 
   void wake();
   void sleep();
-  void look_at(std::string_view prefix);
-  void look_at_all(Duration after, bool ask_redis);
+  void record_list(std::string_view prefix);
+  void refresh_all(Duration after, bool query_redis);
   void walk();
   void walked();
   void arm();
   void tick();
-  void look_at_due();
+  void refresh_due();
   [[nodiscard]] std::string host_text() const;
   [[nodiscard]] std::string changes();
   void tell(const std::string& fields);
@@ -104,9 +104,9 @@ class LiveHub final : public EventHandler {
   bool minutes_due_ = false;  ///< whether runs have ended since the minutes were sent
   std::unordered_set<std::string, Hash, std::equal_to<>> due_;  ///< prefixes of the lists to read
   bool walking_ = false;
-  bool ask_redis_ = false;
+  bool query_redis_ = false;
   std::deque<Told> told_;  ///< most recent changes
-  std::size_t told_bytes_ = 0;
+  std::size_t sent_bytes_ = 0;
   std::uint64_t number_ = 0;
   std::string tag_;  ///< of this start of w8yd; part of each event ID
   Instant ticked_{};

@@ -37,7 +37,7 @@ void LiveRows::end_look() {
     if (rows_[i].look != look_ && !rows_[i].object.empty()) change(i, {});
 }
 
-std::string LiveRows::take_changes(std::size_t most, const Addition& add) {
+std::string LiveRows::drain_changes(std::size_t most, const Addition& add) {
   std::string here;
   std::string gone;
   while (!changed_.empty() && here.size() + gone.size() < most) {

@@ -28,7 +28,7 @@ class LiveRows {
   [[nodiscard]] bool changed() const { return !changed_.empty(); }
   /// Returns the next changes, about `most` bytes: `"lists":[…],"removed":[…]`. Empty: there are
   /// none.
-  std::string take_changes(std::size_t most, const Addition& add);
+  std::string drain_changes(std::size_t most, const Addition& add);
   /// Returns objects from row `at` on, separated by ',', about `most` bytes. Advances `at`, which
   /// is size() at the end.
   [[nodiscard]] std::string part(std::size_t& at, std::size_t most, const Addition& add) const;

@@ -192,7 +192,7 @@ std::string ControlGroups::prepare(const GroupLimits& wanted) {
 std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& error) {
   error = 0;
   if (!usable()) return std::nullopt;
-  look_at_dying();
+  check_dying();
   GroupLimits to_have;
   if (memory_) to_have.memory_max = limits.memory_max;
   if (cpu_) to_have.cpu_weight = limits.cpu_weight;
@@ -270,10 +270,10 @@ void ControlGroups::give_back(std::unique_ptr<RunGroup::Group> group) {
     kill_group(group->path);
   }
   (group->killed ? dying_ : free_).push_back(std::move(group));
-  look_at_dying();
+  check_dying();
 }
 
-void ControlGroups::look_at_dying() {
+void ControlGroups::check_dying() {
   std::erase_if(dying_, [](const auto& group) {
     return !group->populated() && remove_group(group->path, 0);
   });

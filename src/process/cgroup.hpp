@@ -93,7 +93,7 @@ class ControlGroups {
   std::unique_ptr<RunGroup::Group> make_group(int& error);
   int set_limits(RunGroup::Group& group, GroupLimits limits);
   void give_back(std::unique_ptr<RunGroup::Group> group);
-  void look_at_dying();
+  void check_dying();
 
   CgroupRoot home_;  ///< destroyed last: it contains the groups
   std::string problem_;

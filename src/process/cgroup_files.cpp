@@ -20,7 +20,7 @@ namespace w8y::process {
 namespace {
 
 constexpr std::string_view name_start = "w8yd-";
-constexpr int look_ms = 5;
+constexpr int check_ms = 5;
 
 /// Replaces octal escapes: mountinfo writes blanks and backslashes as "\040".
 std::string unescape_octal(std::string_view text) {
@@ -203,9 +203,9 @@ int kill_group(const std::string& directory) {
 }
 
 bool remove_group(const std::string& directory, int wait_ms) {
-  for (int waited = 0; !try_remove(directory); waited += look_ms) {
+  for (int waited = 0; !try_remove(directory); waited += check_ms) {
     if (waited >= wait_ms) return false;
-    usleep(look_ms * 1000);
+    usleep(check_ms * 1000);
   }
   return true;
 }

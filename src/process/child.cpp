@@ -77,7 +77,7 @@ class Child::Impl : private SpawnClient {
 
   void start(ChildOptions& options);
   std::array<Fd, 3> open_pipes(ChildOptions& options);
-  bool take_group(ChildOptions& options);
+  bool set_group(ChildOptions& options);
   void begin(const Spawned& spawned);
   void fail(const SpawnError& error);
   void abandon();
@@ -137,7 +137,7 @@ std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
 }
 
 /// Acquires a group. False: that failed, and was reported.
-bool Child::Impl::take_group(ChildOptions& options) {
+bool Child::Impl::set_group(ChildOptions& options) {
   if (options.groups == nullptr) return true;
   int error = 0;
   group_ = options.groups->take(options.limits, error);
@@ -154,7 +154,7 @@ void Child::Impl::start(ChildOptions& options) {
   SpawnRequest& request = options.spawn;
   std::array<Fd, 3> theirs;
   if (options.capture) theirs = open_pipes(options);
-  if (!take_group(options)) return;
+  if (!set_group(options)) return;
   if (options.service != nullptr && options.capture && !options.service->is_direct(request)) {
     // Output before on_begun() waits in the pipes.
     if (out_) out_->hold();

@@ -20,7 +20,7 @@ constexpr std::size_t largest_entry = std::size_t{1} << 20;
 /// Looks up an entry with getpwnam_r or a similar function; enlarges the buffer until the entry
 /// fits.
 template <typename Entry, typename LookUp>
-int look_up(Entry& entry, Entry*& found, std::vector<char>& buffer, LookUp&& call) {
+int find_account(Entry& entry, Entry*& found, std::vector<char>& buffer, LookUp&& call) {
   buffer.resize(1024);
   for (;;) {
     const int error = call(&entry, buffer.data(), buffer.size(), &found);
@@ -55,10 +55,10 @@ std::optional<SpawnError> find_group(const std::string& name, gid_t& gid) {
   group entry{};
   group* found = nullptr;
   std::vector<char> buffer;
-  const int error =
-      look_up(entry, found, buffer, [&](group* into, char* text, std::size_t size, group** result) {
-        return getgrnam_r(name.c_str(), into, text, size, result);
-      });
+  const int error = find_account(entry, found, buffer,
+                                 [&](group* into, char* text, std::size_t size, group** result) {
+                                   return getgrnam_r(name.c_str(), into, text, size, result);
+                                 });
   if (found != nullptr) {
     gid = found->gr_gid;
     return std::nullopt;
@@ -82,16 +82,16 @@ std::optional<SpawnError> find_user(const std::string& name, User& user) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer;
-  int error = look_up(entry, found, buffer,
-                      [&](passwd* into, char* text, std::size_t size, passwd** result) {
-                        return getpwnam_r(name.c_str(), into, text, size, result);
-                      });
+  int error = find_account(entry, found, buffer,
+                           [&](passwd* into, char* text, std::size_t size, passwd** result) {
+                             return getpwnam_r(name.c_str(), into, text, size, result);
+                           });
   const auto number = number_of(name);
   if (found == nullptr && number) {
-    error = look_up(entry, found, buffer,
-                    [&](passwd* into, char* text, std::size_t size, passwd** result) {
-                      return getpwuid_r(*number, into, text, size, result);
-                    });
+    error = find_account(entry, found, buffer,
+                         [&](passwd* into, char* text, std::size_t size, passwd** result) {
+                           return getpwuid_r(*number, into, text, size, result);
+                         });
   }
   if (found != nullptr) {
     user = {found->pw_uid, found->pw_gid, found->pw_name, found->pw_dir, found->pw_shell};

@@ -15,7 +15,7 @@ constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 
 enum class Look { runs, cannot_run, absent };
 
-Look look_at(const std::string& path) {
+Look record_list(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return errno == EACCES ? Look::cannot_run : Look::absent;
   const bool runs = S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
@@ -27,7 +27,7 @@ Look look_at(const std::string& path) {
 ProgramSearch find_program(const std::string& program) {
   if (program.empty() || program.find('\0') != std::string::npos) return {{}, "not found"};
   if (program.find('/') != std::string::npos) {
-    const Look seen = look_at(program);
+    const Look seen = record_list(program);
     if (seen == Look::runs) return {program, {}};
     return {{}, seen == Look::absent ? "not found" : "not executable"};
   }
@@ -39,7 +39,7 @@ ProgramSearch find_program(const std::string& program) {
     const std::string_view directory = rest.substr(0, end);
     if (!directory.empty() && directory.front() == '/') {
       std::string path = std::string(directory) + '/' + program;
-      const Look seen = look_at(path);
+      const Look seen = record_list(path);
       if (seen == Look::runs) return {std::move(path), {}};
       // A directory of that name, or one without permission, does not hide later programs.
       if (seen == Look::cannot_run) cannot_run = true;

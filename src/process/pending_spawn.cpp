@@ -85,7 +85,7 @@ void PendingSpawn::decide() {
       case SpawnModes::SpawnMode::direct:
         return start_directly();
       case SpawnModes::SpawnMode::by_helper:
-        return ask_helper();
+        return request_helper();
       case SpawnModes::SpawnMode::unknown:
         service_.await_way(*this);
         deadline_.set(loop_.now() + SpawnModes::timeout, [this] { decide(); });
@@ -106,7 +106,7 @@ void PendingSpawn::start_directly() {
   succeed();
 }
 
-void PendingSpawn::ask_helper() {
+void PendingSpawn::request_helper() {
   if (const auto problem = check_request(request_)) return fail(*problem);
   forgotten().sweep();
   if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= max_stuck)

@@ -197,8 +197,8 @@ W8Y_BARE Step prepare(ChildPlan& plan) {
 
 }  // namespace
 
-W8Y_BARE void tell_failure(int status, const SpawnFailure& failure, const char* text,
-                           std::size_t size) {
+W8Y_BARE void report_failure(int status, const SpawnFailure& failure, const char* text,
+                             std::size_t size) {
   struct iovec parts[2];
   parts[0].iov_base = const_cast<SpawnFailure*>(&failure);
   parts[0].iov_len = sizeof failure;
@@ -218,7 +218,7 @@ W8Y_BARE int run_child(void* argument) {
   failure.error = errno;
   if (failure.step == Step::run && failure.error == ENOENT)
     failure.program_is_there = syscall(SYS_faccessat, AT_FDCWD, plan.program, F_OK) == 0;
-  if (plan.status >= 0) tell_failure(plan.status, failure, nullptr, 0);
+  if (plan.status >= 0) report_failure(plan.status, failure, nullptr, 0);
   syscall(SYS_exit_group, 127);
   return 127;
 }

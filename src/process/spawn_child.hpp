@@ -95,7 +95,7 @@ pid_t clone_copy(int group, int& pidfd, int& group_error);
 bool is_about_group(int error);
 
 /// Writes the failure to `status`, optionally with a text.
-void tell_failure(int status, const SpawnFailure& failure, const char* text, std::size_t size);
+void report_failure(int status, const SpawnFailure& failure, const char* text, std::size_t size);
 
 /// Entry point of the cloned child. It ends by exec or exit, and never returns.
 int run_child(void* plan);

@@ -42,15 +42,15 @@ void wipe(std::vector<std::string>& texts) {
     if (!request.env_file.empty()) {
       if (const auto problem = add_env_file(request)) {
         const SpawnFailure failure{Step::environment, problem->error, 0, false, problem->of_host};
-        tell_failure(status, failure, problem->text.data(),
-                     std::min(problem->text.size(), max_text));
+        report_failure(status, failure, problem->text.data(),
+                       std::min(problem->text.size(), max_text));
         _exit(127);
       }
     }
     lay_out(request, scratch, plan);
     plan.realtime_signals = realtime_signals();
   } catch (const std::bad_alloc&) {
-    tell_failure(status, SpawnFailure{Step::clone, ENOMEM}, nullptr, 0);
+    report_failure(status, SpawnFailure{Step::clone, ENOMEM}, nullptr, 0);
     _exit(127);
   }
   plan.status = status;

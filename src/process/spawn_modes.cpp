@@ -240,7 +240,7 @@ void SpawnModes::ask(const std::string& key) {
     if (!made->event) throw std::system_error(errno, std::generic_category(), "eventfd");
     made->started = loop_.now();
     watch_ = std::make_unique<loop::Watch>(loop_, made->event.get(),
-                                           [this](bool, bool) { take_news(); });
+                                           [this](bool, bool) { handle_events(); });
     watch_->want(true, false);
     watch_->keep_loop_alive(false);
     shared_ = std::move(made);
@@ -266,7 +266,7 @@ void SpawnModes::relieve() {
   }
 }
 
-void SpawnModes::take_news() {
+void SpawnModes::handle_events() {
   std::uint64_t ignored = 0;
   if (read(shared_->event.get(), &ignored, sizeof ignored) < 0) return;
   std::vector<Shared::News> news;

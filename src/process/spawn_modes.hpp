@@ -59,7 +59,7 @@ class SpawnModes {
   };
   void ask(const std::string& key);
   void relieve();
-  void take_news();
+  void handle_events();
 
   loop::Loop& loop_;
   std::function<void()> on_news_;

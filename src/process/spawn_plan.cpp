@@ -14,7 +14,7 @@ namespace w8y::process {
 
 namespace {
 
-std::uint64_t look_at_realtime_signals() {
+std::uint64_t read_realtime_signals() {
   std::uint64_t found = 0;
   for (int number = 32; number <= 64; ++number) {
     struct sigaction now {};
@@ -24,7 +24,7 @@ std::uint64_t look_at_realtime_signals() {
   return found;
 }
 
-bool hear_of_children() {
+bool subscribe_to_children() {
   struct sigaction child {};
   if (sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
     signal(SIGCHLD, SIG_DFL);
@@ -43,7 +43,7 @@ SpawnError invalid(std::string text) {
 
 /// Determined once per process, which saves 30 system calls per spawn.
 std::uint64_t realtime_signals() {
-  static const std::uint64_t at_first = look_at_realtime_signals();
+  static const std::uint64_t at_first = read_realtime_signals();
   return at_first;
 }
 
@@ -89,7 +89,7 @@ void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan
     scratch.limit_resources.push_back(RLIMIT_NOFILE);
     scratch.limits.push_back({nofile->rlim_cur, nofile->rlim_max});
   }
-  [[maybe_unused]] static const bool heard_of = hear_of_children();
+  [[maybe_unused]] static const bool subscribed = subscribe_to_children();
   if (!request.keep_ignored) plan.realtime_signals = realtime_signals();
   plan.program = request.program.c_str();
   plan.argv = scratch.argv.data();

@@ -79,7 +79,7 @@ void SpawnService::start_helper() {
   socket_ = Fd(ends[0]);
   const Fd theirs(ends[1]);
   watch_.emplace(loop_, socket_.get(), [this](bool readable, bool writable) {
-    if (readable) take_reply();
+    if (readable) handle_reply();
     if (watch_ && writable && !waiting_.empty()) send_waiting();
   });
   watch_->want(true, false);
@@ -126,7 +126,7 @@ void SpawnService::send_waiting() {
 }
 
 /// Receives one reply, into its reserved descriptor entry.
-void SpawnService::take_reply() {
+void SpawnService::handle_reply() {
   if (!places_.empty()) places_.pop_front();
   SpawnReply reply;
   Fd pidfd;
@@ -150,7 +150,7 @@ void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
 }
 
 void SpawnService::helper_ended(const std::string& why) {
-  while (!places_.empty()) take_reply();  // replies that the helper sent before
+  while (!places_.empty()) handle_reply();  // replies that the helper sent before
   watch_.reset();
   socket_.reset();
   dead_.push_back(std::move(process_));

@@ -64,7 +64,7 @@ class SpawnService {
   void start_helper();
   void send_waiting();
   int send(const Waiting& request);
-  void take_reply();
+  void handle_reply();
   void on_reply(const SpawnReply& reply, Fd&& pidfd);
   void helper_ended(const std::string& why);
 
@@ -120,7 +120,7 @@ class PendingSpawn {
 
   void decide();
   void start_directly();
-  void ask_helper();
+  void request_helper();
   void on_reply(const SpawnReply& reply, Fd&& pidfd);
   void on_status();
   void on_deadline();

@@ -22,12 +22,12 @@ class Client::Impl {
 
  protected:
   // Only Client may call the functions of a Listener.
-  static void tell_up(Listener& listener) { listener.on_up(); }
-  static void tell_down(Listener& listener, const std::string& why) { listener.on_down(why); }
-  static void tell_refusing(Listener& listener, const std::string& why) {
+  static void notify_up(Listener& listener) { listener.on_up(); }
+  static void notify_down(Listener& listener, const std::string& why) { listener.on_down(why); }
+  static void notify_refusing(Listener& listener, const std::string& why) {
     listener.on_refusing(why);
   }
-  static void tell_accepting(Listener& listener) { listener.on_accepting(); }
+  static void notify_accepting(Listener& listener) { listener.on_accepting(); }
 
   ListenerList<Listener> listeners_;
 };

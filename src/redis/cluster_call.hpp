@@ -21,7 +21,7 @@ struct ClusterCall {
   const Script* script = nullptr;  ///< if set, the words are its keys and arguments
   std::size_t keys = 0;            ///< of the script
   std::vector<Part> parts;  ///< one, or those of a transaction, which goes to one node as a whole
-  std::optional<HostPort> asked_for;  ///< named by ASK: once, after ASKING
+  std::optional<HostPort> ask_target;  ///< named by ASK: once, after ASKING
   int redirections = 0;
   Instant timeout{};  ///< time after which the call is not sent again
 

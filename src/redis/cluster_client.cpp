@@ -131,7 +131,7 @@ void ClusterClient::pump(Slot slot) {
 }
 
 ClusterNode* ClusterClient::node_for(const ClusterCall& call, std::string& why) {
-  if (call.asked_for) return &node_at(*call.asked_for);
+  if (call.ask_target) return &node_at(*call.ask_target);
   const HostPort* primary = view_.map().primary(call.slot);
   if (call.anywhere) {
     const auto is_up = [](const auto& each) { return each.second->ready(); };
@@ -157,7 +157,7 @@ ClusterNode& ClusterClient::node_at(const HostPort& place) {
 }
 
 void ClusterClient::send(const Call& call, ClusterNode& node) {
-  if (call->asked_for) node.client.call({"ASKING"});
+  if (call->ask_target) node.client.call({"ASKING"});
   node.unanswered += call->parts.size();
   if (call->script != nullptr)
     return send_script(
@@ -171,7 +171,7 @@ void ClusterClient::send(const Call& call, ClusterNode& node) {
 void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback callback) {
   const Command words = borrowed(call->parts.front().words);
   const auto args = words.begin() + static_cast<std::ptrdiff_t>(call->keys);
-  if (!call->asked_for) {
+  if (!call->ask_target) {
     node.client.run(*call->script, Command(words.begin(), args), Command(args, words.end()),
                     std::move(callback));
     return;
@@ -196,7 +196,7 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
 void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& node,
                              const Answer& answer) {
   --node.unanswered;
-  look_at_error(*call, node, answer);
+  classify_error(*call, node, answer);
   const bool last = part + 1 == call->parts.size();
   if (last) {
     const Resend again = send_again(*call, node.place, answer, loop_.now());
@@ -207,8 +207,8 @@ void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& no
   if (callback) callback(answer);
 }
 
-void ClusterClient::look_at_error(const ClusterCall& call, ClusterNode& node,
-                                  const Answer& answer) {
+void ClusterClient::classify_error(const ClusterCall& call, ClusterNode& node,
+                                   const Answer& answer) {
   switch (answer.error()) {
     case ErrorCode::moved:
       if (const auto place = redirected_to(answer.reply.text(), node.place))

@@ -49,16 +49,16 @@ class ClusterClient final : public Client::Impl {
   void send(const Call& call, ClusterNode& node);
   void send_script(const Call& call, ClusterNode& node, Callback callback);
   void answered(const Call& call, std::size_t part, ClusterNode& node, const Answer& answer);
-  void look_at_error(const ClusterCall& call, ClusterNode& node, const Answer& answer);
+  void classify_error(const ClusterCall& call, ClusterNode& node, const Answer& answer);
   void refuse(const Call& call, const std::string& why);
   void answer_refused();
 
   void refreshed(const std::string& problem);
   void assess();
   std::string find_error(bool& connecting);
-  void look_for_refusals();
+  void check_refusals();
   void sweep_nodes();
-  void tell_down(const std::string& why);
+  void notify_down(const std::string& why);
 
   loop::Loop& loop_;
   const ClientOptions options_;

@@ -11,7 +11,7 @@ void ClusterClient::refreshed(const std::string& problem) {
     fresh_ = false;
     const std::string why = options_.url.to_string() + ": " + problem;
     for (const Call& call : std::exchange(early_, {})) refuse(call, why);
-    tell_down(why);
+    notify_down(why);
     return view_.refresh();
   }
   if (std::exchange(fresh_, false) || used_slots_.empty())
@@ -61,34 +61,34 @@ void ClusterClient::assess() {
   bool connecting = false;
   const std::string error = find_error(connecting);
   if (!error.empty()) {
-    tell_down(error);
+    notify_down(error);
     view_.refresh();
   } else if (!connecting && !up_) {
     up_ = true;
     error_.clear();
-    listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
+    listeners_.tell([](Client::Listener& listener) { Impl::notify_up(listener); });
   }
-  if (up_) look_for_refusals();
+  if (up_) check_refusals();
 }
 
-void ClusterClient::look_for_refusals() {
+void ClusterClient::check_refusals() {
   const auto found = std::ranges::find_if(
       nodes_, [](const auto& each) { return !each.second->refusing().empty(); });
   const bool refusing = found != nodes_.end();
   if (std::exchange(refusing_, refusing) == refusing) return;
   listeners_.tell([&](Client::Listener& listener) {
     if (refusing) {
-      Impl::tell_refusing(listener, found->second->refusing());
+      Impl::notify_refusing(listener, found->second->refusing());
     } else {
-      Impl::tell_accepting(listener);
+      Impl::notify_accepting(listener);
     }
   });
 }
 
-void ClusterClient::tell_down(const std::string& why) {
+void ClusterClient::notify_down(const std::string& why) {
   up_ = refusing_ = false;
   if (std::exchange(error_, why) == why) return;
-  listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, why); });
+  listeners_.tell([&](Client::Listener& listener) { Impl::notify_down(listener, why); });
 }
 
 }  // namespace w8y::redis

@@ -116,7 +116,7 @@ void Connection::on_bytes(std::string_view bytes) {
 
 void Connection::take(const Reply& reply) {
   if (expected_ > 0) {
-    take_handshake(reply);
+    handle_handshake(reply);
   } else if (unwanted_ > 0) {
     --unwanted_;
   } else {
@@ -124,7 +124,7 @@ void Connection::take(const Reply& reply) {
   }
 }
 
-void Connection::take_handshake(const Reply& reply) {
+void Connection::handle_handshake(const Reply& reply) {
   --expected_;
   const bool ping = expected_ == 0;
   if (role_ && expected_ == 1) {

@@ -93,7 +93,7 @@ class Connection final : private Transport::Handler {
   void on_room() override;
   void on_broken(const std::string& why) override;
   void take(const Reply& reply);
-  void take_handshake(const Reply& reply);
+  void handle_handshake(const Reply& reply);
   void flush();
   void end(End end);
 

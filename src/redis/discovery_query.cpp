@@ -30,7 +30,7 @@ void DiscoveryQuery::begin(std::vector<HostPort> places) {
   places_ = std::move(places);
   next_ = 0;
   under_way_ = true;
-  ask_next();
+  query_next();
 }
 
 void DiscoveryQuery::cancel() {
@@ -39,7 +39,7 @@ void DiscoveryQuery::cancel() {
   close();
 }
 
-void DiscoveryQuery::ask_next() {
+void DiscoveryQuery::query_next() {
   ClientOptions options = options_;
   options.url = options_.url.at(places_[next_++]);
   const auto shares = static_cast<Duration::rep>(places_.size()) + spare_shares;
@@ -84,7 +84,7 @@ void DiscoveryQuery::on_end(const Connection::End& end) {
 void DiscoveryQuery::failed(const std::string& problem) {
   timer_.cancel();
   if (next_ < places_.size()) {
-    ask_next();
+    query_next();
   } else {
     end(problem);
   }

@@ -36,7 +36,7 @@ class DiscoveryQuery final : private Connection::Handler {
   [[nodiscard]] bool under_way() const { return under_way_; }
 
  private:
-  void ask_next();
+  void query_next();
   void on_ready() override {}
   void on_reply(const Reply& reply) override;
   void on_end(const Connection::End& end) override;

@@ -17,7 +17,7 @@ constexpr int redirections_at_once = 2;
 
 Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer, Instant now) {
   const ErrorCode code = answer.error();
-  call.asked_for.reset();
+  call.ask_target.reset();
   if (code != ErrorCode::moved && code != ErrorCode::ask && code != ErrorCode::tryagain)
     return Resend::never;
   if (call.transaction() || call.anywhere || now > call.timeout) return Resend::never;
@@ -27,7 +27,7 @@ Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer,
     call.redirections = 0;
     return Resend::delayed;
   }
-  if (code == ErrorCode::ask) call.asked_for = redirected_to(answer.reply.text(), from);
+  if (code == ErrorCode::ask) call.ask_target = redirected_to(answer.reply.text(), from);
   if (++call.redirections > max_redirections) return Resend::never;
   return call.redirections > redirections_at_once ? Resend::delayed : Resend::immediately;
 }

@@ -143,14 +143,14 @@ std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& an
   return read_slots(asked, answers[1], map);
 }
 
-std::optional<HostPort> redirected_to(std::string_view error, const HostPort& said_by) {
+std::optional<HostPort> redirected_to(std::string_view error, const HostPort& sender) {
   const auto space = error.find(' ', error.find(' ') + 1);
   const auto colon = error.rfind(':');  // the host may be an IPv6 address without brackets
   if (space == std::string_view::npos || colon == std::string_view::npos || colon < space)
     return std::nullopt;
   HostPort place{std::string(error.substr(space + 1, colon - space - 1)), 0};
   if (!read_number(error.substr(colon + 1), place.port) || place.port == 0) return std::nullopt;
-  if (unsaid(place.host)) place.host = said_by.host;
+  if (unsaid(place.host)) place.host = sender.host;
   return place;
 }
 

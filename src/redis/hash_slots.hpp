@@ -57,7 +57,7 @@ std::vector<std::vector<std::string>> cluster_questions();
 std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
                          SlotMap& map);
 
-/// Target of "MOVED <slot> <host>:<port>" or ASK. `said_by` replaces an empty host.
-std::optional<HostPort> redirected_to(std::string_view error, const HostPort& said_by);
+/// Target of "MOVED <slot> <host>:<port>" or ASK. `sender` replaces an empty host.
+std::optional<HostPort> redirected_to(std::string_view error, const HostPort& sender);
 
 }  // namespace w8y::redis

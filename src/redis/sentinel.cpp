@@ -90,10 +90,10 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
             const Found found = std::exchange(found_, {});
             if (!problem.empty()) return found(nullptr, problem_text(problem));
             const Url place = options_.url.at(*primary_);
-            told_at_ = loop_.now();
+            updated_at_ = loop_.now();
             found(&place, {});
           }),
-      look_again_(
+      requery_(
           loop, sentinel_options_, questions_about(options.url.service),
           [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
             return judge(asked, answers);
@@ -109,7 +109,7 @@ void SentinelDiscovery::find(Found found) {
   unknown_ = false;
   // A search within `soon` of the last one means that its result was useless: a Sentinel that is
   // isolated from the others still reports a primary that has failed.
-  if (told_at_ && loop_.now() - *told_at_ < soon)
+  if (updated_at_ && loop_.now() - *updated_at_ < soon)
     std::rotate(sentinels_.begin(), sentinels_.begin() + 1, sentinels_.end());
   inquiry_.begin(sentinels_);
 }
@@ -168,7 +168,7 @@ void SentinelDiscovery::watch(Moved moved) {
       // A message may have been missed during the interruption.
       [this] {
         prefer(watched_);
-        look_again_.begin(sentinels_);
+        requery_.begin(sentinels_);
       });
 }
 

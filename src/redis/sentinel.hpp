@@ -36,12 +36,12 @@ class SentinelDiscovery final : public Discovery {
   const ClientOptions sentinel_options_;  ///< of the Sentinels
   std::vector<HostPort> sentinels_;       ///< in the order in which they are queried
   std::optional<HostPort> primary_;       ///< last known
-  std::optional<Instant> told_at_;        ///< time of the last report to the caller
+  std::optional<Instant> updated_at_;     ///< time of the last report to the caller
   bool unknown_ = false;                  ///< a Sentinel replied that it has no such service
   Found found_;
   Moved moved_;
   DiscoveryQuery inquiry_;
-  DiscoveryQuery look_again_;  ///< after the subscription was interrupted
+  DiscoveryQuery requery_;  ///< after the subscription was interrupted
   std::unique_ptr<Subscriber> watch_;
   HostPort watched_;
   Subscription switches_;

@@ -24,12 +24,12 @@ ServerClient::ServerClient(loop::Loop& loop, ClientOptions options)
       timeout_(loop.timers()),
       refusing_(loop, {[this](const std::string& why) {
                          listeners_.tell([&](Client::Listener& listener) {
-                           Impl::tell_refusing(listener, why);
+                           Impl::notify_refusing(listener, why);
                          });
                        },
                        [this] {
                          listeners_.tell(
-                             [](Client::Listener& listener) { Impl::tell_accepting(listener); });
+                             [](Client::Listener& listener) { Impl::notify_accepting(listener); });
                        }}),
       not_sent_(loop.timers()),
       leaving_(loop.timers()) {
@@ -136,7 +136,7 @@ void ServerClient::on_link_up() {
   for (Call& call : calls_) call.since = loop_.now();
   told_.clear();
   watch_timeout();
-  listeners_.tell([](Client::Listener& listener) { Impl::tell_up(listener); });
+  listeners_.tell([](Client::Listener& listener) { Impl::notify_up(listener); });
 }
 
 void ServerClient::on_link_reply(const Reply& reply) {
@@ -194,7 +194,7 @@ void ServerClient::on_link_down(const Connection::End& end) {
   }
   if (told_ == end.why) return;
   told_ = end.why;
-  listeners_.tell([&](Client::Listener& listener) { Impl::tell_down(listener, end.why); });
+  listeners_.tell([&](Client::Listener& listener) { Impl::notify_down(listener, end.why); });
 }
 
 void ServerClient::watch_timeout() {

@@ -18,7 +18,7 @@ int number_before(std::string_view& text, char end) {
 /// Longer values are truncated, since messages repeat them.
 constexpr std::size_t max_value = 64;
 
-void take_field(ServerInfo& info, std::string_view name, std::string_view value) {
+void parse_field(ServerInfo& info, std::string_view name, std::string_view value) {
   value = value.substr(0, max_value);
   if (name == "redis_version") {
     info.version = value;
@@ -54,7 +54,7 @@ ServerInfo parse_server_info(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto colon = line.find(':');
     if (colon != std::string_view::npos)
-      take_field(info, line.substr(0, colon), line.substr(colon + 1));
+      parse_field(info, line.substr(0, colon), line.substr(colon + 1));
   }
   return info;
 }
@@ -122,7 +122,7 @@ std::string failover_note(const Url& url) {
          "whose item then runs twice; the fencing token tells a late writer";
 }
 
-void ask_server_info(Client& client, ServerInfoCallback callback) {
+void query_server_info(Client& client, ServerInfoCallback callback) {
   client.call({"INFO"}, [callback = std::move(callback)](const Answer& answer) {
     if (answer.ok()) return callback(parse_server_info(answer.reply.text()), {});
     callback({}, answer.failure == Failure::none ? std::string() : answer.problem());

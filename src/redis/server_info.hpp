@@ -43,9 +43,9 @@ std::string failover_note(const Url& url);
 /// Returns a sentence about the guarantees of this server.
 std::string guarantee(const ServerInfo& info);
 
-/// Receives the result of ask_server_info(). `problem` is empty, or the reason why there is no
+/// Receives the result of query_server_info(). `problem` is empty, or the reason why there is no
 /// reply. A server that refuses INFO (ACL, renamed command) gives an empty `info` and no problem.
 using ServerInfoCallback = std::function<void(const ServerInfo& info, const std::string& problem)>;
-void ask_server_info(Client& client, ServerInfoCallback callback);
+void query_server_info(Client& client, ServerInfoCallback callback);
 
 }  // namespace w8y::redis

@@ -79,7 +79,7 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   void on_answer(const Reply& reply);
   void on_error(Sent refused, const std::string& why);
   void on_ping_time();
-  void tell_ready();
+  void notify_ready();
   void retry_refused();
 
   loop::Loop& loop_;
@@ -104,7 +104,7 @@ std::shared_ptr<Subscription::Entry> Subscriber::Impl::add(std::shared_ptr<Entry
   entry->name = name;
   if (topics_.add(entry)) {
     ready_entries_.push_back(entry);
-    if (!ready_.pending()) ready_.set(loop_.now(), [this] { tell_ready(); });
+    if (!ready_.pending()) ready_.set(loop_.now(), [this] { notify_ready(); });
   }
   link_.start();
   return entry;
@@ -235,7 +235,7 @@ void Subscriber::Impl::on_ping_time() {
   }
 }
 
-void Subscriber::Impl::tell_ready() {
+void Subscriber::Impl::notify_ready() {
   const auto entries = std::exchange(ready_entries_, {});
   for (const auto& weak : entries) {
     const auto entry = weak.lock();

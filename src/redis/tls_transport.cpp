@@ -89,11 +89,11 @@ void TlsTransport::on_bytes(std::string_view bytes) {
     if (BIO_write(in_, part.data(), length_of(part)) != length_of(part))
       return fail("TLS: no memory");
     if (state_ == State::shaking) shake();
-    if (state_ == State::connected) take_plain();
+    if (state_ == State::connected) read_plain();
   }
 }
 
-void TlsTransport::take_plain() {
+void TlsTransport::read_plain() {
   thread_local char buffer[16U << 10];  // one TLS record
   while (state_ == State::connected) {
     ERR_clear_error();

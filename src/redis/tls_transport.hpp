@@ -39,7 +39,7 @@ class TlsTransport final : public Transport, private Transport::Handler {
   void on_broken(const std::string& why) override;
 
   void shake();
-  void take_plain();
+  void read_plain();
   /// Sends the pending output of OpenSSL. True if all of it was sent.
   bool flush();
   void fail(const std::string& why);

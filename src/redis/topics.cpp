@@ -92,7 +92,7 @@ TopicEntries Topics::confirmed(bool subscribe, std::string_view name) {
   }
   if (std::exchange(topic.confirmed, true)) return {};
   if (std::exchange(topic.retried, false))
-    for (const std::string& each : std::exchange(refused_, {})) ask_again(each);
+    for (const std::string& each : std::exchange(refused_, {})) resubscribe(each);
   return topic.entries;
 }
 
@@ -109,11 +109,11 @@ bool Topics::retry_refused() {
   if (next == refused_.end()) next = refused_.begin();
   last_retried_ = *next;
   refused_.erase(next);
-  ask_again(last_retried_);
+  resubscribe(last_retried_);
   return true;
 }
 
-void Topics::ask_again(const std::string& name) {
+void Topics::resubscribe(const std::string& name) {
   const auto found = topics_.find(name);
   if (found == topics_.end()) return;
   found->second.asked = false;

@@ -77,7 +77,7 @@ class Topics {
   using ByName = std::unordered_map<std::string, Topic, Hash, std::equal_to<>>;
 
   void mark(std::string_view name, Topic& topic);
-  void ask_again(const std::string& name);
+  void resubscribe(const std::string& name);
   void erase(ByName::iterator topic);
 
   bool connected_ = false;

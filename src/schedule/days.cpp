@@ -100,7 +100,7 @@ bool DayFilter::passes_all() const {
 
 Days::Days(DayFilter filter) : filter_(std::move(filter)), all_(filter_.passes_all()) {}
 
-YearDays Days::look_at(int year) const {
+YearDays Days::record_list(int year) const {
   const DayFilter& f = filter_;
   const bool by_month_day = f.month_days.any() || f.month_days_back.any();
   const bool by_year_day = f.year_days.any() || f.year_days_back.any();
@@ -136,7 +136,7 @@ const YearDays& Days::in(int year) const {
   const int weekday = weekday_of(day_from(year, 1, 1));
   const auto kind = static_cast<std::size_t>(weekday * 8 + (is_leap(year - 1) ? 4 : 0) +
                                              (is_leap(year) ? 2 : 0) + (is_leap(year + 1) ? 1 : 0));
-  if (!kinds_[kind]) kinds_[kind] = std::make_unique<const YearDays>(look_at(year));
+  if (!kinds_[kind]) kinds_[kind] = std::make_unique<const YearDays>(record_list(year));
   last_asked_ = year;
   last_answer_ = kinds_[kind].get();
   return *last_answer_;

@@ -50,7 +50,7 @@ class Days {
   int week_start() const noexcept { return filter_.week_start; }
 
  private:
-  YearDays look_at(int year) const;
+  YearDays record_list(int year) const;
 
   DayFilter filter_;
   bool all_;

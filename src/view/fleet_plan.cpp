@@ -13,7 +13,7 @@ std::string program_of_rule(const ListConfig& rule) {
   return rule.is_command() ? rule.command->front() : *rule.executor;
 }
 
-Settings told_settings(const ListStatus& list) {
+Settings reported_settings(const ListStatus& list) {
   return {{"concurrency", std::to_string(list.concurrency)},
           {"fleet_concurrency", std::to_string(list.fleet_concurrency)},
           {"weight", std::to_string(list.weight)},
@@ -22,14 +22,14 @@ Settings told_settings(const ListStatus& list) {
 }
 
 /// Returns the settings of a list config. The program is truncated as in a list report.
-Settings told_settings(const ListConfig& rule) {
+Settings reported_settings(const ListConfig& rule) {
   ListStatus list;
   list.concurrency = rule.concurrency;
   list.fleet_concurrency = rule.fleet_concurrency;
   list.weight = rule.weight;
   list.enabled = rule.enabled;
   list.probed = program_of_rule(rule);
-  return told_settings(view::read_report({}, view::to_json(list, view::report)).value_or(list));
+  return reported_settings(view::read_report({}, view::to_json(list, view::report)).value_or(list));
 }
 
 ListVerdict::Kind kind_now(const ListStatus& list) {
@@ -96,9 +96,9 @@ HostPlan plan_host(const FleetHost& host, const Config& config, const WhyNot& wh
   ConfigText after;
   before.supervisor["host_concurrency"] = std::to_string(host.heartbeat.slots_limit);
   after.supervisor["host_concurrency"] = std::to_string(config.supervisor.host_concurrency);
-  for (const ListStatus& list : host.lists) before.lists[list.prefix] = told_settings(list);
+  for (const ListStatus& list : host.lists) before.lists[list.prefix] = reported_settings(list);
   for (const auto& [prefix, rule] : config.lists) {
-    after.lists[prefix] = told_settings(*rule);
+    after.lists[prefix] = reported_settings(*rule);
     ListVerdict verdict = judge_list(host, *rule, program_of_rule(*rule), why_not);
     const auto now =
         std::find_if(host.lists.begin(), host.lists.end(),

@@ -207,11 +207,11 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
 
 std::vector<Problem> Problems::take() {
   std::vector<Problem> all = of_host(host_, waiting_);
-  std::map<Kind, std::size_t> told_of;
+  std::map<Kind, std::size_t> position_text;
   std::map<Kind, Problem> others;
   for (const auto& [what, cause] : causes_) {
     const auto& [kind, why] = what;
-    if (++told_of[kind] <= max_causes) {
+    if (++position_text[kind] <= max_causes) {
       all.push_back(told(kind, why, cause));
       continue;
     }
@@ -222,7 +222,8 @@ std::vector<Problem> Problems::take() {
   }
   for (auto& [kind, rest] : others) {
     rest.text = number(rest.lists, "more list is", "more lists are") + " " + kind_name(kind) +
-                ", for " + number(told_of[kind] - max_causes, "other reason", "other reasons");
+                ", for " +
+                number(position_text[kind] - max_causes, "other reason", "other reasons");
     all.push_back(std::move(rest));
   }
   std::stable_sort(all.begin(), all.end(),

@@ -38,19 +38,19 @@ const void* id(int number) {
 TEST_CASE("runs: a start, progress and success are logged at level debug") {
   Fixture f;
   const RunRef of{"work", "01", "a b"};
-  const auto tell_all = [&] {
+  const auto report_all = [&] {
     f.tell(RunStarted{of, 7, 2, 5});
     f.tell(RunProgressed{of, {1, 4}});
     f.tell(RunUpdated{of, "{}"});
     f.end(Succeeded{});
   };
   CHECK_FALSE(f.events.listens());
-  tell_all();
+  report_all();
   CHECK(f.log.take().empty());
 
   f.log.level = LogLevel::debug;
   CHECK(f.events.listens());
-  tell_all();
+  report_all();
   CHECK(f.log.take() ==
         Lines{"debug run started list=work item=\"a b\" run=01 pid=7 attempt=2",
               "debug progress list=work item=\"a b\" run=01 numerator=1 denominator=4",

@@ -87,7 +87,7 @@ void talk(Server& server, std::string_view bytes, std::size_t first) {
   server.turn_until_gone();
 }
 
-void look_at_target(std::string_view text) {
+void check_target(std::string_view text) {
   const auto target = http::parse_target(text);
   if (!target) return;
   fuzz::must(http::has_too_many_parameters(text) || target->query.size() <= http::max_parameters,
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Server& gated = *new Server(true);
   if (size == 0 || size > 60000) return 0;
   const std::string_view bytes = fuzz::text_of(data + 1, size - 1);
-  look_at_target(bytes.substr(0, bytes.find(' ')));
+  check_target(bytes.substr(0, bytes.find(' ')));
   const std::size_t first = std::min<std::size_t>(bytes.size(), data[0]);
   talk(trusting, bytes, first);
   const std::size_t before = gated.orders;

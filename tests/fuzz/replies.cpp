@@ -22,7 +22,7 @@ std::string flat(const w8y::redis::ReplyCopy& value) {
 }
 
 /// Uses a reply as one of a cluster node. Only consistent replies are accepted.
-void look_as_cluster(const w8y::redis::ReplyCopy& value) {
+void parse_as_cluster(const w8y::redis::ReplyCopy& value) {
   using namespace w8y::redis;
   const HostPort asked{"there", 1};
   SlotMap map;
@@ -52,7 +52,7 @@ std::string read(std::string_view bytes, std::size_t portion) {
       static_cast<void>(guarantee(parse_server_info(view.text())));
       static_cast<void>(weaknesses(parse_server_info(view.text()), "there", false));
       const ReplyCopy value(view);
-      look_as_cluster(value);
+      parse_as_cluster(value);
       understood += flat(value) + "\n";
     }
   }

@@ -22,7 +22,7 @@ struct Bench : WorkerHandler {
   loop::Loop loop;
   std::vector<std::string> told;
   std::deque<Job> jobs;
-  std::size_t asked_when_confirmed = 0;
+  std::size_t requested_when_confirmed = 0;
   std::unique_ptr<Worker> worker;
 
   explicit Bench(int port) {
@@ -38,7 +38,7 @@ struct Bench : WorkerHandler {
   void on_no_job(Worker&) override { told.emplace_back("none"); }
   void on_woken(Worker&) override { told.emplace_back("woken"); }
   void on_confirmed(Worker& by, std::uint64_t mark) override {
-    asked_when_confirmed = by.asked();
+    requested_when_confirmed = by.asked();
     told.push_back("confirmed " + std::to_string(mark));
   }
   void on_error(Worker&, const std::string& why) override { told.push_back("error: " + why); }
@@ -139,7 +139,7 @@ TEST_CASE("gearman: the reply to GRAB_JOB confirms the packets sent before it") 
   CHECK(since(3) == std::vector<std::string>{"none", first, "none"});
   // The confirmation is reported before the reply, which may be a job: until then the worker is not
   // idle.
-  CHECK(bench.asked_when_confirmed == 1);
+  CHECK(bench.requested_when_confirmed == 1);
   // No further job was requested.
   bench.told.resize(1);
   bench.worker->grab();

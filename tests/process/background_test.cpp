@@ -18,7 +18,7 @@ TEST_CASE("the loop runs while background work is done, and calls back at its en
   loop::Loop loop;
   std::promise<void> go;
   std::thread::id worked_on;
-  std::thread::id told_on;
+  std::thread::id reported_on;
   const auto in_use = std::make_shared<int>(0);
   const std::weak_ptr<int> use = in_use;
   bool still_used = true;
@@ -33,13 +33,13 @@ TEST_CASE("the loop runs while background work is done, and calls back at its en
         worked_on = std::this_thread::get_id();
       },
       [&] {
-        told_on = std::this_thread::get_id();
+        reported_on = std::this_thread::get_id();
         still_used = use.use_count() > 1;
       }));
-  CHECK(turn_until(loop, [&] { return told_on != std::thread::id(); }));
-  CHECK(told_on == std::this_thread::get_id());
+  CHECK(turn_until(loop, [&] { return reported_on != std::thread::id(); }));
+  CHECK(reported_on == std::this_thread::get_id());
   CHECK(worked_on != std::thread::id());
-  CHECK(worked_on != told_on);
+  CHECK(worked_on != reported_on);
   CHECK_FALSE(still_used);
 }
 

@@ -28,7 +28,7 @@ bool gone(pid_t pid) {
 /// Runs a script that leaves a process in its own session, without the outputs of the script.
 struct Leaving {
   explicit Leaving(const std::string& script) : child(loop, sh(script), recorder) {}
-  bool says_pid() {
+  bool prints_pid() {
     return turn_until(loop, [&] { return recorder.out.find('\n') != std::string::npos; });
   }
   bool ends() {
@@ -98,7 +98,7 @@ TEST_CASE("a child requested from the helper during a scan is not an orphan") {
 
 TEST_CASE("an orphan that exits leaves no zombie, and children of w8yd keep their exit status") {
   Leaving left(leave_an_orphan + "until kill -0 -$! 2>/dev/null; do sleep 0.01; done; exit 7");
-  REQUIRE(left.says_pid());
+  REQUIRE(left.prints_pid());
   REQUIRE(left.ends());
   CHECK(end_text(*left.recorder.end) == "exit 7");
   CHECK(turn_until(left.loop, [&] { return gone(left.pid()); }));
@@ -108,7 +108,7 @@ TEST_CASE("an orphan that exits leaves no zombie, and children of w8yd keep thei
 TEST_CASE(
     "orphans are reaped without blocking the loop, even while an exited child has open outputs") {
   Leaving left(leave_for("0.3") + "sleep 1000 & sleep 0.05; exit 0");
-  REQUIRE(left.says_pid());
+  REQUIRE(left.prints_pid());
   CHECK(turn_until(left.loop, [&] { return gone(left.pid()); }));
   CHECK_FALSE(left.recorder.end);
   left.child.kill();
@@ -138,7 +138,7 @@ TEST_CASE("orphans and their children are killed at the end, and no other proces
   Leaving left(
       "setsid sh -c 'sleep 1000 3>&- & echo $$ $! >&3; exec 3>&-; wait' 3>&1 >/dev/null 2>&1 & "
       "sleep 0.1; exit 0");
-  REQUIRE(left.says_pid());
+  REQUIRE(left.prints_pid());
   REQUIRE(left.ends());
   const std::string& out = left.recorder.out;
   const pid_t below = std::stoi(out.substr(out.find(' ')));
@@ -154,7 +154,7 @@ TEST_CASE("orphans and their children are killed at the end, and no other proces
 
 TEST_CASE("an orphan kept as a zombie by its tracer is not waited for at the end") {
   Leaving left(leave_for("1000") + "sleep 0.05; exit 0");
-  REQUIRE(left.says_pid());
+  REQUIRE(left.prints_pid());
   REQUIRE(left.ends());
   std::array<int, 2> ready{};
   REQUIRE(pipe(ready.data()) == 0);

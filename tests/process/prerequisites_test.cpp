@@ -31,7 +31,7 @@ using executor::PrerequisiteStep;
 /// Returns the missing prerequisite. Empty if all exist.
 std::string lacks(const Prerequisites& needs) {
   std::atomic<PrerequisiteStep> step;
-  const auto looked = executor::look_and_try(needs, step);
+  const auto looked = executor::check_and_try(needs, step);
   return looked.problem ? looked.problem->text : "";
 }
 

@@ -51,18 +51,19 @@ TEST_CASE("files that cannot be read without descriptors are a shortage of the h
   ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().env_file = directory.file("env", "A=1\n");
   std::optional<RunRecorder::Told> told;
-  std::optional<process::SpawnError> look_up;
+  std::optional<process::SpawnError> find_account;
   {
     const NoDescriptors none;
     told = bench.run_item("x", rule);
     process::Account account;
-    look_up = process::resolve({"nobody", std::nullopt}, account);
+    find_account = process::resolve({"nobody", std::nullopt}, account);
   }
   CHECK(told->reason() == "cannot make a pipe: Too many open files");
   CHECK(short_of_something(*told));
   // The look-up may succeed without a free descriptor if this process has made one before.
-  if (look_up) CHECK(look_up->text == "cannot look up user 'nobody': Too many open files");
-  if (look_up) CHECK(look_up->host_is_short());
+  if (find_account)
+    CHECK(find_account->text == "cannot look up user 'nobody': Too many open files");
+  if (find_account) CHECK(find_account->host_is_short());
 }
 
 TEST_CASE("a missing directory for temporary directories is a shortage of the host") {

@@ -228,7 +228,7 @@ TEST_CASE("properties of the server are read from INFO") {
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
   bool asked = false;
-  redis::ask_server_info(client, [&](const redis::ServerInfo& info, const std::string& problem) {
+  redis::query_server_info(client, [&](const redis::ServerInfo& info, const std::string& problem) {
     asked = true;
     CHECK(problem.empty());
     CHECK(info.major >= 6);

@@ -123,12 +123,12 @@ TEST_CASE("hash slot queue: a call that cannot be sent is removed") {
 TEST_CASE("resend: after MOVED and ASK at most five times, delayed from the third time on") {
   ClusterCall of = *call("GET");
   CHECK(again_after(of, "MOVED 1 there:2") == Resend::immediately);
-  CHECK_FALSE(of.asked_for);
+  CHECK_FALSE(of.ask_target);
   CHECK(again_after(of, "ASK 1 there:2") == Resend::immediately);
-  REQUIRE(of.asked_for);
-  CHECK(of.asked_for->host == "there");
+  REQUIRE(of.ask_target);
+  CHECK(of.ask_target->host == "there");
   for (int i = 0; i < 3; ++i) CHECK(again_after(of, "MOVED 1 there:2") == Resend::delayed);
-  CHECK_FALSE(of.asked_for);  // valid once
+  CHECK_FALSE(of.ask_target);  // valid once
   CHECK(again_after(of, "MOVED 1 there:2") == Resend::never);
 }
 

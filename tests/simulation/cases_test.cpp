@@ -29,7 +29,7 @@ struct Fleet {
   Fleet(unsigned hosts, unsigned lists) {
     use_network(&network, &jitter);
     redis.watcher = &promises;
-    redis.tell_of_keys(true);
+    redis.set_keyspace_events(true);
     network.add(redis);
     for (unsigned i = 1; i <= hosts; ++i) {
       const std::string name = "h" + std::to_string(i);

@@ -46,7 +46,7 @@ class ScriptedExecutor final : public Executor,
       tell([this, id = born.child.claim.run, pid = born.child.pid] {
         if (lives_.contains(id)) handler_.on_started(id, pid);
       });
-      if (born.child.story.completes) say_complete(born);
+      if (born.child.story.completes) send_complete(born);
       after(born.child.story.takes, born.child.claim.run, [this](Life& over) { end(over); });
       if (born.killed) signal(born.child.claim.run, Duration{0}, SIGKILL);
     });
@@ -100,7 +100,7 @@ class ScriptedExecutor final : public Executor,
     });
   }
   /// Sends progress and then `complete`.
-  void say_complete(const Life& life) {
+  void send_complete(const Life& life) {
     const auto say = [this, run = life.child.claim.run](Duration in, Message message) {
       after(in, run, [this, run, message](const Life& speaker) {
         if (speaker.alive)
@@ -110,9 +110,9 @@ class ScriptedExecutor final : public Executor,
       });
     };
     say(*life.child.story.completes / 2, Progress{1, 2});
-    say(*life.child.story.completes, said_complete());
+    say(*life.child.story.completes, complete_message());
   }
-  static Complete said_complete() {
+  static Complete complete_message() {
     Complete complete;
     complete.result = "{}";
     return complete;
@@ -126,7 +126,7 @@ class ScriptedExecutor final : public Executor,
     if (!life.alive) return;
     die(life);
     const auto end = std::make_shared<RunEnd>();
-    if (life.child.story.completes) end->complete = said_complete();
+    if (life.child.story.completes) end->complete = complete_message();
     switch (life.child.story.end) {
       case ChildScript::End::succeeds:
         end->process = Exited{0};

@@ -27,7 +27,7 @@ Value run_lpush(const CommandCall& call) {
   return push(call, false);
 }
 
-std::string taken_from(List& list, bool at_the_right) {
+std::string popped_from(List& list, bool at_the_right) {
   std::string word = std::move(at_the_right ? list.back() : list.front());
   at_the_right ? list.pop_back() : list.pop_front();
   return word;
@@ -40,7 +40,7 @@ Value pop(const CommandCall& call, bool at_the_right) {
   List* list = call.keys.find<List>(call.key());
   if (list == nullptr) return {};
   Words taken;
-  for (; count > 0 && !list->empty(); --count) taken.push_back(taken_from(*list, at_the_right));
+  for (; count > 0 && !list->empty(); --count) taken.push_back(popped_from(*list, at_the_right));
   if (!taken.empty()) call.keys.shrunk(call.key(), at_the_right ? "rpop" : "lpop");
   return counted ? bulk_array(std::move(taken)) : Value::of(taken.front());
 }
@@ -188,7 +188,7 @@ Value run_lmove(const CommandCall& call) {
   List* from = call.keys.find<List>(call.key());
   if (from == nullptr) return {};
   call.keys.find<List>(call.words[2]);  // checks the type before an element is removed
-  const std::string word = taken_from(*from, call.words[3] == "RIGHT");
+  const std::string word = popped_from(*from, call.words[3] == "RIGHT");
   List& to = call.key() == call.words[2] ? *from : call.keys.get<List>(call.words[2]);
   call.words[4] == "RIGHT" ? to.push_back(word) : to.push_front(word);
   call.keys.tell(call.words[2], call.words[4] == "RIGHT" ? "rpush" : "lpush");

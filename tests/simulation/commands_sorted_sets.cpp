@@ -126,7 +126,7 @@ Value run_zrank(const CommandCall& call) {
   return rank ? Value::of(static_cast<std::int64_t>(*rank)) : Value{};
 }
 
-bool asks_scores(const CommandCall& call) {
+bool requests_scores(const CommandCall& call) {
   if (call.words.size() == 4) return false;
   if (call.words.size() == 5 && call.words[4] == "WITHSCORES") return true;
   throw CommandError("ERR the simulation has no model of this form of " + call.words[0]);
@@ -143,7 +143,7 @@ std::vector<Scored> by_rank(const CommandCall& call, const SortedSet* set, Each 
 }
 
 Value run_zrange(const CommandCall& call) {
-  const bool scores = asks_scores(call);
+  const bool scores = requests_scores(call);
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   // Reads the last member from the end.
   if (set != nullptr && call.words[2] == "-1" && call.words[3] == "-1" && set->size() > 0)
@@ -153,7 +153,7 @@ Value run_zrange(const CommandCall& call) {
 }
 
 Value run_zrevrange(const CommandCall& call) {
-  const bool scores = asks_scores(call);
+  const bool scores = requests_scores(call);
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   static const SortedSet none;
   return told(call, by_rank(call, set, (set == nullptr ? none : *set).order().rbegin()), scores);

@@ -72,7 +72,7 @@ class Comparison final : private Keys::Listener {
           },
           [this] { ++confirmed_; }));
     wait([&] { return confirmed_ == std::ssize(channels); }, "the channels");
-    tell_of_keys(true);
+    set_keyspace_events(true);
   }
 
   /// Runs one step of each kind of list, on keys of its own, and one with any command.
@@ -81,7 +81,7 @@ class Comparison final : private Keys::Listener {
     in_turn("w", &Comparison::circular_step);
     in_turn("s", &Comparison::schedule_step);
     in_turn("feed", &Comparison::job_step);
-    in_turn("w", &Comparison::look_step);
+    in_turn("w", &Comparison::query_step);
     in_turn("feed", &Comparison::feed_step);
     in_turn("p", &Comparison::command_step);
     in_turn("p", &Comparison::transaction_step);
@@ -129,7 +129,7 @@ class Comparison final : private Keys::Listener {
   void settle_some();
   void renew_some();
   void undo_some();
-  void look_at_list();
+  void query_list();
   void sweep_all();
   void order();
   void add_or_remove();
@@ -140,7 +140,7 @@ class Comparison final : private Keys::Listener {
   void schedule_step();
   void set_schedules();
   void dispatch();
-  void take_jobs();
+  void claim_jobs();
   void end_job();
   void renew_jobs();
   void recover_jobs();
@@ -150,7 +150,7 @@ class Comparison final : private Keys::Listener {
   // comparison_jobs.cpp
   void job_step();
   void put_feed_jobs();
-  void take_feed_jobs();
+  void claim_feed_jobs();
   void end_feed_jobs();
   void renew_feed_jobs();
   void recover_feed_jobs();
@@ -164,7 +164,7 @@ class Comparison final : private Keys::Listener {
   // comparison_queries.cpp
   /// The same as lua(), for scripts that return or store remaining lifetimes.
   void lua_in_units(const redis::Script& script, const Words& key, const Words& arg);
-  void look_step();
+  void query_step();
   void feed_step();
   void news_step();
   void sorted_step();
@@ -172,7 +172,7 @@ class Comparison final : private Keys::Listener {
   static Words feed_channels();
   // comparison_events.cpp
   static Words key_channels();
-  void tell_of_keys(bool on);
+  void set_keyspace_events(bool on);
   void touched(const std::string& key, const char* event) override;
   [[nodiscard]] std::int64_t hearers(const std::string& channel) const override {
     return channels_.contains(channel) ? 1 : 0;

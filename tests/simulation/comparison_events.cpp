@@ -34,7 +34,7 @@ Words Comparison::key_channels() {
 }
 
 /// Switches keyspace notifications on or off. They are off while time passes.
-void Comparison::tell_of_keys(bool on) {
+void Comparison::set_keyspace_events(bool on) {
   tells_ = on;
   redis_.call({"CONFIG", "SET", "notify-keyspace-events", on ? "KEA" : ""});
 }

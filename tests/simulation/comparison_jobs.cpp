@@ -30,7 +30,7 @@ void Comparison::put_feed_jobs() {
       {keys.config, keys.ids, keys.items, keys.publishes, keys.published, "feeds"}, arg, no_time);
 }
 
-void Comparison::take_feed_jobs() {
+void Comparison::claim_feed_jobs() {
   const auto& keys = feed_keys();
   const std::string who = "run:h" + std::to_string(of_jobs_.between(1, 3)) + ":9:";
   Words arg{keys.lease_prefix,
@@ -213,7 +213,7 @@ void Comparison::job_step() {
          keys.fence, keys.slots, keys.paused, keys.runs, keys.lease("j1"), "feeds"});
   const auto dice = of_jobs_.below(100);
   if (dice < 18) return put_feed_jobs();
-  if (dice < 36) return take_feed_jobs();
+  if (dice < 36) return claim_feed_jobs();
   if (dice < 54) return end_feed_jobs();
   if (dice < 60) return renew_feed_jobs();
   if (dice < 68) return recover_feed_jobs();

@@ -48,7 +48,7 @@ void Comparison::lua_in_units(const redis::Script& script, const Words& key, con
 }
 
 /// Runs a query of the circular list.
-void Comparison::look_step() {
+void Comparison::query_step() {
   const auto some = [this] { return std::to_string(of_looks_.between(0, 12)); };
   switch (of_looks_.below(6)) {
     case 0:

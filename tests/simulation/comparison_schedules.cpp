@@ -45,7 +45,7 @@ void Comparison::dispatch() {
       no_time);
 }
 
-void Comparison::take_jobs() {
+void Comparison::claim_jobs() {
   const auto& keys = schedule_keys();
   const std::string who = "run:h" + std::to_string(of_schedules_.between(1, 3)) + ":7:";
   const auto queues = of_schedules_.one_of<Words>({{"A"}, {"A", "B"}, {"A", "A", "B", "solo"}});
@@ -203,7 +203,7 @@ void Comparison::schedule_step() {
   const auto dice = of_schedules_.below(100);
   if (dice < 20) return set_schedules();
   if (dice < 35) return dispatch();
-  if (dice < 55) return take_jobs();
+  if (dice < 55) return claim_jobs();
   if (dice < 72) return end_job();
   if (dice < 80) return renew_jobs();
   if (dice < 88) return recover_jobs();

@@ -7,7 +7,7 @@ namespace w8y::sim {
 /// Lets time pass for both. Expired keys are deleted, and other keys live as long as in the model.
 void Comparison::pass(std::int64_t ms_passed) {
   leave_transactions();
-  tell_of_keys(false);
+  set_keyspace_events(false);
   prefix_.clear();
   const Dump before = model_keys();
   keys_.now_us += ms_passed * 1000 + static_cast<std::int64_t>(random_.below(1000));
@@ -17,7 +17,7 @@ void Comparison::pass(std::int64_t ms_passed) {
     if (left == -2) redis_.call({"DEL", key});
     if (left > 0) redis_.call({"PEXPIRE", key, text});
   }
-  tell_of_keys(true);
+  set_keyspace_events(true);
   compare_keys("time ");
 }
 
@@ -138,7 +138,7 @@ void Comparison::undo_some() {
   lua(store::scripts::undo, {"w:list", "w:slots"}, arg, no_time);
 }
 
-void Comparison::look_at_list() {
+void Comparison::query_list() {
   const List* list = keys_.find<List>("w:list");
   const auto length = list == nullptr ? 0 : std::ssize(*list);
   lua(store::scripts::look, {"w:list", "w:empty"},
@@ -225,7 +225,7 @@ void Comparison::circular_step() {
   if (dice < 50) return settle_some();
   if (dice < 58) return renew_some();
   if (dice < 63) return undo_some();
-  if (dice < 69) return look_at_list();
+  if (dice < 69) return query_list();
   if (dice < 71) return sweep_all();
   if (dice < 76) return order();
   if (dice < 80) return add_or_remove();

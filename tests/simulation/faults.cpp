@@ -177,7 +177,7 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
   if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last_of_lapses);
   if (scale.operators)
-    add(others.fork(7), Fault::Kind::look_at_items, Fault::Kind::last_of_operators);
+    add(others.fork(7), Fault::Kind::query_items, Fault::Kind::last_of_operators);
   if (scale.redisless)
     add(others.fork(8), Fault::Kind::change_redis, Fault::Kind::last_of_redisless);
   if (scale.fleet) add(others.fork(11), Fault::Kind::fleet_order, Fault::Kind::fleet_order);

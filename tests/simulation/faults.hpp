@@ -95,8 +95,8 @@ struct Fault {
     late_retake,
     last_of_lapses = late_retake,
     // of worlds with an operator's own queries of Redis
-    look_at_items,
-    look_at_more,
+    query_items,
+    query_more,
     change_items,
     operator_line,
     last_of_operators = operator_line,

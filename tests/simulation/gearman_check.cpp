@@ -128,7 +128,7 @@ class GearmanComparison {
   }
   void say(Both& to, const std::string& packet) {
     std::string bytes = packet;
-    const auto taken = take_packet(bytes);
+    const auto taken = parse_packet(bytes);
     // The length may change.
     to.real.say(to_gearmand(taken->type, {to_real(taken->body)}));
     model_.received(to.model, packet);
@@ -176,14 +176,14 @@ class GearmanComparison {
     world_.run_until(world_.now() + std::chrono::milliseconds(1));
     std::string bytes;
     while (true) {
-      const auto real = take_packet(bytes);
+      const auto real = parse_packet(bytes);
       if (!real) {
         with.real.hear(bytes);
         continue;
       }
       if (real->type == Say::job_created && real_handles_.empty())
         real_handles_ = real->body.substr(0, real->body.rfind(':') + 1);
-      const auto model = take_packet(with.model.heard);
+      const auto model = parse_packet(with.model.heard);
       if (!model) return differ("real: " + text_of(*real) + ", model: nothing");
       if (real->type != model->type || real->body != to_real(model->body))
         return differ("real: " + text_of(*real) + ", model: " + text_of(*model));

@@ -27,7 +27,7 @@ class GearmanClient final : public Service::Peer {
   [[nodiscard]] bool over() const { return over_ || !there_; }
 
   void replied(std::string bytes) override {
-    while (const auto packet = take_packet(bytes))
+    while (const auto packet = parse_packet(bytes))
       if (packet->type == Say::work_complete || packet->type == Say::work_fail) over_ = true;
   }
   void closed() override { there_ = false; }
@@ -57,7 +57,7 @@ class OtherWorker final : public Service::Peer {
   }
 
   void replied(std::string bytes) override {
-    while (const auto packet = take_packet(bytes)) {
+    while (const auto packet = parse_packet(bytes)) {
       if (packet->type == Say::no_job) say(Say::pre_sleep, {});
       if (packet->type == Say::noop) say(Say::grab_job, {});
       if (packet->type == Say::job_assign) work(packet->arguments(3)[0]);

@@ -57,7 +57,7 @@ std::string from_gearmand(Say type, std::initializer_list<std::string_view> argu
   return packet("RES", type, arguments);
 }
 
-std::optional<GearmanPacket> take_packet(std::string& bytes) {
+std::optional<GearmanPacket> parse_packet(std::string& bytes) {
   if (bytes.size() < header_size) return std::nullopt;
   const std::size_t size = number_at(bytes, 8);
   if (bytes.size() < header_size + size) return std::nullopt;

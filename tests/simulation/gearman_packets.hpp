@@ -54,6 +54,6 @@ struct GearmanPacket {
                                         std::initializer_list<std::string_view> arguments);
 /// Removes the first packet of either direction from `bytes` and returns it; nullopt if it is not
 /// complete yet.
-[[nodiscard]] std::optional<GearmanPacket> take_packet(std::string& bytes);
+[[nodiscard]] std::optional<GearmanPacket> parse_packet(std::string& bytes);
 
 }  // namespace w8y::sim

@@ -15,7 +15,7 @@ using GearmanFault = Fault::Kind;
 const std::vector<std::string> gearman_functions{"grind", "sift"};
 /// Clients submit no job while this number is queued.
 constexpr std::size_t max_waiting = 40;
-constexpr Duration look_pause_of_gearman = 1s;
+constexpr Duration gearman_check_pause = 1s;
 /// Maximum time of a job in the queue while a host has had a free slot for as long.
 constexpr Duration max_wait_for_host = 8s;
 /// Maximum time after the last fault until connections match the config.
@@ -56,7 +56,7 @@ GearmanScene::GearmanScene(const GearmanContext& place, Random random)
   manner.shortest = manner.longest / 8;
   put_pause_ = random_.one_of<Duration>({100ms, 400ms, 1500ms});
   place_.world.after(1s, [this] { put_jobs(); });
-  place_.world.after(look_pause_of_gearman, [this] { look(); });
+  place_.world.after(gearman_check_pause, [this] { look(); });
 }
 
 GearmanScene::~GearmanScene() {
@@ -213,11 +213,11 @@ void GearmanScene::look() {
   for (Gearmand* at : {&first_, &second_}) {
     for (const std::string& function : gearman_functions) look_at_queue(*at, function);
     for (const auto& each : place_.hosts) {
-      if (is_calm()) look_at_connections(*at, *each);
-      look_at_packets(*at, *each);
+      if (is_calm()) check_connections(*at, *each);
+      check_packets(*at, *each);
     }
   }
-  place_.world.after(look_pause_of_gearman, [this] { look(); });
+  place_.world.after(gearman_check_pause, [this] { look(); });
 }
 
 /// Checks that queued jobs are claimed, even during an outage of Redis.
@@ -264,7 +264,7 @@ bool GearmanScene::takes(const Gearmand& at, const std::string& function, const 
 
 /// Checks that a host has a connection to each configured server, and others only for unfinished
 /// jobs.
-void GearmanScene::look_at_connections(Gearmand& at, const Host& host) {
+void GearmanScene::check_connections(Gearmand& at, const Host& host) {
   if (!host.alive()) return;
   const auto& servers = host.supervisor()->config().gearman.servers;
   const bool named = std::any_of(servers.begin(), servers.end(),
@@ -279,7 +279,7 @@ void GearmanScene::look_at_connections(Gearmand& at, const Host& host) {
 }
 
 /// Checks that an idle host sends few packets.
-void GearmanScene::look_at_packets(Gearmand& at, const Host& host) {
+void GearmanScene::check_packets(Gearmand& at, const Host& host) {
   Window& was = windows_[host.name() + ' ' + at.name()];
   const Instant now = place_.world.now();
   if (now - was.since < window_of_packets) return;

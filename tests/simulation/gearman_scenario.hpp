@@ -53,8 +53,8 @@ class GearmanScene {
   void cancel(Host& whose);
   void look();
   void look_at_queue(Gearmand& at, const std::string& function);
-  void look_at_connections(Gearmand& at, const Host& host);
-  void look_at_packets(Gearmand& at, const Host& host);
+  void check_connections(Gearmand& at, const Host& host);
+  void check_packets(Gearmand& at, const Host& host);
   bool takes(const Gearmand& at, const std::string& function, const Host& host);
   bool believes_paused(const Host& host);
   Duration for_how_long(const std::string& what, bool is);

@@ -78,7 +78,7 @@ void Gearmand::work(Peer& peer) {
   // A packet may end a connection.
   for (auto found = sessions_.find(&peer); found != sessions_.end();
        found = sessions_.find(&peer)) {
-    const auto packet = take_packet(found->second.input);
+    const auto packet = parse_packet(found->second.input);
     if (!packet) return;
     ++packets_[found->second.who];
     take(peer, found->second, *packet);
@@ -130,11 +130,11 @@ void Gearmand::take(Peer& peer, Session& session, const GearmanPacket& packet) {
     case Say::echo_req:
       return say(peer, session, from_gearmand(Say::echo_res, {packet.body}));
     default:
-      return take_worker(peer, session, packet);
+      return handle_worker(peer, session, packet);
   }
 }
 
-void Gearmand::take_worker(Peer& peer, Session& session, const GearmanPacket& packet) {
+void Gearmand::handle_worker(Peer& peer, Session& session, const GearmanPacket& packet) {
   switch (packet.type) {
     case Say::can_do:
       functions_[packet.body];
@@ -156,7 +156,7 @@ void Gearmand::take_worker(Peer& peer, Session& session, const GearmanPacket& pa
     case Say::work_exception:
     case Say::work_data:
     case Say::work_warning:
-      return tell_of_work(peer, session, packet);
+      return send_noops(peer, session, packet);
     default:
       return;
   }
@@ -201,7 +201,7 @@ void Gearmand::queue(GearmanJob& job) {
   functions_[job.function].queues.at(job.priority).push_back(job.handle);
 }
 
-void Gearmand::tell_clients(const GearmanJob& job, const std::string& bytes) {
+void Gearmand::send_to_clients(const GearmanJob& job, const std::string& bytes) {
   for (const std::uint64_t client : job.clients) {
     const auto peer = order_.find(client);
     if (peer != order_.end()) say(*peer->second, sessions_.at(peer->second), bytes);
@@ -286,7 +286,7 @@ GearmanJob* Gearmand::job_of(const Session& session, const std::string& handle) 
   return found == jobs_.end() || found->second.worker != session.number ? nullptr : &found->second;
 }
 
-void Gearmand::tell_of_work(Peer& peer, Session& session, const GearmanPacket& packet) {
+void Gearmand::send_noops(Peer& peer, Session& session, const GearmanPacket& packet) {
   const bool is_over = packet.type == Say::work_fail;
   const std::string handle = is_over ? packet.body : packet.arguments(2)[0];
   GearmanJob* job = job_of(session, handle);
@@ -296,9 +296,9 @@ void Gearmand::tell_of_work(Peer& peer, Session& session, const GearmanPacket& p
     return say(peer, session, from_gearmand(Say::error, {"JOB_NOT_FOUND", not_found(packet.type)}));
   }
   // A client that has not requested exceptions gets a failure.
-  const bool told_as_failure = packet.type == Say::work_exception;
-  tell_clients(*job, told_as_failure ? from_gearmand(Say::work_fail, {handle, ""})
-                                     : from_gearmand(packet.type, {packet.body}));
+  const bool reported_as_failure = packet.type == Say::work_exception;
+  send_to_clients(*job, reported_as_failure ? from_gearmand(Say::work_fail, {handle, ""})
+                                            : from_gearmand(packet.type, {packet.body}));
   if (packet.type == Say::work_complete) return end(session, *job, Ending::complete);
   if (is_over || packet.type == Say::work_exception) end(session, *job, Ending::fail);
 }

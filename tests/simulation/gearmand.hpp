@@ -102,20 +102,20 @@ class Gearmand final : public Service {
 
   void work(Peer& peer);
   void take(Peer& peer, Session& session, const GearmanPacket& packet);
-  void take_worker(Peer& peer, Session& session, const GearmanPacket& packet);
+  void handle_worker(Peer& peer, Session& session, const GearmanPacket& packet);
   void submit(Peer& peer, Session& session, const GearmanPacket& packet);
   void grab(Peer& peer, Session& session, bool unique);
   GearmanJob* next_job(Session& session);
   [[nodiscard]] bool has_job(Session& session);
   void pre_sleep(Peer& peer, Session& session);
-  void tell_of_work(Peer& peer, Session& session, const GearmanPacket& packet);
+  void send_noops(Peer& peer, Session& session, const GearmanPacket& packet);
   void end(Session& session, GearmanJob& job, Ending how);
   void queue(GearmanJob& job);
   void give_back(Session& session, Ability& ability, bool asked);
   void cant_do(Session& session, const std::string& function);
   void forget(const std::string& handle);
   GearmanJob* job_of(const Session& session, const std::string& handle);
-  void tell_clients(const GearmanJob& job, const std::string& bytes);
+  void send_to_clients(const GearmanJob& job, const std::string& bytes);
   void say(Peer& peer, const Session& session, std::string bytes);
 
   World& world_;

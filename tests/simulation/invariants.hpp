@@ -137,7 +137,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void ended(const std::string& run);
   /// Called when an operator or another client has ended a claim. Other hosts may claim the item
   /// from now on.
-  void taken_away(const Server& server, const std::string& list, const std::string& item);
+  void on_claimed_elsewhere(const Server& server, const std::string& list, const std::string& item);
   [[nodiscard]] Instant now() const { return world_.now(); }
   void log(const std::string& who, const std::string& about, std::string text) {
     world_.log(who, about, std::move(text));

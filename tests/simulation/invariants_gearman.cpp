@@ -79,7 +79,7 @@ void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
   given->held = false;
   given->told = how;
   const bool is_so =
-      complete ? given->says_complete || given->outcome == "succeeded"
+      complete ? given->sends_complete || given->outcome == "succeeded"
                : !given->outcome.empty() && given->outcome != "succeeded" && !given->goes_back;
   if (!is_so)
     promises_.break_promise("gearmand gets the outcome of the run",
@@ -142,7 +142,7 @@ bool GearmanWatch::child_born(const Child& child) {
   } else {
     found->run = child.claim.run;
     found->alive = true;
-    found->says_complete = child.story.completes.has_value();
+    found->sends_complete = child.story.completes.has_value();
     runs_[found->run] = &*found;
     limit = std::max(limit, found->limit);
   }

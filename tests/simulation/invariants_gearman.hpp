@@ -63,7 +63,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
     bool held = true;  ///< by gearmand
     std::string run{};
     bool alive = false;
-    bool says_complete = false;
+    bool sends_complete = false;
     std::string outcome{};   ///< empty until the run has ended
     bool goes_back = false;  ///< the host has stopped it for a reason of its own
     Instant over{};

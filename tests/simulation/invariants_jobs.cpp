@@ -59,7 +59,7 @@ void JobWatch::after(Server& server, const Server::Command& command, const Value
     after_end(server, command, reply);
   } else if (command.script == &scripts_of::job_change) {
     for (std::size_t i = 6; i < command.arg.size(); ++i)
-      promises_.taken_away(server, keys_.feed, command.arg[i]);
+      promises_.on_claimed_elsewhere(server, keys_.feed, command.arg[i]);
   } else if (command.script == &scripts_of::job_recover) {
     for (std::size_t i = 3; i < reply.elements.size(); ++i)
       promises_.ended(run_named_in(reply.elements[i].text));
@@ -171,15 +171,15 @@ void JobWatch::lost_writes(Server& server) {
   const Hash* items = server.keys().find<Hash>(keys_.items);
   if (items == nullptr) return;
   for (const auto& [id, payload] : *items)
-    if (!has_field(server.keys(), keys_.taken, id)) taken_by_another(server, id);
+    if (!has_field(server.keys(), keys_.taken, id)) claimed_by_another(server, id);
 }
 
 // ---- without faults
 
 void JobWatch::look(Server& server, bool room) {
   look_at_queue(server, room);
-  look_at_notes(server);
-  look_at_claims(server);
+  check_notes(server);
+  check_claims(server);
 }
 
 void JobWatch::look_at_queue(Server& server, bool room) {
@@ -196,7 +196,7 @@ void JobWatch::look_at_queue(Server& server, bool room) {
 }
 
 /// Checks the records of claims whose lease has expired.
-void JobWatch::look_at_notes(Server& server) {
+void JobWatch::check_notes(Server& server) {
   const Hash* taken = server.keys().find<Hash>(keys_.taken);
   if (taken == nullptr) return;
   for (const auto& [id, text] : *taken) {
@@ -212,7 +212,7 @@ void JobWatch::look_at_notes(Server& server) {
 }
 
 /// Checks claims without a lease, and orphaned jobs.
-void JobWatch::look_at_claims(Server& server) {
+void JobWatch::check_claims(Server& server) {
   const Hash* items = server.keys().find<Hash>(keys_.items);
   if (items == nullptr) return;
   const SortedSet* claimed = server.keys().find<SortedSet>(keys_.claimed);

@@ -15,7 +15,7 @@ class JobWatch final : public KindWatch {
   JobWatch(Invariants& promises, const std::string& feed) : promises_(promises), keys_(feed) {}
 
   /// Records that a client without leases has claimed the job.
-  void taken_by_another(const Server& server, const std::string& id) {
+  void claimed_by_another(const Server& server, const std::string& id) {
     others_.insert(server.name() + ' ' + id);
   }
 
@@ -34,8 +34,8 @@ class JobWatch final : public KindWatch {
   void check_items(Server& server, const Server::Command& command);
   void check_places(Server& server, const std::string& who);
   void look_at_queue(Server& server, bool room);
-  void look_at_notes(Server& server);
-  void look_at_claims(Server& server);
+  void check_notes(Server& server);
+  void check_claims(Server& server);
   [[nodiscard]] bool is_claimed(Server& server, const std::string& id) const;
   [[nodiscard]] std::string about(const std::string& id) const { return keys_.feed + ' ' + id; }
 

@@ -139,18 +139,18 @@ void ScheduleWatch::lost_writes(Server& server) {
   if (const Hash* statuses = server.keys().find<Hash>(keys_.statuses))
     for (const auto& [job, status] : *statuses)
       if (status.starts_with("WRK") && !has_field(server.keys(), keys_.taken, job))
-        taken_by_another(server, job);
+        claimed_by_another(server, job);
 }
 
 // ---- without faults
 
 void ScheduleWatch::look(Server& server, bool room) {
-  look_at_timeline(server);
-  look_at_queues(server, room);
-  look_at_notes(server);
+  check_timeline(server);
+  check_queues(server, room);
+  check_notes(server);
 }
 
-void ScheduleWatch::look_at_timeline(Server& server) {
+void ScheduleWatch::check_timeline(Server& server) {
   const SortedSet* timeline = server.keys().find<SortedSet>(keys_.timeline);
   if (timeline == nullptr || timeline->order().empty()) return;
   const auto& [due, job] = *timeline->order().begin();
@@ -162,7 +162,7 @@ void ScheduleWatch::look_at_timeline(Server& server) {
         {about(job)});
 }
 
-void ScheduleWatch::look_at_queues(Server& server, bool room) {
+void ScheduleWatch::check_queues(Server& server, bool room) {
   for (const char* code : {"A", "B"}) {
     const std::string queue = keys_.queue(code), where = server.name() + ' ' + queue;
     const List* list = server.keys().find<List>(queue);
@@ -180,7 +180,7 @@ void ScheduleWatch::look_at_queues(Server& server, bool room) {
 }
 
 /// Checks the records of claims whose lease has expired.
-void ScheduleWatch::look_at_notes(Server& server) {
+void ScheduleWatch::check_notes(Server& server) {
   const Hash* taken = server.keys().find<Hash>(keys_.taken);
   if (taken == nullptr) return;
   static const std::string mark = "\"until\":";

@@ -17,7 +17,7 @@ class ScheduleWatch final : public KindWatch {
 
   /// Records that a worker of Redbike has claimed the job. If the worker dies, the job does not run
   /// until it is set again.
-  void taken_by_another(const Server& server, const std::string& job) {
+  void claimed_by_another(const Server& server, const std::string& job) {
     others_.insert(server.name() + ' ' + job);
   }
 
@@ -33,9 +33,9 @@ class ScheduleWatch final : public KindWatch {
   void after_renew(const Server::Command& command, const Value& reply);
   void after_dispatch(Server& server);
   void check_places(Server& server, const std::string& who);
-  void look_at_timeline(Server& server);
-  void look_at_queues(Server& server, bool room);
-  void look_at_notes(Server& server);
+  void check_timeline(Server& server);
+  void check_queues(Server& server, bool room);
+  void check_notes(Server& server);
   [[nodiscard]] bool is_worked_on(Server& server, const std::string& job) const;
   [[nodiscard]] std::string about(const std::string& job) const { return prefix_ + ' ' + job; }
 

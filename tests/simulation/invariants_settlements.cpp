@@ -52,8 +52,8 @@ void Invariants::ended(const std::string& id) {
   ++count_.settled;
 }
 
-void Invariants::taken_away(const Server& server, const std::string& list,
-                            const std::string& item) {
+void Invariants::on_claimed_elsewhere(const Server& server, const std::string& list,
+                                      const std::string& item) {
   for (auto& [id, run] : runs_)
     if (run.server == server.name() && run.list == list && run.item == brief(item))
       run.lost_by_store = true;

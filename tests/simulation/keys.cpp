@@ -49,7 +49,7 @@ std::optional<std::size_t> SortedSet::rank(const std::string& member) const {
 }
 
 Keys::Entry* Keys::look(const std::string& key) {
-  ++looked_up;
+  ++find_count;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
   if (!found->second.expires_ms || *found->second.expires_ms > now_ms()) return &found->second;

@@ -67,7 +67,7 @@ class Keys {
   /// Time of the server in µs since 1970. Set before each command.
   std::int64_t now_us = 0;
   // Numbers of keys that commands have looked up and written since the start.
-  std::uint64_t looked_up = 0;
+  std::uint64_t find_count = 0;
   std::uint64_t written = 0;
   [[nodiscard]] std::int64_t now_ms() const { return now_us / 1000; }
 

@@ -71,7 +71,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   void pass(Duration time) { world_.run_until(world_.now() + time); }
   double wait_for_all();
   void saw(const std::string& host, const std::string& list);
-  void note_look(const std::string& host, std::span<const std::string> lists);
+  void record_peek(const std::string& host, std::span<const std::string> lists);
   void start(FleetFigures& into);
   [[nodiscard]] bool comes_to_rest(Duration calm, std::uint64_t claims_before);
   [[nodiscard]] bool pays_for_changes();
@@ -117,7 +117,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   std::size_t unseen_ = 0;
   // Numbers since the start.
   std::uint64_t claims_ = 0;
-  std::uint64_t looks_elsewhere_ = 0;  ///< commands that peek only at lists without items
+  std::uint64_t peeks_elsewhere_ = 0;  ///< commands that peek only at lists without items
   Duration settling_of_all_{0};
   std::map<std::string, Instant> pushed_;
   std::vector<double> latencies_;  ///< ms
@@ -148,7 +148,7 @@ Fleet::Fleet(const FleetSize& size, const ServiceTimes& times, const Progress& p
       runs_(size.hosts) {
   world_.keeps_log = false;
   redis_.times = &times;
-  redis_.tell_of_keys(size.keyspace_events);
+  redis_.set_keyspace_events(size.keyspace_events);
   redis_.watcher = this;
   use_network(&network_, &jitter_);
   network_.add(redis_);
@@ -180,8 +180,8 @@ Fleet::~Fleet() {
 
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   if (!command.words.empty() && command.words[0] == "EXISTS")
-    note_look(command.who, std::span(command.words).subspan(1));
-  if (command.script == &store::scripts::look) note_look(command.who, command.key);
+    record_peek(command.who, std::span(command.words).subspan(1));
+  if (command.script == &store::scripts::look) record_peek(command.who, command.key);
   if (command.script != &store::scripts::claim) return;
   ++claims_;
   saw(command.who, command.key[0]);
@@ -194,12 +194,12 @@ void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   }
 }
 
-void Fleet::note_look(const std::string& host, std::span<const std::string> lists) {
+void Fleet::record_peek(const std::string& host, std::span<const std::string> lists) {
   for (const std::string& list : lists) saw(host, list);
   const auto has_no_work = [](const std::string& list) {
     return list.ends_with(":list") && index_of(list) >= lists_at_work;
   };
-  if (std::all_of(lists.begin(), lists.end(), has_no_work)) ++looks_elsewhere_;
+  if (std::all_of(lists.begin(), lists.end(), has_no_work)) ++peeks_elsewhere_;
 }
 
 void Fleet::saw(const std::string& host, const std::string& list) {
@@ -335,7 +335,7 @@ void Fleet::work(FleetFigures& into) {
   const Instant started = world_.now();
   pass(settling_to_work);
   Counted before = count();
-  std::uint64_t elsewhere_before = looks_elsewhere_;
+  std::uint64_t elsewhere_before = peeks_elsewhere_;
   auto runs_before = runs_;
   pass(window);
   const auto runs_in_window = [&] {
@@ -347,7 +347,7 @@ void Fleet::work(FleetFigures& into) {
   while (runs_in_window() < settled_part * expected &&
          world_.now() - started < max_settling_to_work) {
     before = count();
-    elsewhere_before = looks_elsewhere_;
+    elsewhere_before = peeks_elsewhere_;
     runs_before = runs_;
     pass(window);
   }
@@ -366,7 +366,7 @@ void Fleet::work(FleetFigures& into) {
   if (sum > 0) {
     const double mean = sum / static_cast<double>(runs.size());
     into.commands_per_run =
-        (commands - static_cast<double>(looks_elsewhere_ - elsewhere_before)) / sum;
+        (commands - static_cast<double>(peeks_elsewhere_ - elsewhere_before)) / sum;
     into.min_host = *std::min_element(runs.begin(), runs.end()) / mean;
     into.max_host = *std::max_element(runs.begin(), runs.end()) / mean;
   }

@@ -33,7 +33,7 @@ void print_times(const MeasuredTimes& times, bool measured) {
        {&scripts::claim, &scripts::renew, &scripts::settle, &scripts::look}) {
     const CallTime& line = times.of(script);
     std::printf("  %-8s %5.1f, %.2f per key that it looks up, %.2f per key that it writes\n",
-                std::string(script->name).c_str(), line.base / 1000, line.look_up / 1000,
+                std::string(script->name).c_str(), line.base / 1000, line.find_account / 1000,
                 line.write / 1000);
   }
   for (const auto& sample : times.samples) {

@@ -20,7 +20,7 @@ constexpr Duration recovery = 15s;
 constexpr Duration max_wait = 5s;
 /// Age at which a host cancels its deficit for scans of long lists.
 constexpr Duration max_debt = IdlePolls::longest_debt;
-constexpr Duration look_pause = 500ms;
+constexpr Duration check_pause = 500ms;
 /// Maximum duration of a drain.
 constexpr Duration max_drain = 30s;
 /// Commands in 10 s that are not for idle lists: pings, probes for keyspace notifications, sweeps.
@@ -52,7 +52,7 @@ Scenario::Scenario(const SceneOptions& options)
   use_network(&network_, &jitter_);
   for (Server* each : {&first_, &second_}) {
     each->watcher = &promises_;
-    each->tell_of_keys(options_.scale.told);
+    each->set_keyspace_events(options_.scale.told);
     network_.add(*each);
   }
   Random random = world_.random.fork(4);
@@ -108,7 +108,7 @@ void Scenario::run() {
   world_.at(end - Scale::calm, [this] { network_.forget_losses(); });
   world_.at(end - Scale::calm + recovery, [this] { watch_calm(); });
   world_.at(end, [this] { leave(); });
-  world_.after(10s, [this] { look_at_calls(); });
+  world_.after(10s, [this] { check_calls(); });
   world_.run_until(end + max_drain + 5s);
 }
 
@@ -129,10 +129,10 @@ void Scenario::watch_calm() {
 }
 
 void Scenario::look(Duration since_calm) {
-  for (const ListSettings& list : settings_.lists) look_at_list(list.name);
-  look_at_others();
-  if (since_calm + look_pause < Scale::calm - recovery)
-    world_.after(look_pause, [this, since_calm] { look(since_calm + look_pause); });
+  for (const ListSettings& list : settings_.lists) query_list(list.name);
+  check_others();
+  if (since_calm + check_pause < Scale::calm - recovery)
+    world_.after(check_pause, [this, since_calm] { look(since_calm + check_pause); });
 }
 
 /// Returns whether a host could run another item of a list now.
@@ -164,7 +164,7 @@ Duration Scenario::for_how_long(const std::string& what, bool is) {
 /// Checks that hosts rotate a list and skip no item, while an item is free and a host has a free
 /// slot for it. Checks each lock_key of the hosts. Hosts with different lock_keys share a wait
 /// queue, and an item that is locked under one name is not free.
-void Scenario::look_at_list(const std::string& list) {
+void Scenario::query_list(const std::string& list) {
   std::map<std::pair<Server*, std::string>, std::string> idle;  // hosts with a slot for max_wait
   std::map<Server*, std::set<std::string>> names;
   for (const auto& each : hosts_) {
@@ -181,11 +181,11 @@ void Scenario::look_at_list(const std::string& list) {
       idle[{&server(each->server()), locks}] = each->name();
   }
   for (const auto& [where, who] : idle)
-    look_at_items(*where.first, list, where.second, names[where.first], who);
+    query_items(*where.first, list, where.second, names[where.first], who);
 }
 
-void Scenario::look_at_items(Server& at, const std::string& list, const std::string& locks,
-                             const std::set<std::string>& names, const std::string& who) {
+void Scenario::query_items(Server& at, const std::string& list, const std::string& locks,
+                           const std::set<std::string>& names, const std::string& who) {
   const List* items = at.keys().find<List>(list + ":list");
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
@@ -234,12 +234,12 @@ Duration Scenario::time_for_calls(std::size_t calls, const std::string& who) con
   return Duration(1s) * calls / (settings_of_.at(who).idle_commands / 2);
 }
 
-void Scenario::look_at_calls() {
+void Scenario::check_calls() {
   bool quiet = true;
   double for_nothing = 0;
   for (const auto& each : hosts_) {
-    quiet = look_at_host(*each) && quiet;
-    look_where_it_was(*each);
+    quiet = check_host(*each) && quiet;
+    check_previous_server(*each);
     for_nothing += settings_of_[each->name()].idle_commands * 10.0 + extra_commands;
   }
   for (const auto& each : hosts_)
@@ -260,11 +260,11 @@ void Scenario::look_at_calls() {
           {});
   }
   if (left_ == 0 && world_.age() < options_.scale.time)
-    world_.after(10s, [this] { look_at_calls(); });
+    world_.after(10s, [this] { check_calls(); });
 }
 
 /// Returns false if a fault has affected the host.
-bool Scenario::look_at_host(const Host& which) {
+bool Scenario::check_host(const Host& which) {
   const std::string& name = which.name();
   const Window now{first_.commands(name) + second_.commands(name), promises_.runs_of(name)};
   const Window was = std::exchange(windows_[name], now);
@@ -286,7 +286,7 @@ bool Scenario::look_at_host(const Host& which) {
 }
 
 /// Checks that a host that has moved to another Redis does not connect to the old one any more.
-void Scenario::look_where_it_was(const Host& which) {
+void Scenario::check_previous_server(const Host& which) {
   const std::string& name = which.name();
   const std::string at = which.alive() ? which.server() : std::string();
   Moved& moved = moved_[name];

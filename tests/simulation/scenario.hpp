@@ -58,7 +58,7 @@ class Scenario {
   void redbike_dispatches(Server& at);
   void redbike_works(Server& at, const Fault& fault);
   void redbike_ends(Server& at, const std::string& job, const std::string& tag);
-  void look_at_others();
+  void check_others();
 
   // scenario_jobs.cpp
   void populate_feed(Random random);
@@ -74,7 +74,7 @@ class Scenario {
 
   // scenario_operator.cpp
   void start_operator(const Fault& fault);
-  void look_at_all_items(const Fault& fault);
+  void query_all_items(const Fault& fault);
   void with_query(redis::SyncClient& client, const std::string& server,
                   const std::function<void(verbs::QueryContext& query)>& look);
   void send_operator(const Fault& fault, Operator::Errand errand, std::function<void()> done = {});
@@ -95,12 +95,12 @@ class Scenario {
   void populate_fleet();
   void start_fleet(const Fault& fault);
   void order_fleet(const std::string& at, const std::vector<std::string>& words);
-  [[nodiscard]] bool hears_orders(const Host& which, const std::string& at, Instant started);
+  [[nodiscard]] bool receives_commands(const Host& which, const std::string& at, Instant started);
   void obeyed(const std::string& order, const std::string& id, Instant started);
-  void look_at_quiet(const Child& child);
+  void check_quiet(const Child& child);
   void resume_fleet(const std::string& at);
   void left_by_order(Host& which);
-  void look_at_fleet();
+  void check_fleet();
 
   // scenario_redisless.cpp
   void populate_redisless(Random random);
@@ -111,7 +111,7 @@ class Scenario {
   void start_told(const Fault& fault);
   /// Checks in the calm that an item that a user adds is claimed at once.
   void add_and_look(Random random);
-  void look_for_added(Server& at, const std::string& list, const std::string& item, Instant since);
+  void check_added(Server& at, const std::string& list, const std::string& item, Instant since);
   [[nodiscard]] bool all_hear(const std::string& list);
   bool is_at_rest(Server& at, const std::string& list);
 
@@ -123,16 +123,16 @@ class Scenario {
   void change_config(Host& host, Random random);
   void watch_calm();
   void look(Duration since_calm);
-  void look_at_list(const std::string& list);
-  void look_at_items(Server& at, const std::string& list, const std::string& locks,
-                     const std::set<std::string>& names, const std::string& who);
+  void query_list(const std::string& list);
+  void query_items(Server& at, const std::string& list, const std::string& locks,
+                   const std::set<std::string>& names, const std::string& who);
   [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
   Duration for_how_long(const std::string& what, bool is);
-  void look_at_calls();
-  bool look_at_host(const Host& which);
-  void look_where_it_was(const Host& which);
+  void check_calls();
+  bool check_host(const Host& which);
+  void check_previous_server(const Host& which);
   void leave();
 
   Host& host(const std::string& name);
@@ -162,12 +162,12 @@ class Scenario {
     std::string id;
     Instant since{};
   };
-  std::map<std::string, Quiet> quiet_;            ///< hosts that have replied that they are
-  std::map<std::string, Instant> told_directly_;  ///< time of a quiet or resume of one host
-  std::map<std::string, Instant> refused_;        ///< end of the last restriction by ACL, by server
-  std::set<std::string> drained_;                 ///< host IDs
-  Duration absence_{0};                           ///< until a drained host is started again
-  bool redisless_always_ = false;                 ///< no reload adds a Redis to hosts without one
+  std::map<std::string, Quiet> quiet_;                 ///< hosts that have replied that they are
+  std::map<std::string, Instant> directly_commanded_;  ///< time of a quiet or resume of one host
+  std::map<std::string, Instant> refused_;  ///< end of the last restriction by ACL, by server
+  std::set<std::string> drained_;           ///< host IDs
+  Duration absence_{0};                     ///< until a drained host is started again
+  bool redisless_always_ = false;           ///< no reload adds a Redis to hosts without one
   std::size_t left_ = 0;
   Duration put_pause_{0};  ///< between jobs that users put in the feed
   std::uint64_t jobs_put_ = 0;

@@ -179,11 +179,11 @@ void Scenario::start_order(const Fault& fault) {
         if (each.get() == &whose || fault.number % 2 == 0) reload(*each, Random(fault.number));
       break;
     case Kind::quiet:
-      told_directly_[whose.name()] = world_.now();
+      directly_commanded_[whose.name()] = world_.now();
       whose.quiet(true);
       world_.after(fault.time, [this, &whose] {
         quiet_.erase(whose.name());
-        told_directly_[whose.name()] = world_.now();
+        directly_commanded_[whose.name()] = world_.now();
         whose.quiet(false);
       });
       break;

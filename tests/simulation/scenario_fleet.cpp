@@ -40,7 +40,7 @@ void Scenario::populate_fleet() {
     each->joins_fleet();
     each->on_ended = [this, host = each.get()] { left_by_order(*host); };
   }
-  promises_.at_birth = [this](const Child& child) { look_at_quiet(child); };
+  promises_.at_birth = [this](const Child& child) { check_quiet(child); };
   const Instant calm = World::beginning + options_.scale.time - Scale::calm;
   // A host that was not reachable applies its config file before the checks.
   world_.at(calm + reload_all, [this] {
@@ -49,7 +49,7 @@ void Scenario::populate_fleet() {
       each->reload();
     }
   });
-  world_.at(calm + first_look, [this] { look_at_fleet(); });
+  world_.at(calm + first_look, [this] { check_fleet(); });
   world_.at(calm + calm_order, [this] {
     if (!operator_->busy()) order_fleet("redis1", {"reload", "--all", "--json"});
   });
@@ -100,7 +100,7 @@ void Scenario::order_fleet(const std::string& at, const std::vector<std::string>
     }
     if (!all || promises_.in_error("operator", at, started - until_seen)) return;
     for (const auto& each : hosts_)
-      if (hears_orders(*each, at, started) && !answered.contains(each->id()))
+      if (receives_commands(*each, at, started) && !answered.contains(each->id()))
         return promises_.break_promise("hosts reply to fleet commands",
                                        each->name() + " has not replied to " + words.front(),
                                        {"operator", each->name()});
@@ -108,7 +108,7 @@ void Scenario::order_fleet(const std::string& at, const std::vector<std::string>
 }
 
 /// Returns whether a host could receive fleet commands from before `started` until now.
-bool Scenario::hears_orders(const Host& which, const std::string& at, Instant started) {
+bool Scenario::receives_commands(const Host& which, const std::string& at, Instant started) {
   const std::string& name = which.name();
   return which.alive() && !which.stalled() && which.server() == at && which.connected() &&
          which.started() + until_seen < started && ids_[name] == which.id() &&
@@ -121,8 +121,8 @@ void Scenario::obeyed(const std::string& order, const std::string& id, Instant s
                                   [&](const auto& each) { return each->id() == id; });
   if (found == hosts_.end() || !(*found)->alive()) return;
   const Host& which = **found;
-  const auto told = told_directly_.find(which.name());
-  const bool as_ordered = told == told_directly_.end() || told->second < started;
+  const auto told = directly_commanded_.find(which.name());
+  const bool as_ordered = told == directly_commanded_.end() || told->second < started;
   if (order == "quiet" && as_ordered) {
     quiet_[which.name()] = {id, world_.now()};
   } else if (order == "drain") {
@@ -138,7 +138,7 @@ void Scenario::obeyed(const std::string& order, const std::string& id, Instant s
 }
 
 /// Checks that a host that has replied that it is quiet starts no run.
-void Scenario::look_at_quiet(const Child& child) {
+void Scenario::check_quiet(const Child& child) {
   const auto found = quiet_.find(child.host);
   if (found == quiet_.end() || host(child.host).id() != found->second.id ||
       world_.now() - found->second.since < max_fleet_start)
@@ -164,7 +164,7 @@ void Scenario::resume_fleet(const std::string& at) {
     if (!each->alive() || each->state() != HostState::quiet) continue;
     quiet_.erase(each->name());
     if (each->server().empty()) {
-      told_directly_[each->name()] = world_.now();
+      directly_commanded_[each->name()] = world_.now();
       each->quiet(false);
     } else {
       order_fleet(each->server(), {"resume", "--host", each->name(), "--json"});
@@ -194,7 +194,7 @@ void Scenario::left_by_order(Host& which) {
 }
 
 /// Checks in the calm that `w8yctl fleet` shows each host as running.
-void Scenario::look_at_fleet() {
+void Scenario::check_fleet() {
   if (operator_->busy()) return;
   for (const auto& each : hosts_) ids_[each->name()] = each->id();
   const Instant started = world_.now();
@@ -203,7 +203,7 @@ void Scenario::look_at_fleet() {
     for (const view::JsonFields& host : hosts_in(end.out))
       if (host.text("state") == "running") seen.insert(host.text("host_id"));
     for (const auto& each : hosts_)
-      if (hears_orders(*each, "redis1", started) && !seen.contains(each->id()))
+      if (receives_commands(*each, "redis1", started) && !seen.contains(each->id()))
         promises_.break_promise("the fleet shows its hosts", each->name() + " is missing",
                                 {each->name()});
   });

@@ -114,7 +114,7 @@ void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const std::string& id = taken.text;
   world_.log("thoonk", std::string(feed_name) + ' ' + id, "is popped");
   for (const auto& watch : promises_.watches())
-    if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->taken_by_another(at, id);
+    if (auto* jobs = dynamic_cast<JobWatch*>(watch.get())) jobs->claimed_by_another(at, id);
   const auto dice = fault.number % 8;
   if (dice == 0) return;
   world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault] {

@@ -22,8 +22,8 @@ void Scenario::start_told(const Fault& fault) {
   Server& at = server(fault.server);
   if (fault.kind == Fault::Kind::untold) {
     // An operator switches the notifications off by CONFIG SET. Hosts detect this themselves.
-    at.tell_of_keys(false);
-    world_.after(fault.time, [&at] { at.tell_of_keys(true); });
+    at.set_keyspace_events(false);
+    world_.after(fault.time, [&at] { at.set_keyspace_events(true); });
     return;
   }
   const std::string key = fault.list + ":list", item = "told" + std::to_string(fault.number % 100);
@@ -75,14 +75,14 @@ void Scenario::add_and_look(Random random) {
           {pass, time_for_pass(*items, each->name()),
            time_for_calls(items->size() / store::ScriptLocks::most_looked_at, each->name())});
     world_.after(max_silence + pass, [this, list, item, since = world_.now()] {
-      look_for_added(first_, list, item, since);
+      check_added(first_, list, item, since);
     });
   }
   world_.after(add_pause, [this, random] { add_and_look(random.fork(1)); });
 }
 
-void Scenario::look_for_added(Server& at, const std::string& list, const std::string& item,
-                              Instant since) {
+void Scenario::check_added(Server& at, const std::string& list, const std::string& item,
+                           Instant since) {
   const Duration waits = world_.now() - since;
   if (promises_.visited(at.name(), list, item) < since && all_hear(list))
     promises_.break_promise("an added item is claimed at once",

@@ -44,8 +44,8 @@ void to_the_end(Look look) {
   while (!part.after.empty());
 }
 
-void look_at_others_than_items(QueryContext& query, const std::string& list,
-                               const std::string& item, std::uint64_t dice) {
+void query_others_than_items(QueryContext& query, const std::string& list, const std::string& item,
+                             std::uint64_t dice) {
   using namespace verbs;
   switch (dice % 5) {
     case 0:
@@ -121,7 +121,7 @@ void change_items(QueryContext& query, const std::string& list, const std::strin
 void Scenario::start_operator(const Fault& fault) {
   if (fault.kind == Fault::Kind::operator_line) return break_operator(fault);
   if (operator_->busy()) return;
-  if (fault.kind == Fault::Kind::look_at_items) return look_at_all_items(fault);
+  if (fault.kind == Fault::Kind::query_items) return query_all_items(fault);
   Server& at = server(fault.server);
   const std::string item = item_of(at, fault.list, fault.number / 100);
   if (fault.kind == Fault::Kind::change_items) {
@@ -134,7 +134,7 @@ void Scenario::start_operator(const Fault& fault) {
   send_operator(fault, [this, list = fault.list, item, server = fault.server,
                         dice = fault.number](redis::SyncClient& client) {
     with_query(client, server,
-               [&](QueryContext& query) { look_at_others_than_items(query, list, item, dice); });
+               [&](QueryContext& query) { query_others_than_items(query, list, item, dice); });
   });
 }
 
@@ -152,7 +152,7 @@ void Scenario::with_query(redis::SyncClient& client, const std::string& server,
 
 /// Checks that a query returns all items that stay in a list while hosts rotate it. If hosts may
 /// not run scripts, items change their order, and a query may miss some.
-void Scenario::look_at_all_items(const Fault& fault) {
+void Scenario::query_all_items(const Fault& fault) {
   Server& at = server(fault.server);
   const auto told = std::make_shared<std::set<std::string>>();
   const std::string key = fault.list + ":list";

@@ -163,7 +163,7 @@ void Scenario::redbike_works(Server& at, const Fault& fault) {
   at.ask("redbike", {"SET", keys.working(job), tag, "PX", "10000"});
   at.ask("redbike",
          {"HSET", keys.statuses, job, "WRK:" + std::to_string(at.keys().now_ms() / 1000)});
-  dynamic_cast<ScheduleWatch&>(*promises_.watches().front()).taken_by_another(at, job);
+  dynamic_cast<ScheduleWatch&>(*promises_.watches().front()).claimed_by_another(at, job);
   world_.log("redbike", schedule_name + (' ' + job), "has claimed it");
   if (fault.number % 5 == 0) return;  // it dies
   world_.after(fault.time, [this, &at, job, tag] { redbike_ends(at, job, tag); });
@@ -197,7 +197,7 @@ void Scenario::redbike_ends(Server& at, const std::string& job, const std::strin
 // ---- the calm
 
 /// Checks the lists of other kinds than circular at the servers of the hosts.
-void Scenario::look_at_others() {
+void Scenario::check_others() {
   for (std::size_t i = 0; i < settings_.others.size(); ++i) {
     const std::string& list = settings_.others[i].name;
     std::map<std::string, bool> room;  // by server

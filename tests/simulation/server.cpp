@@ -73,15 +73,16 @@ void Server::serve() {
   std::vector<Output> outputs{{&peer, {}}};
   owed_ns_ += times->of_read();
   std::size_t taken = 0;
-  while (const auto words = take_command(session.input, taken)) {
+  while (const auto words = parse_command(session.input, taken)) {
     ++load_.commands;
-    const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
+    const std::uint64_t find_count = keys_.find_count, written = keys_.written;
     outputs.front().bytes += reply_to(peer, *words);
     const redis::Script* script = words->front() == "EVALSHA" ? script_of_digest((*words)[1])
                                   : words->front() == "EVAL"  ? script_of_text((*words)[1])
                                                               : nullptr;
-    owed_ns_ += times->of_command({*words, script, static_cast<double>(keys_.looked_up - looked_up),
-                                   static_cast<double>(keys_.written - written)});
+    owed_ns_ +=
+        times->of_command({*words, script, static_cast<double>(keys_.find_count - find_count),
+                           static_cast<double>(keys_.written - written)});
     for (const Published& message : std::exchange(published_, {})) {
       const auto audience = audience_.find(message.channel);
       if (audience == audience_.end()) continue;
@@ -111,7 +112,7 @@ void Server::work(Peer& peer) {
   for (;;) {
     const auto session = sessions_.find(&peer);
     if (session == sessions_.end() || hung_) return;
-    const auto words = take_command(session->second.input);
+    const auto words = parse_command(session->second.input);
     if (!words) return;
     answer(peer, *words);
   }
@@ -160,7 +161,7 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
 }
 
 void Server::touched(const std::string& key, const char* event) {
-  if (tells_of_keys_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
+  if (keyspace_events_ && keys_heard_of_.contains(key)) published_.push_back({of_key + key, event});
 }
 
 std::int64_t Server::hearers(const std::string& channel) const {

@@ -34,7 +34,7 @@ class ServiceTimes {
   struct Work {
     const Words& words;
     const redis::Script* script;  ///< nullptr for a command without a script
-    double looked_up;             ///< number of keys
+    double find_count;            ///< number of keys
     double written;
   };
   [[nodiscard]] virtual double of_command(const Work& work) const = 0;
@@ -99,7 +99,7 @@ class Server final : public Service, private Keys::Listener {
   void forbid(std::string command) { forbidden_ = std::move(command); }
   [[nodiscard]] const std::string& forbidden() const { return forbidden_; }
   /// Switches keyspace notifications on (notify-keyspace-events KEA) or off.
-  void tell_of_keys(bool tell) { tells_of_keys_ = tell; }
+  void set_keyspace_events(bool tell) { keyspace_events_ = tell; }
   void refuse_connections(bool refuse) { refusing_ = refuse; }
   /// Sets the error reply to each write: "READONLY …", "OOM …". Empty: none.
   void refuse_writes(std::string error) { refusal_ = std::move(error); }
@@ -172,7 +172,7 @@ class Server final : public Service, private Keys::Listener {
   bool hung_ = false;
   std::string refusal_;
   std::string forbidden_;
-  bool tells_of_keys_ = false;
+  bool keyspace_events_ = false;
   std::set<std::string> keys_heard_of_;  ///< keys with any subscriber so far
   unsigned slowness_ = 1;
   Instant busy_until_{};

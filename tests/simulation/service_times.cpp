@@ -56,7 +56,7 @@ CallTime fit(const std::vector<Sample>& samples) {
   for (double step = 16'384; step >= 1; step /= 2)
     for (bool better = true; better;) {
       better = false;
-      for (double CallTime::*part : {&CallTime::base, &CallTime::look_up, &CallTime::write})
+      for (double CallTime::*part : {&CallTime::base, &CallTime::find_account, &CallTime::write})
         for (const double by : {step, -step}) {
           CallTime tried = best;
           tried.*part = std::max(tried.*part + by, 0.0);
@@ -123,7 +123,7 @@ class Measuring {
 void Measuring::scripts(const char* what, const redis::Script& script,
                         const std::vector<Call>& calls) {
   const auto allowed = [](const CommandInfo&, bool) { return std::string(); };
-  const std::uint64_t looked_up = keys_.looked_up, written = keys_.written;
+  const std::uint64_t find_count = keys_.find_count, written = keys_.written;
   for (const Call& call : calls) run_lua(script, {keys_, call.key, call.arg, published_}, allowed);
   published_.clear();
   const auto count = static_cast<double>(calls.size());
@@ -148,7 +148,7 @@ void Measuring::scripts(const char* what, const redis::Script& script,
       },
       count);
   found_.samples.push_back({what, &script, ns,
-                            static_cast<double>(keys_.looked_up - looked_up) / count,
+                            static_cast<double>(keys_.find_count - find_count) / count,
                             static_cast<double>(keys_.written - written) / count});
 }
 
@@ -374,7 +374,7 @@ double MeasuredTimes::of_command(const Work& work) const {
   if (words[0] == "SUBSCRIBE" || words[0] == "UNSUBSCRIBE")
     return plain.base + subscribe * static_cast<double>(words.size() - 1);
   const CallTime& time = of(work.script);
-  double ns = time.base + time.look_up * work.looked_up + time.write * work.written;
+  double ns = time.base + time.find_account * work.find_count + time.write * work.written;
   if (words[0] == "EVAL") ns += script_byte * static_cast<double>(words[1].size());
   return ns;
 }

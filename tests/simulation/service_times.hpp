@@ -14,7 +14,7 @@ namespace w8y::sim {
 /// Time of a call in ns: `base`, plus an amount for each key that the model looks up or writes.
 struct CallTime {
   double base = 0;
-  double look_up = 0;
+  double find_account = 0;
   double write = 0;
 };
 
@@ -38,10 +38,10 @@ class MeasuredTimes final : public ServiceTimes {
     std::string what;
     const redis::Script* script = nullptr;
     double ns = 0;
-    double looked_up = 0;
+    double find_count = 0;
     double written = 0;
     [[nodiscard]] double by(const CallTime& time) const {
-      return time.base + time.look_up * looked_up + time.write * written;
+      return time.base + time.find_account * find_count + time.write * written;
     }
   };
   std::vector<Sample> samples;

@@ -25,7 +25,7 @@ struct Summary {
 
 constexpr std::size_t max_story = 120;
 
-bool tells_of(const World::Line& line, const std::vector<std::string>& subjects) {
+bool mentions(const World::Line& line, const std::vector<std::string>& subjects) {
   if (line.who == "fault" || line.who == "promises") return true;
   for (const std::string& subject : subjects)
     if (line.who == subject || line.about == subject ||
@@ -45,7 +45,7 @@ Summary run(const SceneOptions& options, std::ostream* log) {
     const std::string text = World::to_text(line);
     if (log != nullptr) *log << text << '\n';
     summary.log = hash_of(text) ^ (summary.log * 0x100000001B3U);
-    if (summary.broken && tells_of(line, summary.broken->subjects)) summary.story.push_back(text);
+    if (summary.broken && mentions(line, summary.broken->subjects)) summary.story.push_back(text);
   }
   summary.lines = scene.world().lines().size();
   return summary;
@@ -71,7 +71,7 @@ std::vector<Fault> shrink(SceneOptions options, const std::string& promise) {
   return options.faults;
 }
 
-void tell_broken(std::ostream& out, SceneOptions options, const Summary& first, bool fewest) {
+void print_broken(std::ostream& out, SceneOptions options, const Summary& first, bool fewest) {
   out << "seed " << options.seed << ": BROKEN: " << first.broken->promise << ": "
       << first.broken->why << '\n';
   const std::size_t before = options.faults.size();
@@ -162,7 +162,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
         << digest << '\n';
   }
-  if (summary.broken) tell_broken(out, options, summary, !wishes.whole);
+  if (summary.broken) print_broken(out, options, summary, !wishes.whole);
   stats << options.scale.hosts << ' ' << options.faults.size() << ' ' << count.children << ' '
         << count.settled << ' ' << count.lapses << ' ' << count.overlaps << ' '
         << (summary.broken ? 1 : 0) << '\n';

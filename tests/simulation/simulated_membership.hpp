@@ -15,7 +15,7 @@
 namespace w8y::sim {
 
 /// Number of processors in each heartbeat, the same on each machine.
-inline constexpr unsigned told_processors = 4;
+inline constexpr unsigned reported_processors = 4;
 
 class SimulatedMembership final {
  public:
@@ -46,7 +46,7 @@ class SimulatedMembership final {
                 [&supervisor = parts.supervisor](std::size_t hosts) {
                   supervisor.share_polls_with(hosts);
                 },
-                parts.id, [] { return told_processors; },
+                parts.id, [] { return reported_processors; },
                 [&mode = parts.mode](const std::optional<std::string>& conflict) {
                   mode.formats_compared(conflict);
                 }}),

@@ -20,7 +20,7 @@ void append_line(std::string& out, char mark, std::int64_t number) {
 }
 
 /// Parses "*3\r\n" or "$5\r\n" at `at` and moves `at` behind it.
-std::optional<std::size_t> take_count(std::string_view bytes, std::size_t& at) {
+std::optional<std::size_t> parse_count(std::string_view bytes, std::size_t& at) {
   const auto end = bytes.find("\r\n", at);
   if (end == std::string_view::npos) return std::nullopt;
   std::size_t count = 0;
@@ -76,15 +76,15 @@ std::string to_text(const Value& value) {
   return text + "]";
 }
 
-std::optional<Words> take_command(std::string_view bytes, std::size_t& at) {
+std::optional<Words> parse_command(std::string_view bytes, std::size_t& at) {
   std::size_t end = at;
   if (end >= bytes.size()) return std::nullopt;
-  const auto count = take_count(bytes, end);
+  const auto count = parse_count(bytes, end);
   if (!count) return std::nullopt;
   Words words;
   words.reserve(std::min(*count, bytes.size() - end));
   for (std::size_t i = 0; i < *count; ++i) {
-    const auto size = end < bytes.size() ? take_count(bytes, end) : std::nullopt;
+    const auto size = end < bytes.size() ? parse_count(bytes, end) : std::nullopt;
     if (!size || end + *size + 2 > bytes.size()) return std::nullopt;
     words.emplace_back(bytes.substr(end, *size));
     end += *size + 2;
@@ -93,9 +93,9 @@ std::optional<Words> take_command(std::string_view bytes, std::size_t& at) {
   return words;
 }
 
-std::optional<Words> take_command(std::string& bytes) {
+std::optional<Words> parse_command(std::string& bytes) {
   std::size_t end = 0;
-  auto words = take_command(bytes, end);
+  auto words = parse_command(bytes, end);
   bytes.erase(0, end);
   return words;
 }

@@ -34,8 +34,8 @@ std::string to_text(const Value& value);
 
 /// Returns the command at `at` and moves `at` behind it; nullopt if the command is not complete
 /// yet.
-std::optional<Words> take_command(std::string_view bytes, std::size_t& at);
+std::optional<Words> parse_command(std::string_view bytes, std::size_t& at);
 /// The same for the start of `bytes`, from which the command is removed.
-std::optional<Words> take_command(std::string& bytes);
+std::optional<Words> parse_command(std::string& bytes);
 
 }  // namespace w8y::sim

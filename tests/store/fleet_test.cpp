@@ -262,18 +262,18 @@ TEST_CASE("a heartbeat returns the number of hosts, from two to hundreds") {
   put_host(server, "beta-00000000", now, "");
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
-  const auto hears_of = [&](std::size_t hosts) {
+  const auto receives_from = [&](std::size_t hosts) {
     return turn_until(loop, [&] {
       host.member.heartbeat_soon();
       return host.seen_hosts == hosts;
     });
   };
-  CHECK(hears_of(2));
+  CHECK(receives_from(2));
   for (int i = 0; i < 298; ++i) put_host(server, "host" + std::to_string(i), now, "");
-  CHECK(hears_of(300));
+  CHECK(receives_from(300));
   // Dead hosts do not count, although their ids are still there.
   for (int i = 0; i < 60; ++i) put_host(server, "dead" + std::to_string(i), now - 100'000, "");
-  CHECK(hears_of(300));
+  CHECK(receives_from(300));
   CHECK(host.seen_most == 300);
 }
 

@@ -63,15 +63,18 @@ TEST_CASE("a claim that its host never renewed is recovered and counts no failur
   feed.put("unheard");
   feed.put("begun");
   REQUIRE(feed.host.take(2).claims.size() == 2);
-  const auto note_of = [&](const std::string& id) { return feed.ask({"HGET", "f:claims", id}); };
-  const std::string unheard = note_of("unheard");
+  const auto claim_note_of = [&](const std::string& id) {
+    return feed.ask({"HGET", "f:claims", id});
+  };
+  const std::string unheard = claim_note_of("unheard");
   CHECK(unheard.find(" n ") != std::string::npos);
   // Both are renewed soon. Then one record is set back, as if its host had not received the claim.
-  CHECK(turn_until(feed.loop, [&] { return note_of("begun").find(" - ") != std::string::npos; }));
+  CHECK(turn_until(feed.loop,
+                   [&] { return claim_note_of("begun").find(" - ") != std::string::npos; }));
   feed.ask({"HSET", "f:claims", "unheard", unheard});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
   for (const std::string id : {"unheard", "begun"}) {
-    std::string note = note_of(id);
+    std::string note = claim_note_of(id);
     note.replace(note.find(' ') + 1, 13, "1732147200000");
     feed.ask({"HSET", "f:claims", id, note});
     feed.ask({"DEL", "feed.lease:f:" + id});
@@ -88,7 +91,7 @@ TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure"
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
-    gone.take_one();
+    gone.claim_one_job();
   }
   feed.ask({"SET", "x", "y"});
   JobHost host(feed.loop, feed.server.url(), job_rule());
@@ -111,7 +114,7 @@ TEST_CASE("a job that cannot be returned to its queue keeps its fleet slot") {
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), rule, "gone");
-    REQUIRE(gone.take_one().item == "a");
+    REQUIRE(gone.claim_one_job().item == "a");
   }
   Recovery recovery(*feed.host.session);
   const std::string note = feed.ask({"HGET", "f:claims", "a"});

@@ -61,7 +61,7 @@ struct JobHost {
     turn_until(loop, [&] { return told.takes.size() > before; });
     return told.takes.empty() ? store::TakeReply{} : told.takes.back();
   }
-  Claim take_one() {
+  Claim claim_one_job() {
     const store::TakeReply reply = take(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }

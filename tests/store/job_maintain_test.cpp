@@ -116,7 +116,7 @@ TEST_CASE("a claim without a lease is recovered after claim_timeout, in any unit
   rule.job().claim_timeout = 1h;
   JobFixture feed(rule);
   for (const char* id : {"live", "old", "seconds", "fresh", "last", "retracted"}) feed.put(id);
-  const Claim live = feed.host.take_one();
+  const Claim live = feed.host.claim_one_job();
   REQUIRE(live.item == "live");
   feed.ask({"DEL", "feed.ids:f"});
   feed.ask({"HDEL", "feed.items:f", "retracted"});
@@ -186,7 +186,7 @@ TEST_CASE("a claim of w8yd whose job is gone leaves no key after its lease has e
   feed.put("a");
   {
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
-    gone.take_one();
+    gone.claim_one_job();
   }
   std::string note = feed.ask({"HGET", "f:claims", "a"});
   note.replace(note.find(' ') + 1, 13, "1732147200000");

@@ -23,7 +23,7 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   feed.put("a", "first");
   feed.put("b", "second");
   feed.put("h", "high", true);
-  const Claim claim = feed.host.take_one();
+  const Claim claim = feed.host.claim_one_job();
   CHECK(claim.item == "h");
   CHECK(claim.call.id == "h");
   CHECK(claim.call.input == "high");
@@ -94,7 +94,7 @@ TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept 
     CAPTURE(name);
     put(name, "new\nline");
     const auto host = host_of(name);
-    const Claim claim = host->take_one();
+    const Claim claim = host->claim_one_job();
     CHECK(claim.item == "new\nline");
     CHECK(host->settle(claim, Finish{"{}"}));
     CHECK(feed.ask({"GET", "feed.finishes:" + name}) == "1");
@@ -104,8 +104,8 @@ TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept 
   const auto second = host_of("a:b");
   put("a", "b:c");
   put("a:b", "c");
-  const Claim one = first->take_one();
-  const Claim other = second->take_one();
+  const Claim one = first->claim_one_job();
+  const Claim other = second->claim_one_job();
   CHECK(feed.ask({"GET", "feed.lease:a:b:c"}) == "run:here:77:" + other.run);
   CHECK(turn_until(feed.loop, [&] { return first->told.lost == std::vector<RunId>{one.run}; }));
   CHECK(first->settle(one, Finish{"{}"}));
@@ -193,7 +193,7 @@ TEST_CASE("a failed run delays its job, with claim and lease, and then cancels i
   JobFixture feed(job_rule(1s));
   feed.put("a");
   feed.put("b");
-  const Claim claim = feed.host.take_one();
+  const Claim claim = feed.host.claim_one_job();
   feed.host.end(claim, Cancel{1500ms}, Failed{"no"});
   CHECK(feed.host.settled());
   CHECK(feed.ask({"LLEN", "f:runs"}) == "1");
@@ -205,8 +205,8 @@ TEST_CASE("a failed run delays its job, with claim and lease, and then cancels i
   CHECK(feed.queue() == "a\nb");
   CHECK(feed.unclaimed());
   CHECK(feed.host.told.lost.empty());
-  feed.host.settle(feed.host.take_one(), Finish{"{}"});
-  const Claim again = feed.host.take_one();
+  feed.host.settle(feed.host.claim_one_job(), Finish{"{}"});
+  const Claim again = feed.host.claim_one_job();
   CHECK(again.item == "a");
   CHECK(again.attempt == 2);
   // Without a backoff, the job is cancelled at once.
@@ -249,19 +249,19 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   feed.put("a");
   feed.put("b");
   feed.ask({"HSET", "feed.cancelled:f", "a", "2", "b", "2"});
-  Claim claim = feed.host.take_one();
+  Claim claim = feed.host.claim_one_job();
   CHECK(claim.attempt == 3);
   CHECK(feed.host.settle(claim, PutBack{}, Cancelled{}));
   CHECK(feed.queue() == "b\na");
-  feed.host.queue->hand_back(feed.host.take_one());
+  feed.host.queue->hand_back(feed.host.claim_one_job());
   CHECK(feed.host.settled());
   CHECK(feed.queue() == "b\na");
-  CHECK(feed.host.settle(feed.host.take_one(), Requeue{}, Cancelled{true}));
+  CHECK(feed.host.settle(feed.host.claim_one_job(), Requeue{}, Cancelled{true}));
   CHECK(feed.queue() == "a\nb");
   CHECK(feed.ask({"HMGET", "feed.cancelled:f", "a", "b"}) == "2\n2");
   CHECK(feed.unclaimed());
 
-  CHECK(feed.host.settle(feed.host.take_one(), Stall{"3 failed in a row, the last: no"},
+  CHECK(feed.host.settle(feed.host.claim_one_job(), Stall{"3 failed in a row, the last: no"},
                          Failed{"no"}));
   CHECK(feed.unclaimed());
   CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "b");
@@ -274,7 +274,7 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
         std::string::npos);
 
   // A command to stall the job is carried out, unless the run has finished the job.
-  claim = feed.host.take_one();
+  claim = feed.host.claim_one_job();
   std::string note = feed.ask({"HGET", "f:claims", "a"});
   feed.ask({"HSET", "f:claims", "a", note.replace(note.find(" n "), 3, " q ")});
   CHECK(feed.host.settle(claim, Requeue{}, Cancelled{true}));
@@ -287,17 +287,17 @@ TEST_CASE(
   JobFixture feed;
   JobHost other(feed.loop, feed.server.url(), job_rule(), "there");
   feed.put("a");
-  const Claim ours = feed.host.take_one();
+  const Claim ours = feed.host.claim_one_job();
   CHECK(feed.host.settle(ours, Leave{}, Lost{}));
   CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
   CHECK(feed.queue().empty());
   feed.ask({"FLUSHALL"});
   feed.put("a");
-  const Claim first = feed.host.take_one();
+  const Claim first = feed.host.claim_one_job();
   // A client cancels the job, and another host claims it.
   feed.ask({"ZREM", "feed.claimed:f", "a"});
   feed.ask({"LPUSH", "feed.ids:f", "a"});
-  const Claim second = other.take_one();
+  const Claim second = other.claim_one_job();
   REQUIRE(second.item == "a");
   CHECK(feed.ask({"GET", "feed.lease:f:a"}) == "run:there:77:" + second.run);
   for (const JobDisposition& what : {JobDisposition(Finish{"{}"}), JobDisposition(Cancel{})}) {

@@ -62,7 +62,7 @@ using Places = std::vector<std::size_t>;
 
 /// Waits for the end of the probe for keyspace notifications (SUBSCRIBE, then RPUSH and DEL), whose
 /// commands are not part of a peek. The reply to a later command shows that the probe has ended.
-void ask_of_events(Lists& lists) {
+void request_events(Lists& lists) {
   lists.sources[0]->listen(true);
   bool over = false;
   const auto last = lists.session->subscriber.subscribe(
@@ -78,7 +78,7 @@ TEST_CASE("peeks at 1,000 empty lists send two commands") {
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 2);
   CHECK(lists.cost == doctest::Approx(2));
@@ -100,7 +100,7 @@ TEST_CASE("peeks at 250 locked lists send one command and find an item that beco
     server.ask({"MSET", list + ":lock:a", "x", list + ":lock:b", "x"});
   }
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 1);
   SUBCASE("an item is added") {
@@ -120,7 +120,7 @@ TEST_CASE("a list that is destroyed during its peek gets no reply, and the other
   loop::Loop loop;
   Lists lists(loop, server.url(), 6);
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   const std::uint64_t before = lists.session->client.commands_sent();
   for (auto& source : lists.sources) source->look();
   lists.sources[2].reset();
@@ -189,7 +189,7 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
     server.ask(lock);
   }
   lists.claim();
-  const auto look_alone = [&] {
+  const auto peek_alone = [&] {
     lists.told[0]->looks.clear();
     lists.sources[0]->look();
     CHECK(turn_until(loop, [&] { return lists.told[0]->looks.size() == 1; }));
@@ -201,13 +201,13 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
     server.ask({"DEL", "l0:lock:" + freed});
     bool found = false;
     for (int look = 0; look < 6 && !found; ++look)
-      found = look % 2 == 0 ? look_alone() : !lists.look().empty();
+      found = look % 2 == 0 ? peek_alone() : !lists.look().empty();
     CHECK(found);
     server.ask({"SET", "l0:lock:" + freed, "x"});
   }
   int calls = 0;
   server.ask({"DEL", "l0:lock:299"});
-  while (!look_alone()) ++calls;
+  while (!peek_alone()) ++calls;
   CHECK(calls <= 1);  // two peeks at this list alone read all of it
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lis
   loop::Loop loop;
   Lists lists(loop, server.url(), 1000);
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   lists.sources[0]->look();
   CHECK(turn_until(loop, [&] { return !lists.told[0]->looks.empty(); }));
   CHECK(lists.told[0]->looks[0].cost == 1);
@@ -250,7 +250,7 @@ TEST_CASE("the cost of a peek is divided among the lists that share it") {
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   lists.look();
   CHECK(lists.sources[0]->look_cost() == 0.5);
 }
@@ -262,7 +262,7 @@ TEST_CASE("a peek without the permission for EXISTS recommends a claim and sends
   server.ask({"RPUSH", "l1:list", "a"});
   server.ask({"SET", "l1:lock:a", "x"});
   lists.claim();
-  ask_of_events(lists);
+  request_events(lists);
   lists.look();
   CHECK(lists.look() == Places{0, 1, 2});
   CHECK(lists.commands == 0);

@@ -35,7 +35,7 @@ struct Bike {
   /// Enqueues this job, claims it and settles its run.
   void run(const std::string& job, const std::string& schedule, JobEnd what = ActOnSchedule{}) {
     enter(job, schedule);
-    const Claim claim = host.take_one();
+    const Claim claim = host.claim_one_job();
     CHECK(claim.item == job);
     CHECK(host.settle(claim, what));
   }

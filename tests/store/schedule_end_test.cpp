@@ -52,7 +52,7 @@ TEST_CASE("NOW and AT that are set during a run take effect once") {
   bike.run("x:A", "NOW");  // as another client may leave it
   CHECK(bike.ask({"HGET", "bike-schedules", "x:A"}) == "STOP");
   CHECK(bike.event("x:A") == "ENQ");
-  CHECK(bike.host.settle(bike.host.take_one(), ActOnSchedule{}));
+  CHECK(bike.host.settle(bike.host.claim_one_job(), ActOnSchedule{}));
   CHECK(bike.event("x:A") == "STP");
   bike.run("y:A", "AT:5000000000");
   CHECK(bike.ask({"HGET", "bike-schedules", "y:A"}) == "STOP");
@@ -62,13 +62,13 @@ TEST_CASE("NOW and AT that are set during a run take effect once") {
 TEST_CASE("a schedule that is set or unset during a run takes precedence") {
   Bike bike;
   bike.enter("x:A", "CONTINUE");
-  Claim claim = bike.host.take_one();
+  Claim claim = bike.host.claim_one_job();
   bike.ask({"HSET", "bike-schedules", "x:A", "STOP"});
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.event("x:A") == "STP");
 
   bike.enter("x:A", "STOP");
-  claim = bike.host.take_one();
+  claim = bike.host.claim_one_job();
   bike.ask({"HSET", "bike-schedules", "x:A", daily});
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.event("x:A") == "TML");
@@ -76,7 +76,7 @@ TEST_CASE("a schedule that is set or unset during a run takes precedence") {
   for (const JobEnd& what : std::vector<JobEnd>{ActOnSchedule{}, BackOff{5s}, BackToQueue{}}) {
     bike.ask({"FLUSHALL"});
     bike.enter("y:A");
-    claim = bike.host.take_one();
+    claim = bike.host.claim_one_job();
     bike.ask({"HDEL", "bike-statuses", "y:A"});
     bike.ask({"HDEL", "bike-schedules", "y:A"});
     JobSettlement end = bike.host.settlement(claim, what);
@@ -90,9 +90,9 @@ TEST_CASE("a schedule that is set or unset during a run takes precedence") {
 
 TEST_CASE("a time that is set during a run and due before its end is not lost") {
   Bike bike;
-  const auto taken_and_due = [&](const std::string& job) {
+  const auto claimed_and_due = [&](const std::string& job) {
     bike.enter(job);
-    Claim claim = bike.host.take_one();
+    Claim claim = bike.host.claim_one_job();
     bike.ask({"HSET", "bike-statuses", job, "TML:1"});
     bike.ask({"ZADD", "bike-timeline", "1", job});
     bike.host.queue->dispatch();
@@ -100,12 +100,12 @@ TEST_CASE("a time that is set during a run and due before its end is not lost") 
     CHECK(bike.event(job) == "TML");
     return claim;
   };
-  CHECK(bike.host.settle(taken_and_due("later:A"), BackOff{100s}));
+  CHECK(bike.host.settle(claimed_and_due("later:A"), BackOff{100s}));
   CHECK(bike.event("later:A") == "TML");
   CHECK(bike.due("later:A") > bike.now() + 90);
 
   bike.ask({"DEL", "bike-timeline"});
-  CHECK(bike.host.settle(taken_and_due("back:A"), BackToQueue{}));
+  CHECK(bike.host.settle(claimed_and_due("back:A"), BackToQueue{}));
   CHECK(bike.event("back:A") == "ENQ");
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "back:A");
 
@@ -113,7 +113,7 @@ TEST_CASE("a time that is set during a run and due before its end is not lost") 
   bike.ask({"DEL", "bike-work-A", "bike-work-A-members"});
   for (const char* status : {"TML:1", "STP:1"}) {
     bike.enter("set:A");
-    const Claim claim = bike.host.take_one();
+    const Claim claim = bike.host.claim_one_job();
     bike.ask({"HSET", "bike-statuses", "set:A", status});
     bike.ask({"ZADD", "bike-timeline", "5000000000", "set:A"});
     CHECK(bike.host.settle(claim, BackOff{100s}));
@@ -140,7 +140,7 @@ TEST_CASE(
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
 
   bike.enter("back:A");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   bike.enter("next:A");
   bike.host.queue->hand_back(claim);
   CHECK(bike.host.settled());
@@ -152,7 +152,7 @@ TEST_CASE(
 TEST_CASE("a job whose key is gone or has another value is not rescheduled") {
   Bike bike;
   bike.enter("x:A");
-  Claim claim = bike.host.take_one();
+  Claim claim = bike.host.claim_one_job();
   bike.ask({"SET", "bike-work-A-x:A", "another"});
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.event("x:A") == "WRK");
@@ -160,7 +160,7 @@ TEST_CASE("a job whose key is gone or has another value is not rescheduled") {
   CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
   // If the key is gone, the claim stays recorded, so that the job is not lost.
   bike.enter("y:A");
-  claim = bike.host.take_one();
+  claim = bike.host.claim_one_job();
   bike.ask({"DEL", "bike-work-A-y:A"});
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.ask({"EXISTS", "bike-work-A"}) == "0");
@@ -171,7 +171,7 @@ TEST_CASE("a job whose key is gone or has another value is not rescheduled") {
 TEST_CASE("the record of a run whose key is gone waits for a server that accepts writes") {
   Bike bike;
   bike.enter("x:A");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   bike.ask({"DEL", "bike-work-A-x:A", "bike:claims"});
   bike.ask({"REPLICAOF", "127.0.0.1", "1"});
   const auto before = bike.server.calls("evalsha");
@@ -191,13 +191,13 @@ TEST_CASE("a rule that fires every second skips and repeats no time") {
   // Runs of almost no duration, which end in any part of a second.
   for (int i = 0; i < 3; ++i) {
     const UnixSeconds due = bike.due("x:A");
-    CHECK(ask_until(bike.loop, [&] {
+    CHECK(query_until(bike.loop, [&] {
       bike.host.queue->dispatch();
       const std::size_t before = bike.host.told.dispatches.size();
       turn_until(bike.loop, [&] { return bike.host.told.dispatches.size() > before; });
       return bike.host.told.dispatches.back().reply->enqueued == 1;
     }));
-    CHECK(bike.host.settle(bike.host.take_one(), ActOnSchedule{}));
+    CHECK(bike.host.settle(bike.host.claim_one_job(), ActOnSchedule{}));
     CHECK(bike.due("x:A") > due);
     CHECK(bike.due("x:A") > bike.now() - 1);
   }
@@ -206,10 +206,10 @@ TEST_CASE("a rule that fires every second skips and repeats no time") {
 TEST_CASE("a rule without DTSTART starts at the end of the run") {
   Bike bike;
   bike.enter("x:A", "FREQ=HOURLY");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   const UnixSeconds taken = bike.now();
   // The host's estimate of the time of Redis is outdated.
-  CHECK(ask_until(bike.loop, [&] { return bike.now() > taken + 1; }));
+  CHECK(query_until(bike.loop, [&] { return bike.now() > taken + 1; }));
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.due("x:A") > taken + 3600);
   CHECK(bike.due("x:A") <= bike.now() + 3600);
@@ -218,7 +218,7 @@ TEST_CASE("a rule without DTSTART starts at the end of the run") {
 TEST_CASE("a rule without DTSTART is evaluated once, even if the settlement reaches Redis late") {
   Bike bike;
   bike.enter("x:A", "FREQ=HOURLY");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   const UnixSeconds ended = bike.now();
   const auto calls = [&] { return bike.server.calls("evalsha") + bike.server.calls("eval"); };
   const auto before = calls();
@@ -240,7 +240,7 @@ TEST_CASE("a settlement whose reply was lost is executed once") {
   ScheduleHost host(loop, server.url(), schedule_rule(), {"A"}, "here", 200ms);
   server.ask({"HSET", "bike-schedules", "x:A", "CONTINUE"});
   server.ask({"RPUSH", "bike-work-A", "x:A"});
-  const Claim claim = host.take_one();
+  const Claim claim = host.claim_one_job();
   server.pause();
   host.queue->settle(host.settlement(claim, ActOnSchedule{}));
   turn_until(loop, [&] { return !host.session->client.connected(); });
@@ -261,7 +261,7 @@ TEST_CASE("schedules write history, events and failures like other lists") {
       "bike:events", [&](std::string_view, std::string_view text) { heard.emplace_back(text); },
       [&] { confirmed = true; });
   CHECK(turn_until(bike.loop, [&] { return confirmed; }));
-  Claim claim = bike.host.take_one();
+  Claim claim = bike.host.claim_one_job();
   JobSettlement end = bike.host.settlement(claim, BackOff{1s}, Crashed{"exit 3"});
   end.failures = FailureCount::increment;
   bike.host.queue->settle(std::move(end));
@@ -271,7 +271,7 @@ TEST_CASE("schedules write history, events and failures like other lists") {
   CHECK(turn_until(bike.loop, [&] { return heard.size() == 1; }));
   CHECK(heard[0].find("\"type\":\"end\"") != std::string::npos);
   bike.enter("x:A");
-  claim = bike.host.take_one();
+  claim = bike.host.claim_one_job();
   CHECK(claim.attempt == 2);
   end = bike.host.settlement(claim, ActOnSchedule{});
   end.failures = FailureCount::reset;

@@ -49,7 +49,7 @@ class ScheduleTold : public store::ScheduleQueueHandler {
 
 /// Runs the loop until fact() returns true. Polls, because only a query of Redis shows the fact.
 template <typename Fact>
-bool ask_until(loop::Loop& loop, Fact fact) {
+bool query_until(loop::Loop& loop, Fact fact) {
   for (int i = 0; i < 2000; ++i) {
     if (fact()) return true;
     turn_for(loop, 5ms);
@@ -85,7 +85,7 @@ struct ScheduleHost {
     return told.takes.empty() ? store::TakeReply{} : told.takes.back();
   }
   /// Claims the only job in the queues.
-  Claim take_one() {
+  Claim claim_one_job() {
     const store::TakeReply reply = take(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }

@@ -11,7 +11,7 @@ using namespace w8y::verbs;
 TEST_CASE("a claimed job is marked as Redbike does and recorded as claimed") {
   Bike bike;
   bike.enter("x:A");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   CHECK(claim.item == "x:A");
   CHECK(claim.attempt == 1);
   CHECK(claim.fence.value() > 0);
@@ -185,7 +185,7 @@ TEST_CASE("jobs are bytes, and a job that is too long is never run") {
 TEST_CASE("the keys and the claim records of runs are renewed") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   const std::string before = bike.ask({"HGET", "bike:claims", "x:A"});
   turn_for(bike.loop, 700ms);
   CHECK(bike.host.told.lost.empty());
@@ -199,10 +199,10 @@ TEST_CASE("the keys and the claim records of runs are renewed") {
 TEST_CASE("a missing lease is regained if the claim is still recorded, and lost otherwise") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
-  const Claim claim = bike.host.take_one();
+  const Claim claim = bike.host.claim_one_job();
   const std::string tag = bike.ask({"GET", "bike-work-A-x:A"});
   bike.ask({"DEL", "bike-work-A-x:A"});
-  CHECK(ask_until(bike.loop, [&] { return bike.ask({"GET", "bike-work-A-x:A"}) == tag; }));
+  CHECK(query_until(bike.loop, [&] { return bike.ask({"GET", "bike-work-A-x:A"}) == tag; }));
   bike.ask({"DEL", "bike:claims"});
   bike.ask({"DEL", "bike-work-A-x:A"});
   CHECK(turn_until(bike.loop, [&] { return bike.host.told.lost.size() == 1; }));
@@ -219,12 +219,12 @@ TEST_CASE("the job of a dead holder returns to the end of its queue that is clai
   bike.enter("x:A");
   {
     ScheduleHost dying(bike.loop, bike.server.url(), with_expiry(200ms), {"A"}, "dying");
-    CHECK(dying.take_one().item == "x:A");
+    CHECK(dying.claim_one_job().item == "x:A");
   }
   bike.enter("y:A");
   CHECK(bike.host.recover() == 0);
   CHECK(bike.host.told.next_recovery.value() <= 200ms);
-  CHECK(ask_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+  CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
   CHECK(bike.host.recover() == 1);
   CHECK(!bike.host.told.next_recovery);
   CHECK(bike.event("x:A") == "ENQ");
@@ -239,14 +239,14 @@ TEST_CASE("a job that was set, stopped or claimed by Redbike after its claim is 
     bike.enter("x:A");
     {
       ScheduleHost dying(bike.loop, bike.server.url(), with_expiry(100ms), {"A"}, "dying");
-      dying.take_one();
+      dying.claim_one_job();
     }
     if (status == "(none)") {
       bike.ask({"HDEL", "bike-statuses", "x:A"});
     } else {
       bike.ask({"HSET", "bike-statuses", "x:A", status});
     }
-    CHECK(ask_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+    CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
     CHECK(bike.host.recover() == 0);
     CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
   }
@@ -257,10 +257,10 @@ TEST_CASE("a job that became due again during its claim returns to its queue if 
   bike.enter("x:A");
   {
     ScheduleHost dying(bike.loop, bike.server.url(), with_expiry(100ms), {"A"}, "dying");
-    dying.take_one();
+    dying.claim_one_job();
   }
   bike.ask({"HSET", "bike-statuses", "x:A", "TML:5"});
-  CHECK(ask_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+  CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
   CHECK(bike.host.recover() == 1);
   CHECK(bike.event("x:A") == "ENQ");
   CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
@@ -319,7 +319,7 @@ TEST_CASE("keyspace notifications report changes by other clients at once") {
     CAPTURE(command);
     // The host detects keyspace notifications only after a moment. Then it delivers a notification
     // once more.
-    return ask_until(bike.loop, [&] {
+    return query_until(bike.loop, [&] {
       &host == &dispatcher ? host.queue->listen_to_timeline() : host.queue->listen(true);
       turn_for(bike.loop, 5ms);
       host.told.news.clear();

@@ -56,7 +56,7 @@ TEST_CASE("delays that were set while the clock was a day ahead are shortened by
     return std::stoi(server.ask({"PTTL", "work:lock:item" + std::to_string(item)}));
   };
   jump(*host.session, -24h);
-  CHECK(ask_until(loop, [&] { return left(1) <= 60'000 && left(25'000) <= 60'000; }));
+  CHECK(query_until(loop, [&] { return left(1) <= 60'000 && left(25'000) <= 60'000; }));
   CHECK(left(1) > 40'000);
   CHECK(left(2) > 40'000);
   CHECK(left(3) > 80'000'000);  // not a delay
@@ -66,7 +66,7 @@ TEST_CASE("delays that were set while the clock was a day ahead are shortened by
   Host other(loop, server.url(), rule, "other");
   const auto looked = server.calls("pttl");
   jump(*other.session, -24h);
-  CHECK(ask_until(loop, [&] { return server.calls("pttl") >= looked + 25'000; }));
+  CHECK(query_until(loop, [&] { return server.calls("pttl") >= looked + 25'000; }));
   CHECK(left(1) > 40'000);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE(
     on_timeline(std::to_string(i) + ":A", "RRULE:FREQ=MINUTELY", now + day + i % 60);
   bike.host.queue->listen_to_timeline();
   jump(*bike.host.session, -24h);
-  CHECK(ask_until(bike.loop, [&] { return bike.due("0:A") <= bike.now() + 60; }));
+  CHECK(query_until(bike.loop, [&] { return bike.due("0:A") <= bike.now() + 60; }));
   for (int i = 0; i < 200; ++i) CHECK(bike.due(std::to_string(i) + ":A") <= bike.now() + 60);
   CHECK(bike.due("late:A") <= bike.now() + 3600);
   CHECK(bike.due("in-time:A") == now + 1800);

@@ -61,7 +61,7 @@ struct Free {
   void operator()(redisReply* reply) const { freeReplyObject(reply); }
 };
 
-std::string ask_over(redisContext* context, const std::vector<std::string>& words) {
+std::string command_over(redisContext* context, const std::vector<std::string>& words) {
   std::vector<const char*> args;
   std::vector<std::size_t> lengths;
   for (const std::string& word : words) {
@@ -149,8 +149,8 @@ std::string RedisServer::ask(const std::vector<std::string>& words) const {
       redisConnectUnixWithTimeout(socket().c_str(), answer_limit));
   if (!context || context->err != 0) return "(no reply)";
   redisSetTimeout(context.get(), answer_limit);
-  if (!options_.password.empty()) ask_over(context.get(), {"AUTH", options_.password});
-  return ask_over(context.get(), words);
+  if (!options_.password.empty()) command_over(context.get(), {"AUTH", options_.password});
+  return command_over(context.get(), words);
 }
 
 long long RedisServer::info(const std::string& field) const {
@@ -209,7 +209,7 @@ std::string RedisServer::tcp_url() const {
 PublishedMessages::PublishedMessages(const RedisServer& server)
     : context_(redisConnectUnixWithTimeout(server.socket().c_str(), answer_limit), redisFree) {
   redisSetTimeout(context_.get(), answer_limit);
-  ask_over(context_.get(), {"PSUBSCRIBE", "*"});
+  command_over(context_.get(), {"PSUBSCRIBE", "*"});
 }
 
 std::pair<std::string, std::string> PublishedMessages::next() {

@@ -73,7 +73,7 @@ TEST_CASE("a start with 1,000 timelines has few dispatch requests in flight at a
         world.clock, world.timers, idle, handler,
         [&](store::ScheduleQueueHandler& told) {
           auto fake = std::make_unique<FakeSchedule>(world.clock, world.timers, told);
-          fake->takes_time = 3ms;
+          fake->reply_delay = 3ms;
           fake->out = &out;
           return fake;
         },

@@ -42,7 +42,7 @@ class FakeSchedule : public store::ScheduleQueue {
     answer.why = error;
     answer.trouble = error.empty() ? ClaimEnd::more : ClaimEnd::refused;
     if (error.empty()) answer.reply = dispatched();
-    answer_.set(clock_.now() + takes_time, [this, answer]() mutable {
+    answer_.set(clock_.now() + reply_delay, [this, answer]() mutable {
       if (out != nullptr) {
         --out->now;
         ++out->answered;
@@ -92,7 +92,7 @@ class FakeSchedule : public store::ScheduleQueue {
   std::optional<Duration> next_over;
   std::size_t looks = 0;
   std::size_t recovers = 0;
-  Duration takes_time{0};
+  Duration reply_delay{0};
   Out* out = nullptr;
 
  private:

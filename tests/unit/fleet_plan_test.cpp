@@ -23,8 +23,8 @@ FleetHost planned_host(const std::string& name, const std::string& hash) {
   return host;
 }
 
-ListStatus told_list(const std::string& prefix, const std::string& program,
-                     std::vector<std::string> caps = {}, const std::string& refused = {}) {
+ListStatus reported_list(const std::string& prefix, const std::string& program,
+                         std::vector<std::string> caps = {}, const std::string& refused = {}) {
   ListStatus list;
   list.prefix = prefix;
   list.state = refused.empty() ? ListState::idle : ListState::ineligible;
@@ -67,8 +67,8 @@ TEST_CASE(
     "config") {
   FleetHost host = planned_host("alpha", "old");
   host.heartbeat.slots_limit = 4;
-  host.lists = {told_list("films", "/opt/films", {"gpu", "single"}),
-                told_list("old", "/opt/films", {"single"})};
+  host.lists = {reported_list("films", "/opt/films", {"gpu", "single"}),
+                reported_list("old", "/opt/films", {"single"})};
   ListConfig films = planned_rule("films", "/opt/films");
   films.concurrency = 8;
   Config config = planned({films, planned_rule("new", "/opt/films")});
@@ -82,10 +82,10 @@ TEST_CASE(
 
 TEST_CASE("fleet plan: the verdict for a list follows from the capabilities in the list reports") {
   FleetHost host = planned_host("alpha", "old");
-  host.lists = {told_list("films", "/opt/films", {"single"}),
-                told_list("gpu", "/opt/gpu", {"single"}, "lacks gpu"),
-                told_list("none", "/opt/none", {}, "not found"), told_list("sh", "sh"),
-                told_list("asked", "/opt/asked")};
+  host.lists = {reported_list("films", "/opt/films", {"single"}),
+                reported_list("gpu", "/opt/gpu", {"single"}, "lacks gpu"),
+                reported_list("none", "/opt/none", {}, "not found"), reported_list("sh", "sh"),
+                reported_list("asked", "/opt/asked")};
   host.lists.back().state = ListState::probing;
   ListConfig films = planned_rule("films", "/opt/films");
   films.requires_caps = {"gpu"};
@@ -112,7 +112,8 @@ TEST_CASE("fleet plan: the verdict for a list follows from the capabilities in t
 
 TEST_CASE("fleet plan: capabilities of a program are known from the report of another list") {
   FleetHost host = planned_host("alpha", "old");
-  host.lists = {told_list("a", "/opt/a", {"single"}), told_list("b", "/opt/b", {"single", "gpu"})};
+  host.lists = {reported_list("a", "/opt/a", {"single"}),
+                reported_list("b", "/opt/b", {"single", "gpu"})};
   ListConfig moved = planned_rule("a", "/opt/b");
   moved.requires_caps = {"gpu"};
   CHECK(plan_host(host, planned({moved, planned_rule("b", "/opt/b")}), lacks).lines() ==

@@ -272,7 +272,7 @@ TEST_CASE("a longer wait queue makes each waiter peek less often") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;
   bench.lock(0, 1);
-  const auto looks_with = [&](std::size_t others) {
+  const auto peeks_with = [&](std::size_t others) {
     bench.redis.others_in_line = others;
     bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
     bench.run_for(5s);
@@ -281,9 +281,9 @@ TEST_CASE("a longer wait queue makes each waiter peek less often") {
     return bench.redis.looks - before;
   };
   bench.begin();
-  const std::size_t with_one = looks_with(1);
-  const std::size_t with_seven = looks_with(7);
-  const std::size_t with_many = looks_with(999);
+  const std::size_t with_one = peeks_with(1);
+  const std::size_t with_seven = peeks_with(7);
+  const std::size_t with_many = peeks_with(999);
   CHECK(with_one >= 60);
   CHECK(with_seven <= with_one / 3);
   CHECK(with_many <= with_one / 6);

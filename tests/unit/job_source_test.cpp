@@ -39,7 +39,7 @@ class FakeJobs : public JobQueue {
                 [this, reply]() mutable { handler.on_taken(std::move(reply)); });
   }
   void listen(bool on) override { listening = on; }
-  [[nodiscard]] bool hears() const override { return hears_all; }
+  [[nodiscard]] bool hears() const override { return receives_all; }
   void settle(JobSettlement&& end_of_run) override { ends.push_back(std::move(end_of_run)); }
   void hand_back(const Claim& claim) override { jobs.push_front(claim.item); }
   [[nodiscard]] bool may_start(const Claim&) const override { return true; }
@@ -50,7 +50,7 @@ class FakeJobs : public JobQueue {
   JobQueueHandler& handler;
   ClaimEnd end = ClaimEnd::more;
   std::string detail;
-  bool hears_all = false;
+  bool receives_all = false;
   bool listening = false;
   bool retired = false;
   std::deque<Item> jobs;
@@ -113,7 +113,7 @@ TEST_CASE(
   idle.run_for(60s);
   CHECK(idle.queue->takes <= 60 * 4 + 2);
   Bench hearing;
-  hearing.queue->hears_all = true;
+  hearing.queue->receives_all = true;
   hearing.run_for(60s);
   CHECK(hearing.queue->takes <= 60 / 2 + 2);
 }

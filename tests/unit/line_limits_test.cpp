@@ -33,11 +33,11 @@ TEST_CASE("a flood of lines is admitted up to the burst, then at 1,000 lines per
   CHECK(limit.left_out() == 50000 - LineLimit::at_once);
   CHECK(admitted(limit, start + 999ms, 100) == 0);
   CHECK(admitted(limit, start + 1s, 1) == 1);
-  CHECK(limit.take_left_out() == 50000 - LineLimit::at_once + 100);
+  CHECK(limit.drain_omitted() == 50000 - LineLimit::at_once + 100);
   CHECK(admitted(limit, start + 1s, 5000) == LineLimit::per_second - 1);
   CHECK(limit.left_out() == 5000 - LineLimit::per_second + 1);
   CHECK_FALSE(limit.rested(start + 60s));
-  limit.take_left_out();
+  limit.drain_omitted();
   CHECK_FALSE(limit.rested(start + 10s));
   CHECK(limit.rested(start + 11s));
   CHECK(admitted(limit, start + 11s, 20000) == LineLimit::at_once);
@@ -69,8 +69,8 @@ TEST_CASE("a limit may have another rate, and all dropped lines are reported tog
   };
   CHECK(ask("A", 70'000) == 2);
   CHECK(ask("B", 1) == 1);
-  CHECK(limits.take_left_out() == std::vector<std::pair<std::string, std::size_t>>{{"A", 69'998}});
-  CHECK(limits.take_left_out().empty());
+  CHECK(limits.drain_omitted() == std::vector<std::pair<std::string, std::size_t>>{{"A", 69'998}});
+  CHECK(limits.drain_omitted().empty());
   clock.set(clock.now() + 59s);
   CHECK(ask("A", 5) == 0);
   clock.set(clock.now() + 1s);

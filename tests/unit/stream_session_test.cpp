@@ -29,7 +29,7 @@ struct Said : StreamSessionHandler {
     return made;
   }
   void begin(const RunId& run) { dialogue.begin(run, "0123456789"); }
-  void hear(const std::string& line) { dialogue.hear_output(line + '\n'); }
+  void hear(const std::string& line) { dialogue.read_output(line + '\n'); }
   void complete(const RunId& run) { hear(R"({"type":"complete","id":")" + run + R"("})"); }
   Lines take() { return std::exchange(told, {}); }
 
@@ -113,11 +113,11 @@ TEST_CASE("the number of remembered finished runs is limited") {
 
 TEST_CASE("log output belongs to the only open run, or to none") {
   Said s;
-  s.dialogue.hear_errors("early\n");
+  s.dialogue.read_errors("early\n");
   s.begin("a");
-  s.dialogue.hear_errors("of a 0123\n");
+  s.dialogue.read_errors("of a 0123\n");
   s.begin("b");
-  s.dialogue.hear_errors("of both\n");
+  s.dialogue.read_errors("of both\n");
   CHECK(s.take() == Lines{"log: early", "a log: of a 0123", "log: of both"});
   s.complete("a");
   s.dialogue.end_answered();
@@ -165,7 +165,7 @@ TEST_CASE("runs that an ended process has not read are left for another process"
   s.begin("b");
   s.begin("c");
   REQUIRE(s.dialogue.give_up("c", Instant{1h}));
-  s.dialogue.hear_errors("why");
+  s.dialogue.read_errors("why");
   s.dialogue.finish();
   CHECK(s.take() == Lines{"log: why"});
   SUBCASE("the process read the first run and a part of the second") {
