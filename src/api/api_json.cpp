@@ -44,7 +44,7 @@ struct EventFields {
     object.put("outcome", outcome_name(event.outcome));
     object.put("reason", outcome_reason(event.outcome));
     object.put("duration_ms",
-               std::chrono::duration_cast<std::chrono::milliseconds>(event.took).count());
+               std::chrono::duration_cast<std::chrono::milliseconds>(event.duration).count());
   }
   void operator()(const LeaseChanged& event) const {
     put_run(object, event.of);
@@ -57,7 +57,7 @@ struct EventFields {
   }
   void operator()(const ShortageChanged& event) const {
     object.put_bytes("list", event.of.prefix);
-    object.put("state", state_name(event.over ? ListState::running : ListState::starved));
+    object.put("state", state_name(event.ended ? ListState::running : ListState::starved));
     object.put("reason", event.reason);
   }
   void operator()(const HostReady&) const {
@@ -104,9 +104,9 @@ std::string to_json(const ConfigText& config) {
                   core::AsciiObject one;
                   one.put_bytes("list", list.first);
                   one.put_json("settings", settings_json(list.second));
-                  return one.take();
+                  return one.finish();
                 }));
-  return json.take();
+  return json.finish();
 }
 
 const char* kind_name(CommandResult::Kind kind) {
@@ -140,7 +140,7 @@ std::string to_json(const Event& event, WallTime now) {
   json.put("type", name != nullptr ? name : "");
   json.put("time_ms", now.count());
   std::visit(EventFields{json}, event);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y::api

@@ -27,7 +27,7 @@ std::string change_json(const std::string& list, const std::vector<verbs::Change
   json.put("result", changed.result);
   json.put_bytes("list", list);
   view::put_item(json, "item", changed.item);
-  return json.take();
+  return json.finish();
 }
 
 void add_list_changes(const Routes& routes) {

@@ -41,7 +41,7 @@ http::HttpResponse result_response(const CommandResult& result) {
   core::AsciiObject json;
   put_result(json, result);
   if (status >= 400) json.put("error", result.text);
-  return json_response(status, json.take());
+  return json_response(status, json.finish());
 }
 
 http::HttpResponse outcome_response(const FleetCommandResult& outcome) {

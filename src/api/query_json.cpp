@@ -40,7 +40,7 @@ std::string page_json(const char* name, const verbs::ListsPage<View>& page) {
   json.put_json(name,
                 core::json_array(page.lists, [](const View& list) { return view::to_json(list); }));
   put_next(json, page.next);
-  return json.take();
+  return json.finish();
 }
 
 char letter_of(const ItemView& item) {
@@ -63,7 +63,7 @@ std::string held_json(const std::vector<ItemView>& items) {
   core::JsonArray array;
   for (std::size_t i = 0; i < std::min(held.size(), max_held); ++i)
     array.add(view::ring_json(items[held[i]], held[i]));
-  return array.take();
+  return array.finish();
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::string items_json(const std::string& list, const verbs::ItemsPage& page) {
   json.put("length", page.length);
   json.put_json("items", items_array(page));
   put_next(json, page.next);
-  return json.take();
+  return json.finish();
 }
 
 std::string item_json(const std::string& list, const verbs::ItemDetail& found) {
@@ -84,7 +84,7 @@ std::string item_json(const std::string& list, const verbs::ItemDetail& found) {
   json.put_json("runs", core::json_array(found.runs, [](const view::RunRecord& run) {
                   return view::to_json(run);
                 }));
-  return json.take();
+  return json.finish();
 }
 
 std::string schedules_json(const verbs::ListsPage<view::ScheduleView>& page) {
@@ -100,7 +100,7 @@ std::string schedule_json(const verbs::ScheduleDetail& found) {
   json.put_json("schedule", view::to_json(found.schedule));
   json.put_json("jobs", items_array(found.jobs));
   put_next(json, found.jobs.next);
-  return json.take();
+  return json.finish();
 }
 
 std::string ring_json(const std::string& list, const verbs::Ring& ring) {
@@ -115,13 +115,13 @@ std::string ring_json(const std::string& list, const verbs::Ring& ring) {
   json.put("length", ring.length);
   json.put("examined", ring.items.size());
   json.put("sampled", ring.sampled());
-  json.put_json("segments", pieces.take());
+  json.put_json("segments", pieces.finish());
   json.put_json("rotation", ring.rotation ? std::to_string(*ring.rotation) : "null");
   json.put("ring", states);
   json.put_json("locked", held_json(ring.items));
   if (ring.items.size() <= max_names)
     json.put_json("items", core::json_array(ring.items, view::ring_name));
-  std::string text = json.take();
+  std::string text = json.finish();
   text.pop_back();
   return text;
 }
@@ -146,7 +146,7 @@ std::string fleet_json(const verbs::QueryContext& query, const verbs::FleetWish&
   verbs::FleetWalk walk(query, wish);
   core::AsciiObject head(256);
   view::put_fleet(head, walk.fleet());
-  std::string text = head.take();
+  std::string text = head.finish();
   text.pop_back();  // the final }
   text += ",\"hosts\":[";
   bool first = true;

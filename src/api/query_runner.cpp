@@ -42,7 +42,7 @@ class QueryRunner::Worker {
   };
 
   Worker(const QueryLimits& limits, loop::AsyncWakeup& answered)
-      : limits_(limits), answered_(answered), wake_(loop_, [this] { on_word(); }) {}
+      : limits_(limits), finished_(answered), wake_(loop_, [this] { on_word(); }) {}
 
   // Called by the thread of the host.
   void put(Question question) {
@@ -57,9 +57,9 @@ class QueryRunner::Worker {
     trusted_questions_.clear();
     wake_.wake();
   }
-  std::vector<Answered> take() {
+  std::vector<Answered> drain() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(answers_, {});
+    return std::exchange(responses_, {});
   }
 
   // Main function of the query thread.
@@ -102,7 +102,7 @@ class QueryRunner::Worker {
     if (loop_.now() >= question.end) return;  // the timeout has already sent a response
     if (client_ && (reach_ != question.reach || !client_->client().connected())) client_.reset();
     bool broken = false;
-    http::HttpResponse response = answer(question, broken);
+    http::HttpResponse response = reply(question, broken);
     if (broken) close();
     if (client_) client_->give_up_at(std::nullopt);
     if (response.body.size() > limits_.answer)
@@ -110,11 +110,11 @@ class QueryRunner::Worker {
           http::error_response(409, "the answer has more than " + format_size(limits_.answer) +
                                         "; ask for less at a time, by ?limit=");
     const std::lock_guard lock(mutex_);
-    answers_.push_back({question.id, std::move(response)});
-    answered_.wake();
+    responses_.push_back({question.id, std::move(response)});
+    finished_.wake();
   }
 
-  http::HttpResponse answer(const Question& question, bool& broken) {
+  http::HttpResponse reply(const Question& question, bool& broken) {
     try {
       if (!client_) client_ = std::make_unique<redis::SyncClient>(loop_, *question.reach);
       reach_ = question.reach;
@@ -146,12 +146,12 @@ class QueryRunner::Worker {
   }
 
   const QueryLimits limits_;
-  loop::AsyncWakeup& answered_;
+  loop::AsyncWakeup& finished_;
   std::mutex mutex_;
   std::deque<Question> questions_;
   std::deque<Question> trusted_questions_;
   bool last_was_trusted_ = false;  ///< whether the last query came from a trusted client
-  std::vector<Answered> answers_;
+  std::vector<Answered> responses_;
   bool stopping_ = false;
 
   // Used by the query thread only.
@@ -172,9 +172,9 @@ QueryRunner::~QueryRunner() {
 bool QueryRunner::start_worker() {
   if (worker_) return true;
   try {
-    answered_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { handle_answers(); });
-    answered_->keep_loop_alive(false);
-    auto worker = std::make_unique<Worker>(limits_, *answered_);
+    finished_ = std::make_unique<loop::AsyncWakeup>(loop_, [this] { handle_answers(); });
+    finished_->keep_loop_alive(false);
+    auto worker = std::make_unique<Worker>(limits_, *finished_);
     const process::SignalsBlocked blocked;  // the thread of the host's loop handles signals
     thread_ = std::thread([made = worker.get()] { made->run(); });
     worker_ = std::move(worker);
@@ -194,25 +194,25 @@ void QueryRunner::run(Query query, Then then, bool trusted) {
   const std::uint64_t id = ++last_;
   const Instant end = loop_.now() + limits_.timeout;
   Asked& asked =
-      asked_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
+      pending_.try_emplace(id, loop_.timers(), std::move(then), pool_.hold(trusted)).first->second;
   // The query thread stops a query in time by itself, unless the query computes or waits for other
   // queries.
   asked.timeout.set(end + std::chrono::milliseconds(100), [this, id] {
-    answer(id, no_answer("not within " + format_duration(limits_.timeout)));
+    respond(id, no_answer("not within " + format_duration(limits_.timeout)));
   });
   worker_->put({id, std::move(query), end, reach_, ground_.config(), trusted});
 }
 
-void QueryRunner::answer(std::uint64_t id, http::HttpResponse response) {
-  const auto found = asked_.find(id);
-  if (found == asked_.end()) return;
+void QueryRunner::respond(std::uint64_t id, http::HttpResponse response) {
+  const auto found = pending_.find(id);
+  if (found == pending_.end()) return;
   const Then then = std::move(found->second.then);
-  asked_.erase(found);
+  pending_.erase(found);
   then(std::move(response));
 }
 
 void QueryRunner::handle_answers() {
-  for (auto& answered : worker_->take()) answer(answered.id, std::move(answered.response));
+  for (auto& answered : worker_->drain()) respond(answered.id, std::move(answered.response));
 }
 
 void QueryRunner::stop() {
@@ -220,8 +220,8 @@ void QueryRunner::stop() {
   if (worker_) worker_->stop();
   if (thread_.joinable()) thread_.join();
   worker_.reset();
-  answered_.reset();
-  asked_.clear();
+  finished_.reset();
+  pending_.clear();
 }
 
 }  // namespace w8y::api

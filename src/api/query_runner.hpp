@@ -65,17 +65,17 @@ class QueryRunner final : public Subsystem {
   };
   [[nodiscard]] bool start_worker();
   void handle_answers();
-  void answer(std::uint64_t id, http::HttpResponse response);
+  void respond(std::uint64_t id, http::HttpResponse response);
 
   loop::Loop& loop_;
   const Ground ground_;
   const QueryLimits limits_;
   std::shared_ptr<const redis::ClientOptions> reach_;
   http::ClientPool pool_;
-  std::map<std::uint64_t, Asked> asked_;
+  std::map<std::uint64_t, Asked> pending_;
   std::uint64_t last_ = 0;
   bool stopped_ = false;
-  std::unique_ptr<loop::AsyncWakeup> answered_;
+  std::unique_ptr<loop::AsyncWakeup> finished_;
   std::unique_ptr<Worker> worker_;
   std::thread thread_;
 };

@@ -33,10 +33,10 @@ std::size_t max_of(const http::HttpRequest& request, std::string& error) {
 
 void RingEndpoint::add_to(http::Router& router) {
   router.on(endpoints::ring, [this](const http::HttpRequest& request,
-                                    const http::HttpReplyPtr& reply) { ask(request, reply); });
+                                    const http::HttpReplyPtr& reply) { query(request, reply); });
 }
 
-void RingEndpoint::ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+void RingEndpoint::query(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
   std::string error;
   const std::size_t most = max_of(request, error);
   if (!error.empty()) return reply->send(http::error_response(400, error));
@@ -44,23 +44,23 @@ void RingEndpoint::ask(const http::HttpRequest& request, const http::HttpReplyPt
   forget_old();
   RingPtr& ring = rings_[std::to_string(most) + ":" + prefix];
   if (!ring) ring = std::make_shared<Ring>();
-  if (!ring->out && loop_.now() < ring->good_until) return reply->send(ring->answer);
+  if (!ring->out && loop_.now() < ring->good_until) return reply->send(ring->response);
   ring->waiting.push_back(reply);
-  if (!ring->out) look(prefix, most, ring, reply->trusted());
+  if (!ring->out) read(prefix, most, ring, reply->trusted());
 }
 
 void RingEndpoint::forget_old() {
   if (rings_.size() < max_rings) return;
   const auto oldest = std::min_element(
       rings_.begin(), rings_.end(),
-      [](const auto& a, const auto& b) { return a.second->asked < b.second->asked; });
+      [](const auto& a, const auto& b) { return a.second->requested < b.second->requested; });
   if (!oldest->second->out) rings_.erase(oldest);
 }
 
-void RingEndpoint::look(const std::string& prefix, std::size_t most, const RingPtr& ring,
+void RingEndpoint::read(const std::string& prefix, std::size_t most, const RingPtr& ring,
                         bool trusted) {
   ring->out = true;
-  ring->asked = loop_.now();
+  ring->requested = loop_.now();
   queries_.run(
       [prefix, most, ring](verbs::QueryContext& query) {
         http::HttpResponse response;
@@ -68,13 +68,13 @@ void RingEndpoint::look(const std::string& prefix, std::size_t most, const RingP
         return response;
       },
       [this, alive = std::weak_ptr<bool>(alive_), ring](http::HttpResponse answer) {
-        if (!alive.expired()) take(ring, std::move(answer));
+        if (!alive.expired()) handle_response(ring, std::move(answer));
       },
       trusted);
 }
 
-void RingEndpoint::take(const RingPtr& ring, http::HttpResponse answer) {
-  const Duration took = loop_.now() - ring->asked;
+void RingEndpoint::handle_response(const RingPtr& ring, http::HttpResponse answer) {
+  const Duration took = loop_.now() - ring->requested;
   const Duration pause = std::max(min_pause, took * pause_factor);
   if (answer.status == 200) {
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(pause).count();
@@ -82,8 +82,8 @@ void RingEndpoint::take(const RingPtr& ring, http::HttpResponse answer) {
   }
   ring->out = false;
   ring->good_until = loop_.now() + (answer.status == 200 ? pause : Duration{0});
-  ring->answer = std::move(answer);
-  for (const auto& reply : std::exchange(ring->waiting, {})) reply->send(ring->answer);
+  ring->response = std::move(answer);
+  for (const auto& reply : std::exchange(ring->waiting, {})) reply->send(ring->response);
 }
 
 }  // namespace w8y::api

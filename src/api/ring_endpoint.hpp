@@ -24,17 +24,17 @@ class RingEndpoint {
  private:
   struct Ring {
     verbs::RingRotation turn;  ///< used by the query thread while a query is in flight
-    http::HttpResponse answer;
+    http::HttpResponse response;
     Instant good_until{};
-    Instant asked{};
+    Instant requested{};
     bool out = false;
     std::vector<http::HttpReplyPtr> waiting;
   };
   using RingPtr = std::shared_ptr<Ring>;
 
-  void ask(const http::HttpRequest& request, const http::HttpReplyPtr& reply);
-  void look(const std::string& prefix, std::size_t most, const RingPtr& ring, bool trusted);
-  void take(const RingPtr& ring, http::HttpResponse answer);
+  void query(const http::HttpRequest& request, const http::HttpReplyPtr& reply);
+  void read(const std::string& prefix, std::size_t most, const RingPtr& ring, bool trusted);
+  void handle_response(const RingPtr& ring, http::HttpResponse answer);
   void forget_old();
 
   loop::Loop& loop_;

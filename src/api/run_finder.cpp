@@ -40,7 +40,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
                                    host.host_id});
         },
         [self = shared_from_this()] {
-          if (self->matches_->settled()) return self->tell();
+          if (self->matches_->settled()) return self->reply_found();
           self->send_to_fleet();
         });
   }
@@ -53,7 +53,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
     routes_.fleet.send(std::move(order),
                        [self = shared_from_this()](const FleetCommandResult& outcome) {
                          self->matches_->add(outcome);
-                         if (self->matches_->settled()) return self->tell();
+                         if (self->matches_->settled()) return self->reply_found();
                          self->search_history();
                        });
   }
@@ -65,13 +65,13 @@ class Finder : public std::enable_shared_from_this<Finder> {
           return http::HttpResponse{};
         },
         [self = shared_from_this()](const http::HttpResponse& response) {
-          if (response.status == 200) return self->tell();
+          if (response.status == 200) return self->reply_found();
           self->refused_(verbs::QueryError(response.status, error_in(response)));
         },
         trusted_);
   }
 
-  void tell() {
+  void reply_found() {
     try {
       found_(matches_->only(), matches_->id());
     } catch (const verbs::QueryError& refusal) {

@@ -36,9 +36,9 @@ std::string to_json(const SecretQuestions& questions) {
                   if (question.list) one.put_bytes("list", *question.list);
                   one.put_bytes("key", question.key);
                   one.put("digest", question.digest);
-                  return one.take();
+                  return one.finish();
                 }));
-  return json.take();
+  return json.finish();
 }
 
 std::optional<SecretQuestions> read_secret_questions(std::string_view text) {
@@ -60,8 +60,8 @@ std::string to_json(const std::vector<SecretAnswer>& answers) {
   core::JsonArray secrets;
   for (const SecretAnswer answer : answers)
     secrets.add_text(names[static_cast<std::size_t>(answer)].second);
-  json.put_json("secrets", secrets.take());
-  return json.take();
+  json.put_json("secrets", secrets.finish());
+  return json.finish();
 }
 
 std::optional<std::vector<SecretAnswer>> read_secret_answers(std::string_view text) {

@@ -33,7 +33,7 @@ http::HttpResponse state_response(const char* name, const std::string& why) {
   core::AsciiObject json;
   json.put(name, why.empty());
   if (!why.empty()) json.put("error", why);
-  return json_response(why.empty() ? 200 : 503, json.take());
+  return json_response(why.empty() ? 200 : 503, json.finish());
 }
 
 http::HttpResponse health_response(const Control& host) {
@@ -67,11 +67,11 @@ struct Totals {
     for (const auto& [state, count] : states) counts.put(state, count);
     core::AsciiObject json;
     json.put("lists", lists);
-    json.put_json("states", counts.take());
+    json.put_json("states", counts.finish());
     json.put("running", running);
     json.put("leases_lost", leases_lost);
     json.put("leases_lost_now", lost_now);
-    return json.take();
+    return json.finish();
   }
 };
 
@@ -89,11 +89,11 @@ enum class Shown { totals, all };
 /// Writes the problems, the host unless it is nullptr, and then each list.
 http::HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
   core::AsciiObject json(4096);
-  json.put_json("problems", core::json_array(lists.problems.take(),
+  json.put_json("problems", core::json_array(lists.problems.drain(),
                                              [](const auto& problem) { return to_json(problem); }));
   if (host != nullptr) view::put_host(json, *host, view::api);
   json.put_json("totals", lists.totals.json());
-  std::string head = json.take();
+  std::string head = json.finish();
   if (shown == Shown::totals) return json_response(200, std::move(head));
   head.pop_back();  // the final }
   // The text of 10,000 lists has several MB. It is moved in its memory, not copied.
@@ -129,7 +129,7 @@ void show_status(Control& control, const http::HttpRequest& request,
   if (lists == "no") {
     core::AsciiObject json(1024);
     view::put_host(json, control.status(), view::api);
-    return reply->send(json_response(200, json.take()));
+    return reply->send(json_response(200, json.finish()));
   }
   control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
     send_lists(control, reply, true, shown);

@@ -26,8 +26,8 @@ struct AskedWhy {
 };
 
 http::HttpResponse why_answer(const verbs::WhyQuestion& question, const Why& why) {
-  return json_response(why.unknown() ? no_such : 200,
-                       why_json(why, question.list, question.item, wall_time() - question.asked));
+  return json_response(why.unknown() ? no_such : 200, why_json(why, question.list, question.item,
+                                                               wall_time() - question.requested));
 }
 
 void explain_now(const Routes& routes, const AskedWhy& asked) {
@@ -95,7 +95,7 @@ void on_why(const Routes& routes, const http::HttpRequest& request, std::optiona
   const auto question = std::make_shared<verbs::WhyQuestion>();
   question->list = request.path[3];
   question->item = std::move(item);
-  question->asked = wall_time();
+  question->requested = wall_time();
   if (!times.empty()) question->time_text = marked_time;
   query_why(routes, {question, reply});
 }

@@ -4,7 +4,7 @@ namespace w8y::app {
 
 void Drain::order(const std::string& why) {
   ++orders_;
-  tell(why);
+  report(why);
   switch (state_) {
     case DrainState::not_started:
       set_state(DrainState::draining);
@@ -20,7 +20,7 @@ void Drain::order(const std::string& why) {
   }
 }
 
-void Drain::tell(const std::string& why) {
+void Drain::report(const std::string& why) {
   const std::size_t running = steps_.running();
   switch (orders_) {
     case 1:

@@ -47,7 +47,7 @@ class Drain {
 
  private:
   void set_state(DrainState state) { state_ = state; }
-  void tell(const std::string& why);
+  void report(const std::string& why);
   void drained();
   void streams_gone();
 

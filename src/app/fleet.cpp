@@ -76,7 +76,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
                   std::to_string(redis::random_number()), {run_, std::nullopt, "the status API"},
                   *this) {}
 
-  [[nodiscard]] bool over() const { return over_; }
+  [[nodiscard]] bool has_ended() const { return ended_; }
 
  private:
   void on_followed(const FleetCommandResult& outcome) override {
@@ -84,7 +84,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     for (const FleetReply& answer : outcome.replies)
       runs.insert(runs.end(), answer.runs.begin(), answer.runs.end());
     if (!outcome.error.empty() || runs.size() != 1) {
-      over_ = true;
+      ended_ = true;
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
       return reply_->send(http::error_response(status, !outcome.error.empty() ? outcome.error
                                                        : runs.empty()
@@ -93,42 +93,42 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     }
     stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
     push("run", view::to_json(runs.front()));
-    for (const LogMessage& message : std::exchange(early_, {})) tell(message);
+    for (const LogMessage& message : std::exchange(early_, {})) send(message);
     heartbeat();
   }
 
   void on_log(LogMessage&& message) override {
-    if (stream_) return tell(message);
-    if (!over_) early_.push_back(std::move(message));
+    if (stream_) return send(message);
+    if (!ended_) early_.push_back(std::move(message));
   }
 
   void on_vanished() override {
-    if (over_) return;
+    if (ended_) return;
     push("host_lost", R"({"error":"the run does not go on any more, and its end was not heard"})");
     close();
   }
 
-  void tell(const LogMessage& message) {
+  void send(const LogMessage& message) {
     push("log", to_text(message));
     if (!message.ended.empty()) close();
   }
 
   void close() {
-    if (over_) return;
-    over_ = true;
+    if (ended_) return;
+    ended_ = true;
     stream_->close();
   }
 
   void push(const char* event, const std::string& data) {
-    if (!over_ && !stream_->push("event: " + std::string(event) + "\ndata: " + data + "\n\n"))
-      over_ = true;
+    if (!ended_ && !stream_->push("event: " + std::string(event) + "\ndata: " + data + "\n\n"))
+      ended_ = true;
   }
 
   /// Detects a client that has disconnected.
   void heartbeat() {
     beat_.set(loop_.now() + std::chrono::seconds(15), [this] {
-      if (!over_ && !stream_->push(":\n\n")) over_ = true;
-      if (!over_) heartbeat();
+      if (!ended_ && !stream_->push(":\n\n")) ended_ = true;
+      if (!ended_) heartbeat();
     });
   }
 
@@ -137,7 +137,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
   const http::HttpReplyPtr reply_;
   std::shared_ptr<http::HttpStream> stream_;
   std::vector<LogMessage> early_;
-  bool over_ = false;
+  bool ended_ = false;
   Timer beat_;
   loop::Loop& loop_;
   store::LogFollower follower_;
@@ -358,7 +358,7 @@ void Fleet::send(FleetCommand order, Sent then) {
 }
 
 void Fleet::follow(const std::string& run, http::HttpReplyPtr reply) {
-  std::erase_if(logs_, [](const auto& each) { return each->over(); });
+  std::erase_if(logs_, [](const auto& each) { return each->has_ended(); });
   const bool trusted = reply->trusted();
   if (!log_pool_.fits(trusted))
     return reply->send(http::error_response(503, "too many clients follow runs"));
@@ -368,7 +368,7 @@ void Fleet::follow(const std::string& run, http::HttpReplyPtr reply) {
 }
 
 void Fleet::sweep_logs() {
-  std::erase_if(logs_, [](const auto& each) { return each->over(); });
+  std::erase_if(logs_, [](const auto& each) { return each->has_ended(); });
   if (!logs_.empty())
     logs_sweep_.set(parts_.loop.now() + std::chrono::seconds(1), [this] { sweep_logs(); });
 }

@@ -73,9 +73,9 @@ class Fleet final : public Subsystem,
   // store::FleetMembership::Handler
   HostHeartbeat heartbeat(const RedisClock& time) override;
   std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) override {
-    return lists_.take(most, lively);
+    return lists_.drain(most, lively);
   }
-  std::vector<Minute> minutes(const RedisClock& time) override { return minutes_.take(time); }
+  std::vector<Minute> minutes(const RedisClock& time) override { return minutes_.drain(time); }
   void republish() override;
   void on_counted(std::size_t hosts) override;
   void on_heartbeat_sent(const std::string& refused) override;

@@ -69,7 +69,7 @@ struct FleetCommandHandler::Slow {
   Slow(TimerQueue& timers, std::string id) : order(std::move(id)), timeout(timers) {}
   std::string order;
   Timer timeout;
-  bool answered = false;
+  bool finished = false;
 };
 
 FleetCommandHandler::FleetCommandHandler(const Parts& parts, const std::string& fleet)
@@ -79,7 +79,8 @@ FleetCommandHandler::FleetCommandHandler(const Parts& parts, const std::string& 
       command_log_(parts.log, parts.loop.clock(), parts.loop.timers()),
       logs_timer_(parts.loop.timers()),
       control_(parts.subscriber.subscribe(
-          keys_.control, [this](std::string_view, std::string_view payload) { heard(payload); })),
+          keys_.control,
+          [this](std::string_view, std::string_view payload) { on_message(payload); })),
       changes_(parts.subscriber.subscribe(
           keys_.changes, [this](std::string_view, std::string_view) { parts_.changed(); })) {}
 
@@ -90,7 +91,7 @@ void FleetCommandHandler::on_refused(const std::string& channel, const std::stri
   parts_.log.warn("fleet commands refused by Redis", {{"channel", channel}, {"reason", why}});
 }
 
-void FleetCommandHandler::heard(std::string_view payload) {
+void FleetCommandHandler::on_message(std::string_view payload) {
   const auto read = parse_command(payload);
   if (const auto* bad = std::get_if<InvalidFleetCommand>(&read))
     return command_log_.ignored(keys_.control, bad->why);
@@ -109,20 +110,20 @@ void FleetCommandHandler::carry_out(const FleetCommand& order) {
     command_log_.received(order);
   switch (order.kind) {
     case FleetCommandKind::quiet:
-      return answer(order.id, control.quiet());
+      return send_reply(order.id, control.quiet());
     case FleetCommandKind::resume:
-      return answer(order.id, control.resume());
+      return send_reply(order.id, control.resume());
     case FleetCommandKind::drain:
-      return answer(order.id, control.drain());
+      return send_reply(order.id, control.drain());
     case FleetCommandKind::reload:
       return reload(order);
     case FleetCommandKind::cancel:
-      return answer(order.id, control.cancel(order.run));
+      return send_reply(order.id, control.cancel(order.run));
     case FleetCommandKind::run:
       return control.run_item(*order.list, order.item,
                               [this, alive = std::weak_ptr<bool>(alive_),
                                id = order.id](const api::CommandResult& result) {
-                                if (!alive.expired()) answer(id, result);
+                                if (!alive.expired()) send_reply(id, result);
                               });
     case FleetCommandKind::runs:
       return reply_with_runs(order);
@@ -142,19 +143,19 @@ std::shared_ptr<FleetCommandHandler::Slow> FleetCommandHandler::start_slow(
 /// sender.
 void FleetCommandHandler::reload(const FleetCommand& order) {
   if (slow_.size() >= max_slow)
-    return answer(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
+    return send_reply(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
   const auto slow = start_slow(order);
   const std::weak_ptr<Slow> weak = slow;
   slow->timeout.set(parts_.loop.now() + max_wait, [this, weak] {
     const auto asked = weak.lock();
-    if (!asked || std::exchange(asked->answered, true)) return;
-    answer(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
+    if (!asked || std::exchange(asked->finished, true)) return;
+    send_reply(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
   });
   parts_.control.reload([this, weak](const api::CommandResult& result) {
     const auto asked = weak.lock();  // expires with this object
     if (!asked) return;
     std::erase(slow_, asked);
-    if (!std::exchange(asked->answered, true)) answer(asked->order, result);
+    if (!std::exchange(asked->finished, true)) send_reply(asked->order, result);
   });
 }
 
@@ -175,7 +176,7 @@ void FleetCommandHandler::reply_with_runs(const FleetCommand& order) {
 void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
                                               const std::shared_ptr<ToldRuns>& told) {
   if (walks_ >= max_walks)
-    return answer(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
+    return send_reply(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
   ++walks_;
   parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
                                const ListStatus& list) { told->add(list, start, now); },
@@ -195,7 +196,7 @@ void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
   Followed followed = Followed::anew;
   if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
   if (followed == Followed::too_many)
-    return answer(order.id, {Kind::refused, "too many follow what runs write here", {}, {}});
+    return send_reply(order.id, {Kind::refused, "too many follow what runs write here", {}, {}});
   arm_logs();
   const auto told = std::make_shared<ToldRuns>();
   if (followed == Followed::renewed) return answer_runs(order.id, *told);
@@ -211,7 +212,7 @@ void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
 void FleetCommandHandler::on_event(const Event& event) {
   if (followers_.none()) return;
   if (const auto* said = std::get_if<RunLogged>(&event)) {
-    followers_.said(*said, parts_.loop.now());
+    followers_.on_output(*said, parts_.loop.now());
   } else if (const auto* updated = std::get_if<RunUpdated>(&event)) {
     followers_.updated(*updated, parts_.loop.now());
   } else if (const auto* progressed = std::get_if<RunProgressed>(&event)) {
@@ -231,7 +232,7 @@ void FleetCommandHandler::arm_logs() {
 }
 
 void FleetCommandHandler::publish_logs() {
-  for (LogFollowers::Due& due : followers_.take(parts_.loop.now())) {
+  for (LogFollowers::Due& due : followers_.drain(parts_.loop.now())) {
     due.message.host = name_in_host_id(parts_.member.id());
     parts_.member.client().call({"PUBLISH", keys_.logs(due.listener), to_text(due.message)});
   }
@@ -244,12 +245,12 @@ void FleetCommandHandler::answer_runs(const std::string& order, ToldRuns& told) 
   reply.runs = std::move(told.runs);
   reply.omitted_runs = told.more;
   reply.list = std::move(told.list);
-  answer(order, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
-         std::move(reply));
+  send_reply(order, {Kind::done, std::to_string(count) + (count == 1 ? " run" : " runs"), {}, {}},
+             std::move(reply));
 }
 
-void FleetCommandHandler::answer(const std::string& order, const api::CommandResult& result,
-                                 FleetReply told) {
+void FleetCommandHandler::send_reply(const std::string& order, const api::CommandResult& result,
+                                     FleetReply told) {
   told.host_id = parts_.member.id();
   told.host = name_in_host_id(told.host_id);
   told.result = api::kind_name(result.kind);

@@ -48,7 +48,7 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
   void on_up() override {}
   void on_down(const std::string&) override {}
   void on_refused(const std::string& channel, const std::string& why) override;
-  void heard(std::string_view payload);
+  void on_message(std::string_view payload);
   void reply_with_all_runs(const FleetCommand& order, const std::shared_ptr<ToldRuns>& told);
   void carry_out(const FleetCommand& order);
   void reload(const FleetCommand& order);
@@ -57,7 +57,7 @@ class FleetCommandHandler final : private redis::Subscriber::Listener {
   void publish_logs();
   void arm_logs();
   void answer_runs(const std::string& order, ToldRuns& told);
-  void answer(const std::string& order, const api::CommandResult& result, FleetReply told = {});
+  void send_reply(const std::string& order, const api::CommandResult& result, FleetReply told = {});
   std::shared_ptr<Slow> start_slow(const FleetCommand& order);
 
   const Parts parts_;

@@ -13,7 +13,7 @@ constexpr const char* anything = "";
 
 /// Returns whether to log a line. Adds the number of lines dropped before it to `dropped`.
 bool admits(LineLimits& limits, const char* kind, std::map<std::string, std::size_t>& dropped) {
-  const LineLimits::Answer answer = limits.ask(kind);
+  const LineLimits::Answer answer = limits.admit(kind);
   if (answer.left_out > 0) dropped[kind] += answer.left_out;
   return answer.admitted;
 }

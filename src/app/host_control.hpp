@@ -56,7 +56,7 @@ class HostControl final : public api::Control {
   api::CommandResult quiet() override { return host_.mode.quiet(); }
   api::CommandResult resume() override { return host_.mode.resume(); }
   api::CommandResult drain() override;
-  void reload(Answer answer) override { host_.reload.ask(std::move(answer)); }
+  void reload(Answer answer) override { host_.reload.request(std::move(answer)); }
   api::CommandResult cancel(const RunId& run) override;
   [[nodiscard]] std::string tail(const RunId& run) const override;
   void run_item(const std::string& prefix, const Item& item, Answer answer) override;

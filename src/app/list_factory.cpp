@@ -19,7 +19,7 @@ std::unique_ptr<ListMaintenance> ListFactory::make_maintenance(const ListConfigP
                                                                ListMaintenanceHandler& handler) {
   return source::make_upkeep(
       redis_.session(), rule, idle, handler,
-      [this](const std::string& file, std::int64_t time) { timefiles_.note(file, time); });
+      [this](const std::string& file, std::int64_t time) { timefiles_.record(file, time); });
 }
 
 std::shared_ptr<Executor> ListFactory::make_executor(const ListConfigPtr& rule, const Caps& caps,

@@ -30,7 +30,7 @@ class ListIteration {
 
  private:
   struct Iteration {
-    Look look;
+    Look visit;
     Then then;
     std::optional<std::string> last;  ///< prefix of the last list
   };

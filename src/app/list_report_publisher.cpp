@@ -36,15 +36,15 @@ ListReportPublisher::ListReportPublisher(const Clock& clock, TimerQueue& timers,
       supervisor_(supervisor),
       urgent_(std::move(urgent)),
       walks_(clock, timers, supervisor, *this),
-      look_(timers),
+      appearance_(timers),
       walk_(timers) {}
 
 void ListReportPublisher::set_wanted(bool wanted) {
   wanted_ = wanted;
-  told_.forget();
+  published_.forget();
   due_.clear();
   if (wanted) return check_all();
-  look_.cancel();
+  appearance_.cancel();
   walk_.cancel();
 }
 
@@ -59,13 +59,13 @@ void ListReportPublisher::on_event(const Event& event) {
 void ListReportPublisher::check_list(std::string_view prefix) {
   if (due_.size() >= max_single) return check_all();
   due_.emplace(prefix);
-  if (!look_.pending()) look_.set(clock_.now() + gathering, [this] { check(); });
+  if (!appearance_.pending()) appearance_.set(clock_.now() + gathering, [this] { check(); });
 }
 
 void ListReportPublisher::check() {
   for (const std::string& prefix : std::exchange(due_, {}))
-    if (const auto list = find_list(supervisor_, *this, prefix)) told_.note(*list);
-  if (told_.urgent()) urgent_();
+    if (const auto list = find_list(supervisor_, *this, prefix)) published_.record(*list);
+  if (published_.urgent()) urgent_();
 }
 
 void ListReportPublisher::check_all() {
@@ -76,16 +76,16 @@ void ListReportPublisher::check_all() {
   if (walk_.pending() && walk_.deadline() <= soon) return;
   walk_.set(soon, [this] {
     walking_ = true;
-    told_.begin();
-    walks_.begin([this](const ListStatus& list) { told_.note(list); }, [this] { walked(); });
+    published_.begin();
+    walks_.begin([this](const ListStatus& list) { published_.record(list); }, [this] { walked(); });
   });
 }
 
 void ListReportPublisher::walked() {
   walking_ = false;
-  told_.end();
+  published_.end();
   if (!wanted_) return;
-  if (told_.urgent()) urgent_();
+  if (published_.urgent()) urgent_();
   walk_.set(clock_.now() + (std::exchange(walk_again_, false) ? walk_gap : walk_interval),
             [this] { check_all(); });
 }

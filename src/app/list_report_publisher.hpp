@@ -28,8 +28,8 @@ class ListReportPublisher final : private ListStateSource {
   void on_event(const Event& event);
   /// Reads all lists, because any of them may have changed.
   void check_all();
-  [[nodiscard]] std::vector<ListReportTracker::Change> take(std::size_t most, bool lively) {
-    return told_.take(most, lively);
+  [[nodiscard]] std::vector<ListReportTracker::Change> drain(std::size_t most, bool lively) {
+    return published_.drain(most, lively);
   }
 
  private:
@@ -42,13 +42,13 @@ class ListReportPublisher final : private ListStateSource {
   const Clock& clock_;
   const Supervisor& supervisor_;
   const std::function<void()> urgent_;
-  ListReportTracker told_;
+  ListReportTracker published_;
   bool wanted_ = false;
   std::unordered_set<std::string> due_;  ///< prefixes of lists to read
   bool walking_ = false;
   bool walk_again_ = false;
   ListIteration walks_;
-  Timer look_;
+  Timer appearance_;
   Timer walk_;
 };
 

@@ -57,7 +57,7 @@ ListStatsReader::ListStatsReader(loop::Loop& loop, std::shared_ptr<store::RedisS
     : loop_(loop),
       session_(std::move(session)),
       max_lists_(cluster ? 1 : lists_at_once),
-      told_(std::move(told)),
+      done_(std::move(told)),
       next_(loop.timers()) {}
 
 void ListStatsReader::begin(std::vector<ListConfigPtr> lists, std::function<WallTime()> time,
@@ -110,7 +110,7 @@ void ListStatsReader::read_circular() {
     for (std::size_t i = 0; i < std::min(done, asked.size()); ++i) {
       const bool known = result != nullptr && i < result->lists.size();
       waiting_.pop_front();
-      told_(asked[i],
+      done_(asked[i],
             known ? std::optional(stats_of(result->lists[i], result->now)) : std::nullopt);
     }
     on_reply();
@@ -186,7 +186,7 @@ void ListStatsReader::count_statuses(const std::shared_ptr<Counts>& counts) {
 
 void ListStatsReader::counted(const std::shared_ptr<Counts>& counts) {
   counts->stats.at = time_();
-  told_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->stats));
+  done_(counts->rule, counts->refused ? std::nullopt : std::optional(counts->stats));
   on_reply();
 }
 

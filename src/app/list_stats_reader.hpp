@@ -51,7 +51,7 @@ class ListStatsReader {
   loop::Loop& loop_;
   const std::shared_ptr<store::RedisSession> session_;
   const std::size_t max_lists_;
-  const Told told_;
+  const Told done_;
   std::deque<ListConfigPtr> waiting_;
   std::map<std::string, store::StatusCount> statuses_;  ///< of schedules, by prefix
   std::function<WallTime()> time_;

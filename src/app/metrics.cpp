@@ -37,7 +37,7 @@ WallTime Metrics::now() const {
 
 void Metrics::add_to(http::Router& router) {
   router.on(api::endpoints::metrics,
-            [this](const http::HttpRequest&, const http::HttpReplyPtr& reply) { answer(reply); });
+            [this](const http::HttpRequest&, const http::HttpReplyPtr& reply) { respond(reply); });
 }
 
 void Metrics::on_event(const Event& event) {
@@ -45,7 +45,7 @@ void Metrics::on_event(const Event& event) {
     ++(reloaded->applied ? reloads_applied_ : reloads_failed_);
 }
 
-void Metrics::answer(const http::HttpReplyPtr& reply) {
+void Metrics::respond(const http::HttpReplyPtr& reply) {
   if (text_ && parts_.loop.now() < updated_at_ + kept_for) {
     http::HttpResponse response;
     response.body = *text_;
@@ -62,12 +62,12 @@ void Metrics::begin() {
   gathering_ = std::make_unique<ops::HostMetrics>();
   gathering_->lists.reserve(parts_.supervisor.lists().size());
   last_.reset();
-  next_.set(parts_.loop.now(), [this] { go_on(); });
+  next_.set(parts_.loop.now(), [this] { continue_writing(); });
 }
 
-void Metrics::go_on() {
+void Metrics::continue_writing() {
   if (step()) return gathered();
-  next_.set(parts_.loop.now() + scrape_pause, [this] { go_on(); });
+  next_.set(parts_.loop.now() + scrape_pause, [this] { continue_writing(); });
 }
 
 /// Returns whether all lists were read.
@@ -117,7 +117,7 @@ void Metrics::gathered() {
   const std::shared_ptr<ops::HostMetrics> host = std::move(gathering_);
   host->host = parts_.control.status();
   const redis::Traffic& traffic = redis::traffic();
-  host->redis_answered = traffic.answered;
+  host->redis_answered = traffic.replied;
   host->redis_bytes_in = traffic.bytes_in;
   host->redis_bytes_out = traffic.bytes_out;
   host->redis_commands = traffic.commands;
@@ -129,17 +129,17 @@ void Metrics::gathered() {
   const auto text = std::make_shared<std::string>();
   const auto work = [host, text] { *text = ops::metrics_text(*host); };
   const auto then = [this, alive = std::weak_ptr<bool>(alive_), text] {
-    if (!alive.expired()) told(std::move(*text));
+    if (!alive.expired()) on_written(std::move(*text));
   };
   if (loop::in_background(parts_.loop, work, then)) return;
   work();
   then();
 }
 
-void Metrics::told(std::string&& text) {
+void Metrics::on_written(std::string&& text) {
   text_ = std::make_shared<const std::string>(std::move(text));
   updated_at_ = parts_.loop.now();
-  for (const http::HttpReplyPtr& reply : std::exchange(waiting_, {})) answer(reply);
+  for (const http::HttpReplyPtr& reply : std::exchange(waiting_, {})) respond(reply);
 }
 
 }  // namespace w8y::app

@@ -45,13 +45,13 @@ class Metrics final : public EventHandler, private ListStateSource {
   void add_to(ListStatus&) const override {}
   [[nodiscard]] WallTime now() const override;
 
-  void answer(const http::HttpReplyPtr& reply);
+  void respond(const http::HttpReplyPtr& reply);
   void begin();
-  void go_on();
+  void continue_writing();
   [[nodiscard]] bool step();
   void record_list(const ServedList& list);
   void gathered();
-  void told(std::string&& text);
+  void on_written(std::string&& text);
 
   const Parts parts_;
   std::uint64_t reloads_applied_ = 0;

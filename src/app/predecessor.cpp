@@ -32,7 +32,7 @@ struct Predecessor {
   bool draining = false;
 };
 
-std::optional<view::JsonFields> ask(const StatusAddress& address) {
+std::optional<view::JsonFields> query_predecessor(const StatusAddress& address) {
   http::HttpClient client(address);
   const http::HttpResult answer =
       client.get(api::endpoints::status_of_host().text(), answer_timeout);
@@ -59,7 +59,7 @@ std::optional<Predecessor> predecessor_at(const StatusAddress& address) {
   const auto holder = holder_of(address);
   if (!holder) return std::nullopt;
   Predecessor found{*holder};
-  const auto status = ask(address);
+  const auto status = query_predecessor(address);
   if (!status) return holder_of(address) ? std::optional(found) : std::nullopt;
   found.draining = status->text("state") == state_name(HostState::draining);
   const auto number = status->integer("pid", {1, range_of<pid_t>.max});

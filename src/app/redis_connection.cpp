@@ -51,13 +51,13 @@ void RedisConnection::start(const Config& config) {
 void RedisConnection::open(const Config& wanted, Opened then) {
   next_ = std::make_unique<Candidate>(loop_.timers());
   next_->then = std::move(then);
-  next_->opened = connect(wanted, [this](RedisState state) { judge(state); });
+  next_->opened = connect(wanted, [this](RedisState state) { apply_state(state); });
   if (next_->opened->watch == nullptr) return conclude({});
   next_->timeout.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
                      [this] { conclude("no answer"); });
 }
 
-void RedisConnection::judge(RedisState state) {
+void RedisConnection::apply_state(RedisState state) {
   switch (state) {
     case RedisState::available:
       return conclude({});
@@ -86,7 +86,7 @@ void RedisConnection::commit(const Config&) {
       });
   in_use_ = std::move(next_->opened);
   next_.reset();
-  if (in_use_->watch) in_use_->watch->tell([this](RedisState state) { on_changed(state); });
+  if (in_use_->watch) in_use_->watch->on_change([this](RedisState state) { on_changed(state); });
   on_changed(RedisState::available);
 }
 

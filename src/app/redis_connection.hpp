@@ -82,7 +82,7 @@ class RedisConnection final : public Subsystem {
   };
 
   std::unique_ptr<Watched> connect(const Config& config, RedisWatch::Changed changed);
-  void judge(RedisState state);
+  void apply_state(RedisState state);
   void conclude(std::string why);
 
   const Parts parts_;

@@ -39,10 +39,10 @@ RedisWatch::~RedisWatch() {
 
 void RedisWatch::on_up() {
   server_clock_.start();
-  ask();
+  query();
 }
 
-void RedisWatch::ask() {
+void RedisWatch::query() {
   redis::query_server_info(
       client_, [this, alive = alive_](const redis::ServerInfo& info, const std::string& problem) {
         // If there is a problem, the connection is lost as well, and its callback reports that.
@@ -59,7 +59,7 @@ void RedisWatch::record_list(const redis::ServerInfo& info) {
   // A replica is reachable, but unusable until it is promoted or Sentinel names another server.
   if (info.role == "slave") {
     in_error("it is a replica, which takes no writes");
-    again_.set(clock_.now() + replica_look, [this] { ask(); });
+    again_.set(clock_.now() + replica_look, [this] { query(); });
   } else {
     recovered();
   }

@@ -31,7 +31,7 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   ~RedisWatch() override;
 
   /// Replaces the callback.
-  void tell(Changed changed) { changed_ = std::move(changed); }
+  void on_change(Changed changed) { changed_ = std::move(changed); }
   /// Returns why Redis is unusable; empty: it is usable.
   [[nodiscard]] const std::string& error() const { return error_; }
   /// Returns since when it is unusable.
@@ -45,7 +45,7 @@ class RedisWatch final : private redis::Client::Listener, private store::ServerC
   void on_refusing(const std::string& why) override;
   void on_accepting() override { recovered(); }
   void on_clock_jump(const store::ServerClock::Jump& jump) override;
-  void ask();
+  void query();
   void record_list(const redis::ServerInfo& info);
   void log_weaknesses(const redis::ServerInfo& info);
   void in_error(const std::string& why);

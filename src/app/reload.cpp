@@ -16,7 +16,7 @@ std::string changes_text(std::size_t changes) {
   return changes == 1 ? "1 change" : std::to_string(changes) + " changes";
 }
 
-void tell(const std::vector<Reload::Answer>& answers, const api::CommandResult& result) {
+void reply_all(const std::vector<Reload::Answer>& answers, const api::CommandResult& result) {
   for (const auto& answer : answers) answer(result);
 }
 
@@ -32,7 +32,7 @@ void Reload::started() {
   start_next();
 }
 
-void Reload::ask(Answer answer) {
+void Reload::request(Answer answer) {
   if (state_ == ReloadState::closed || file_ == "-") {
     const char* why = file_ == "-" && state_ != ReloadState::closed
                           ? "the config came from standard input: there is no file to read"
@@ -43,7 +43,7 @@ void Reload::ask(Answer answer) {
   }
   // A due reload has not read the file yet, so that it serves this request too.
   const bool now = state_ == ReloadState::idle || state_ == ReloadState::due;
-  if (answer) (now ? answers_ : next_answers_).push_back(std::move(answer));
+  if (answer) (now ? callbacks_ : next_answers_).push_back(std::move(answer));
   if (!now) again_ = true;
   if (state_ == ReloadState::idle) begin();
 }
@@ -105,16 +105,16 @@ void Reload::fail(const std::string& why, std::vector<std::string> lines) {
 
 void Reload::finish(const api::CommandResult& result) {
   attempt_.reset();
-  const auto answers = std::exchange(answers_, {});
+  const auto answers = std::exchange(callbacks_, {});
   set_state(ReloadState::idle);
   start_next();
-  tell(answers, result);
+  reply_all(answers, result);
 }
 
 /// Starts the next reload from the loop, because this may be a callback of the supervisor.
 void Reload::start_next() {
   if (!std::exchange(again_, false)) return;
-  answers_ = std::exchange(next_answers_, {});
+  callbacks_ = std::exchange(next_answers_, {});
   set_state(ReloadState::due);
   due_.set(clock_.now(), [this] { begin(); });
 }
@@ -126,9 +126,9 @@ void Reload::close() {
   due_.cancel();
   again_ = false;
   set_state(ReloadState::closed);
-  auto answers = std::exchange(answers_, {});
+  auto answers = std::exchange(callbacks_, {});
   for (auto& answer : std::exchange(next_answers_, {})) answers.push_back(std::move(answer));
-  tell(answers, {Kind::refused, std::string(draining) + unchanged, {}, {}});
+  reply_all(answers, {Kind::refused, std::string(draining) + unchanged, {}, {}});
 }
 
 }  // namespace w8y::app

@@ -86,7 +86,7 @@ class Reload {
   void started();
   /// Requests a reload. `answer` may be empty. It is called with the result of a reload that reads
   /// the file after this call, or at once if a reload is not possible.
-  void ask(Answer answer);
+  void request(Answer answer);
   /// Prevents reloads, because the host drains. Drops the current reload and calls all waiting
   /// callbacks.
   void close();
@@ -119,7 +119,7 @@ class Reload {
   EventHandler& events_;
   ReloadState state_ = ReloadState::starting;
   std::shared_ptr<Attempt> attempt_;
-  std::vector<Answer> answers_;       ///< for the current reload, or the due one
+  std::vector<Answer> callbacks_;     ///< for the current reload, or the due one
   std::vector<Answer> next_answers_;  ///< for the reload after it
   bool again_ = false;                ///< whether another reload follows
   Result last_;

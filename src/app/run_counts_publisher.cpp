@@ -20,7 +20,7 @@ void put_stats(core::JsonObject& json, const MinuteCount& stats) {
 
 }  // namespace
 
-RunCountsPublisher::Minutes RunCountsPublisher::take(const RedisClock& time) {
+RunCountsPublisher::Minutes RunCountsPublisher::drain(const RedisClock& time) {
   const WallTime here = clock_.wall();
   // Offset of this host's clock from the clock of Redis, in whole minutes, so that a host with a
   // wrong clock is shown correctly.
@@ -29,11 +29,11 @@ RunCountsPublisher::Minutes RunCountsPublisher::take(const RedisClock& time) {
   Minutes changed;
   std::vector<MinuteCount> all = hour_.total(here);
   for (const MinuteCount& each : all) {
-    if (std::find(told_.begin(), told_.end(), each) != told_.end()) continue;
+    if (std::find(published_.begin(), published_.end(), each) != published_.end()) continue;
     const std::int64_t minute = each.minute + ahead.count();
     changed.push_back({minute, text_of(each, minute)});
   }
-  told_ = std::move(all);
+  published_ = std::move(all);
   return changed;
 }
 
@@ -52,7 +52,7 @@ std::string RunCountsPublisher::text_of(const MinuteCount& total, std::int64_t m
     core::JsonObject json(64);
     json.put_bytes("list", lists[i].first);
     put_stats(json, lists[i].second);
-    const std::string text = json.take();
+    const std::string text = json.finish();
     if (texts.size() + text.size() > store::FleetKeys::max_minute - 256) break;
     texts.append(texts.size() > 1 ? "," : "").append(text);
   }
@@ -60,7 +60,7 @@ std::string RunCountsPublisher::text_of(const MinuteCount& total, std::int64_t m
   json.put("minute", minute);
   put_stats(json, total);
   json.put_json("lists", texts + "]");
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y::app

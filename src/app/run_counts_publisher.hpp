@@ -20,16 +20,16 @@ class RunCountsPublisher {
   RunCountsPublisher(const Clock& clock, const RunsPerMinute& hour) : clock_(clock), hour_(hour) {}
 
   /// Returns the changed minutes and treats them as sent. Minutes are by the clock of Redis.
-  Minutes take(const RedisClock& time);
+  Minutes drain(const RedisClock& time);
   /// Forgets what was sent, so that all minutes are sent again.
-  void forget() { told_.clear(); }
+  void forget() { published_.clear(); }
 
  private:
   [[nodiscard]] std::string text_of(const MinuteCount& total, std::int64_t minute) const;
 
   const Clock& clock_;
   const RunsPerMinute& hour_;
-  std::vector<MinuteCount> told_;
+  std::vector<MinuteCount> published_;
 };
 
 }  // namespace w8y::app

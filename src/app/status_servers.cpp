@@ -67,7 +67,7 @@ std::unique_ptr<http::HttpServer> StatusServers::serve_at(const std::string& add
   parse_status_address(address, at);
   http::HttpGate gate;
   if (!at.is_unix())
-    gate = [this](const http::HttpRequest& request) { return gate_.judge(request); };
+    gate = [this](const http::HttpRequest& request) { return gate_.check(request); };
   const auto complain = [this](const std::string& complaint) {
     log_.debug(complaint, {{"from", "http"}});
   };

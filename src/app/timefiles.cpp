@@ -27,7 +27,7 @@ std::string write_time(const std::string& file, std::int64_t time) {
 
 }  // namespace
 
-void Timefiles::note(const std::string& file, std::int64_t time) {
+void Timefiles::record(const std::string& file, std::int64_t time) {
   State& state = states_[file];
   if (state.writing) return;
   const auto error = std::make_shared<std::string>();

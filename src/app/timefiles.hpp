@@ -22,7 +22,7 @@ class Timefiles {
   Timefiles& operator=(const Timefiles&) = delete;
 
   /// Writes a time. While a write is in progress, other times of the same file are dropped.
-  void note(const std::string& file, std::int64_t time);
+  void record(const std::string& file, std::int64_t time);
 
  private:
   struct State {

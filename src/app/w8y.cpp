@@ -147,7 +147,7 @@ class OneItem final : private PollerObserver, private redis::Client::Listener {
   }
   void state_changed(Poller& poller) override {
     if (poller.drained()) return loop_.stop();
-    if (poller.state() != PollerState::resting) return;
+    if (poller.state() != PollerState::idle) return;
     const ClaimEnd end = poller.last_claim();
     if (end == last_rest_) return;  // already logged
     last_rest_ = end;

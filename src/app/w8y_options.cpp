@@ -88,7 +88,7 @@ bool parse_exit_codes(std::string_view text, std::vector<int>& codes) {
   }
 }
 
-bool take(int letter, const std::string& value, W8yOptions& options) {
+bool parse_option(int letter, const std::string& value, W8yOptions& options) {
   switch (letter) {
     case 'u':
       options.redis_url = value;
@@ -176,7 +176,7 @@ bool parse_w8y_options(int argc, char** argv, W8yOptions& options, int& exit) {
       exit = 0;
       return false;
     }
-    if (!take(letter, optarg == nullptr ? "" : optarg, options)) return false;
+    if (!parse_option(letter, optarg == nullptr ? "" : optarg, options)) return false;
   }
   options.command.assign(argv + optind, argv + argc);
   if (options.command.empty() || options.command.front().empty())

@@ -36,7 +36,7 @@ class RunningHost : public Host {
   std::optional<File> run(const std::vector<std::string>& command, Duration timeout) override {
     process::CaptureRequest request;
     request.argv = command;
-    request.env = executor::basic_environment().take();
+    request.env = executor::basic_environment().release();
     request.timeout = timeout;
     process::CaptureResult result = process::run_and_capture(request);
     return File{std::move(result.output), std::move(result.problem)};

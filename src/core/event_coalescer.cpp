@@ -25,7 +25,7 @@ void EventCoalescer::add(const std::string& key, const std::string& list, Tell t
   const auto [entry, first] = waiting_.try_emplace(key);
   Waiting& waiting = entry->second;
   if (first) {
-    waiting.tell = std::move(tell);
+    waiting.report = std::move(tell);
     waiting.until = now + longest;
     waiting.timer = std::make_unique<Timer>(timers_);
   }
@@ -36,7 +36,7 @@ void EventCoalescer::add(const std::string& key, const std::string& list, Tell t
 
 void EventCoalescer::flush(const std::string& key) {
   const auto entry = waiting_.extract(key);
-  if (!entry.empty()) entry.mapped().tell(entry.mapped().group);
+  if (!entry.empty()) entry.mapped().report(entry.mapped().group);
 }
 
 void EventCoalescer::flush() {
@@ -56,12 +56,12 @@ void ProblemTracker::begin(const void* who, const std::string& list, const std::
   if (!reasons_.try_emplace(who, reason).second) return;
   Trouble& error = problems_[reason];
   error.in.insert(who);
-  error.over.group.lists.insert(list);
-  if (error.told) return;
+  error.ended.group.lists.insert(list);
+  if (error.reported) return;
   gathered_.add(kind_ + ' ' + reason, list, [this, reason](const Group& group) {
     const auto found = problems_.find(reason);
     if (found == problems_.end()) return;
-    found->second.told = true;
+    found->second.reported = true;
     started_(reason, group);
   });
 }
@@ -72,11 +72,11 @@ void ProblemTracker::end(const void* who, std::size_t attempts, Duration lasted)
   const std::string& reason = entry.mapped();
   Trouble& error = problems_.at(reason);
   error.in.erase(who);
-  error.over.attempts += attempts;
-  error.over.lasted = std::max(error.over.lasted, lasted);
+  error.ended.attempts += attempts;
+  error.ended.lasted = std::max(error.ended.lasted, lasted);
   if (!error.in.empty()) return;
   gathered_.flush(kind_ + ' ' + reason);
-  ended_(reason, error.over);
+  ended_(reason, error.ended);
   problems_.erase(reason);
 }
 

@@ -44,7 +44,7 @@ class EventCoalescer {
  private:
   struct Waiting {
     Group group;
-    Tell tell;
+    Tell report;
     Instant until;
     std::unique_ptr<Timer> timer;
   };
@@ -80,8 +80,8 @@ class ProblemTracker {
  private:
   struct Trouble {
     std::set<const void*> in;
-    Over over;
-    bool told = false;
+    Over ended;
+    bool reported = false;
   };
 
   EventCoalescer& gathered_;

@@ -65,7 +65,7 @@ struct RunPartIgnored {
 struct RunEnded {
   RunRef of;
   const Outcome& outcome;
-  Duration took{0};
+  Duration duration{0};
   unsigned attempt = 1;
   std::size_t bad_lines = 0;  ///< of its standard output, in total
 };
@@ -121,7 +121,7 @@ struct ListChanged {
 /// This host cannot start runs of the list, or can again.
 struct ShortageChanged {
   PollerRef of;
-  bool over = false;
+  bool ended = false;
   std::string_view reason;   ///< while `over` is false
   std::size_t attempts = 0;  ///< runs that could not be started; when `over` is true
   Duration lasted{0};
@@ -129,30 +129,30 @@ struct ShortageChanged {
 /// Maintenance of a list fails, or succeeds again.
 struct MaintenanceChanged {
   std::string_view prefix;
-  bool over = false;
+  bool ended = false;
   std::string_view reason;  ///< while `over` is false
 };
 /// Redis refuses all claims from the list, or accepts them again.
 struct ClaimsRefused {
   PollerRef of;
-  bool over = false;
+  bool ended = false;
   std::string_view reason;  ///< while `over` is false
 };
 /// An operator has paused, halted or resumed the list. Detected by claims.
 struct ListPaused {
   PollerRef of;
-  bool over = false;
+  bool ended = false;
 };
 /// Redis refuses a part of the settlements, or accepts all of them again.
 struct WritesRefused {
   PollerRef of;
-  bool over = false;
+  bool ended = false;
   std::string_view reason;  ///< while `over` is false
 };
 /// Items of the list wait longer than its overdue_after, or no longer do.
 struct ListOverdue {
   std::string_view prefix;
-  bool over = false;
+  bool ended = false;
   std::string_view why;  ///< while `over` is false
 };
 /// The poller no longer exists. Its problems are neither ended nor continuing.

@@ -125,7 +125,7 @@ void JsonObject::put_bytes(std::string_view name, std::string_view bytes) {
   put(std::string(name) + "_base64", base64_encode(bytes));
 }
 
-std::string JsonObject::take() {
+std::string JsonObject::finish() {
   if (size_ == 0) *grow(1) = '{';
   *grow(1) = '}';
   text_.resize(size_);
@@ -139,7 +139,7 @@ void JsonObject::make_room() {
 std::string json_string(std::string_view value, JsonText form) {
   JsonObject object(value.size() + 8, form);
   object.put("", value);
-  std::string text = object.take();  // {"":VALUE}
+  std::string text = object.finish();  // {"":VALUE}
   text.pop_back();
   return text.erase(0, 4);
 }
@@ -153,7 +153,7 @@ void JsonArray::add_text(std::string_view value, JsonText form) {
   add(json_string(value, form));
 }
 
-std::string JsonArray::take() {
+std::string JsonArray::finish() {
   return text_.empty() ? "[]" : std::move(text_ += ']');
 }
 

@@ -42,7 +42,7 @@ class JsonObject {
   /// UTF-8.
   void put_bytes(std::string_view name, std::string_view bytes);
   /// Returns the complete object. Must not be called again.
-  std::string take();
+  std::string finish();
 
  private:
   void put_plain(std::string_view name, std::string_view value);
@@ -73,7 +73,7 @@ class JsonArray {
   void add_text(std::string_view value, JsonText form = JsonText::ascii);
   [[nodiscard]] bool empty() const { return text_.empty(); }
   /// Returns the complete array. Must not be called again.
-  std::string take();
+  std::string finish();
 
  private:
   std::string text_;
@@ -84,7 +84,7 @@ template <class Range, class Write>
 std::string json_array(Range&& range, const Write& write) {
   JsonArray array;
   for (auto&& each : range) array.add(write(each));
-  return array.take();
+  return array.finish();
 }
 
 }  // namespace w8y::core

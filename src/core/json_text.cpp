@@ -119,9 +119,9 @@ class PlainObject {
   /// Returns false if the text is not such an object. It may still be valid JSON.
   bool whole() {
     space();
-    if (!take('{')) return false;
+    if (!parse_member('{')) return false;
     space();
-    if (!take('}') && !members()) return false;
+    if (!parse_member('}') && !members()) return false;
     space();
     return text_.empty();
   }
@@ -131,12 +131,12 @@ class PlainObject {
     while (!text_.empty() && (text_[0] == ' ' || text_[0] == '\t' || text_[0] == '\r'))
       text_.remove_prefix(1);
   }
-  bool take(char c) {
+  bool parse_member(char c) {
     if (text_.empty() || text_[0] != c) return false;
     text_.remove_prefix(1);
     return true;
   }
-  bool take(std::string_view word) {
+  bool parse_member(std::string_view word) {
     if (!text_.starts_with(word)) return false;
     text_.remove_prefix(word.size());
     return true;
@@ -148,7 +148,7 @@ class PlainObject {
       if (!string()) return false;
       const auto key = static_cast<std::size_t>(text_.data() - begin);
       space();
-      if (!take(':')) return false;
+      if (!parse_member(':')) return false;
       space();
       const char* const in_value = text_.data();
       if (!value()) return false;
@@ -156,16 +156,16 @@ class PlainObject {
       if (into_ != nullptr)
         into_->push_back({std::string(begin + 1, key - 2), {begin, end}, {in_value, end}});
       space();
-    } while (take(','));
-    return take('}');
+    } while (parse_member(','));
+    return parse_member('}');
   }
   bool value() {
     if (text_.empty()) return false;
     if (text_[0] == '"') return string();
-    return number() || take("true") || take("false") || take("null");
+    return number() || parse_member("true") || parse_member("false") || parse_member("null");
   }
   bool string() {
-    if (!take('"')) return false;
+    if (!parse_member('"')) return false;
     std::size_t size = 0;
     while (size < text_.size() && text_[size] != '"') {
       if (text_[size] < ' ' || text_[size] > '~' || text_[size] == '\\') return false;

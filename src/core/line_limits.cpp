@@ -29,7 +29,7 @@ bool LineLimit::rested(Instant now) const {
   return left_out_ == 0 && credit_ + (now - counted_) >= most_;
 }
 
-LineLimits::Answer LineLimits::ask(std::string_view talker) {
+LineLimits::Answer LineLimits::admit(std::string_view talker) {
   const Instant now = clock_.now();
   auto found = all_.find(talker);
   if (found == all_.end()) {
@@ -44,7 +44,7 @@ LineLimits::Answer LineLimits::ask(std::string_view talker) {
   return {true, limit.drain_omitted()};
 }
 
-std::size_t LineLimits::over(std::string_view talker) {
+std::size_t LineLimits::remove(std::string_view talker) {
   const auto found = all_.find(talker);
   if (found == all_.end()) return 0;
   const std::size_t left_out = found->second.left_out();

@@ -64,10 +64,10 @@ class LineLimits {
     bool admitted = true;
     std::size_t left_out = 0;  ///< number of lines that were dropped before it; 0 unless admitted
   };
-  Answer ask(std::string_view talker);
+  Answer admit(std::string_view talker);
   /// Deletes the limit of a sender that has ended. Returns the number of dropped lines that were
   /// not reported.
-  std::size_t over(std::string_view talker);
+  std::size_t remove(std::string_view talker);
   /// Returns the names of senders and their numbers of dropped lines since the last call.
   std::vector<std::pair<std::string, std::size_t>> drain_omitted();
   [[nodiscard]] std::size_t size() const { return all_.size(); }

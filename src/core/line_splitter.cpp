@@ -10,12 +10,12 @@ void LineSplitter::feed(std::string_view bytes, const Sink& sink) {
     const std::string_view piece = bytes.substr(0, newline);
     const bool ends = newline != std::string_view::npos;
     bytes.remove_prefix(ends ? newline + 1 : bytes.size());
-    if (!dropping_) take(piece, ends, sink);
+    if (!dropping_) read(piece, ends, sink);
     if (ends) dropping_ = false;
   }
 }
 
-void LineSplitter::take(std::string_view piece, bool ends, const Sink& sink) {
+void LineSplitter::read(std::string_view piece, bool ends, const Sink& sink) {
   const std::size_t room = max_line_ - partial_.size();
   if (piece.size() <= room && ends && partial_.empty()) {
     ++counts_.lines;

@@ -27,7 +27,7 @@ class LineSplitter {
   LineCounts::Of drain_counts() { return std::exchange(counts_, {}); }
 
  private:
-  void take(std::string_view piece, bool ends, const Sink& sink);
+  void read(std::string_view piece, bool ends, const Sink& sink);
 
   std::size_t max_line_;
   std::string partial_;

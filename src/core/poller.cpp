@@ -90,7 +90,7 @@ bool Poller::Work::unused() const {
          items_wanted.empty() && !ahead;
 }
 
-void Poller::put_away() {
+void Poller::free_working_state() {
   if (work_ && !claim_out_ && work_->unused()) work_.reset();
 }
 
@@ -131,13 +131,13 @@ void Poller::advance() {
   if (!may_claim_now()) {
     want_none();
     set_state(may_take() ? PollerState::starved : PollerState::held);
-    return put_away();
+    return free_working_state();
   }
   start_ahead();
   if (claim_out_) return set_state(PollerState::claiming);
-  if (source_->may_claim()) return ask();
-  set_state(PollerState::resting);
-  put_away();
+  if (source_->may_claim()) return claim_now();
+  set_state(PollerState::idle);
+  free_working_state();
 }
 
 void Poller::want_none() {
@@ -146,7 +146,7 @@ void Poller::want_none() {
   source_->stop_waiting();
 }
 
-void Poller::ask() {
+void Poller::claim_now() {
   Work& work = ready();
   std::size_t room = this->room();
   if (budget_ > 0) room = std::min(room, budget_ > taken_ ? budget_ - taken_ : 0);

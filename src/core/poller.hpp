@@ -37,7 +37,7 @@ enum class PollerState : std::uint8_t {
   waiting,
   claiming,
   full,
-  resting,
+  idle,
   starved,
   draining,
   drained
@@ -223,7 +223,7 @@ class Poller final : private SourceHandler,
   Work& work();
   /// Returns work() with an executor.
   Work& ready();
-  void put_away();
+  void free_working_state();
   [[nodiscard]] const Totals& past() const;
   Totals& past();
   RunCounters& count() { return past().counters; }
@@ -277,7 +277,7 @@ class Poller final : private SourceHandler,
   void hand_back_ahead();
   bool hand_back_ahead(const RunId& run);
   void keep_ahead(std::vector<Claim>& claims, std::size_t from);
-  void ask();
+  void claim_now();
   void item_claimed(ItemClaim&& claim, const RunItemDone& then);
   [[nodiscard]] std::string why_not_item() const;
   void not_started(const EndedRun& run, const NotStarted& why);

@@ -15,23 +15,23 @@ bool ShortageBreaker::begin(const std::string& reason) {
   }
   ++error.attempts;
   error.reason = reason;
-  if (state_ == State::waiting) return false;  // one of several runs that were started together
+  if (state_ == State::open) return false;  // one of several runs that were started together
   if (!news) error.pause = std::min(error.pause * 2, max_pause);
-  state_ = State::waiting;
+  state_ = State::open;
   error.timer.set(clock_->now() + error.pause, [this] {
-    state_ = State::trying;
+    state_ = State::half_open;
     owner_->may_try();
   });
   return news;
 }
 
 void ShortageBreaker::tried() {
-  if (state_ == State::trying) state_ = State::watching;
+  if (state_ == State::half_open) state_ = State::testing;
 }
 
 void ShortageBreaker::started() {
-  if (state_ != State::trying && state_ != State::watching) return;
-  state_ = State::easing;
+  if (state_ != State::half_open && state_ != State::testing) return;
+  state_ = State::closing;
   error_->timer.set(clock_->now() + calm, [this] {
     state_ = State::none;
     owner_->shortage_over();
@@ -39,18 +39,18 @@ void ShortageBreaker::started() {
 }
 
 void ShortageBreaker::untold() {
-  if (state_ == State::watching) state_ = State::trying;
+  if (state_ == State::testing) state_ = State::half_open;
 }
 
 std::size_t ShortageBreaker::room(std::size_t room) const {
   switch (state_) {
-    case State::waiting:
-    case State::watching:
+    case State::open:
+    case State::testing:
       return 0;
-    case State::trying:
+    case State::half_open:
       return std::min<std::size_t>(room, 1);
     case State::none:
-    case State::easing:
+    case State::closing:
       break;
   }
   return room;

@@ -21,7 +21,7 @@ namespace w8y {
 
 class ShortageBreaker {
  public:
-  enum class State { none, waiting, trying, watching, easing };
+  enum class State { none, open, half_open, testing, closing };
 
   /// Pauses double from the minimum to the maximum.
   static constexpr Duration min_pause = std::chrono::milliseconds(250);

@@ -17,7 +17,7 @@ SlotPool::User::User(SlotPool& places, unsigned weight)
     : pool_(places), weight_(std::max(weight, 1U)), accounted_(places.contended()) {}
 
 SlotPool::User::~User() {
-  if (pool_.asked_ == this) pool_.asked_ = nullptr;
+  if (pool_.requested_ == this) pool_.requested_ = nullptr;
   set_waiting(false);
   pool_.used_ -= held_;
   pool_.offer();
@@ -143,10 +143,10 @@ void SlotPool::offer() {
     User* user = next_in_queue();
     if (user == nullptr) break;
     const std::size_t held = user->held_;
-    asked_ = user;
+    requested_ = user;
     user->on_slot_free();
     // A user that has acquired nothing and still exists would be called in an endless loop.
-    if (asked_ != nullptr && user->waiting_ && user->held_ == held && next_in_queue() == user)
+    if (requested_ != nullptr && user->waiting_ && user->held_ == held && next_in_queue() == user)
       user->set_waiting(false);
   }
   offering_ = false;

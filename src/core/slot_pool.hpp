@@ -96,7 +96,7 @@ class SlotPool {
   double contended_ = 0;   ///< up to the last time at which the queue became non-empty
   Instant queue_since_{};  ///< time at which the queue became non-empty; valid unless it is empty
   bool offering_ = false;
-  User* asked_ = nullptr;  ///< by an offer; nullptr if that user is destroyed meanwhile
+  User* requested_ = nullptr;  ///< by an offer; nullptr if that user is destroyed meanwhile
 };
 
 }  // namespace w8y

@@ -15,14 +15,14 @@ std::string item_line(const Claim& claim, std::string_view name) {
   if (claim.call.input) line.put_bytes("payload", *claim.call.input);
   if (claim.fence) line.put("fence", static_cast<std::int64_t>(*claim.fence));
   line.put("attempt", claim.attempt);
-  return line.take() + '\n';
+  return line.finish() + '\n';
 }
 
 std::string cancel_line(const RunId& run) {
   core::JsonObject line(64);
   line.put("type", "cancel");
   line.put("id", run);
-  return line.take() + '\n';
+  return line.finish() + '\n';
 }
 
 }  // namespace w8y

@@ -33,7 +33,7 @@ struct Supervisor::Pending {
   bool new_sources = false;
   Applied applied;
   std::size_t unanswered = 0;
-  std::map<std::string, ProbeResult> answers;
+  std::map<std::string, ProbeResult> replies;
 };
 
 Supervisor::Supervisor(const SupervisorHost& host)
@@ -82,7 +82,7 @@ void Supervisor::apply(ConfigPtr config, bool new_sources, Applied applied) {
     ++pending_->unanswered;
     probe(rule, [this, name = prefix, serial = serial_](ProbeResult&& answer) {
       if (!pending_ || pending_->serial != serial) return;
-      pending_->answers.insert_or_assign(name, std::move(answer));
+      pending_->replies.insert_or_assign(name, std::move(answer));
       probed();
     });
   }
@@ -105,9 +105,9 @@ void Supervisor::commit() {
   idle_.set_budget(config_->redis.idle_commands);
 
   close_missing();
-  for (const auto& [prefix, answer] : pending->answers) decide(prefix, &answer);
+  for (const auto& [prefix, answer] : pending->replies) decide(prefix, &answer);
   for (const auto& change : plan.lists) {
-    const bool decided = pending->answers.contains(change.prefix);
+    const bool decided = pending->replies.contains(change.prefix);
     if (change.kind == ListChange::Kind::changed && !decided) decide(change.prefix, nullptr);
   }
   if (pending->new_sources)

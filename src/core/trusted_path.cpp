@@ -109,8 +109,8 @@ std::string Walker::enter(TrustedFile&& place, std::string path) {
   at_ = std::move(path);
   if (fstat(place_.fd, &status_) != 0) return problem_of(errno);
   if (!S_ISDIR(status_.st_mode)) return problem_of(ENOTDIR);
-  if (walk_.look)
-    if (std::string why = walk_.look(place_.fd, status_); !why.empty()) return why;
+  if (walk_.check)
+    if (std::string why = walk_.check(place_.fd, status_); !why.empty()) return why;
   struct stat as_if = status_;
   if ((status_.st_mode & S_ISVTX) != 0) as_if.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
   const std::string why = writable_by_others(as_if, walk_.also);
@@ -161,8 +161,8 @@ TrustedFile Walker::go() {
     TrustedFile file = step(last_);
     if (!file.problem.empty()) return file;
     if (file.fd < 0) continue;
-    if (walk_.look)
-      if (why = walk_.look(file.fd, status_); !why.empty()) return failed(EACCES, std::move(why));
+    if (walk_.check)
+      if (why = walk_.check(file.fd, status_); !why.empty()) return failed(EACCES, std::move(why));
     if (!S_ISREG(status_.st_mode)) return file;  // the caller decides
     if (why = writable_by_others(status_, walk_.also); why.empty()) return file;
     return failed(EACCES, why + must_be_roots);

@@ -28,7 +28,7 @@ struct PathWalk {
   uid_t also = 0;
   /// Called for each directory, link and file of the path, in order. Returning a text that is not
   /// empty stops with that error.
-  std::function<std::string(int fd, const struct stat& status)> look;
+  std::function<std::string(int fd, const struct stat& status)> check;
 };
 
 /// Opens a regular file for reading, without blocking. The file and each directory and symbolic

@@ -55,7 +55,7 @@ class Add final : public Command {
         entry.put_bytes("item", items[i]);
         entry.put("result", added[i].result);
         entry.put("done", added[i].done);
-        told.add(entry.take());
+        told.add(entry.finish());
       } else {
         std::cout << escape_text(items[i]) << ": " << added[i].result << '\n';
       }
@@ -63,8 +63,8 @@ class Add final : public Command {
     if (options.json) {
       core::AsciiObject json;
       json.put_bytes("list", prefix_);
-      json.put_json("items", told.take());
-      print_json(json.take());
+      json.put_json("items", told.finish());
+      print_json(json.finish());
     }
     return done;
   }
@@ -98,7 +98,7 @@ class Add final : public Command {
                      " items were added before that; what is in the list is skipped when this is "
                      "done again"});
     }
-    tell(options, bulk, refused_lines);
+    report(options, bulk, refused_lines);
     return refused_lines == 0 ? done : refused;
   }
 
@@ -113,14 +113,14 @@ class Add final : public Command {
     return "is " + too_long_text() + "; not added";
   }
 
-  void tell(const Options& options, const verbs::BulkAdd& bulk, std::size_t refused_lines) const {
+  void report(const Options& options, const verbs::BulkAdd& bulk, std::size_t refused_lines) const {
     if (options.json) {
       core::AsciiObject json;
       json.put_bytes("list", prefix_);
       json.put("added", bulk.added());
       json.put("skipped", bulk.skipped());
       json.put("refused", refused_lines);
-      return print_json(json.take());
+      return print_json(json.finish());
     }
     std::cout << escape_text(prefix_) << ": " << bulk.added()
               << (bulk.added() == 1 ? " item" : " items") << " added";

@@ -48,8 +48,8 @@ void Arguments::show_all(std::string& text) {
   std::erase_if(text, is_mark);
 }
 
-void Arguments::takes(CLI::Option* option, bool only_last, Take take) {
-  takes_.emplace_back([option, only_last, take = std::move(take)] {
+void Arguments::accepts(CLI::Option* option, bool only_last, Take take) {
+  accepted_.emplace_back([option, only_last, take = std::move(take)] {
     const auto& words = option->results();
     for (std::size_t i = only_last && !words.empty() ? words.size() - 1 : 0; i < words.size(); ++i)
       take(shown(words[i]));
@@ -58,7 +58,7 @@ void Arguments::takes(CLI::Option* option, bool only_last, Take take) {
 
 CLI::Option* Arguments::positional(const char* name, const char* what, Take take) {
   CLI::Option* option = app_.add_option(name)->description(what)->type_name("");
-  takes(option, false, std::move(take));
+  accepts(option, false, std::move(take));
   return option;
 }
 
@@ -87,15 +87,15 @@ void Arguments::option(const char* name, const char* type, const char* needs, co
     needs_[std::string(names.substr(0, comma))] = needs;
     names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
   }
-  takes(option, true, std::move(take));
+  accepts(option, true, std::move(take));
 }
 
 void Arguments::flag(const char* name, const char* what, bool& into) {
   app_.add_flag(name, into, what);
 }
 
-void Arguments::take() {
-  for (const auto& take : takes_) take();
+void Arguments::parse() {
+  for (const auto& take : accepted_) take();
 }
 
 std::string Arguments::needs_of(const std::string& option) const {

@@ -19,7 +19,7 @@ struct Argument {
   bool literal = false;  ///< after `--`, where '-' has no special meaning
 };
 
-/// Declares the arguments and options of one subcommand. take() passes their values on, in the
+/// Declares the arguments and options of one subcommand. parse() passes their values on, in the
 /// order of declaration.
 class Arguments {
  public:
@@ -37,10 +37,10 @@ class Arguments {
   void flag(const char* name, const char* what, bool& into);
 
   /// Adds a check that is called after all arguments declared so far were passed on.
-  void then(std::function<void()> check) { takes_.push_back(std::move(check)); }
+  void then(std::function<void()> check) { accepted_.push_back(std::move(check)); }
 
   /// Passes all values on. Throws Failure for an invalid value.
-  void take();
+  void parse();
 
   [[nodiscard]] CLI::App& app() const { return app_; }
   /// Returns the name of the value that an option needs; empty: not known.
@@ -54,10 +54,10 @@ class Arguments {
 
  private:
   CLI::Option* positional(const char* name, const char* what, Take take);
-  void takes(CLI::Option* option, bool only_last, Take take);
+  void accepts(CLI::Option* option, bool only_last, Take take);
 
   CLI::App& app_;
-  std::vector<std::function<void()>> takes_;
+  std::vector<std::function<void()>> accepted_;
   std::map<std::string, std::string> needs_;  ///< by option
 };
 

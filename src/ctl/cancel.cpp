@@ -52,7 +52,7 @@ class Cancel final : public Command {
     core::AsciiObject body;
     body.put_bytes("run", matches.id());
     return print_result(options,
-                        context.host().send_command(FleetCommandKind::cancel, body.take()));
+                        context.host().send_command(FleetCommandKind::cancel, body.finish()));
   }
 
  private:

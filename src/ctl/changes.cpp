@@ -33,7 +33,7 @@ class Told {
       view::put_item(entry, "item", changed.item);
       entry.put("result", changed.result);
       entry.put("done", changed.done);
-      items_.add(entry.take());
+      items_.add(entry.finish());
     } else if (changed.done) {
       std::cout << item_text(changed.item) << ": " << changed.result << '\n';
     } else {
@@ -44,8 +44,8 @@ class Told {
   void list(const std::string& prefix) {
     core::AsciiObject json;
     json.put_bytes("list", prefix);
-    json.put_json("items", std::exchange(items_, {}).take());
-    lists_.push_back(json.take());
+    json.put_json("items", std::exchange(items_, {}).finish());
+    lists_.push_back(json.finish());
   }
   int end(bool one) {
     if (options_.json) print_each(lists_, one);

@@ -31,15 +31,15 @@ class Findings {
   explicit Findings(bool json) : json_(json) {}
 
   void good(const std::string& what, const std::string& text) {
-    tell("ok", Colour::good, what, text);
+    print("ok", Colour::good, what, text);
   }
   void bad(const std::string& what, const std::string& text) {
     ++errors_;
-    tell("bad", Colour::bad, what, text);
+    print("bad", Colour::bad, what, text);
   }
   /// Prints a remark that is neither good nor bad.
-  void note(const std::string& what, const std::string& text) {
-    tell("note", Colour::none, what, text);
+  void add(const std::string& what, const std::string& text) {
+    print("note", Colour::none, what, text);
   }
   /// Prints the summary. Returns the exit status.
   int end(const std::string& path) {
@@ -47,8 +47,8 @@ class Findings {
       core::AsciiObject json;
       json.put("path", path);
       json.put("right", errors_ == 0);
-      json.put_json("findings", findings_.take());
-      print_json(json.take());
+      json.put_json("findings", findings_.finish());
+      print_json(json.finish());
     } else if (errors_ == 0) {
       std::cout << "all right\n";
     } else {
@@ -58,13 +58,13 @@ class Findings {
   }
 
  private:
-  void tell(const char* kind, Colour colour, const std::string& what, const std::string& text) {
+  void print(const char* kind, Colour colour, const std::string& what, const std::string& text) {
     if (json_) {
       core::AsciiObject finding;
       finding.put("kind", kind);
       finding.put("what", what);
       finding.put("text", text);
-      return findings_.add(finding.take());
+      return findings_.add(finding.finish());
     }
     std::cout << coloured({kind, colour}) << std::string(6 - std::string_view(kind).size(), ' ')
               << escape_line(what + ": " + text)
@@ -132,7 +132,7 @@ class Trial final : private RunHandler {
       findings_.good(what, "complete, with the result " + escape(complete.result));
   }
   void on_log(const RunId&, std::string_view line, bool cut) override {
-    findings_.note("standard error", escape(line) + (cut ? " (cut)" : ""));
+    findings_.add("standard error", escape(line) + (cut ? " (cut)" : ""));
   }
   void on_process(int, const ProcessEvent& news) override {
     if (const auto* line = std::get_if<ProcessLine>(&news)) {
@@ -165,7 +165,7 @@ class Trial final : private RunHandler {
     const bool right =
         std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
     if (!end.complete && right)
-      findings_.note("complete", "none: the exit code alone says how it went");
+      findings_.add("complete", "none: the exit code alone says how it went");
     std::string text = end_text(end.process) + ": the run has " + outcome_name(outcome);
     if (std::holds_alternative<TimedOut>(outcome)) text += ": " + outcome_reason(outcome);
     if (right) {

@@ -54,9 +54,9 @@ class CommandLine {
     }
     Chosen& chosen = *this->chosen();
     if (!chosen.command) throw Failure(wrong_usage, chosen.name + std::string(not_yet));
-    common_.take();
-    for (auto& group : groups_) group.words.take();
-    chosen.words.take();
+    common_.parse();
+    for (auto& group : groups_) group.words.parse();
+    chosen.words.parse();
     options_.changes = chosen.changes;
     return std::move(chosen.command);
   }

@@ -57,7 +57,7 @@ FeedPrinter::FeedPrinter(const Options& options, bool nul, const std::string& fe
   if (!options_.json) return;
   core::AsciiObject head;
   head.put_bytes("feed", feed);
-  std::string text = head.take();
+  std::string text = head.finish();
   text.pop_back();
   std::cout << text << ",\"items\":[";
 }
@@ -69,7 +69,7 @@ FeedPrinter::~FeedPrinter() {
 void FeedPrinter::entry(core::JsonObject& entry) {
   if (!first_) std::cout << ',';
   first_ = false;
-  std::cout << entry.take();
+  std::cout << entry.finish();
 }
 
 void FeedPrinter::id(const std::string& id) {
@@ -98,7 +98,7 @@ void FeedResults::add(const std::string& id, const std::string& result, const st
   one.put_bytes("id", id);
   one.put_bytes("result", result);
   one.put("done", error.empty());
-  items_.add(one.take());
+  items_.add(one.finish());
   if (!error.empty()) errors_.push_back(error);
 }
 
@@ -106,8 +106,8 @@ int FeedResults::end() {
   if (json_) {
     core::AsciiObject json;
     json.put_bytes("feed", feed_);
-    json.put_json("items", items_.take());
-    print_json(json.take());
+    json.put_json("items", items_.finish());
+    print_json(json.finish());
   }
   for (const auto& error : errors_) complain(error);
   return errors_.empty() ? done : refused;
@@ -242,7 +242,7 @@ core::AsciiObject id_json(const std::string& feed, const std::string& id) {
 
 int print_id(const Options& options, const std::string& feed, const std::string& id, bool nul) {
   if (options.json)
-    print_json(id_json(feed, id).take());
+    print_json(id_json(feed, id).finish());
   else
     std::cout << record_text(options, id) << (nul ? '\0' : '\n');
   return done;
@@ -253,7 +253,7 @@ int print_value(const Options& options, const std::string& feed, const std::stri
   if (!options.json) return print_id(options, feed, value, nul);
   core::AsciiObject json = id_json(feed, id);
   json.put_bytes(name, value);
-  print_json(json.take());
+  print_json(json.finish());
   return done;
 }
 
@@ -262,7 +262,7 @@ int print_done(const Options& options, const std::string& feed, const std::strin
   if (!options.json) return done;
   core::AsciiObject json = id_json(feed, id);
   json.put("result", result);
-  print_json(json.take());
+  print_json(json.finish());
   return done;
 }
 

@@ -51,7 +51,7 @@ class FeedCreate final : public FeedCommand {
       core::AsciiObject json;
       json.put_bytes("feed", feed_);
       json.put("result", made ? "created" : "exists");
-      print_json(json.take());
+      print_json(json.finish());
     }
     return done;
   }
@@ -78,7 +78,7 @@ class FeedDelete final : public FeedCommand {
     core::AsciiObject json;
     json.put_bytes("feed", feed_);
     json.put("result", "deleted");
-    print_json(json.take());
+    print_json(json.finish());
     return done;
   }
 };
@@ -97,7 +97,7 @@ class FeedList final : public Command {
       core::AsciiObject one;
       one.put_bytes("feed", feed);
       one.put_bytes("kind", kind);
-      all.add(one.take());
+      all.add(one.finish());
     }
     if (options.json) print_json("feeds", all);
     return done;
@@ -132,7 +132,7 @@ class FeedConfig final : public FeedCommand {
     json.put_bytes("feed", feed_);
     json.put_bytes("name", name);
     json.put_bytes("value", value);
-    return json.take();
+    return json.finish();
   }
 
   [[nodiscard]] int show_one(const Options& options,
@@ -162,13 +162,13 @@ class FeedConfig final : public FeedCommand {
       core::AsciiObject each;
       each.put_bytes("name", name);
       each.put_bytes("value", value);
-      all.add(each.take());
+      all.add(each.finish());
     }
     if (!options.json) return done;
     core::AsciiObject json;
     json.put_bytes("feed", feed_);
-    json.put_json("config", all.take());
-    print_json(json.take());
+    json.put_json("config", all.finish());
+    print_json(json.finish());
     return done;
   }
 

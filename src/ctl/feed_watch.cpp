@@ -28,7 +28,7 @@ void show(const verbs::FeedEvent& event, const std::string& feed, bool json) {
   one.put_bytes("feed", feed);
   if (event.id) one.put_bytes("id", *event.id);
   if (event.name != nullptr) one.put_bytes(event.name, event.value);
-  print_json(one.take());
+  print_json(one.finish());
 }
 
 class FeedWatch final : public FeedCommand {

@@ -84,7 +84,7 @@ void print_fleet_lists(const FleetView& fleet, bool wide) {
     for (const ListStatus& list : host.lists)
       table.add({escape_text(host.heartbeat.host), escape_text(list.prefix),
                  shaded(state_name(list.state)), running_of_limits(list),
-                 capabilities_text(list.caps), said(list.why)});
+                 capabilities_text(list.caps), outcome_text(list.why)});
   if (table.empty()) return;
   std::cout << '\n';
   table.print(wide);
@@ -117,7 +117,7 @@ std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetComm
   const auto host_json = [lists](FleetHost& host) { return view::to_json(std::move(host), lists); };
   json.put_json("hosts", core::json_array(fleet.hosts, host_json));
   if (runs) json.put_json("runs", to_text(*runs));
-  return json.take();
+  return json.finish();
 }
 
 class Fleet final : public Command {

@@ -136,7 +136,7 @@ FleetCommandResult FleetAccess::send_by_w8yd(const FleetCommand& order) {
   return read_outcome(context_.host().send_command(
       endpoint.target(
           {}, {{"host", if_any(order.host)}, {"all", if_any(order.host.empty() ? "yes" : "")}}),
-      body.take()));
+      body.finish()));
 }
 
 std::unique_ptr<verbs::LogFollower> FleetAccess::follow(verbs::LogFollower::Filter wish,

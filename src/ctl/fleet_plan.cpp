@@ -60,9 +60,9 @@ std::string plan_json(const FleetHost& host, const HostPlan& plan) {
                   list.put("verdict", verdict_name(verdict.kind));
                   list.put("reason", verdict.why);
                   list.put("changed", verdict.changed);
-                  return list.take();
+                  return list.finish();
                 }));
-  return json.take();
+  return json.finish();
 }
 
 void print_plan(const FleetHost& host, const HostPlan& plan) {
@@ -110,8 +110,8 @@ class FleetPlan final : public Command {
     if (options.json) {
       core::AsciiObject json;
       json.put("file", file_);
-      json.put_json("hosts", hosts.take());
-      print_json(json.take());
+      json.put_json("hosts", hosts.finish());
+      print_json(json.finish());
     }
     return done;
   }

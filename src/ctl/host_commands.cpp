@@ -98,7 +98,7 @@ class Drain final : public Command {
 
   int drain_others(const Options& options, Context& context) const {
     FleetAccess fleet(options, context);
-    const FleetCommandResult answer = hosts_.give(FleetCommandKind::drain, fleet);
+    const FleetCommandResult answer = hosts_.send(FleetCommandKind::drain, fleet);
     if (wait_)
       for (const FleetReply& host : answer.replies)
         while (is_there(fleet, host.host_id))
@@ -132,7 +132,7 @@ void TargetHosts::declare(Arguments& words) {
   });
 }
 
-FleetCommandResult TargetHosts::give(FleetCommandKind kind, FleetAccess& fleet) const {
+FleetCommandResult TargetHosts::send(FleetCommandKind kind, FleetAccess& fleet) const {
   FleetCommand order;
   order.kind = kind;
   order.host = host_;
@@ -143,7 +143,7 @@ int TargetHosts::send_command(FleetCommandKind kind, const Options& options,
                               Context& context) const {
   if (!others()) return print_result(options, context.host().send_command(kind));
   FleetAccess fleet(options, context);
-  return print_fleet_result(options, give(kind, fleet));
+  return print_fleet_result(options, send(kind, fleet));
 }
 
 int print_result(const Options& options, const JsonFields& answer) {

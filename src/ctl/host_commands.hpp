@@ -17,7 +17,7 @@ class TargetHosts {
  public:
   void declare(Arguments& words);
   [[nodiscard]] bool others() const { return all_ || !host_.empty(); }
-  [[nodiscard]] FleetCommandResult give(FleetCommandKind kind, FleetAccess& fleet) const;
+  [[nodiscard]] FleetCommandResult send(FleetCommandKind kind, FleetAccess& fleet) const;
   /// Sends the command and prints its result. Returns the exit status.
   int send_command(FleetCommandKind kind, const Options& options, Context& context) const;
 

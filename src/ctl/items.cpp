@@ -106,7 +106,7 @@ std::string json_of(const std::string& list, const view::ItemList& found, Source
   json.put_json("items", core::json_array(found.items, [kind](const ItemView& item) {
                   return view::to_json(item, kind);
                 }));
-  return json.take();
+  return json.finish();
 }
 
 class ShowItems final : public Command {

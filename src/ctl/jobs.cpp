@@ -95,7 +95,7 @@ class Take final : public FeedCommand {
 
   int work(const Options& options, Context& context) override {
     verbs::QueueFeed feed(server(context), feed_, kind_);
-    const auto taken = take(feed, context.loop());
+    const auto taken = claim_jobs(feed, context.loop());
     if (!taken)
       throw Failure(refused, "nothing is queued in the feed " + escape_text(feed_) +
                                  (timeout_ ? ", nor came within " + format_duration(*timeout_)
@@ -109,7 +109,7 @@ class Take final : public FeedCommand {
 
   /// Polls for the next item. With a blocking command, an item would be lost if this process ended
   /// meanwhile.
-  std::optional<verbs::FeedItem> take(verbs::QueueFeed& feed, loop::Loop& loop) const {
+  std::optional<verbs::FeedItem> claim_jobs(verbs::QueueFeed& feed, loop::Loop& loop) const {
     constexpr Duration max_pause = std::chrono::milliseconds(100);
     Duration pause = std::chrono::milliseconds(10);
     const auto end = loop.now() + timeout_.value_or(Duration{0});
@@ -191,7 +191,7 @@ class Failures final : public FeedCommand {
     }
     core::AsciiObject json = id_json(feed_, id_);
     json.put("failures", failures);
-    print_json(json.take());
+    print_json(json.finish());
     return done;
   }
 
@@ -222,8 +222,8 @@ class Maintain final : public FeedCommand {
       removed.put("stalled", result.stalled);
       removed.put("cancelled", result.cancelled);
       removed.put("published", result.published);
-      json.put_json("removed", removed.take());
-      print_json(json.take());
+      json.put_json("removed", removed.finish());
+      print_json(json.finish());
       return done;
     }
     const auto say = [](std::size_t count, const char* one, const char* many) {

@@ -68,7 +68,7 @@ void print_lists(const std::vector<const ListStatus*>& lists, bool wide) {
       row.push_back(needs_text(list));
     }
     row.push_back(capabilities_text(list.caps));
-    row.push_back(said(list.why));
+    row.push_back(outcome_text(list.why));
     table.add(row);
   }
   table.print(wide);
@@ -109,7 +109,7 @@ std::string counted_text(const RunCounters& counters) {
 void print_list(const ListStatus& list, bool wide) {
   KeyValueTable facts;
   const std::string state = state_name(list.state);
-  const std::string why = said(list.why);
+  const std::string why = outcome_text(list.why);
   facts.add("list", escape_text(list.prefix));
   facts.add("state", {state + (why.empty() ? "" : ": " + why), shaded(state).colour});
   if (const auto quarantined = list.quarantined.value_or(0); quarantined > 0)
@@ -169,7 +169,7 @@ class Lists final : public Command {
     if (prefix_ && lists.empty() && state_.empty())
       throw Failure(refused, "this host has no list " + escape_text(*prefix_));
     if (options.json) {
-      print_json(answer.whole_with("lists", chosen.take()));
+      print_json(answer.whole_with("lists", chosen.finish()));
       return done;
     }
     print(answer, lists, options.wide);

@@ -31,7 +31,7 @@ class LogPrinter {
       core::AsciiObject json = run_json(host, line.list, line.run, line.item);
       json.put_bytes("line", line.line);
       if (line.cut) json.put("truncated", true);
-      std::cout << json.take() << '\n';
+      std::cout << json.finish() << '\n';
       return;
     }
     if (!one_) std::cout << escape_text(line.item) << ": ";
@@ -53,7 +53,7 @@ class LogPrinter {
       core::AsciiObject json;
       json.put_bytes("host", host);
       json.put("dropped", count);
-      std::cout << json.take() << '\n';
+      std::cout << json.finish() << '\n';
     } else {
       std::cout << "(" << count << (count == 1 ? " line was" : " lines were")
                 << " dropped: more than the limit per second)\n";
@@ -64,7 +64,7 @@ class LogPrinter {
     core::AsciiObject json = run_json(host, end.list, end.run, {});
     json.put("outcome", end.outcome);
     json.put("reason", end.reason);
-    std::cout << json.take() << '\n';
+    std::cout << json.finish() << '\n';
   }
 
  private:
@@ -208,10 +208,10 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
       if (!list_) check_one(runs);
       for (const GoingRun& run : runs) printer_->tail(run.host, run.of, run.tail);
       followed_ = true;
-      for (const LogMessage& message : std::exchange(early_, {})) tell(message);
+      for (const LogMessage& message : std::exchange(early_, {})) print(message);
       std::cout.flush();
       // The run may have ended before the hosts received the command.
-      gone_ = runs.empty() && !list_ && !told_;
+      gone_ = runs.empty() && !list_ && !printed_;
       if (gone_) context_->loop().stop();
     } catch (const Failure& failure) {
       end(failure);
@@ -223,7 +223,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
       early_.push_back(std::move(message));
       return;
     }
-    tell(message);
+    print(message);
     std::cout.flush();
     if (!std::cout) end();
   }
@@ -233,8 +233,8 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     context_->loop().stop();
   }
 
-  void tell(const LogMessage& message) {
-    told_ = true;
+  void print(const LogMessage& message) {
+    printed_ = true;
     for (const LogLine& line : message.lines) printer_->line(message.host, line);
     printer_->left_out(message.host, message.left_out);
     for (const LogRunEnd& ended : message.ended) {
@@ -250,7 +250,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
   std::optional<LogPrinter> printer_;
   Context* context_ = nullptr;
   bool followed_ = false;
-  bool told_ = false;
+  bool printed_ = false;
   bool gone_ = false;      ///< no host has the run
   bool vanished_ = false;  ///< no host has it any more, and its end was not reported
   std::vector<LogMessage> early_;

@@ -66,7 +66,7 @@ class RunItem final : public Command {
             ? verbs::run_schedule_job(query.redis, prefix_, job)
             : verbs::run_feed_job(query.redis, query.cluster(), prefix_, job);
     if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
-    tell(options, done.text, {}, {});
+    print(options, done.text, {}, {});
     return ctl::done;
   }
 
@@ -81,7 +81,7 @@ class RunItem final : public Command {
                                  " now; for why not: w8yctl why " + escape_text(prefix_));
     std::vector<std::string> others;
     for (const Runner& runner : runners)
-      if (const auto why = ask(options, fleet, runner)) {
+      if (const auto why = request(options, fleet, runner)) {
         others.push_back(escape_text(runner.host) + ": " + *why);
       } else {
         return done;
@@ -92,8 +92,8 @@ class RunItem final : public Command {
 
   /// Sends the command to one host. Returns nullopt if the run has started, otherwise why this host
   /// cannot start it. Throws a Failure if other hosts would refuse the run as well.
-  std::optional<std::string> ask(const Options& options, FleetAccess& fleet,
-                                 const Runner& runner) const {
+  std::optional<std::string> request(const Options& options, FleetAccess& fleet,
+                                     const Runner& runner) const {
     FleetCommand order;
     order.kind = FleetCommandKind::run;
     order.host = runner.id;
@@ -108,7 +108,7 @@ class RunItem final : public Command {
     for (const FleetReply& host : answer.replies) {
       const std::string text = escape(host.text);
       if (host.result == "done") {
-        tell(options, text + " on " + escape_text(runner.host), host.run, runner.host);
+        print(options, text + " on " + escape_text(runner.host), host.run, runner.host);
         return std::nullopt;
       }
       if (host.result == "unavailable" || host.result == "not_found") return text;
@@ -121,8 +121,8 @@ class RunItem final : public Command {
                                escape_text(item_.items.front(), item_told));
   }
 
-  void tell(const Options& options, const std::string& text, const std::string& run,
-            const std::string& host) const {
+  void print(const Options& options, const std::string& text, const std::string& run,
+             const std::string& host) const {
     if (!options.json) {
       print_line(text);
       return;
@@ -132,7 +132,7 @@ class RunItem final : public Command {
     json.put("text", text);
     if (!run.empty()) json.put("run", run);
     if (!host.empty()) json.put_bytes("host", host);
-    print_json(json.take());
+    print_json(json.finish());
   }
 
   static constexpr std::size_t item_told = 128;

@@ -53,14 +53,15 @@ class TimeFile {
     file << time;
     file.close();
     const bool good = file.good() && std::rename(made.c_str(), path_.c_str()) == 0;
-    if (!good && !told_) complain("cannot write " + escape_text(path_) + ": " + strerror(errno));
-    told_ = !good;
+    if (!good && !reported_)
+      complain("cannot write " + escape_text(path_) + ": " + strerror(errno));
+    reported_ = !good;
   }
 
  private:
   std::string path_;  ///< empty: none
   verbs::UnixSeconds written_ = -1;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 void report_refused(const verbs::DispatchReply& reply) {

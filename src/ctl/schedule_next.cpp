@@ -54,7 +54,7 @@ class ScheduleNext final : public Command {
       one.put("time", utc_text(due.time));
       one.put("unix", due.time);
       if (!due.local.empty()) one.put("local", due.local);
-      all.add(one.take());
+      all.add(one.finish());
     }
     if (options.json) print_json("times", all);
     return done;
@@ -176,7 +176,7 @@ class ScheduleList final : public Command {
         one.put_bytes("status", job.status->event);
         one.put("since_unix", job.status->time);
       }
-      all.add(one.take());
+      all.add(one.finish());
     }
     print_json("jobs", all);
   }

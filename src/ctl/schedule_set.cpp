@@ -57,7 +57,7 @@ class ScheduleSet final : public Command {
       json.put("result", unchanged ? "unchanged" : bad ? "bad" : "set");
       json.put_bytes("job", job_.job);
       if (bad) json.put_bytes("reason", decision.why_bad);
-      print_json(json.take());
+      print_json(json.finish());
     }
     if (bad) throw Failure(refused, bad_schedule_text(job_.job, decision.why_bad, unchanged));
     warn(job_.job, *schedule_);
@@ -84,7 +84,7 @@ class ScheduleSet final : public Command {
       core::AsciiObject json;
       json.put("result", "set");
       json.put("jobs", all.size());
-      print_json(json.take());
+      print_json(json.finish());
     }
     if (!file.errors.empty()) refuse(file, "all were set, these with status BAD");
     for (const auto& row : file.rows) warn(row.job, row.schedule);
@@ -113,7 +113,7 @@ class ScheduleUnset final : public Command {
     core::AsciiObject json;
     json.put("result", was_set ? "unset" : "was not set");
     json.put_bytes("job", job_.job);
-    print_json(json.take());
+    print_json(json.finish());
     return done;
   }
 

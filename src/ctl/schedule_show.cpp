@@ -47,7 +47,7 @@ class ScheduleTell final : public Command {
                                   ? view::real_json(*job.next_run)
                                   : "null");
     json.put("working", job.working);
-    print_json(json.take());
+    print_json(json.finish());
     return done;
   }
 
@@ -82,7 +82,7 @@ class ScheduleStatuses final : public Command {
         one.put_bytes("job", job);
         one.put_bytes("event", status->event);
         one.put("time", status->time);
-        all.add(one.take());
+        all.add(one.finish());
       } else {
         std::cout << csv_line({record_text(options, job), record_text(options, status->event),
                                std::to_string(status->time)});
@@ -110,7 +110,7 @@ class ScheduleSchedules final : public Command {
       core::AsciiObject one;
       one.put_bytes("job", job);
       one.put_bytes("schedule", schedule);
-      all.add(one.take());
+      all.add(one.finish());
     }
     if (options.json) print_json("schedules", all);
     return done;

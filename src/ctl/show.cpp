@@ -85,7 +85,7 @@ std::string held_json(const verbs::FoundRun& held) {
   if (const auto pid = read_integer(held.held->pid, range_of<std::int64_t>)) json.put("pid", *pid);
   json.put("state", held.held->state);
   if (held.held->since) json.put("since_ms", held.held->since->count());
-  return json.take();
+  return json.finish();
 }
 
 void print_held(const verbs::FoundRun& held, bool wide) {

@@ -82,7 +82,7 @@ Cell shaded(const std::string& name) {
   return {escape(name), found == colours.end() ? Colour::none : found->second};
 }
 
-std::string said(const std::string& told) {
+std::string outcome_text(const std::string& told) {
   std::string text = escape(told);
   for (std::size_t at = 0; (at = text.find("\\\\", at)) != std::string::npos; ++at)
     text.erase(at, 1);
@@ -105,7 +105,7 @@ void add_problems(KeyValueTable& facts, const view::JsonFields& answer) {
   for (const ShownProblem& problem : read_problems(answer)) {
     const bool by_hand =
         problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
-    facts.add(name, {said(problem.text), by_hand ? Colour::poor : Colour::bad});
+    facts.add(name, {outcome_text(problem.text), by_hand ? Colour::poor : Colour::bad});
     name = "";
   }
 }
@@ -129,8 +129,8 @@ void print_json(const std::string& json) {
 
 void print_json(const char* name, core::JsonArray& array) {
   core::AsciiObject json;
-  json.put_json(name, array.take());
-  print_json(json.take());
+  json.put_json(name, array.finish());
+  print_json(json.finish());
 }
 
 void print_each(const std::vector<std::string>& lists, bool one) {

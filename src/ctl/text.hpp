@@ -40,7 +40,7 @@ std::string number_text(double number);
 Cell shaded(const std::string& name);
 
 /// Returns text that w8yd has escaped already.
-std::string said(const std::string& text);
+std::string outcome_text(const std::string& text);
 /// Formats progress: "3 of 10"; empty: there is none.
 std::string progress_text(const std::optional<Progress>& progress);
 /// Joins capabilities: "resize crop".

@@ -65,11 +65,11 @@ class Asking {
 
   /// Readable when there is a response.
   [[nodiscard]] int descriptor() const { return ready_; }
-  std::optional<Answer> take() {
+  std::optional<Answer> handle() {
     eventfd_t count = 0;
     eventfd_read(ready_, &count);
     const std::lock_guard lock(mutex_);
-    return std::exchange(answer_, std::nullopt);
+    return std::exchange(reply_, std::nullopt);
   }
 
  private:
@@ -88,7 +88,7 @@ class Asking {
       answer.at = monotonic_now();
       pause = std::max(pause_, (answer.at - asked) * rest_of_answer);
       lock.lock();
-      answer_ = std::move(answer);
+      reply_ = std::move(answer);
       eventfd_write(ready_, 1);
     }
   }
@@ -99,7 +99,7 @@ class Asking {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
-  std::optional<Answer> answer_;
+  std::optional<Answer> reply_;
   std::thread thread_;
 };
 
@@ -131,7 +131,7 @@ class Top final : public Command {
     pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {asking.descriptor(), POLLIN, 0}};
     poll(fds, 2, -1);  // interrupted when the terminal is resized
     if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return false;  // the terminal is closed
-    if (fds[1].revents != 0) hear(asking);
+    if (fds[1].revents != 0) on_input(asking);
     TopKey key;
     for (;;) {
       const TopScreen::Input input = screen.read(key);
@@ -140,8 +140,8 @@ class Top final : public Command {
     }
   }
 
-  void hear(Asking& asking) {
-    const auto answer = asking.take();
+  void on_input(Asking& asking) {
+    const auto answer = asking.handle();
     if (!answer) return;
     if (!answer->status) {
       if (lost_.count() == 0) lost_ = wall_now();

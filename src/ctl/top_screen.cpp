@@ -144,7 +144,7 @@ void TopScreen::show(const std::vector<TopLine>& lines) {
   for (std::size_t row = 0; row < lines.size(); ++row) {
     move(static_cast<int>(row), 0);
     for (const Cell& cell : lines[row].cells) {
-      const int attributes = attributes_of(cell, lines[row].look);
+      const int attributes = attributes_of(cell, lines[row].style);
       attron(attributes);
       addstr(cell.text.c_str());
       attroff(attributes);

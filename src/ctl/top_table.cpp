@@ -63,7 +63,7 @@ void add_table(std::vector<TopLine>& to, const std::vector<TopColumn>& columns,
   const std::vector<std::size_t> widths = fit(left, width);
   const auto line = [&](const std::vector<Cell>& cells, TopLine::Look look) {
     TopLine made;
-    made.look = look;
+    made.style = look;
     std::size_t at = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (!kept[i]) continue;

@@ -286,7 +286,7 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
   to.push_back(std::move(line));
   for (std::size_t i = 0; i < stats_.problems.size() && i < max_problems; ++i)
-    to.push_back(one_line({said(stats_.problems[i].text), Colour::bad}, width));
+    to.push_back(one_line({outcome_text(stats_.problems[i].text), Colour::bad}, width));
   if (const std::size_t count = stats_.problems.size(); count > max_problems)
     to.push_back(
         one_line({"and " + std::to_string(count - max_problems) + " more: w8yctl status has all",
@@ -317,7 +317,7 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
         count_text(list.failed()),
         {count_text(status.quarantined.value_or(0)), Colour::bad}};
     if (cycles) row.emplace_back(cycle_of(list) ? time_span(*cycle_of(list)) : "");
-    row.emplace_back(said(status.why));
+    row.emplace_back(outcome_text(status.why));
     table.push_back(std::move(row));
   }
   std::vector<TopColumn> columns = {{"LIST", true},

@@ -16,7 +16,7 @@ namespace w8y::ctl {
 struct TopLine {
   enum class Look { plain, heading, footer };
   std::vector<Cell> cells;  ///< side by side, including gaps
-  Look look = Look::plain;
+  Look style = Look::plain;
 };
 
 struct TopKey {

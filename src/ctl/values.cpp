@@ -104,7 +104,7 @@ void declare_limit(Arguments& words, const char* what, std::size_t& into) {
                [&into](Argument&& word) { into = number_of("--limit", word.text, max_shown); });
 }
 
-void ItemArguments::take(Argument&& word) {
+void ItemArguments::add(Argument&& word) {
   if (!base64) return items.push_back(std::move(word.text));
   auto bytes = base64_decode(word.text);
   if (!bytes)
@@ -115,7 +115,7 @@ void ItemArguments::take(Argument&& word) {
 
 void ItemArguments::declare(Arguments& words, bool or_none) {
   words.flag("--base64", "Items are given in base64", base64);
-  const auto take = [this](Argument&& word) { this->take(std::move(word)); };
+  const auto take = [this](Argument&& word) { this->add(std::move(word)); };
   if (or_none) {
     words.any_number("ITEM", "Items", take);
   } else {
@@ -126,7 +126,7 @@ void ItemArguments::declare(Arguments& words, bool or_none) {
 void ItemArguments::declare_option(Arguments& words, const char* what) {
   words.flag("--base64", "The item is given in base64", base64);
   words.option("--item", "ITEM", "an item", what,
-               [this](Argument&& word) { take(std::move(word)); });
+               [this](Argument&& word) { add(std::move(word)); });
   words.then([this] {
     if (base64 && items.empty()) throw Failure(wrong_usage, "--base64 needs an --item");
   });

@@ -52,7 +52,7 @@ class ItemArguments {
   bool base64 = false;
 
  private:
-  void take(Argument&& word);
+  void add(Argument&& word);
 };
 
 }  // namespace w8y::ctl

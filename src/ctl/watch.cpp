@@ -49,7 +49,7 @@ void show(const std::optional<JsonFields>& event, std::string_view payload, bool
     core::AsciiObject unknown;
     unknown.put("type", "unknown");
     unknown.put("text", escape(payload));
-    print_json(unknown.take());
+    print_json(unknown.finish());
   } else if (event) {
     const auto list = event->bytes("list");
     const auto item = view::read_item(*event);

@@ -47,9 +47,9 @@ class AskWhy final : public Command {
     question.list = prefix_;
     if (!item_.items.empty()) question.item = item_.items.front();
     if (!options.json) question.time_text = time_text;
-    question.asked = wall_now();
+    question.requested = wall_now();
     const Why why = explain(options, context, question);
-    const WallTime age = wall_now() - question.asked;
+    const WallTime age = wall_now() - question.requested;
     if (options.json) {
       print_json(why_json(why, question.list, question.item, age));
     } else {

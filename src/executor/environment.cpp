@@ -80,9 +80,9 @@ class Layers {
   /// Returns the layer that overrides the file.
   Environment& strong() { return file_.empty() ? weak_ : strong_; }
   void put_into(process::SpawnRequest& request) {
-    request.env = weak_.take();
+    request.env = weak_.release();
     request.env_file = file_;
-    request.env_over = strong_.take();
+    request.env_over = strong_.release();
   }
 
  private:

@@ -19,7 +19,7 @@ class Environment {
   void set(std::string_view name, std::string_view value);
   /// Copies a variable of this process, if it is set.
   void pass(const char* name);
-  std::vector<std::string> take() { return std::move(variables_); }
+  std::vector<std::string> release() { return std::move(variables_); }
 
  private:
   std::vector<std::string> variables_;

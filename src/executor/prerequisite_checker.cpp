@@ -40,14 +40,14 @@ struct PrerequisiteChecker::Work {
   explicit Work(Prerequisites what) : needs(std::move(what)) {}
   const Prerequisites needs;
   std::atomic<PrerequisiteStep> step = PrerequisiteStep::queued;
-  PrerequisiteResult looked;                   ///< written by the thread until it is done
+  PrerequisiteResult checked;                  ///< written by the thread until it is done
   std::optional<process::SpawnError> problem;  ///< error of the last attempt
 };
 
 /// Outlives its owner while a thread is blocked.
 struct PrerequisiteChecker::Shared {
-  explicit Shared(Look how) : look(std::move(how)), event(make_event()) {}
-  const Look look;
+  explicit Shared(Look how) : check(std::move(how)), event(make_event()) {}
+  const Look check;
   const process::Fd event;  ///< readable: a check is done
 
   std::mutex mutex;
@@ -64,18 +64,18 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
 
   Trial(loop::Loop& loop, process::SpawnService& service, process::SpawnRequest&& request,
         Told told)
-      : told_(std::move(told)),
+      : reported_(std::move(told)),
         null_(open("/dev/null", O_RDWR | O_CLOEXEC)),
         spawning_(loop, service, with_streams(std::move(request), null_.get()), {}, *this) {}
 
  private:
   void on_spawned(process::Spawned&& spawned) override {
     const process::Fd pidfd(spawned.pidfd);
-    told_(std::nullopt);
+    reported_(std::nullopt);
   }
   void on_not_spawned(const process::SpawnError& error) override {
-    if (null_) return told_(judge_trial(error));
-    told_(process::SpawnError{EMFILE, "cannot open /dev/null"});
+    if (null_) return reported_(judge_trial(error));
+    reported_(process::SpawnError{EMFILE, "cannot open /dev/null"});
   }
 
   static process::SpawnRequest with_streams(process::SpawnRequest&& request, int null) {
@@ -83,7 +83,7 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
     return std::move(request);
   }
 
-  const Told told_;
+  const Told reported_;
   const process::Fd null_;
   process::PendingSpawn spawning_;
 };
@@ -108,11 +108,11 @@ PrerequisiteChecker::~PrerequisiteChecker() {
   shared_->queue.clear();
 }
 
-void PrerequisiteChecker::look(const Prerequisites& needs, Duration timeout, Answer answer) {
-  Asked& asked = asked_[needs];
+void PrerequisiteChecker::check(const Prerequisites& needs, Duration timeout, Answer answer) {
+  Asked& asked = pending_[needs];
   const unsigned id = ++askers_;
   Asker& asker = asked.askers[id];
-  asker.answer = std::move(answer);
+  asker.callback = std::move(answer);
   asker.timeout = std::make_unique<Timer>(loop_.timers());
   asker.timeout->set(loop_.now() + timeout, [this, needs, id] { gave_up(needs, id); });
   if (!asked.work) {
@@ -123,7 +123,7 @@ void PrerequisiteChecker::look(const Prerequisites& needs, Duration timeout, Ans
 }
 
 void PrerequisiteChecker::hold_loop() {
-  ready_.keep_loop_alive(std::any_of(asked_.begin(), asked_.end(), [](const auto& entry) {
+  ready_.keep_loop_alive(std::any_of(pending_.begin(), pending_.end(), [](const auto& entry) {
     return !entry.second.askers.empty();
   }));
 }
@@ -166,7 +166,7 @@ void PrerequisiteChecker::serve(const std::shared_ptr<Shared>& shared, Since sin
     shared->queue.pop_front();
     *since = clock.now();
     lock.unlock();
-    work->looked = shared->look(work->needs, work->step);
+    work->checked = shared->check(work->needs, work->step);
     lock.lock();
     shared->done.push_back(work);
     const std::uint64_t one = 1;
@@ -184,32 +184,32 @@ void PrerequisiteChecker::handle_answers() {
     const std::lock_guard lock(shared_->mutex);
     done.swap(shared_->done);
   }
-  for (const auto& work : done) answered(*work);
+  for (const auto& work : done) on_checked(*work);
   hold_loop();
 }
 
 /// Called when the thread has done its part of a check; a trial may follow.
-void PrerequisiteChecker::answered(const Work& work) {
-  const auto found = asked_.find(work.needs);
-  if (found == asked_.end()) return;
+void PrerequisiteChecker::on_checked(const Work& work) {
+  const auto found = pending_.find(work.needs);
+  if (found == pending_.end()) return;
   Asked& asked = found->second;
-  auto request = service_ == nullptr || work.looked.problem
+  auto request = service_ == nullptr || work.checked.problem
                      ? std::nullopt
-                     : trial_of(work.needs, work.looked.account);
-  if (!request) return over(work.needs, work.looked.problem);
+                     : trial_of(work.needs, work.checked.account);
+  if (!request) return finish(work.needs, work.checked.problem);
   asked.work->step = PrerequisiteStep::trial;
   asked.trial = std::make_unique<Trial>(
       loop_, *service_, std::move(*request),
       [this, needs = work.needs](const std::optional<process::SpawnError>& problem) {
-        over(needs, problem);
+        finish(needs, problem);
         hold_loop();
       });
 }
 
-void PrerequisiteChecker::over(const Prerequisites& needs,
-                               const std::optional<process::SpawnError>& problem) {
-  const auto found = asked_.find(needs);
-  if (found == asked_.end()) return;
+void PrerequisiteChecker::finish(const Prerequisites& needs,
+                                 const std::optional<process::SpawnError>& problem) {
+  const auto found = pending_.find(needs);
+  if (found == pending_.end()) return;
   Asked& asked = found->second;
   if (asked.trial) {
     tried_.push_back(std::move(asked.trial));
@@ -225,24 +225,24 @@ void PrerequisiteChecker::over(const Prerequisites& needs,
   if (problem)
     refusal = Ineligibility{problem->text, problem->about != process::SpawnError::About::program};
   const auto askers = std::move(asked.askers);
-  asked_.erase(found);
-  for (const auto& [id, asker] : askers) asker.answer(refusal);
+  pending_.erase(found);
+  for (const auto& [id, asker] : askers) asker.callback(refusal);
 }
 
 /// Ends the wait of one caller. The check continues, and later callers with equal prerequisites
 /// wait for it.
 void PrerequisiteChecker::gave_up(const Prerequisites& needs, unsigned id) {
-  const auto found = asked_.find(needs);
-  if (found == asked_.end()) return;
+  const auto found = pending_.find(needs);
+  if (found == pending_.end()) return;
   Asked& asked = found->second;
   const auto asker = asked.askers.extract(id);
   if (asker.empty()) return;
   const bool checks_again = asked.again && asked.again->pending();
   const std::string why =
       checks_again ? asked.work->problem->text : no_answer_text(needs, asked.work->step.load());
-  if (checks_again && asked.askers.empty()) asked_.erase(found);
+  if (checks_again && asked.askers.empty()) pending_.erase(found);
   hold_loop();
-  asker.mapped().answer(Ineligibility{why, true});
+  asker.mapped().callback(Ineligibility{why, true});
 }
 
 }  // namespace w8y::executor

@@ -44,7 +44,7 @@ class PrerequisiteChecker {
 
   /// Checks prerequisites. The loop calls `answer` once, within `timeout`. If the host is short of
   /// processes, the check is repeated until then.
-  void look(const Prerequisites& needs, Duration timeout, Answer answer);
+  void check(const Prerequisites& needs, Duration timeout, Answer answer);
 
   /// Maximum number of checks at the same time, not counting those that have taken longer than
   /// `slow`.
@@ -58,7 +58,7 @@ class PrerequisiteChecker {
   struct Shared;
   class Trial;
   struct Asker {
-    Answer answer;
+    Answer callback;
     std::unique_ptr<Timer> timeout;
   };
   struct Asked {
@@ -74,15 +74,15 @@ class PrerequisiteChecker {
   void enqueue(const std::shared_ptr<Work>& work);
   void add_threads();
   void handle_answers();
-  void answered(const Work& work);
-  void over(const Prerequisites& needs, const std::optional<process::SpawnError>& problem);
+  void on_checked(const Work& work);
+  void finish(const Prerequisites& needs, const std::optional<process::SpawnError>& problem);
   void gave_up(const Prerequisites& needs, unsigned asker);
   void hold_loop();
 
   loop::Loop& loop_;
   process::SpawnService* service_;
   std::shared_ptr<Shared> shared_;
-  std::map<Prerequisites, Asked> asked_;
+  std::map<Prerequisites, Asked> pending_;
   unsigned askers_ = 0;  ///< total so far, used as the last ID
   loop::Watch ready_;
   Timer more_threads_;

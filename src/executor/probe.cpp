@@ -37,7 +37,7 @@ std::string refusal_of(const NotStarted& problem) {
 }
 
 /// Returns the end of standard error, in whole lines if there are any.
-std::string said(std::string_view errors) {
+std::string reply_text(std::string_view errors) {
   constexpr std::string_view blank = " \t\r\n";
   if (errors.find_last_not_of(blank) == std::string_view::npos) return {};
   errors = errors.substr(0, errors.find_last_not_of(blank) + 1);
@@ -67,11 +67,11 @@ class ProcessProber::Probe : private process::ChildHandler {
         deadline_(prober.loop_.timers()),
         again_(prober.loop_.timers()) {}
 
-  void add(Answer answer) { answers_.push_back(std::move(answer)); }
+  void add(Answer answer) { callbacks_.push_back(std::move(answer)); }
   void begin();
-  void tell(const ProbeResult& result);
+  void report(const ProbeResult& result);
   [[nodiscard]] const ProbeRequest& question() const { return question_; }
-  [[nodiscard]] bool is_over() const { return over_; }
+  [[nodiscard]] bool is_over() const { return ended_; }
 
  private:
   // ChildHandler
@@ -79,9 +79,9 @@ class ProcessProber::Probe : private process::ChildHandler {
   void on_output(process::Stream stream, std::string_view bytes) override;
   void on_ended(ProcessEnd end) override;
 
-  void ask();
-  void answer(ProbeResult result);
-  [[nodiscard]] ProbeResult judge(const ProcessEnd& end) const;
+  void start();
+  void reply(ProbeResult result);
+  [[nodiscard]] ProbeResult classify(const ProcessEnd& end) const;
 
   ProcessProber& prober_;
   const ProbeRequest question_;
@@ -89,21 +89,21 @@ class ProcessProber::Probe : private process::ChildHandler {
   Timer deadline_;
   Timer again_;
   std::string lacking_;  ///< error of the last attempt to start the program
-  std::vector<Answer> answers_;
+  std::vector<Answer> callbacks_;
   std::string output_;
   Tail errors_{2 * errors_shown};
   std::optional<process::Child> child_;
-  bool answered_ = false;
-  bool over_ = false;
+  bool replied_ = false;
+  bool ended_ = false;
 };
 
 void ProcessProber::Probe::begin() {
   deadline_.set(prober_.loop_.now() + timeout_,
-                [this] { answer(Ineligibility{lacking_.empty() ? "timed out" : lacking_}); });
-  ask();
+                [this] { reply(Ineligibility{lacking_.empty() ? "timed out" : lacking_}); });
+  start();
 }
 
-void ProcessProber::Probe::ask() {
+void ProcessProber::Probe::start() {
   process::ChildOptions options;
   options.spawn.program = question_.path;
   options.spawn.argv.push_back(question_.path);
@@ -111,7 +111,7 @@ void ProcessProber::Probe::ask() {
   options.spawn.argv.emplace_back("--caps");
   process::Account account;
   if (const auto problem = process::resolve(question_.run_as, account)) {
-    over_ = true;
+    ended_ = true;
     again_.set(prober_.loop_.now(), [this, problem = *problem] {
       on_ended(NotStarted{problem.text, false, problem.host_is_short()});
     });
@@ -119,46 +119,46 @@ void ProcessProber::Probe::ask() {
   }
   Environment environment = basic_environment();
   set_account(environment, account);
-  options.spawn.env = environment.take();
+  options.spawn.env = environment.release();
   options.spawn.credentials = account.credentials;
   options.spawn.cwd = "/";
   options.spawn.no_new_privs = true;
   options.kill_grace = timeout_;
   options.groups = prober_.groups_;
   options.service = prober_.spawns_;
-  over_ = false;
-  errors_.take();  // of an earlier attempt
+  ended_ = false;
+  errors_.drain();  // of an earlier attempt
   process::ChildHandler& self = *this;
   child_.emplace(prober_.loop_, std::move(options), self);
   if (child_->pid() != 0) lacking_.clear();
 }
 
-void ProcessProber::Probe::tell(const ProbeResult& result) {
-  for (const Answer& answer : std::exchange(answers_, {})) answer(ProbeResult(result));
+void ProcessProber::Probe::report(const ProbeResult& result) {
+  for (const Answer& answer : std::exchange(callbacks_, {})) answer(ProbeResult(result));
 }
 
 void ProcessProber::Probe::on_output(process::Stream stream, std::string_view bytes) {
-  if (answered_) return;
+  if (replied_) return;
   if (stream == process::Stream::err) return errors_.add(bytes);
   if (output_.size() + bytes.size() > max_answer) {
-    answer(Ineligibility{"its answer is longer than 64 KiB"});
+    reply(Ineligibility{"its answer is longer than 64 KiB"});
     return;
   }
   output_ += bytes;
 }
 
 void ProcessProber::Probe::on_ended(ProcessEnd end) {
-  over_ = true;
+  ended_ = true;
   const auto* unstarted = std::get_if<NotStarted>(&end);
-  if (unstarted != nullptr && unstarted->host_is_short && !answered_) {
+  if (unstarted != nullptr && unstarted->host_is_short && !replied_) {
     lacking_ = unstarted->reason;
-    again_.set(prober_.loop_.now() + short_of_host_pause, [this] { ask(); });
+    again_.set(prober_.loop_.now() + short_of_host_pause, [this] { start(); });
     return;
   }
-  answer(judge(end));
+  reply(classify(end));
 }
 
-ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
+ProbeResult ProcessProber::Probe::classify(const ProcessEnd& end) const {
   if (const auto* problem = std::get_if<NotStarted>(&end))
     return Ineligibility{refusal_of(*problem)};
   const auto* exited = std::get_if<Exited>(&end);
@@ -166,15 +166,15 @@ ProbeResult ProcessProber::Probe::judge(const ProcessEnd& end) const {
   return parse_caps(output_);
 }
 
-void ProcessProber::Probe::answer(ProbeResult result) {
-  if (!std::exchange(answered_, true)) {
+void ProcessProber::Probe::reply(ProbeResult result) {
+  if (!std::exchange(replied_, true)) {
     if (auto* refusal = std::get_if<Ineligibility>(&result))
-      refusal->reason += said(errors_.take());
+      refusal->reason += reply_text(errors_.drain());
     deadline_.cancel();
     again_.cancel();
-    if (!over_) child_->kill();
+    if (!ended_) child_->kill();
     prober_.on_answer(*this, result);
-  } else if (over_) {
+  } else if (ended_) {
     prober_.sweep_.set(prober_.loop_.now(), [&prober = prober_] { prober.sweep(); });
   }
 }
@@ -188,17 +188,17 @@ void ProcessProber::look_for(const ListConfig& rule, Duration timeout, Answer an
   const Prerequisites needs = needs_of(rule);
   const ProbeRequest question{rule.executor, rule.args, rule.child->run_as};
   if (needs.none()) return probe(question, timeout, std::move(answer));
-  needs_.look(needs, timeout,
-              [this, question, timeout,
-               answer = std::move(answer)](const std::optional<Ineligibility>& refusal) {
-                if (refusal) return answer(Ineligibility(*refusal));
-                if (question.path.empty()) return answer(Caps{});
-                probe(question, timeout, answer);
-              });
+  needs_.check(needs, timeout,
+               [this, question, timeout,
+                answer = std::move(answer)](const std::optional<Ineligibility>& refusal) {
+                 if (refusal) return answer(Ineligibility(*refusal));
+                 if (question.path.empty()) return answer(Caps{});
+                 probe(question, timeout, answer);
+               });
 }
 
 void ProcessProber::probe(const ProbeRequest& question, Duration timeout, Answer answer) {
-  auto& probe = asked_[question];
+  auto& probe = probes_[question];
   if (!probe) {
     probe = std::make_unique<Probe>(*this, question, timeout);
     waiting_.push_back(probe.get());
@@ -218,16 +218,16 @@ void ProcessProber::start_next() {
 
 void ProcessProber::on_answer(Probe& probe, const ProbeResult& result) {
   --running_;
-  const auto entry = asked_.find(probe.question());
-  answered_.push_back(std::move(entry->second));
-  asked_.erase(entry);
+  const auto entry = probes_.find(probe.question());
+  finished_.push_back(std::move(entry->second));
+  probes_.erase(entry);
   sweep_.set(loop_.now(), [this] { sweep(); });
   start_next();
-  probe.tell(result);
+  probe.report(result);
 }
 
 void ProcessProber::sweep() {
-  std::erase_if(answered_, [](const auto& probe) { return probe->is_over(); });
+  std::erase_if(finished_, [](const auto& probe) { return probe->is_over(); });
 }
 
 }  // namespace w8y::executor

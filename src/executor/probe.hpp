@@ -59,10 +59,10 @@ class ProcessProber : public Prober {
   process::ControlGroups* groups_;
   process::SpawnService* spawns_;
   PrerequisiteChecker needs_;
-  std::map<ProbeRequest, std::unique_ptr<Probe>> asked_;  ///< without a result so far
+  std::map<ProbeRequest, std::unique_ptr<Probe>> probes_;  ///< without a result so far
   std::deque<Probe*> waiting_;                    ///< probes in `asked_` that are not started yet
   std::size_t running_ = 0;                       ///< number of probes in `asked_` that are started
-  std::vector<std::unique_ptr<Probe>> answered_;  ///< their programs may still be ending
+  std::vector<std::unique_ptr<Probe>> finished_;  ///< their programs may still be ending
   Timer sweep_;
 };
 

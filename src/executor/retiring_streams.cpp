@@ -8,7 +8,7 @@ namespace w8y::executor {
 
 RetiringStreams::RetiringStreams(loop::Loop& loop) : loop_(loop), sweep_(loop.timers()) {}
 
-void RetiringStreams::take(std::unique_ptr<StreamProcess> process) {
+void RetiringStreams::add(std::unique_ptr<StreamProcess> process) {
   process->move_to(*this);
   leaving_.push_back(std::move(process));
 }

@@ -17,7 +17,7 @@ class RetiringStreams : private StreamOwner {
  public:
   explicit RetiringStreams(loop::Loop& loop);
 
-  void take(std::unique_ptr<StreamProcess> process);
+  void add(std::unique_ptr<StreamProcess> process);
   /// Calls `gone` from the loop once no process is left.
   void when_none(std::function<void()> gone);
   void kill_all();

@@ -118,7 +118,7 @@ void Run::on_ended(ProcessEnd end) {
   log_lines();
   end_.process = std::move(end);
   if (child_) end_.used = child_->used();
-  end_.stderr_tail = tail_.take();
+  end_.stderr_tail = tail_.drain();
   owner_.on_run_ended(*this, std::move(end_));
 }
 

@@ -42,7 +42,7 @@ class Run : private process::ChildHandler {
       const RunSetting& setting);
 
   [[nodiscard]] const RunId& id() const { return id_; }
-  [[nodiscard]] std::string tail() const { return tail_.look(); }
+  [[nodiscard]] std::string tail() const { return tail_.text(); }
   void stop();
   void kill();
 

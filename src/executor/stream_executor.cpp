@@ -40,7 +40,7 @@ StreamExecutor::~StreamExecutor() {
   if (options_.retiring_streams == nullptr) return;
   for (auto& process : processes_)
     if (process->pid() != 0 && process->open() == 0)
-      options_.retiring_streams->take(std::move(process));
+      options_.retiring_streams->add(std::move(process));
 }
 
 void StreamExecutor::start(const Claim& claim, ListConfigPtr rule) {
@@ -89,10 +89,10 @@ bool StreamExecutor::forget_waiting(const RunId& run) {
 // ---- items for processes
 
 void StreamExecutor::check_soon() {
-  if (!check_timer_.pending()) check_timer_.set(loop_.now(), [this] { look(); });
+  if (!check_timer_.pending()) check_timer_.set(loop_.now(), [this] { check_processes(); });
 }
 
-void StreamExecutor::look() {
+void StreamExecutor::check_processes() {
   end_unwanted();
   give_out();
   give_up_overdue();
@@ -108,7 +108,7 @@ void StreamExecutor::give_out() {
     if (process == nullptr) break;
     StreamItem item = std::move(waiting_.front().item);
     waiting_.pop_front();
-    process->give(std::move(item));
+    process->send(std::move(item));
   }
   for (const auto& process : processes_) process->write_gathered();
 }
@@ -117,7 +117,7 @@ void StreamExecutor::give_out() {
 StreamProcess* StreamExecutor::process_for(std::size_t bytes) {
   StreamProcess* best = nullptr;
   for (const auto& process : processes_) {
-    if (!process->takes(bytes)) continue;
+    if (!process->accepts(bytes)) continue;
     if (bad_ends_ > 0 && process->open() > 0 && !process->proven()) continue;
     if (best == nullptr || process->open() < best->open()) best = process.get();
   }
@@ -185,7 +185,8 @@ void StreamExecutor::give_up_overdue() {
       now < start_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
   for (const StreamItem& item : overdue) {
     // A run that has started cannot be handed back.
-    const ProcessEnd end = item.told ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
+    const ProcessEnd end =
+        item.reported ? ProcessEnd(Unanswered{why}) : NotStarted{why, false, true};
     handler_.on_ended(item.run, {end, {}, {}, 0});
   }
 }
@@ -200,7 +201,7 @@ void StreamExecutor::arm() {
     const Instant proof = process->started() + StreamProcess::proof_by_age;
     if (bad_ends_ > 0 && proof > now) next = std::min(next, proof);
   }
-  wait_timer_.set(next, [this] { look(); });
+  wait_timer_.set(next, [this] { check_processes(); });
 }
 
 // ---- events of processes

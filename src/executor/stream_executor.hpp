@@ -57,7 +57,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   StreamProcess* find(const RunId& run);
   bool forget_waiting(const RunId& run);
   void check_soon();
-  void look();
+  void check_processes();
   void give_out();
   void end_unwanted();
   void end_waiting(const ProcessEnd& why);
@@ -82,7 +82,7 @@ class StreamExecutor : public Executor, private StreamOwner {
   unsigned bad_ends_ = 0;  ///< number of failed processes since one was proven()
   std::string last_end_;
   Instant start_at_{};  ///< earliest start of the next process
-  Timer check_timer_;   ///< expires at once: look()
+  Timer check_timer_;   ///< expires at once: check_processes()
   Timer wait_timer_;    ///< next time at which waiting items may proceed
   Timer sweep_timer_;
 };

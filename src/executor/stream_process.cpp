@@ -78,7 +78,7 @@ bool StreamProcess::proven() const {
   return dialogue_.has_answered() || (pid_ != 0 && loop_.now() - started_ >= proof_by_age);
 }
 
-bool StreamProcess::takes(std::size_t bytes) const {
+bool StreamProcess::accepts(std::size_t bytes) const {
   if (state_ != StreamState::serving || pid_ == 0) return false;
   if (dialogue_.cancels() > 0 || dialogue_.open() >= max_open_) return false;
   const std::size_t waiting = gathered_.size() + child_->unwritten();
@@ -101,7 +101,7 @@ void StreamProcess::write_gathered() {
   if (!grace_.pending()) grace_.set(loop_.now() + rule_->kill_grace, [this] { end_it(); });
 }
 
-void StreamProcess::give(StreamItem&& item) {
+void StreamProcess::send(StreamItem&& item) {
   gather(dialogue_.begin(item.run, std::move(item.line)));
   ++given_;
   report_begun();
@@ -204,7 +204,7 @@ void StreamProcess::on_log(const RunId& run, std::string_view line, bool cut) {
 
 void StreamProcess::on_answer() {
   child_->excuse(time_for_answer);
-  if (dialogue_.answered() == 1) soon_.set(loop_.now(), [this] { flush(); });
+  if (dialogue_.has_replied() == 1) soon_.set(loop_.now(), [this] { flush(); });
 }
 
 void StreamProcess::on_run_over(const RunId& run, RunEnd&& end) {
@@ -239,7 +239,8 @@ void StreamProcess::on_ended(ProcessEnd end) {
   const std::string how = end_text(end);
   result.process = std::move(end);
   const std::size_t open = dialogue_.open();
-  const std::uint64_t read = dialogue_.said() - gathered_.size() - (child_ ? child_->unread() : 0);
+  const std::uint64_t read =
+      dialogue_.has_output() - gathered_.size() - (child_ ? child_->unread() : 0);
   result.unread = dialogue_.close(how, read, for_another, proven());
   // Unread items are not an error.
   result.unasked = !asked && (!in_good_order || result.unread.size() < open);

@@ -81,10 +81,10 @@ class StreamProcess : private process::ChildHandler, private StreamSessionHandle
   /// Returns whether it has run an item or reached `proof_by_age`.
   [[nodiscard]] bool proven() const;
   [[nodiscard]] Instant started() const { return started_; }
-  [[nodiscard]] bool takes(std::size_t bytes) const;
+  [[nodiscard]] bool accepts(std::size_t bytes) const;
 
   /// Adds an item. Its line is written together with others, at the latest by write_gathered().
-  void give(StreamItem&& item);
+  void send(StreamItem&& item);
   /// Writes the lines of added items. Called in the same loop iteration.
   void write_gathered();
   /// Requests the cancellation of a run. If there is no result within `kill_grace`, the process is

@@ -27,18 +27,18 @@ StreamSession::StreamSession(ListConfigPtr rule, StreamSessionHandler& handler)
 const std::string& StreamSession::begin(const RunId& id, std::string&& line) {
   OpenRun& run = open_.try_emplace(id, rule_->stderr_tail).first->second;
   run.line = std::move(line);
-  said_ += run.line.size();
-  run.line_end = said_;
+  has_output_ += run.line.size();
+  run.line_end = has_output_;
   return run.line;
 }
 
 std::string StreamSession::cancel(const RunId& id, Instant by) {
   const auto found = open_.find(id);
-  if (found == open_.end() || found->second.answered || found->second.cancel_by) return {};
+  if (found == open_.end() || found->second.replied || found->second.cancel_by) return {};
   found->second.cancel_by = by;
   ++cancels_;
   std::string line = cancel_line(id);
-  said_ += line.size();
+  has_output_ += line.size();
   return line;
 }
 
@@ -53,8 +53,7 @@ bool StreamSession::give_up(const RunId& id, Instant now) {
 std::optional<Instant> StreamSession::first_cancel() const {
   std::optional<Instant> first;
   for (const auto& [id, run] : open_)
-    if (run.cancel_by && !run.answered && (!first || *run.cancel_by < *first))
-      first = run.cancel_by;
+    if (run.cancel_by && !run.replied && (!first || *run.cancel_by < *first)) first = run.cancel_by;
   return first;
 }
 
@@ -101,7 +100,7 @@ void StreamSession::on_cut_line(std::string_view line) {
   const std::string reason = "longer than " + format_size(rule_->max_line);
   const std::string_view beginning = line.substr(0, parsed_of_truncated_line);
   for (auto& [id, run] : open_) {
-    if (run.answered || beginning.find('"' + id.str() + '"') == std::string_view::npos) continue;
+    if (run.replied || beginning.find('"' + id.str() + '"') == std::string_view::npos) continue;
     on_bad_line(id, run, {reason});
     if (beginning.find("\"complete\"") != std::string_view::npos)
       on_message(id, run, Complete{"{}", "its complete line is " + reason, {}, {}, {}, {}});
@@ -116,18 +115,18 @@ void StreamSession::on_foreign_line(const std::string& reason) {
 
 void StreamSession::on_message(const RunId& id, OpenRun& run, Message&& message) {
   auto* complete = std::get_if<Complete>(&message);
-  if (run.answered) {  // late; a second complete is always an error
+  if (run.replied) {  // late; a second complete is always an error
     if (complete != nullptr) on_bad_line(id, run, {"a second complete"});
     return;
   }
   if (auto* bad = std::get_if<BadLine>(&message)) return on_bad_line(id, run, std::move(*bad));
   if (complete == nullptr) return handler_.on_message(id, std::move(message));
   has_answered_ = true;
-  run.answered = true;
+  run.replied = true;
   run.end.complete = *complete;
   handler_.on_message(id, std::move(message));
   if (!run.end.complete->mistake.empty()) on_bad_line(id, run, {run.end.complete->mistake});
-  answered_.push_back(id);
+  replied_.push_back(id);
   handler_.on_answer();
 }
 
@@ -139,15 +138,15 @@ void StreamSession::on_bad_line(const RunId& id, OpenRun& run, BadLine&& bad) {
 // ---- ends of runs
 
 void StreamSession::end_answered() {
-  for (RunId& id : std::exchange(answered_, {})) {
+  for (RunId& id : std::exchange(replied_, {})) {
     OpenRun& run = open_.at(id);
     run.end.process = Answered{};
-    run.end.stderr_tail = run.stderr_tail.take();
-    over(std::move(id));
+    run.end.stderr_tail = run.stderr_tail.drain();
+    finish_run(std::move(id));
   }
 }
 
-void StreamSession::over(RunId&& id) {
+void StreamSession::finish_run(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
   // A ring buffer, searched only for a line that names no open run.
@@ -159,7 +158,7 @@ void StreamSession::over(RunId&& id) {
 
 std::vector<StreamItem> StreamSession::close(const std::string& how, std::uint64_t read,
                                              bool for_another, bool others_may) {
-  const std::string tail = tail_.take();
+  const std::string tail = tail_.drain();
   std::vector<StreamItem> unread;
   std::vector<RunId> unanswered;
   for (auto& [id, run] : open_) {
@@ -171,7 +170,7 @@ std::vector<StreamItem> StreamSession::close(const std::string& how, std::uint64
     run.end.stderr_tail = tail;
     unanswered.push_back(id);
   }
-  for (RunId& id : unanswered) over(std::move(id));
+  for (RunId& id : unanswered) finish_run(std::move(id));
   open_.clear();
   return unread;
 }

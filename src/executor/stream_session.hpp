@@ -20,8 +20,8 @@ namespace w8y::executor {
 /// Run that is being sent to a process.
 struct StreamItem {
   RunId run;
-  std::string line;   ///< input line for the process
-  bool told = false;  ///< on_started() was called; the earlier process did not read the line
+  std::string line;       ///< input line for the process
+  bool reported = false;  ///< on_started() was called; the earlier process did not read the line
 };
 
 class StreamSessionHandler {
@@ -55,7 +55,7 @@ class StreamSession {
   /// open.
   bool give_up(const RunId& run, Instant now);
   /// Returns the bytes of all lines so far.
-  [[nodiscard]] std::uint64_t said() const { return said_; }
+  [[nodiscard]] std::uint64_t has_output() const { return has_output_; }
 
   // ---- output
 
@@ -81,11 +81,11 @@ class StreamSession {
   /// Returns the log output of an open run, as far as it is known to belong to the run.
   [[nodiscard]] std::string tail(const RunId& run) const {
     const auto found = open_.find(run);
-    return found == open_.end() ? std::string() : found->second.stderr_tail.look();
+    return found == open_.end() ? std::string() : found->second.stderr_tail.text();
   }
   [[nodiscard]] bool has_answered() const { return has_answered_; }  ///< at any time
   /// Returns the runs that have a result and are still open.
-  [[nodiscard]] std::size_t answered() const { return answered_.size(); }
+  [[nodiscard]] std::size_t has_replied() const { return replied_.size(); }
   [[nodiscard]] std::size_t bad_lines() const { return bad_lines_; }
   /// Number of open runs whose cancellation was requested, and the earliest deadline of a result.
   [[nodiscard]] std::size_t cancels() const { return cancels_; }
@@ -99,7 +99,7 @@ class StreamSession {
     RunEnd end;
     Tail stderr_tail;
     std::optional<Instant> cancel_by;  ///< cancellation was requested
-    bool answered = false;
+    bool replied = false;
   };
 
   void on_line(std::string_view line, bool cut);
@@ -108,16 +108,16 @@ class StreamSession {
   void on_cut_line(std::string_view line);
   void on_foreign_line(const std::string& reason);
   void on_log(std::string_view line, bool cut);
-  void over(RunId&& id);
+  void finish_run(RunId&& id);
 
   const ListConfigPtr rule_;
   StreamSessionHandler& handler_;
   std::unordered_map<RunId, OpenRun> open_;
-  std::vector<RunId> answered_;  ///< runs in `open_` that have a result
-  std::vector<RunId> past_;      ///< ended runs; at most max_past
-  std::size_t next_past_ = 0;    ///< index of the oldest of `past_`, once it is full
+  std::vector<RunId> replied_;  ///< runs in `open_` that have a result
+  std::vector<RunId> past_;     ///< ended runs; at most max_past
+  std::size_t next_past_ = 0;   ///< index of the oldest of `past_`, once it is full
   std::size_t cancels_ = 0;
-  std::uint64_t said_ = 0;
+  std::uint64_t has_output_ = 0;
   std::size_t bad_lines_ = 0;
   bool has_answered_ = false;
   LineSplitter out_lines_;

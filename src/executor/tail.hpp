@@ -19,10 +19,10 @@ class Tail {
     bytes_ += bytes;
   }
   /// Returns a copy.
-  [[nodiscard]] std::string look() const {
+  [[nodiscard]] std::string text() const {
     return bytes_.size() > size_ ? bytes_.substr(bytes_.size() - size_) : bytes_;
   }
-  std::string take() {
+  std::string drain() {
     trim(size_);
     return std::exchange(bytes_, {});
   }

@@ -84,8 +84,8 @@ void ServerPool::recover(const GearmanServer& server, Known& known) {
   events_.on_event(GearmanChanged{true, server.to_string(), {}, false, loop_.now() - known.since});
 }
 
-void ServerPool::note(const GearmanServer& server, const std::string& list,
-                      const std::string& why) {
+void ServerPool::on_problem(const GearmanServer& server, const std::string& list,
+                            const std::string& why) {
   events_.on_event(GearmanProblem{server.to_string(), list, why});
 }
 

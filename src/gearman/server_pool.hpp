@@ -35,7 +35,8 @@ class ServerPool final : public Servers {
   void told_up(const Worker& worker) override;
   void told_down(const Worker& worker, const std::string& why) override;
   void forget(const Worker& worker) override;
-  void note(const GearmanServer& server, const std::string& list, const std::string& why) override;
+  void on_problem(const GearmanServer& server, const std::string& list,
+                  const std::string& why) override;
 
  private:
   struct Known {

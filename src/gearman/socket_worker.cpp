@@ -79,7 +79,7 @@ void SocketWorker::answered_first() {
   state_ = State::up;
   ++connection_;
   up_since_ = loop_.now();
-  heard_ = up_since_;
+  received_ = up_since_;
   error_.clear();
   reported_down_ = false;
   send_offer();
@@ -124,7 +124,8 @@ void SocketWorker::end(const std::string& why) {
 void SocketWorker::watch() {
   timer_.set(loop_.now() + timeout / 3, [this] {
     const bool asks = !grabs_.empty() || marks_back_ < marks_;
-    const Duration silence = loop_.now() - (asks ? std::max(heard_, question_since_) : heard_);
+    const Duration silence =
+        loop_.now() - (asks ? std::max(received_, question_since_) : received_);
     if (asks && silence >= timeout)
       return end("it has not answered for " + std::to_string(silence / std::chrono::seconds(1)) +
                  " s");
@@ -226,17 +227,17 @@ void SocketWorker::sleep() {
 // ---- input
 
 void SocketWorker::on_bytes(std::string_view bytes) {
-  heard_ = loop_.now();
+  received_ = loop_.now();
   reader_->add(bytes);
   while (transport_) {
     auto packet = reader_->next();
     if (!packet) break;
-    take(std::move(*packet));
+    handle_packet(std::move(*packet));
   }
   if (transport_ && !reader_->problem().empty()) end(reader_->problem());
 }
 
-void SocketWorker::take(Packet&& packet) {
+void SocketWorker::handle_packet(Packet&& packet) {
   switch (packet.type) {
     case PacketType::echo_res:
       return handle_echo(packet);

@@ -46,7 +46,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   [[nodiscard]] const GearmanServer& server() const override { return terms_.server; }
   [[nodiscard]] const std::string& error() const override { return error_; }
   [[nodiscard]] std::uint64_t connection() const override { return connection_; }
-  [[nodiscard]] std::size_t asked() const override { return grabs_.size(); }
+  [[nodiscard]] std::size_t requested() const override { return grabs_.size(); }
   [[nodiscard]] bool asleep() const override { return asleep_; }
   void offer(const std::string& function, bool able) override;
   void grab() override;
@@ -67,7 +67,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
 
   void attempt();
   void answered_first();
-  void take(Packet&& packet);
+  void handle_packet(Packet&& packet);
   void handle_job(const Packet& packet, bool cut);
   void handle_echo(const Packet& packet);
   [[nodiscard]] bool handle_answer();
@@ -98,7 +98,7 @@ class SocketWorker final : public Worker, private loop::Transport::Handler {
   std::uint64_t marks_back_ = 0;  ///< the last mark confirmed
   bool mark_due_ = false;
   bool grab_behind_ = false;  ///< grab() was called since mark()
-  Instant heard_{};
+  Instant received_{};
   Instant question_since_{};  ///< time of the oldest request in flight; valid while there is one
   std::uint64_t random_;
   Duration pause_{0};

@@ -65,7 +65,7 @@ class Worker {
   /// Number of the connection. Jobs of an earlier connection no longer belong to this worker.
   [[nodiscard]] virtual std::uint64_t connection() const = 0;
   /// Number of grab()s in flight.
-  [[nodiscard]] virtual std::size_t asked() const = 0;
+  [[nodiscard]] virtual std::size_t requested() const = 0;
   [[nodiscard]] virtual bool asleep() const = 0;
 
   /// Sets whether the server may send jobs of this function, on this and on later connections.
@@ -109,8 +109,8 @@ class Servers {
   virtual void told_down(const Worker& worker, const std::string& why) = 0;
   /// Called when `worker` is no longer used.
   virtual void forget(const Worker& worker) = 0;
-  virtual void note(const GearmanServer& server, const std::string& list,
-                    const std::string& why) = 0;
+  virtual void on_problem(const GearmanServer& server, const std::string& list,
+                          const std::string& why) = 0;
 };
 
 }  // namespace w8y::gearman

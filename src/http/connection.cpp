@@ -88,10 +88,10 @@ class HttpConnection::Exchange {
   std::string stream_type;
   std::shared_ptr<Stream> stream;
 
-  [[nodiscard]] bool answered() const { return response || stream; }
+  [[nodiscard]] bool responded() const { return response || stream; }
 
-  void answer(HttpResponse with) {
-    if (answered() || connection_ == nullptr) return;
+  void send_response(HttpResponse with) {
+    if (responded() || connection_ == nullptr) return;
     HttpShared& shared = connection_->shared_;
     const std::size_t size = with.body.size();
     if (size > always_room && shared.unread.held(trusted) > 0 && !shared.unread.fits(trusted, size))
@@ -102,12 +102,12 @@ class HttpConnection::Exchange {
   }
 
   std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
-    if (answered() || connection_ == nullptr) return nullptr;
+    if (responded() || connection_ == nullptr) return nullptr;
     HttpShared& shared = connection_->shared_;
     if (!shared.streams.fits(trusted)) {
       const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
-      answer(error_response(503, "there are " + std::to_string(open) +
-                                     " streams already; ask again when one has ended"));
+      send_response(error_response(503, "there are " + std::to_string(open) +
+                                            " streams already; ask again when one has ended"));
       return nullptr;
     }
     open_ = shared.streams.hold(trusted);
@@ -136,13 +136,13 @@ class HttpConnection::Reply : public HttpReply {
   explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   ~Reply() override {
     if (const auto exchange = exchange_.lock())
-      exchange->answer(error_response(500, "there was no answer"));
+      exchange->send_response(error_response(500, "there was no answer"));
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
 
   void send(HttpResponse response) override {
-    if (const auto exchange = exchange_.lock()) exchange->answer(std::move(response));
+    if (const auto exchange = exchange_.lock()) exchange->send_response(std::move(response));
   }
 
   std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) override {
@@ -171,7 +171,7 @@ HttpConnection::HttpConnection(HttpShared& shared, MHD_Connection* mhd)
       mhd_(mhd),
       fd_(MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
       deadline_(shared.loop.timers()),
-      first_look_(shared.looks) {
+      first_look_(shared.checks) {
   begin();
 }
 
@@ -184,12 +184,12 @@ void HttpConnection::begin() {
   exchange_ = std::make_shared<Exchange>(*this);
   turn_ = ++shared_.turns;
   started_ = shared_.loop.now();
-  answered_ = {};
+  responded_ = {};
   set_deadline(shared_.limits.request_timeout);
 }
 
 bool HttpConnection::idle() const {
-  return !exchange_->handed_over && !exchange_->answered();
+  return !exchange_->handed_over && !exchange_->responded();
 }
 
 Duration HttpConnection::idle_for() const {
@@ -197,8 +197,8 @@ Duration HttpConnection::idle_for() const {
 }
 
 Duration HttpConnection::reading_for() const {
-  return exchange_->response && answered_ != Instant{} ? shared_.loop.now() - answered_
-                                                       : Duration(0);
+  return exchange_->response && responded_ != Instant{} ? shared_.loop.now() - responded_
+                                                        : Duration(0);
 }
 
 void HttpConnection::on_target(std::string target) {
@@ -275,28 +275,28 @@ MHD_Result HttpConnection::on_body(std::string_view data) {
 
 MHD_Result HttpConnection::on_complete() {
   const auto exchange = exchange_;  // the handler may replace or destroy it
-  if (shared_.stopping && !exchange->answered()) return MHD_NO;
+  if (shared_.stopping && !exchange->responded()) return MHD_NO;
   if (!exchange->handed_over) {
     exchange->handed_over = true;
     deadline_.cancel();
     try {
       hand_over();
     } catch (const std::exception& error) {
-      exchange->answer(error_response(500, error.what()));
+      exchange->send_response(error_response(500, error.what()));
     }
   }
-  if (exchange->answered()) return respond();
+  if (exchange->responded()) return respond();
   suspend();
   return MHD_YES;
 }
 
 void HttpConnection::hand_over() {
   if (exchange_->refusal) {
-    exchange_->answer(std::move(*exchange_->refusal));
+    exchange_->send_response(std::move(*exchange_->refusal));
   } else if (exchange_->too_long) {
-    exchange_->answer(error_response(413, "the body is too long"));
+    exchange_->send_response(error_response(413, "the body is too long"));
   } else if (exchange_->unreadable) {
-    exchange_->answer(error_response(400, "the path cannot be read"));
+    exchange_->send_response(error_response(400, "the path cannot be read"));
   } else {
     shared_.handler.handle(exchange_->request, std::make_shared<Reply>(exchange_));
   }
@@ -315,7 +315,7 @@ MHD_Result HttpConnection::respond() {
     about.content_type = exchange_->stream_type;
     return queue(200, response, about);
   }
-  answered_ = shared_.loop.now();
+  responded_ = shared_.loop.now();
   set_deadline(shared_.limits.response_timeout);
   const HttpResponse& answer = *exchange_->response;
   MHD_Response* response =
@@ -354,7 +354,7 @@ void HttpConnection::resume() {
 
 void HttpConnection::stop() {
   if (exchange_->stream) exchange_->stream->close();
-  if (exchange_->handed_over) exchange_->answer(error_response(503, "the server ends"));
+  if (exchange_->handed_over) exchange_->send_response(error_response(503, "the server ends"));
   resume();
 }
 

@@ -27,8 +27,8 @@ struct HttpShared {
   HttpGate gate;
   std::function<void()> wake;  ///< the HTTP library has work: runs it soon, not at once
   bool stopping = false;
-  std::uint64_t turns = 0;  ///< number of requests that the server has started to wait for
-  std::uint64_t looks = 0;  ///< number of times that the HTTP library has run
+  std::uint64_t turns = 0;   ///< number of requests that the server has started to wait for
+  std::uint64_t checks = 0;  ///< number of times that the HTTP library has run
   ClientPool streams{limits.streams};  ///< open streams
   ClientPool unread{limits.unread};    ///< bytes of responses that their clients have not read
 };
@@ -55,7 +55,7 @@ class HttpConnection {
   /// Returns the time since the server started to wait for the request.
   [[nodiscard]] Duration idle_for() const;
   /// Returns whether the server has examined the bytes that the client sent with its connection.
-  [[nodiscard]] bool examined() const { return shared_.looks >= first_look_ + 2; }
+  [[nodiscard]] bool examined() const { return shared_.checks >= first_look_ + 2; }
   /// Returns the time for which a response, not a stream, has been ready for the client; 0 without
   /// a response.
   [[nodiscard]] Duration reading_for() const;
@@ -95,7 +95,7 @@ class HttpConnection {
   std::uint64_t turn_ = 0;
   const std::uint64_t first_look_;
   Instant started_{};
-  Instant answered_{};
+  Instant responded_{};
   bool suspended_ = false;
   bool closing_ = false;
 };

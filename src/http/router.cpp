@@ -39,7 +39,7 @@ HttpResponse error_response(unsigned status, std::string_view text) {
   response.status = status;
   core::AsciiObject json;
   json.put("error", text);
-  response.body = json.take() + "\n";
+  response.body = json.finish() + "\n";
   return response;
 }
 

@@ -165,7 +165,7 @@ void HttpServer::Impl::make_room() {
 }
 
 void HttpServer::Impl::run() {
-  ++shared_.looks;
+  ++shared_.checks;
   MHD_run(daemon_);
   if (std::exchange(crowded_, false)) make_room();
   MHD_UNSIGNED_LONG_LONG timeout = 0;

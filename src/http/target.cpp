@@ -33,7 +33,7 @@ std::optional<std::string> percent_decode(std::string_view text) {
 
 /// Returns the text before `separator` and removes it together with the separator; all of the text
 /// if there is none.
-std::string_view take(std::string_view& text, char separator) {
+std::string_view split_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -45,7 +45,7 @@ std::string_view take(std::string_view& text, char separator) {
 std::optional<HttpTarget> parse_target(std::string_view target) {
   if (target.empty() || target.front() != '/') return std::nullopt;
   HttpTarget result;
-  std::string_view path = take(target, '?');
+  std::string_view path = split_off(target, '?');
   do {
     path.remove_prefix(1);  // the '/'
     auto segment = percent_decode(path.substr(0, path.find('/')));
@@ -54,8 +54,8 @@ std::optional<HttpTarget> parse_target(std::string_view target) {
     path.remove_prefix(std::min(path.find('/'), path.size()));
   } while (!path.empty());
   while (!target.empty()) {
-    std::string_view pair = take(target, '&');
-    auto name = percent_decode(take(pair, '='));
+    std::string_view pair = split_off(target, '&');
+    auto name = percent_decode(split_off(pair, '='));
     auto value = percent_decode(pair);
     if (!name || !value) return std::nullopt;
     result.query.emplace(std::move(*name), std::move(*value));
@@ -64,7 +64,7 @@ std::optional<HttpTarget> parse_target(std::string_view target) {
 }
 
 bool has_too_many_parameters(std::string_view target) {
-  take(target, '?');
+  split_off(target, '?');
   const auto separators = std::count(target.begin(), target.end(), '&');
   return static_cast<std::size_t>(separators) >= max_parameters;
 }

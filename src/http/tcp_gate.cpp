@@ -118,7 +118,7 @@ bool TcpGate::is_called(const std::string& name) const {
          std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-HttpVerdict TcpGate::judge(const HttpRequest& request) const {
+HttpVerdict TcpGate::check(const HttpRequest& request) const {
   if (auto refusal = head_refusal(request)) return {std::move(refusal), false};
   const auto shown = token_in(request.authorization);
   if (shown && !token_.empty() && same_secret(*shown, token_.view())) {

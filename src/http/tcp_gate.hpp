@@ -25,7 +25,7 @@ class TcpGate {
   void set(std::vector<std::string> names, Secret token);
 
   /// Decides by the head of a request alone. A request with the token is trusted.
-  [[nodiscard]] HttpVerdict judge(const HttpRequest& request) const;
+  [[nodiscard]] HttpVerdict check(const HttpRequest& request) const;
 
  private:
   using Refusal = std::unique_ptr<HttpResponse>;  ///< nullptr: the request is not refused

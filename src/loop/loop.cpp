@@ -64,13 +64,13 @@ bool Loop::alive() {
 }
 
 void Loop::run() {
-  while (!stopped_ && alive()) go_round(true);
+  while (!stopped_ && alive()) iterate_once(true);
   stopped_ = false;
 }
 
 void Loop::iterate(bool wait) {
   in_turn_ = true;
-  go_round(wait);
+  iterate_once(wait);
   in_turn_ = stopped_ = false;
 }
 
@@ -78,7 +78,7 @@ void Loop::stop() {
   stopped_ = true;
 }
 
-void Loop::go_round(bool wait) noexcept {
+void Loop::iterate_once(bool wait) noexcept {
   timer_ran_ = false;
   const bool uv_ran = uv_ && uv_->has_to_run();
   if (uv_ran) uv_->turn();

@@ -73,7 +73,7 @@ class Loop {
   };
 
  private:
-  void go_round(bool wait) noexcept;
+  void iterate_once(bool wait) noexcept;
   [[nodiscard]] bool alive();
   void on_timer() noexcept;
   void arm();

@@ -108,13 +108,13 @@ void BulkAdd::push() {
     bytes += item.size();
   }
   // Waiting hosts start with the first items.
-  if (!told_) commands.push_back({"PUBLISH", keys_.wake, "added"});
+  if (!reported_) commands.push_back({"PUBLISH", keys_.wake, "added"});
   std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     redis::checked(replies[i]);
     if (commands[i].front() == "RPUSH") added_ += commands[i].size() - 2;
   }
-  told_ = true;
+  reported_ = true;
   batch_.clear();
 }
 

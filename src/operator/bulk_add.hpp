@@ -44,7 +44,7 @@ class BulkAdd {
   std::size_t batch_bytes_ = 0;
   std::size_t added_ = 0;
   std::size_t skipped_ = 0;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace w8y::verbs

@@ -52,12 +52,12 @@ bool History::next(view::RunRecord& run) {
   return true;
 }
 
-void History::go_on(const Place& place) {
+void History::next_step(const Place& place) {
   readers_.front().at = place.behind;
   if (place.behind > 0) readers_.front().last = place.entry;
 }
 
-void History::go_back_to(WallTime time) {
+void History::seek(WallTime time) {
   struct Span {
     Reader* reader;
     std::size_t low;
@@ -136,7 +136,7 @@ void History::read_pages(const std::vector<Reader*>& dry) {
     const std::vector<redis::ReplyCopy> replies = client_.pipeline(commands);
     for (std::size_t i = first; i < end && i - first < replies.size(); ++i) {
       const redis::ReplyCopy& reply = redis::checked(replies[i - first]);
-      dry[i]->take(reply.elements, count);
+      dry[i]->add(reply.elements, count);
       read_ += reply.elements.size();
     }
   }
@@ -144,7 +144,7 @@ void History::read_pages(const std::vector<Reader*>& dry) {
 
 /// Processes a page. While runs end, entries move back: entries before the last one read were added
 /// since or read before. If the last one read has been removed, so have all older ones.
-void History::Reader::take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
+void History::Reader::add(const std::vector<redis::ReplyCopy>& entries, std::size_t asked) {
   const std::size_t begin = first();
   std::size_t next = 0;
   if (last) {

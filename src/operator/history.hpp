@@ -30,10 +30,10 @@ class History {
   /// Returns the position of the run that next() returned.
   [[nodiscard]] const Place& place() const { return place_; }
   /// Continues after this position. Called before the first next().
-  void go_on(const Place& place);
+  void next_step(const Place& place);
   /// Skips entries added after this time. Called before the first next(). If a clock was set back,
   /// newer entries may come first. Uses binary search, since a history may be long.
-  void go_back_to(WallTime time);
+  void seek(WallTime time);
   /// Returns the number of entries that were read.
   [[nodiscard]] std::size_t read() const { return read_; }
 
@@ -55,7 +55,7 @@ class History {
     /// Returns the index to read next: that of the last entry read, which shows whether all entries
     /// have moved.
     [[nodiscard]] std::size_t first() const { return at == 0 || !last ? at : at - 1; }
-    void take(const std::vector<redis::ReplyCopy>& entries, std::size_t asked);
+    void add(const std::vector<redis::ReplyCopy>& entries, std::size_t asked);
   };
   void fill();
   void read_pages(const std::vector<Reader*>& dry);

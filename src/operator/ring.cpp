@@ -49,7 +49,7 @@ store::CircularKeys ring_keys(const QueryContext& query, const std::string& pref
 
 }  // namespace
 
-void RingRotation::note(std::vector<std::uint64_t> hashes) {
+void RingRotation::record(std::vector<std::uint64_t> hashes) {
   const auto size = static_cast<std::int64_t>(hashes.size());
   if (!before_.empty() && size > 0) {
     std::unordered_map<std::uint64_t, std::int64_t> places;
@@ -93,7 +93,7 @@ Ring read_ring(QueryContext& query, const std::string& prefix, std::size_t most,
   }
   std::vector<std::uint64_t> hashes;
   for (const ItemView& item : ring.items) hashes.push_back(std::hash<std::string>()(item.item));
-  turn.note(std::move(hashes));
+  turn.record(std::move(hashes));
   ring.rotation = turn.places();
   return ring;
 }

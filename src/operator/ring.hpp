@@ -21,7 +21,7 @@ inline constexpr std::size_t max_in_ring = 10'000;
 class RingRotation {
  public:
   /// Compares the list with the last read. `hashes`: of all items, in order.
-  void note(std::vector<std::uint64_t> hashes);
+  void record(std::vector<std::uint64_t> hashes);
   void forget() { before_.clear(); }
   [[nodiscard]] std::int64_t places() const { return places_; }
 

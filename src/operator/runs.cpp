@@ -22,12 +22,12 @@ class RunWalk {
     const std::int64_t first = cursor_number(fields[0], one_ ? count_range : ms_range);
     if (one_) {
       const auto entry = std::stoull("0" + hex_only(fields[1]), nullptr, 16);
-      history_.go_on({static_cast<std::size_t>(first), entry});
+      history_.next_step({static_cast<std::size_t>(first), entry});
       return;
     }
     time_ = WallTime(first);
     seen_ = skip_ = cursor_number(fields[1]);
-    history_.go_back_to(*time_);
+    history_.seek(*time_);
   }
 
   bool next(view::RunRecord& run) {

@@ -240,10 +240,10 @@ class Reader {
     commands.push_back({"EXEC"});
     const ReplyCopy executed = std::move(client_.pipeline(commands).back());
     if (executed.is_error()) throw named(executed.text, redis::ErrorCode::other, keys_.statuses);
-    take(jobs, executed.elements);
+    handle(jobs, executed.elements);
   }
 
-  void take(const std::vector<const Job*>& jobs, const std::vector<ReplyCopy>& told) {
+  void handle(const std::vector<const Job*>& jobs, const std::vector<ReplyCopy>& told) {
     const std::size_t count = 3 * jobs.size();
     const std::string* keys[] = {&keys_.statuses, &keys_.failures, &keys_.timeline, &keys_.taken};
     if (told.size() != count + std::size(keys)) return;

@@ -89,7 +89,7 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
 // ---- items of a circular list
 
 /// Returns the reason of the outcome, and the last line of log output.
-std::string said(const view::RunRecord& run) {
+std::string outcome_of(const view::RunRecord& run) {
   std::string text = run.reason;
   std::string_view tail = run.error_output;
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
@@ -107,7 +107,7 @@ std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
   view::RunRecord run;
   for (std::size_t i = 0; i < max_back && history.next(run); ++i)
     if (filter.fits(run)) {
-      run.reason = said(run);
+      run.reason = outcome_of(run);
       return run;
     }
   return std::nullopt;

@@ -15,7 +15,7 @@ namespace w8y::verbs {
 struct WhyQuestion {
   std::string list;
   std::optional<Item> item;
-  WallTime asked{0};  ///< time of the query, by the clock of the host that collects the facts
+  WallTime requested{0};  ///< time of the query, by the clock of the host that collects the facts
   std::string (*time_text)(WallTime time) = nullptr;
 
   std::string fleet_error;       ///< why the fleet cannot be read; empty: it can

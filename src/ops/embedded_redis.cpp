@@ -24,7 +24,7 @@ constexpr Duration check_interval = std::chrono::milliseconds(20);
 constexpr std::size_t max_log_line = 1024;
 
 /// Whether a server accepts connections. A connection to a Unix socket succeeds or fails at once.
-bool answers(const std::string& path) {
+bool is_reply(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy_n(path.begin(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
@@ -88,7 +88,7 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
 
   [[nodiscard]] bool running() const { return child_ && !ended_; }
   void start();
-  void look();
+  void check();
   void pause(const std::string& why);
   void end();
   [[nodiscard]] process::SpawnRequest request() const;
@@ -146,7 +146,7 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
 
 void EmbeddedRedis::Impl::start() {
   child_.reset();  // the one that has ended
-  if (answers(socket_)) {
+  if (is_reply(socket_)) {
     // This process holds the lock, so the other server has outlived its w8yd briefly, or was
     // started by hand.
     pause("another server answers on " + socket_);
@@ -160,12 +160,12 @@ void EmbeddedRedis::Impl::start() {
   options.kill_grace = options_.kill_grace;
   options.groups = options_.groups;
   child_ = std::make_unique<process::Child>(loop_, std::move(options), *this);
-  timer_.set(loop_.now() + check_interval, [this] { look(); });
+  timer_.set(loop_.now() + check_interval, [this] { check(); });
 }
 
-void EmbeddedRedis::Impl::look() {
-  if (!answers(socket_)) {
-    timer_.set(loop_.now() + check_interval, [this] { look(); });
+void EmbeddedRedis::Impl::check() {
+  if (!is_reply(socket_)) {
+    timer_.set(loop_.now() + check_interval, [this] { check(); });
     return;
   }
   state_ = State::up;

@@ -20,7 +20,7 @@ struct EventLog::Teller {
   EventLog& log;
   template <typename Kind>
   void operator()(const Kind& event) const {
-    log.tell(event);
+    log.write(event);
   }
 };
 
@@ -34,7 +34,7 @@ void EventLog::on_event(const Event& event) {
 
 // ---- runs
 
-void EventLog::tell(const RunStarted& event) {
+void EventLog::write(const RunStarted& event) {
   log_.debug("run started", {{"list", event.of.prefix},
                              {"item", LoggedItem(event.of.item)},
                              {"run", event.of.run},
@@ -42,7 +42,7 @@ void EventLog::tell(const RunStarted& event) {
                              {"attempt", event.attempt}});
 }
 
-void EventLog::tell(const RunProgressed& event) {
+void EventLog::write(const RunProgressed& event) {
   log_.debug("progress", {{"list", event.of.prefix},
                           {"item", LoggedItem(event.of.item)},
                           {"run", event.of.run},
@@ -50,14 +50,14 @@ void EventLog::tell(const RunProgressed& event) {
                           {"denominator", event.progress.denominator}});
 }
 
-void EventLog::tell(const RunPartIgnored& event) {
+void EventLog::write(const RunPartIgnored& event) {
   log_.warn("invalid member of complete ignored", {{"list", event.of.prefix},
                                                    {"item", LoggedItem(event.of.item)},
                                                    {"run", event.of.run},
                                                    {"reason", event.reason}});
 }
 
-void EventLog::tell(const RunLineIgnored& event) {
+void EventLog::write(const RunLineIgnored& event) {
   if (event.number > ignored_lines_logged) return;
   log_.warn("invalid protocol line ignored", {{"list", event.of.prefix},
                                               {"item", LoggedItem(event.of.item)},
@@ -66,13 +66,13 @@ void EventLog::tell(const RunLineIgnored& event) {
 }
 
 bool EventLog::admits(std::string_view talker, LogField of, std::string_view list) {
-  const auto answer = talkers_.ask(talker);
+  const auto answer = talkers_.admit(talker);
   if (answer.left_out > 0) log_omitted(answer.left_out, of, list);
   return answer.admitted;
 }
 
 bool EventLog::admits_command(const char* kind) {
-  const auto answer = commands_.ask(kind);
+  const auto answer = commands_.admit(kind);
   if (answer.left_out > 0)
     log_.warn("lines about commands not logged",
               {{"command", kind}, {"dropped_lines", answer.left_out}});
@@ -89,7 +89,7 @@ void EventLog::log_omitted(std::size_t lines, LogField of, std::string_view list
   log_.warn("child output rate-limited", {{"list", list}, of, {"dropped_lines", lines}});
 }
 
-void EventLog::tell(const RunLogged& event) {
+void EventLog::write(const RunLogged& event) {
   if (!log_.enabled(LogLevel::info)) return;
   if (!admits(event.of.run, {"run", event.of.run}, event.of.prefix)) return;
   log_.info("child output", {{"list", event.of.prefix},
@@ -101,7 +101,7 @@ void EventLog::tell(const RunLogged& event) {
               {{"list", event.of.prefix}, {"run", event.of.run}});
 }
 
-void EventLog::tell(const StreamProcessEvent& event) {
+void EventLog::write(const StreamProcessEvent& event) {
   const std::string_view list = event.prefix;
   const int pid = event.pid;
   if (const auto* line = std::get_if<ProcessLine>(&event.news)) {
@@ -113,7 +113,7 @@ void EventLog::tell(const StreamProcessEvent& event) {
     log_.warn("invalid protocol line ignored",
               {{"list", list}, {"pid", pid}, {"reason", bad->reason}});
   } else if (const auto* over = std::get_if<ProcessEnded>(&event.news)) {
-    if (const auto lines = talkers_.over(talker(list, pid)); lines > 0)
+    if (const auto lines = talkers_.remove(talker(list, pid)); lines > 0)
       log_omitted(lines, {"pid", pid}, list);
     log_.write(over->early ? LogLevel::warn : LogLevel::debug,
                over->early ? "stream process exited unexpectedly" : "process ended",
@@ -126,8 +126,8 @@ void EventLog::tell(const StreamProcessEvent& event) {
   }
 }
 
-void EventLog::tell(const RunEnded& event) {
-  if (const auto lines = talkers_.over(event.of.run); lines > 0)
+void EventLog::write(const RunEnded& event) {
+  if (const auto lines = talkers_.remove(event.of.run); lines > 0)
     log_omitted(lines, {"run", event.of.run}, event.of.prefix);
   if (std::holds_alternative<Lost>(event.outcome)) {
     log_lost_run(event);
@@ -149,7 +149,7 @@ void EventLog::log_end(const RunEnded& event) {
                        {"item", LoggedItem(event.of.item)},
                        {"run", event.of.run},
                        {"outcome", outcome_name(event.outcome)},
-                       {"duration_ms", milliseconds(event.took)}});
+                       {"duration_ms", milliseconds(event.duration)}});
   const std::string reason = outcome_reason(event.outcome);
   log_.write(level, "run ended",
              {{"list", event.of.prefix},
@@ -158,30 +158,30 @@ void EventLog::log_end(const RunEnded& event) {
               {"outcome", outcome_name(event.outcome)},
               {"reason", reason},
               {"attempt", event.attempt},
-              {"duration_ms", milliseconds(event.took)}});
+              {"duration_ms", milliseconds(event.duration)}});
 }
 
-void EventLog::tell(const RunCancelled& event) {
+void EventLog::write(const RunCancelled& event) {
   if (admits_command("cancel")) log_.info("run cancelled by operator", {{"run", event.run}});
 }
 
-void EventLog::tell(const SettlementAbandoned& event) {
+void EventLog::write(const SettlementAbandoned& event) {
   log_.error("settlement abandoned",
              {{"list", event.prefix}, {"run", event.run}, {"reason", event.why}});
 }
 
-void EventLog::tell(const ItemQuarantined& event) {
+void EventLog::write(const ItemQuarantined& event) {
   log_.error("item quarantined: " + std::string(event.why),
              {{"list", event.prefix}, {"item", LoggedItem(event.item)}});
 }
 
 // ---- the host
 
-void EventLog::tell(const HostReady& event) {
+void EventLog::write(const HostReady& event) {
   log_.info("ready", {{"lists", event.lists}, {"config", event.config}});
 }
 
-void EventLog::tell(const HostChanged& event) {
+void EventLog::write(const HostChanged& event) {
   switch (event.state) {
     case HostState::starting:
       break;
@@ -197,22 +197,22 @@ void EventLog::tell(const HostChanged& event) {
   }
 }
 
-void EventLog::tell(const RunsSignalled& event) {
+void EventLog::write(const RunsSignalled& event) {
   flush();
   log_.warn(event.killed ? "sent SIGKILL to all runs"
                          : "sent SIGTERM to all runs; SIGKILL in the kill_grace of each",
             {{"reason", event.why}, {"running", event.running}});
 }
 
-void EventLog::tell(const ReloadStarted& event) {
+void EventLog::write(const ReloadStarted& event) {
   log_.info("reloading", {{"file", event.file}});
 }
 
-void EventLog::tell(const ReloadNotStarted& event) {
+void EventLog::write(const ReloadNotStarted& event) {
   log_.warn("reload not started", {{"reason", event.why}});
 }
 
-void EventLog::tell(const Reloaded& event) {
+void EventLog::write(const Reloaded& event) {
   if (event.lines != nullptr)
     for (const auto& line : *event.lines)
       log_.write(event.applied ? LogLevel::info : LogLevel::error, line);
@@ -221,7 +221,7 @@ void EventLog::tell(const Reloaded& event) {
             {{"result", event.text}, {"generation", event.generation}, {"config", event.config}});
 }
 
-void EventLog::tell(const RedisChanged& event) {
+void EventLog::write(const RedisChanged& event) {
   if (!event.connected)
     return log_.error("Redis unavailable, retrying",
                       {{"redis", event.redis}, {"reason", event.error}});
@@ -230,7 +230,7 @@ void EventLog::tell(const RedisChanged& event) {
             {{"redis", event.redis}, {"duration_ms", milliseconds(event.away)}});
 }
 
-void EventLog::tell(const GearmanChanged& event) {
+void EventLog::write(const GearmanChanged& event) {
   if (!event.connected)
     return log_.error("gearmand unavailable, retrying",
                       {{"server", event.server}, {"reason", event.error}});
@@ -239,7 +239,7 @@ void EventLog::tell(const GearmanChanged& event) {
             {{"server", event.server}, {"duration_ms", milliseconds(event.away)}});
 }
 
-void EventLog::tell(const GearmanProblem& event) {
+void EventLog::write(const GearmanProblem& event) {
   log_.warn("gearmand job error",
             {{"server", event.server}, {"list", event.prefix}, {"reason", event.why}});
 }

@@ -34,38 +34,38 @@ class EventLog final : public EventHandler {
   struct Teller;
 
   // Runs.
-  void tell(const RunStarted& event);
-  void tell(const RunProgressed& event);
-  void tell(const RunUpdated&) {}  // for event streams
-  void tell(const RunLogged& event);
-  void tell(const RunLineIgnored& event);
-  void tell(const RunPartIgnored& event);
-  void tell(const RunEnded& event);
-  void tell(const LeaseChanged& event);
-  void tell(const RunCancelled& event);
-  void tell(const SettlementAbandoned& event);
-  void tell(const SettlementsAbandoned& event);
-  void tell(const ItemQuarantined& event);
-  void tell(const StreamProcessEvent& event);
+  void write(const RunStarted& event);
+  void write(const RunProgressed& event);
+  void write(const RunUpdated&) {}  // for event streams
+  void write(const RunLogged& event);
+  void write(const RunLineIgnored& event);
+  void write(const RunPartIgnored& event);
+  void write(const RunEnded& event);
+  void write(const LeaseChanged& event);
+  void write(const RunCancelled& event);
+  void write(const SettlementAbandoned& event);
+  void write(const SettlementsAbandoned& event);
+  void write(const ItemQuarantined& event);
+  void write(const StreamProcessEvent& event);
   // Lists.
-  void tell(const ListChanged& event);
-  void tell(const ShortageChanged& event);
-  void tell(const ClaimsRefused& event);
-  void tell(const ListPaused&) {}  // the operator gets a reply
-  void tell(const WritesRefused& event);
-  void tell(const MaintenanceChanged& event);
-  void tell(const ListOverdue& event);
-  void tell(const PollerGone& event);
+  void write(const ListChanged& event);
+  void write(const ShortageChanged& event);
+  void write(const ClaimsRefused& event);
+  void write(const ListPaused&) {}  // the operator gets a reply
+  void write(const WritesRefused& event);
+  void write(const MaintenanceChanged& event);
+  void write(const ListOverdue& event);
+  void write(const PollerGone& event);
   // The host.
-  void tell(const HostReady& event);
-  void tell(const HostChanged& event);
-  void tell(const RunsSignalled& event);
-  void tell(const ReloadStarted& event);
-  void tell(const ReloadNotStarted& event);
-  void tell(const Reloaded& event);
-  void tell(const RedisChanged& event);
-  void tell(const GearmanChanged& event);
-  void tell(const GearmanProblem& event);
+  void write(const HostReady& event);
+  void write(const HostChanged& event);
+  void write(const RunsSignalled& event);
+  void write(const ReloadStarted& event);
+  void write(const ReloadNotStarted& event);
+  void write(const Reloaded& event);
+  void write(const RedisChanged& event);
+  void write(const GearmanChanged& event);
+  void write(const GearmanProblem& event);
 
   /// Whether to log a line that a child wrote. If lines were dropped before it, logs their number.
   bool admits(std::string_view talker, LogField of, std::string_view list);

@@ -68,7 +68,7 @@ void EventLog::log_lost_run(const RunEnded& event) {
       });
 }
 
-void EventLog::tell(const LeaseChanged& event) {
+void EventLog::write(const LeaseChanged& event) {
   const std::string key = event.held     ? "lease regained"
                           : event.killed ? "lease lost, killed"
                                          : "lease lost, continues";
@@ -90,7 +90,7 @@ void EventLog::tell(const LeaseChanged& event) {
 }
 
 /// Counts each run, since an event has all runs of one list.
-void EventLog::tell(const SettlementsAbandoned& event) {
+void EventLog::write(const SettlementsAbandoned& event) {
   for (std::size_t i = 0; i < event.runs; ++i)
     gathered_.add("given up " + std::string(event.redis), std::string(event.prefix),
                   [this, redis = std::string(event.redis)](const Group& group) {
@@ -99,7 +99,7 @@ void EventLog::tell(const SettlementsAbandoned& event) {
                   });
 }
 
-void EventLog::tell(const ListChanged& event) {
+void EventLog::write(const ListChanged& event) {
   const std::string list(event.prefix);
   std::string program(event.program);
   if (event.state == ListState::idle) {
@@ -127,24 +127,24 @@ void EventLog::tell(const ListChanged& event) {
       });
 }
 
-void EventLog::tell(const ShortageChanged& event) {
-  if (event.over) return shortages_.end(event.of.id, event.attempts, event.lasted);
+void EventLog::write(const ShortageChanged& event) {
+  if (event.ended) return shortages_.end(event.of.id, event.attempts, event.lasted);
   shortages_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
-void EventLog::tell(const ClaimsRefused& event) {
-  if (event.over) return refusals_.end(event.of.id);
+void EventLog::write(const ClaimsRefused& event) {
+  if (event.ended) return refusals_.end(event.of.id);
   unwritten_.forget(event.of.id);  // implied by the line above
   refusals_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
-void EventLog::tell(const WritesRefused& event) {
-  if (event.over) return unwritten_.end(event.of.id);
+void EventLog::write(const WritesRefused& event) {
+  if (event.ended) return unwritten_.end(event.of.id);
   unwritten_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
-void EventLog::tell(const MaintenanceChanged& event) {
-  if (event.over) return log_.info("maintenance working again", {{"list", event.prefix}});
+void EventLog::write(const MaintenanceChanged& event) {
+  if (event.ended) return log_.info("maintenance working again", {{"list", event.prefix}});
   const std::string reason(event.reason);
   gathered_.add(
       "maintenance " + reason, std::string(event.prefix), [this, reason](const Group& group) {
@@ -152,12 +152,12 @@ void EventLog::tell(const MaintenanceChanged& event) {
       });
 }
 
-void EventLog::tell(const ListOverdue& event) {
-  if (event.over) return log_.info("items no longer overdue", {{"list", event.prefix}});
+void EventLog::write(const ListOverdue& event) {
+  if (event.ended) return log_.info("items no longer overdue", {{"list", event.prefix}});
   log_.warn("items overdue", {{"list", event.prefix}, {"reason", event.why}});
 }
 
-void EventLog::tell(const PollerGone& event) {
+void EventLog::write(const PollerGone& event) {
   shortages_.forget(event.of.id);
   unwritten_.forget(event.of.id);
   refusals_.forget(event.of.id);

@@ -40,7 +40,7 @@ std::string no_addition(const std::string&) {
 }  // namespace
 
 LiveFleet::LiveFleet(loop::Loop& loop, api::FleetControl& fleet, std::function<void()> changed)
-    : loop_(loop), fleet_(fleet), tell_(std::move(changed)), poll_(loop.timers()) {}
+    : loop_(loop), fleet_(fleet), notify_(std::move(changed)), poll_(loop.timers()) {}
 
 void LiveFleet::start(std::string own) {
   own_ = std::move(own);
@@ -74,7 +74,7 @@ void LiveFleet::seen(api::FleetGlance&& glance) {
     hosts_ = std::move(glance.text);
     hosts_changed_ = true;
   }
-  if (hosts_changed_) tell_();
+  if (hosts_changed_) notify_();
   if (!glance.error.empty()) {
     remotes_.clear();  // as pages do; the complete state is sent again
     return poll_again();
@@ -120,7 +120,7 @@ void LiveFleet::handle_details(std::vector<view::HostDetails>&& hosts) {
     if (rows) handle_rows(found->second, host);
     handle_minutes(found->second, host);
   }
-  if (changed()) tell_();
+  if (changed()) notify_();
   query_details();
 }
 
@@ -145,7 +145,7 @@ void LiveFleet::handle_rows(Remote& remote, const view::HostDetails& host) {
   remote.rows_bytes = fits ? bytes : 0;
   remote.rows.start_look();
   for (const auto& [prefix, row] : host.rows)
-    if (fits) remote.rows.note(prefix, row);
+    if (fits) remote.rows.record(prefix, row);
   remote.rows.end_look();
 }
 
@@ -190,7 +190,7 @@ void LiveFleet::handle_runs(const FleetCommandResult& outcome) {
     found->second.runs = std::move(runs);
     found->second.runs_changed = true;
   }
-  if (changed()) tell_();
+  if (changed()) notify_();
 }
 
 bool LiveFleet::changed() const {
@@ -261,7 +261,7 @@ api::FleetGlance glance_of(const FleetView& fleet) {
   for (const FleetHost& host : fleet.hosts) {
     core::AsciiObject object(512);
     view::put_host(object, host);
-    const std::string text = object.take();
+    const std::string text = object.finish();
     if (hosts.size() + text.size() > max_glance) break;
     hosts.append(hosts.empty() ? "" : ",").append(text);
     glance.hosts.push_back({host.heartbeat.id, host.heartbeat.lists_version,
@@ -277,7 +277,7 @@ api::FleetGlance glance_of(const FleetView& fleet) {
                         ? std::to_string(more) + " more hosts are not shown; see w8yctl fleet"
                         : fleet.error);
   json.put_json("hosts", "[" + hosts + "]");
-  glance.text = json.take();
+  glance.text = json.finish();
   return glance;
 }
 

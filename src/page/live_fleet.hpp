@@ -81,7 +81,7 @@ class LiveFleet {
 
   loop::Loop& loop_;
   api::FleetControl& fleet_;
-  std::function<void()> tell_;
+  std::function<void()> notify_;
   std::string own_;
   std::string hosts_;
   bool hosts_changed_ = false;

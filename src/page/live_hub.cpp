@@ -153,7 +153,7 @@ void LiveHub::sleep() {
   rows_ = LiveRows();
   host_.clear();
   due_.clear();
-  told_.clear();
+  sent_.clear();
   sent_bytes_ = 0;
   walking_ = query_redis_ = false;
 }
@@ -175,7 +175,7 @@ void LiveHub::walk() {
     rows_.start_look();
     control_.each_list(
         [this, awake](const ListStatus& list) {
-          if (!awake.expired()) rows_.note(list.prefix, view::to_json(list, view::page));
+          if (!awake.expired()) rows_.record(list.prefix, view::to_json(list, view::page));
         },
         [this, awake] {
           if (!awake.expired()) walked();
@@ -206,7 +206,7 @@ void LiveHub::refresh_due() {
   for (auto each = due_.begin(); each != due_.end() && loop_.now() < until;
        each = due_.erase(each)) {
     if (const auto list = control_.list(*each)) {
-      rows_.note(*each, view::to_json(*list, view::page));
+      rows_.record(*each, view::to_json(*list, view::page));
     } else {
       rows_.forget(*each);
     }
@@ -224,7 +224,7 @@ void LiveHub::tick() {
   ticked_ = loop_.now();
   refresh_due();
   const std::string fields = changes();
-  if (!fields.empty()) tell(fields);
+  if (!fields.empty()) send_event(fields);
   if (!due_.empty() || rows_.changed() || fleet_.changed()) arm();
 }
 
@@ -234,7 +234,7 @@ std::string LiveHub::host_text() const {
   if (!host.redis.connected && redis_away_.count() > 0) host.redis.away_since = redis_away_;
   core::AsciiObject json(512);
   view::put_host(json, host, view::host_page);
-  return json.take();
+  return json.finish();
 }
 
 std::string LiveHub::changes() {
@@ -266,16 +266,16 @@ std::string LiveHub::id_line(std::uint64_t number) const {
   return "id: " + tag_ + "-" + std::to_string(number) + "\n";
 }
 
-void LiveHub::tell(const std::string& fields) {
+void LiveHub::send_event(const std::string& fields) {
   ++number_;
   std::string text = event_text("change", id_line(number_), now_field() + "," + fields);
   for (Client& client : clients_)
     if (client.started) push(client, text);
   sent_bytes_ += text.size();
-  told_.push_back({number_, std::move(text)});
+  sent_.push_back({number_, std::move(text)});
   while (sent_bytes_ > max_kept) {
-    sent_bytes_ -= told_.front().text.size();
-    told_.pop_front();
+    sent_bytes_ -= sent_.front().text.size();
+    sent_.pop_front();
   }
 }
 
@@ -303,9 +303,9 @@ bool LiveHub::resume(Client& client, const std::string& last_id) {
   const char* end = last_id.data() + last_id.size();
   const auto [at, error] = std::from_chars(last_id.data() + before.size(), end, seen);
   if (error != std::errc{} || at != end || seen > number_) return false;
-  if (seen < number_ && (told_.empty() || told_.front().number > seen + 1)) return false;
+  if (seen < number_ && (sent_.empty() || sent_.front().number > seen + 1)) return false;
   std::string missed;
-  for (const Told& told : told_)
+  for (const Told& told : sent_)
     if (told.number > seen) missed += told.text;
   if (missed.size() > max_owed) return false;
   missed += event_text("heartbeat", {}, now_field());

@@ -80,7 +80,7 @@ class LiveHub final : public EventHandler {
   void refresh_due();
   [[nodiscard]] std::string host_text() const;
   [[nodiscard]] std::string changes();
-  void tell(const std::string& fields);
+  void send_event(const std::string& fields);
   void send_whole();
   void send_part(Client& client);
   bool resume(Client& client, const std::string& last_id);
@@ -105,7 +105,7 @@ class LiveHub final : public EventHandler {
   std::unordered_set<std::string, Hash, std::equal_to<>> due_;  ///< prefixes of the lists to read
   bool walking_ = false;
   bool query_redis_ = false;
-  std::deque<Told> told_;  ///< most recent changes
+  std::deque<Told> sent_;  ///< most recent changes
   std::size_t sent_bytes_ = 0;
   std::uint64_t number_ = 0;
   std::string tag_;  ///< of this start of w8yd; part of each event ID

@@ -75,12 +75,12 @@ class PlainLists {
     add_row(list);
   }
 
-  [[nodiscard]] std::string take() {
+  [[nodiscard]] std::string add() {
     std::string text = "<main><h1>" + as_html(host_.host) + "</h1>\n<p>w8yd " +
                        as_html(host_.version) + ": " + state_name(host_.state) +
                        ". As it was when this was asked for; a browser with JavaScript shows it "
                        "live.</p>\n";
-    const auto problems = problems_.take();
+    const auto problems = problems_.drain();
     if (!problems.empty()) text += "<h2>What is wrong</h2>\n<ul>\n";
     for (const Problem& problem : problems) text += "<li>" + as_html(problem.text) + "</li>\n";
     if (!problems.empty()) text += "</ul>\n";
@@ -130,7 +130,7 @@ void show_page(api::Control& control, const http::HttpRequest& request,
     control.each_list([lists](const ListStatus& list) { lists->add(list); },
                       [lists, reply] {
                         std::string body(page_head);
-                        body.append(lists->take()).append(page_tail);
+                        body.append(lists->add()).append(page_tail);
                         reply->send(page_response(std::move(body), "text/html; charset=utf-8"));
                       });
   });

@@ -132,7 +132,7 @@ void RunGroup::refused(int error) {
   const bool removed = access(group_->path.c_str(), F_OK) != 0;
   remove_group(group_->path, 0);
   group_.reset();
-  // Another process has removed it: take() creates a new group. Other errors would affect all
+  // Another process has removed it: acquire() creates a new group. Other errors would affect all
   // groups.
   if (removed || !owner_->usable()) return;
   owner_->problem_ = "the kernel puts no child there: " + error_text(error);
@@ -152,7 +152,7 @@ ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(
 bool ControlGroups::children_live() {
   int error = 0;
   std::unique_ptr<RunGroup::Group> group = make_group(error);
-  if (!group) return true;  // take() reports any other error, when a run needs a group
+  if (!group) return true;  // acquire() reports any other error, when a run needs a group
   SpawnRequest request;
   request.program = "/";
   request.argv = {"w8yd"};
@@ -189,7 +189,7 @@ std::string ControlGroups::prepare(const GroupLimits& wanted) {
 
 // ---- groups of runs
 
-std::optional<RunGroup> ControlGroups::take(const GroupLimits& limits, int& error) {
+std::optional<RunGroup> ControlGroups::acquire(const GroupLimits& limits, int& error) {
   error = 0;
   if (!usable()) return std::nullopt;
   check_dying();

@@ -59,8 +59,8 @@ class RunGroup {
   std::unique_ptr<Group> group_;
 };
 
-/// Pool of groups. If the host has none for w8yd, take() returns nullopt at no cost, and problem()
-/// returns the reason. Outlives its RunGroups.
+/// Pool of groups. If the host has none for w8yd, acquire() returns nullopt at no cost, and
+/// problem() returns the reason. Outlives its RunGroups.
 class ControlGroups {
  public:
   /// Called when groups are no longer usable.
@@ -84,7 +84,7 @@ class ControlGroups {
 
   /// Returns an empty group with these limits, as far as they are available. nullopt: there is no
   /// group; `error` is then the errno if available limits were requested, otherwise 0.
-  std::optional<RunGroup> take(const GroupLimits& limits, int& error);
+  std::optional<RunGroup> acquire(const GroupLimits& limits, int& error);
 
  private:
   friend class RunGroup;

@@ -140,7 +140,7 @@ std::array<Fd, 3> Child::Impl::open_pipes(ChildOptions& options) {
 bool Child::Impl::set_group(ChildOptions& options) {
   if (options.groups == nullptr) return true;
   int error = 0;
-  group_ = options.groups->take(options.limits, error);
+  group_ = options.groups->acquire(options.limits, error);
   if (error != 0) {
     abandon();
     fail({error, "cannot make a control group: " + error_text(error), true});

@@ -74,13 +74,13 @@ Orphans::~Orphans() {
 /// signal there is a pause.
 void Orphans::listen() {
   exits_.emplace(loop_, SIGCHLD, [this](int) {
-    if (!timer_.pending()) timer_.set(loop_.now(), [this] { look(); });
+    if (!timer_.pending()) timer_.set(loop_.now(), [this] { check(); });
   });
   sweep();
-  if (again_ && !timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
+  if (again_ && !timer_.pending()) timer_.set(loop_.now() + pause, [this] { check(); });
 }
 
-void Orphans::look() {
+void Orphans::check() {
   exits_.reset();
   sweep();
   timer_.set(loop_.now() + pause, [this] { listen(); });
@@ -93,7 +93,7 @@ bool Orphans::is_orphan(pid_t pid) const {
 /// Returns whether the helper has replied to all requests, including those sent during a pass:
 /// their children may have exited before the pass ended.
 bool Orphans::know_all() {
-  return announced_children().answered >= announced_children().asked;
+  return announced_children().replied >= announced_children().requested;
 }
 
 void Orphans::sweep() {
@@ -123,7 +123,7 @@ void Orphans::sweep() {
 void Orphans::scanned(const std::vector<ChildState>& found) {
   scanning_ = false;
   if (!know_all() || runs_briefly()) {
-    if (!timer_.pending()) timer_.set(loop_.now() + pause, [this] { look(); });
+    if (!timer_.pending()) timer_.set(loop_.now() + pause, [this] { check(); });
     return;
   }
   for (const ChildState& child : found)

@@ -23,8 +23,8 @@ std::set<pid_t>& started_children();
 /// Numbers of requests to the helper and of its replies. While replies are missing, an unknown
 /// child may be one that the helper has started, so it does not count as an orphan process.
 struct HelperChildren {
-  std::uint64_t asked = 0;
-  std::uint64_t answered = 0;
+  std::uint64_t requested = 0;
+  std::uint64_t replied = 0;
 };
 HelperChildren& announced_children();
 
@@ -54,7 +54,7 @@ class Orphans {
 
  private:
   void listen();
-  void look();
+  void check();
   void sweep();
   void scanned(const std::vector<ChildState>& found);
   void reap(pid_t pid);

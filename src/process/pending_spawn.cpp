@@ -73,7 +73,7 @@ PendingSpawn::~PendingSpawn() {
   if (state_ == State::requested) service_.forget(id_);
   if (state_ == State::started) {
     signal_by(pidfd_.get(), SIGKILL);
-    let_go();
+    abandon();
   }
 }
 
@@ -126,7 +126,7 @@ void PendingSpawn::request_helper() {
   watch_.emplace(loop_, status_.get(), [this](bool, bool) { on_status(); });
   deadline_.set(loop_.now() + service_.options_.limit, [this] { on_deadline(); });
   state_ = State::requested;
-  id_ = service_.ask(*this, request_, std::move(fds));
+  id_ = service_.request(*this, request_, std::move(fds));
 }
 
 void PendingSpawn::on_reply(const SpawnReply& reply, Fd&& pidfd) {
@@ -178,7 +178,7 @@ void PendingSpawn::kill() {
   if (pidfd_) signal_by(pidfd_.get(), SIGKILL);
 }
 
-void PendingSpawn::let_go() {
+void PendingSpawn::abandon() {
   if (pidfd_) forgotten().add(std::move(pidfd_), born_.pid, start_kind(request_));
 }
 
@@ -194,7 +194,7 @@ void PendingSpawn::fail(const SpawnError& error) {
   state_ = State::done;
   deadline_.cancel();
   watch_.reset();
-  let_go();
+  abandon();
   forget_request();
   client_.on_not_spawned(error);
 }

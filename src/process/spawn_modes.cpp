@@ -55,7 +55,7 @@ bool is_local(int fd) {
 PathWalk local_walk() {
   PathWalk walk;
   walk.also = geteuid();
-  walk.look = [seen = std::vector<dev_t>()](int fd, const struct stat& status) mutable {
+  walk.check = [seen = std::vector<dev_t>()](int fd, const struct stat& status) mutable {
     if (std::find(seen.begin(), seen.end(), status.st_dev) != seen.end()) return std::string();
     if (!is_local(fd)) return std::string("is on a file system that others may hold up");
     seen.push_back(status.st_dev);
@@ -164,16 +164,16 @@ struct SpawnModes::Shared {
   };
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> asked;
+  std::deque<std::string> requested;
   std::vector<News> news;
   Fd event;
   int threads = 0;
   int idle = 0;
   Instant started;  ///< start of the last check, by `clock`
-  bool over = false;
+  bool done = false;
   loop::SystemClock clock;
 
-  static News look(const std::string& key) {
+  static News check(const std::string& key) {
     News found{key};
     const std::size_t first = key.find('\0');
     const std::size_t second = key.find('\0', first + 1);
@@ -187,16 +187,16 @@ struct SpawnModes::Shared {
     std::unique_lock lock(mutex);
     for (;;) {
       ++idle;
-      changed.wait(lock, [this] { return over || !asked.empty(); });
+      changed.wait(lock, [this] { return done || !requested.empty(); });
       --idle;
-      if (over) return;
+      if (done) return;
       started = clock.now();
-      const std::string key = std::move(asked.front());
-      asked.pop_front();
+      const std::string key = std::move(requested.front());
+      requested.pop_front();
       lock.unlock();
-      News found = look(key);
+      News found = check(key);
       lock.lock();
-      if (over) return;
+      if (done) return;
       news.push_back(std::move(found));
       const std::uint64_t one = 1;
       if (write(event.get(), &one, sizeof one) < 0) continue;  // the loop has been woken already
@@ -210,7 +210,7 @@ SpawnModes::SpawnModes(loop::Loop& loop, std::function<void()> on_news)
 SpawnModes::~SpawnModes() {
   if (!shared_) return;
   const std::lock_guard lock(shared_->mutex);
-  shared_->over = true;
+  shared_->done = true;
   shared_->changed.notify_all();
 }
 
@@ -222,18 +222,18 @@ SpawnModes::SpawnMode SpawnModes::way(const SpawnRequest& request) {
   const Instant now = loop_.now();
   if (known.direct && now < known.until)
     return *known.direct ? SpawnMode::direct : SpawnMode::by_helper;
-  if (known.direct || !known.asked) {
+  if (known.direct || !known.requested) {
     known.direct.reset();
-    known.asked = now;
-    ask(key);
-  } else if (now - *known.asked >= timeout) {
+    known.requested = now;
+    this->request(key);
+  } else if (now - *known.requested >= timeout) {
     relieve();
     return SpawnMode::by_helper;
   }
   return SpawnMode::unknown;
 }
 
-void SpawnModes::ask(const std::string& key) {
+void SpawnModes::request(const std::string& key) {
   if (!shared_) {
     auto made = std::make_shared<Shared>();
     made->event = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -247,7 +247,7 @@ void SpawnModes::ask(const std::string& key) {
   }
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->asked.push_back(key);
+    shared_->requested.push_back(key);
     shared_->changed.notify_one();
   }
   relieve();

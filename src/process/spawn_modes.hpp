@@ -55,9 +55,9 @@ class SpawnModes {
   struct Known {
     std::optional<bool> direct;  ///< nullopt: check in progress
     Instant until;
-    std::optional<Instant> asked;
+    std::optional<Instant> requested;
   };
-  void ask(const std::string& key);
+  void request(const std::string& key);
   void relieve();
   void handle_events();
 

@@ -31,7 +31,7 @@ class Writer {
     number(values.size());
     for (const std::string& value : values) text(value);
   }
-  std::string take() { return std::move(bytes_); }
+  std::string release() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
@@ -204,7 +204,7 @@ std::string encode(std::uint64_t id, const SpawnRequest& request) {
     out.number(limit.value.has_value() ? 1 : 0);
     out.number(limit.value.value_or(0));
   }
-  return out.take();
+  return out.release();
 }
 
 bool decode(std::string_view bytes, std::uint64_t& id, SpawnRequest& request) {

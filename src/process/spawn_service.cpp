@@ -87,18 +87,19 @@ void SpawnService::start_helper() {
   process_ = std::make_unique<Process>(loop_, *this, options_, theirs.get());
 }
 
-std::uint64_t SpawnService::ask(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds) {
+std::uint64_t SpawnService::request(PendingSpawn& asker, const SpawnRequest& request,
+                                    SpawnFds&& fds) {
   start_helper();
   const std::uint64_t id = ++next_id_;
-  ++announced_children().asked;
-  asked_[id] = &asker;
+  ++announced_children().requested;
+  requested_[id] = &asker;
   waiting_.push_back({id, encode(id, request), std::move(fds)});
   send_waiting();
   return id;
 }
 
 void SpawnService::forget(std::uint64_t id) {
-  if (const auto found = asked_.find(id); found != asked_.end()) found->second = nullptr;
+  if (const auto found = requested_.find(id); found != requested_.end()) found->second = nullptr;
 }
 
 int SpawnService::send(const Waiting& request) {
@@ -136,8 +137,8 @@ void SpawnService::handle_reply() {
 }
 
 void SpawnService::on_reply(const SpawnReply& reply, Fd&& pidfd) {
-  ++announced_children().answered;
-  auto asked = asked_.extract(reply.id);
+  ++announced_children().replied;
+  auto asked = requested_.extract(reply.id);
   const bool taken = reply.pid != 0 && !pidfd;  // another thread used the reserved entry
   if (taken) ::kill(reply.pid, SIGKILL);        // its PID is not reused until Orphans reaps it
   if (reply.pid != 0 && !taken) started_children().insert(reply.pid);
@@ -156,8 +157,8 @@ void SpawnService::helper_ended(const std::string& why) {
   dead_.push_back(std::move(process_));
   sweep_.set(loop_.now(), [this] { dead_.clear(); });
   waiting_.clear();
-  for (auto& [id, asker] : std::exchange(asked_, {})) {
-    ++announced_children().answered;
+  for (auto& [id, asker] : std::exchange(requested_, {})) {
+    ++announced_children().replied;
     if (asker != nullptr)
       asker->fail({ECHILD, "the process that starts children has ended: " + why, true});
   }

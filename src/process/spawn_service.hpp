@@ -56,7 +56,7 @@ class SpawnService {
   };
 
   /// Sends a request and returns its ID; the reply goes to `asker`. Throws std::system_error.
-  std::uint64_t ask(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds);
+  std::uint64_t request(PendingSpawn& asker, const SpawnRequest& request, SpawnFds&& fds);
   void forget(std::uint64_t id);
   void await_way(PendingSpawn& asker) { undecided_.push_back(&asker); }
   void decide();
@@ -73,8 +73,8 @@ class SpawnService {
   SpawnModes ways_;
   std::vector<PendingSpawn*> undecided_;  ///< wait for their mode; nullptr: destroyed
   std::uint64_t next_id_ = 0;
-  std::map<std::uint64_t, PendingSpawn*> asked_;  ///< no reply yet; nullptr: destroyed
-  std::deque<Waiting> waiting_;                   ///< requests in `asked_` that are not sent yet
+  std::map<std::uint64_t, PendingSpawn*> requested_;  ///< no reply yet; nullptr: destroyed
+  std::deque<Waiting> waiting_;  ///< requests in `asked_` that are not sent yet
   /// One descriptor for each request that was sent, in the order of the requests: the standard
   /// input of the child. It is closed when the reply arrives, to free its entry in the descriptor
   /// table for the descriptor in the reply.
@@ -126,7 +126,7 @@ class PendingSpawn {
   void on_deadline();
   void fail(const SpawnError& error);
   void succeed();
-  void let_go();
+  void abandon();
   void forget_request();
 
   loop::Loop& loop_;

@@ -47,7 +47,7 @@ TempDirectory::~TempDirectory() {
     return;
   }
   loop::in_background(loop_, [removal = TreeRemoval(path_, owner_)]() mutable {
-    while (removal.go_on(TempDirectories::piece) == TreeRemoval::Result::more) {
+    while (removal.next_step(TempDirectories::piece) == TreeRemoval::Result::more) {
     }
   });
 }
@@ -58,7 +58,7 @@ struct TempDirectories::Leftover {
 
   TreeRemoval removal;  ///< used by the other thread during a removal
   Duration pause = min_pause;
-  bool said = false;
+  bool reported = false;
   Timer again;
 };
 
@@ -73,15 +73,15 @@ TempDirectories::~TempDirectories() {
 void TempDirectories::remove(std::string path, std::optional<uid_t> owner) {
   all_.push_back(std::make_shared<Leftover>(loop_, std::move(path), owner));
   ready_.push_back(all_.back());
-  go_on();
+  next_step();
 }
 
-void TempDirectories::go_on() {
+void TempDirectories::next_step() {
   if (working_ || ready_.empty()) return;
   const auto one = std::move(ready_.front());
   ready_.pop_front();
   const auto result = std::make_shared<TreeRemoval::Result>(TreeRemoval::Result::stays);
-  const auto work = [one, result] { *result = one->removal.go_on(piece); };
+  const auto work = [one, result] { *result = one->removal.next_step(piece); };
   const auto then = [self = self_, one, result] {
     if (*self != nullptr) (*self)->went(*one, *result);
   };
@@ -95,24 +95,24 @@ void TempDirectories::went(Leftover& one, TreeRemoval::Result result) {
       std::find_if(all_.begin(), all_.end(), [&](const auto& each) { return each.get() == &one; });
   switch (result) {
     case TreeRemoval::Result::gone:
-      if (one.said && on_stays) on_stays(one.removal.path(), {});
+      if (one.reported && on_stays) on_stays(one.removal.path(), {});
       all_.erase(owned);
       break;
     case TreeRemoval::Result::more:
       ready_.push_back(*owned);
       break;
     case TreeRemoval::Result::stays:
-      if (!std::exchange(one.said, true) && on_stays)
+      if (!std::exchange(one.reported, true) && on_stays)
         on_stays(one.removal.path(), one.removal.problem());
       one.again.set(loop_.now() + one.pause, [this, one = owned->get()] {
         for (const auto& each : all_)
           if (each.get() == one) ready_.push_back(each);
-        go_on();
+        next_step();
       });
       one.pause = std::min(one.pause * 2, max_pause);
       break;
   }
-  go_on();
+  next_step();
 }
 
 }  // namespace w8y::process

@@ -42,7 +42,7 @@ class TempDirectories {
 
  private:
   struct Leftover;
-  void go_on();
+  void next_step();
   void went(Leftover& one, TreeRemoval::Result result);
 
   loop::Loop& loop_;

@@ -56,11 +56,11 @@ class TreeRemoval::Turn {
       : whole_(whole), top_(top), until_(std::chrono::steady_clock::now() + limit) {}
 
   /// Handles each entry of the top directory once. Returns false if the time is over.
-  bool look(DIR* top) {
+  bool open_next(DIR* top) {
     for (const dirent* entry = nullptr; (entry = readdir(top)) != nullptr;) {
       if (is_dots(entry->d_name)) continue;
       seen_ = true;
-      if (!remove(entry->d_name) || over()) return false;
+      if (!remove(entry->d_name) || is_over_budget()) return false;
     }
     return true;
   }
@@ -68,7 +68,7 @@ class TreeRemoval::Turn {
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
-  [[nodiscard]] bool over() {
+  [[nodiscard]] bool is_over_budget() {
     // The clock is read rarely, since most entries take 1 µs.
     return ++steps_ % 64 == 0 && std::chrono::steady_clock::now() >= until_;
   }
@@ -85,22 +85,22 @@ class TreeRemoval::Turn {
   /// Removes an entry of the top directory. Returns false if the time is over.
   bool remove(const char* name) {
     if (drop(top_, name)) return true;
-    if (errno != ENOTEMPTY && errno != EEXIST) return note(top_, name);
+    if (errno != ENOTEMPTY && errno != EEXIST) return record(top_, name);
     if (!is_on(top_, name, whole_.device_)) {
       errno = EXDEV;
-      return note(top_, name);
+      return record(top_, name);
     }
     Fd fd(openat(top_, name, as_directory));
     if (!fd && errno == EACCES) {
       whole_.make_accessible(top_, name);
       fd = Fd(openat(top_, name, as_directory));
     }
-    if (!fd || !may_empty(fd.get())) return note(top_, name);
+    if (!fd || !may_empty(fd.get())) return record(top_, name);
     const OpenFolder directory(fdopendir(fd.get()), closedir);
-    if (!directory) return note(top_, name);
+    if (!directory) return record(top_, name);
     static_cast<void>(fd.release());
     if (!empty(directory.get(), name)) return false;
-    if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) note(top_, name);
+    if (!drop(top_, name) && errno != ENOTEMPTY && errno != EEXIST) record(top_, name);
     return true;
   }
 
@@ -122,9 +122,9 @@ class TreeRemoval::Turn {
           whole_.make_accessible(top_, name);
           if (drop(fd, entry->d_name) || lift(fd, entry->d_name)) continue;
         }
-        note(fd, entry->d_name);
+        record(fd, entry->d_name);
       }
-      if (over()) return false;
+      if (is_over_budget()) return false;
     }
     return true;
   }
@@ -152,7 +152,7 @@ class TreeRemoval::Turn {
     return false;
   }
 
-  bool note(int directory, const char* name) {
+  bool record(int directory, const char* name) {
     const int error = errno;
     if (whole_.problem_.empty())
       whole_.problem_ =
@@ -179,11 +179,11 @@ class TreeRemoval::Turn {
 
 TreeRemoval::TreeRemoval(std::string path, std::optional<uid_t> owner)
     : path_(std::move(path)), owner_(owner) {
-  look();
+  open_next();
 }
 
 /// Returns false if the owner may have mounted a file system on it, which may not respond.
-bool TreeRemoval::look() {
+bool TreeRemoval::open_next() {
   struct statx status {};
   constexpr int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
   if (statx(AT_FDCWD, path_.c_str(), flags, STATX_TYPE | STATX_INO, &status) != 0) return true;
@@ -194,10 +194,10 @@ bool TreeRemoval::look() {
   return true;
 }
 
-TreeRemoval::Result TreeRemoval::go_on(Duration limit) {
+TreeRemoval::Result TreeRemoval::next_step(Duration limit) {
   problem_.clear();
   const auto until = std::chrono::steady_clock::now() + limit;
-  if (!look()) {
+  if (!open_next()) {
     problem_ = "another file system is mounted on it";
     return Result::stays;
   }
@@ -230,7 +230,7 @@ TreeRemoval::Result TreeRemoval::go_on(Duration limit) {
     const auto left = until - std::chrono::steady_clock::now();
     Turn turn(*this, top.get(), std::chrono::duration_cast<Duration>(left));
     rewinddir(entries.get());
-    if (!turn.look(entries.get())) return Result::more;
+    if (!turn.open_next(entries.get())) return Result::more;
     if (!turn.seen()) break;
     if (!turn.changed()) return Result::stays;
     if (std::chrono::steady_clock::now() >= until) return Result::more;

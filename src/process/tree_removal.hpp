@@ -26,13 +26,13 @@ class TreeRemoval {
 
   /// Continues for about `limit`. `stays`: a full pass changed nothing, and problem() returns the
   /// reason.
-  Result go_on(Duration limit);
+  Result next_step(Duration limit);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
   class Turn;
-  bool look();
+  bool open_next();
   [[nodiscard]] bool is_owners(uid_t uid) const { return !owner_ || uid == *owner_; }
   void make_accessible(int directory, const char* name) const;
 

@@ -161,11 +161,11 @@ void ClusterClient::send(const Call& call, ClusterNode& node) {
   node.unanswered += call->parts.size();
   if (call->script != nullptr)
     return send_script(
-        call, node, [this, call, &node](const Answer& answer) { answered(call, 0, node, answer); });
+        call, node, [this, call, &node](const Answer& answer) { on_reply(call, 0, node, answer); });
   for (std::size_t part = 0; part < call->parts.size(); ++part)
     node.client.call(
         borrowed(call->parts[part].words),
-        [this, call, part, &node](const Answer& answer) { answered(call, part, node, answer); });
+        [this, call, part, &node](const Answer& answer) { on_reply(call, part, node, answer); });
 }
 
 void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback callback) {
@@ -179,7 +179,7 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
   // ASKING applies to one command only, so not to a second attempt after NOSCRIPT. Hence the call
   // is named here, and its reply is read as in Client::run().
   const std::string count = std::to_string(call->keys);
-  const std::string name = "asked " + std::to_string(++asked_);
+  const std::string name = "asked " + std::to_string(++queried_);
   Command eval{"EVAL", call->script->text, count};
   eval.insert(eval.end(), words.begin(), words.end());
   eval.emplace_back(name);
@@ -193,14 +193,14 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
 
 // ---- replies
 
-void ClusterClient::answered(const Call& call, std::size_t part, ClusterNode& node,
+void ClusterClient::on_reply(const Call& call, std::size_t part, ClusterNode& node,
                              const Answer& answer) {
   --node.unanswered;
   classify_error(*call, node, answer);
   const bool last = part + 1 == call->parts.size();
   if (last) {
     const Resend again = send_again(*call, node.place, answer, loop_.now());
-    lanes_.at(call->slot).answered(call, again);
+    lanes_.at(call->slot).on_reply(call, again);
     if (again != Resend::never) return;
   }
   const Callback callback = std::move(call->parts[part].callback);

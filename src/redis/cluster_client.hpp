@@ -48,7 +48,7 @@ class ClusterClient final : public Client::Impl {
   ClusterNode& node_at(const HostPort& place);
   void send(const Call& call, ClusterNode& node);
   void send_script(const Call& call, ClusterNode& node, Callback callback);
-  void answered(const Call& call, std::size_t part, ClusterNode& node, const Answer& answer);
+  void on_reply(const Call& call, std::size_t part, ClusterNode& node, const Answer& answer);
   void classify_error(const ClusterCall& call, ClusterNode& node, const Answer& answer);
   void refuse(const Call& call, const std::string& why);
   void answer_refused();
@@ -67,11 +67,11 @@ class ClusterClient final : public Client::Impl {
   std::unordered_map<Slot, HashSlotQueue> lanes_;  ///< of hash slots with calls
   std::bitset<slot_count> used_;
   std::vector<Slot> used_slots_;
-  Slot last_slot_ = 0;       ///< a command without a key follows the command before it
-  std::uint64_t asked_ = 0;  ///< scripts sent behind ASKING
-  std::vector<Call> early_;  ///< calls made before the hash slots were known for the first time
-  bool fresh_ = true;        ///< the first refresh of the cluster has not ended
-  Call transaction_;         ///< from MULTI until EXEC or DISCARD
+  Slot last_slot_ = 0;         ///< a command without a key follows the command before it
+  std::uint64_t queried_ = 0;  ///< scripts sent behind ASKING
+  std::vector<Call> early_;    ///< calls made before the hash slots were known for the first time
+  bool fresh_ = true;          ///< the first refresh of the cluster has not ended
+  Call transaction_;           ///< from MULTI until EXEC or DISCARD
   struct Refused {
     Call call;
     std::string why;

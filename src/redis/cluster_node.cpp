@@ -28,7 +28,7 @@ void ClusterNode::on_up() {
 }
 
 void ClusterNode::on_down(const std::string& why) {
-  ready_ = asked_ = false;
+  ready_ = queried_ = false;
   error_ = why;
   refusing_.clear();
   changed_(*this);
@@ -47,10 +47,10 @@ void ClusterNode::on_cluster_down(std::string_view reply) {
 }
 
 void ClusterNode::look_again() {
-  if (ready_ || !client.connected() || std::exchange(asked_, true)) return;
+  if (ready_ || !client.connected() || std::exchange(queried_, true)) return;
   client.call({"CLUSTER", "INFO"}, [this](const Answer& answer) {
     if (answer.failure != Failure::none) return;  // on_down() follows
-    asked_ = false;
+    queried_ = false;
     // If an ACL refuses the command, the cluster counts as usable.
     ready_ = answer.reply.text().find("cluster_state:fail") == std::string_view::npos;
     error_ = ready_ ? "" : where_ + ": the cluster is down (cluster_state:fail)";

@@ -46,7 +46,7 @@ class ClusterNode final : private detail::NodeClient, private Client::Listener {
   const std::string where_;
   const Changed changed_;
   bool ready_ = false;
-  bool asked_ = false;
+  bool queried_ = false;
   std::string error_;
   std::string refusing_;
 };

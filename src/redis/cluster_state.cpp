@@ -66,7 +66,7 @@ void ClusterClient::assess() {
   } else if (!connecting && !up_) {
     up_ = true;
     error_.clear();
-    listeners_.tell([](Client::Listener& listener) { Impl::notify_up(listener); });
+    listeners_.for_each([](Client::Listener& listener) { Impl::notify_up(listener); });
   }
   if (up_) check_refusals();
 }
@@ -76,7 +76,7 @@ void ClusterClient::check_refusals() {
       nodes_, [](const auto& each) { return !each.second->refusing().empty(); });
   const bool refusing = found != nodes_.end();
   if (std::exchange(refusing_, refusing) == refusing) return;
-  listeners_.tell([&](Client::Listener& listener) {
+  listeners_.for_each([&](Client::Listener& listener) {
     if (refusing) {
       Impl::notify_refusing(listener, found->second->refusing());
     } else {
@@ -88,7 +88,7 @@ void ClusterClient::check_refusals() {
 void ClusterClient::notify_down(const std::string& why) {
   up_ = refusing_ = false;
   if (std::exchange(error_, why) == why) return;
-  listeners_.tell([&](Client::Listener& listener) { Impl::notify_down(listener, why); });
+  listeners_.for_each([&](Client::Listener& listener) { Impl::notify_down(listener, why); });
 }
 
 }  // namespace w8y::redis

@@ -36,9 +36,9 @@ ClusterView::ClusterView(loop::Loop& loop, const ClientOptions& options, Refresh
       inquiry_(
           loop, of_nodes(options), cluster_questions(),
           [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
-            return judge(asked, answers);
+            return classify(asked, answers);
           },
-          [this](const std::string& problem) { over(problem); }) {}
+          [this](const std::string& problem) { finish(problem); }) {}
 
 void ClusterView::refresh() {
   if (inquiry_.under_way()) {
@@ -69,7 +69,7 @@ void ClusterView::reachable(const HostPort& node, bool is) {
 
 std::vector<HostPort> ClusterView::candidates() const {
   std::vector<HostPort> places;
-  for (const auto* some : {&answered_, &map_.nodes(), &options_.url.seeds})
+  for (const auto* some : {&replied_, &map_.nodes(), &options_.url.seeds})
     for (const HostPort& place : *some) add_unless_there(places, place);
   std::stable_partition(places.begin(), places.end(),
                         [this](const auto& place) { return !unreachable_.contains(place); });
@@ -82,11 +82,11 @@ std::vector<HostPort> ClusterView::candidates() const {
   return places;
 }
 
-std::string ClusterView::judge(const HostPort& asked, const std::vector<ReplyCopy>& answers) {
+std::string ClusterView::classify(const HostPort& asked, const std::vector<ReplyCopy>& answers) {
   const std::string problem = read_cluster(asked, answers, map_);
   if (!problem.empty()) return options_.url.at(asked).to_string() + ": " + problem;
   known_ = true;
-  answered_ = {asked};
+  replied_ = {asked};
   // Nodes that have left the cluster are removed.
   std::erase_if(unreachable_, [this](const HostPort& node) {
     return std::ranges::find(map_.nodes(), node) == map_.nodes().end();
@@ -94,7 +94,7 @@ std::string ClusterView::judge(const HostPort& asked, const std::vector<ReplyCop
   return {};
 }
 
-void ClusterView::over(const std::string& problem) {
+void ClusterView::finish(const std::string& problem) {
   last_ = loop_.now();
   refreshed_(problem);
   if (again_) refresh();

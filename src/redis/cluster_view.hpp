@@ -35,15 +35,15 @@ class ClusterView {
 
  private:
   [[nodiscard]] std::vector<HostPort> candidates() const;
-  std::string judge(const HostPort& asked, const std::vector<ReplyCopy>& answers);
-  void over(const std::string& problem);
+  std::string classify(const HostPort& asked, const std::vector<ReplyCopy>& answers);
+  void finish(const std::string& problem);
 
   loop::Loop& loop_;
   const ClientOptions options_;
   const Refreshed refreshed_;
   bool known_ = false;
   SlotMap map_;
-  std::vector<HostPort> answered_;  ///< node that replied last
+  std::vector<HostPort> replied_;  ///< node that replied last
   std::set<HostPort> unreachable_;
   bool again_ = false;  ///< requested during a refresh
   Duration pause_{};

@@ -106,7 +106,7 @@ void Connection::on_bytes(std::string_view bytes) {
     while (state_ != State::down) {
       const redisReply* reply = reader_.next();
       if (reply == nullptr) break;
-      take(Reply(reply));
+      handle(Reply(reply));
     }
     if (!reader_.problem().empty())
       end({.why = "the answer cannot be read: " + reader_.problem(),
@@ -114,7 +114,7 @@ void Connection::on_bytes(std::string_view bytes) {
   }
 }
 
-void Connection::take(const Reply& reply) {
+void Connection::handle(const Reply& reply) {
   if (expected_ > 0) {
     handle_handshake(reply);
   } else if (unwanted_ > 0) {

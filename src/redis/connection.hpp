@@ -92,7 +92,7 @@ class Connection final : private Transport::Handler {
   void on_bytes(std::string_view bytes) override;
   void on_room() override;
   void on_broken(const std::string& why) override;
-  void take(const Reply& reply);
+  void handle(const Reply& reply);
   void handle_handshake(const Reply& reply);
   void flush();
   void end(End end);

@@ -20,8 +20,8 @@ DiscoveryQuery::DiscoveryQuery(loop::Loop& loop, ClientOptions options, Question
     : loop_(loop),
       options_(std::move(options)),
       questions_(std::move(questions)),
-      judge_(std::move(judge)),
-      over_(std::move(over)),
+      classify_(std::move(judge)),
+      done_(std::move(over)),
       timer_(loop.timers()),
       sweep_(loop, [this] { dead_.clear(); }) {}
 
@@ -44,7 +44,7 @@ void DiscoveryQuery::query_next() {
   options.url = options_.url.at(places_[next_++]);
   const auto shares = static_cast<Duration::rep>(places_.size()) + spare_shares;
   options.connect_timeout = std::max(min_share, options_.connect_timeout / shares);
-  answers_.clear();
+  replies_.clear();
   Secret password;
   if (const std::string problem = read_password(options, password); !problem.empty()) {
     timer_.set(loop_.now(), [this, problem] { failed(problem); });
@@ -63,11 +63,11 @@ void DiscoveryQuery::query_next() {
 
 void DiscoveryQuery::on_reply(const Reply& reply) {
   if (!connection_) return;  // cancelled
-  answers_.emplace_back(reply);
-  if (answers_.size() < questions_.size()) return;
+  replies_.emplace_back(reply);
+  if (replies_.size() < questions_.size()) return;
   const HostPort asked = places_[next_ - 1];
   close();
-  const std::string problem = judge_(asked, answers_);
+  const std::string problem = classify_(asked, replies_);
   if (problem.empty()) {
     end({});
   } else {
@@ -99,7 +99,7 @@ void DiscoveryQuery::close() {
 void DiscoveryQuery::end(const std::string& problem) {
   timer_.cancel();
   under_way_ = false;
-  over_(problem);
+  done_(problem);
 }
 
 }  // namespace w8y::redis

@@ -47,12 +47,12 @@ class DiscoveryQuery final : private Connection::Handler {
   loop::Loop& loop_;
   const ClientOptions options_;
   const Questions questions_;
-  const Judge judge_;
-  const Over over_;
+  const Judge classify_;
+  const Over done_;
   bool under_way_ = false;
   std::vector<HostPort> places_;
   std::size_t next_ = 0;  ///< index in places_
-  std::vector<ReplyCopy> answers_;
+  std::vector<ReplyCopy> replies_;
   std::unique_ptr<Connection> connection_;
   std::vector<std::unique_ptr<Connection>> dead_;  ///< they may be in their own callbacks
   Timer timer_;

@@ -33,7 +33,7 @@ Resend send_again(ClusterCall& call, const HostPort& from, const Answer& answer,
 }
 
 HashSlotQueue::HashSlotQueue(const Clock& clock, TimerQueue& timers, std::function<void()> go_on)
-    : clock_(clock), go_on_(std::move(go_on)), pause_(timers) {}
+    : clock_(clock), send_next_(std::move(go_on)), pause_(timers) {}
 
 const ClusterCall* HashSlotQueue::next() const {
   return back_.empty() && !waiting_.empty() ? waiting_.front().get() : nullptr;
@@ -51,11 +51,11 @@ HashSlotQueue::Call HashSlotQueue::drop() {
   return call;
 }
 
-void HashSlotQueue::answered(Call call, Resend again) {
+void HashSlotQueue::on_reply(Call call, Resend again) {
   --in_flight_;
   if (again != Resend::never) back_.push_back(std::move(call));
   slowly_ = slowly_ || again == Resend::delayed;
-  if (in_flight_ > 0 || back_.empty()) return go_on();
+  if (in_flight_ > 0 || back_.empty()) return send_next();
   if (!std::exchange(slowly_, false)) return resend();
   pause_.set(clock_.now() + jittered(pause_before_again), [this] { resend(); });
 }
@@ -63,11 +63,11 @@ void HashSlotQueue::answered(Call call, Resend again) {
 void HashSlotQueue::resend() {
   waiting_.insert(waiting_.begin(), back_.begin(), back_.end());
   back_.clear();
-  go_on();
+  send_next();
 }
 
-void HashSlotQueue::go_on() {
-  const auto tell = go_on_;  // it may destroy this object
+void HashSlotQueue::send_next() {
+  const auto tell = send_next_;  // it may destroy this object
   tell();
 }
 

@@ -43,15 +43,15 @@ class HashSlotQueue {
   /// Removes the next call, which cannot be sent.
   Call drop();
   /// Called when all parts of a call in flight have their replies.
-  void answered(Call call, Resend again);
+  void on_reply(Call call, Resend again);
   [[nodiscard]] bool idle() const { return in_flight_ == 0 && back_.empty() && waiting_.empty(); }
 
  private:
   void resend();
-  void go_on();
+  void send_next();
 
   const Clock& clock_;
-  const std::function<void()> go_on_;
+  const std::function<void()> send_next_;
   std::deque<Call> waiting_;
   std::deque<Call> back_;  ///< to be sent again, in order
   const ClusterNode* node_ = nullptr;

@@ -18,7 +18,7 @@ class ListenerList {
   }
 
   template <typename Tell>
-  void tell(Tell tell) {
+  void for_each(Tell tell) {
     for (next_ = list_.begin(); next_ != list_.end();) {
       Listener* listener = *next_++;
       tell(*listener);

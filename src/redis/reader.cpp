@@ -28,7 +28,7 @@ ReplyMemory& memory_of(const redisReadTask* task) {
 
 /// Allocates a reply and `more` bytes behind it. nullptr if there is no memory.
 redisReply* create(const redisReadTask* task, std::size_t more = 0) {
-  void* place = memory_of(task).take(sizeof(redisReply) + more);
+  void* place = memory_of(task).allocate(sizeof(redisReply) + more);
   if (place == nullptr) return nullptr;
   auto* reply = new (place) redisReply{};
   reply->type = task->type;
@@ -122,7 +122,7 @@ std::byte* ReplyMemory::add(std::size_t size) noexcept {
   }
 }
 
-void* ReplyMemory::take(std::size_t size) noexcept {
+void* ReplyMemory::allocate(std::size_t size) noexcept {
   constexpr std::size_t unit = alignof(std::max_align_t);
   size = (size + unit - 1) / unit * unit;
   // A long text has its own block, so that little of any block is left unused.

@@ -22,7 +22,7 @@ class ReplyMemory {
   static constexpr std::size_t max_elements = 1U << 20;  ///< of all arrays of a reply
 
   /// Allocates memory of any type, valid until clear(). nullptr if there is no memory.
-  void* take(std::size_t size) noexcept;
+  void* allocate(std::size_t size) noexcept;
   void clear();
 
   std::size_t elements_left = max_elements;  ///< elements that arrays may still add

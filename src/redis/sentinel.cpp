@@ -84,7 +84,7 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
       inquiry_(
           loop, sentinel_options_, questions_about(options.url.service),
           [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
-            return judge(asked, answers);
+            return classify(asked, answers);
           },
           [this](const std::string& problem) {
             const Found found = std::exchange(found_, {});
@@ -96,7 +96,7 @@ SentinelDiscovery::SentinelDiscovery(loop::Loop& loop, const ClientOptions& opti
       requery_(
           loop, sentinel_options_, questions_about(options.url.service),
           [this](const HostPort& asked, const std::vector<ReplyCopy>& answers) {
-            return judge(asked, answers);
+            return classify(asked, answers);
           },
           [this](const std::string& problem) {
             if (problem.empty()) moved_(*primary_);
@@ -123,7 +123,8 @@ std::string SentinelDiscovery::problem_text(const std::string& problem) const {
   return "no sentinel can be asked: " + problem;
 }
 
-std::string SentinelDiscovery::judge(const HostPort& asked, const std::vector<ReplyCopy>& answers) {
+std::string SentinelDiscovery::classify(const HostPort& asked,
+                                        const std::vector<ReplyCopy>& answers) {
   const ReplyCopy& address = answers.front();
   const std::string where = sentinel_options_.url.at(asked).to_string();
   if (address.is_error()) return where + ": " + address.text;

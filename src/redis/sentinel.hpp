@@ -25,7 +25,7 @@ class SentinelDiscovery final : public Discovery {
  private:
   class Rotation;
 
-  std::string judge(const HostPort& asked, const std::vector<ReplyCopy>& answers);
+  std::string classify(const HostPort& asked, const std::vector<ReplyCopy>& answers);
   void learn(const HostPort& asked, const ReplyCopy& others);
   void prefer(const HostPort& sentinel);
   void on_switch(std::string_view payload);

@@ -23,12 +23,12 @@ ServerClient::ServerClient(loop::Loop& loop, ClientOptions options)
       link_(loop, std::move(options), *this),
       timeout_(loop.timers()),
       refusing_(loop, {[this](const std::string& why) {
-                         listeners_.tell([&](Client::Listener& listener) {
+                         listeners_.for_each([&](Client::Listener& listener) {
                            Impl::notify_refusing(listener, why);
                          });
                        },
                        [this] {
-                         listeners_.tell(
+                         listeners_.for_each(
                              [](Client::Listener& listener) { Impl::notify_accepting(listener); });
                        }}),
       not_sent_(loop.timers()),
@@ -134,9 +134,9 @@ void ServerClient::eval(const Script& script, const std::string& rest, std::size
 void ServerClient::on_link_up() {
   // The timeout of calls that waited for the first connection starts now.
   for (Call& call : calls_) call.since = loop_.now();
-  told_.clear();
+  reported_.clear();
   watch_timeout();
-  listeners_.tell([](Client::Listener& listener) { Impl::notify_up(listener); });
+  listeners_.for_each([](Client::Listener& listener) { Impl::notify_up(listener); });
 }
 
 void ServerClient::on_link_reply(const Reply& reply) {
@@ -152,7 +152,7 @@ void ServerClient::on_link_reply(const Reply& reply) {
   suspected_ = false;
   refusing_.record(told);
   if (told.is_error()) leave(told);
-  traffic().answered.add(loop_.now() - calls_.front().since);
+  traffic().replied.add(loop_.now() - calls_.front().since);
   const Callback callback = std::move(calls_.front().callback);
   calls_.pop_front();
   if (callback) callback(Answer{Failure::none, told, {}});
@@ -192,9 +192,9 @@ void ServerClient::on_link_down(const Connection::End& end) {
                                         : Failure::lost;
     if (call.callback) call.callback(Answer{failure, Reply(nullptr), end.why});
   }
-  if (told_ == end.why) return;
-  told_ = end.why;
-  listeners_.tell([&](Client::Listener& listener) { Impl::notify_down(listener, end.why); });
+  if (reported_ == end.why) return;
+  reported_ = end.why;
+  listeners_.for_each([&](Client::Listener& listener) { Impl::notify_down(listener, end.why); });
 }
 
 void ServerClient::watch_timeout() {

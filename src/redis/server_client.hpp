@@ -73,7 +73,7 @@ class ServerClient final : public Client::Impl, private ReconnectingConnection::
   std::int64_t last_name_ = 0;
   Timer leaving_;            // the client leaves this server
   bool distrusted_ = false;  // all replies are discarded until the next connection
-  std::string told_;         // reason for being down that the listeners received last
+  std::string reported_;     // reason for being down that the listeners received last
 };
 
 }  // namespace w8y::redis

@@ -23,17 +23,17 @@ void ServerErrors::record(const Reply& reply) {
   accepted_ = false;
   if (!why_.empty()) return;
   why_ = reply.text();
-  timer_.set(last_ + calm, [this] { look(); });
+  timer_.set(last_ + calm, [this] { check(); });
   handler_.begin(why_);
 }
 
-void ServerErrors::look() {
+void ServerErrors::check() {
   const Instant now = loop_.now();
   if (accepted_ && now >= last_ + calm) {
     why_.clear();
     return handler_.end();
   }
-  timer_.set(std::max(last_, now - calm / 2) + calm, [this] { look(); });
+  timer_.set(std::max(last_, now - calm / 2) + calm, [this] { check(); });
 }
 
 void ServerErrors::reset() {

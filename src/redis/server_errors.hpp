@@ -34,7 +34,7 @@ class ServerErrors {
   [[nodiscard]] const std::string& why() const { return why_; }
 
  private:
-  void look();
+  void check();
 
   loop::Loop& loop_;
   Handler handler_;

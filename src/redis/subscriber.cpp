@@ -66,7 +66,7 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   struct Sent {
     enum class What : std::uint8_t { subscribe, unsubscribe, ping, first_ping } what;
     std::vector<std::string> names;
-    std::size_t answered = 0;
+    std::size_t replied = 0;
   };
 
   void sync();
@@ -87,9 +87,9 @@ class Subscriber::Impl final : private ReconnectingConnection::Handler {
   Topics topics_;
   std::deque<Sent> sent_;
   bool connected_ = false;
-  std::string told_;
+  std::string reported_;
   Timer ping_;
-  bool heard_ = false;  // received anything since the timer was set
+  bool received_ = false;  // received anything since the timer was set
   bool late_ = false;
   Timer ready_;
   Timer refused_;
@@ -138,7 +138,7 @@ void Subscriber::Impl::send(Sent::What what, std::vector<std::string> names) {
 void Subscriber::Impl::send_ping(Sent::What what) {
   append_command(link_.connection()->output(), {"PING"});
   sent_.push_back({what, {}});
-  heard_ = false;
+  received_ = false;
   ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
 }
 
@@ -149,7 +149,7 @@ void Subscriber::Impl::on_link_up() {
 }
 
 void Subscriber::Impl::on_link_reply(const Reply& reply) {
-  heard_ = true;
+  received_ = true;
   late_ = false;
   const std::string_view what = reply[0].text();
   if (what == "message" && reply.size() == 3) {
@@ -173,14 +173,14 @@ void Subscriber::Impl::on_answer(const Reply& reply) {
     sent_.pop_front();
     if (what == Sent::What::ping) return;
     connected_ = true;
-    told_.clear();
-    listeners_.tell([](Listener& listener) { listener.on_up(); });
+    reported_.clear();
+    listeners_.for_each([](Listener& listener) { listener.on_up(); });
   } else if (reply.is_error()) {
     Sent refused = std::move(front);
     sent_.pop_front();
     on_error(std::move(refused), std::string(reply.text()));
   } else {
-    if (++front.answered == front.names.size()) sent_.pop_front();
+    if (++front.replied == front.names.size()) sent_.pop_front();
     const bool subscribe = what == Sent::What::subscribe;
     for (const auto& entry : topics_.confirmed(subscribe, reply[1].text()))
       if (entry->alive) entry->hearer->on_confirmed(entry->name);
@@ -197,7 +197,7 @@ void Subscriber::Impl::on_error(Sent refused, const std::string& why) {
     const std::string& name = refused.names.front();
     topics_.refused(name);
     if (!refused_.pending()) refused_.set(loop_.now() + refused_pause, [this] { retry_refused(); });
-    listeners_.tell([&](Listener& listener) { listener.on_refused(name, why); });
+    listeners_.for_each([&](Listener& listener) { listener.on_refused(name, why); });
   }
 }
 
@@ -212,9 +212,9 @@ void Subscriber::Impl::on_link_down(const Connection::End& end) {
   ping_.cancel();
   late_ = false;
   topics_.disconnected();
-  if (told_ == end.why) return;
-  told_ = end.why;
-  listeners_.tell([&](Listener& listener) { listener.on_down(end.why); });
+  if (reported_ == end.why) return;
+  reported_ = end.why;
+  listeners_.for_each([&](Listener& listener) { listener.on_down(end.why); });
 }
 
 void Subscriber::Impl::on_ping_time() {
@@ -223,8 +223,8 @@ void Subscriber::Impl::on_ping_time() {
   });
   if (!waiting) {
     send_ping(Sent::What::ping);
-  } else if (heard_) {
-    heard_ = false;
+  } else if (received_) {
+    received_ = false;
     ping_.set(loop_.now() + link_.options().command_timeout, [this] { on_ping_time(); });
   } else if (!late_) {
     // If this process was suspended, the reply has already arrived and only needs to be read.

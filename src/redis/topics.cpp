@@ -33,7 +33,7 @@ void Topics::erase(ByName::iterator topic) {
 /// recorded before it.
 void Topics::mark(std::string_view name, Topic& topic) {
   if (!connected_ || topic.dirty) return;
-  if (topic.wanted() == topic.asked) return;
+  if (topic.wanted() == topic.requested) return;
   topic.dirty = true;
   dirty_.emplace_back(name);
 }
@@ -44,7 +44,7 @@ void Topics::connected() {
   refused_.clear();
   std::erase_if(topics_, [](const auto& each) { return !each.second.wanted(); });
   for (auto& [name, topic] : topics_) {
-    topic.dirty = topic.asked = topic.confirmed = topic.retried = false;
+    topic.dirty = topic.requested = topic.confirmed = topic.retried = false;
     topic.unconfirmed = 0;
     mark(name, topic);
   }
@@ -66,11 +66,11 @@ std::vector<Topics::Command> Topics::commands() {
     Topic& topic = found->second;
     topic.dirty = false;
     const bool want = topic.wanted();
-    if (want == topic.asked) {
+    if (want == topic.requested) {
       if (!want && topic.unconfirmed == 0) erase(found);
       continue;
     }
-    topic.asked = want;
+    topic.requested = want;
     topic.confirmed = false;
     if (want) ++topic.unconfirmed;
     (want ? wanted : unwanted).names.push_back(std::move(name));
@@ -86,7 +86,7 @@ TopicEntries Topics::confirmed(bool subscribe, std::string_view name) {
   Topic& topic = found->second;
   if (subscribe && topic.unconfirmed > 0) --topic.unconfirmed;
   if (topic.unconfirmed > 0) return {};
-  if (!topic.asked) {
+  if (!topic.requested) {
     if (!topic.wanted()) erase(found);
     return {};
   }
@@ -116,7 +116,7 @@ bool Topics::retry_refused() {
 void Topics::resubscribe(const std::string& name) {
   const auto found = topics_.find(name);
   if (found == topics_.end()) return;
-  found->second.asked = false;
+  found->second.requested = false;
   found->second.retried = true;
   mark(name, found->second);
 }

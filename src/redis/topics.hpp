@@ -63,7 +63,7 @@ class Topics {
 
     TopicEntries entries;
     bool dirty = false;        ///< its name is in dirty_
-    bool asked = false;        ///< SUBSCRIBE was sent after the last UNSUBSCRIBE
+    bool requested = false;    ///< SUBSCRIBE was sent after the last UNSUBSCRIBE
     bool confirmed = false;    ///< and the server has replied
     bool retried = false;      ///< it was refused before
     unsigned unconfirmed = 0;  ///< SUBSCRIBEs in flight

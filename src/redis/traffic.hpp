@@ -12,7 +12,7 @@
 namespace w8y::redis {
 
 struct Traffic {
-  CallTimes answered;  ///< from a command to its reply
+  CallTimes replied;  ///< from a command to its reply
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   /// Number of calls by name of the script or command.

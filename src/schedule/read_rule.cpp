@@ -22,7 +22,7 @@ using Parts = std::map<std::string_view, std::string_view>;
 /// Format of a part for messages, and its range, since libical accepts numbers that no year has.
 struct Numbers {
   std::string_view name;
-  const char* takes;
+  const char* accepts;
   int least;
   int most;
 };
@@ -96,10 +96,10 @@ icalrecurrencetype read_part(const Numbers& part, std::string_view value) {
   };
   // libical accepts a comma at the end of some lists.
   if (text.empty() || text.ends_with(',') || std::any_of(text.begin(), text.end(), stranger))
-    refuse(part.name, value, part.takes);
+    refuse(part.name, value, part.accepts);
   const std::string rule = "FREQ=YEARLY;" + std::string(part.name) + "=" + text;
   const icalrecurrencetype read = Ical::get().from_string(rule.c_str());
-  if (read.freq == ICAL_NO_RECURRENCE) refuse(part.name, value, part.takes);
+  if (read.freq == ICAL_NO_RECURRENCE) refuse(part.name, value, part.accepts);
   return read;
 }
 
@@ -110,7 +110,7 @@ std::vector<int> listed(const short (&values)[Size], const Numbers& part, std::s
   for (const short value : values) {
     if (value == ICAL_RECURRENCE_ARRAY_MAX) break;
     if (value < part.least || value > part.most || (value == 0 && part.least != 0))
-      refuse(part.name, text, part.takes);
+      refuse(part.name, text, part.accepts);
     result.push_back(value);
   }
   std::sort(result.begin(), result.end());
@@ -133,12 +133,12 @@ void set_weekdays(const icalrecurrencetype& read, const Numbers& part, std::stri
                   DayFilter& days) {
   // libical reads 0MO as MO; dateutil refuses it, since there is no Monday with number 0.
   for (std::size_t at = text.find('0'); at != text.npos; at = text.find('0', at + 1))
-    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') refuse(part.name, text, part.takes);
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') refuse(part.name, text, part.accepts);
   for (const short day : read.by_day) {
     if (day == ICAL_RECURRENCE_ARRAY_MAX) break;
     const int n = Ical::get().day_position(day);
     const int weekday = (Ical::get().day_of_week(day) + 5) % 7;
-    if (n < part.least || n > part.most) refuse(part.name, text, part.takes);
+    if (n < part.least || n > part.most) refuse(part.name, text, part.accepts);
     if (n == 0)
       days.weekdays.set(static_cast<std::size_t>(weekday));
     else

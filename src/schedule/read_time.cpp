@@ -13,7 +13,7 @@ class TimeReader {
   explicit TimeReader(std::string_view text) : rest_(text) {}
 
   bool empty() const { return rest_.empty(); }
-  bool take(char c) {
+  bool read(char c) {
     if (!rest_.starts_with(c)) return false;
     rest_.remove_prefix(1);
     return true;
@@ -30,7 +30,7 @@ class TimeReader {
   }
   /// Skips `.25`, with any number of digits.
   bool fraction() {
-    if (!take('.') && !take(',')) return true;
+    if (!read('.') && !read(',')) return true;
     if (!digits(1)) return false;
     while (digits(1)) continue;
     return true;
@@ -43,9 +43,9 @@ class TimeReader {
 /// Reads a date; nullopt if it is not one.
 std::optional<Day> read_date(TimeReader& text) {
   const auto year = text.digits(4);
-  const bool extended = text.take('-');
+  const bool extended = text.read('-');
   const auto month = text.digits(2);
-  if (extended && !text.take('-')) return {};
+  if (extended && !text.read('-')) return {};
   const auto day = text.digits(2);
   if (!year || !month || !day || *year < first_year) return {};
   const std::chrono::year_month_day date(std::chrono::year(*year),
@@ -57,11 +57,11 @@ std::optional<Day> read_date(TimeReader& text) {
 
 std::optional<Wall> read_time_of_day(TimeReader& text) {
   const auto hour = text.digits(2);
-  const bool extended = text.take(':');
+  const bool extended = text.read(':');
   const auto minute = text.digits(2);
   if (!hour || !minute || *hour > 23 || *minute > 59) return {};
   const Wall whole = *hour * 3600 + *minute * 60;
-  if (extended && !text.take(':')) return whole;
+  if (extended && !text.read(':')) return whole;
   const auto second = text.digits(2);
   if (!second) return extended ? std::nullopt : std::optional<Wall>(whole);
   if (*second > 59 || !text.fraction()) return {};
@@ -78,12 +78,12 @@ TimeText read_time(std::string_view text) {
   if (!day) throw wrong;
   TimeText result{*day * day_length, false};
   if (reader.empty()) return result;
-  if (!reader.take('T')) throw wrong;
+  if (!reader.read('T')) throw wrong;
   const auto time = read_time_of_day(reader);
   if (!time) throw wrong;
   result.wall += *time;
-  result.utc = reader.take('Z');
-  if (reader.take('+') || reader.take('-'))
+  result.utc = reader.read('Z');
+  if (reader.read('+') || reader.read('-'))
     throw ScheduleError{core::quote_start(text) +
                         " has an offset: give the zone by TZID, or the time in UTC with Z"};
   if (!reader.empty()) throw wrong;

@@ -12,7 +12,7 @@ class Bytes {
   explicit Bytes(std::string_view bytes) : rest_(bytes) {}
 
   bool has(std::size_t count) const { return count <= rest_.size(); }
-  std::string_view take(std::size_t count) {
+  std::string_view read(std::size_t count) {
     const std::string_view taken = rest_.substr(0, count);
     rest_.remove_prefix(taken.size());
     return taken;
@@ -21,7 +21,7 @@ class Bytes {
   /// Reads a big-endian number; the sign is its first bit.
   std::int64_t number(std::size_t bytes) {
     std::uint64_t value = 0;
-    const std::string_view taken = take(bytes);
+    const std::string_view taken = read(bytes);
     if (!taken.empty() && (static_cast<unsigned char>(taken[0]) & 0x80U) != 0) value = ~value;
     for (const char c : taken) value = (value << 8) | static_cast<unsigned char>(c);
     return static_cast<std::int64_t>(value);
@@ -43,10 +43,10 @@ struct Header {
 };
 
 std::optional<Header> read_header(Bytes& bytes) {
-  if (!bytes.has(44) || bytes.take(4) != "TZif") return {};
+  if (!bytes.has(44) || bytes.read(4) != "TZif") return {};
   Header header;
-  header.version = bytes.take(1)[0];
-  bytes.take(15);
+  header.version = bytes.read(1)[0];
+  bytes.read(15);
   for (std::size_t* count : {&header.utc_marks, &header.standard_marks, &header.leaps,
                              &header.changes, &header.types, &header.letters}) {
     const std::int64_t value = bytes.number(4);
@@ -62,17 +62,17 @@ std::optional<ZoneData> read_zone_data(std::string_view file) {
   Bytes bytes(file);
   const auto old = read_header(bytes);
   if (!old || old->version < '2' || !bytes.has(old->size(4))) return {};
-  bytes.take(old->size(4));
+  bytes.read(old->size(4));
   const auto header = read_header(bytes);
   if (!header || header->types == 0 || !bytes.has(header->size(8))) return {};
   ZoneData data;
   data.changes.resize(header->changes);
   for (auto& change : data.changes) change.at = bytes.number(8);
-  Bytes kinds(bytes.take(header->changes));
+  Bytes kinds(bytes.read(header->changes));
   std::vector<int> offsets(header->types);
   for (int& offset : offsets) {
     offset = static_cast<int>(bytes.number(4));
-    bytes.take(2);
+    bytes.read(2);
   }
   data.first_offset = offsets[0];
   for (auto& change : data.changes) {
@@ -80,7 +80,7 @@ std::optional<ZoneData> read_zone_data(std::string_view file) {
     if (kind >= offsets.size()) return {};
     change.offset = offsets[kind];
   }
-  bytes.take(header->size(8) - header->changes * 9 - header->types * 6);
+  bytes.read(header->size(8) - header->changes * 9 - header->types * 6);
   std::string_view rule = bytes.rest();
   if (rule.size() >= 2 && rule.front() == '\n' && rule.back() == '\n')
     data.later = read_zone_rule(rule.substr(1, rule.size() - 2));

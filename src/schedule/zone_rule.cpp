@@ -9,21 +9,21 @@ class FieldReader {
   explicit FieldReader(std::string_view text) : rest_(text) {}
 
   bool empty() const { return rest_.empty(); }
-  bool take(char c) {
+  bool read(char c) {
     if (!rest_.starts_with(c)) return false;
     rest_.remove_prefix(1);
     return true;
   }
   /// Reads CET, or <+0530>.
   bool name() {
-    const bool quoted = take('<');
+    const bool quoted = read('<');
     std::size_t length = 0;
     while (length < rest_.size() &&
            (quoted ? rest_[length] != '>'
                    : (rest_[length] | 0x20) >= 'a' && (rest_[length] | 0x20) <= 'z'))
       ++length;
     rest_.remove_prefix(length);
-    return length > 0 && (!quoted || take('>'));
+    return length > 0 && (!quoted || read('>'));
   }
   std::optional<int> number(int most) {
     int value = 0;
@@ -37,13 +37,13 @@ class FieldReader {
   }
   /// Reads [+-]h[:mm[:ss]].
   std::optional<int> time() {
-    const int sign = take('-') ? -1 : 1;
-    if (sign > 0) take('+');
+    const int sign = read('-') ? -1 : 1;
+    if (sign > 0) read('+');
     const auto hours = number(167);
     if (!hours) return {};
     int seconds = *hours * 3600;
     for (const int unit : {60, 1}) {
-      if (!take(':')) break;
+      if (!read(':')) break;
       const auto part = number(59);
       if (!part) return {};
       seconds += *part * unit;
@@ -51,22 +51,22 @@ class FieldReader {
     return sign * seconds;
   }
   bool change(ZoneRule::Change& to) {
-    if (!take(',')) return false;
+    if (!read(',')) return false;
     bool good = false;
-    if (take('M')) {
+    if (read('M')) {
       const auto month = number(12);
-      const auto week = take('.') ? number(5) : std::nullopt;
-      const auto day = take('.') ? number(6) : std::nullopt;
+      const auto week = read('.') ? number(5) : std::nullopt;
+      const auto day = read('.') ? number(6) : std::nullopt;
       to = {ZoneRule::Change::Kind::weekday, month.value_or(0), week.value_or(0), day.value_or(0),
             7200};
       good = to.month > 0 && to.week > 0 && day.has_value();
     } else {
-      to.kind = take('J') ? ZoneRule::Change::Kind::julian : ZoneRule::Change::Kind::day;
+      to.kind = read('J') ? ZoneRule::Change::Kind::julian : ZoneRule::Change::Kind::day;
       const auto day = number(365);
       to.day = day.value_or(0);
       good = day.has_value();
     }
-    if (!good || !take('/')) return good;
+    if (!good || !read('/')) return good;
     const auto at = time();
     to.time = at.value_or(0);
     return at.has_value();

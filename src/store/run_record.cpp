@@ -79,18 +79,18 @@ std::string event_json(const ListConfig& rule, const std::string& host, const Ru
     case RunEvent::Kind::start: {
       core::JsonObject object = begin("start");
       object.put("pid", event.pid);
-      return object.take();
+      return object.finish();
     }
     case RunEvent::Kind::progress: {
       core::JsonObject object = begin("progress");
       object.put_json("numerator", dump(event.progress.numerator));
       object.put_json("denominator", dump(event.progress.denominator));
-      return object.take();
+      return object.finish();
     }
     case RunEvent::Kind::update: {
       core::JsonObject object = begin("update");
       object.put_json("data", as_json(event.data));
-      return object.take();
+      return object.finish();
     }
   }
   return {};

@@ -46,7 +46,7 @@ void ServerClock::note(WallTime time, Instant asked, Instant answered) {
   const Duration size = by < Duration{0} ? -by : by;
   if (size <= tolerance) return;
   last_jump_ = Jump{by, answered, before};
-  listeners_.tell([&jump = *last_jump_](Listener& listener) { listener.on_clock_jump(jump); });
+  listeners_.for_each([&jump = *last_jump_](Listener& listener) { listener.on_clock_jump(jump); });
 }
 
 }  // namespace w8y::store

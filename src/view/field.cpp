@@ -19,7 +19,7 @@ std::string cut_text(std::string_view text, std::size_t most) {
 std::string texts_json(const std::vector<std::string>& all, core::JsonText form) {
   core::JsonArray texts;
   for (const std::string& each : all) texts.add_text(each, form);
-  return texts.take();
+  return texts.finish();
 }
 
 void Texts::write(core::JsonObject& json, std::string_view name,

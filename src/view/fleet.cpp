@@ -26,12 +26,12 @@ constexpr std::size_t random_digits = 8;
 
 // ---- list reports
 
-void ListReportTracker::note(const ListStatus& list) {
+void ListReportTracker::record(const ListStatus& list) {
   std::string text = view::to_json(list, view::report);
   const std::size_t lively = std::hash<std::string>()(text);
   Report& told = lists_[list.prefix];
   const bool is_new = !std::exchange(told.known, true) || told.gone;
-  told.look = look_;
+  told.appearance = appearance_;
   told.gone = false;
   if (!is_new && lively == told.lively) return;
   const std::size_t hash = view::settled_hash(list);
@@ -48,13 +48,13 @@ void ListReportTracker::set_due(Report& list, std::string text, bool urgent) {
 
 void ListReportTracker::end() {
   for (auto& [prefix, list] : lists_) {
-    if (list.look == look_ || list.gone) continue;
+    if (list.appearance == appearance_ || list.gone) continue;
     list.gone = true;
     set_due(list, {}, true);
   }
 }
 
-std::vector<ListReportTracker::Change> ListReportTracker::take(std::size_t most, bool lively) {
+std::vector<ListReportTracker::Change> ListReportTracker::drain(std::size_t most, bool lively) {
   std::vector<Change> changes;
   auto at = lists_.lower_bound(next_);
   for (std::size_t looked = lists_.size(); looked > 0 && changes.size() < most; --looked) {
@@ -80,10 +80,10 @@ void ListReportTracker::forget() {
 
 // ---- time of the next heartbeat
 
-void HeartbeatTimer::asked(Instant now) {
+void HeartbeatTimer::on_request(Instant now) {
   const Instant soon = std::max(now + gathering, started_ + min_gap);
   if (out_) {
-    asked_ = true;
+    requested_ = true;
   } else {
     due_ = std::min(due_, soon);
   }
@@ -91,13 +91,13 @@ void HeartbeatTimer::asked(Instant now) {
 
 void HeartbeatTimer::started(Instant now) {
   out_ = true;
-  asked_ = false;
+  requested_ = false;
   started_ = now;
 }
 
-void HeartbeatTimer::answered(bool refused) {
+void HeartbeatTimer::on_reply(bool refused) {
   out_ = false;
-  const bool soon = std::exchange(asked_, false) && !refused;
+  const bool soon = std::exchange(requested_, false) && !refused;
   refusals_ = refused ? refusals_ + 1 : 0;
   const Duration pause = refusals_ == 0   ? (soon ? min_gap : heartbeat_interval)
                          : refusals_ == 1 ? second_look
@@ -110,7 +110,7 @@ std::optional<Instant> HeartbeatTimer::due() const {
 }
 
 /// The time is assumed to be from the middle between request and reply.
-void RedisClock::note(WallTime time, Instant asked, Instant answered) {
+void RedisClock::record(WallTime time, Instant asked, Instant answered) {
   known_ = true;
   time_ = time;
   when_ = asked + (answered - asked) / 2;

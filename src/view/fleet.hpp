@@ -68,12 +68,12 @@ class ListReportTracker {
   };
 
   /// Start of an iteration over all lists, a call for each list, and end of the iteration.
-  void begin() { ++look_; }
-  void note(const ListStatus& list);
+  void begin() { ++appearance_; }
+  void record(const ListStatus& list);
   void end();
   /// Returns the next list reports to send, at most `most`, and treats them as sent. Changes by
   /// starts and ends of runs are included only if `lively`.
-  std::vector<Change> take(std::size_t most, bool lively);
+  std::vector<Change> drain(std::size_t most, bool lively);
   /// Forgets all reports, so that all are sent again.
   void forget();
   /// Returns whether a change other than by runs was not sent yet.
@@ -85,7 +85,7 @@ class ListReportTracker {
     std::size_t settled = 0;  ///< hash of the fields that do not change with each run
     std::size_t lively = 0;   ///< hash of the list report
     std::string due;          ///< text of the next list report; empty: none
-    unsigned look = 0;
+    unsigned appearance = 0;
     bool known = false;
     bool urgent = false;
     bool gone = false;
@@ -93,9 +93,9 @@ class ListReportTracker {
   void set_due(Report& list, std::string text, bool urgent);
 
   std::map<std::string, Report> lists_;  ///< by prefix
-  unsigned look_ = 0;
+  unsigned appearance_ = 0;
   std::size_t urgent_ = 0;
-  std::string next_;  ///< prefix at which the next take() starts
+  std::string next_;  ///< prefix at which the next drain() starts
 };
 
 // ---- time of the next heartbeat
@@ -107,11 +107,11 @@ class HeartbeatTimer {
   void connected(Instant now) { connected_ = true, due_ = now; }
   void disconnected() { connected_ = out_ = false; }
   /// Makes the next heartbeat due within 0.5 s, because of a change.
-  void asked(Instant now);
+  void on_request(Instant now);
   void started(Instant now);
   /// `refused`: Redis refuses the heartbeat. The next one follows soon, and later after each
   /// further refusal, because permissions may have changed.
-  void answered(bool refused);
+  void on_reply(bool refused);
   /// nullopt: not before connected() or answered().
   [[nodiscard]] std::optional<Instant> due() const;
   [[nodiscard]] bool connected() const { return connected_; }
@@ -119,7 +119,7 @@ class HeartbeatTimer {
  private:
   bool connected_ = false;
   bool out_ = false;
-  bool asked_ = false;
+  bool requested_ = false;
   unsigned refusals_ = 0;  ///< consecutive
   Instant started_{};
   Instant due_{};
@@ -129,7 +129,7 @@ class HeartbeatTimer {
 class RedisClock {
  public:
   /// Records the time that Redis reported between `asked` and `answered`.
-  void note(WallTime time, Instant asked, Instant answered);
+  void record(WallTime time, Instant asked, Instant answered);
   void forget() { known_ = false; }
   [[nodiscard]] bool known() const { return known_; }
   [[nodiscard]] WallTime at(Instant when) const;

@@ -22,7 +22,7 @@ std::string line_json(const LogLine& line) {
   json.put_bytes("item", line.item);
   json.put_bytes("line", line.line);
   if (line.cut) json.put_json("truncated", "true");
-  return json.take();
+  return json.finish();
 }
 
 std::string updates_json(const LogProgress& news) {
@@ -34,7 +34,7 @@ std::string updates_json(const LogProgress& news) {
     json.put_json("denominator", view::real_json(news.progress->denominator));
   }
   if (!news.update.empty()) json.put_json("update", news.update);
-  return json.take();
+  return json.finish();
 }
 
 std::string end_json(const LogRunEnd& end) {
@@ -43,7 +43,7 @@ std::string end_json(const LogRunEnd& end) {
   json.put("run", end.run);
   json.put("outcome", end.outcome);
   json.put("reason", end.reason);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::string to_text(const LogMessage& message) {
   if (!message.updates.empty())
     json.put_json("updates", core::json_array(message.updates, updates_json));
   if (!message.ended.empty()) json.put_json("ended", core::json_array(message.ended, end_json));
-  return json.take();
+  return json.finish();
 }
 
 std::optional<LogMessage> parse_log_message(std::string_view text) {
@@ -121,7 +121,7 @@ LogFollowers::Followed LogFollowers::follow(const FleetCommand& order, Instant n
   return Followed::anew;
 }
 
-void LogFollowers::said(const RunLogged& said, Instant now) {
+void LogFollowers::on_output(const RunLogged& said, Instant now) {
   for (Follower& follower : followers_) {
     if (!follower.wants(said.of)) continue;
     const std::string_view told = said.line.substr(0, max_told_line);
@@ -173,7 +173,7 @@ void LogFollowers::ended(const RunEnded& ended, Instant now) {
   }
 }
 
-std::vector<LogFollowers::Due> LogFollowers::take(Instant now) {
+std::vector<LogFollowers::Due> LogFollowers::drain(Instant now) {
   std::vector<Due> due;
   for (Follower& follower : followers_)
     if (follower.has_news())

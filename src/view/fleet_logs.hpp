@@ -72,7 +72,7 @@ class LogFollowers {
   Followed follow(const FleetCommand& order, Instant now);
   [[nodiscard]] bool none() const { return followers_.empty(); }
 
-  void said(const RunLogged& said, Instant now);
+  void on_output(const RunLogged& said, Instant now);
   void updated(const RunUpdated& updated, Instant now);
   void progressed(const RunProgressed& progressed, Instant now);
   void ended(const RunEnded& ended, Instant now);
@@ -82,8 +82,8 @@ class LogFollowers {
     LogMessage message;  ///< without its host
   };
   /// Returns the messages to publish now. Removes expired followers.
-  std::vector<Due> take(Instant now);
-  /// Returns the time of the next take(); nullopt: there are no followers.
+  std::vector<Due> drain(Instant now);
+  /// Returns the time of the next drain(); nullopt: there are no followers.
   [[nodiscard]] std::optional<Instant> due() const;
 
  private:

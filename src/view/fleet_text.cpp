@@ -61,7 +61,7 @@ std::string to_text(const FleetCommand& order) {
   if (order.list) json.put_bytes("list", *order.list);
   if (order.kind == FleetCommandKind::run) json.put_bytes("item", order.item);
   if (!order.listener.empty()) json.put("listener", order.listener);
-  return json.take();
+  return json.finish();
 }
 
 std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view text) {
@@ -109,8 +109,8 @@ void put_list(core::JsonObject& json, const HostList& list) {
   core::AsciiObject object(256);
   view::put_fields(object, list.list, view::reply);
   object.put("host_state", list.host_state);
-  object.put_json("slots", slots.take());
-  json.put_json("list", object.take());
+  object.put_json("slots", slots.finish());
+  json.put_json("list", object.finish());
 }
 
 std::optional<HostList> read_host_list(const std::optional<JsonFields>& json) {
@@ -161,7 +161,7 @@ std::string to_text(const FleetReply& answer) {
   json.put("host", answer.host);
   json.put("host_id", answer.host_id);
   put_reply(json, answer);
-  return json.take();
+  return json.finish();
 }
 
 std::optional<FleetReply> parse_reply(std::string_view text) {
@@ -181,7 +181,7 @@ std::string to_text(const FleetCommandResult& outcome) {
     told.put_bytes("host", answer.host);
     told.put_bytes("host_id", answer.host_id);
     put_reply(told, answer);
-    return told.take();
+    return told.finish();
   };
   json.put_json("hosts", core::json_array(outcome.replies, host_json));
   const auto missing_json = [](const FleetCommandResult::NoReply& host) {
@@ -190,10 +190,10 @@ std::string to_text(const FleetCommandResult& outcome) {
     told.put_bytes("host_id", host.host_id);
     told.put("unresponsive", host.unresponsive);
     told.put("last_heartbeat_ms", host.last_heartbeat.count());
-    return told.take();
+    return told.finish();
   };
   json.put_json("no_reply", core::json_array(outcome.no_reply, missing_json));
-  return json.take();
+  return json.finish();
 }
 
 std::string command_text(const FleetCommandResult& outcome) {

@@ -48,7 +48,7 @@ struct RedisForm {
                     Surface surface) {
     core::AsciiObject object(256);
     put_fields(object, redis_fields, redis, surface);
-    json.put_json(name, object.take());
+    json.put_json(name, object.finish());
   }
   static void read(const JsonFields& json, std::string_view name, R& redis) {
     if (const auto object = json.object(name)) read_fields(*object, redis_fields, redis, api);
@@ -61,7 +61,7 @@ struct GearmanForm {
     const auto server_json = [&](const G& server) {
       core::AsciiObject object(256);
       put_fields(object, gearman_fields, server, surface);
-      return object.take();
+      return object.finish();
     };
     json.put_json(name, core::json_array(servers, server_json));
   }
@@ -77,7 +77,7 @@ void write_slots(core::JsonObject& json, std::string_view name, const T& of, Sur
   core::AsciiObject object(64);
   object.put("limit", of.slots_limit);
   object.put("used", of.slots_used);
-  json.put_json(name, object.take());
+  json.put_json(name, object.finish());
 }
 template <class T>
 void read_slots(const JsonFields& json, std::string_view name, T& into) {
@@ -185,12 +185,12 @@ std::string to_json(FleetHost&& host, bool lists, std::size_t most) {
   }
   core::AsciiObject json(512);
   put_host(json, host);
-  if (!lists) return json.take();
+  if (!lists) return json.finish();
   json.put("lists_error", host.lists_error);
   json.put("lists_truncated", host.lists_truncated);
-  std::string text = json.take();
+  std::string text = json.finish();
   text.pop_back();  // the final }; the lists of a host may be large, and are copied once
-  return text.append(",\"lists\":").append(array.take()).append("}");
+  return text.append(",\"lists\":").append(array.finish()).append("}");
 }
 
 void put_fleet(core::JsonObject& json, const FleetView& view) {
@@ -241,7 +241,7 @@ namespace w8y {
 std::string to_text(const HostHeartbeat& heartbeat) {
   core::JsonObject json(max_heartbeat / 4);
   view::put_fields(json, view::heartbeat_fields, heartbeat, view::heartbeat);
-  return json.take();
+  return json.finish();
 }
 
 std::optional<HostHeartbeat> parse_heartbeat(std::string_view text) {

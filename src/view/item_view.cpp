@@ -134,7 +134,7 @@ void put_fields(core::JsonObject& json, const ItemView& item, SourceKind kind) {
 std::string to_json(const ItemView& item, SourceKind kind) {
   core::AsciiObject json(256);
   put_fields(json, item, kind);
-  return json.take();
+  return json.finish();
 }
 
 std::string ring_json(const ItemView& item, std::size_t index) {
@@ -142,13 +142,13 @@ std::string ring_json(const ItemView& item, std::size_t index) {
   json.put("index", index);
   put_item(json, "item", shortened(item.shown(), max_ring_name));
   put_fields(json, item_fields, item, ring);
-  return json.take();
+  return json.finish();
 }
 
 std::string ring_name(const ItemView& item) {
   core::AsciiObject json(64);
   put_item(json, "item", shortened(item.shown(), max_ring_name));
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y::view

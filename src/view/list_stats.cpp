@@ -108,7 +108,7 @@ std::string to_text(const ListStats& stats) {
   json.put("at_ms", static_cast<std::int64_t>(stats.at.count()));
   core::JsonObject items(max_stats / 8);
   for (const auto& [state, count] : stats.items) put_figure(items, state.c_str(), count);
-  json.put_json("items", items.take());
+  json.put_json("items", items.finish());
   if (stats.estimated) json.put_json("estimated", "true");
   if (stats.cycle) json.put("cycle_ms", static_cast<std::int64_t>(stats.cycle->count()));
   if (stats.longest_wait)
@@ -116,7 +116,7 @@ std::string to_text(const ListStats& stats) {
   if (stats.slots) put_figure(json, "slots", *stats.slots);
   if (stats.slots_needed) put_figure(json, "slots_needed", *stats.slots_needed);
   if (!stats.cycles.empty()) json.put_json("cycles", cycles_text(stats.cycles));
-  return json.take();
+  return json.finish();
 }
 
 std::optional<ListStats> parse_list_stats(std::string_view text) {
@@ -145,7 +145,7 @@ std::string to_text(const FleetCounts& counts) {
   json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
   put_figure(json, "hosts", counts.hosts);
   put_figure(json, "outdated", counts.outdated);
-  return json.take();
+  return json.finish();
 }
 
 std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {

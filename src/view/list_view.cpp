@@ -37,7 +37,7 @@ struct PauseForm {
     object.put_bytes("by", pause->by);
     Time::write(object, "since_ms", pause->since, api);
     Time::write(object, "until_ms", pause->until, api);
-    json.put_json(name, object.take());
+    json.put_json(name, object.finish());
   }
   static void read(const JsonFields& json, std::string_view name, std::optional<Pause>& pause) {
     const auto object = json.object(name);
@@ -76,7 +76,7 @@ struct CountersForm {
       object.put(counter, value.*member);
       any = true;
     }
-    if (any) json.put_json(name, object.take());
+    if (any) json.put_json(name, object.finish());
   }
   static void read(const JsonFields& json, std::string_view name, RunCounters& value) {
     const auto object = json.object(name);
@@ -101,7 +101,7 @@ struct RunsForm {
       run.item = shortened(run.item, max_page_item);
       array.add(to_json(run));
     }
-    json.put_json(name, array.take());
+    json.put_json(name, array.finish());
   }
   static void read(const JsonFields& json, std::string_view name, std::vector<RunStatus>& runs) {
     for (const JsonFields& each : json.objects(name))
@@ -139,7 +139,7 @@ struct QueuesForm {
 void write_items(core::JsonObject& json, std::string_view name, const ListStats& stats, Surface) {
   core::AsciiObject items(128);
   for (const auto& [state, count] : stats.items) items.put(state, count);
-  json.put_json(name, items.take());
+  json.put_json(name, items.finish());
 }
 
 void read_items(const JsonFields& json, std::string_view name, ListStats& stats) {
@@ -157,7 +157,7 @@ void write_cycles(core::JsonObject& json, std::string_view name, const ListStats
     core::AsciiObject cycle(64);
     cycle.put("at_ms", each.quarter_hour * quarter_ms);
     cycle.put("cycle_ms", each.cycle.count());
-    return cycle.take();
+    return cycle.finish();
   };
   json.put_json(name, core::json_array(stats.cycles, cycle_json));
 }
@@ -244,7 +244,7 @@ std::string to_json(const ListStatus& list, Surface surface) {
   const bool cut = (surface & cut_texts) != 0;
   core::JsonObject json(512, cut ? core::JsonText::utf8 : core::JsonText::ascii);
   put_fields(json, list_fields, list, surface);
-  return json.take();
+  return json.finish();
 }
 
 void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface) {
@@ -281,7 +281,7 @@ std::size_t settled_hash(const ListStatus& list) {
     json.put("state", state_name(list.state));
     json.put("reason", list.why);
   }
-  return std::hash<std::string>()(json.take());
+  return std::hash<std::string>()(json.finish());
 }
 
 std::vector<std::pair<const char*, std::uint64_t>> counts_of(const RunCounters& of) {
@@ -302,14 +302,14 @@ std::string pause_json(const std::string& list, const Pause& pause) {
   json.put_bytes("by", pause.by);
   json.put("since_ms", pause.since.count());
   Time::write(json, "until_ms", pause.until, api);
-  return json.take();
+  return json.finish();
 }
 
 std::string resume_json(const std::string& list, bool was_paused) {
   core::AsciiObject json;
   json.put("result", was_paused ? "resumed" : "was not paused");
   json.put_bytes("list", list);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y::view

@@ -156,7 +156,7 @@ std::string Problems::names_of(Kind kind, const Cause& cause) {
   return joined(shown, cause.lists);
 }
 
-Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) const {
+Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cause) const {
   Problem problem;
   problem.kind = kind;
   problem.lists = cause.lists;
@@ -205,14 +205,14 @@ Problem Problems::told(Kind kind, const std::string& why, const Cause& cause) co
   return problem;
 }
 
-std::vector<Problem> Problems::take() {
+std::vector<Problem> Problems::drain() {
   std::vector<Problem> all = of_host(host_, waiting_);
   std::map<Kind, std::size_t> position_text;
   std::map<Kind, Problem> others;
   for (const auto& [what, cause] : causes_) {
     const auto& [kind, why] = what;
     if (++position_text[kind] <= max_causes) {
-      all.push_back(told(kind, why, cause));
+      all.push_back(problem_of(kind, why, cause));
       continue;
     }
     Problem& rest = others[kind];
@@ -280,11 +280,11 @@ std::string to_json(const Problem& problem) {
   const auto list_json = [](const std::string& prefix) {
     core::AsciiObject list(prefix.size() + 16);
     list.put_bytes("list", prefix);
-    return list.take();
+    return list.finish();
   };
   json.put_json("first_lists", core::json_array(problem.first, list_json));
   json.put("count", problem.count);
-  return json.take();
+  return json.finish();
 }
 
 std::vector<ShownProblem> read_problems(const view::JsonFields& json) {

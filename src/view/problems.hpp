@@ -41,7 +41,7 @@ struct Problem {
   std::uint64_t count = 0;         ///< number of items or runs; 0: the problem is about neither
 };
 
-/// Collects problems: first of the host, then of each list. take() returns them.
+/// Collects problems: first of the host, then of each list. drain() returns them.
 class Problems {
  public:
   /// Time for which a run that did not succeed is a problem.
@@ -52,7 +52,7 @@ class Problems {
 
   explicit Problems(HostStatus host);
   void add(const ListStatus& list);
-  [[nodiscard]] std::vector<Problem> take();
+  [[nodiscard]] std::vector<Problem> drain();
 
  private:
   struct Cause {
@@ -67,7 +67,8 @@ class Problems {
            std::uint64_t count = 0);
   void add_failures(const ListStatus& list);
   static std::string names_of(Problem::Kind kind, const Cause& cause);
-  [[nodiscard]] Problem told(Problem::Kind kind, const std::string& why, const Cause& cause) const;
+  [[nodiscard]] Problem problem_of(Problem::Kind kind, const std::string& why,
+                                   const Cause& cause) const;
 
   const HostStatus host_;
   std::size_t waiting_ = 0;  ///< lists that would be served if Redis were available

@@ -108,13 +108,13 @@ std::vector<std::string_view> record_names(unsigned surfaces) {
 std::string event_text(const RunRecord& run) {
   core::JsonObject json(usual_event + run.result.size());
   put_fields(json, record_fields, run, event);
-  return json.take();
+  return json.finish();
 }
 
 std::string history_text(const RunRecord& run) {
   core::JsonObject json(run.error_output.size() + 64);
   put_fields(json, record_fields, run, history);
-  std::string members = json.take();
+  std::string members = json.finish();
   if (members == "{}") return {};
   members.front() = ',';
   members.pop_back();
@@ -124,7 +124,7 @@ std::string history_text(const RunRecord& run) {
 std::string to_json(const RunRecord& run) {
   core::AsciiObject json(usual_event + run.result.size() + run.error_output.size());
   put_fields(json, record_fields, run, api);
-  return json.take();
+  return json.finish();
 }
 
 std::optional<RunRecord> read_record(const std::string& list, std::string_view text,

@@ -44,7 +44,7 @@ struct ProgressForm {
     core::AsciiObject object(64);
     object.put_json("numerator", real_json(progress->numerator));
     object.put_json("denominator", real_json(progress->denominator));
-    json.put_json(name, object.take());
+    json.put_json(name, object.finish());
   }
   static void read(const JsonFields& json, std::string_view name,
                    std::optional<Progress>& progress) {
@@ -80,7 +80,7 @@ constexpr Field<RunStatus> run_fields[] = {
 std::string to_json(const RunStatus& run) {
   core::AsciiObject json(256);
   put_fields(json, run_fields, run, api);
-  return json.take();
+  return json.finish();
 }
 
 std::string to_json(const RunView& run) {
@@ -91,7 +91,7 @@ std::string to_json(const RunView& run) {
   if (!run.tail.empty()) json.put_bytes("tail", run.tail);
   if (!run.host.empty()) json.put_bytes("host", run.host);
   if (!run.host_id.empty()) json.put_bytes("host_id", run.host_id);
-  return json.take();
+  return json.finish();
 }
 
 std::optional<RunView> read_run(const JsonFields& json) {

@@ -11,7 +11,7 @@ void write_queues(core::JsonObject& json, std::string_view name, const S& schedu
                   core::AsciiObject queue;
                   queue.put_bytes("code", each.code);
                   queue.put("queued", each.queued);
-                  return queue.take();
+                  return queue.finish();
                 }));
 }
 
@@ -20,7 +20,7 @@ void write_due_next(core::JsonObject& json, std::string_view name, const S& sche
                   core::AsciiObject job;
                   job.put_bytes("job", each.job);
                   MaybeTime::write(job, "due_ms", each.due, api);
-                  return job.take();
+                  return job.finish();
                 }));
 }
 
@@ -61,13 +61,13 @@ constexpr Field<FeedView> feed_fields[] = {
 std::string to_json(const ScheduleView& schedule) {
   core::AsciiObject json(512);
   put_fields(json, schedule_fields, schedule, api);
-  return json.take();
+  return json.finish();
 }
 
 std::string to_json(const FeedView& feed) {
   core::AsciiObject json(256);
   put_fields(json, feed_fields, feed, api);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y::view

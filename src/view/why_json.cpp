@@ -15,11 +15,11 @@ std::string sentence_json(const WhySentence& sentence) {
     json.put_json("hosts", core::json_array(sentence.hosts, [](const std::string& host) {
                     core::AsciiObject named;
                     named.put_bytes("host", host);
-                    return named.take();
+                    return named.finish();
                   }));
   for (const auto& [name, number] : sentence.numbers) json.put(name, number);
   for (const auto& [name, text] : sentence.texts) json.put_bytes(name, text);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string why_json(const Why& why, const std::string& list, const std::optiona
   json.put_json("reasons", core::json_array(why.sentences, sentence_json));
   json.put("age_ms", std::max(WallTime{0}, age).count());
   if (why.unknown()) json.put("error", why.sentences.front().text);
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace w8y

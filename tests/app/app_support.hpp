@@ -24,7 +24,7 @@ class FakeLog final : public ops::LineLog {
 
   [[nodiscard]] bool enabled(LogLevel of) const override { return of >= level; }
   /// Returns the lines logged since the last call.
-  Lines take() { return std::exchange(lines, {}); }
+  Lines drain() { return std::exchange(lines, {}); }
   [[nodiscard]] std::size_t count(std::string_view words) const {
     return static_cast<std::size_t>(std::count_if(
         lines.begin(), lines.end(),

@@ -24,7 +24,7 @@ struct Fixture : Time {
   /// Returns the lines logged after the coalescing time.
   Lines later() {
     pass(EventCoalescer::longest);
-    return log.take();
+    return log.drain();
   }
 };
 
@@ -46,12 +46,12 @@ TEST_CASE("runs: a start, progress and success are logged at level debug") {
   };
   CHECK_FALSE(f.events.listens());
   report_all();
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
 
   f.log.level = LogLevel::debug;
   CHECK(f.events.listens());
   report_all();
-  CHECK(f.log.take() ==
+  CHECK(f.log.drain() ==
         Lines{"debug run started list=work item=\"a b\" run=01 pid=7 attempt=2",
               "debug progress list=work item=\"a b\" run=01 numerator=1 denominator=4",
               "debug run ended list=work item=a run=01 outcome=succeeded duration_ms=1500"});
@@ -60,8 +60,8 @@ TEST_CASE("runs: a start, progress and success are logged at level debug") {
 TEST_CASE("runs: a failure is logged as a warning with its reason") {
   Fixture f;
   f.end(Failed{"no space"});
-  CHECK(f.log.take() == Lines{"warn run ended list=work item=a run=01 outcome=failed reason=\"no "
-                              "space\" attempt=2 duration_ms=1500"});
+  CHECK(f.log.drain() == Lines{"warn run ended list=work item=a run=01 outcome=failed reason=\"no "
+                               "space\" attempt=2 duration_ms=1500"});
 }
 
 TEST_CASE("runs: cancels, quarantined items and abandoned settlements are logged") {
@@ -69,10 +69,10 @@ TEST_CASE("runs: cancels, quarantined items and abandoned settlements are logged
   f.tell(RunCancelled{"01"});
   f.tell(ItemQuarantined{"work", "a", "failed 3 times"});
   f.tell(SettlementAbandoned{"work", "01", "too large"});
-  CHECK(f.log.take() == Lines{"info run cancelled by operator run=01",
-                              "error item quarantined: failed 3 times list=work item=a",
-                              "error settlement abandoned list=work run=01 reason=\"too "
-                              "large\""});
+  CHECK(f.log.drain() == Lines{"info run cancelled by operator run=01",
+                               "error item quarantined: failed 3 times list=work item=a",
+                               "error settlement abandoned list=work run=01 reason=\"too "
+                               "large\""});
 }
 
 TEST_CASE(
@@ -84,10 +84,10 @@ TEST_CASE(
     f.tell(HostChanged{HostState::running, {}, 0});
     f.tell(RunCancelled{"01"});
   }
-  CHECK(f.log.take().size() == 300);
+  CHECK(f.log.drain().size() == 300);
   f.pass(2s);
   f.tell(HostChanged{HostState::quiet, {}, 0});
-  CHECK(f.log.take() ==
+  CHECK(f.log.drain() ==
         Lines{"warn lines about commands not logged command=quiet dropped_lines=4900",
               "info host is quiet: starting no new runs"});
 }
@@ -100,7 +100,7 @@ TEST_CASE("lists: maintenance errors are coalesced, and their end is logged") {
   for (const char* list : {"a", "b"}) f.tell(MaintenanceChanged{list, false, "no right"});
   CHECK(f.later() == Lines{"warn maintenance failed lists=\"a, b\" reason=\"no right\""});
   f.tell(MaintenanceChanged{"mix", true, {}});
-  CHECK(f.log.take() == Lines{"info maintenance working again list=mix"});
+  CHECK(f.log.drain() == Lines{"info maintenance working again list=mix"});
 }
 
 TEST_CASE("runs: the first three invalid lines are logged, and the others are counted") {
@@ -108,12 +108,12 @@ TEST_CASE("runs: the first three invalid lines are logged, and the others are co
   const RunRef of{"work", "01", "a"};
   for (std::size_t number = 1; number <= 5; ++number) f.tell(RunLineIgnored{of, "no JSON", number});
   CHECK(f.log.count("invalid protocol line ignored") == 3);
-  f.log.take();
+  f.log.drain();
   f.tell(RunEnded{of, Succeeded{}, 0ms, 1, 5});
-  CHECK(f.log.take() == Lines{"warn invalid protocol lines ignored "
-                              "list=work run=01 lines=5"});
+  CHECK(f.log.drain() == Lines{"warn invalid protocol lines ignored "
+                               "list=work run=01 lines=5"});
   f.tell(RunEnded{of, Succeeded{}, 0ms, 1, 3});
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
 }
 
 TEST_CASE(
@@ -127,14 +127,14 @@ TEST_CASE(
   // Another run has a limit of its own.
   f.tell(RunLogged{{"work", "02", "b"}, "hello", true});
   f.log.lines.erase(f.log.lines.begin(), f.log.lines.end() - 2);
-  CHECK(f.log.take() == Lines{"info child output list=work item=b run=02 out=\"hello\"",
-                              "warn child output truncated to max_line list=work "
-                              "run=02"});
+  CHECK(f.log.drain() == Lines{"info child output list=work item=b run=02 out=\"hello\"",
+                               "warn child output truncated to max_line list=work "
+                               "run=02"});
   f.end(Succeeded{});
-  CHECK(f.log.take() == Lines{"warn child output rate-limited list=work run=01 dropped_lines=" +
-                              std::to_string(said - admitted)});
+  CHECK(f.log.drain() == Lines{"warn child output rate-limited list=work run=01 dropped_lines=" +
+                               std::to_string(said - admitted)});
   f.end(Succeeded{});
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
 }
 
 TEST_CASE("runs: output below the log level does not count as dropped") {
@@ -143,7 +143,7 @@ TEST_CASE("runs: output below the log level does not count as dropped") {
   for (std::size_t i = 0; i < LineLimit::at_once + 500; ++i)
     f.tell(RunLogged{{"work", "01", "a"}, "hello", false});
   f.end(Succeeded{});
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
 }
 
 TEST_CASE("stream processes: output, invalid lines and unexpected exits are logged") {
@@ -153,7 +153,7 @@ TEST_CASE("stream processes: output, invalid lines and unexpected exits are logg
   tell(ProcessLine{"hello", false});
   for (std::size_t number = 1; number <= 4; ++number) tell(ProcessBadLine{"no id", number});
   tell(ProcessEnded{"exit 1", true, 4});
-  CHECK(f.log.take() ==
+  CHECK(f.log.drain() ==
         Lines{"info child output list=s pid=9 out=\"hello\"",
               "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
               "warn invalid protocol line ignored list=s pid=9 reason=\"no id\"",
@@ -161,7 +161,7 @@ TEST_CASE("stream processes: output, invalid lines and unexpected exits are logg
               "warn stream process exited unexpectedly list=s pid=9 reason=\"exit 1\"",
               "warn invalid protocol lines ignored list=s pid=9 lines=4"});
   tell(ProcessEnded{"exit 0", false, 0});
-  CHECK(f.log.take().empty());  // the exit was requested
+  CHECK(f.log.drain().empty());  // the exit was requested
 }
 
 TEST_CASE("coalesced: lost leases of many runs are one line, and so are the ends of the runs") {
@@ -170,7 +170,7 @@ TEST_CASE("coalesced: lost leases of many runs are one line, and so are the ends
     f.tell(LeaseChanged{{list, "01", "x"}, false, true});
     f.end(Lost{}, list);
   }
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
   CHECK(f.later() ==
         Lines{"warn leases lost, runs killed (on_lease_loss) lists=\"a, b, c and 1 more\" runs=4",
               "warn runs ended lists=\"a, b, c and 1 more\" runs=4 outcome=lost"});
@@ -250,7 +250,7 @@ TEST_CASE("host: its states and repeated drain commands are logged") {
   f.tell(HostChanged{HostState::draining, "SIGTERM", 2});
   f.tell(RunsSignalled{false, "SIGTERM again", 2});
   f.tell(RunsSignalled{true, "SIGTERM once more", 1});
-  const Lines lines = f.log.take();
+  const Lines lines = f.log.drain();
   REQUIRE(lines.size() == 7);
   CHECK(lines[0] == "info ready lists=3 config=abc");
   CHECK(lines[1] == "info host is quiet: starting no new runs");
@@ -271,12 +271,12 @@ TEST_CASE("host: reloads are logged") {
   f.tell(Reloaded{true, 2, "2 changes", &changes, "abc"});
   f.tell(Reloaded{false, 2, "the config has errors", &errors, {}});
   f.tell(ReloadNotStarted{"this host is draining"});
-  CHECK(f.log.take() == Lines{"info reloading file=/etc/w8y.toml", "info lists.a: added",
-                              "info lists.b: removed",
-                              "info reloaded result=\"2 changes\" generation=2 config=abc",
-                              "error w8y.toml:1:1: what is wrong",
-                              "error reload failed reason=\"the config has errors\"",
-                              "warn reload not started reason=\"this host is draining\""});
+  CHECK(f.log.drain() == Lines{"info reloading file=/etc/w8y.toml", "info lists.a: added",
+                               "info lists.b: removed",
+                               "info reloaded result=\"2 changes\" generation=2 config=abc",
+                               "error w8y.toml:1:1: what is wrong",
+                               "error reload failed reason=\"the config has errors\"",
+                               "warn reload not started reason=\"this host is draining\""});
 }
 
 TEST_CASE("host: outages of Redis are logged") {
@@ -284,9 +284,9 @@ TEST_CASE("host: outages of Redis are logged") {
   f.tell(RedisChanged{true, {}, "unix:///r", true, {}});
   f.tell(RedisChanged{false, "gone", "unix:///r", false, {}});
   f.tell(RedisChanged{true, {}, "unix:///r", false, 2500ms});
-  CHECK(f.log.take() == Lines{"info connected to Redis redis=unix:///r",
-                              "error Redis unavailable, retrying redis=unix:///r reason=gone",
-                              "info Redis available again redis=unix:///r duration_ms=2500"});
+  CHECK(f.log.drain() == Lines{"info connected to Redis redis=unix:///r",
+                               "error Redis unavailable, retrying redis=unix:///r reason=gone",
+                               "info Redis available again redis=unix:///r duration_ms=2500"});
   for (std::size_t i = 0; i < 3; ++i)
     f.tell(SettlementsAbandoned{"unix:///r", i == 0 ? "a" : "b", 2});
   CHECK(f.later() ==
@@ -301,7 +301,7 @@ TEST_CASE("events that wait for coalescing are logged at the end") {
     events.on_event(ListChanged{"a", ListState::idle, {}, "/bin/p", false});
     CHECK(f.log.lines.empty());
   }
-  CHECK(f.log.take() == Lines{"info list served list=a program=/bin/p"});
+  CHECK(f.log.drain() == Lines{"info list served list=a program=/bin/p"});
 }
 
 }  // namespace event_log_test

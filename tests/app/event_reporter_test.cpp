@@ -38,11 +38,11 @@ class Recorder final : public EventHandler {
           if constexpr (std::is_same_v<Kind, ListChanged>)
             text += std::string(" ") + state_name(kind.state) + ' ' + std::string(kind.program);
           if constexpr (std::is_same_v<Kind, ShortageChanged>)
-            text += kind.over ? " over" : " " + std::string(kind.reason);
+            text += kind.ended ? " over" : " " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, ClaimsRefused>)
-            text += kind.over ? " taken" : " refused " + std::string(kind.reason);
+            text += kind.ended ? " taken" : " refused " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, WritesRefused>)
-            text += kind.over ? " written" : " unwritten " + std::string(kind.reason);
+            text += kind.ended ? " written" : " unwritten " + std::string(kind.reason);
           if constexpr (std::is_same_v<Kind, PollerGone>) text += " gone";
           if constexpr (std::is_same_v<Kind, ItemQuarantined>)
             text += " parked " + item_of(kind.item);
@@ -146,19 +146,19 @@ TEST_CASE("lines of runs without followers cost no allocation") {
   const Instant now{1h};
   const std::size_t before = allocations();
   for (int i = 0; i < 1000; ++i)
-    if (!followers.none()) followers.said(said, now);
+    if (!followers.none()) followers.on_output(said, now);
   CHECK(allocations() == before);
   FleetCommand order;
   order.listener = "x";
   followers.follow(order, now);
   const std::size_t followed = allocations();
-  followers.said(said, now);
+  followers.on_output(said, now);
   CHECK(allocations() > followed);  // the counter works
 }
 
 TEST_CASE("a list is reported if the host is ineligible for it, or if its runs cannot start") {
   Reported w;
-  w.fake_prober.answers["/bin/none"] = Ineligibility{"not found"};
+  w.fake_prober.replies["/bin/none"] = Ineligibility{"not found"};
   w.apply(rule_for("none"));
   CHECK(w.recorder.take() == Lines{"list ineligible /bin/none"});
 

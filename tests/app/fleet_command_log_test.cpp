@@ -32,25 +32,25 @@ struct Fixture : Time {
 TEST_CASE("a fleet command is logged with its operator") {
   Fixture f;
   f.receive(FleetCommandKind::drain);
-  CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
+  CHECK(f.log.drain() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a flood of fleet commands is logged in a limited number of lines, then as a count") {
   Fixture f;
   f.receive(FleetCommandKind::quiet, 68'940);
-  CHECK(f.log.take().size() == 100);
+  CHECK(f.log.drain().size() == 100);
   f.pass(10s);
-  CHECK(f.log.take() == Lines{"warn fleet commands not logged command=quiet dropped_lines=68840"});
+  CHECK(f.log.drain() == Lines{"warn fleet commands not logged command=quiet dropped_lines=68840"});
   f.pass(1h);
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
 }
 
 TEST_CASE("a flood of one command hides no other command") {
   Fixture f;
   f.receive(FleetCommandKind::quiet, 1'000'000);
-  f.log.take();
+  f.log.drain();
   f.receive(FleetCommandKind::drain);
-  CHECK(f.log.take() == Lines{"info fleet command received command=drain by=alice id=17"});
+  CHECK(f.log.drain() == Lines{"info fleet command received command=drain by=alice id=17"});
 }
 
 TEST_CASE("a continuing flood costs one line per second, and one with the count every 10 s") {
@@ -84,19 +84,19 @@ TEST_CASE("ignored commands are logged once per minute, then with their number")
   Fixture f;
   for (int i = 0; i < 1000; ++i)
     f.commands->ignored("w8y-fleet:control", "it is not a JSON object");
-  CHECK(f.log.take() == Lines{"warn invalid fleet command ignored channel=w8y-fleet:control "
-                              "reason=\"it is not a JSON object\""});
+  CHECK(f.log.drain() == Lines{"warn invalid fleet command ignored channel=w8y-fleet:control "
+                               "reason=\"it is not a JSON object\""});
   f.pass(10s);
-  CHECK(f.log.take() == Lines{"warn invalid fleet commands not logged dropped_lines=999"});
+  CHECK(f.log.drain() == Lines{"warn invalid fleet commands not logged dropped_lines=999"});
 }
 
 TEST_CASE("dropped replies are counted, and the count is logged at the end as well") {
   Fixture f;
   f.commands->dropped_reply();
   f.commands->dropped_reply();
-  CHECK(f.log.take().empty());
+  CHECK(f.log.drain().empty());
   f.commands.reset();
-  CHECK(f.log.take() ==
+  CHECK(f.log.drain() ==
         Lines{"warn fleet command replies not sent, Redis too slow dropped_replies=2"});
 }
 

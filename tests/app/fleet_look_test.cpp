@@ -174,8 +174,8 @@ TEST_CASE("fleet view: hosts are shown with all their lists, with one list, or w
   CHECK_FALSE(none["hosts"][0].contains("lists"));
   CHECK(server.calls("hscan") == before);
 
-  server.ask({"DEL", "fleet:hosts"});
-  server.ask({"SET", "fleet:hosts", "x"});
+  server.command({"DEL", "fleet:hosts"});
+  server.command({"SET", "fleet:hosts", "x"});
   CHECK_THROWS_WITH_AS(fleet.view(), doctest::Contains("fleet:hosts: WRONGTYPE"),
                        verbs::QueryError);
 }
@@ -200,7 +200,7 @@ TEST_CASE("fleet view: a page ends at its limit, and the next one continues afte
     CHECK(json["next"].is_null() == (part == 2));
     if (part < 2) wish.part.after = json["next"].get<std::string>();
     // Hosts that join or leave do not move the other hosts to another page.
-    if (part == 0) server.ask({"ZREM", "fleet:hosts", "host0-00000000"});
+    if (part == 0) server.command({"ZREM", "fleet:hosts", "host0-00000000"});
   }
   CHECK(seen == names);
   wish.part.after = "bm9uc2Vuc2U";
@@ -243,11 +243,11 @@ TEST_CASE("fleet view: huge and invalid values are an error of their host only")
   const std::string reports = fleet.host("reports");
   fleet.list(reports, "work", std::string(2 << 20, '['));
   fleet.list(reports, "good", report());
-  server.ask({"SET", "fleet:lists:" + fleet.host("type"), "x"});
+  server.command({"SET", "fleet:lists:" + fleet.host("type"), "x"});
   // The reply to this key exceeds the limit of a connection.
-  server.ask({"EVAL",
-              "for i = 1, 140 do redis.call('HSET', KEYS[1], i, string.rep('x', 1048576)) end", "1",
-              "fleet:lists:" + fleet.host("reply")});
+  server.command({"EVAL",
+                  "for i = 1, 140 do redis.call('HSET', KEYS[1], i, string.rep('x', 1048576)) end",
+                  "1", "fleet:lists:" + fleet.host("reply")});
   const nlohmann::json json = fleet.view();
   CHECK(json["hosts"].size() == 6);
   CHECK(find(json, "honest")->at("lists").size() == 1);
@@ -288,16 +288,16 @@ TEST_CASE("host details for pages: rows and run counts are validated") {
   fleet.list(alpha, "a", report());
   fleet.list(alpha, "bad", "{");
   fleet.list(alpha, std::string(5000, 'n'), report());
-  const std::int64_t now = std::stoll(server.ask({"TIME"})) / 60;
+  const std::int64_t now = std::stoll(server.command({"TIME"})) / 60;
   const auto put = [&](std::int64_t minute, const std::string& text) {
-    server.ask({"SET", "fleet:minute:" + alpha + ":" + std::to_string(minute % 60), text});
+    server.command({"SET", "fleet:minute:" + alpha + ":" + std::to_string(minute % 60), text});
   };
   const std::string good = R"({"minute":)" + std::to_string(now) + R"(,"runs":5})";
   put(now, good);
   put(now - 1, "no JSON");
   put(now - 2, R"({"minute":"x"})");
   put(now - 3, std::string((64 << 10) + 1, ' '));
-  server.ask({"RPUSH", "fleet:minute:" + alpha + ":" + std::to_string((now - 4) % 60), "x"});
+  server.command({"RPUSH", "fleet:minute:" + alpha + ":" + std::to_string((now - 4) % 60), "x"});
   const auto hosts = host_details(fleet.query(), {{alpha, true, 60}, {"none-00000000", true, 60}});
   REQUIRE(hosts.size() == 2);
   REQUIRE(hosts[0].rows.size() == 1);
@@ -354,8 +354,8 @@ TEST_CASE("GET /api/v1/fleet: lists are sent over TCP only on request, without b
   CHECK(api.answers.front().body.size() > (1 << 20));
   CHECK(ticks > 10);  // the query takes tens of milliseconds
 
-  server.ask({"DEL", "fleet:hosts"});
-  server.ask({"SET", "fleet:hosts", "x"});
+  server.command({"DEL", "fleet:hosts"});
+  server.command({"SET", "fleet:hosts", "x"});
   const http::HttpResponse refused = api.answer({}, false);
   CHECK(refused.status == 409);
   CHECK(refused.body.find("fleet:hosts: WRONGTYPE") != std::string::npos);

@@ -107,7 +107,7 @@ TEST_CASE("the status of a list has the reason why it does not run") {
     why = "concurrency = 0";
   }
   SUBCASE("the executor does not exist") {
-    host.fake_prober.answers["/bin/work"] = Ineligibility{"not found"};
+    host.fake_prober.replies["/bin/work"] = Ineligibility{"not found"};
     state = ListState::ineligible;
     why = "not found";
   }

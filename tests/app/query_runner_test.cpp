@@ -62,7 +62,7 @@ struct Host {
 
 std::size_t connections(const RedisServer& server) {
   std::size_t count = 0;
-  const std::string all = server.ask({"CLIENT", "LIST"});
+  const std::string all = server.command({"CLIENT", "LIST"});
   for (std::size_t at = 0; (at = all.find("name=looks", at)) != std::string::npos; ++at) ++count;
   return count;
 }
@@ -71,8 +71,8 @@ std::size_t connections(const RedisServer& server) {
 
 TEST_CASE("queries: they run in order, and their responses are sent from the loop") {
   RedisServer server;
-  server.ask({"SET", "a", "1"});
-  server.ask({"RPUSH", "list", "x"});
+  server.command({"SET", "a", "1"});
+  server.command({"RPUSH", "list", "x"});
   Host host;
   host.url = server.url();
   host.ask([](verbs::QueryContext& query) { return text(query.redis.call({"GET", "a"}).text); });
@@ -97,7 +97,7 @@ TEST_CASE("queries: they run in order, and their responses are sent from the loo
 
 TEST_CASE("queries: excess queries are refused, and a query waits at most for its timeout") {
   RedisServer server;
-  server.ask({"SET", "a", "1"});
+  server.command({"SET", "a", "1"});
   Host host({.waiting = 2, .timeout = std::chrono::milliseconds(300)});
   host.url = server.url();
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
@@ -194,8 +194,8 @@ TEST_CASE("queries: stopping does not wait for a Redis that hangs") {
 
 TEST_CASE("queries: they work again after an outage of Redis") {
   RedisServer server;
-  server.ask({"SET", "a", "1"});
-  server.ask({"SAVE"});
+  server.command({"SET", "a", "1"});
+  server.command({"SAVE"});
   Host host;
   host.url = server.url();
   REQUIRE(host.get("a").body == "1");
@@ -210,8 +210,8 @@ TEST_CASE(
     "queries: an unused connection is closed, and a reload with another Redis opens a new one") {
   RedisServer first;
   RedisServer second;
-  first.ask({"SET", "a", "1"});
-  second.ask({"SET", "a", "2"});
+  first.command({"SET", "a", "1"});
+  second.command({"SET", "a", "2"});
   Host host({.unused = std::chrono::milliseconds(50)});
   host.url = first.url();
   CHECK(connections(first) == 0);

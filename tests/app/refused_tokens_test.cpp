@@ -30,25 +30,25 @@ TEST_CASE("a refused token is logged at once, and those of the next minute in on
   FakeLog log;
   RefusedTokens tokens(log, time.clock, time.timers);
   tokens.add(request("192.0.2.7", {"api", "v1", "drain"}));
-  CHECK(log.take() == Lines{"warn token of the status API refused client=192.0.2.7 "
-                            "request=\"POST /api/v1/drain\" refusals=1"});
+  CHECK(log.drain() == Lines{"warn token of the status API refused client=192.0.2.7 "
+                             "request=\"POST /api/v1/drain\" refusals=1"});
   for (int i = 0; i < 1000; ++i) {
     tokens.add(request("192.0.2.8", {"api", "v1", "quiet"}));
     time.pass(50ms);
   }
   CHECK(log.lines.empty());
   time.pass(10s);
-  CHECK(log.take() == Lines{"warn token of the status API refused client=192.0.2.8 "
-                            "request=\"POST /api/v1/quiet\" refusals=1000"});
+  CHECK(log.drain() == Lines{"warn token of the status API refused client=192.0.2.8 "
+                             "request=\"POST /api/v1/quiet\" refusals=1000"});
   time.pass(59s);
   tokens.add(request("192.0.2.9", {"x"}));
   CHECK(log.lines.empty());
   time.pass(1s);
   CHECK(log.count("client=192.0.2.9 request=\"POST /x\" refusals=1") == 1);
   time.pass(1h);
-  CHECK(log.take().size() == 1);
+  CHECK(log.drain().size() == 1);
   tokens.add(request("192.0.2.9", {"x"}));
-  CHECK(log.take().size() == 1);
+  CHECK(log.drain().size() == 1);
 }
 
 TEST_CASE("a refused token is logged in a line of limited length without control characters") {
@@ -60,7 +60,7 @@ TEST_CASE("a refused token is logged in a line of limited length without control
   CHECK(log.lines[0].find("request=\"POST /a%0Ab%20%1B/xxx") != std::string::npos);
   CHECK(log.lines[0].size() < 400);
   CHECK(log.count("not-the-token") == 0);
-  log.take();
+  log.drain();
   tokens.flush();
   CHECK(log.lines.empty());
   tokens.add(request("::1", {"last"}));

@@ -100,7 +100,7 @@ struct Fixture : Time, ReloadSteps, EventHandler {
 
   /// Requests a reload. Its reply goes to `answers`.
   void ask(const std::string& who) {
-    reload.ask([this, who](const api::CommandResult& result) {
+    reload.request([this, who](const api::CommandResult& result) {
       answers.push_back(who +
                         (result.kind == Kind::done      ? " done: "
                          : result.kind == Kind::invalid ? " invalid: "
@@ -138,7 +138,7 @@ TEST_CASE("a reload reads, prepares and applies the config, and replies") {
 
 TEST_CASE("a reload may have no caller that waits for the reply") {
   Started f;
-  f.reload.ask({});
+  f.reload.request({});
   CHECK(f.running->hash == "new");
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("requests during a failing reload cause one more reload after it") {
 
 TEST_CASE("a request from within a reply starts another reload") {
   Started f;
-  f.reload.ask([&f](const api::CommandResult&) { f.ask("next"); });
+  f.reload.request([&f](const api::CommandResult&) { f.ask("next"); });
   CHECK(f.answers == Lines{"next done: reloaded: 1 change"});
 }
 
@@ -349,7 +349,7 @@ TEST_CASE("a config from standard input cannot be reloaded") {
   Fixture f;
   Reload reload(f.clock, f.timers, "-", f, f);
   reload.started();
-  reload.ask([&f](const api::CommandResult& result) { f.answers.push_back(result.text); });
+  reload.request([&f](const api::CommandResult& result) { f.answers.push_back(result.text); });
   CHECK(f.answers == Lines{"the config came from standard input: there is no file to read"});
   CHECK(f.done.empty());
 }
@@ -360,7 +360,7 @@ TEST_CASE("a destroyed reload ignores the ends of its steps") {
   {
     Reload reload(f.clock, f.timers, "/etc/w8y.toml", f, f);
     reload.started();
-    reload.ask({});
+    reload.request({});
   }
   f.answer_read();
   CHECK(f.done == Lines{"read"});

@@ -75,7 +75,7 @@ struct RingHost {
   void push(int first, int end) {
     std::vector<std::string> command{"RPUSH", "work:list"};
     for (int i = first; i < end; ++i) command.push_back("item" + std::to_string(i));
-    server.ask(command);
+    server.command(command);
   }
 
   const RedisServer server;
@@ -93,11 +93,11 @@ TEST_CASE("a ring has the state and holder of each item") {
   CHECK(host.get("work")["ring"] == "");
   turn_for(host.loop, std::chrono::seconds(1));
   host.push(0, 4);
-  host.server.ask({"RPUSH", "work:list", "bytes\xff"});
-  host.server.ask(
+  host.server.command({"RPUSH", "work:list", "bytes\xff"});
+  host.server.command(
       {"SET", "work:lock:item1", "run:alpha:77:01JD0000000000000000000000", "PX", "60000"});
-  host.server.ask({"SET", "work:lock:item2", "delay:cooldown", "PX", "60000"});
-  host.server.ask({"SET", "work:lock:item3", "quarantine:by hand"});
+  host.server.command({"SET", "work:lock:item2", "delay:cooldown", "PX", "60000"});
+  host.server.command({"SET", "work:lock:item3", "quarantine:by hand"});
   const Json ring = host.get("work");
   CHECK(ring["ring"] == "frdqf");
   CHECK(ring["length"] == 5);
@@ -116,7 +116,7 @@ TEST_CASE("a ring has the state and holder of each item") {
 TEST_CASE("a ring of a long list is marked as a sample") {
   RingHost host;
   for (int i = 0; i < 20'000; i += 1000) host.push(i, i + 1000);
-  host.server.ask({"SET", "work:lock:item19950", "delay:backoff", "PX", "60000"});
+  host.server.command({"SET", "work:lock:item19950", "delay:backoff", "PX", "60000"});
   const Json ring = host.get("work");
   CHECK(ring["length"] == 20'000);
   CHECK(ring["examined"] == 10'000);
@@ -156,19 +156,19 @@ TEST_CASE("the rotation of a ring is the distance that its items have moved") {
   verbs::RingRotation turn;
   std::vector<std::uint64_t> items;
   for (std::uint64_t i = 0; i < 50; ++i) items.push_back(i * 7919);
-  turn.note(items);
+  turn.record(items);
   CHECK(turn.places() == 0);
   std::rotate(items.begin(), items.begin() + 3, items.end());
-  turn.note(items);
+  turn.record(items);
   CHECK(turn.places() == 3);
   items.push_back(1);  // one more at the end
-  turn.note(items);
+  turn.record(items);
   CHECK(turn.places() == 3);
   std::rotate(items.begin(), items.begin() + 40, items.end());
-  turn.note(items);
+  turn.record(items);
   CHECK(turn.places() == 43);
-  turn.note({});
-  turn.note({5, 6});
+  turn.record({});
+  turn.record({5, 6});
   CHECK(turn.places() == 43);
 }
 

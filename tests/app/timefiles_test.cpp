@@ -33,7 +33,7 @@ struct Host {
 TEST_CASE("a time is written under a temporary name and renamed") {
   const TempDir dir;
   Host host;
-  host.timefiles.note(dir / "time", 42);
+  host.timefiles.record(dir / "time", 42);
   CHECK(turn_until(host.loop, [&] { return dir.read("time") == "42"; }));
   CHECK_FALSE(std::filesystem::exists(dir / "time.0"));
 }
@@ -42,10 +42,10 @@ TEST_CASE("a FIFO at the path of the temporary file blocks no thread, and is rep
   const TempDir dir;
   REQUIRE(mkfifo((dir / "time.0").c_str(), 0666) == 0);
   Host host;
-  host.timefiles.note(dir / "time", 42);
+  host.timefiles.record(dir / "time", 42);
   CHECK(host.logs("time.0 is a FIFO that no process reads"));
   std::filesystem::remove(dir / "time.0");
-  host.timefiles.note(dir / "time", 43);
+  host.timefiles.record(dir / "time", 43);
   CHECK(host.logs("timefile written again"));
   CHECK(dir.read("time") == "43");
 }
@@ -59,8 +59,8 @@ TEST_CASE("root writes no timefile in a directory that another user owns or link
   for (const char* name : {"theirs", "link"})
     REQUIRE(lchown((dir / name).c_str(), 61234, 61234) == 0);
   Host host;
-  host.timefiles.note(dir / "theirs/time", 42);
-  host.timefiles.note(dir / "link/time", 42);
+  host.timefiles.record(dir / "theirs/time", 42);
+  host.timefiles.record(dir / "link/time", 42);
   CHECK(host.logs("theirs/time.0 is in "));
   CHECK(host.logs("link/time.0 is reached by the link "));
   CHECK(std::filesystem::is_empty(dir / "precious"));

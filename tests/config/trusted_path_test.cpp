@@ -175,7 +175,7 @@ TEST_CASE("directories are trusted, and files of one additional user") {
   CHECK(open_trusted_directory(place / "d", walk).problem.empty());
   give_away(place / "f");
   CHECK(open_trusted(place / "f", walk).problem.empty());
-  walk.look = [](int, const struct stat&) { return std::string("is not to our liking"); };
+  walk.check = [](int, const struct stat&) { return std::string("is not to our liking"); };
   CHECK(open_trusted(place / "f", walk).problem == "is not to our liking");
 }
 

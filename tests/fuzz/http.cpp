@@ -41,7 +41,7 @@ struct Server {
   }
   http::HttpGate gate_of(bool gated) {
     if (!gated) return {};
-    return [this](const http::HttpRequest& request) { return gate.judge(request); };
+    return [this](const http::HttpRequest& request) { return gate.check(request); };
   }
 
   static void answer(const http::HttpRequest& request, const http::HttpReplyPtr& reply) {

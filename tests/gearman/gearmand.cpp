@@ -124,12 +124,12 @@ GearmanClient::GearmanClient(const Gearmand& server, std::vector<std::string> ar
 }
 
 GearmanClient::~GearmanClient() {
-  if (over()) return;
+  if (ended()) return;
   ::kill(-pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }
 
-bool GearmanClient::over() {
+bool GearmanClient::ended() {
   if (pid_ <= 0) return true;
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) return false;

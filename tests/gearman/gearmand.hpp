@@ -42,7 +42,7 @@ class GearmanClient {
   ~GearmanClient();
   GearmanClient(const GearmanClient&) = delete;
   GearmanClient& operator=(const GearmanClient&) = delete;
-  [[nodiscard]] bool over();
+  [[nodiscard]] bool ended();
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] std::string output() const;
 

@@ -38,7 +38,7 @@ struct Bench : WorkerHandler {
   void on_no_job(Worker&) override { told.emplace_back("none"); }
   void on_woken(Worker&) override { told.emplace_back("woken"); }
   void on_confirmed(Worker& by, std::uint64_t mark) override {
-    requested_when_confirmed = by.asked();
+    requested_when_confirmed = by.requested();
     told.push_back("confirmed " + std::to_string(mark));
   }
   void on_error(Worker&, const std::string& why) override { told.push_back("error: " + why); }
@@ -74,7 +74,7 @@ TEST_CASE("gearman: a worker sleeps until there is work, and what it says comes 
   bench.worker->send(request(PacketType::work_complete, {job.handle, "out\0put"s}));
   const std::uint64_t mark = bench.worker->mark();
   CHECK(bench.says("confirmed " + std::to_string(mark)));
-  CHECK(turn_until(bench.loop, [&] { return client.over(); }));
+  CHECK(turn_until(bench.loop, [&] { return client.ended(); }));
   CHECK(client.status() == 0);
   CHECK(client.output().find("out\0put"s) != std::string::npos);
 }

@@ -36,7 +36,7 @@ TEST_CASE("an item of any bytes can be run") {
     core::AsciiObject order;
     order.put_bytes("list", "media:thumbs");
     order.put_bytes("item", "\xff\0\n"s);
-    const HttpResult result = client.post("/api/v1/run", order.take());
+    const HttpResult result = client.post("/api/v1/run", order.finish());
     CHECK(result.status == 200);
     CHECK(body_of(result)["run"] == "01HV");
     CHECK(f.control.called == "run media:thumbs|\xff\0\n"s);

@@ -31,14 +31,14 @@ TEST_CASE("bytes are text if they are UTF-8 and base64 if not, and are restored 
   for (const std::string& bytes : {"a:0"s, ""s, "\0\n"s, "é"s, "\xff\x00"s, "\xc3"s}) {
     core::AsciiObject json;
     json.put_bytes("item", bytes);
-    const auto again = JsonFields::parse(json.take());
+    const auto again = JsonFields::parse(json.finish());
     REQUIRE(again);
     CHECK(again->names().size() == 1);
     CHECK(again->bytes("item") == bytes);
   }
   core::AsciiObject json;
   json.put_bytes("item", "\xff");
-  CHECK(json.take() == R"({"item_base64":"/w=="})");
+  CHECK(json.finish() == R"({"item_base64":"/w=="})");
 }
 
 TEST_CASE("invalid bytes are refused") {
@@ -69,7 +69,7 @@ TEST_CASE("the status of a host is JSON") {
 
   core::JsonObject shown(512);
   view::put_host(shown, host, view::api);
-  const Json json = Json::parse(shown.take());
+  const Json json = Json::parse(shown.finish());
   CHECK(json["host"] == "alpha");
   CHECK(json["state"] == "quiet");
   CHECK(json["started_ms"] == 1000);
@@ -113,7 +113,7 @@ TEST_CASE("JSON has no control character for a terminal, and deep nesting is ref
   CHECK(Json::parse(to_json(RunUpdated{{}, deep}, WallTime(0)))["data"].is_null());
   core::AsciiObject json;
   json.put("reason", "\x1b[2J\xc2\x9b\n\xff");
-  const std::string text = json.take();
+  const std::string text = json.finish();
   for (const char character : text) {
     CHECK(character >= 0x20);
     CHECK(character < 0x7f);

@@ -65,25 +65,25 @@ struct FakeControl : Control {
     const bool same = question.digest == secret_digest(salt, *question.list + question.key);
     return same ? SecretAnswer::same : SecretAnswer::changed;
   }
-  CommandResult quiet() override { return note("quiet"); }
-  CommandResult resume() override { return note("resume"); }
+  CommandResult quiet() override { return record("quiet"); }
+  CommandResult resume() override { return record("resume"); }
   CommandResult drain() override {
-    note("drain");
+    record("drain");
     return {CommandResult::Kind::accepted, "draining", {}, {}};
   }
   void reload(Answer answer) override { reload_answer = std::move(answer); }
   CommandResult cancel(const RunId& run) override {
-    note("cancel " + run);
+    record("cancel " + run);
     if (run == "01HV") return {};
     return {CommandResult::Kind::not_found, "there is no such run", {}, {}};
   }
   void run_item(const std::string& prefix, const Item& item, Answer answer) override {
-    note("run " + prefix + "|" + item);
+    record("run " + prefix + "|" + item);
     answer({CommandResult::Kind::done, "", {}, "01HV"});
   }
 
  private:
-  CommandResult note(const std::string& what) {
+  CommandResult record(const std::string& what) {
     called = what;
     return {};
   }

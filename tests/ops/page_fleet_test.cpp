@@ -125,7 +125,7 @@ TEST_CASE(
   CHECK(shown > 200);
   CHECK(shown < 400);
   const auto page = f.open();
-  REQUIRE(f.until([&] { return f.fleet.looks > 1; }));
+  REQUIRE(f.until([&] { return f.fleet.queries > 1; }));
   CHECK(page->text.find(R"("more_hosts":)" + std::to_string(2000 - shown)) != std::string::npos);
   CHECK(page->text.find(std::to_string(2000 - shown) + " more hosts are not shown") !=
         std::string::npos);
@@ -164,7 +164,7 @@ TEST_CASE("a host with more lists than the limit of a page shows none, and is no
   small.lists.push_back(large.lists.front());
   f.fleet.view.hosts = {large, small};
   const auto page = f.open();
-  REQUIRE(f.until([&] { return f.fleet.looks > 2; }));
+  REQUIRE(f.until([&] { return f.fleet.queries > 2; }));
   CHECK(page->text.find("list-0\"") != std::string::npos);
   CHECK(page->text.find("list-1\"") == std::string::npos);
   CHECK(std::ranges::count_if(f.fleet.wishes,

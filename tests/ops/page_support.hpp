@@ -33,7 +33,7 @@ struct PageControl : Control {
   std::map<std::string, ListStatus> lists;
   int refreshed = 0;
   int walks = 0;
-  int looks = 0;
+  int queries = 0;
 
   PageControl() {
     host.host = "alpha";
@@ -59,7 +59,7 @@ struct PageControl : Control {
     then();
   }
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
-    ++const_cast<PageControl*>(this)->looks;
+    ++const_cast<PageControl*>(this)->queries;
     const auto found = lists.find(prefix);
     return found == lists.end() ? std::nullopt : std::optional(found->second);
   }
@@ -79,12 +79,12 @@ struct PageControl : Control {
 struct PageFleet : FleetControl {
   FleetView view;
   std::map<std::string, std::vector<std::pair<std::int64_t, std::string>>> minutes;  ///< by host ID
-  int looks = 0;
+  int queries = 0;
   std::size_t at_once = 3;             ///< number of hosts whose details fit into one reply
   std::vector<view::HostWish> wishes;  ///< all requests
 
   void read(Seen then) override {
-    ++looks;
+    ++queries;
     then(glance_of(view));
   }
   /// Replies later, from the loop, as a query thread does.

@@ -117,7 +117,7 @@ TEST_CASE("a hub without pages only counts events, and queries nothing") {
   f.end_run("a", true);
   turn_for(f.loop, 20ms);
   CHECK(!f.hub.listens());
-  CHECK(f.control.walks + f.control.looks + f.control.refreshed + f.fleet.looks == 0);
+  CHECK(f.control.walks + f.control.queries + f.control.refreshed + f.fleet.queries == 0);
   CHECK(f.hour.lists() == 1);
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("a page receives changes at most four times per second, and only the l
   const auto most = static_cast<std::size_t>((f.loop.now() - started) / 250ms + 2);
   CAPTURE(took.count());
   CHECK(page->count("change") <= most);
-  CHECK(f.control.looks <= static_cast<int>(most));
+  CHECK(f.control.queries <= static_cast<int>(most));
 }
 
 TEST_CASE("many pages share their queries") {

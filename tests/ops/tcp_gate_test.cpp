@@ -29,7 +29,7 @@ HttpRequest request(const std::string& method, const std::string& path, const st
 }
 
 unsigned refused(const TcpGate& gate, const HttpRequest& what) {
-  const HttpVerdict verdict = gate.judge(what);
+  const HttpVerdict verdict = gate.check(what);
   return verdict.refusal ? verdict.refusal->status : 0;
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("a gate requires the token for changes, and then JSON") {
     CAPTURE(wrong);
     CHECK(with(wrong) == 401);
   }
-  CHECK(gate.judge(request("DELETE", "x", "localhost")).refusal->challenge ==
+  CHECK(gate.check(request("DELETE", "x", "localhost")).refusal->challenge ==
         "Bearer realm=\"w8yd\"");
   CHECK(with("Bearer 0123456789abcdef") == 0);
   CHECK(with("bearer 0123456789abcdef") == 0);
@@ -155,18 +155,18 @@ TEST_CASE("a gate trusts a request with the token, and refuses a wrong token eve
   TcpGate gate([&](const HttpRequest& what) { seen.push_back(what.method + what.path[0]); });
   gate.set({}, token);
   HttpRequest what = request("GET", "ok", "localhost");
-  CHECK_FALSE(gate.judge(what).trusted);
+  CHECK_FALSE(gate.check(what).trusted);
   what.authorization = std::string("Bearer ") + token;
   CHECK(refused(gate, what) == 0);
-  CHECK(gate.judge(what).trusted);
+  CHECK(gate.check(what).trusted);
   what.host = "evil.example";
   CHECK(refused(gate, what) == 421);
-  CHECK_FALSE(gate.judge(what).trusted);
+  CHECK_FALSE(gate.check(what).trusted);
   what.host = "localhost";
   CHECK(seen.empty());
   what.authorization = "Bearer wrong";
   CHECK(refused(gate, what) == 401);
-  CHECK(gate.judge(what).refusal->challenge == "Bearer realm=\"w8yd\"");
+  CHECK(gate.check(what).refusal->challenge == "Bearer realm=\"w8yd\"");
   what.method = "POST";
   CHECK(refused(gate, what) == 401);
   CHECK(seen == std::vector<std::string>{"GETok", "GETok", "POSTok"});
@@ -174,7 +174,7 @@ TEST_CASE("a gate trusts a request with the token, and refuses a wrong token eve
   what.method = "GET";
   what.authorization = "Basic dXNlcjpwYXNz";
   CHECK(refused(gate, what) == 0);
-  CHECK_FALSE(gate.judge(what).trusted);
+  CHECK_FALSE(gate.check(what).trusted);
   what.path = {"healthz"};
   what.authorization = "Bearer wrong";
   CHECK(refused(gate, what) == 0);
@@ -182,10 +182,10 @@ TEST_CASE("a gate trusts a request with the token, and refuses a wrong token eve
   gate.set({}, Secret());
   what.path = {"ok"};
   CHECK(refused(gate, what) == 0);
-  CHECK_FALSE(gate.judge(what).trusted);
+  CHECK_FALSE(gate.check(what).trusted);
   CHECK(seen.size() == 3);
   what.authorization = "Bearer ";
-  CHECK_FALSE(gate.judge(what).trusted);
+  CHECK_FALSE(gate.check(what).trusted);
   what.method = "POST";
   CHECK(refused(gate, what) == 401);
   CHECK(seen.size() == 4);

@@ -84,7 +84,7 @@ struct Fixture {
       try {
         server = std::make_unique<HttpServer>(
             loop, listen_at(address_of(text())), router, limits,
-            [this](const HttpRequest& what) { return gate.judge(what); });
+            [this](const HttpRequest& what) { return gate.check(what); });
       } catch (const SocketInUse&) {  // another test has taken the port
       }
     }

@@ -118,7 +118,7 @@ TEST_CASE("no group is acquired on a host without a group hierarchy, and there i
   ControlGroups groups({directory.path() + "/none", directory.path() + "/none"});
   CHECK(groups.problem() == "no cgroup2 is mounted");
   int error = 1;
-  CHECK_FALSE(groups.take({mebi, 5}, error));
+  CHECK_FALSE(groups.acquire({mebi, 5}, error));
   CHECK(error == 0);  // the run starts without a group
   CHECK(groups.prepare({mebi, {}}) == "no cgroup2 is mounted");
 }
@@ -134,15 +134,15 @@ TEST_CASE("limits are written once, and reset when the group serves another list
 
   int error = 0;
   const std::string one = groups.path() + "/1";
-  groups.take({64 * mebi, 50}, error);
+  groups.acquire({64 * mebi, 50}, error);
   REQUIRE(error == 0);
   CHECK(host.file(one + "/memory.max") == "67108864");
   CHECK(host.file(one + "/memory.oom.group") == "1");
   CHECK(host.file(one + "/cpu.weight") == "50");
   host.directory.file("slice/" + one.substr(host.base.size() + 1) + "/memory.max", "untouched");
-  groups.take({64 * mebi, 50}, error);
+  groups.acquire({64 * mebi, 50}, error);
   CHECK(host.file(one + "/memory.max") == "untouched");
-  groups.take({}, error);
+  groups.acquire({}, error);
   CHECK(host.file(one + "/memory.max") == "max");
   CHECK(host.file(one + "/memory.oom.group") == "0");
   CHECK(host.file(one + "/cpu.weight") == "100");
@@ -157,7 +157,7 @@ TEST_CASE("a group reports the use of its current run, regardless of earlier run
   const auto run = [&](const GroupLimits& limits, const std::string& cpu, const std::string& peak,
                        const std::string& kills, bool measured = true) {
     int error = 0;
-    auto group = groups.take(limits, error);
+    auto group = groups.acquire(limits, error);
     host.directory.file(one + "cpu.stat", "usage_usec " + cpu + "\nuser_usec 1\n");
     host.directory.file(one + "memory.peak", peak + "\n");
     host.directory.file(one + "memory.events", "oom " + kills + "\noom_kill " + kills + "\n");
@@ -183,12 +183,12 @@ TEST_CASE("two runs at once have two groups, and a limit file that does not exis
   groups.prepare({mebi, {}});
   int error = 0;
   {
-    const auto bounded = groups.take({mebi, {}}, error);
-    const auto plain = groups.take({}, error);
+    const auto bounded = groups.acquire({mebi, {}}, error);
+    const auto plain = groups.acquire({}, error);
     CHECK(std::filesystem::exists(groups.path() + "/2"));
   }
   CHECK(host.file(groups.path() + "/2/memory.max") == "(none)");
-  { const auto again = groups.take({mebi, {}}, error); }
+  { const auto again = groups.acquire({mebi, {}}, error); }
   CHECK(host.file(groups.path() + "/2/memory.max") == "(none)");
   CHECK_FALSE(std::filesystem::exists(groups.path() + "/3"));
 }
@@ -198,7 +198,7 @@ TEST_CASE("a missing controller is named, and its limit is not written") {
   ControlGroups groups(host.place());
   CHECK(groups.prepare({mebi, 50}) == "no memory controller in " + host.base);
   int error = 0;
-  CHECK(groups.take({mebi, 50}, error));
+  CHECK(groups.acquire({mebi, 50}, error));
   CHECK(host.file(groups.path() + "/1/memory.max") == "(none)");
   CHECK(host.file(groups.path() + "/1/cpu.weight") == "50");
 }
@@ -208,9 +208,9 @@ TEST_CASE("a limit that cannot be set is a shortage of the host, and no run star
   ControlGroups groups(host.place());
   groups.prepare({mebi, {}});
   int error = 0;
-  groups.take({}, error);
+  groups.acquire({}, error);
   mkdir((groups.path() + "/1/memory.max").c_str(), 0755);  // not writable
-  CHECK_FALSE(groups.take({mebi, {}}, error));
+  CHECK_FALSE(groups.acquire({mebi, {}}, error));
   CHECK(error == EISDIR);
   Bench bench;
   bench.executor = bench.make_any(&groups);
@@ -393,11 +393,11 @@ TEST_CASE("a shortage of descriptors costs a plain run its group, but not its st
   int error = 1;
   {
     const NoDescriptors none;
-    CHECK_FALSE(groups.take({}, error));
+    CHECK_FALSE(groups.acquire({}, error));
   }
   CHECK(error == 0);
   CHECK(groups.usable());
-  CHECK(groups.take({}, error));
+  CHECK(groups.acquire({}, error));
 }
 
 }  // namespace cgroup_test

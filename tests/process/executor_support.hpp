@@ -37,13 +37,13 @@ struct RunRecorder : RunHandler {
     }
   };
 
-  void on_started(const RunId& run, int pid) override { told(run).pid = pid; }
+  void on_started(const RunId& run, int pid) override { has_message(run).pid = pid; }
   void on_process(int pid, const ProcessEvent& news) override {
     if (inside_call) throw std::logic_error("told from inside a call");
     if (std::holds_alternative<ProcessStarted>(news)) started.push_back(pid);
     if (const auto* line = std::get_if<ProcessLine>(&news)) process_log.emplace_back(line->line);
     if (const auto* bad = std::get_if<ProcessBadLine>(&news)) bad_lines.push_back(bad->reason);
-    if (const auto* end = std::get_if<ProcessEnded>(&news)) over.push_back(*end);
+    if (const auto* end = std::get_if<ProcessEnded>(&news)) runs_ended.push_back(*end);
   }
   void on_message(const RunId& run, Message&& message) override {
     running(run).messages.push_back(std::move(message));
@@ -53,7 +53,7 @@ struct RunRecorder : RunHandler {
     running(run).cut.push_back(cut);
   }
   void on_ended(const RunId& run, RunEnd&& end) override {
-    told(run).end = std::move(end);
+    has_message(run).end = std::move(end);
     ++ended;
   }
 
@@ -63,17 +63,17 @@ struct RunRecorder : RunHandler {
   std::vector<int> started;
   std::vector<std::string> process_log;
   std::vector<std::string> bad_lines;
-  std::vector<ProcessEnded> over;
+  std::vector<ProcessEnded> runs_ended;
   bool inside_call = false;  ///< set by the test around start(), stop() and kill()
 
  private:
-  Told& told(const RunId& run) {
+  Told& has_message(const RunId& run) {
     if (inside_call) throw std::logic_error("told from inside a call");
     if (runs[run].end) throw std::logic_error("told after the end");
     return runs[run];
   }
   Told& running(const RunId& run) {
-    if (told(run).pid == 0) throw std::logic_error("told before the start");
+    if (has_message(run).pid == 0) throw std::logic_error("told before the start");
     return runs[run];
   }
 };

@@ -82,11 +82,11 @@ TEST_CASE("a child requested from the helper during a scan is not an orphan") {
     loop::Loop loop;
     const process::Orphans orphans(loop);
     REQUIRE(orphans.scanning());
-    ++process::announced_children().asked;  // a helper has started it, but not reported it yet
+    ++process::announced_children().requested;  // a helper has started it, but not reported it yet
     CHECK(turn_until(loop, [&] { return !orphans.scanning(); }));
     CHECK(orphans.reaped() == 0);
     process::started_children().insert(unknown);
-    ++process::announced_children().answered;
+    ++process::announced_children().replied;
     CHECK(turn_until(loop, [&] { return gone(orphan); }));
     CHECK(orphans.reaped() == 1);
   }

@@ -77,7 +77,7 @@ struct Looking {
   void ask(const std::string& cwd, Duration timeout = 20s) {
     Prerequisites needs;
     needs.cwd = cwd;
-    looks.look(needs, timeout, [this, cwd](const std::optional<Ineligibility>& refusal) {
+    checks.check(needs, timeout, [this, cwd](const std::optional<Ineligibility>& refusal) {
       answers.push_back(cwd + ": " + (refusal ? refusal->reason : "here"));
     });
   }
@@ -87,7 +87,7 @@ struct Looking {
 
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   loop::Loop loop;
-  executor::PrerequisiteChecker looks{loop, nullptr, Gate::look(gate)};
+  executor::PrerequisiteChecker checks{loop, nullptr, Gate::look(gate)};
   std::vector<std::string> answers;
 };
 
@@ -190,10 +190,10 @@ TEST_CASE("prerequisites are tested by a child that shares no memory with w8yd")
   process::SpawnServiceOptions options;
   options.helper = {DOOMED_PROGRAM, "--spawn-helper"};
   process::SpawnService service(loop, options);
-  executor::PrerequisiteChecker looks(loop, &service);
+  executor::PrerequisiteChecker checks(loop, &service);
   const auto ask = [&](const Prerequisites& needs) {
     std::optional<std::string> answer;
-    looks.look(needs, 20s, [&](const std::optional<Ineligibility>& refusal) {
+    checks.check(needs, 20s, [&](const std::optional<Ineligibility>& refusal) {
       answer = refusal ? refusal->reason : "";
     });
     REQUIRE(turn_until(loop, [&] { return answer.has_value(); }));
@@ -229,10 +229,10 @@ TEST_CASE("a checker may be destroyed while one of its checks hangs") {
   gate->shut = {"/hangs"};
   {
     loop::Loop loop;
-    executor::PrerequisiteChecker looks(loop, nullptr, Gate::look(gate));
+    executor::PrerequisiteChecker checks(loop, nullptr, Gate::look(gate));
     Prerequisites needs;
     needs.cwd = "/hangs";
-    looks.look(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
+    checks.check(needs, 20s, [](const auto&) { FAIL("nobody waits any more"); });
     turn_until(loop, [&] {
       const std::lock_guard lock(gate->mutex);
       return !gate->looked.empty();

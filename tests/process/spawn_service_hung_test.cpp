@@ -155,7 +155,7 @@ TEST_CASE("the number of children that cannot be killed during their start is li
     Recorder recorder;
     process::Child child(served.loop, served.prepared(in_it), recorder);
     REQUIRE(turn_until(served.loop, [&] {
-      hung->take();
+      hung->read_request();
       return recorder.end.has_value();
     }));
     CHECK(host_is_short(*recorder.end));

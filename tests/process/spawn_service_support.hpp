@@ -147,7 +147,7 @@ class Hung {
   [[nodiscard]] bool mounted() const { return mounted_; }
   /// Reads requests as if to reply. From then on their senders cannot be killed. Returns true after
   /// a request other than the initial one.
-  bool take() {
+  bool read_request() {
     std::array<char, 1U << 17> bytes{};
     fuse_in_header asked{};
     for (;;) {

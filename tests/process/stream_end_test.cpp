@@ -36,8 +36,8 @@ TEST_CASE(
   CHECK_FALSE(bench.for_another("A"));
   CHECK(bench.end_of("B") == "its process ended: signal 15 (SIGTERM)");
   CHECK(bench.for_another("B"));
-  CHECK(bench.recorder.over.size() == 1);
-  CHECK_FALSE(bench.recorder.over[0].early);
+  CHECK(bench.recorder.runs_ended.size() == 1);
+  CHECK_FALSE(bench.recorder.runs_ended[0].early);
 }
 
 TEST_CASE("a process that ignores SIGTERM is killed") {
@@ -86,7 +86,7 @@ TEST_CASE("open runs of a process that exits early have crashed, and another pro
   CHECK(bench.end_of("A") == "its process ended: exit 0");
   CHECK_FALSE(bench.for_another("A"));
   CHECK_FALSE(bench.for_another("B"));
-  CHECK(bench.recorder.over.at(0).early);
+  CHECK(bench.recorder.runs_ended.at(0).early);
   CHECK(bench.run("C", "x") == "answered");
   bench.start("D", "hold");
   REQUIRE(bench.started("D"));
@@ -115,7 +115,7 @@ echo "{\"type\":\"complete\",\"id\":\"$id\"}"
   bench.directory.file("go", "");
   for (int i = 0; i < 5; ++i) CHECK(bench.end_of("R" + std::to_string(i)) == "answered");
   CHECK(bench.recorder.started.size() == 5);
-  CHECK_FALSE(bench.recorder.over.at(0).early);
+  CHECK_FALSE(bench.recorder.runs_ended.at(0).early);
 }
 
 TEST_CASE(
@@ -198,5 +198,5 @@ exec sleep 1000
   // The item was never read, so the next process runs it. The first process is stopped.
   CHECK(bench.run("B", "x") == "answered");
   CHECK(bench.pid("A") != bench.pid("B"));
-  CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));
+  CHECK(bench.wait([&] { return !bench.recorder.runs_ended.empty(); }));
 }

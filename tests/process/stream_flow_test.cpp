@@ -26,9 +26,9 @@ TEST_CASE("a process that has received max_items finishes them while its success
     bench.stop(run);
     CHECK(bench.end_of(run) == "answered");
   }
-  CHECK(bench.wait([&] { return bench.recorder.over.size() == 1; }));
-  CHECK(bench.recorder.over[0].how == "exit 0");
-  CHECK_FALSE(bench.recorder.over[0].early);
+  CHECK(bench.wait([&] { return bench.recorder.runs_ended.size() == 1; }));
+  CHECK(bench.recorder.runs_ended[0].how == "exit 0");
+  CHECK_FALSE(bench.recorder.runs_ended[0].early);
   CHECK(bench.directory.read("eof") == "end of file\n");
 }
 
@@ -44,7 +44,8 @@ TEST_CASE("20 items with max_items = 1 are run by 20 processes") {
   }
   CHECK(pids.size() == 20);
   bench.executor->retire();
-  CHECK(bench.wait([&] { return bench.recorder.over.size() == bench.recorder.started.size(); }));
+  CHECK(bench.wait(
+      [&] { return bench.recorder.runs_ended.size() == bench.recorder.started.size(); }));
 }
 
 TEST_CASE("a process that is older than max_age is replaced") {
@@ -58,7 +59,7 @@ TEST_CASE("a process that is older than max_age is replaced") {
   CHECK(bench.pid("B") != bench.pid("A"));
   bench.stop("A");
   CHECK(bench.end_of("A") == "answered");
-  CHECK(bench.wait([&] { return !bench.recorder.over.empty(); }));
+  CHECK(bench.wait([&] { return !bench.recorder.runs_ended.empty(); }));
 }
 
 TEST_CASE("a process that does not exit at end of file is stopped") {
@@ -66,9 +67,9 @@ TEST_CASE("a process that does not exit at end of file is stopped") {
   bench.rule.child.edit().env = {{"LINGER", "1"}};
   CHECK(bench.run("A", "x") == "answered");
   bench.executor->retire();
-  REQUIRE(bench.wait([&] { return !bench.recorder.over.empty(); }));
-  CHECK(bench.recorder.over[0].how == "signal 15 (SIGTERM)");
-  CHECK_FALSE(bench.recorder.over[0].early);
+  REQUIRE(bench.wait([&] { return !bench.recorder.runs_ended.empty(); }));
+  CHECK(bench.recorder.runs_ended[0].how == "signal 15 (SIGTERM)");
+  CHECK_FALSE(bench.recorder.runs_ended[0].early);
 }
 
 TEST_CASE("a process that does not read has a limited buffer, and further items do not start") {

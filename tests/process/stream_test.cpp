@@ -112,10 +112,10 @@ TEST_CASE("lines belong to the run that they name, and other lines are counted")
   CHECK(bench.recorder.runs["F"].end->complete->error == "first");
   CHECK(bench.recorder.runs["F"].bad_lines() == std::vector<std::string>{"a second complete"});
   bench.executor->retire();
-  REQUIRE(bench.wait([&] { return !bench.recorder.over.empty(); }));
-  CHECK(bench.recorder.over[0].bad_lines == 4);
-  CHECK(bench.recorder.over[0].how == "exit 0");
-  CHECK_FALSE(bench.recorder.over[0].early);
+  REQUIRE(bench.wait([&] { return !bench.recorder.runs_ended.empty(); }));
+  CHECK(bench.recorder.runs_ended[0].bad_lines == 4);
+  CHECK(bench.recorder.runs_ended[0].how == "exit 0");
+  CHECK_FALSE(bench.recorder.runs_ended[0].early);
 }
 
 TEST_CASE("a line that is too long is skipped, and a run whose complete line is too long fails") {

@@ -75,7 +75,7 @@ TEST_CASE("a deep tree is removed with few descriptors, in steps of limited time
   Duration longest{0};
   while (result == Left::more) {
     const Instant began = clock.now();
-    result = removal.go_on(20ms);
+    result = removal.next_step(20ms);
     longest = std::max(longest, clock.now() - began);
     ++pieces;
   }
@@ -102,7 +102,7 @@ TEST_CASE("a wide tree with files of each type is removed") {
   mkfifo((path + "/x/fifo").c_str(), 0600);
   process::TreeRemoval removal(path);
   Left result = Left::more;
-  while (result == Left::more) result = removal.go_on(20ms);
+  while (result == Left::more) result = removal.next_step(20ms);
   CHECK(result == Left::gone);
   CHECK(directory.read("precious") == "keep me");
 }
@@ -121,7 +121,7 @@ TEST_CASE("directories closed to their owner are opened and removed") {
   chmod((path + "/a/b").c_str(), 0);
   chmod((path + "/a").c_str(), 0500);
   process::TreeRemoval removal(path);
-  CHECK(removal.go_on(10s) == Left::gone);
+  CHECK(removal.next_step(10s) == Left::gone);
   if (as_root) REQUIRE(seteuid(0) == 0);
   if (as_root) prctl(PR_SET_DUMPABLE, 1);  // as before the test
   CHECK_FALSE(std::filesystem::exists(path));
@@ -147,7 +147,7 @@ TEST_CASE("a directory of another user that a run moved into its own is kept") {
   directory.file("run/taken/precious", "keep me");
   process::TreeRemoval removal(path, runs_user);
   Left result = Left::more;
-  while (result == Left::more) result = removal.go_on(1s);
+  while (result == Left::more) result = removal.next_step(1s);
   CHECK(result == Left::stays);
   CHECK(removal.problem().find("it belongs to user 61235, not to the user of the run") !=
         std::string::npos);
@@ -159,11 +159,11 @@ TEST_CASE("a directory of another user that a run moved into its own is kept") {
   CHECK(kept == 2);
   // A directory of another user in place of the run's own directory is kept as a whole.
   REQUIRE(chown(path.c_str(), 61235, 61235) == 0);
-  CHECK(removal.go_on(1s) == Left::stays);
+  CHECK(removal.next_step(1s) == Left::stays);
   // Runs as root have no such restriction.
   process::TreeRemoval of_root(path);
   result = Left::more;
-  while (result == Left::more) result = of_root.go_on(1s);
+  while (result == Left::more) result = of_root.next_step(1s);
   CHECK(result == Left::gone);
 }
 
@@ -174,11 +174,11 @@ TEST_CASE("another directory with the same name is kept") {
   process::TreeRemoval removal(path);
   REQUIRE(rename(path.c_str(), (directory.path() + "/aside").c_str()) == 0);
   REQUIRE(mkdir(path.c_str(), 0700) == 0);
-  CHECK(removal.go_on(1s) == Left::gone);
+  CHECK(removal.next_step(1s) == Left::gone);
   CHECK(std::filesystem::exists(path));
   REQUIRE(rmdir(path.c_str()) == 0);
   REQUIRE(symlink((directory.path() + "/aside").c_str(), path.c_str()) == 0);
-  CHECK(removal.go_on(1s) == Left::gone);
+  CHECK(removal.next_step(1s) == Left::gone);
   CHECK(std::filesystem::exists(directory.path() + "/aside"));
 }
 

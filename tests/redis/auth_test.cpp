@@ -28,27 +28,27 @@ TEST_CASE("the password is sent in the handshake") {
   RedisServer server({.password = "p@ss w/rd"});
   loop::Loop loop;
   Client right(loop, options_for(with_login(server, ":p%40ss%20w%2Frd")));
-  CHECK(ask(loop, right, {"SET", "k", "v"}) == "OK");
+  CHECK(call(loop, right, {"SET", "k", "v"}) == "OK");
 
   for (const std::string& url : {with_login(server, ":wrong"), server.url()}) {
     INFO(url);
     Client client(loop, options_for(url));
     Ups ups(client);
-    const std::string answer = ask(loop, client, {"SET", "k", "w"});
+    const std::string answer = call(loop, client, {"SET", "k", "w"});
     CHECK(has(answer, "not_sent: " + server.url() + ": "));
     CHECK((has(answer, "WRONGPASS") || has(answer, "NOAUTH")));
     CHECK(!has(client.error(), "wrong@"));
     CHECK(ups.ups == 0);
     CHECK(ups.downs.size() == 1);
   }
-  CHECK(ask(loop, right, {"GET", "k"}) == "v");
+  CHECK(call(loop, right, {"GET", "k"}) == "v");
 }
 
 TEST_CASE("a password that the server does not need is refused with a reason") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(with_login(server, ":needless")));
-  CHECK(has(ask(loop, client, {"PING"}), "without any password configured"));
+  CHECK(has(call(loop, client, {"PING"}), "without any password configured"));
 }
 
 TEST_CASE("users of the ACL can log in, including one with few permissions") {
@@ -58,17 +58,17 @@ TEST_CASE("users of the ACL can log in, including one with few permissions") {
   auto options = options_for(with_login(server, "bob:secret"));
   options.name = "bob-s";
   Client bob(loop, options);
-  CHECK(ask(loop, bob, {"ACL", "WHOAMI"}) == "bob");
-  CHECK(ask(loop, bob, {"CLIENT", "GETNAME"}) == "bob-s");
+  CHECK(call(loop, bob, {"ACL", "WHOAMI"}) == "bob");
+  CHECK(call(loop, bob, {"CLIENT", "GETNAME"}) == "bob-s");
   options.url = redis::parse_url(with_login(server, "eve:secret"));
   Client eve(loop, options);
-  CHECK(ask(loop, eve, {"GET", "e:1"}) == "(nil)");
-  CHECK(has(ask(loop, eve, {"SET", "e:1", "x"}), "NOPERM"));
-  CHECK(has(ask(loop, eve, {"GET", "f"}), "NOPERM"));
+  CHECK(call(loop, eve, {"GET", "e:1"}) == "(nil)");
+  CHECK(has(call(loop, eve, {"SET", "e:1", "x"}), "NOPERM"));
+  CHECK(has(call(loop, eve, {"GET", "f"}), "NOPERM"));
   Client any(loop, options_for(with_login(server, "any")));
-  CHECK(ask(loop, any, {"ACL", "WHOAMI"}) == "any");
+  CHECK(call(loop, any, {"ACL", "WHOAMI"}) == "any");
   Client nobody(loop, options_for(with_login(server, "nobody:secret")));
-  CHECK(has(ask(loop, nobody, {"PING"}), "WRONGPASS"));
+  CHECK(has(call(loop, nobody, {"PING"}), "WRONGPASS"));
 }
 
 TEST_CASE("the database is selected on each connection, or the connection fails") {
@@ -76,15 +76,15 @@ TEST_CASE("the database is selected on each connection, or the connection fails"
   loop::Loop loop;
   Client client(loop, options_for(server.url() + "?db=5"));
   Ups ups(client);
-  CHECK(ask(loop, client, {"SET", "k", "five"}) == "OK");
-  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  CHECK(call(loop, client, {"SET", "k", "five"}) == "OK");
+  server.command({"CLIENT", "KILL", "TYPE", "normal"});
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  CHECK(ask(loop, client, {"GET", "k"}) == "five");
-  CHECK(server.ask({"GET", "k"}) == "(nil)");
+  CHECK(call(loop, client, {"GET", "k"}) == "five");
+  CHECK(server.command({"GET", "k"}) == "(nil)");
 
   Client nowhere(loop, options_for(server.url() + "?db=16"));
-  CHECK(has(ask(loop, nowhere, {"SET", "k", "lost"}), "out of range"));
-  CHECK(server.ask({"GET", "k"}) == "(nil)");
+  CHECK(has(call(loop, nowhere, {"SET", "k", "lost"}), "out of range"));
+  CHECK(server.command({"GET", "k"}) == "(nil)");
 }
 
 TEST_CASE("the password file is read for each connection") {
@@ -95,7 +95,7 @@ TEST_CASE("the password file is read for each connection") {
   options.password_file = file;
   Client client(loop, options);
   Ups ups(client);
-  CHECK(has(ask(loop, client, {"PING"}), "password file " + file + ": not found"));
+  CHECK(has(call(loop, client, {"PING"}), "password file " + file + ": not found"));
   write(file, "");
   CHECK(turn_until(loop, [&] { return has(client.error(), "empty"); }));
   write(file, std::string(5000, 'x'));
@@ -107,12 +107,12 @@ TEST_CASE("the password file is read for each connection") {
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 
   // The password changes while the client is connected: the next connection uses the new one.
-  server.ask({"CONFIG", "SET", "requirepass", "second"});
+  server.command({"CONFIG", "SET", "requirepass", "second"});
   write(file, "second\r\n");
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   client.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"});
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
 }
 
 }  // namespace auth_test

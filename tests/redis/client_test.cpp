@@ -36,11 +36,11 @@ TEST_CASE("calls made before the connection exists wait for it and get their rep
     loop::Loop loop;
     Client client(loop, options_for(url));
     Answers answers;
-    client.call({"SET", "k", "v"}, answers.take());
-    client.call({"GET", "k"}, answers.take());
-    client.call({"DEL", "k"}, answers.take());
-    client.call({"GET", "k"}, answers.take());
-    client.call({"NOSUCH"}, answers.take());
+    client.call({"SET", "k", "v"}, answers.callback());
+    client.call({"GET", "k"}, answers.callback());
+    client.call({"DEL", "k"}, answers.callback());
+    client.call({"GET", "k"}, answers.callback());
+    client.call({"NOSUCH"}, answers.callback());
     CHECK(answers.all.empty());
     CHECK_FALSE(client.connected());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 5; }));
@@ -56,10 +56,10 @@ TEST_CASE("all calls of one loop iteration are sent in one write") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   const long long before = reads(server);
   Answers answers;
-  for (int i = 0; i < 300; ++i) client.call({"INCR", "n"}, answers.take());
+  for (int i = 0; i < 300; ++i) client.call({"INCR", "n"}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 300; }));
   CHECK(answers.all.back() == "300");
   CHECK(reads(server) - before == 1);
@@ -72,7 +72,7 @@ TEST_CASE("calls before the first connection are sent together with the handshak
   auto options = options_for(server.url());
   options.name = "w8y test";
   Client client(loop, options);
-  CHECK(ask(loop, client, {"CLIENT", "GETNAME"}) == "w8y_test");
+  CHECK(call(loop, client, {"CLIENT", "GETNAME"}) == "w8y_test");
   CHECK(reads(server) - before == 1);
 }
 
@@ -82,22 +82,22 @@ TEST_CASE("values may be any bytes, and large values pass in both directions") {
   Client client(loop, options_for(server.url()));
   std::string all_bytes;
   for (int i = 0; i < 256; ++i) all_bytes += static_cast<char>(i);
-  CHECK(ask(loop, client, {"SET", all_bytes, all_bytes}) == "OK");
-  CHECK(ask(loop, client, {"GET", all_bytes}) == all_bytes);
-  CHECK(ask(loop, client, {"SET", "", ""}) == "OK");
-  CHECK(ask(loop, client, {"GET", ""}).empty());
+  CHECK(call(loop, client, {"SET", all_bytes, all_bytes}) == "OK");
+  CHECK(call(loop, client, {"GET", all_bytes}) == all_bytes);
+  CHECK(call(loop, client, {"SET", "", ""}) == "OK");
+  CHECK(call(loop, client, {"GET", ""}).empty());
 
   std::string big(8U << 20, 'x');
   for (std::size_t i = 0; i < big.size(); i += 4093) big[i] = static_cast<char>(i);
-  CHECK(ask(loop, client, {"SET", "big", big}) == "OK");
-  CHECK(ask(loop, client, {"GET", "big"}) == big);
+  CHECK(call(loop, client, {"SET", "big", big}) == "OK");
+  CHECK(call(loop, client, {"GET", "big"}) == big);
 }
 
 TEST_CASE("a command that is too large fails, and the connection remains") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   const std::string large(std::size_t{65} << 20, 'x');
   std::vector<std::pair<redis::Failure, std::string>> told;
   const auto note = [&](const redis::Answer& answer) {
@@ -108,14 +108,14 @@ TEST_CASE("a command that is too large fails, and the connection remains") {
   client.run(script, {"k"}, {large}, note);
   CHECK(told.empty());  // never from inside the call
   Answers answers;
-  client.call({"PING"}, answers.take());
+  client.call({"PING"}, answers.callback());
   CHECK(turn_until(loop, [&] { return told.size() == 2 && answers.all.size() == 1; }));
   for (const auto& [failure, why] : told) {
     CHECK(failure == redis::Failure::too_large);
     CHECK(why == "a command of 65 MiB, and no more than 64 MiB can be sent");
   }
   CHECK(client.connected());
-  CHECK(server.ask({"EXISTS", "k"}) == "0");
+  CHECK(server.command({"EXISTS", "k"}) == "0");
 }
 
 TEST_CASE("a reply that is too large fails its own call with that error, and later calls as lost") {
@@ -124,8 +124,8 @@ TEST_CASE("a reply that is too large fails its own call with that error, and lat
   auto options = options_for(server.url());
   options.command_timeout = 60s;  // this much data takes time, especially with sanitizers
   Client client(loop, options);
-  server.ask({"SETRANGE", "k", std::to_string(130 << 20), "x"});
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  server.command({"SETRANGE", "k", std::to_string(130 << 20), "x"});
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   std::vector<redis::Failure> told;
   const auto note = [&](const redis::Answer& answer) { told.push_back(answer.failure); };
   for (const char* key : {"other", "k", "other"}) client.call({"GET", key}, note);
@@ -165,8 +165,8 @@ TEST_CASE("a callback may make another call, and callbacks may be omitted") {
   };
   client.call({"INCR", "n"}, again);
   CHECK(turn_until(loop, [&] { return left == 0; }));
-  CHECK(ask(loop, client, {"GET", "n"}) == "100");
-  CHECK(ask(loop, client, {"GET", "silent"}) == "100");
+  CHECK(call(loop, client, {"GET", "n"}) == "100");
+  CHECK(call(loop, client, {"GET", "silent"}) == "100");
 }
 
 TEST_CASE("MULTI and EXEC are ordinary calls") {
@@ -191,13 +191,13 @@ TEST_CASE("destroying the client calls no callbacks") {
   loop::Loop loop;
   Answers answers;
   auto client = std::make_unique<Client>(loop, options_for(server.url()));
-  client->call({"PING"}, answers.take());
+  client->call({"PING"}, answers.callback());
   client.reset();
   turn_for(loop, 20ms);
   client = std::make_unique<Client>(loop, options_for(server.url()));
-  CHECK(ask(loop, *client, {"PING"}) == "PONG");
+  CHECK(call(loop, *client, {"PING"}) == "PONG");
   server.pause();
-  client->call({"PING"}, answers.take());
+  client->call({"PING"}, answers.callback());
   loop.iterate(false);  // written to the socket here
   client.reset();
   server.resume();

@@ -24,7 +24,7 @@ const redis::Script append{
 std::string run(loop::Loop& loop, Client& client, const redis::Script& script,
                 const redis::Command& keys, const redis::Command& args) {
   Answers answers;
-  client.run(script, keys, args, answers.take());
+  client.run(script, keys, args, answers.callback());
   turn_until(loop, [&] { return !answers.all.empty(); });
   return answers.all.empty() ? "(unanswered)" : answers.all.front();
 }
@@ -42,18 +42,18 @@ TEST_CASE("a cluster that cannot be reached is a connection error, not an except
   Client client(loop, options_for(url));
   Ups ups(client);
   Answers answers;
-  client.call({"GET", "k"}, answers.take());
+  client.call({"GET", "k"}, answers.callback());
   CHECK(answers.all.empty());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
   CHECK(has(answers.all[0], "not_sent: " + url));
   CHECK(has(client.error(), "refused"));
-  CHECK(has(ask(loop, client, {"GET", "k"}), "not_sent"));
+  CHECK(has(call(loop, client, {"GET", "k"}), "not_sent"));
   turn_for(loop, 300ms);
   CHECK(ups.downs.size() == 1);
 
   RedisServer plain({.tcp = true});
   Client other(loop, options_for("redis+cluster://127.0.0.1:" + std::to_string(plain.port())));
-  CHECK(has(ask(loop, other, {"GET", "k"}), "cluster support disabled"));
+  CHECK(has(call(loop, other, {"GET", "k"}), "cluster support disabled"));
 }
 
 TEST_CASE("cluster: each command is sent to the node of its key") {
@@ -64,7 +64,7 @@ TEST_CASE("cluster: each command is sent to the node of its key") {
 
   // Called before the hash slots are known.
   Answers early;
-  for (const char* key : {"a", "b", "c"}) client.call({"SET", key, key}, early.take());
+  for (const char* key : {"a", "b", "c"}) client.call({"SET", key, key}, early.callback());
   CHECK(turn_until(loop, [&] { return early.all.size() == 3; }));
   CHECK(early.all == std::vector<std::string>{"OK", "OK", "OK"});
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
@@ -72,18 +72,18 @@ TEST_CASE("cluster: each command is sent to the node of its key") {
   CHECK(client.error().empty());
   for (const char* key : {"a", "b", "c"}) {
     CHECK(std::to_string(redis::slot_of(key)) == cluster.slot_of(key));
-    CHECK(cluster.nodes[cluster.owner_of(key)]->ask({"GET", key}) == key);
-    CHECK(ask(loop, client, {"GET", key}) == key);
+    CHECK(cluster.nodes[cluster.owner_of(key)]->command({"GET", key}) == key);
+    CHECK(call(loop, client, {"GET", key}) == key);
   }
   CHECK(client.commands_sent() >= 6);
 
   // Scripts, commands without keys, and errors of the caller.
   CHECK(run(loop, client, append, {"{s}k"}, {"x"}) == "x");
   CHECK(run(loop, client, append, {"{s}k"}, {"y"}) == "xy");
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
-  CHECK(has(ask(loop, client, {"INFO", "server"}), "redis_mode:cluster"));
-  CHECK(has(ask(loop, client, {"MGET", "a", "b"}), "CROSSSLOT"));
-  CHECK(ask(loop, client, {"EVAL", "return 7", "0"}) == "7");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
+  CHECK(has(call(loop, client, {"INFO", "server"}), "redis_mode:cluster"));
+  CHECK(has(call(loop, client, {"MGET", "a", "b"}), "CROSSSLOT"));
+  CHECK(call(loop, client, {"EVAL", "return 7", "0"}) == "7");
 
   // Transactions are sent to one node as a whole, with their WATCH commands.
   redis::SyncClient sync(loop, options_for(cluster.url()));
@@ -105,7 +105,7 @@ TEST_CASE("cluster: each command is sent to the node of its key") {
   const auto channel = subscriber.subscribe(
       "news", [&](std::string_view, std::string_view text) { heard.emplace_back(text); });
   CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
-  for (const auto& node : cluster.nodes) node->ask({"PUBLISH", "news", "x"});
+  for (const auto& node : cluster.nodes) node->command({"PUBLISH", "news", "x"});
   client.call({"PUBLISH", "news", "y"});
   CHECK(turn_until(loop, [&] { return heard.size() == 4; }));
 
@@ -118,31 +118,31 @@ TEST_CASE("cluster: a moving hash slot with ASK, TRYAGAIN and MOVED causes no er
   loop::Loop loop;
   Client client(loop, options_for(cluster.url()));
   Ups ups(client);
-  CHECK(ask(loop, client, {"SET", "{m}1", "1"}) == "OK");
-  CHECK(ask(loop, client, {"SET", "{m}2", "2"}) == "OK");
+  CHECK(call(loop, client, {"SET", "{m}1", "1"}) == "OK");
+  CHECK(call(loop, client, {"SET", "{m}2", "2"}) == "OK");
   const std::size_t from = cluster.owner_of("{m}1");
   const std::size_t to = (from + 1) % 3;
   const std::string slot = cluster.slot_of("{m}1");
 
   cluster.start_move(slot, from, to);
-  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");
-  CHECK(ask(loop, client, {"SET", "{m}new", "n"}) == "OK");  // no longer at this node: ASK
-  CHECK(cluster.nodes[from]->ask({"CLUSTER", "COUNTKEYSINSLOT", slot}) == "2");
+  CHECK(call(loop, client, {"GET", "{m}1"}) == "1");
+  CHECK(call(loop, client, {"SET", "{m}new", "n"}) == "OK");  // no longer at this node: ASK
+  CHECK(cluster.nodes[from]->command({"CLUSTER", "COUNTKEYSINSLOT", slot}) == "2");
   cluster.move_key("{m}1", from, to);
-  CHECK(ask(loop, client, {"GET", "{m}1"}) == "1");  // at the new node
-  CHECK(ask(loop, client, {"GET", "{m}2"}) == "2");  // at the old node
+  CHECK(call(loop, client, {"GET", "{m}1"}) == "1");  // at the new node
+  CHECK(call(loop, client, {"GET", "{m}2"}) == "2");  // at the old node
   CHECK(run(loop, client, append, {"{m}1"}, {"x"}) == "1x");
   CHECK(run(loop, client, append, {"{m}1"}, {"y"}) == "1xy");
   // One of the keys has moved already, and the other has not.
   Answers both;
-  client.call({"MGET", "{m}1", "{m}2"}, both.take());
-  client.call({"SET", "{m}2", "later"}, both.take());
+  client.call({"MGET", "{m}1", "{m}2"}, both.callback());
+  client.call({"SET", "{m}2", "later"}, both.callback());
   turn_for(loop, 150ms);
   cluster.move_key("{m}2", from, to);
   CHECK(turn_until(loop, [&] { return both.all.size() == 2; }));
   CHECK_FALSE(has(both.all.front(), "TRYAGAIN"));
   cluster.end_move(slot, from, to);
-  CHECK(ask(loop, client, {"GET", "{m}2"}) == "later");
+  CHECK(call(loop, client, {"GET", "{m}2"}) == "later");
   CHECK(cluster.owner_of("{m}1") == to);
 
   // Moves the hash slot back at once: calls in flight keep their order.
@@ -155,13 +155,13 @@ TEST_CASE("cluster: a moving hash slot with ASK, TRYAGAIN and MOVED causes no er
     if (round == 15) cluster.end_move(slot, to, from);
     for (int i = 0; i < 5; ++i) {
       const std::string digit(1, static_cast<char>('a' + round));
-      client.call({"APPEND", "{m}log", digit}, answers.take());
+      client.call({"APPEND", "{m}log", digit}, answers.callback());
       expected += digit;
     }
     loop.iterate(false);
   }
   CHECK(turn_until(loop, [&] { return answers.all.size() == 100; }));
-  CHECK(ask(loop, client, {"GET", "{m}log"}) == expected);
+  CHECK(call(loop, client, {"GET", "{m}log"}) == expected);
   CHECK(ups.ups == 1);
   CHECK(ups.downs.empty());
 }
@@ -172,13 +172,13 @@ TEST_CASE("cluster: keys that move for longer than command_timeout are an error 
   auto options = options_for(cluster.url());
   options.command_timeout = 300ms;
   Client client(loop, options);
-  CHECK(ask(loop, client, {"MSET", "{m}1", "1", "{m}2", "2"}) == "OK");
+  CHECK(call(loop, client, {"MSET", "{m}1", "1", "{m}2", "2"}) == "OK");
   const std::size_t from = cluster.owner_of("{m}1");
   const std::size_t to = (from + 1) % 3;
   cluster.start_move(cluster.slot_of("{m}1"), from, to);
   cluster.move_key("{m}1", from, to);
   const Instant asked = loop.now();
-  CHECK(has(ask(loop, client, {"MGET", "{m}1", "{m}2"}), "TRYAGAIN"));
+  CHECK(has(call(loop, client, {"MGET", "{m}1", "{m}2"}), "TRYAGAIN"));
   CHECK(ms(loop.now() - asked) >= 250);
   CHECK(ms(loop.now() - asked) < 10'000);
   CHECK(client.connected());
@@ -197,22 +197,23 @@ TEST_CASE("cluster: a dead primary is replaced, and other nodes are used meanwhi
   std::vector<std::string> keys(3);
   for (int i = 0; keys[0].empty() || keys[1].empty() || keys[2].empty(); ++i)
     keys[redis::slot_of("k" + std::to_string(i)) / 5462U] = "k" + std::to_string(i);
-  for (const auto& key : keys) CHECK(ask(loop, client, {"SET", key, "1"}) == "OK");
-  wait_until("the write at the replica", [&] { return cluster.nodes[3]->ask({"DBSIZE"}) == "1"; });
+  for (const auto& key : keys) CHECK(call(loop, client, {"SET", key, "1"}) == "OK");
+  wait_until("the write at the replica",
+             [&] { return cluster.nodes[3]->command({"DBSIZE"}) == "1"; });
   CHECK(turn_until(loop, [&] { return ups.ups == 1 && subscriber.connected(); }));
 
   cluster.nodes[0]->kill();
   const Instant killed = loop.now();
   CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
   CHECK_FALSE(client.connected());
-  CHECK(has(ask(loop, client, {"GET", keys[0]}), "not_sent"));
-  CHECK(has(ask(loop, client, {"INFO", "server"}), "redis_mode:cluster"));  // any healthy node
+  CHECK(has(call(loop, client, {"GET", keys[0]}), "not_sent"));
+  CHECK(has(call(loop, client, {"INFO", "server"}), "redis_mode:cluster"));  // any healthy node
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   const auto away = ms(loop.now() - killed);
   CHECK(away < 30'000);
   // The other two nodes return CLUSTERDOWN until they have learned of the new primary.
   for (const auto& key : keys)
-    CHECK(turn_until(loop, [&] { return ask(loop, client, {"GET", key}) == "1"; }));
+    CHECK(turn_until(loop, [&] { return call(loop, client, {"GET", key}) == "1"; }));
   CHECK(turn_until(loop, [&] {
     client.call({"PUBLISH", "c", "hello"});
     turn_for(loop, 20ms);
@@ -227,7 +228,7 @@ TEST_CASE("cluster: a dead primary is replaced, and other nodes are used meanwhi
   CHECK(turn_until(loop, [&] { return !client.connected(); }));
   for (const auto& node : cluster.nodes) node->start();
   CHECK(turn_until(loop, [&] { return ups.ups == 3; }));
-  CHECK(ask(loop, client, {"SET", keys[1], "2"}) == "OK");
+  CHECK(call(loop, client, {"SET", keys[1], "2"}) == "OK");
 }
 
 TEST_CASE("cluster: a password is sent to each node, and a cluster that starts later is found") {
@@ -235,22 +236,22 @@ TEST_CASE("cluster: a password is sent to each node, and a cluster that starts l
   loop::Loop loop;
   auto options = options_for(cluster.url());
   Client locked_out(loop, options);
-  CHECK(has(ask(loop, locked_out, {"GET", "k"}), "NOAUTH"));
+  CHECK(has(call(loop, locked_out, {"GET", "k"}), "NOAUTH"));
   options.url.password = "secret";
   Client client(loop, options);
-  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
 
   // A hash slot that no node serves.
   const std::size_t owner = cluster.owner_of("k");
   Ups ups(client);
-  cluster.nodes[owner]->ask({"CLUSTER", "DELSLOTS", cluster.slot_of("k")});
-  CHECK(has(ask(loop, client, {"GET", "k"}), "CLUSTERDOWN"));
+  cluster.nodes[owner]->command({"CLUSTER", "DELSLOTS", cluster.slot_of("k")});
+  CHECK(has(call(loop, client, {"GET", "k"}), "CLUSTERDOWN"));
   CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
   turn_for(loop, 300ms);
   CHECK(ups.ups == 0);
-  cluster.nodes[owner]->ask({"CLUSTER", "ADDSLOTS", cluster.slot_of("k")});
+  cluster.nodes[owner]->command({"CLUSTER", "ADDSLOTS", cluster.slot_of("k")});
   CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
-  CHECK(has(ask(loop, client, {"SET", "k", "1"}), "OK"));
+  CHECK(has(call(loop, client, {"SET", "k", "1"}), "OK"));
 }
 
 }  // namespace cluster_test

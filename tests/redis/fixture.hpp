@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 struct Answers {
   std::vector<std::string> all;
 
-  redis::Client::Callback take() {
+  redis::Client::Callback callback() {
     return [this](const redis::Answer& answer) { all.push_back(text(answer)); };
   }
   static std::string text(const redis::Answer& answer) {
@@ -41,9 +41,9 @@ struct Ups : redis::Client::Listener {
 };
 
 /// Waits for the reply to one call, and returns it.
-inline std::string ask(loop::Loop& loop, redis::Client& client, const redis::Command& command) {
+inline std::string call(loop::Loop& loop, redis::Client& client, const redis::Command& command) {
   Answers answers;
-  client.call(command, answers.take());
+  client.call(command, answers.callback());
   turn_until(loop, [&] { return !answers.all.empty(); });
   return answers.all.empty() ? "(unanswered)" : answers.all.front();
 }

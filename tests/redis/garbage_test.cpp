@@ -74,7 +74,7 @@ std::string first_error(const std::string& says, bool hang_up = false) {
   auto options = options_for("unix://" + peer.path());
   options.connect_timeout = options.command_timeout = 200ms;
   Client client(loop, options);
-  const std::string answer = ask(loop, client, {"PING"});
+  const std::string answer = call(loop, client, {"PING"});
   CHECK_FALSE(has(answer, "(unanswered)"));
   CHECK(turn_until(loop, [&] { return peer.guests() >= 2; }));  // it reconnects
   return answer;
@@ -107,7 +107,7 @@ TEST_CASE("a duplicate reply is not used for the next call, and neither are late
   Client client(loop, options_for("unix://" + peer.path()));
   const redis::Script script{"any", "return 1", "0000000000000000000000000000000000000000"};
   Answers answers;
-  for (int i = 0; i < 3; ++i) client.run(script, {}, {}, answers.take());
+  for (int i = 0; i < 3; ++i) client.run(script, {}, {}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(answers.all.front() == "one");
   for (std::size_t i = 1; i < 3; ++i) {
@@ -121,7 +121,7 @@ TEST_CASE("an endless reply fails the connection") {
   loop::Loop loop;
   Peer peer(loop, "+PONG\r\n+" + std::string(100'000, 'a'));
   Client client(loop, options_for("unix://" + peer.path()));
-  CHECK(has(ask(loop, client, {"PING"}), "without an end"));
+  CHECK(has(call(loop, client, {"PING"}), "without an end"));
 }
 
 TEST_CASE("a subscriber reconnects after invalid bytes") {

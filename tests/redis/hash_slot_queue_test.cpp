@@ -50,7 +50,7 @@ struct Lane {
     lane.add(call(word));
     pump();
   }
-  void answer(std::size_t index, Resend again) { lane.answered(flying.at(index), again); }
+  void answer(std::size_t index, Resend again) { lane.on_reply(flying.at(index), again); }
 };
 
 using Words = std::vector<std::string>;

@@ -25,7 +25,7 @@ struct Pair {
     wait_until("the replica", [&] { return replica.info_text("master_link_status") == "up"; });
   }
   static void follow(const RedisServer& server, const RedisServer& primary) {
-    server.ask({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
+    server.command({"REPLICAOF", "127.0.0.1", std::to_string(primary.port())});
   }
 };
 
@@ -51,20 +51,20 @@ TEST_CASE("a primary that becomes a replica is left, and used again when it is t
   loop::Loop loop;
   Client client(loop, options_for(pair.replica.tcp_url()));
   Ups ups(client);
-  CHECK(ask(loop, client, {"PING"}) == "PONG");  // reading from a replica is allowed
+  CHECK(call(loop, client, {"PING"}) == "PONG");  // reading from a replica is allowed
   Answers answers;
-  client.call({"GET", "k"}, answers.take());
-  client.call({"SET", "k", "1"}, answers.take());
-  client.call({"GET", "k"}, answers.take());
+  client.call({"GET", "k"}, answers.callback());
+  client.call({"SET", "k", "1"}, answers.callback());
+  client.call({"GET", "k"}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(answers.all[0] == "(nil)");
   CHECK(has(answers.all[1], "READONLY"));
   CHECK(turn_until(loop, [&] { return has(client.error(), "is a replica"); }));
   CHECK(ups.ups == 1);
 
-  pair.replica.ask({"REPLICAOF", "NO", "ONE"});
+  pair.replica.command({"REPLICAOF", "NO", "ONE"});
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
 }
 
 TEST_CASE("a permanent replica is not connected to in a tight loop") {
@@ -74,7 +74,7 @@ TEST_CASE("a permanent replica is not connected to in a tight loop") {
   Ups ups(client);
   const redis::Script script{"set", "return redis.call('SET', KEYS[1], '1')", {}};
   Answers answers;
-  client.run(script, {"k"}, {}, answers.take());
+  client.run(script, {"k"}, {}, answers.callback());
   CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
   CHECK(has(answers.all.at(0), "READONLY"));
   const auto before = pair.replica.info("total_connections_received");
@@ -102,7 +102,7 @@ TEST_CASE("connections that fail soon after the handshake are not made in a tigh
             loop, [&] { return client.connected(); }, end - loop.now()))
       break;
     ++killed;
-    server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+    server.command({"CLIENT", "KILL", "TYPE", "normal"});
     turn_until(loop, [&] { return !client.connected() || ups.ups > before + 1; });
   }
   CHECK(killed >= 3);
@@ -121,13 +121,13 @@ TEST_CASE("the password file is read again after a change of the password") {
   options.password_file = dir / "password";
   Client client(loop, options);
   Ups ups(client);
-  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
-  CHECK(server.ask({"ACL", "SETUSER", "bob", ">new", "<old"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
+  CHECK(server.command({"ACL", "SETUSER", "bob", ">new", "<old"}) == "OK");
   write("new");
   client.call({"RESET"});  // logs out without closing the connection
-  CHECK(has(ask(loop, client, {"GET", "k"}), "NOAUTH"));
+  CHECK(has(call(loop, client, {"GET", "k"}), "NOAUTH"));
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  CHECK(ask(loop, client, {"GET", "k"}) == "1");
+  CHECK(call(loop, client, {"GET", "k"}) == "1");
 }
 
 }  // namespace readonly_test

@@ -16,15 +16,15 @@ TEST_CASE("calls without a server fail as not_sent, and never from inside call()
   Client client(loop, options_for("unix://" + (dir / "none.sock")));
   Ups ups(client);
   Answers answers;
-  client.call({"PING"}, answers.take());
-  client.call({"PING"}, answers.take());
+  client.call({"PING"}, answers.callback());
+  client.call({"PING"}, answers.callback());
   CHECK(answers.all.empty());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
   CHECK(has(answers.all[0], "not_sent: unix://"));
   CHECK(has(answers.all[0], "No such file"));
   CHECK(has(client.error(), "No such file"));
   CHECK(ups.downs.size() == 1);
-  client.call({"PING"}, answers.take());
+  client.call({"PING"}, answers.callback());
   CHECK(answers.all.size() == 2);
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
@@ -41,12 +41,12 @@ TEST_CASE("refused ports and unknown names are connection errors, not exceptions
                                   std::string("redis://[::1]:1")}) {
     INFO(each);
     Client client(loop, options_for(each));
-    CHECK(has(ask(loop, client, {"PING"}), "cannot connect"));
+    CHECK(has(call(loop, client, {"PING"}), "cannot connect"));
   }
   auto options = options_for("redis://no-such-host.invalid");
   options.connect_timeout = 500ms;
   Client client(loop, options);
-  CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+  CHECK(has(call(loop, client, {"PING"}), "not_sent"));
 }
 
 TEST_CASE("calls sent before the server is killed are lost, and the client reconnects") {
@@ -56,25 +56,25 @@ TEST_CASE("calls sent before the server is killed are lost, and the client recon
     loop::Loop loop;
     Client client(loop, options_for(url));
     Ups ups(client);
-    CHECK(ask(loop, client, {"SET", "kept", "1"}) == "OK");
+    CHECK(call(loop, client, {"SET", "kept", "1"}) == "OK");
     Answers answers;
     server.pause();
-    client.call({"PING"}, answers.take());
+    client.call({"PING"}, answers.callback());
     loop.iterate(false);  // written to the socket here
     server.kill();
-    client.call({"PING"}, answers.take());
+    client.call({"PING"}, answers.callback());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
     CHECK(has(answers.all[0], "lost: "));
     CHECK_FALSE(client.connected());
     CHECK_FALSE(client.error().empty());
     CHECK(turn_until(loop, [&] { return !ups.downs.empty(); }));
-    CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+    CHECK(has(call(loop, client, {"PING"}), "not_sent"));
 
     server.start();
     const Instant back = loop.now();
     CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
     CHECK(loop.now() - back < 10s);  // pauses have a maximum
-    CHECK(ask(loop, client, {"GET", "kept"}) == "1");
+    CHECK(call(loop, client, {"GET", "kept"}) == "1");
     CHECK(client.error().empty());
   }
 }
@@ -83,13 +83,13 @@ TEST_CASE("a call not sent before the connection broke fails as not_sent") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   server.pause();
   Answers answers;
   const std::string big(4U << 20, 'x');  // more than a socket buffer holds
-  client.call({"SET", "first", "1"}, answers.take());
-  client.call({"SET", "big", big}, answers.take());
-  client.call({"SET", "last", "1"}, answers.take());
+  client.call({"SET", "first", "1"}, answers.callback());
+  client.call({"SET", "big", big}, answers.callback());
+  client.call({"SET", "last", "1"}, answers.callback());
   loop.iterate(false);
   server.kill();
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
@@ -121,18 +121,18 @@ TEST_CASE("a reply slower than command_timeout ends the connection, and the clie
   options.connect_timeout = 500ms;
   Client client(loop, options);
   Ups ups(client);
-  CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
+  CHECK(call(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
   const Instant asked = loop.now();
   Answers answers;
-  client.call({"DEBUG", "SLEEP", "2"}, answers.take());
-  client.call({"INCR", "n"}, answers.take());
+  client.call({"DEBUG", "SLEEP", "2"}, answers.callback());
+  client.call({"INCR", "n"}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
   CHECK(loop.now() - asked >= 500ms);
   CHECK(has(answers.all[0], "lost: "));
   CHECK(has(answers.all[0], "no answer within 500 ms"));
   CHECK(has(answers.all[1], "lost: "));
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
 }
 
 TEST_CASE("calls with timely replies never time out, however many follow each other") {
@@ -143,9 +143,9 @@ TEST_CASE("calls with timely replies never time out, however many follow each ot
   Client client(loop, options);
   Ups ups(client);
   const Instant end = loop.now() + 1s;
-  while (loop.now() < end) CHECK(ask(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
+  while (loop.now() < end) CHECK(call(loop, client, {"DEBUG", "SLEEP", "0.05"}) == "OK");
   turn_for(loop, 600ms);  // idle time does not count
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   CHECK(ups.downs.empty());
 }
 
@@ -155,9 +155,9 @@ TEST_CASE("a reply that arrived while the client was not running is used despite
   auto options = options_for(server.url());
   options.command_timeout = 50ms;
   Client client(loop, options);
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   Answers answers;
-  client.call({"PING"}, answers.take());
+  client.call({"PING"}, answers.callback());
   loop.iterate(false);
   const long long before = server.info("total_commands_processed");
   const Instant late = loop.clock().now() + 2 * options.command_timeout;
@@ -177,11 +177,11 @@ TEST_CASE("a stopped server is detected and waited for, even by a new connection
     server.pause();
     Client client(loop, options);
     Ups ups(client);
-    CHECK(has(ask(loop, client, {"PING"}), "no answer in time"));
+    CHECK(has(call(loop, client, {"PING"}), "no answer in time"));
     CHECK_FALSE(client.connected());
     server.resume();
     CHECK(turn_until(loop, [&] { return ups.ups == 1; }));
-    CHECK(ask(loop, client, {"PING"}) == "PONG");
+    CHECK(call(loop, client, {"PING"}) == "PONG");
   }
 }
 
@@ -189,17 +189,17 @@ TEST_CASE("a server that reads nothing gets a limited amount of data") {
   RedisServer server;
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   server.pause();
   Answers answers;
   const std::string value(1U << 20, 'x');
-  for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.take());
+  for (int i = 0; i < 80; ++i) client.call({"SET", "k", value}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 80; }));
   CHECK(std::ranges::all_of(answers.all, [](const auto& each) { return has(each, "not_sent"); }));
   CHECK(has(client.error(), "does not read"));
   server.resume();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
-  CHECK(ask(loop, client, {"EXISTS", "k"}) == "0");
+  CHECK(call(loop, client, {"EXISTS", "k"}) == "0");
 }
 
 TEST_CASE("a client whose connection is killed repeatedly reconnects each time") {
@@ -209,7 +209,7 @@ TEST_CASE("a client whose connection is killed repeatedly reconnects each time")
   Ups ups(client);
   for (int i = 1; i <= 5; ++i) {
     CHECK(turn_until(loop, [&] { return ups.ups == i; }));
-    server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+    server.command({"CLIENT", "KILL", "TYPE", "normal"});
     CHECK(turn_until(loop, [&] { return static_cast<int>(ups.downs.size()) == i; }));
   }
   CHECK(turn_until(loop, [&] { return client.connected(); }));
@@ -220,27 +220,27 @@ TEST_CASE("a client in excess of maxclients fails with the reason") {
   loop::Loop loop;
   Client one(loop, options_for(server.url()));
   Client two(loop, options_for(server.url()));
-  CHECK(ask(loop, one, {"PING"}) == "PONG");
-  CHECK(ask(loop, two, {"PING"}) == "PONG");
+  CHECK(call(loop, one, {"PING"}) == "PONG");
+  CHECK(call(loop, two, {"PING"}) == "PONG");
   Client three(loop, options_for(server.url()));
-  CHECK(has(ask(loop, three, {"PING"}), "max number of clients"));
+  CHECK(has(call(loop, three, {"PING"}), "max number of clients"));
 }
 
 TEST_CASE("a client waits while the server is loading") {
   RedisServer server({.config = {"loading-process-events-interval-bytes 1024",
                                  "key-load-delay 1000"}});  // in µs per key
-  server.ask({"CONFIG", "SET", "key-load-delay", "0"});
-  server.ask({"DEBUG", "POPULATE", "2000"});
-  server.ask({"SAVE"});
+  server.command({"CONFIG", "SET", "key-load-delay", "0"});
+  server.command({"DEBUG", "POPULATE", "2000"});
+  server.command({"SAVE"});
   server.kill();
   server.start(false);
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
-  const std::string answer = ask(loop, client, {"DBSIZE"});
+  const std::string answer = call(loop, client, {"DBSIZE"});
   CHECK(has(answer, "LOADING"));
   CHECK(has(client.error(), "LOADING"));
   CHECK(turn_until(loop, [&] { return client.connected(); }));
-  CHECK(ask(loop, client, {"DBSIZE"}) == "2000");
+  CHECK(call(loop, client, {"DBSIZE"}) == "2000");
 }
 
 TEST_CASE("an endless script blocks new connections until it is killed") {
@@ -250,9 +250,9 @@ TEST_CASE("an endless script blocks new connections until it is killed") {
   options.command_timeout = 100ms;
   Client client(loop, options);
   Ups ups(client);
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
-  CHECK(has(ask(loop, client, {"EVAL", "while true do end", "0"}), "lost"));
+  CHECK(call(loop, client, {"PING"}) == "PONG");
+  CHECK(has(call(loop, client, {"EVAL", "while true do end", "0"}), "lost"));
   CHECK(turn_until(loop, [&] { return has(client.error(), "BUSY"); }));
-  CHECK(server.ask({"SCRIPT", "KILL"}) == "OK");
+  CHECK(server.command({"SCRIPT", "KILL"}) == "OK");
   CHECK(turn_until(loop, [&] { return client.connected(); }));
 }

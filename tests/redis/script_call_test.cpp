@@ -22,7 +22,7 @@ const redis::Script echo{"test", "return {ARGV[3], KEYS[1]..':'..ARGV[1]..':'..A
 
 std::string run_echo(loop::Loop& loop, Client& client) {
   Answers answers;
-  client.run(echo, {"k"}, {"a", "1"}, answers.take());
+  client.run(echo, {"k"}, {"a", "1"}, answers.callback());
   turn_until(loop, [&] { return !answers.all.empty(); });
   return answers.all.empty() ? "(unanswered)" : answers.all.front();
 }
@@ -35,16 +35,17 @@ TEST_CASE("a script is sent once per connection, then called by its hash") {
   Client client(loop, options_for(server.url()));
   Ups ups(client);
   Answers answers;
-  for (int i = 0; i < 10; ++i) client.run(echo, {"k"}, {"a", std::to_string(i)}, answers.take());
+  for (int i = 0; i < 10; ++i)
+    client.run(echo, {"k"}, {"a", std::to_string(i)}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 10; }));
   CHECK(answers.all.front() == "k:a:0");
   CHECK(answers.all.back() == "k:a:9");
   CHECK(server.calls("eval") == 1);
   CHECK(server.calls("evalsha") == 9);
 
-  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  server.command({"CLIENT", "KILL", "TYPE", "normal"});
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
-  client.run(echo, {"k"}, {"b", ""}, answers.take());
+  client.run(echo, {"k"}, {"b", ""}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 11; }));
   CHECK(answers.all.back() == "k:b:");
   CHECK(server.calls("eval") == 2);
@@ -58,7 +59,7 @@ TEST_CASE("a short-lived client calls a script by its hash, and sends it if it i
     loop::Loop loop;
     Client client(loop, options);
     Answers answers;
-    client.run(echo, {"k"}, {"a", std::to_string(life)}, answers.take());
+    client.run(echo, {"k"}, {"a", std::to_string(life)}, answers.callback());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 1; }));
     CHECK(answers.all.front() == "k:a:" + std::to_string(life));
   }
@@ -71,14 +72,14 @@ TEST_CASE("a script is sent again after SCRIPT FLUSH, without an error for the c
   loop::Loop loop;
   Client client(loop, options_for(server.url()));
   Answers answers;
-  client.run(echo, {"k"}, {"a", "0"}, answers.take());
-  client.call({"SCRIPT", "FLUSH"}, answers.take());
+  client.run(echo, {"k"}, {"a", "0"}, answers.callback());
+  client.call({"SCRIPT", "FLUSH"}, answers.callback());
   const std::string binary("\0\r\n\xff", 4);
-  for (int i = 0; i < 5; ++i) client.run(echo, {binary}, {"a", binary}, answers.take());
+  for (int i = 0; i < 5; ++i) client.run(echo, {binary}, {"a", binary}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 7; }));
   CHECK(answers.all[1] == "OK");
   for (std::size_t i = 2; i < 7; ++i) CHECK(answers.all[i] == binary + ":a:" + binary);
-  client.run(echo, {"k"}, {"c", "1"}, answers.take());
+  client.run(echo, {"k"}, {"c", "1"}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 8; }));
   CHECK(answers.all.back() == "k:c:1");
 }
@@ -89,8 +90,8 @@ TEST_CASE("script errors, missing permissions and lost connections are replies l
   Client client(loop, options_for(server.url()));
   const redis::Script wrong{"test", "return redis.call('LPUSH', 'k')", no_hash};
   Answers answers;
-  client.run(wrong, {}, {}, answers.take());
-  client.run(wrong, {}, {}, answers.take());
+  client.run(wrong, {}, {}, answers.callback());
+  client.run(wrong, {}, {}, answers.callback());
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
   CHECK(has(answers.all[0], "ERR Wrong number of args"));
   CHECK(has(answers.all[1], "ERR Wrong number of args"));
@@ -103,7 +104,7 @@ TEST_CASE("script errors, missing permissions and lost connections are replies l
 
   server.kill();
   CHECK(turn_until(loop, [&] { return !client.connected(); }));
-  client.run(echo, {"k"}, {"a", "b"}, answers.take());
+  client.run(echo, {"k"}, {"a", "b"}, answers.callback());
   CHECK(answers.all.size() == 2);
   CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
   CHECK(has(answers.all[2], "not_sent"));
@@ -120,15 +121,15 @@ TEST_CASE("a reply of another call is not used, and neither are later replies") 
     INFO(script->text);
     const int before = ups.ups;
     Answers answers;
-    client.run(echo, {"k"}, {"a", "0"}, answers.take());
-    client.run(*script, {}, {}, answers.take());
-    client.call({"SET", "done", "1"}, answers.take());
+    client.run(echo, {"k"}, {"a", "0"}, answers.callback());
+    client.run(*script, {}, {}, answers.callback());
+    client.call({"SET", "done", "1"}, answers.callback());
     CHECK(turn_until(loop, [&] { return answers.all.size() == 3; }));
     CHECK(answers.all[0] == "k:a:0");
     CHECK(has(answers.all[1], "lost: "));
     CHECK(has(answers.all[1], "a reply was that of another call"));
     CHECK(has(answers.all[2], "lost: "));
-    CHECK(server.ask({"GET", "done"}) == "1");
+    CHECK(server.command({"GET", "done"}) == "1");
     CHECK(turn_until(loop, [&] { return ups.ups > before && client.connected(); }));
     CHECK(run_echo(loop, client) == "k:a:1");
   }

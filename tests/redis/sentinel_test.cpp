@@ -16,7 +16,7 @@ namespace sentinel_test {
 namespace {
 
 bool is_at(loop::Loop& loop, Client& client, const RedisServer& server) {
-  return has(ask(loop, client, {"INFO", "server"}),
+  return has(call(loop, client, {"INFO", "server"}),
              "\ntcp_port:" + std::to_string(server.port()) + "\r");
 }
 
@@ -24,7 +24,7 @@ bool is_at(loop::Loop& loop, Client& client, const RedisServer& server) {
 bool writes_again(loop::Loop& loop, Client& client) {
   std::string answer;
   return turn_until(loop, [&] {
-    if (answer != "OK") answer = ask(loop, client, {"SET", "k", "1"});
+    if (answer != "OK") answer = call(loop, client, {"SET", "k", "1"});
     if (answer != "OK") turn_for(loop, 20ms);
     return answer == "OK";
   });
@@ -34,7 +34,7 @@ bool writes_again(loop::Loop& loop, Client& client) {
 std::size_t watchers(const Sentinels& world) {
   std::size_t count = 0;
   for (const auto& sentinel : world.sentinels) {
-    const std::string clients = sentinel->ask({"CLIENT", "LIST", "TYPE", "pubsub"});
+    const std::string clients = sentinel->command({"CLIENT", "LIST", "TYPE", "pubsub"});
     for (auto at = clients.find(" sub=1 "); at != clients.npos;
          at = clients.find(" sub=1 ", at + 1))
       ++count;
@@ -49,7 +49,7 @@ TEST_CASE("sentinels that cannot be reached are a connection error, not an excep
   const std::string port = std::to_string(free_port());
   const std::string url = "redis+sentinel://127.0.0.1:" + port + ",localhost:" + port + "/x";
   Client client(loop, options_for(url));
-  const std::string answer = ask(loop, client, {"PING"});
+  const std::string answer = call(loop, client, {"PING"});
   CHECK(has(answer, "not_sent: redis+sentinel://127.0.0.1:" + port));
   CHECK(has(answer, "no sentinel can be asked: redis://localhost:" + port));
   CHECK(has(client.error(), "no sentinel can be asked"));
@@ -57,7 +57,7 @@ TEST_CASE("sentinels that cannot be reached are a connection error, not an excep
   RedisServer plain({.tcp = true});  // a server that is not a sentinel
   Client other(loop,
                options_for("redis+sentinel://127.0.0.1:" + std::to_string(plain.port()) + "/x"));
-  CHECK(has(ask(loop, other, {"PING"}), "unknown command"));
+  CHECK(has(call(loop, other, {"PING"}), "unknown command"));
 }
 
 TEST_CASE("sentinels: a client follows the primary, even after sentinels have died") {
@@ -65,7 +65,7 @@ TEST_CASE("sentinels: a client follows the primary, even after sentinels have di
   loop::Loop loop;
 
   Client wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
-  CHECK(has(ask(loop, wrong, {"PING"}), "no sentinel knows the service 'nosuch'"));
+  CHECK(has(call(loop, wrong, {"PING"}), "no sentinel knows the service 'nosuch'"));
 
   Client client(loop, options_for(world.url({2})));  // it discovers the others
   Ups ups(client);
@@ -73,7 +73,7 @@ TEST_CASE("sentinels: a client follows the primary, even after sentinels have di
   std::vector<std::string> heard;
   const auto channel = subscriber.subscribe(
       "c", [&](std::string_view, std::string_view text) { heard.emplace_back(text); });
-  CHECK(ask(loop, client, {"SET", "k", "0"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "0"}) == "OK");
   RedisServer& first = world.primary();
   CHECK(is_at(loop, client, first));
   CHECK(turn_until(loop, [&] { return subscriber.connected(); }));
@@ -87,7 +87,7 @@ TEST_CASE("sentinels: a client follows the primary, even after sentinels have di
     first.pause();
   }
   SUBCASE("a sentinel is requested to fail over") {
-    CHECK(world.sentinels[0]->ask({"SENTINEL", "FAILOVER", "mymaster"}) == "OK");
+    CHECK(world.sentinels[0]->command({"SENTINEL", "FAILOVER", "mymaster"}) == "OK");
   }
   const Instant began = loop.now();
   CHECK(turn_until(loop, [&] { return ups.ups == 2 && subscriber.connected(); }));
@@ -113,15 +113,15 @@ TEST_CASE("sentinels and servers may have separate passwords") {
   auto options = options_for(world.url());
   options.url.password = "data";
   Client locked_out(loop, options);
-  CHECK(has(ask(loop, locked_out, {"PING"}), "NOAUTH"));
+  CHECK(has(call(loop, locked_out, {"PING"}), "NOAUTH"));
 
   std::ofstream(dir / "sentinels") << "guard\n";
   options.sentinel_password_file = dir / "sentinels";
   Client client(loop, options);
-  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
   options.url.password = "wrong";
   Client wrong(loop, options);
-  CHECK(has(ask(loop, wrong, {"PING"}), "WRONGPASS"));
+  CHECK(has(call(loop, wrong, {"PING"}), "WRONGPASS"));
 }
 
 }  // namespace sentinel_test

@@ -46,7 +46,7 @@ TEST_CASE("messages arrive as they were published") {
   Heard heard(subscriber);
   turn_for(loop, 20ms);
   CHECK(server.info("total_connections_received") > 0);
-  CHECK(server.ask({"CLIENT", "LIST", "TYPE", "pubsub"}).empty());
+  CHECK(server.command({"CLIENT", "LIST", "TYPE", "pubsub"}).empty());
 
   int ready = 0;
   const std::string odd("a\0\r\n\xff", 5);
@@ -56,9 +56,9 @@ TEST_CASE("messages arrive as they were published") {
   CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
   CHECK(ready == 2);
   CHECK(subscriber.connected());
-  CHECK(server.ask({"PUBLISH", "one", odd}) == "1");
-  CHECK(server.ask({"PUBLISH", odd, ""}) == "1");
-  CHECK(server.ask({"PUBLISH", "other", "x"}) == "0");
+  CHECK(server.command({"PUBLISH", "one", odd}) == "1");
+  CHECK(server.command({"PUBLISH", odd, ""}) == "1");
+  CHECK(server.command({"PUBLISH", "other", "x"}) == "0");
   CHECK(turn_until(loop, [&] { return heard.all.size() == 3; }));
   CHECK(heard.all == std::vector<std::string>{"one=" + odd, "2:one=" + odd, odd + "="});
 }
@@ -74,17 +74,17 @@ TEST_CASE("subscriptions of one channel share it, and the last one unsubscribes"
   auto second = subscriber.subscribe("c", heard.take("2:"), [&] { ready += 10; });
   CHECK(ready == 1);
   CHECK(turn_until(loop, [&] { return ready == 11; }));
-  CHECK(server.ask({"PUBSUB", "NUMSUB", "c"}) == "c\n1");
-  server.ask({"PUBLISH", "c", "x"});
+  CHECK(server.command({"PUBSUB", "NUMSUB", "c"}) == "c\n1");
+  server.command({"PUBLISH", "c", "x"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 2; }));
   first.reset();
-  server.ask({"PUBLISH", "c", "y"});
+  server.command({"PUBLISH", "c", "y"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 3; }));
   CHECK(heard.all.back() == "2:c=y");
   second = Subscription();
   CHECK(turn_until(loop, [&] {
     turn_for(loop, 5ms);
-    return server.ask({"PUBSUB", "NUMSUB", "c"}) == "c\n0";
+    return server.command({"PUBSUB", "NUMSUB", "c"}) == "c\n0";
   }));
 
   // Unsubscribe and subscribe within one loop iteration, and in several.
@@ -97,7 +97,7 @@ TEST_CASE("subscriptions of one channel share it, and the last one unsubscribes"
   bool again = false;
   third = subscriber.subscribe("c", heard.take("4:"), [&] { again = true; });
   CHECK(turn_until(loop, [&] { return again; }));
-  server.ask({"PUBLISH", "c", "z"});
+  server.command({"PUBLISH", "c", "z"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 4; }));
   CHECK(heard.all.back() == "4:c=z");
 }
@@ -121,10 +121,10 @@ TEST_CASE(
   other = subscriber->subscribe(
       "c", [&](auto, auto) { heard += 10; }, [&] { ready = true; });
   CHECK(turn_until(loop, [&] { return ready; }));
-  server.ask({"PUBLISH", "c", "x"});
+  server.command({"PUBLISH", "c", "x"});
   CHECK(turn_until(loop, [&] { return heard > 0; }));
   CHECK(heard == 1);
-  server.ask({"PUBLISH", "c", "x"});
+  server.command({"PUBLISH", "c", "x"});
   CHECK(turn_until(loop, [&] { return heard > 1; }));
   CHECK(heard == 101);
   subscriber.reset();
@@ -152,10 +152,10 @@ TEST_CASE("all channels are subscribed again after SIGKILL of the server, with a
     server.start();
     CHECK(turn_until(loop, [&] { return heard.ups == 2; }));
     CHECK(ready == 3);
-    CHECK(server.ask({"PUBLISH", "dropped", "x"}) == "0");
-    CHECK(server.ask({"PUBLISH", "brief", "x"}) == "0");
-    CHECK(server.ask({"PUBLISH", "kept", "x"}) == "1");
-    CHECK(server.ask({"PUBLISH", "added", "y"}) == "1");
+    CHECK(server.command({"PUBLISH", "dropped", "x"}) == "0");
+    CHECK(server.command({"PUBLISH", "brief", "x"}) == "0");
+    CHECK(server.command({"PUBLISH", "kept", "x"}) == "1");
+    CHECK(server.command({"PUBLISH", "added", "y"}) == "1");
     CHECK(turn_until(loop, [&] { return heard.all.size() == 2; }));
   }
 }
@@ -169,16 +169,16 @@ TEST_CASE("10,000 channels cost one command and one connection") {
   for (int i = 0; i < 10'000; ++i)
     wishes.push_back(subscriber.subscribe("channel:" + std::to_string(i), heard.take()));
   CHECK(turn_until(loop, [&] { return heard.ups == 1; }));
-  CHECK(has(server.ask({"INFO", "commandstats"}), "cmdstat_subscribe:calls=1,"));
-  server.ask({"PUBLISH", "channel:9999", "x"});
+  CHECK(has(server.command({"INFO", "commandstats"}), "cmdstat_subscribe:calls=1,"));
+  server.command({"PUBLISH", "channel:9999", "x"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
   const auto more = subscriber.subscribe("channel:more", heard.take());
   wishes.clear();
   CHECK(turn_until(loop, [&] {
     turn_for(loop, 5ms);
-    return server.ask({"PUBSUB", "CHANNELS"}) == "channel:more";
+    return server.command({"PUBSUB", "CHANNELS"}) == "channel:more";
   }));
-  CHECK(has(server.ask({"INFO", "commandstats"}), "cmdstat_unsubscribe:calls=1,"));
+  CHECK(has(server.command({"INFO", "commandstats"}), "cmdstat_unsubscribe:calls=1,"));
 }
 
 TEST_CASE("a subscriber leaves a server that does not reply, and reconnects") {
@@ -196,7 +196,7 @@ TEST_CASE("a subscriber leaves a server that does not reply, and reconnects") {
   CHECK(turn_until(loop, [&] { return heard.downs >= 1; }));
   server.resume();
   CHECK(turn_until(loop, [&] { return heard.ups == 2; }));
-  server.ask({"PUBLISH", "c", "x"});
+  server.command({"PUBLISH", "c", "x"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a channel without permission does not affect other channels") {
   const auto c = subscriber.subscribe("ok:c", heard.take(), [&] { ++ready; });
   CHECK(turn_until(loop, [&] { return ready == 2 && !heard.refused.empty(); }));
   CHECK(heard.refused == std::vector<std::string>{"forbidden"});
-  server.ask({"PUBLISH", "ok:c", "x"});
+  server.command({"PUBLISH", "ok:c", "x"});
   CHECK(turn_until(loop, [&] { return heard.all.size() == 1; }));
   CHECK(heard.downs == 0);
 }

@@ -76,7 +76,7 @@ int port_of(int fd) {
 std::string outcome(const redis::ClientOptions& options) {
   loop::Loop loop;
   Client client(loop, options);
-  return ask(loop, client, {"PING"});
+  return call(loop, client, {"PING"});
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ TEST_CASE("TLS: files are read for each connection") {
   options.tls.ca = ca;
   loop::Loop loop;
   Client client(loop, options);
-  CHECK(has(ask(loop, client, {"PING"}), "self-signed"));
+  CHECK(has(call(loop, client, {"PING"}), "self-signed"));
   std::filesystem::copy_file(tls.certificates.ca(), ca,
                              std::filesystem::copy_options::overwrite_existing);
   CHECK(turn_until(loop, [&] { return client.connected(); }));
@@ -204,14 +204,14 @@ TEST_CASE(
   auto options = tls.options();
   options.connect_timeout = options.command_timeout = std::chrono::seconds(2);
   Client client(loop, options);
-  CHECK(ask(loop, client, {"PING"}) == "PONG");
+  CHECK(call(loop, client, {"PING"}) == "PONG");
   tls.server.kill();
   CHECK(turn_until(loop, [&] { return !client.connected(); }));
   tls.server.start();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
   tls.server.pause();
-  CHECK(has(ask(loop, client, {"PING"}), "lost"));
-  CHECK(has(ask(loop, client, {"PING"}), "not_sent"));
+  CHECK(has(call(loop, client, {"PING"}), "lost"));
+  CHECK(has(call(loop, client, {"PING"}), "not_sent"));
   CHECK(turn_until(loop, [&] { return has(client.error(), "TLS handshake"); }));
   tls.server.resume();
   CHECK(turn_until(loop, [&] { return client.connected(); }));
@@ -225,21 +225,21 @@ TEST_CASE("TLS: login and database apply") {
   options.url.db = 3;
   loop::Loop loop;
   Client client(loop, options);
-  CHECK(ask(loop, client, {"ACL", "WHOAMI"}) == "bob");
-  CHECK(has(ask(loop, client, {"CLIENT", "INFO"}), "db=3"));
+  CHECK(call(loop, client, {"ACL", "WHOAMI"}) == "bob");
+  CHECK(has(call(loop, client, {"CLIENT", "INFO"}), "db=3"));
 }
 
 TEST_CASE("TLS: nodes of a cluster are connected with TLS if its URL is rediss") {
   TlsServer tls(TlsServer::Clients::anybody, "", {"cluster-enabled yes", "tls-cluster yes"});
-  CHECK(tls.server.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}) == "OK");
+  CHECK(tls.server.command({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}) == "OK");
   auto options = tls.options();
   options.url = redis::parse_url("rediss+cluster://127.0.0.1:" + std::to_string(tls.port));
   wait_until("the cluster", [&] {
-    return has(tls.server.ask({"CLUSTER", "INFO"}), "cluster_state:ok");
+    return has(tls.server.command({"CLUSTER", "INFO"}), "cluster_state:ok");
   });
   loop::Loop loop;
   Client client(loop, options);
-  CHECK(ask(loop, client, {"SET", "k", "1"}) == "OK");
+  CHECK(call(loop, client, {"SET", "k", "1"}) == "OK");
   redis::Subscriber subscriber(loop, options);
   int heard = 0;
   const auto channel =
@@ -250,7 +250,7 @@ TEST_CASE("TLS: nodes of a cluster are connected with TLS if its URL is rediss")
 
   options.tls.ca.clear();
   Client mistrustful(loop, options);
-  CHECK(has(ask(loop, mistrustful, {"SET", "k", "1"}), "not accepted"));
+  CHECK(has(call(loop, mistrustful, {"SET", "k", "1"}), "not accepted"));
 }
 
 }  // namespace tls_test

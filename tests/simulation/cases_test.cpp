@@ -57,13 +57,13 @@ struct Fleet {
   /// Adds an item that another program has locked for longer than any case takes.
   void put_locked(const std::string& list, const std::string& item,
                   const std::string& lock = "run:other:1:01K0000000000000000000000A") {
-    redis.ask("user", {"RPUSH", list + ":list", item});
-    redis.ask("go-w8y", {"SET", list + ":lock:" + item, lock, "PX", "600000"});
+    redis.command("user", {"RPUSH", list + ":list", item});
+    redis.command("go-w8y", {"SET", list + ":lock:" + item, lock, "PX", "600000"});
   }
   /// Pushes an item; returns whether a host claims it in time.
   bool claims_pushed(const std::string& list) {
     const Instant since = world.now();
-    redis.ask("user", {"RPUSH", list + ":list", "pushed"});
+    redis.command("user", {"RPUSH", list + ":list", "pushed"});
     pass(max_silence);
     return promises.visited("redis1", list, "pushed") >= since;
   }
@@ -71,7 +71,7 @@ struct Fleet {
   std::uint64_t commands_while(unsigned number, const Words& words) {
     const std::uint64_t before = redis.commands(host(number).name());
     for (int i = 0; i < 300; ++i) {
-      redis.ask("user", words);
+      redis.command("user", words);
       pass(Duration(10s) / 300);
     }
     return redis.commands(host(number).name()) - before;
@@ -170,7 +170,7 @@ TEST_CASE("a host claims again when an ACL that refused its scripts allows them"
   for (const std::string permission : {"EVAL", "EVALSHA"}) {
     CAPTURE(permission);
     Fleet fleet(1, 1);
-    fleet.redis.ask("user", {"RPUSH", "list1:list", "item"});
+    fleet.redis.command("user", {"RPUSH", "list1:list", "item"});
     fleet.redis.forbid(permission);
     fleet.host(1).start();
     fleet.pass(20s);

@@ -30,7 +30,7 @@ class ScriptedExecutor final : public Executor,
   void start(const Claim& claim, ListConfigPtr rule) override {
     const RunId run = claim.run;
     Life& life = lives_[run];
-    life.child = {host_.name(), rule->prefix, claim, rule, all_.tell(*rule, claim.item), 0};
+    life.child = {host_.name(), rule->prefix, claim, rule, all_.script_of(*rule, claim.item), 0};
     if (life.child.story.end == ChildScript::End::is_not_started) {
       const auto end = std::make_shared<RunEnd>();
       NotStarted why;
@@ -43,23 +43,23 @@ class ScriptedExecutor final : public Executor,
       born.child.pid = ++all_.pids_;
       born.alive = true;
       all_.watcher_.child_born(born.child);
-      tell([this, id = born.child.claim.run, pid = born.child.pid] {
+      script_of([this, id = born.child.claim.run, pid = born.child.pid] {
         if (lives_.contains(id)) handler_.on_started(id, pid);
       });
       if (born.child.story.completes) send_complete(born);
-      after(born.child.story.takes, born.child.claim.run, [this](Life& over) { end(over); });
+      after(born.child.story.duration, born.child.claim.run, [this](Life& over) { end(over); });
       if (born.killed) signal(born.child.claim.run, Duration{0}, SIGKILL);
     });
   }
 
   void stop(const RunId& run) override {
     const auto found = lives_.find(run);
-    if (found == lives_.end() || std::exchange(found->second.told, true)) return;
+    if (found == lives_.end() || std::exchange(found->second.reported, true)) return;
     const ChildScript& story = found->second.child.story;
     if (!story.ignores) signal(run, birth + story.heeds, SIGTERM);
     // The kill uses the timer of the host, so that a stalled host kills later.
     after(found->second.child.rule->kill_grace, run,
-          [this, run](Life&) { tell([this, run] { kill(run); }); });
+          [this, run](Life&) { script_of([this, run] { kill(run); }); });
   }
   void kill(const RunId& run) override {
     const auto found = lives_.find(run);
@@ -72,8 +72,8 @@ class ScriptedExecutor final : public Executor,
   struct Life {
     Child child;
     bool alive = false;
-    bool told = false;    ///< SIGTERM was sent
-    bool killed = false;  ///< as soon as it has started
+    bool reported = false;  ///< SIGTERM was sent
+    bool killed = false;    ///< as soon as it has started
   };
 
   template <typename Then>
@@ -85,7 +85,7 @@ class ScriptedExecutor final : public Executor,
       if (found != lives_.end()) then(found->second);
     });
   }
-  void tell(std::function<void()> what) {
+  void script_of(std::function<void()> what) {
     host_.deliver([weak = weak_from_this(), what = std::move(what)] {
       if (const auto self = weak.lock()) what();
     });
@@ -104,7 +104,7 @@ class ScriptedExecutor final : public Executor,
     const auto say = [this, run = life.child.claim.run](Duration in, Message message) {
       after(in, run, [this, run, message](const Life& speaker) {
         if (speaker.alive)
-          tell([this, run, message] {
+          script_of([this, run, message] {
             if (lives_.contains(run)) handler_.on_message(run, Message(message));
           });
       });
@@ -149,7 +149,7 @@ class ScriptedExecutor final : public Executor,
     all_.world_.after(death, [weak = weak_from_this(), this, run, end = std::move(end)] {
       const auto self = weak.lock();
       if (!self) return;
-      tell([this, run, end] {
+      script_of([this, run, end] {
         if (lives_.erase(run) > 0) handler_.on_ended(run, std::move(*end));
       });
     });
@@ -166,16 +166,16 @@ std::shared_ptr<Executor> Children::make_executor(Inbox& host, const ListConfig&
   return std::make_shared<ScriptedExecutor>(*this, host, handler);
 }
 
-ChildScript Children::tell(const ListConfig& rule, const Item& item) {
+ChildScript Children::script_of(const ListConfig& rule, const Item& item) {
   const ItemBehaviour& manner = manners[rule.prefix];
   ChildScript story;
-  story.takes = random_.between(manner.shortest, manner.longest);
+  story.duration = random_.between(manner.shortest, manner.longest);
   if (manner.long_ones > 0 && random_.chance(manner.long_ones))
-    story.takes = random_.between(Duration{0}, max_story);
+    story.duration = random_.between(Duration{0}, max_story);
   if (manner.steady) return story;
   story.heeds = random_.between(Duration{0}, Duration(std::chrono::milliseconds(300)));
   story.ignores = random_.chance(manner.stubborn);
-  if (manner.telling > 0 && random_.chance(manner.telling)) story.completes = story.takes / 2;
+  if (manner.telling > 0 && random_.chance(manner.telling)) story.completes = story.duration / 2;
   const auto dice = random_.below(100);
   if (item.starts_with("bad") || dice < manner.failing) {
     story.end = dice % 3 == 0 ? ChildScript::End::crashes : ChildScript::End::fails;

@@ -19,7 +19,7 @@ namespace w8y::sim {
 struct ChildScript {
   enum class End { succeeds, fails, crashes, is_not_started };
   End end = End::succeeds;
-  Duration takes{0};
+  Duration duration{0};
   std::optional<Duration> cooldown;   ///< requested by the child
   Duration heeds{0};                  ///< time from SIGTERM to its end
   bool ignores = false;               ///< SIGTERM
@@ -65,7 +65,7 @@ class Children {
 
  private:
   friend class ScriptedExecutor;
-  ChildScript tell(const ListConfig& rule, const Item& item);
+  ChildScript script_of(const ListConfig& rule, const Item& item);
 
   World& world_;
   ChildWatcher& watcher_;

@@ -19,7 +19,7 @@ Value run_hset(const CommandCall& call) {
   std::int64_t anew = 0;
   for (std::size_t i = 2; i < call.words.size(); i += 2)
     anew += hash.insert_or_assign(call.words[i], call.words[i + 1]).second ? 1 : 0;
-  call.keys.tell(call.key(), "hset");
+  call.keys.notify(call.key(), "hset");
   return Value::of(anew);
 }
 
@@ -110,7 +110,7 @@ Value run_hincrby(const CommandCall& call) {
   const std::int64_t sum =
       sum_of_texts(value == nullptr ? "0" : *value, by, "ERR hash value is not an integer");
   call.keys.get<Hash>(call.key())[call.words[2]] = std::to_string(sum);
-  call.keys.tell(call.key(), "hincrby");
+  call.keys.notify(call.key(), "hincrby");
   return Value::of(sum);
 }
 
@@ -134,7 +134,7 @@ Value run_sadd(const CommandCall& call) {
   std::int64_t anew = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i)
     anew += set.insert(call.words[i]).second ? 1 : 0;
-  if (anew > 0) call.keys.tell(call.key(), "sadd");
+  if (anew > 0) call.keys.notify(call.key(), "sadd");
   return Value::of(anew);
 }
 

@@ -103,7 +103,7 @@ Value increase(const CommandCall& call, std::int64_t by) {
   const std::int64_t sum = sum_of_texts(text == nullptr ? "0" : *text, by,
                                         "ERR value is not an integer or out of range");
   call.keys.get<std::string>(call.key()) = std::to_string(sum);
-  call.keys.tell(call.key(), "incrby");
+  call.keys.notify(call.key(), "incrby");
   return Value::of(sum);
 }
 

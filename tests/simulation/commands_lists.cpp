@@ -15,7 +15,7 @@ Value push(const CommandCall& call, bool at_the_right) {
   List& list = call.keys.get<List>(call.key());
   for (std::size_t i = 2; i < call.words.size(); ++i)
     at_the_right ? list.push_back(call.words[i]) : list.push_front(call.words[i]);
-  call.keys.tell(call.key(), at_the_right ? "rpush" : "lpush");
+  call.keys.notify(call.key(), at_the_right ? "rpush" : "lpush");
   return Value::of(std::ssize(list));
 }
 
@@ -169,7 +169,7 @@ Value run_linsert(const CommandCall& call) {
   if (place == list->end()) return Value::of(-1);
   if (call.words[2] == "AFTER") ++place;
   list->insert(place, call.words[4]);
-  call.keys.tell(call.key(), "linsert");
+  call.keys.notify(call.key(), "linsert");
   return Value::of(std::ssize(*list));
 }
 
@@ -180,7 +180,7 @@ Value run_lset(const CommandCall& call) {
   if (at < 0) at += std::ssize(*list);
   if (at < 0 || at >= std::ssize(*list)) throw CommandError("ERR index out of range");
   (*list)[static_cast<std::size_t>(at)] = call.words[3];
-  call.keys.tell(call.key(), "lset");
+  call.keys.notify(call.key(), "lset");
   return Value::status("OK");
 }
 
@@ -191,7 +191,7 @@ Value run_lmove(const CommandCall& call) {
   const std::string word = popped_from(*from, call.words[3] == "RIGHT");
   List& to = call.key() == call.words[2] ? *from : call.keys.get<List>(call.words[2]);
   call.words[4] == "RIGHT" ? to.push_back(word) : to.push_front(word);
-  call.keys.tell(call.words[2], call.words[4] == "RIGHT" ? "rpush" : "lpush");
+  call.keys.notify(call.words[2], call.words[4] == "RIGHT" ? "rpush" : "lpush");
   call.keys.shrunk(call.key(), call.words[3] == "RIGHT" ? "rpop" : "lpop");
   return Value::of(word);
 }

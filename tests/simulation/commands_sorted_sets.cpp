@@ -47,7 +47,7 @@ std::vector<Scored> between(const CommandCall& call, std::size_t first = 2, std:
   return found;
 }
 
-Value told(const CommandCall& call, const std::vector<Scored>& found, bool with_scores) {
+Value reply_of(const CommandCall& call, const std::vector<Scored>& found, bool with_scores) {
   Words words;
   for (const auto& [score, member] : found) {
     words.push_back(member);
@@ -85,7 +85,7 @@ Value run_zadd(const CommandCall& call) {
     changed = changed || score != scores[i];
     anew += set.add(member, scores[i]) ? 1 : 0;
   }
-  if (changed) call.keys.tell(call.key(), "zadd");
+  if (changed) call.keys.notify(call.key(), "zadd");
   return Value::of(anew);
 }
 
@@ -147,16 +147,17 @@ Value run_zrange(const CommandCall& call) {
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   // Reads the last member from the end.
   if (set != nullptr && call.words[2] == "-1" && call.words[3] == "-1" && set->size() > 0)
-    return told(call, {*set->order().rbegin()}, scores);
+    return reply_of(call, {*set->order().rbegin()}, scores);
   static const SortedSet none;
-  return told(call, by_rank(call, set, (set == nullptr ? none : *set).order().begin()), scores);
+  return reply_of(call, by_rank(call, set, (set == nullptr ? none : *set).order().begin()), scores);
 }
 
 Value run_zrevrange(const CommandCall& call) {
   const bool scores = requests_scores(call);
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   static const SortedSet none;
-  return told(call, by_rank(call, set, (set == nullptr ? none : *set).order().rbegin()), scores);
+  return reply_of(call, by_rank(call, set, (set == nullptr ? none : *set).order().rbegin()),
+                  scores);
 }
 
 Value run_zremrangebyrank(const CommandCall& call) {
@@ -188,7 +189,7 @@ Value by_score(const CommandCall& call, bool backwards) {
   found.erase(found.begin(),
               found.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(found)));
   if (most >= 0 && std::ssize(found) > most) found.resize(static_cast<std::size_t>(most));
-  return told(call, found, scores);
+  return reply_of(call, found, scores);
 }
 
 Value run_zrangebyscore(const CommandCall& call) {

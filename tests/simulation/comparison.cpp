@@ -242,20 +242,20 @@ void forget_order_of_deletions(std::vector<Published>& news) {
 
 std::string Comparison::first_difference() const {
   const auto [model, real] =
-      std::mismatch(published_.begin(), published_.end(), heard_.begin(), heard_.end());
+      std::mismatch(published_.begin(), published_.end(), received_.begin(), received_.end());
   const auto text = [](const auto& at, const auto& end) {
     return at == end ? std::string("nothing") : at->channel + ' ' + at->text;
   };
   return "before step " + std::to_string(steps_) + " the model published " +
-         text(model, published_.end()) + ", and Redis " + text(real, heard_.end());
+         text(model, published_.end()) + ", and Redis " + text(real, received_.end());
 }
 
 void Comparison::compare_news() {
-  wait([this] { return heard_.size() >= published_.size(); }, "messages");
-  forget_order_of_deletions(heard_);
+  wait([this] { return received_.size() >= published_.size(); }, "messages");
+  forget_order_of_deletions(received_);
   forget_order_of_deletions(published_);
-  if (heard_ != published_) throw std::runtime_error(first_difference());
-  heard_.clear();
+  if (received_ != published_) throw std::runtime_error(first_difference());
+  received_.clear();
   published_.clear();
 }
 

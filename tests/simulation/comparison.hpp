@@ -68,7 +68,7 @@ class Comparison final : private Keys::Listener {
       subscriptions_.push_back(subscriber_.subscribe(
           channel,
           [this](std::string_view from, std::string_view text) {
-            heard_.push_back({std::string(from), std::string(text)});
+            received_.push_back({std::string(from), std::string(text)});
           },
           [this] { ++confirmed_; }));
     wait([&] { return confirmed_ == std::ssize(channels); }, "the channels");
@@ -230,9 +230,9 @@ class Comparison final : private Keys::Listener {
   std::set<std::string> channels_;  ///< of subscriptions_
   int confirmed_ = 0;
   Keys keys_;
-  std::vector<Published> heard_;
+  std::vector<Published> received_;
   std::vector<Published> published_;
-  bool tells_ = false;  ///< keyspace notifications are on
+  bool keyspace_events_ = false;  ///< keyspace notifications are on
   std::vector<Run> held_;
   std::vector<Taken> taken_;
   std::vector<Run> claimed_;             ///< jobs of the feed

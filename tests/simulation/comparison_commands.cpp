@@ -122,7 +122,7 @@ Value Comparison::on(Connection& connection, const Words& words) {
                                    for (const Words& each : queued) replies.push_back(run(each));
                                    return Value::array(std::move(replies));
                                  }};
-  const auto taken = connection.model.take(words, rules);
+  const auto taken = connection.model.handle(words, rules);
   const Value expected = taken ? *taken : run(words);
   compare_reply(words, expected, connection.real, published_.size() == told);
   return expected;

@@ -35,13 +35,13 @@ Words Comparison::key_channels() {
 
 /// Switches keyspace notifications on or off. They are off while time passes.
 void Comparison::set_keyspace_events(bool on) {
-  tells_ = on;
+  keyspace_events_ = on;
   redis_.call({"CONFIG", "SET", "notify-keyspace-events", on ? "KEA" : ""});
 }
 
 void Comparison::touched(const std::string& key, const char* event) {
-  if (tells_ && is_told_of(key)) published_.push_back({of_key + key, event});
-  if (tells_ && event == std::string("linsert"))
+  if (keyspace_events_ && is_told_of(key)) published_.push_back({of_key + key, event});
+  if (keyspace_events_ && event == std::string("linsert"))
     published_.push_back({std::string(of_event) + event, key});
 }
 

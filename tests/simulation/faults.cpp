@@ -140,7 +140,7 @@ Scale draw_scale(Random random, Edition edition) {
   scale.feed = random.chance(18);
   if (random.chance(6)) scale.hosts = 1;
   scale.cuts = random.chance(17);
-  scale.told = random.chance(17);
+  scale.with_events = random.chance(17);
   scale.gearman = random.chance(18);
   if (edition == Edition::first) return scale;
   if (later.chance(12)) scale.cuts = true;
@@ -173,7 +173,7 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     add(others.fork(1), Fault::Kind::set_schedule, Fault::Kind::last_of_schedules);
   if (scale.feed) add(others.fork(2), Fault::Kind::thoonk, Fault::Kind::last_of_feeds);
   if (scale.cuts) add(others.fork(3), Fault::Kind::cut_request, Fault::Kind::last_of_cuts);
-  if (scale.told) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
+  if (scale.with_events) add(others.fork(4), Fault::Kind::untold, Fault::Kind::last_of_told);
   if (scale.gearman) add(others.fork(5), Fault::Kind::gearman_line, Fault::Kind::last_of_gearman);
   if (scale.lapses) add(others.fork(6), Fault::Kind::lapse, Fault::Kind::last_of_lapses);
   if (scale.operators)

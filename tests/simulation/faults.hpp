@@ -132,14 +132,14 @@ struct Scale {
   unsigned lists = 2;
   // Optional parts of a world.
   bool schedule = false;
-  bool cuts = false;       ///< connections break within a request, or after some replies
-  bool told = false;       ///< keyspace notifications are on
-  bool feed = false;       ///< a feed of jobs
-  bool gearman = false;    ///< a Gearman list and two gearmands
-  bool operators = false;  ///< operators query and change keys in Redis
-  bool lapses = false;     ///< hosts are cut off right after a claim or the loss of a lock
-  bool fleet = false;      ///< operators send fleet commands
-  bool redisless = false;  ///< hosts have only Gearman lists, temporarily or always
+  bool cuts = false;         ///< connections break within a request, or after some replies
+  bool with_events = false;  ///< keyspace notifications are on
+  bool feed = false;         ///< a feed of jobs
+  bool gearman = false;      ///< a Gearman list and two gearmands
+  bool operators = false;    ///< operators query and change keys in Redis
+  bool lapses = false;       ///< hosts are cut off right after a claim or the loss of a lock
+  bool fleet = false;        ///< operators send fleet commands
+  bool redisless = false;    ///< hosts have only Gearman lists, temporarily or always
   /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);
 

@@ -39,7 +39,7 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  void say(const std::string& bytes) const {
+  void send(const std::string& bytes) const {
     for (std::size_t at = 0; at < bytes.size();) {
       const ssize_t sent = ::send(fd_, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
       if (sent <= 0) throw std::runtime_error("gearmand has closed a connection");
@@ -47,7 +47,7 @@ class Socket {
     }
   }
   /// Waits for more bytes.
-  void hear(std::string& into) const {
+  void read(std::string& into) const {
     pollfd wait{fd_, POLLIN, 0};
     std::array<char, 4096> bytes{};
     const ssize_t count =
@@ -56,10 +56,10 @@ class Socket {
     into.append(bytes.data(), static_cast<std::size_t>(count));
   }
   /// Sends a command of the administrator and returns the lines of its reply.
-  [[nodiscard]] std::string ask(const std::string& command) const {
-    say(command + '\n');
+  [[nodiscard]] std::string request(const std::string& command) const {
+    send(command + '\n');
     std::string text;
-    while (text != ".\n" && !text.ends_with("\n.\n")) hear(text);
+    while (text != ".\n" && !text.ends_with("\n.\n")) read(text);
     text.resize(text.size() - 2);
     return text;
   }
@@ -70,10 +70,10 @@ class Socket {
 
 class ModelPeer final : public Service::Peer {
  public:
-  void replied(std::string bytes) override { heard += bytes; }
+  void replied(std::string bytes) override { received += bytes; }
   void closed() override {}
   [[nodiscard]] const std::string& name() const override { return name_; }
-  std::string heard;
+  std::string received;
 
  private:
   const std::string name_ = "peer";
@@ -111,7 +111,7 @@ class GearmanComparison {
       wait_for_end();
     } else {
       const std::string packet = draw();
-      say(*connection, packet);
+      send(*connection, packet);
       compare(*connection);
     }
     for (auto& each : connections_)
@@ -126,11 +126,11 @@ class GearmanComparison {
       text.replace(at, model_handles.size(), real_handles_);
     return text;
   }
-  void say(Both& to, const std::string& packet) {
+  void send(Both& to, const std::string& packet) {
     std::string bytes = packet;
     const auto taken = parse_packet(bytes);
     // The length may change.
-    to.real.say(to_gearmand(taken->type, {to_real(taken->body)}));
+    to.real.send(to_gearmand(taken->type, {to_real(taken->body)}));
     model_.received(to.model, packet);
   }
 
@@ -172,27 +172,27 @@ class GearmanComparison {
   /// Compares the replies of both gearmands up to the reply to an ECHO_REQ.
   void compare(Both& with) {
     const std::string question = "q" + std::to_string(++questions_);
-    say(with, to_gearmand(Say::echo_req, {question}));
+    send(with, to_gearmand(Say::echo_req, {question}));
     world_.run_until(world_.now() + std::chrono::milliseconds(1));
     std::string bytes;
     while (true) {
       const auto real = parse_packet(bytes);
       if (!real) {
-        with.real.hear(bytes);
+        with.real.read(bytes);
         continue;
       }
       if (real->type == Say::job_created && real_handles_.empty())
         real_handles_ = real->body.substr(0, real->body.rfind(':') + 1);
-      const auto model = parse_packet(with.model.heard);
+      const auto model = parse_packet(with.model.received);
       if (!model) return differ("real: " + text_of(*real) + ", model: nothing");
       if (real->type != model->type || real->body != to_real(model->body))
         return differ("real: " + text_of(*real) + ", model: " + text_of(*model));
       if (real->type == Say::echo_res && real->body == question) break;
     }
-    if (!with.model.heard.empty()) differ("model sends more");
+    if (!with.model.received.empty()) differ("model sends more");
   }
   void compare_counts() {
-    const std::string real = sorted(admin_.ask("status")), model = sorted(model_.status());
+    const std::string real = sorted(admin_.request("status")), model = sorted(model_.status());
     if (real != model) differ("counts, real:\n" + real + "model:\n" + model);
   }
   /// Waits until gearmand has noticed the end of a connection.
@@ -201,9 +201,9 @@ class GearmanComparison {
         static_cast<long>(std::count_if(connections_.begin(), connections_.end(),
                                         [](const auto& each) { return each != nullptr; }));
     test::wait_until("the end of a connection", [&] {
-      const std::string lines = admin_.ask("workers");
+      const std::string lines = admin_.request("workers");
       return std::count(lines.begin(), lines.end(), '\n') == there + 1 &&
-             sorted(admin_.ask("status")) == sorted(model_.status());
+             sorted(admin_.request("status")) == sorted(model_.status());
     });
   }
 

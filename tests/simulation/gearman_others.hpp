@@ -24,11 +24,11 @@ class GearmanClient final : public Service::Peer {
   void leave() {
     if (std::exchange(there_, false)) at_.gone(*this);
   }
-  [[nodiscard]] bool over() const { return over_ || !there_; }
+  [[nodiscard]] bool ended() const { return ended_ || !there_; }
 
   void replied(std::string bytes) override {
     while (const auto packet = parse_packet(bytes))
-      if (packet->type == Say::work_complete || packet->type == Say::work_fail) over_ = true;
+      if (packet->type == Say::work_complete || packet->type == Say::work_fail) ended_ = true;
   }
   void closed() override { there_ = false; }
   [[nodiscard]] const std::string& name() const override { return name_; }
@@ -37,15 +37,15 @@ class GearmanClient final : public Service::Peer {
   Gearmand& at_;
   const std::string name_ = "client";
   bool there_ = true;
-  bool over_ = false;
+  bool ended_ = false;
 };
 
 class OtherWorker final : public Service::Peer {
  public:
   OtherWorker(World& world, Gearmand& at, Random random) : world_(world), at_(at), random_(random) {
     at_.connected(*this);
-    for (const char* function : {"grind", "sift"}) say(Say::can_do, {function});
-    say(Say::grab_job, {});
+    for (const char* function : {"grind", "sift"}) send(Say::can_do, {function});
+    send(Say::grab_job, {});
   }
   ~OtherWorker() override { leave(); }
   OtherWorker(const OtherWorker&) = delete;
@@ -58,8 +58,8 @@ class OtherWorker final : public Service::Peer {
 
   void replied(std::string bytes) override {
     while (const auto packet = parse_packet(bytes)) {
-      if (packet->type == Say::no_job) say(Say::pre_sleep, {});
-      if (packet->type == Say::noop) say(Say::grab_job, {});
+      if (packet->type == Say::no_job) send(Say::pre_sleep, {});
+      if (packet->type == Say::noop) send(Say::grab_job, {});
       if (packet->type == Say::job_assign) work(packet->arguments(3)[0]);
     }
   }
@@ -67,18 +67,18 @@ class OtherWorker final : public Service::Peer {
   [[nodiscard]] const std::string& name() const override { return name_; }
 
  private:
-  void say(Say what, std::initializer_list<std::string_view> arguments) {
+  void send(Say what, std::initializer_list<std::string_view> arguments) {
     if (there_) at_.received(*this, to_gearmand(what, arguments));
   }
   void work(const std::string& handle) {
     world_.after(random_.between(Duration{0}, Duration(std::chrono::milliseconds(800))),
                  [this, handle] {
                    if (random_.chance(20)) {
-                     say(Say::work_fail, {handle});
+                     send(Say::work_fail, {handle});
                    } else {
-                     say(Say::work_complete, {handle, "done"});
+                     send(Say::work_complete, {handle, "done"});
                    }
-                   say(Say::grab_job, {});
+                   send(Say::grab_job, {});
                  });
   }
 

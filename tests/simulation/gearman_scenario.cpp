@@ -56,7 +56,7 @@ GearmanScene::GearmanScene(const GearmanContext& place, Random random)
   manner.shortest = manner.longest / 8;
   put_pause_ = random_.one_of<Duration>({100ms, 400ms, 1500ms});
   place_.world.after(1s, [this] { put_jobs(); });
-  place_.world.after(gearman_check_pause, [this] { look(); });
+  place_.world.after(gearman_check_pause, [this] { check(); });
 }
 
 GearmanScene::~GearmanScene() {
@@ -71,7 +71,7 @@ Host& GearmanScene::host(const std::string& name) {
 // ---- clients
 
 void GearmanScene::put_jobs() {
-  std::erase_if(clients_, [](const auto& each) { return each->over(); });
+  std::erase_if(clients_, [](const auto& each) { return each->ended(); });
   Gearmand& at = random_.chance(60) ? first_ : second_;
   for (auto left = random_.between(1, 3); left > 0; --left) put_job(at);
   place_.world.after(random_.between(put_pause_ / 4, put_pause_ * 2), [this] { put_jobs(); });
@@ -179,9 +179,9 @@ void GearmanScene::change_list(const Fault& fault) {
 void GearmanScene::pause(const Fault& fault) {
   Server& at = place_.redis(fault.server);
   const std::string list = gearman_name;
-  at.ask("operator", {"SET", list + ":paused", "for a while", "PX",
-                      std::to_string(1 + fault.time.count() / 1000)});
-  at.ask("operator", {"PUBLISH", list + ":wake", ""});
+  at.command("operator", {"SET", list + ":paused", "for a while", "PX",
+                          std::to_string(1 + fault.time.count() / 1000)});
+  at.command("operator", {"PUBLISH", list + ":wake", ""});
 }
 
 void GearmanScene::cancel(Host& whose) {
@@ -207,9 +207,9 @@ Duration GearmanScene::for_how_long(const std::string& what, bool is) {
   return place_.world.now() - since_.try_emplace(what, place_.world.now()).first->second;
 }
 
-void GearmanScene::look() {
+void GearmanScene::check() {
   if (place_.world.now() >= place_.calm + Scale::calm) return;
-  watch_->look();
+  watch_->check();
   for (Gearmand* at : {&first_, &second_}) {
     for (const std::string& function : gearman_functions) look_at_queue(*at, function);
     for (const auto& each : place_.hosts) {
@@ -217,7 +217,7 @@ void GearmanScene::look() {
       check_packets(*at, *each);
     }
   }
-  place_.world.after(gearman_check_pause, [this] { look(); });
+  place_.world.after(gearman_check_pause, [this] { check(); });
 }
 
 /// Checks that queued jobs are claimed, even during an outage of Redis.
@@ -225,7 +225,7 @@ void GearmanScene::look_at_queue(Gearmand& at, const std::string& function) {
   const GearmanJob* job = at.max_waiting(function);
   for (const auto& each : place_.hosts) {
     const Duration room =
-        for_how_long(each->name() + ' ' + at.name() + ' ' + function, takes(at, function, *each));
+        for_how_long(each->name() + ' ' + at.name() + ' ' + function, accepts(at, function, *each));
     if (job != nullptr && room > max_wait_for_host &&
         place_.world.now() - job->since > max_wait_for_host)
       place_.promises.break_promise(
@@ -245,7 +245,7 @@ bool GearmanScene::believes_paused(const Host& host) {
 }
 
 /// Returns whether a host must accept jobs of this function from a gearmand now.
-bool GearmanScene::takes(const Gearmand& at, const std::string& function, const Host& host) {
+bool GearmanScene::accepts(const Gearmand& at, const std::string& function, const Host& host) {
   const auto* supervisor = host.supervisor();
   if (supervisor == nullptr || host.stalled() || believes_paused(host) ||
       watch_->in_error(host.name(), at.name(), place_.world.now()))
@@ -259,7 +259,7 @@ bool GearmanScene::takes(const Gearmand& at, const std::string& function, const 
   const ServedList& list = *served->second;
   const PollerState state = list.poller()->state();
   return list.config().gearman().function == function &&
-         (state == PollerState::claiming || state == PollerState::resting);
+         (state == PollerState::claiming || state == PollerState::idle);
 }
 
 /// Checks that a host has a connection to each configured server, and others only for unfinished

@@ -51,11 +51,11 @@ class GearmanScene {
   void change_list(const Fault& fault);
   void pause(const Fault& fault);
   void cancel(Host& whose);
-  void look();
+  void check();
   void look_at_queue(Gearmand& at, const std::string& function);
   void check_connections(Gearmand& at, const Host& host);
   void check_packets(Gearmand& at, const Host& host);
-  bool takes(const Gearmand& at, const std::string& function, const Host& host);
+  bool accepts(const Gearmand& at, const std::string& function, const Host& host);
   bool believes_paused(const Host& host);
   Duration for_how_long(const std::string& what, bool is);
   [[nodiscard]] bool is_calm() const;

@@ -81,12 +81,12 @@ void Gearmand::work(Peer& peer) {
     const auto packet = parse_packet(found->second.input);
     if (!packet) return;
     ++packets_[found->second.who];
-    take(peer, found->second, *packet);
+    handle_packet(peer, found->second, *packet);
   }
 }
 
 /// Sends a packet after all earlier ones.
-void Gearmand::say(Peer& peer, const Session& session, std::string bytes) {
+void Gearmand::send(Peer& peer, const Session& session, std::string bytes) {
   world_.after(takes, [this, &peer, number = session.number, bytes = std::move(bytes)] {
     if (order_.contains(number)) peer.replied(bytes);
   });
@@ -118,7 +118,7 @@ void Gearmand::hang(bool hung) {
 
 // ---- received packets
 
-void Gearmand::take(Peer& peer, Session& session, const GearmanPacket& packet) {
+void Gearmand::handle_packet(Peer& peer, Session& session, const GearmanPacket& packet) {
   switch (packet.type) {
     case Say::submit_job:
     case Say::submit_job_bg:
@@ -128,7 +128,7 @@ void Gearmand::take(Peer& peer, Session& session, const GearmanPacket& packet) {
     case Say::submit_job_low_bg:
       return submit(peer, session, packet);
     case Say::echo_req:
-      return say(peer, session, from_gearmand(Say::echo_res, {packet.body}));
+      return send(peer, session, from_gearmand(Say::echo_res, {packet.body}));
     default:
       return handle_worker(peer, session, packet);
   }
@@ -175,7 +175,7 @@ void Gearmand::submit(Peer& peer, Session& session, const GearmanPacket& packet)
       anew ? "H:" + name_ + ':' + std::to_string(++jobs_made_) : joins->second.handle;
   GearmanJob& job = jobs_[handle];
   if (!is_in_background(packet.type)) job.clients.insert(session.number);
-  const auto created = [&] { say(peer, session, from_gearmand(Say::job_created, {handle})); };
+  const auto created = [&] { send(peer, session, from_gearmand(Say::job_created, {handle})); };
   if (!anew) return created();
   job.handle = handle;
   job.function = said[0];
@@ -194,7 +194,7 @@ void Gearmand::queue(GearmanJob& job) {
         std::any_of(session.abilities.begin(), session.abilities.end(),
                     [&](const Ability& each) { return each.function == job.function; });
     if (!able || !session.asleep || std::exchange(session.woken, true)) continue;
-    say(*peer, session, from_gearmand(Say::noop, {}));
+    send(*peer, session, from_gearmand(Say::noop, {}));
   }
   job.worker = 0;
   job.since = world_.now();
@@ -204,7 +204,7 @@ void Gearmand::queue(GearmanJob& job) {
 void Gearmand::send_to_clients(const GearmanJob& job, const std::string& bytes) {
   for (const std::uint64_t client : job.clients) {
     const auto peer = order_.find(client);
-    if (peer != order_.end()) say(*peer->second, sessions_.at(peer->second), bytes);
+    if (peer != order_.end()) send(*peer->second, sessions_.at(peer->second), bytes);
   }
 }
 
@@ -236,14 +236,15 @@ void Gearmand::give_back(Session& session, Ability& ability, bool asked) {
 void Gearmand::grab(Peer& peer, Session& session, bool unique) {
   session.asleep = session.woken = false;
   GearmanJob* job = next_job(session);
-  if (job == nullptr) return say(peer, session, from_gearmand(Say::no_job, {}));
+  if (job == nullptr) return send(peer, session, from_gearmand(Say::no_job, {}));
   job->worker = session.number;
   if (unique) {
-    say(peer, session,
-        from_gearmand(Say::job_assign_uniq,
-                      {job->handle, job->function, job->unique, job->workload}));
+    send(peer, session,
+         from_gearmand(Say::job_assign_uniq,
+                       {job->handle, job->function, job->unique, job->workload}));
   } else {
-    say(peer, session, from_gearmand(Say::job_assign, {job->handle, job->function, job->workload}));
+    send(peer, session,
+         from_gearmand(Say::job_assign, {job->handle, job->function, job->workload}));
   }
   if (watcher != nullptr) watcher->given(*this, *job, Who{session.who, session.number});
 }
@@ -277,7 +278,7 @@ bool Gearmand::has_job(Session& session) {
 }
 
 void Gearmand::pre_sleep(Peer& peer, Session& session) {
-  if (has_job(session)) return say(peer, session, from_gearmand(Say::noop, {}));
+  if (has_job(session)) return send(peer, session, from_gearmand(Say::noop, {}));
   session.asleep = true;
 }
 
@@ -293,7 +294,8 @@ void Gearmand::send_noops(Peer& peer, Session& session, const GearmanPacket& pac
   if (job == nullptr) {
     if (watcher != nullptr && packet.type != Say::work_fail)
       watcher->strange_end(*this, Who{session.who, session.number}, handle);
-    return say(peer, session, from_gearmand(Say::error, {"JOB_NOT_FOUND", not_found(packet.type)}));
+    return send(peer, session,
+                from_gearmand(Say::error, {"JOB_NOT_FOUND", not_found(packet.type)}));
   }
   // A client that has not requested exceptions gets a failure.
   const bool reported_as_failure = packet.type == Say::work_exception;

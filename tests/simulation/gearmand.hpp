@@ -101,7 +101,7 @@ class Gearmand final : public Service {
   };
 
   void work(Peer& peer);
-  void take(Peer& peer, Session& session, const GearmanPacket& packet);
+  void handle_packet(Peer& peer, Session& session, const GearmanPacket& packet);
   void handle_worker(Peer& peer, Session& session, const GearmanPacket& packet);
   void submit(Peer& peer, Session& session, const GearmanPacket& packet);
   void grab(Peer& peer, Session& session, bool unique);
@@ -116,7 +116,7 @@ class Gearmand final : public Service {
   void forget(const std::string& handle);
   GearmanJob* job_of(const Session& session, const std::string& handle);
   void send_to_clients(const GearmanJob& job, const std::string& bytes);
-  void say(Peer& peer, const Session& session, std::string bytes);
+  void send(Peer& peer, const Session& session, std::string bytes);
 
   World& world_;
   const std::string name_;

@@ -136,7 +136,7 @@ void Host::stall(Duration time) {
 }
 
 void Host::reload() {
-  deliver([this] { process_->reload().ask({}); });
+  deliver([this] { process_->reload().request({}); });
 }
 
 void Host::quiet(bool on) {

@@ -88,7 +88,7 @@ class Process final : private app::ReloadSteps,
   }
 
  private:
-  void say(const std::string& about, std::string text) {
+  void log_line(const std::string& about, std::string text) {
     host_.world_.log(host_.name_, about, std::move(text));
   }
   static std::string about(const Poller& poller, const Claim& claim) {
@@ -175,7 +175,7 @@ class Process final : private app::ReloadSteps,
   // of ServedListObserver
   void run_started(const Poller& poller, const ActiveRun& run) override {
     if (fleet_) fleet_->reporter().run_started(poller, run);
-    say(about(poller, run.claim), "run " + run.claim.run + " has started");
+    log_line(about(poller, run.claim), "run " + run.claim.run + " has started");
   }
   void run_message(const Poller& poller, const ActiveRun& run, const Message& message) override {
     if (fleet_) fleet_->reporter().run_message(poller, run, message);
@@ -184,25 +184,25 @@ class Process final : private app::ReloadSteps,
   void run_ended(const Poller& poller, const EndedRun& run) override {
     if (fleet_) fleet_->reporter().run_ended(poller, run);
     const std::string reason = outcome_reason(run.outcome);
-    say(about(poller, run.claim), "run " + run.claim.run + ' ' + outcome_name(run.outcome) +
-                                      (reason.empty() ? "" : ": " + reason));
+    log_line(about(poller, run.claim), "run " + run.claim.run + ' ' + outcome_name(run.outcome) +
+                                           (reason.empty() ? "" : ": " + reason));
     host_.watcher_.run_over(host_.name_, server(), run);
   }
   void lease_changed(const Poller& poller, const ActiveRun& run, bool lost) override {
     if (fleet_) fleet_->reporter().lease_changed(poller, run, lost);
-    say(about(poller, run.claim),
-        "lease of run " + run.claim.run + (lost ? " is lost" : " is back"));
+    log_line(about(poller, run.claim),
+             "lease of run " + run.claim.run + (lost ? " is lost" : " is back"));
     if (!lost) host_.watcher_.lease_back(run.claim.run);
   }
   void item_quarantined(const Poller& poller, const DisplayItem& item,
                         const std::string& why) override {
     if (fleet_) fleet_->reporter().item_quarantined(poller, item, why);
-    say(poller.rule().prefix + ' ' + brief(item.beginning), "parked: " + why);
+    log_line(poller.rule().prefix + ' ' + brief(item.beginning), "parked: " + why);
   }
   void settlement_abandoned(const Poller& poller, const RunId& run,
                             const std::string& why) override {
     if (fleet_) fleet_->reporter().settlement_abandoned(poller, run, why);
-    say(poller.rule().prefix, "end of run " + run + " given up: " + why);
+    log_line(poller.rule().prefix, "end of run " + run + " given up: " + why);
   }
   void state_changed(Poller& poller) override {
     if (fleet_) fleet_->reporter().state_changed(poller);
@@ -212,30 +212,30 @@ class Process final : private app::ReloadSteps,
   }
   void list_refused(const ListConfig& rule, const Ineligibility& refusal) override {
     if (fleet_) fleet_->reporter().list_refused(rule, refusal);
-    say(rule.prefix, "refused: " + refusal.reason);
+    log_line(rule.prefix, "refused: " + refusal.reason);
   }
   void list_served(const ListConfig& rule, const Caps& caps) override {
     if (fleet_) fleet_->reporter().list_served(rule, caps);
-    say(rule.prefix, "served");
+    log_line(rule.prefix, "served");
   }
   void maintenance_changed(const ListConfig& rule, const std::string& why) override {
     if (fleet_) fleet_->reporter().maintenance_changed(rule, why);
-    say(rule.prefix, why.empty() ? "upkeep goes on" : "upkeep: " + why);
+    log_line(rule.prefix, why.empty() ? "upkeep goes on" : "upkeep: " + why);
   }
   // of EventHandler
   void on_event(const Event& event) override {
     if (fleet_) fleet_->fleet().on_event(event);
     if (const auto* redis = std::get_if<RedisChanged>(&event))
-      say("", redis->connected ? "Redis is back" : "Redis: " + std::string(redis->error));
+      log_line("", redis->connected ? "Redis is back" : "Redis: " + std::string(redis->error));
     if (const auto* reloaded = std::get_if<Reloaded>(&event))
-      say("", "reloaded: " + std::string(reloaded->text));
+      log_line("", "reloaded: " + std::string(reloaded->text));
     if (const auto* gearmand = std::get_if<GearmanChanged>(&event))
-      say("", std::string(gearmand->server) +
-                  (gearmand->connected ? " is there" : ": " + std::string(gearmand->error)));
+      log_line("", std::string(gearmand->server) +
+                       (gearmand->connected ? " is there" : ": " + std::string(gearmand->error)));
     if (const auto* noted = std::get_if<GearmanProblem>(&event))
-      say("", std::string(noted->server) + ": " + std::string(noted->why));
+      log_line("", std::string(noted->server) + ": " + std::string(noted->why));
     if (const auto* dropped = std::get_if<SettlementsAbandoned>(&event))
-      say("", "ends dropped: " + std::to_string(dropped->runs));
+      log_line("", "ends dropped: " + std::to_string(dropped->runs));
   }
 
   Host& host_;

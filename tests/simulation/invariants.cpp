@@ -82,7 +82,7 @@ void Invariants::check_items(Server& server, const std::string& list, const std:
   if (known == items_.end()) return;
   // A lost item stays lost, so that a long list need not be checked each time.
   const List* items = server.keys().find<List>(list);
-  if (items != nullptr && items->size() > 8 && ++looks_ % 16 != 0) return;
+  if (items != nullptr && items->size() > 8 && ++checks_ % 16 != 0) return;
   if (known->second == sum_of(server, list)) return;
   break_promise("no item is ever lost",
                 "the items of " + list + " have changed after a call of " + who,
@@ -127,7 +127,7 @@ void Invariants::after(Server& server, const Server::Command& command, const Val
     after_settle(server, command);
     check_items(server, list_key_of_settle(command.key), command.who);
   } else if (command.script == &store::scripts::undo) {
-    for (std::size_t i = 4; i < reply.elements.size(); ++i) over(runs_[reply.elements[i].text]);
+    for (std::size_t i = 4; i < reply.elements.size(); ++i) finish(runs_[reply.elements[i].text]);
   }
 }
 

@@ -35,7 +35,7 @@ class KindWatch {
   virtual void lost_writes(Server& server) = 0;
   /// Called in the calm, when there has been no fault for a long time. `room`: a host at this
   /// server has had a free slot for the maximum time that work may wait.
-  virtual void look(Server& server, bool room) = 0;
+  virtual void check(Server& server, bool room) = 0;
   /// Called when all hosts have left, if they used this server until then.
   virtual void nothing_left(Server& server) = 0;
   // For runs whose claims are not made in Redis. False: the run is of another kind.
@@ -216,7 +216,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   void before_settle(Server& server, const Server::Command& command);
   void without_old_ends(Server& server, const Server::Command& command);
   void after_settle(Server& server, const Server::Command& command);
-  static void over(Run& run);
+  static void finish(Run& run);
   void lease_ends_at(Run& run, Instant at);
   void lease_over(const std::string& id, Server* server);
   void check_items(Server& server, const std::string& list, const std::string& who);
@@ -247,7 +247,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   std::uint64_t claims_ = 0;
   std::map<std::string, std::uint64_t> claims_made_;
   std::map<std::string, std::uint64_t> claims_won_;  ///< claimed items
-  std::uint64_t looks_ = 0;                          ///< checks of lists
+  std::uint64_t checks_ = 0;                         ///< checks of lists
   Count count_;
   struct ItemState {
     std::string lock;

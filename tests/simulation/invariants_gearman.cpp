@@ -77,7 +77,7 @@ void GearmanWatch::ended(Gearmand& at, const GearmanJob& job, const Gearmand::Wh
   Given* given = held(at, by.session, job.handle);
   if (given == nullptr) return;
   given->held = false;
-  given->told = how;
+  given->reported = how;
   const bool is_so =
       complete ? given->sends_complete || given->outcome == "succeeded"
                : !given->outcome.empty() && given->outcome != "succeeded" && !given->goes_back;
@@ -171,7 +171,7 @@ bool GearmanWatch::run_over(const std::string&, const EndedRun& run) {
   const auto* cancelled = std::get_if<Cancelled>(&run.outcome);
   given.goes_back = cancelled != nullptr && !cancelled->by_operator;
   given.outcome = outcome_name(run.outcome);
-  given.over = promises_.now();
+  given.ended = promises_.now();
   return true;
 }
 
@@ -191,18 +191,18 @@ void GearmanWatch::check_record(const std::string& entry, const std::string& who
   const auto found = runs_.find(field_of(entry, "run"));
   if (found == runs_.end() || outcome == "lost") return;
   const Given& given = *found->second;
-  const bool complete = given.told == Gearmand::Ending::complete;
-  if (given.goes_back || (outcome == "succeeded" ? complete : given.told.has_value())) return;
+  const bool complete = given.reported == Gearmand::Ending::complete;
+  if (given.goes_back || (outcome == "succeeded" ? complete : given.reported.has_value())) return;
   promises_.break_promise(
       "a result without a confirmation is lost",
       who + " records that run " + given.run + " has " + outcome + ", and " + given.gearmand +
-          (given.told ? " has received another result" : " has received no result"),
+          (given.reported ? " has received another result" : " has received no result"),
       {about(given.id), given.host});
 }
 
 // ---- without faults
 
-void GearmanWatch::look() {
+void GearmanWatch::check() {
   const Instant now = promises_.now();
   for (const Given& each : givens_) {
     if (!each.held || in_error(each.host, each.gearmand, now - max_silence)) continue;
@@ -213,7 +213,7 @@ void GearmanWatch::look() {
       return promises_.break_promise("an assigned job is started",
                                      each.host + " has " + each.id + " and does not run it",
                                      {about(each.id), each.host});
-    if (!each.outcome.empty() && !each.goes_back && now - each.over > max_untold)
+    if (!each.outcome.empty() && !each.goes_back && now - each.ended > max_untold)
       return promises_.break_promise("each result is sent",
                                      each.gearmand + " has not received the result of " + each.id,
                                      {about(each.id), each.host});

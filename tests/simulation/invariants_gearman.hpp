@@ -24,7 +24,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   [[nodiscard]] bool in_error(const std::string& host, const std::string& gearmand,
                               Instant since) const;
   /// Called every second.
-  void look();
+  void check();
   /// Checks that no runs and no assigned jobs are left when all hosts have left.
   void nothing_left();
   /// Number of assignments and returns of jobs since the start.
@@ -45,7 +45,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
   void before(Server&, const Server::Command&) override {}
   void after(Server& server, const Server::Command& command, const Value& reply) override;
   void lost_writes(Server&) override {}
-  void look(Server&, bool) override {}
+  void check(Server&, bool) override {}
   void nothing_left(Server&) override {}
   bool child_born(const Child& child) override;
   bool child_dead(const Child& child) override;
@@ -66,8 +66,8 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
     bool sends_complete = false;
     std::string outcome{};   ///< empty until the run has ended
     bool goes_back = false;  ///< the host has stopped it for a reason of its own
-    Instant over{};
-    std::optional<Gearmand::Ending> told{};  ///< result that gearmand has accepted
+    Instant ended{};
+    std::optional<Gearmand::Ending> reported{};  ///< result that gearmand has accepted
     std::size_t limit = 0;  ///< concurrency at the assignment; a reload may have lowered it since
   };
 

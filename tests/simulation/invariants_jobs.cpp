@@ -176,7 +176,7 @@ void JobWatch::lost_writes(Server& server) {
 
 // ---- without faults
 
-void JobWatch::look(Server& server, bool room) {
+void JobWatch::check(Server& server, bool room) {
   look_at_queue(server, room);
   check_notes(server);
   check_claims(server);

@@ -23,7 +23,7 @@ class JobWatch final : public KindWatch {
   void before(Server& server, const Server::Command& command) override;
   void after(Server& server, const Server::Command& command, const Value& reply) override;
   void lost_writes(Server& server) override;
-  void look(Server& server, bool room) override;
+  void check(Server& server, bool room) override;
   void nothing_left(Server& server) override;
 
  private:

@@ -144,7 +144,7 @@ void ScheduleWatch::lost_writes(Server& server) {
 
 // ---- without faults
 
-void ScheduleWatch::look(Server& server, bool room) {
+void ScheduleWatch::check(Server& server, bool room) {
   check_timeline(server);
   check_queues(server, room);
   check_notes(server);

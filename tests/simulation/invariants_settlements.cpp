@@ -48,7 +48,7 @@ void Invariants::after_operator(Server& server, const Server::Command& command) 
 void Invariants::ended(const std::string& id) {
   const auto run = runs_.find(id);
   if (run == runs_.end()) return;
-  over(run->second);
+  finish(run->second);
   ++count_.settled;
 }
 
@@ -113,7 +113,7 @@ void Invariants::without_old_ends(Server& server, const Server::Command& command
   for (Before& each : before_) each.due = state_of(keys, command, each.lock, each.item);
 }
 
-void Invariants::over(Run& run) {
+void Invariants::finish(Run& run) {
   run.settled = true;
   std::string().swap(run.lock);
 }
@@ -121,7 +121,7 @@ void Invariants::over(Run& run) {
 void Invariants::after_settle(Server& server, const Server::Command& command) {
   for (const Before& each : before_) {
     Run& run = runs_[each.run];
-    over(run);
+    finish(run);
     ++count_.settled;
     const ItemState now = state_of(server.keys(), command, each.lock, each.item);
     world_.log(server.name(), each.list + ' ' + brief(each.item),

@@ -48,26 +48,26 @@ std::optional<std::size_t> SortedSet::rank(const std::string& member) const {
       std::distance(order_.begin(), order_.find({found->second, member})));
 }
 
-Keys::Entry* Keys::look(const std::string& key) {
+Keys::Entry* Keys::find_value(const std::string& key) {
   ++find_count;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return nullptr;
   if (!found->second.expires_ms || *found->second.expires_ms > now_ms()) return &found->second;
   entries_.erase(found);
-  tell(key, "expired");
+  notify(key, "expired");
   return nullptr;
 }
 
 bool Keys::remove(const std::string& key) {
   ++written;
-  if (look(key) == nullptr) return false;
+  if (find_value(key) == nullptr) return false;
   entries_.erase(key);
-  tell(key, "del");
+  notify(key, "del");
   return true;
 }
 
 const char* Keys::type(const std::string& key) {
-  const Entry* entry = look(key);
+  const Entry* entry = find_value(key);
   if (entry == nullptr) return "none";
   // Names of the types, in the order of the alternatives of Entry::value.
   static constexpr std::array<const char*, 5> names{"string", "list", "hash", "zset", "set"};
@@ -75,7 +75,7 @@ const char* Keys::type(const std::string& key) {
 }
 
 void Keys::sweep(const std::string& key) {
-  const Entry* entry = look(key);
+  const Entry* entry = find_value(key);
   if (entry == nullptr) return;
   const bool empty = std::visit(
       [](const auto& value) {
@@ -88,21 +88,21 @@ void Keys::sweep(const std::string& key) {
       entry->value);
   if (!empty) return;
   entries_.erase(key);
-  tell(key, "del");
+  notify(key, "del");
 }
 
 std::int64_t Keys::ttl(const std::string& key) {
-  const Entry* entry = look(key);
+  const Entry* entry = find_value(key);
   if (entry == nullptr) return -2;
   return entry->expires_ms ? *entry->expires_ms - now_ms() : -1;
 }
 
 bool Keys::expire(const std::string& key, std::int64_t life_ms) {
-  Entry* entry = look(key);
+  Entry* entry = find_value(key);
   if (entry == nullptr) return false;
   entry->expires_ms = now_ms() + life_ms;
   if (life_ms <= 0) entries_.erase(key);
-  tell(key, life_ms <= 0 ? "del" : "expire");
+  notify(key, life_ms <= 0 ? "del" : "expire");
   return true;
 }
 
@@ -113,8 +113,8 @@ bool Keys::set(const std::string& key, const std::string& value,
   Entry entry{value, std::nullopt};
   if (life_ms) entry.expires_ms = now_ms() + *life_ms;
   entries_.insert_or_assign(key, std::move(entry));
-  tell(key, "set");
-  if (life_ms) tell(key, "expire");
+  notify(key, "set");
+  if (life_ms) notify(key, "expire");
   return true;
 }
 
@@ -127,7 +127,7 @@ std::string Keys::range(const std::string& key, std::size_t first, std::size_t l
 std::map<std::string, const Keys::Entry*> Keys::all() {
   std::map<std::string, const Entry*> all;
   for (const auto& [key, entry] : entries_) all.emplace(key, &entry);
-  std::erase_if(all, [this](const auto& each) { return look(each.first) == nullptr; });
+  std::erase_if(all, [this](const auto& each) { return find_value(each.first) == nullptr; });
   return all;
 }
 

@@ -55,7 +55,7 @@ class Keys {
     [[nodiscard]] virtual std::int64_t hearers(const std::string& channel) const = 0;
   };
   Listener* listener = nullptr;
-  void tell(const std::string& key, const char* event) const {
+  void notify(const std::string& key, const char* event) const {
     if (listener != nullptr) listener->touched(key, event);
   }
 
@@ -74,7 +74,7 @@ class Keys {
   /// Returns nullptr if there is no such key. Throws WrongType.
   template <typename Type>
   Type* find(const std::string& key) {
-    Entry* entry = look(key);
+    Entry* entry = find_value(key);
     if (entry == nullptr) return nullptr;
     if (auto* value = std::get_if<Type>(&entry->value)) return value;
     throw WrongType();
@@ -87,7 +87,7 @@ class Keys {
     return std::get<Type>(
         entries_.insert_or_assign(key, Entry{Type(), std::nullopt}).first->second.value);
   }
-  bool exists(const std::string& key) { return look(key) != nullptr; }
+  bool exists(const std::string& key) { return find_value(key) != nullptr; }
   bool remove(const std::string& key);
   /// Returns the reply to TYPE, such as "list" or "none".
   const char* type(const std::string& key);
@@ -95,7 +95,7 @@ class Keys {
   void sweep(const std::string& key);
   /// Notifies the listener of a removal of elements, and removes the key if it is empty.
   void shrunk(const std::string& key, const char* event) {
-    tell(key, event);
+    notify(key, event);
     sweep(key);
   }
   /// Returns the time to live in ms; -1: no expiry, -2: no such key.
@@ -112,7 +112,7 @@ class Keys {
   void clear() { entries_.clear(); }
 
  private:
-  Entry* look(const std::string& key);
+  Entry* find_value(const std::string& key);
 
   /// Hash of names of any length. Names of locks contain items of up to 16 MiB.
   struct Hasher {

@@ -219,9 +219,9 @@ class Lua {
 
   Value run(const redis::Script& script, const ScriptCall& call) {
     lua_State* state = state_.get();
-    give("KEYS", call.key);
+    push("KEYS", call.key);
     static const std::string call_name = "1";
-    give("ARGV", call.arg, &call_name);
+    push("ARGV", call.arg, &call_name);
     lua_rawgeti(state, LUA_REGISTRYINDEX, compiled(script));
     const bool failed = lua_pcall(state, 0, 1, 0) != 0;
     Value reply = value_at(state, -1);
@@ -234,7 +234,7 @@ class Lua {
 
  private:
   /// `last`: additional word.
-  void give(const char* name, const Words& words, const std::string* last = nullptr) {
+  void push(const char* name, const Words& words, const std::string* last = nullptr) {
     lua_createtable(state_.get(), static_cast<int>(words.size()) + 1, 0);
     int place = 0;
     const auto add = [&](const std::string& word) {

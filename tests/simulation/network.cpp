@@ -39,7 +39,7 @@ class SimulatedConnection final : public Service::Peer,
       if (line_.refused || !server_.accepts()) return broken("connection refused");
       connected_ = true;
       server_.connected(*this);
-      later(to_host_, 0, [this] { tell([this] { handler_->on_connected(); }); });
+      later(to_host_, 0, [this] { notify([this] { handler_->on_connected(); }); });
     });
   }
   /// Accepts the bytes for which the buffers have room. The host is notified when there is room
@@ -57,19 +57,19 @@ class SimulatedConnection final : public Service::Peer,
       later(to_server_, size, [this, sent = std::string(bytes.substr(0, size))]() mutable {
         unread_ -= sent.size();
         if (connected_) server_.received(*this, std::move(sent));
-        if (std::exchange(full_, false)) tell([this] { handler_->on_room(); });
+        if (std::exchange(full_, false)) notify([this] { handler_->on_room(); });
       });
     return size;
   }
   /// Called when the host closes the connection. The host receives nothing any more.
-  void let_go() {
+  void release() {
     handler_ = nullptr;
     if (connected_) later(to_server_, 0, [this] { leave_server(); });
   }
   /// Called when the host has died.
   void cut_off() {
     inbox_ = nullptr;
-    let_go();
+    release();
   }
 
   // Service::Peer
@@ -83,7 +83,7 @@ class SimulatedConnection final : public Service::Peer,
     if (std::exchange(twice_, false)) bytes += bytes;
     const std::size_t size = bytes.size();
     later(to_host_, size, [this, sent = std::move(bytes)]() mutable {
-      tell([this, sent = std::move(sent)] { handler_->on_bytes(sent); });
+      notify([this, sent = std::move(sent)] { handler_->on_bytes(sent); });
     });
     if (loss_ == Network::Loss::part) lost();
   }
@@ -127,7 +127,7 @@ class SimulatedConnection final : public Service::Peer,
   }
   /// Delivers in order, after the delay of the line.
   void later(Direction& direction, std::size_t size, std::function<void()> arrive) {
-    if (over_) return;
+    if (ended_) return;
     const auto takes = Duration(static_cast<std::int64_t>(size) * 1000 / line_.bytes_per_ms);
     direction.last = std::max(direction.last, network_.world_.now()) + takes;
     const Instant due = direction.last + network_.random_.between(line_.least, line_.most);
@@ -151,7 +151,7 @@ class SimulatedConnection final : public Service::Peer,
                          arrive();
                        });
   }
-  void tell(std::function<void()> what) {
+  void notify(std::function<void()> what) {
     if (inbox_ == nullptr) return;
     inbox_->deliver([this, self = shared_from_this(), what = std::move(what)] {
       if (handler_ != nullptr) what();
@@ -162,18 +162,18 @@ class SimulatedConnection final : public Service::Peer,
     server_.gone(*this);
   }
   void lost() {
-    if (!over_) network_.on_loss(host_, server_.name());
+    if (!ended_) network_.on_loss(host_, server_.name());
     broken("connection reset by peer");
   }
   void broken(const std::string& why) {
-    if (std::exchange(over_, true)) return;
+    if (std::exchange(ended_, true)) return;
     to_server_.on_its_way.clear();
     leave_server();
     // Half a reply arrives before the host notices the break.
     if (loss_ != Network::Loss::part) to_host_.on_its_way.clear();
     network_.world_.after(std::chrono::milliseconds(2), [this, self = shared_from_this(), why] {
       to_host_.on_its_way.clear();
-      tell([this, why] { handler_->on_broken(why); });
+      notify([this, why] { handler_->on_broken(why); });
     });
   }
 
@@ -184,7 +184,7 @@ class SimulatedConnection final : public Service::Peer,
   Handler* handler_;
   Line& line_;
   bool connected_ = false;
-  bool over_ = false;
+  bool ended_ = false;
   std::optional<Network::Loss> loss_;
   std::size_t later_ = 0;  ///< replies that arrive before the loss
   bool twice_ = false;
@@ -208,7 +208,7 @@ class SimulatedTransport final : public loop::Transport {
     return wire_ ? wire_->write(bytes) : bytes.size();
   }
   void close() override {
-    if (wire_) std::exchange(wire_, nullptr)->let_go();
+    if (wire_) std::exchange(wire_, nullptr)->release();
   }
 
  private:

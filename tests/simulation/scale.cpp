@@ -80,7 +80,7 @@ class Fleet final : public Server::Watcher, public ChildWatcher, public HostWatc
   void rest_locked(FleetFigures& into);
   void wake(FleetFigures& into, bool told);
   void work(FleetFigures& into);
-  void come_back(FleetFigures& into);
+  void readmit(FleetFigures& into);
   std::string list(unsigned number) const { return "list" + std::to_string(number); }
 
   // Server::Watcher
@@ -278,13 +278,13 @@ void Fleet::rest_locked(FleetFigures& into) {
     Words push{"RPUSH", list(i) + ":list"};
     for (unsigned k = 1; k <= resting_items; ++k) {
       push.push_back("resting" + std::to_string(k));
-      redis_.ask(
+      redis_.command(
           "user",
           {"SET", list(i) + ":lock:" + push.back(), "delay:cooldown", "PX",
            std::to_string(
                std::chrono::duration_cast<std::chrono::milliseconds>(max_start * 10).count())});
     }
-    redis_.ask("user", push);
+    redis_.command("user", push);
   }
   into.locked_at_rest = pays_for_changes();
   rest(into.locked_per_s, into.locked_busy);
@@ -292,7 +292,7 @@ void Fleet::rest_locked(FleetFigures& into) {
     Words forget{"DEL", list(i) + ":list"};
     for (unsigned k = 1; k <= resting_items; ++k)
       forget.push_back(list(i) + ":lock:resting" + std::to_string(k));
-    redis_.ask("user", forget);
+    redis_.command("user", forget);
   }
   into.locked_at_rest = pays_for_changes() && into.locked_at_rest;
 }
@@ -306,11 +306,11 @@ void Fleet::wake(FleetFigures& into, bool told) {
     const std::string to = list(1 + static_cast<unsigned>(jitter_.below(size_.lists)));
     const std::string item = "pushed" + std::to_string(i);
     pushed_[item] = world_.now();
-    redis_.ask("user", {"RPUSH", to + ":list", item});
-    if (told) redis_.ask("user", {"PUBLISH", to + ":wake", "free"});
+    redis_.command("user", {"RPUSH", to + ":list", item});
+    if (told) redis_.command("user", {"PUBLISH", to + ":wake", "free"});
     const Instant end = world_.now() + max_wake;
     while (pushed_.contains(item) && world_.now() < end) pass(5ms);
-    redis_.ask("user", {"LREM", to + ":list", "0", item});
+    redis_.command("user", {"LREM", to + ":list", "0", item});
     pass(push_pause);
   }
   into.unseen += static_cast<unsigned>(pushed_.size());
@@ -329,8 +329,8 @@ void Fleet::work(FleetFigures& into) {
   for (unsigned i = 1; i <= lists; ++i) {
     Words push{"RPUSH", list(i) + ":list"};
     for (unsigned k = 1; k <= items; ++k) push.push_back("item" + std::to_string(k));
-    redis_.ask("user", push);
-    redis_.ask("user", {"PUBLISH", list(i) + ":wake", "free"});
+    redis_.command("user", push);
+    redis_.command("user", {"PUBLISH", list(i) + ":wake", "free"});
   }
   const Instant started = world_.now();
   pass(settling_to_work);
@@ -370,11 +370,11 @@ void Fleet::work(FleetFigures& into) {
     into.min_host = *std::min_element(runs.begin(), runs.end()) / mean;
     into.max_host = *std::max_element(runs.begin(), runs.end()) / mean;
   }
-  for (unsigned i = 1; i <= lists; ++i) redis_.ask("user", {"DEL", list(i) + ":list"});
+  for (unsigned i = 1; i <= lists; ++i) redis_.command("user", {"DEL", list(i) + ":list"});
 }
 
 /// Restarts Redis and measures the load while all hosts reconnect.
-void Fleet::come_back(FleetFigures& into) {
+void Fleet::readmit(FleetFigures& into) {
   pass(settling + settling_of_all_);
   const Counted before = count();
   redis_.restart(at_once, false, Duration{0});
@@ -398,7 +398,7 @@ FleetFigures Fleet::measure() {
   progress_(stats.locked_at_rest ? "idle, locked" : "not idle, locked", world_.age());
   work(stats);
   progress_("active", world_.age());
-  come_back(stats);
+  readmit(stats);
   progress_("reconnected", world_.age());
   return stats;
 }

@@ -52,7 +52,7 @@ Scenario::Scenario(const SceneOptions& options)
   use_network(&network_, &jitter_);
   for (Server* each : {&first_, &second_}) {
     each->watcher = &promises_;
-    each->set_keyspace_events(options_.scale.told);
+    each->set_keyspace_events(options_.scale.with_events);
     network_.add(*each);
   }
   Random random = world_.random.fork(4);
@@ -124,15 +124,15 @@ void Scenario::watch_calm() {
                                   " s after the last fault",
                               {each->name()});
   }
-  look(Duration{0});
-  if (options_.scale.told) add_and_look(world_.random.fork(12));
+  check(Duration{0});
+  if (options_.scale.with_events) add_and_look(world_.random.fork(12));
 }
 
-void Scenario::look(Duration since_calm) {
+void Scenario::check(Duration since_calm) {
   for (const ListSettings& list : settings_.lists) query_list(list.name);
   check_others();
   if (since_calm + check_pause < Scale::calm - recovery)
-    world_.after(check_pause, [this, since_calm] { look(since_calm + check_pause); });
+    world_.after(check_pause, [this, since_calm] { check(since_calm + check_pause); });
 }
 
 /// Returns whether a host could run another item of a list now.
@@ -346,7 +346,7 @@ std::string Scenario::item_of(Server& server, const std::string& list, std::uint
 }
 
 void Scenario::user(Server& server, const std::string& list, const Words& words) {
-  server.ask("user", words);
+  server.command("user", words);
   promises_.user_changes(server, list);
 }
 

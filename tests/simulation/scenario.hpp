@@ -122,7 +122,7 @@ class Scenario {
   void reload(Host& host, Random random);
   void change_config(Host& host, Random random);
   void watch_calm();
-  void look(Duration since_calm);
+  void check(Duration since_calm);
   void query_list(const std::string& list);
   void query_items(Server& at, const std::string& list, const std::string& locks,
                    const std::set<std::string>& names, const std::string& who);

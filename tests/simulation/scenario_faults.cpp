@@ -188,8 +188,8 @@ void Scenario::start_order(const Fault& fault) {
       });
       break;
     case Kind::pause:
-      at.ask("operator", {"SET", fault.list + ":paused", "for a while", "PX",
-                          std::to_string(1 + fault.time.count() / 1000)});
+      at.command("operator", {"SET", fault.list + ":paused", "for a while", "PX",
+                              std::to_string(1 + fault.time.count() / 1000)});
       break;
     case Kind::cancel: {
       const auto* supervisor = whose.supervisor();
@@ -290,7 +290,7 @@ void Scenario::start_change(const Fault& fault) {
     default:
       for (int i = 0; i < 1000; ++i)
         world_.after(fault.time * i / 1000, [&at, list = fault.list] {
-          at.ask("user", {"PUBLISH", list + ":wake", "something"});
+          at.command("user", {"PUBLISH", list + ":wake", "something"});
         });
   }
 }
@@ -298,16 +298,16 @@ void Scenario::start_change(const Fault& fault) {
 /// Acts as an old w8y without scripts: it rotates the list and locks the rotated item.
 void Scenario::foreign(const Fault& fault) {
   Server& at = server(fault.server);
-  at.ask("go-w8y", {"LMOVE", fault.list + ":list", fault.list + ":list", "LEFT", "RIGHT"});
+  at.command("go-w8y", {"LMOVE", fault.list + ":list", fault.list + ":list", "LEFT", "RIGHT"});
   const List* items = at.keys().find<List>(fault.list + ":list");
   if (items == nullptr) return;
   const std::string lock = fault.list + ":lock:" + items->back();
-  const Value taken = at.ask("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "5000"});
+  const Value taken = at.command("go-w8y", {"SET", lock, "go-w8y", "NX", "PX", "5000"});
   if (taken.kind != Value::Kind::status) return;
   world_.log("go-w8y", fault.list + ' ' + brief(items->back()), "has claimed it");
   world_.after(fault.time, [&at, lock] {
     const auto* value = at.keys().find<std::string>(lock);
-    if (value != nullptr && *value == "go-w8y") at.ask("go-w8y", {"DEL", lock});
+    if (value != nullptr && *value == "go-w8y") at.command("go-w8y", {"DEL", lock});
   });
 }
 

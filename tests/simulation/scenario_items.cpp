@@ -65,7 +65,7 @@ void Scenario::lock_most(Server& at, const std::string& list, Random& random) {
   const std::string life = std::to_string(2 * options_.scale.time.count() / 1000);
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!kept.contains(i))
-      at.ask("program", {"SET", list + ":lock:" + items[i], "program", "PX", life});
+      at.command("program", {"SET", list + ":lock:" + items[i], "program", "PX", life});
 }
 
 }  // namespace w8y::sim

@@ -39,7 +39,7 @@ void Scenario::populate_feed(Random random) {
 void Scenario::put_jobs(Random random) {
   if (world_.age() > options_.scale.time - Scale::calm) return;
   Server& at = random.chance(85) ? first_ : second_;
-  const Value waiting = at.ask("user", {"LLEN", inbox().ids});
+  const Value waiting = at.command("user", {"LLEN", inbox().ids});
   if (waiting.kind == Value::Kind::integer && waiting.number < max_waiting)
     for (auto left = random.between(1, 4); left > 0; --left) put_job(at, random);
   world_.after(random.between(put_pause_ / 4, put_pause_ * 2),
@@ -60,10 +60,11 @@ void Scenario::put_job(Server& at, Random& random) {
     return;
   }
   const std::string now_ms = std::to_string(at.keys().now_ms());
-  if (at.ask("thoonk", {high ? "RPUSH" : "LPUSH", keys.ids, id}).kind == Value::Kind::error) return;
-  at.ask("thoonk", {"INCR", keys.publishes});
-  at.ask("thoonk", {"HSET", keys.items, id, payload});
-  at.ask("thoonk", {"ZADD", keys.published, now_ms, id});
+  if (at.command("thoonk", {high ? "RPUSH" : "LPUSH", keys.ids, id}).kind == Value::Kind::error)
+    return;
+  at.command("thoonk", {"INCR", keys.publishes});
+  at.command("thoonk", {"HSET", keys.items, id, payload});
+  at.command("thoonk", {"ZADD", keys.published, now_ms, id});
 }
 
 void Scenario::start_job(const Fault& fault) {
@@ -87,8 +88,8 @@ void Scenario::start_job(const Fault& fault) {
       return;
     }
     case JobFault::pause_feed:
-      at.ask("operator", {"SET", keys.paused, "for a while", "PX",
-                          std::to_string(1 + fault.time.count() / 1000)});
+      at.command("operator", {"SET", keys.paused, "for a while", "PX",
+                              std::to_string(1 + fault.time.count() / 1000)});
       return;
     case JobFault::forbidden_job_step: {
       static const std::vector<std::string> steps{
@@ -109,7 +110,7 @@ void Scenario::start_job(const Fault& fault) {
 /// after the claim, or ends the job.
 void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const auto& keys = inbox();
-  const Value taken = at.ask("thoonk", {"RPOP", keys.ids});
+  const Value taken = at.command("thoonk", {"RPOP", keys.ids});
   if (taken.kind != Value::Kind::bulk) return;
   const std::string& id = taken.text;
   world_.log("thoonk", std::string(feed_name) + ' ' + id, "is popped");
@@ -118,7 +119,7 @@ void Scenario::thoonk_works(Server& at, const Fault& fault) {
   const auto dice = fault.number % 8;
   if (dice == 0) return;
   world_.after(dice == 1 ? Duration(300ms) : Duration{0}, [this, &at, id, dice, &fault] {
-    at.ask("thoonk", {"ZADD", inbox().claimed, std::to_string(at.keys().now_ms()), id});
+    at.command("thoonk", {"ZADD", inbox().claimed, std::to_string(at.keys().now_ms()), id});
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "is claimed");
     if (dice == 2) return;
     world_.after(fault.time, [this, &at, id, dice] { thoonk_ends(at, id, dice); });
@@ -128,26 +129,26 @@ void Scenario::thoonk_works(Server& at, const Fault& fault) {
 /// Ends a job as a client of Thoonk, in one transaction.
 void Scenario::thoonk_ends(Server& at, const std::string& id, std::uint64_t dice) {
   const auto& keys = inbox();
-  if (at.ask("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
+  if (at.command("thoonk", {"ZRANK", keys.claimed, id}).kind != Value::Kind::integer) return;
   // The claim was recovered, and a host has the job now. The contract would permit the client to
   // finish it, but this client stops.
-  if (at.ask("thoonk", {"EXISTS", keys.lease(id)}).number == 1) return;
-  if (at.ask("thoonk", {"ZREM", keys.claimed, id}).kind == Value::Kind::error) return;
+  if (at.command("thoonk", {"EXISTS", keys.lease(id)}).number == 1) return;
+  if (at.command("thoonk", {"ZREM", keys.claimed, id}).kind == Value::Kind::error) return;
   if (dice == 3) {
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "cancels it");
-    at.ask("thoonk", {"HINCRBY", keys.cancelled, id, "1"});
-    at.ask("thoonk", {"LPUSH", keys.ids, id});
+    at.command("thoonk", {"HINCRBY", keys.cancelled, id, "1"});
+    at.command("thoonk", {"LPUSH", keys.ids, id});
   } else if (dice == 4) {
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "stalls it");
-    at.ask("thoonk", {"HDEL", keys.cancelled, id});
-    at.ask("thoonk", {"SADD", keys.stalled, id});
-    at.ask("thoonk", {"ZREM", keys.published, id});
+    at.command("thoonk", {"HDEL", keys.cancelled, id});
+    at.command("thoonk", {"SADD", keys.stalled, id});
+    at.command("thoonk", {"ZREM", keys.published, id});
   } else {
     world_.log("thoonk", std::string(feed_name) + ' ' + id, "has finished it");
-    at.ask("thoonk", {"HDEL", keys.cancelled, id});
-    at.ask("thoonk", {"INCR", keys.finishes});
-    at.ask("thoonk", {"PUBLISH", keys.finish_channel, id});
-    at.ask("thoonk", {"HDEL", keys.items, id});
+    at.command("thoonk", {"HDEL", keys.cancelled, id});
+    at.command("thoonk", {"INCR", keys.finishes});
+    at.command("thoonk", {"PUBLISH", keys.finish_channel, id});
+    at.command("thoonk", {"HDEL", keys.items, id});
   }
 }
 

@@ -90,8 +90,8 @@ void Scenario::start_schedule(const Fault& fault) {
       return;
     case FaultKind::halt:
       // The HALT expires by itself, because Redis may be unavailable when the fault ends.
-      at.ask("operator",
-             {"SET", keys.control, "HALT", "PX", std::to_string(1 + fault.time.count() / 1000)});
+      at.command("operator", {"SET", keys.control, "HALT", "PX",
+                              std::to_string(1 + fault.time.count() / 1000)});
       return;
     case FaultKind::redbike:
       if (at.forbidden() == "LPUSH") return;  // it uses no script and would lose the job
@@ -103,8 +103,8 @@ void Scenario::start_schedule(const Fault& fault) {
       return forbid_step(fault, random.one_of(steps));
     }
     case FaultKind::pause_schedule:
-      at.ask("operator", {"SET", keys.paused, "for a while", "PX",
-                          std::to_string(1 + fault.time.count() / 1000)});
+      at.command("operator", {"SET", keys.paused, "for a while", "PX",
+                              std::to_string(1 + fault.time.count() / 1000)});
       return;
     default: {
       Fault cancel = fault;
@@ -133,19 +133,19 @@ void Scenario::forbid_step(const Fault& fault, const std::string& step) {
 void Scenario::redbike_enqueues(Server& at, const std::string& job) {
   const auto& keys = plan_keys();
   const std::string code(code_of(job)), now_s = std::to_string(at.keys().now_ms() / 1000);
-  if (at.ask("redbike", {"SISMEMBER", keys.members(code), job}).number == 1) return;
-  if (at.ask("redbike", {"EXISTS", keys.working(job)}).number == 1) return;
-  at.ask("redbike", {"LPUSH", keys.queue(code), job});
-  at.ask("redbike", {"SADD", keys.members(code), job});
-  at.ask("redbike", {"HSET", keys.statuses, job, "ENQ:" + now_s});
+  if (at.command("redbike", {"SISMEMBER", keys.members(code), job}).number == 1) return;
+  if (at.command("redbike", {"EXISTS", keys.working(job)}).number == 1) return;
+  at.command("redbike", {"LPUSH", keys.queue(code), job});
+  at.command("redbike", {"SADD", keys.members(code), job});
+  at.command("redbike", {"HSET", keys.statuses, job, "ENQ:" + now_s});
 }
 
 void Scenario::redbike_dispatches(Server& at) {
   const auto& keys = plan_keys();
   const std::string now_s = std::to_string(at.keys().now_ms() / 1000);
-  const Value due = at.ask("redbike", {"ZRANGEBYSCORE", keys.timeline, "-inf", now_s});
+  const Value due = at.command("redbike", {"ZRANGEBYSCORE", keys.timeline, "-inf", now_s});
   for (const Value& job : due.elements) {
-    if (at.ask("redbike", {"ZREM", keys.timeline, job.text}).number != 1) continue;
+    if (at.command("redbike", {"ZREM", keys.timeline, job.text}).number != 1) continue;
     world_.log("redbike", schedule_name + (' ' + job.text), "is due");
     redbike_enqueues(at, job.text);
   }
@@ -154,15 +154,15 @@ void Scenario::redbike_dispatches(Server& at) {
 void Scenario::redbike_works(Server& at, const Fault& fault) {
   const auto& keys = plan_keys();
   const char* code = fault.number % 2 == 0 ? "A" : "B";
-  if (at.ask("redbike", {"GET", keys.control}).text == "HALT") return;
-  const Value taken = at.ask("redbike", {"RPOP", keys.queue(code)});
+  if (at.command("redbike", {"GET", keys.control}).text == "HALT") return;
+  const Value taken = at.command("redbike", {"RPOP", keys.queue(code)});
   if (taken.kind != Value::Kind::bulk) return;
   const std::string& job = taken.text;
   const std::string tag = "redbike" + std::to_string(fault.number);
-  at.ask("redbike", {"SREM", keys.members(code), job});
-  at.ask("redbike", {"SET", keys.working(job), tag, "PX", "10000"});
-  at.ask("redbike",
-         {"HSET", keys.statuses, job, "WRK:" + std::to_string(at.keys().now_ms() / 1000)});
+  at.command("redbike", {"SREM", keys.members(code), job});
+  at.command("redbike", {"SET", keys.working(job), tag, "PX", "10000"});
+  at.command("redbike",
+             {"HSET", keys.statuses, job, "WRK:" + std::to_string(at.keys().now_ms() / 1000)});
   dynamic_cast<ScheduleWatch&>(*promises_.watches().front()).claimed_by_another(at, job);
   world_.log("redbike", schedule_name + (' ' + job), "has claimed it");
   if (fault.number % 5 == 0) return;  // it dies
@@ -173,25 +173,25 @@ void Scenario::redbike_works(Server& at, const Fault& fault) {
 void Scenario::redbike_ends(Server& at, const std::string& job, const std::string& tag) {
   const auto& keys = plan_keys();
   if (at.forbidden() == "LPUSH") return;  // it dies
-  if (at.ask("redbike", {"GET", keys.working(job)}).text != tag) return;
+  if (at.command("redbike", {"GET", keys.working(job)}).text != tag) return;
   world_.log("redbike", schedule_name + (' ' + job), "is done with it");
-  at.ask("redbike", {"DEL", keys.working(job)});
+  at.command("redbike", {"DEL", keys.working(job)});
   const std::int64_t now = at.keys().now_ms() / 1000;
   const std::string now_s = std::to_string(now);
-  const Value schedule = at.ask("redbike", {"HGET", keys.schedules, job});
+  const Value schedule = at.command("redbike", {"HGET", keys.schedules, job});
   if (schedule.kind != Value::Kind::bulk) {
-    at.ask("redbike", {"HDEL", keys.statuses, job});
-    at.ask("redbike", {"ZREM", keys.timeline, job});
-    at.ask("redbike", {"LREM", keys.queue(code_of(job)), "0", job});
+    at.command("redbike", {"HDEL", keys.statuses, job});
+    at.command("redbike", {"ZREM", keys.timeline, job});
+    at.command("redbike", {"LREM", keys.queue(code_of(job)), "0", job});
     return;
   }
   const source::Decision decision = source::decide(schedule.text, now);
-  at.ask("redbike", {"HSET", keys.schedules, job, decision.schedule});
+  at.command("redbike", {"HSET", keys.schedules, job, decision.schedule});
   const EffectWords what = std::visit(EffectWordsOf{}, decision.effect);
   if (what.word == "enqueue") return redbike_enqueues(at, job);
   const std::string event = what.word == "at" ? "TML:" : what.word == "stop" ? "STP:" : "BAD:";
-  at.ask("redbike", {"HSET", keys.statuses, job, event + now_s});
-  if (what.word == "at") at.ask("redbike", {"ZADD", keys.timeline, what.time, job});
+  at.command("redbike", {"HSET", keys.statuses, job, event + now_s});
+  if (what.word == "at") at.command("redbike", {"ZADD", keys.timeline, what.time, job});
 }
 
 // ---- the calm
@@ -214,7 +214,7 @@ void Scenario::check_others() {
                                     has_room(*each, *served->second)) > 5s;
       room[each->server()] = room[each->server()] || has;
     }
-    for (const auto& [name, has] : room) promises_.watches()[i]->look(server(name), has);
+    for (const auto& [name, has] : room) promises_.watches()[i]->check(server(name), has);
   }
 }
 

@@ -114,11 +114,11 @@ void Server::work(Peer& peer) {
     if (session == sessions_.end() || hung_) return;
     const auto words = parse_command(session->second.input);
     if (!words) return;
-    answer(peer, *words);
+    reply(peer, *words);
   }
 }
 
-void Server::answer(Peer& peer, const Words& words) {
+void Server::reply(Peer& peer, const Words& words) {
   const std::string command = upper(words.front());
   if (command == forbidden_) {
     sessions_[&peer].transaction.refused();
@@ -152,7 +152,7 @@ std::string Server::reply_to(Peer& peer, const Words& words) {
     append(bytes, Value::array({Value::of("pong"), Value::of("")}));
   } else {
     Transaction& transaction = sessions_[&peer].transaction;
-    const auto queued = transaction.take(
+    const auto queued = transaction.handle(
         words, {[this](const Words& each) { return refusal_of(each); },
                 [&](const std::vector<Words>& all) { return execute_all(peer.name(), all); }});
     append(bytes, queued ? *queued : execute(peer.name(), words));
@@ -202,7 +202,7 @@ void Server::deliver() {
     }
 }
 
-Value Server::ask(const std::string& who, const Words& words) {
+Value Server::command(const std::string& who, const Words& words) {
   if (!up_ || hung_) return Value::error("ERR not reachable");
   ++commands_[who];
   Value reply = execute(who, words);

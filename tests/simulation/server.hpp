@@ -83,7 +83,7 @@ class Server final : public Service, private Keys::Listener {
 
   /// Executes a Redis command of a client without a connection: an operator, a user or another
   /// program.
-  Value ask(const std::string& who, const Words& words);
+  Value command(const std::string& who, const Words& words);
   Value run(const std::string& who, const redis::Script& script, const Words& keys,
             const Words& args);
 
@@ -142,7 +142,7 @@ class Server final : public Service, private Keys::Listener {
   std::string reply_to(Peer& peer, const Words& words);
   void change_channels(Peer& peer, const std::string& channel, bool hears);
   void serve();
-  void answer(Peer& peer, const Words& words);
+  void reply(Peer& peer, const Words& words);
   /// Returns the error of a command that is neither executed nor queued, or an empty string.
   [[nodiscard]] std::string refusal_of(const Words& words) const;
   Value execute(const std::string& who, const Words& words);

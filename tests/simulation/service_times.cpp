@@ -307,7 +307,7 @@ void Measuring::connections() {
   const double ping = found_.read + found_.samples.front().ns;
   found_.connection = std::max(time_of(
                                    [this] {
-                                     for (int i = 0; i < 300; ++i) server_.ask({"PING"});
+                                     for (int i = 0; i < 300; ++i) server_.command({"PING"});
                                    },
                                    300) -
                                    ping,

@@ -95,7 +95,7 @@ struct Wishes {
   std::string time = "3m";
   bool schedule = false;  ///< false = by the seed; also below
   bool feed = false;
-  bool told = false;
+  bool printed = false;
   bool gearman = false;
   bool lapses = false;
   bool operators = false;
@@ -130,7 +130,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   if (wishes.lists > 0) options.scale.lists = wishes.lists;
   options.scale.schedule = options.scale.schedule || wishes.schedule;
   options.scale.feed = options.scale.feed || wishes.feed;
-  options.scale.told = options.scale.told || wishes.told;
+  options.scale.with_events = options.scale.with_events || wishes.printed;
   options.scale.fleet = options.scale.fleet || wishes.fleet;
   options.scale.redisless = options.scale.redisless || wishes.redisless;
   options.scale.gearman = options.scale.gearman || wishes.gearman || wishes.redisless;
@@ -153,7 +153,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
     out << "seed " << seed << ": " << options.scale.hosts << " hosts, " << options.scale.lists
         << " lists, " << (options.scale.schedule ? "a schedule, " : "")
         << (options.scale.feed ? "a feed, " : "") << (options.scale.cuts ? "cuts, " : "")
-        << (options.scale.told ? "keyspace notifications, " : "")
+        << (options.scale.with_events ? "keyspace notifications, " : "")
         << (options.scale.gearman ? "a Gearman list, " : "")
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--schedule", wishes.schedule, "Add a schedule to each world");
   app.add_flag("--feed", wishes.feed, "Add a feed of jobs to each world");
-  app.add_flag("--told", wishes.told, "Enable keyspace notifications in each world");
+  app.add_flag("--told", wishes.printed, "Enable keyspace notifications in each world");
   app.add_flag("--gearman", wishes.gearman, "Add a Gearman list to each world");
   app.add_flag("--lapses", wishes.lapses, "Cut hosts off right after claims in each world");
   app.add_flag("--operators", wishes.operators,

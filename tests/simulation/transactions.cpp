@@ -26,7 +26,7 @@ std::span<const CommandInfo> transaction_commands() {
   return all;
 }
 
-std::optional<Value> Transaction::take(const Words& words, const Rules& rules) {
+std::optional<Value> Transaction::handle(const Words& words, const Rules& rules) {
   const CommandInfo* info = command_of(words.front());
   const std::string name = info != nullptr ? info->name : words.front();
   if (name == "MULTI") {

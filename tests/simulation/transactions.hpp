@@ -22,7 +22,7 @@ class Transaction {
 
   /// Returns the reply to a command of a transaction or to a queued command; nullopt if the command
   /// must be executed now.
-  std::optional<Value> take(const Words& words, const Rules& rules);
+  std::optional<Value> handle(const Words& words, const Rules& rules);
   /// Called when a command was refused. An open transaction will not be executed.
   void refused() { broken_ = open_; }
   [[nodiscard]] bool open() const { return open_; }

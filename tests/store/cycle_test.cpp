@@ -35,8 +35,8 @@ store::ListCounts measured(Host& host) {
 }
 
 void fill(const RedisServer& server, const std::string& list, int items) {
-  server.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('RPUSH', KEYS[1], 'item-' .. i) end", "1",
-              list, std::to_string(items)});
+  server.command({"EVAL", "for i = 1, ARGV[1] do redis.call('RPUSH', KEYS[1], 'item-' .. i) end",
+                  "1", list, std::to_string(items)});
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ TEST_CASE("list statistics count items by state") {
   Host host(loop, server.url(), list_rule());
   CHECK(measured(host).length == 0);
   fill(server, "work:list", 10);
-  server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
-  server.ask({"SET", "work:lock:item-2", "anybody's"});
-  server.ask({"SET", "work:lock:item-3", "delay:backoff", "PX", "60000"});
-  server.ask({"SET", "work:lock:item-4", "quarantine:manual"});
-  server.ask({"HSET", "work:quarantined", "item-4", "{}"});
+  server.command({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+  server.command({"SET", "work:lock:item-2", "anybody's"});
+  server.command({"SET", "work:lock:item-3", "delay:backoff", "PX", "60000"});
+  server.command({"SET", "work:lock:item-4", "quarantine:manual"});
+  server.command({"HSET", "work:quarantined", "item-4", "{}"});
   const store::ListCounts found = measured(host);
   CHECK(found.length == 10);
   CHECK(found.quarantined == 1);
@@ -60,7 +60,7 @@ TEST_CASE("list statistics count items by state") {
   CHECK(found.free == 6);
   CHECK_FALSE(found.estimated);
   CHECK_FALSE(found.lap);
-  CHECK(server.ask({"PTTL", "work:samples"}) != "-1");
+  CHECK(server.command({"PTTL", "work:samples"}) != "-1");
 }
 
 TEST_CASE("the cycle time is the median time between two runs of an item") {
@@ -90,24 +90,24 @@ TEST_CASE("the longest wait ignores items that are running, delayed or removed")
   Host host(loop, server.url(), list_rule());
   fill(server, "work:list", 4);
   const auto note = [&](const std::string& item, const std::string& text) {
-    server.ask({"HSET", "work:samples", item, text});
+    server.command({"HSET", "work:samples", item, text});
   };
   note("item-1", "1000000000000 5000 0");  // 2001: a long time ago
   note("item-2", "1000000000000 7000 0");
   note("item-3", "1000000000000 9000 0");
   note("gone", "1 100000 0");
   note("item-4", "no note of ours");
-  server.ask({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
-  server.ask({"SET", "work:lock:item-2", "delay:cooldown", "PX", "60000"});
+  server.command({"SET", "work:lock:item-1", "run:h:1:r", "PX", "60000"});
+  server.command({"SET", "work:lock:item-2", "delay:cooldown", "PX", "60000"});
   store::ListCounts found = measured(host);
   REQUIRE(found.oldest);
   CHECK(*found.oldest > 24h);
   found = measured(host);
   CHECK(found.lap == WallTime(7000));
-  CHECK(server.ask({"HEXISTS", "work:samples", "gone"}) == "0");
+  CHECK(server.command({"HEXISTS", "work:samples", "gone"}) == "0");
   // The item has waited since its delay ended, not since it was claimed.
-  server.ask({"DEL", "work:lock:item-2"});
-  server.ask({"LREM", "work:list", "0", "item-3"});
+  server.command({"DEL", "work:lock:item-2"});
+  server.command({"LREM", "work:list", "0", "item-3"});
   found = measured(host);
   REQUIRE(found.oldest);
   CHECK(*found.oldest < 1h);
@@ -118,11 +118,11 @@ TEST_CASE("statistics of a long list are estimates and cost no more than for a s
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   fill(server, "work:list", 50'000);
-  server.ask({"EVAL",
-              "for i = 1, 25000 do redis.call('SET', 'work:lock:item-' .. i, 'delay:cooldown') end",
-              "0"});
-  server.ask({"HSET", "work:quarantined", "item-1", "{}"});
-  server.ask({"SET", "work:lock:item-50000", "run:h:1:r"});
+  server.command(
+      {"EVAL",
+       "for i = 1, 25000 do redis.call('SET', 'work:lock:item-' .. i, 'delay:cooldown') end", "0"});
+  server.command({"HSET", "work:quarantined", "item-1", "{}"});
+  server.command({"SET", "work:lock:item-50000", "run:h:1:r"});
   const store::ListCounts found = measured(host);
   CHECK(found.estimated);
   CHECK(found.length == 50'000);
@@ -131,11 +131,11 @@ TEST_CASE("statistics of a long list are estimates and cost no more than for a s
   CHECK(found.resting > 20'000);
   CHECK(found.resting < 30'000);
   CHECK(found.free + found.running + found.resting + found.quarantined == 50'000);
-  CHECK(server.ask({"HLEN", "work:samples"}) == "64");
+  CHECK(server.command({"HLEN", "work:samples"}) == "64");
   // The number of items that the script reads does not depend on the length of the list.
-  server.ask({"CONFIG", "RESETSTAT"});
+  server.command({"CONFIG", "RESETSTAT"});
   measured(host);
-  const std::string stats = server.ask({"INFO", "commandstats"});
+  const std::string stats = server.command({"INFO", "commandstats"});
   const auto calls = [&](const std::string& command) {
     const auto at = stats.find("cmdstat_" + command + ":calls=");
     return at == std::string::npos ? 0 : std::stoi(stats.substr(stats.find('=', at) + 1));
@@ -148,10 +148,10 @@ TEST_CASE("lists share a call, and unreadable keys of one list do not affect oth
   RedisServer server;
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  server.ask({"SET", "a:list", "no list"});
+  server.command({"SET", "a:list", "no list"});
   fill(server, "b:list", 2);
-  server.ask({"SET", "b:samples", "no hash"});
-  server.ask({"SET", "b:quarantined", "no hash"});
+  server.command({"SET", "b:samples", "no hash"});
+  server.command({"SET", "b:quarantined", "no hash"});
   fill(server, "work:list", 3);
   const auto lists = measured(host, {"a", "b", "work"});
   REQUIRE(lists.size() == 3);
@@ -160,7 +160,7 @@ TEST_CASE("lists share a call, and unreadable keys of one list do not affect oth
   CHECK(lists[1].free == 2);
   CHECK_FALSE(lists[1].oldest);
   CHECK(lists[2].free == 3);
-  CHECK(server.ask({"GET", "b:samples"}) == "no hash");
+  CHECK(server.command({"GET", "b:samples"}) == "no hash");
   // One call does not measure several long lists: it ends when it has read enough items.
   fill(server, "c:list", 500);
   fill(server, "d:list", 500);

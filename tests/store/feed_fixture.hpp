@@ -26,9 +26,9 @@ struct FeedFixture {
   FeedFixture() : client(loop, options_for(server.url())), feeds(at()) {}
 
   verbs::FeedServer at() { return {client, false}; }
-  std::string ask(const Words& words) const { return server.ask(words); }
+  std::string command(const Words& words) const { return server.command(words); }
   double score(const std::string& key, const std::string& id) const {
-    return std::stod(ask({"ZSCORE", key, id}));
+    return std::stod(command({"ZSCORE", key, id}));
   }
   Words ids_of(verbs::FeedAccess& feed) const {
     Words all;
@@ -42,7 +42,7 @@ struct FeedFixture {
   /// Returns the names of all keys, sorted and separated by spaces.
   std::string keys() const {
     Words all;
-    const std::string text = ask({"KEYS", "*"});
+    const std::string text = command({"KEYS", "*"});
     for (std::size_t first = 0; first <= text.size();) {
       const std::size_t end = std::min(text.find('\n', first), text.size());
       if (end > first) all.push_back(text.substr(first, end - first));
@@ -66,7 +66,7 @@ class FeedMessages {
   explicit FeedMessages(FeedFixture& at) : at_(at), messages_(at.server) {}
   /// Returns the messages since the last call.
   Words lines() {
-    at_.ask({"PUBLISH", "test", "end"});
+    at_.command({"PUBLISH", "test", "end"});
     Words lines;
     for (auto message = messages_.next(); message.first != "test"; message = messages_.next()) {
       auto& [channel, text] = message;

@@ -20,8 +20,8 @@ TEST_CASE("feeds: create stores the kind and the name of a feed and publishes th
   FeedMessages heard(at);
   CHECK(at.feeds.create("news", FeedKind::feed, 5));
   CHECK(!at.feeds.create("news", FeedKind::job, std::nullopt));
-  CHECK(at.ask({"SMEMBERS", "feeds"}) == "news");
-  CHECK(at.ask({"HGETALL", "feed.config:news"}) == "type\nfeed\nmax_length\n5");
+  CHECK(at.command({"SMEMBERS", "feeds"}) == "news");
+  CHECK(at.command({"HGETALL", "feed.config:news"}) == "type\nfeed\nmax_length\n5");
   const Words told = heard.lines();
   REQUIRE(told.size() == 2);
   CHECK(told[0].substr(0, 13) == "newfeed news|");
@@ -32,7 +32,7 @@ TEST_CASE("feeds: create stores the kind and the name of a feed and publishes th
   CHECK(heard.lines() == Words{told[1]});
   CHECK(at.feeds.config("news") == FeedDirectory::Values{{"max_length", "7"}, {"type", "feed"}});
   at.feeds.create("a", FeedKind::queue, std::nullopt);
-  at.ask({"SADD", "feeds", "bare"});  // the contract requires no more of a client
+  at.command({"SADD", "feeds", "bare"});  // the contract requires no more of a client
   const auto list = at.feeds.list();
   REQUIRE(list.size() == 3);
   CHECK(list[0].feed == "a");
@@ -45,22 +45,22 @@ TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
   for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims"})
-    at.ask({"HSET", hash, "a", "1"});
+    at.command({"HSET", hash, "a", "1"});
   for (const char* sorted : {"feed.published:j", "feed.claimed:j"})
-    at.ask({"ZADD", sorted, "1", "a", "2", "b"});
+    at.command({"ZADD", sorted, "1", "a", "2", "b"});
   for (const char* number : {"feed.publishes:j", "feed.idincr:j", "feed.finishes:j"})
-    at.ask({"INCR", number});
-  at.ask({"RPUSH", "feed.ids:j", "a"});
-  at.ask({"SADD", "feed.stalled:j", "c"});
+    at.command({"INCR", number});
+  at.command({"RPUSH", "feed.ids:j", "a"});
+  at.command({"SADD", "feed.stalled:j", "c"});
   for (const char* lease : {"feed.lease:j:a", "feed.lease:j:b", "feed.lease:other:a"})
-    at.ask({"SET", lease, "x"});
+    at.command({"SET", lease, "x"});
   FeedMessages heard(at);
   at.feeds.remove("j");
   CHECK(at.keys() == "feed.config:other feed.lease:other:a feeds");
   const Words told = heard.lines();
   REQUIRE(told.size() == 1);
   CHECK(told[0].substr(0, 10) == "delfeed j|");
-  CHECK(at.ask({"SMEMBERS", "feeds"}) == "other");
+  CHECK(at.command({"SMEMBERS", "feeds"}) == "other");
   CHECK(error_of([&] { at.feeds.remove("j"); }) ==
         "there is no feed j (w8yctl feed create makes one)");
 }
@@ -71,15 +71,15 @@ namespace {
 /// newer.
 void claim_many(FeedFixture& at, int count) {
   at.feeds.create("j", FeedKind::job, std::nullopt);
-  at.ask({"EVAL",
-          "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i) "
-          "redis.call('SET', 'feed.lease:j:' .. i, 'x') end",
-          "1", "feed.claimed:j", std::to_string(count)});
+  at.command({"EVAL",
+              "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i) "
+              "redis.call('SET', 'feed.lease:j:' .. i, 'x') end",
+              "1", "feed.claimed:j", std::to_string(count)});
 }
 redis::ClientOptions options_without(const FeedFixture& at, const Words& rights) {
   Words words = {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"};
   words.insert(words.end(), rights.begin(), rights.end());
-  at.ask(words);
+  at.command(words);
   auto options = options_for(at.server.url());
   options.url.user = "some";
   options.url.password = Secret("x");
@@ -100,20 +100,20 @@ TEST_CASE("feeds: a feed is deleted in one step, and the leases of many claims i
   redis::SyncClient client(at.loop, options_without(at, {"-zscan"}));
   FeedDirectory({client}).remove("j");
   CHECK(heard.lines().size() == 3);  // two of its creation
-  CHECK(at.ask({"DBSIZE"}) == "1500");
-  CHECK(at.ask({"EXISTS", "feed.lease:j:1500", "feed.lease:j:1501"}) == "1");
+  CHECK(at.command({"DBSIZE"}) == "1500");
+  CHECK(at.command({"EXISTS", "feed.lease:j:1500", "feed.lease:j:1501"}) == "1");
   // Claims in a feed that was created since are not deleted.
-  at.ask({"ZADD", "feed.claimed:j", "1", "7"});
+  at.command({"ZADD", "feed.claimed:j", "1", "7"});
   CHECK(
       at.client.run(scripts::feed_leases, {"feed.claimed:j"}, {"feed.lease:j:", "7", "8"}).number ==
       1);
-  CHECK(at.ask({"EXISTS", "feed.lease:j:7"}) == "1");
+  CHECK(at.command({"EXISTS", "feed.lease:j:7"}) == "1");
 }
 
 TEST_CASE("feeds: a config value is written before its message, and not if that is forbidden") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, 5);
-  at.ask({"CONFIG", "SET", "notify-keyspace-events", "Kh"});
+  at.command({"CONFIG", "SET", "notify-keyspace-events", "Kh"});
   FeedMessages heard(at);
   at.feeds.set_config("news", "max_length", "7");
   const Words lines = heard.lines();
@@ -131,14 +131,14 @@ TEST_CASE("feeds: a config value is written before its message, and not if that 
 TEST_CASE("feeds: each id of a long feed is listed once, also while older items are removed") {
   FeedFixture at;
   at.feeds.create("news", FeedKind::feed, std::nullopt);
-  at.ask(
+  at.command(
       {"EVAL", "for i = 1, 25000 do redis.call('ZADD', KEYS[1], i, i) end", "1", "feed.ids:news"});
   Feed feed(at.at(), "news");
   Words all;
   feed.ids([&](std::string&& id) {
     all.push_back(std::move(id));
     if (all.size() == 10'000 || all.size() == 19'000)  // within the first two parts
-      at.ask({"ZREMRANGEBYRANK", "feed.ids:news", "0", "299"});
+      at.command({"ZREMRANGEBYRANK", "feed.ids:news", "0", "299"});
   });
   REQUIRE(all.size() == 25'000);
   for (int i = 0; i < 25'000; ++i)
@@ -158,7 +158,7 @@ TEST_CASE("feeds: publish, edit and retract write their keys and publish their m
   feed.publish({{"1", "more"}});
   CHECK(heard.lines() == Words{"feed.edit:news 1|more"});
   CHECK(at.ids_of(feed) == Words{"2", "1"});
-  CHECK(at.ask({"GET", "feed.publishes:news"}) == "3");
+  CHECK(at.command({"GET", "feed.publishes:news"}) == "3");
   CHECK(feed.item("1") == "more");
   CHECK(!feed.item("3"));
   Words all;
@@ -168,8 +168,8 @@ TEST_CASE("feeds: publish, edit and retract write their keys and publish their m
   CHECK(all == Words{"2=two", "1=more"});
   CHECK(feed.retract({"1", "nobody"}) == std::vector<bool>{true, false});
   CHECK(heard.lines() == Words{"feed.retract:news 1"});
-  CHECK(at.ask({"HKEYS", "feed.items:news"}) == "2");
-  CHECK(at.ask({"ZRANGE", "feed.ids:news", "0", "-1"}) == "2");
+  CHECK(at.command({"HKEYS", "feed.items:news"}) == "2");
+  CHECK(at.command({"ZRANGE", "feed.ids:news", "0", "-1"}) == "2");
 }
 
 TEST_CASE("feeds: the newest max_length items stay, and an edited item counts once") {
@@ -184,7 +184,7 @@ TEST_CASE("feeds: the newest max_length items stay, and an edited item counts on
   feed.publish({{"d", "4"}});
   CHECK(heard.lines() == Words{"feed.retract:news b", "feed.publish:news d|4"});
   CHECK(at.ids_of(feed) == Words{"a", "c", "d"});
-  CHECK(at.ask({"HLEN", "feed.items:news"}) == "3");
+  CHECK(at.command({"HLEN", "feed.items:news"}) == "3");
   at.feeds.set_config("news", "max_length", "1");
   feed.publish({{"a", "5"}});
   CHECK(at.ids_of(feed) == Words{"a"});
@@ -204,30 +204,30 @@ TEST_CASE(
   at.feeds.set_config("news", "max_length", "2");
   feed.publish({{"new", "x"}});
   CHECK(at.ids_of(feed) == Words{"3499", "new"});
-  CHECK(at.ask({"HLEN", "feed.items:news"}) == "2");
-  CHECK(at.ask({"GET", "feed.publishes:news"}) == "3501");
+  CHECK(at.command({"HLEN", "feed.items:news"}) == "2");
+  CHECK(at.command({"GET", "feed.publishes:news"}) == "3501");
 }
 
 TEST_CASE("feeds: times are written in the unit of the feed, and a mix of units is reported") {
   FeedFixture at;
   at.feeds.create("old", FeedKind::feed, 10);
-  at.ask({"ZADD", "feed.ids:old", "1700000000.25", "a"});
-  at.ask({"HSET", "feed.items:old", "a", "x"});
+  at.command({"ZADD", "feed.ids:old", "1700000000.25", "a"});
+  at.command({"HSET", "feed.items:old", "a", "x"});
   Feed feed(at.at(), "old");
   feed.publish({{"b", "x"}, {"c", "x"}});
   CHECK(at.score("feed.ids:old", "b") > 1.7e9);
   CHECK(at.score("feed.ids:old", "b") < 1e11);
   CHECK(at.score("feed.ids:old", "c") > at.score("feed.ids:old", "b"));
   CHECK(!feed.has_two_units());
-  at.ask({"ZADD", "feed.ids:old", "1700000000000", "d"});
+  at.command({"ZADD", "feed.ids:old", "1700000000000", "d"});
   feed.publish({{"e", "x"}});
   CHECK(at.score("feed.ids:old", "e") > 1.7e12);
   CHECK(feed.has_two_units());
   // An infinite time does not affect later times.
-  at.ask({"ZADD", "feed.ids:old", "inf", "f"});
+  at.command({"ZADD", "feed.ids:old", "inf", "f"});
   feed.publish({{"g", "x"}});
   CHECK(at.score("feed.ids:old", "g") < 1e13);
-  at.ask({"DEL", "feed.ids:old", "feed.items:old"});
+  at.command({"DEL", "feed.ids:old", "feed.items:old"});
   feed.publish({{"h", "x"}});
   CHECK(at.score("feed.ids:old", "h") > 1.7e12);
 }
@@ -237,7 +237,7 @@ TEST_CASE("feeds: an error names a max_length that is not a number, and nothing 
     CAPTURE(wrong);
     FeedFixture at;
     at.feeds.create("news", FeedKind::feed, std::nullopt);
-    at.ask({"HSET", "feed.config:news", "max_length", wrong});
+    at.command({"HSET", "feed.config:news", "max_length", wrong});
     const std::string error = error_of([&] { at.publish("news", "1", "x"); });
     CHECK(error.find("has a max_length of ") != std::string::npos);
     CHECK(at.keys() == "feed.config:news feeds");
@@ -260,11 +260,11 @@ TEST_CASE("sorted feeds: items are in the requested positions, and the positions
               "feed.position:top 4|:2", "feed.publish:top 5|five",
               "feed.position:top 5|3:", "feed.publish:top 6|six", "feed.position:top 6|3:"});
   CHECK(at.ids_of(feed) == Words{"3", "6", "5", "1", "4", "2"});
-  CHECK(at.ask({"GET", "feed.publishes:top"}) == "6");
+  CHECK(at.command({"GET", "feed.publishes:top"}) == "6");
   CHECK(feed.edit("4", "FOUR"));
   CHECK(!feed.edit("7", "x"));
   CHECK(heard.lines() == Words{"feed.publish:top 4|FOUR"});
-  CHECK(at.ask({"GET", "feed.publishes:top"}) == "7");
+  CHECK(at.command({"GET", "feed.publishes:top"}) == "7");
   CHECK(feed.move({Where::before, "3"}, "2"));
   CHECK(feed.move({Where::after, "1"}, "3"));
   CHECK(feed.move({Where::begin, {}}, "4"));
@@ -276,7 +276,7 @@ TEST_CASE("sorted feeds: items are in the requested positions, and the positions
   CHECK(feed.retract({"2", "2"}) == std::vector<bool>{true, false});
   CHECK(heard.lines() == Words{"feed.retract:top 2"});
   CHECK(at.ids_of(feed) == Words{"4", "5", "1", "3", "6"});
-  CHECK(at.ask({"HLEN", "feed.items:top"}) == "5");
+  CHECK(at.command({"HLEN", "feed.items:top"}) == "5");
 }
 
 TEST_CASE("sorted feeds: a missing position, or the item itself as position, changes nothing") {
@@ -295,9 +295,9 @@ TEST_CASE("sorted feeds: a missing position, or the item itself as position, cha
         }) == "there is no 9 in the feed top to put it after");
   CHECK(error_of([&] { feed.move({Where::after, "1"}, "1"); }) == "1 cannot be moved after itself");
   CHECK(at.ids_of(feed) == Words{"1", "2"});
-  CHECK(at.ask({"GET", "feed.idincr:top"}) == "2");
+  CHECK(at.command({"GET", "feed.idincr:top"}) == "2");
   // An item whose id is no longer in the order cannot be a position.
-  at.ask({"LREM", "feed.ids:top", "0", "2"});
+  at.command({"LREM", "feed.ids:top", "0", "2"});
   CHECK(!error_of([&] { feed.move({Where::before, "2"}, "1"); }).empty());
   CHECK(at.ids_of(feed) == Words{"1"});
 }
@@ -307,7 +307,7 @@ TEST_CASE("sorted feeds: no item is overwritten when the numbers start again") {
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
   feed.insert({Where::end, {}}, {"one", "two"});
-  at.ask({"DEL", "feed.idincr:top"});
+  at.command({"DEL", "feed.idincr:top"});
   CHECK(feed.insert({Where::end, {}}, {"three"}) == Words{"3"});
   CHECK(feed.item("1") == "one");
 }
@@ -316,31 +316,32 @@ TEST_CASE("sorted feeds: if the counter was lost, the next number follows all ot
   FeedFixture at;
   at.feeds.create("top", FeedKind::sorted_feed, std::nullopt);
   SortedFeed feed(at.at(), "top");
-  at.ask({"EVAL",
-          "for i = 1, 20000 do redis.call('RPUSH', KEYS[1], i) redis.call('HSET', KEYS[2], i, 'x') "
-          "end",
-          "2", "feed.ids:top", "feed.items:top"});
+  at.command(
+      {"EVAL",
+       "for i = 1, 20000 do redis.call('RPUSH', KEYS[1], i) redis.call('HSET', KEYS[2], i, 'x') "
+       "end",
+       "2", "feed.ids:top", "feed.items:top"});
   const auto next = [&] { return feed.insert({Where::end, {}}, {"new"}).at(0); };
   CHECK(next() == "20001");  // the last in the list
-  CHECK(at.ask({"GET", "feed.idincr:top"}) == "20001");
+  CHECK(at.command({"GET", "feed.idincr:top"}) == "20001");
   // Only the count of published items is left.
-  at.ask({"SET", "feed.publishes:top", "30000"});
-  at.ask({"DEL", "feed.idincr:top"});
+  at.command({"SET", "feed.publishes:top", "30000"});
+  at.command({"DEL", "feed.idincr:top"});
   CHECK(next() == "30001");
   // No key has the last number: it is searched for in steps that double, with one query each.
   for (const char* key : {"feed.idincr:top", "feed.publishes:top", "feed.ids:top"})
-    at.ask({"DEL", key});
-  at.ask({"CONFIG", "RESETSTAT"});
+    at.command({"DEL", key});
+  at.command({"CONFIG", "RESETSTAT"});
   const int found = std::stoi(next());
   CHECK(found > 20'000);
   CHECK(found <= 40'001);
-  const std::string stats = at.ask({"INFO", "commandstats"});
+  const std::string stats = at.command({"INFO", "commandstats"});
   const std::string looks = stats.substr(stats.find("cmdstat_hexists:calls=") + 22);
   CHECK(std::stoi(looks) < 50);
-  CHECK(at.ask({"HLEN", "feed.items:top"}) == "20003");
+  CHECK(at.command({"HLEN", "feed.items:top"}) == "20003");
   CHECK(next() == std::to_string(found + 1));
   // The number of an item that another client has put is skipped.
-  at.ask({"HSET", "feed.items:top", std::to_string(found + 2), "other"});
+  at.command({"HSET", "feed.items:top", std::to_string(found + 2), "other"});
   CHECK(next() == std::to_string(found + 3));
   CHECK(feed.item(std::to_string(found + 2)) == "other");
 }
@@ -354,9 +355,9 @@ TEST_CASE("feeds: an item that Redis refuses to write is not published") {
   const auto news =
       ears.subscribe("feed.publish:f", [&](std::string_view, std::string_view) { ++heard; });
   CHECK(turn_until(at.loop, [&] { return ears.connected(); }));
-  at.ask({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  at.command({"CONFIG", "SET", "min-replicas-to-write", "1"});
   CHECK(!error_of([&] { at.publish("f", "1", "x"); }).empty());
-  at.ask({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  at.command({"CONFIG", "SET", "min-replicas-to-write", "0"});
   at.publish("f", "2", "x");
   CHECK(turn_until(at.loop, [&] { return heard > 0; }));
   CHECK(heard == 1);

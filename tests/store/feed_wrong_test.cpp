@@ -28,11 +28,11 @@ TEST_CASE("feeds: a change of another kind is refused with both kinds, and chang
   CHECK(!error_of([&] { SortedFeed(at.at(), "f").retract({"1"}); }).empty());
   CHECK(!error_of([&] { Feed(at.at(), "j").item("1"); }).empty());
   CHECK(at.keys() == before);
-  at.ask({"HSET", "feed.config:f", "type", "newer"});
+  at.command({"HSET", "feed.config:f", "type", "newer"});
   CHECK(error_of([&] { at.publish("f", "1", "x"); }) == "the feed f is of kind newer, not feed");
-  at.ask({"HDEL", "feed.config:f", "type"});
+  at.command({"HDEL", "feed.config:f", "type"});
   QueueFeed(at.at(), "f").put({{"1", "x"}}, false);
-  CHECK(at.ask({"LLEN", "feed.ids:f"}) == "1");
+  CHECK(at.command({"LLEN", "feed.ids:f"}) == "1");
 }
 
 TEST_CASE("feeds: an error names the key of a wrong type, and no key is changed") {
@@ -44,8 +44,8 @@ TEST_CASE("feeds: an error names the key of a wrong type, and no key is changed"
     at.feeds.create("j", FeedKind::job, std::nullopt);
     JobFeed jobs(at.at(), "j");
     jobs.put({{"a", "1"}}, false);
-    at.ask({"DEL", key});
-    at.ask({"XADD", key, "1-1", "is", "a stream"});
+    at.command({"DEL", key});
+    at.command({"XADD", key, "1-1", "is", "a stream"});
     int refused = 0;
     const auto tried = [&](auto&& call) {
       const std::string before = at.keys();
@@ -60,7 +60,7 @@ TEST_CASE("feeds: an error names the key of a wrong type, and no key is changed"
     tried([&] { at.ids_of(jobs); });
     tried([&] { jobs.change(JobChange::retract, {"a"}); });
     CHECK(refused > 0);
-    CHECK(at.ask({"XLEN", key}) == "1");
+    CHECK(at.command({"XLEN", key}) == "1");
   }
 }
 
@@ -72,20 +72,20 @@ TEST_CASE("sorted feeds: an error names the key of a wrong type, and no key is c
     at.feeds.create("s", FeedKind::sorted_feed, std::nullopt);
     SortedFeed feed(at.at(), "s");
     feed.insert({}, {"one", "two"});
-    at.ask({"DEL", key});
-    at.ask({"XADD", key, "1-1", "is", "a stream"});
+    at.command({"DEL", key});
+    at.command({"XADD", key, "1-1", "is", "a stream"});
     const auto tried = [&](auto&& call) {
-      const std::string before = at.keys() + at.ask({"LLEN", "feed.ids:s"});
+      const std::string before = at.keys() + at.command({"LLEN", "feed.ids:s"});
       const std::string error = error_of(call);
       if (!error.empty()) CHECK(error.find(key) != std::string::npos);
-      if (!error.empty()) CHECK(at.keys() + at.ask({"LLEN", "feed.ids:s"}) == before);
+      if (!error.empty()) CHECK(at.keys() + at.command({"LLEN", "feed.ids:s"}) == before);
       return !error.empty();
     };
     CHECK(tried([&] { feed.insert({}, {"three"}); }));
     tried([&] { feed.move({}, "1"); });
     tried([&] { feed.edit("1", "x"); });
     tried([&] { feed.retract({"1"}); });
-    CHECK(at.ask({"XLEN", key}) == "1");
+    CHECK(at.command({"XLEN", key}) == "1");
     at.feeds.remove("s");  // works with keys of any type
     CHECK(at.keys().empty());
   }
@@ -125,21 +125,21 @@ TEST_CASE("feeds: names, ids and items are bytes of any length") {
 TEST_CASE("feeds: an item that is too long to be read stays in its queue") {
   FeedFixture at;
   at.feeds.create("q", FeedKind::queue, std::nullopt);
-  at.ask({"EVAL", "redis.call('HSET', KEYS[1], 'long', string.rep('x', 100000001))", "1",
-          "feed.items:q"});
-  at.ask({"RPUSH", "feed.ids:q", "long"});
+  at.command({"EVAL", "redis.call('HSET', KEYS[1], 'long', string.rep('x', 100000001))", "1",
+              "feed.items:q"});
+  at.command({"RPUSH", "feed.ids:q", "long"});
   QueueFeed queue(at.at(), "q");
   CHECK(error_of([&] { queue.get(); }) ==
         "the next item, long, has 100000001 bytes, more than can be read; nothing was taken");
-  CHECK(at.ask({"LLEN", "feed.ids:q"}) == "1");
+  CHECK(at.command({"LLEN", "feed.ids:q"}) == "1");
 }
 
 TEST_CASE("feeds: the permissions of the contract suffice, and no change is made in part") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("f", FeedKind::feed, 1);
-  at.ask({"ACL", "SETUSER", "only", "on", "nopass", "resetchannels", "~feeds", "~feed.*",
-          "&job.finish:*", "+@all"});
+  at.command({"ACL", "SETUSER", "only", "on", "nopass", "resetchannels", "~feeds", "~feed.*",
+              "&job.finish:*", "+@all"});
   auto options = options_for(at.server.url());
   options.url.user = "only";
   options.url.password = Secret("x");
@@ -158,8 +158,8 @@ TEST_CASE("feeds: the permissions of the contract suffice, and no change is made
   CHECK(!error_of([&] { FeedDirectory({client}).create("g", FeedKind::feed, 1); }).empty());
   CHECK(!error_of([&] { FeedDirectory({client}).remove("f"); }).empty());
   CHECK(at.keys() == before);
-  CHECK(at.ask({"SCARD", "feeds"}) == "2");
-  at.ask({"ACL", "SETUSER", "only", "-eval", "-evalsha"});
+  CHECK(at.command({"SCARD", "feeds"}) == "2");
+  at.command({"ACL", "SETUSER", "only", "-eval", "-evalsha"});
   CHECK(error_of([&] { feed.publish({{"1", "x"}}); }).find("NOPERM") == 0);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE(
         }).find("there is no feed") == 0);
   feeds.remove("{j}obs");
   CHECK(feeds.list().empty());
-  for (const auto& node : cluster.nodes) CHECK(node->ask({"DBSIZE"}) == "0");
+  for (const auto& node : cluster.nodes) CHECK(node->command({"DBSIZE"}) == "0");
   CHECK(!error_of([&] { feeds.remove("{j}obs"); }).empty());
 }
 

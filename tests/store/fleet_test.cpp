@@ -51,12 +51,12 @@ struct BeatingHost final : private FleetMembership::Handler {
     return now;
   }
   std::vector<ListReportTracker::Change> changes(std::size_t most, bool lively) override {
-    return told.take(most, lively);
+    return told.drain(most, lively);
   }
   std::vector<Minute> minutes(const RedisClock&) override { return std::exchange(counted, {}); }
   void republish() override {
     told.forget();
-    for (const auto& list : lists) told.note(list);
+    for (const auto& list : lists) told.record(list);
   }
   void on_counted(std::size_t hosts) override {
     seen_hosts = hosts;
@@ -69,7 +69,7 @@ struct BeatingHost final : private FleetMembership::Handler {
   void show(std::vector<ListStatus> all) {
     lists = std::move(all);
     told.begin();
-    for (const auto& list : lists) told.note(list);
+    for (const auto& list : lists) told.record(list);
     told.end();
     soon();
   }
@@ -137,7 +137,7 @@ const FleetHost* find(const FleetView& view, const std::string& name) {
 }
 
 long long ms_now(const RedisServer& server) {
-  return std::stoll(server.ask({"TIME"})) * 1000;
+  return std::stoll(server.command({"TIME"})) * 1000;
 }
 
 /// Returns the number of commands that clients have sent.
@@ -148,8 +148,8 @@ long long commands(const RedisServer& server) {
 /// Writes the keys of a host whose last heartbeat was at `heartbeat_ms`.
 void put_host(const RedisServer& server, const std::string& id, long long heartbeat_ms,
               const std::string& text) {
-  server.ask({"ZADD", "fleet:hosts", std::to_string(heartbeat_ms), id});
-  if (!text.empty()) server.ask({"SET", "fleet:host:" + id, text, "PX", "60000"});
+  server.command({"ZADD", "fleet:hosts", std::to_string(heartbeat_ms), id});
+  if (!text.empty()) server.command({"SET", "fleet:host:" + id, text, "PX", "60000"});
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ TEST_CASE("the counts per minute of a host are kept for one hour") {
   host.counted = {{minute, "two"}};
   REQUIRE(host.has_beaten());
   const std::string key = "fleet:minute:alpha-00000000:" + std::to_string(minute % 60);
-  CHECK(server.ask({"GET", key}) == "two");
-  const long long life = std::stoll(server.ask({"PTTL", key}));
+  CHECK(server.command({"GET", key}) == "two");
+  const long long life = std::stoll(server.command({"PTTL", key}));
   CHECK(life > 0);
   CHECK(life <= 3'600'000);
 }
@@ -176,17 +176,19 @@ TEST_CASE(
   host.lists = {list_of("a"), list_of("b\xff")};
   REQUIRE(host.has_beaten());
   CHECK(host.refused.empty());
-  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
-  const long long score = std::stoll(server.ask({"ZSCORE", "fleet:hosts", "alpha-00000000"}));
+  CHECK(server.command({"ZCARD", "fleet:hosts"}) == "1");
+  const long long score = std::stoll(server.command({"ZSCORE", "fleet:hosts", "alpha-00000000"}));
   CHECK(std::abs(score - ms_now(server)) < 60'000);
-  const auto heartbeat = parse_heartbeat(server.ask({"GET", "fleet:host:alpha-00000000"}));
+  const auto heartbeat = parse_heartbeat(server.command({"GET", "fleet:host:alpha-00000000"}));
   REQUIRE(heartbeat.has_value());
   CHECK(heartbeat->host == "alpha");
   CHECK(std::abs(heartbeat->applied.count() - score) < 60'000);
-  const auto life = [&](const std::string& key) { return std::stoll(server.ask({"PTTL", key})); };
+  const auto life = [&](const std::string& key) {
+    return std::stoll(server.command({"PTTL", key}));
+  };
   CHECK(life("fleet:host:alpha-00000000") <= 60'000);
   CHECK(life("fleet:host:alpha-00000000") > 0);
-  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "2");
+  CHECK(server.command({"HLEN", "fleet:lists:alpha-00000000"}) == "2");
   CHECK(life("fleet:lists:alpha-00000000") > 0);
 
   // Only changed list reports are written.
@@ -194,29 +196,29 @@ TEST_CASE(
   host.show({list_of("a"), list_of("b\xff", ListState::ineligible)});
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
-  CHECK(server.ask({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("ineligible") !=
+  CHECK(server.command({"HGET", "fleet:lists:alpha-00000000", "b\xff"}).find("ineligible") !=
         std::string::npos);
   host.show({list_of("a")});
   REQUIRE(host.has_beaten());
-  CHECK(server.ask({"HKEYS", "fleet:lists:alpha-00000000"}) == "a");
+  CHECK(server.command({"HKEYS", "fleet:lists:alpha-00000000"}) == "a");
   host.soon();
   REQUIRE(host.has_beaten());
   CHECK(server.calls("hset") == written + 1);
 
   // After a deletion of the key, all list reports are written again.
-  server.ask({"DEL", "fleet:lists:alpha-00000000"});
+  server.command({"DEL", "fleet:lists:alpha-00000000"});
   CHECK(turn_until(loop, [&] {
     host.member.heartbeat_soon();
-    return server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1";
+    return server.command({"HLEN", "fleet:lists:alpha-00000000"}) == "1";
   }));
 
   bool left = false;
   host.member.leave([&] { left = true; });
   CHECK(turn_until(loop, [&] { return left; }));
-  CHECK(server.ask({"DBSIZE"}) == "0");
+  CHECK(server.command({"DBSIZE"}) == "0");
   host.member.heartbeat_soon();
   turn_for(loop, 100ms);
-  CHECK(server.ask({"DBSIZE"}) == "0");
+  CHECK(server.command({"DBSIZE"}) == "0");
 }
 
 TEST_CASE("a host that leaves while a heartbeat queries the time writes nothing afterwards") {
@@ -230,14 +232,14 @@ TEST_CASE("a host that leaves while a heartbeat queries the time writes nothing 
     REQUIRE(host.has_beaten());
   }
   const auto asked = server.calls("time");
-  server.ask({"CLIENT", "PAUSE", "900"});
+  server.command({"CLIENT", "PAUSE", "900"});
   host.member.heartbeat_soon();
   turn_for(loop, 600ms);
   bool left = false;
   host.member.leave([&] { left = true; });
   CHECK(turn_until(loop, [&] { return left; }));
   CHECK(server.calls("time") == asked + 1);
-  CHECK(server.ask({"DBSIZE"}) == "0");
+  CHECK(server.command({"DBSIZE"}) == "0");
 }
 
 TEST_CASE("a heartbeat removes at most 100 hosts that are long gone") {
@@ -248,12 +250,12 @@ TEST_CASE("a heartbeat removes at most 100 hosts that are long gone") {
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
-  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "52");
+  CHECK(server.command({"ZCARD", "fleet:hosts"}) == "52");
   CHECK(turn_until(loop, [&] {
     host.member.heartbeat_soon();
-    return server.ask({"ZCARD", "fleet:hosts"}) == "2";
+    return server.command({"ZCARD", "fleet:hosts"}) == "2";
   }));
-  CHECK(server.ask({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
+  CHECK(server.command({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
 }
 
 TEST_CASE("a heartbeat returns the number of hosts, from two to hundreds") {
@@ -292,8 +294,9 @@ TEST_CASE("a host sends no heartbeat during an outage of Redis, and one right af
   CHECK(host.heartbeats == before);
   server.start();
   CHECK(turn_until(loop, [&] { return host.heartbeats > before; }));
-  CHECK(server.ask({"HLEN", "fleet:lists:alpha-00000000"}) == "1");  // written to an empty server
-  CHECK(server.ask({"ZCARD", "fleet:hosts"}) == "1");
+  CHECK(server.command({"HLEN", "fleet:lists:alpha-00000000"}) ==
+        "1");  // written to an empty server
+  CHECK(server.command({"ZCARD", "fleet:hosts"}) == "1");
   bool left = false;
   server.kill();
   turn_until(loop, [&] { return !host.member.client().connected(); });
@@ -303,17 +306,17 @@ TEST_CASE("a host sends no heartbeat during an outage of Redis, and one right af
 
 TEST_CASE("a heartbeat reports a key of a wrong type or a missing permission") {
   const RedisServer server;
-  server.ask({"SET", "fleet:hosts", "garbage"});
+  server.command({"SET", "fleet:hosts", "garbage"});
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
   CHECK(host.refused.starts_with("WRONGTYPE"));
-  server.ask({"DEL", "fleet:hosts"});
+  server.command({"DEL", "fleet:hosts"});
   host.soon();
   REQUIRE(host.has_beaten());
   CHECK(host.refused.empty());
 
-  server.ask({"ACL", "SETUSER", "default", "resetkeys", "~work:*"});
+  server.command({"ACL", "SETUSER", "default", "resetkeys", "~work:*"});
   BeatingHost stranger(loop, server.url(), "beta");
   REQUIRE(stranger.has_beaten());
   CHECK(stranger.refused.find("NOPERM") != std::string::npos);
@@ -358,11 +361,11 @@ TEST_CASE("the fleet view tolerates invalid data") {
   put_host(server, "huge-00000000", now, std::string(1 << 20, 'x'));
   put_host(server, "none-00000000", now, "");
   put_host(server, "list-00000000", now, "");
-  server.ask({"RPUSH", "fleet:host:list-00000000", "x"});
+  server.command({"RPUSH", "fleet:host:list-00000000", "x"});
   put_host(server, std::string(600, 'x'), now, "");
   put_host(server, "past", -5, "");
   put_host(server, "future", now + 3'600'000, "");
-  server.ask({"ZADD", "fleet:hosts", "inf", "endless"});
+  server.command({"ZADD", "fleet:hosts", "inf", "endless"});
   HostHeartbeat odd;
   odd.host = "odd\x1b[31m";
   odd.state = "running";
@@ -385,8 +388,8 @@ TEST_CASE("the fleet view tolerates invalid data") {
   CHECK(find(view, "list")->error.find("WRONGTYPE") != std::string::npos);
   CHECK(find(view, "odd\x1b[31m") != nullptr);
 
-  server.ask({"DEL", "fleet:hosts"});
-  server.ask({"HSET", "fleet:hosts", "a", "b"});
+  server.command({"DEL", "fleet:hosts"});
+  server.command({"HSET", "fleet:hosts", "a", "b"});
   const FleetView wrong = watcher.view();
   CHECK(wrong.error.find("fleet:hosts: WRONGTYPE") == 0);
   CHECK_FALSE(wrong.unreachable);
@@ -502,11 +505,11 @@ TEST_CASE("a fleet command fails if it cannot be sent or its replies cannot be r
   loop::Loop loop;
   BeatingHost alpha(loop, server.url(), "alpha");
   REQUIRE(alpha.has_beaten());
-  server.ask({"ACL", "SETUSER", "default", "resetchannels"});
+  server.command({"ACL", "SETUSER", "default", "resetchannels"});
   Watcher watcher(loop, server.url());
   CHECK(watcher.give(FleetCommandKind::quiet).error ==
         "Redis does not permit a subscription to the channels fleet:reply:*");
-  server.ask({"ACL", "SETUSER", "default", "&fleet:reply:*"});
+  server.command({"ACL", "SETUSER", "default", "&fleet:reply:*"});
   CHECK(watcher.give(FleetCommandKind::quiet).error.find("fleet:control: NOPERM") !=
         std::string::npos);
   server.kill();

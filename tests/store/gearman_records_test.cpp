@@ -35,7 +35,7 @@ struct Mill {
 
 TEST_CASE("a pause of a Gearman list ends in time even without Redis") {
   RedisServer server;
-  server.ask({"SET", "mill:paused", "for a while", "PX", "3000"});
+  server.command({"SET", "mill:paused", "for a while", "PX", "3000"});
   loop::Loop loop;
   Mill mill(loop, server);
   CHECK(mill.records.pause().value_or("") == "for a while");
@@ -45,7 +45,7 @@ TEST_CASE("a pause of a Gearman list ends in time even without Redis") {
 
 TEST_CASE("a pause of a Gearman list without an end holds during an outage of Redis") {
   RedisServer server;
-  server.ask({"SET", "mill:paused", "until further notice"});
+  server.command({"SET", "mill:paused", "until further notice"});
   loop::Loop loop;
   Mill mill(loop, server);
   server.kill();

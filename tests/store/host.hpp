@@ -23,7 +23,7 @@ class Told : public store::CircularListHandler {
     replies.push_back(reply);
     for (Claim& claim : reply.claims) claims.push_back(std::move(claim));
   }
-  void on_looked(const store::LookReply& reply) override { looks.push_back(reply); }
+  void on_looked(const store::LookReply& reply) override { peeks.push_back(reply); }
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
   void on_lease_back(const RunId& run) override { back.push_back(run); }
   void on_lease_expiring(const RunId& run) override { expiring.push_back(run); }
@@ -38,7 +38,7 @@ class Told : public store::CircularListHandler {
   }
 
   std::vector<store::PassReply> replies;
-  std::vector<store::LookReply> looks;
+  std::vector<store::LookReply> peeks;
   std::vector<Claim> claims;
   std::vector<RunId> lost;
   std::vector<RunId> back;
@@ -68,7 +68,7 @@ struct Host {
        const std::string& name = "here")
       : Host(shared, open_link(shared, url, name), std::move(settings)) {}
   Host(loop::Loop& shared, std::shared_ptr<store::RedisSession> over, ListConfig settings)
-      : loop(shared), session(std::move(over)), source(session, told) {
+      : loop(shared), session(std::move(over)), source(session, reported) {
     use(std::move(settings));
   }
   void use(ListConfig settings) {
@@ -78,10 +78,10 @@ struct Host {
   /// Claims up to `wanted` items and waits for the reply.
   store::PassReply claim(std::size_t wanted, store::Scan scan = store::Scan::whole,
                          store::Manner manner = store::Manner::in_turn) {
-    const std::size_t before = told.replies.size();
+    const std::size_t before = reported.replies.size();
     source.claim(wanted, scan, manner);
-    turn_until(loop, [&] { return told.replies.size() > before; });
-    return told.replies.empty() ? store::PassReply{} : told.replies.back();
+    turn_until(loop, [&] { return reported.replies.size() > before; });
+    return reported.replies.empty() ? store::PassReply{} : reported.replies.back();
   }
   void settle(const Claim& claim, store::Rest rest = store::SetFree{},
               store::FailureCount failures = store::FailureCount::keep,
@@ -98,7 +98,7 @@ struct Host {
   }
 
   loop::Loop& loop;
-  Told told;
+  Told reported;
   std::shared_ptr<store::RedisSession> session;
   ListConfigPtr rule;
   store::RedisCircularList source;
@@ -126,7 +126,7 @@ inline std::string url_of_plain(const RedisServer& server) {
 /// Returns the number of locks of the list "work".
 inline std::size_t locks(const RedisServer& server) {
   return static_cast<std::size_t>(
-      std::stoul(server.ask({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
+      std::stoul(server.command({"EVAL", "return #redis.call('KEYS', 'work:lock:*')", "0"})));
 }
 
 }  // namespace w8y::test

@@ -20,40 +20,40 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   feed.put("gone");
   feed.put("last");
   feed.put("foreign");
-  feed.ask({"HSET", "feed.cancelled:f", "last", "1"});
-  const TakeReply taken = feed.host.take(3);
+  feed.command({"HSET", "feed.cancelled:f", "last", "1"});
+  const TakeReply taken = feed.host.claim(3);
   REQUIRE(taken.claims.size() == 3);
   // Claimed as by a client that writes no lease.
-  feed.ask({"RPOP", "feed.ids:f"});
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "foreign"});
+  feed.command({"RPOP", "feed.ids:f"});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "foreign"});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
   JobHost::Recovered found = other.recover();
   CHECK(found.count == 0);
   CHECK(found.next.value() > 30s);
   // Only the key of the lease is gone, as after a failover: its holder may be alive.
-  feed.ask({"DEL", "feed.lease:f:gone"});
+  feed.command({"DEL", "feed.lease:f:gone"});
   CHECK(other.recover().count == 0);
   for (const std::string id : {"gone", "last"}) {
-    std::string note = feed.ask({"HGET", "f:claims", id});
+    std::string note = feed.command({"HGET", "f:claims", id});
     note.replace(note.find(' ') + 1, 13, "1732147200000");
     note.replace(note.find(" n "), 3, " - ");  // it was renewed
-    feed.ask({"HSET", "f:claims", id, note});
-    feed.ask({"DEL", "feed.lease:f:" + id});
+    feed.command({"HSET", "f:claims", id, note});
+    feed.command({"DEL", "feed.lease:f:" + id});
   }
   found = other.recover();
   CHECK(found.count == 2);
   CHECK(feed.queue() == "gone");
-  CHECK(feed.ask({"HGET", "feed.cancelled:f", "gone"}) == "1");
-  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "last");
-  CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 failed in a row") !=
+  CHECK(feed.command({"HGET", "feed.cancelled:f", "gone"}) == "1");
+  CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "last");
+  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 failed in a row") !=
         std::string::npos);
-  CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
+  CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
   CHECK(feed.host.settle(taken.claims[1], Finish{"{}"}));  // too late
   CHECK(feed.queue() == "gone");
   // A claim record without its claim is ignored.
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200001", "live"});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200001", "live"});
   CHECK(other.recover().count == 0);
-  CHECK(feed.ask({"EXISTS", "f:claims"}) == "0");
+  CHECK(feed.command({"EXISTS", "f:claims"}) == "0");
 }
 
 TEST_CASE("a claim that its host never renewed is recovered and counts no failure") {
@@ -62,28 +62,28 @@ TEST_CASE("a claim that its host never renewed is recovered and counts no failur
   JobFixture feed(rule);
   feed.put("unheard");
   feed.put("begun");
-  REQUIRE(feed.host.take(2).claims.size() == 2);
+  REQUIRE(feed.host.claim(2).claims.size() == 2);
   const auto claim_note_of = [&](const std::string& id) {
-    return feed.ask({"HGET", "f:claims", id});
+    return feed.command({"HGET", "f:claims", id});
   };
   const std::string unheard = claim_note_of("unheard");
   CHECK(unheard.find(" n ") != std::string::npos);
   // Both are renewed soon. Then one record is set back, as if its host had not received the claim.
   CHECK(turn_until(feed.loop,
                    [&] { return claim_note_of("begun").find(" - ") != std::string::npos; }));
-  feed.ask({"HSET", "f:claims", "unheard", unheard});
+  feed.command({"HSET", "f:claims", "unheard", unheard});
   JobHost other(feed.loop, feed.server.url(), rule, "there");
   for (const std::string id : {"unheard", "begun"}) {
     std::string note = claim_note_of(id);
     note.replace(note.find(' ') + 1, 13, "1732147200000");
-    feed.ask({"HSET", "f:claims", id, note});
-    feed.ask({"DEL", "feed.lease:f:" + id});
+    feed.command({"HSET", "f:claims", id, note});
+    feed.command({"DEL", "feed.lease:f:" + id});
   }
   CHECK(other.recover().count == 2);
   CHECK(feed.queue() == "unheard");
-  CHECK(feed.ask({"HEXISTS", "feed.cancelled:f", "unheard"}) == "0");
-  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "begun");
-  CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find(R"("list":"f")") != std::string::npos);
+  CHECK(feed.command({"HEXISTS", "feed.cancelled:f", "unheard"}) == "0");
+  CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "begun");
+  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find(R"("list":"f")") != std::string::npos);
 }
 
 TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure") {
@@ -93,10 +93,10 @@ TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure"
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
     gone.claim_one_job();
   }
-  feed.ask({"SET", "x", "y"});
+  feed.command({"SET", "x", "y"});
   JobHost host(feed.loop, feed.server.url(), job_rule());
   Recovery recovery(*host.session);
-  const std::string note = feed.ask({"HGET", "f:claims", "a"});
+  const std::string note = feed.command({"HGET", "f:claims", "a"});
   recovery.lost({note.substr(note.find("run:"))}, host.loop.now() + 1h);
   bool done = false;
   recovery.look(recover_call(FeedKeys("f"), *host.rule), [&](auto, auto) { done = true; });
@@ -104,7 +104,7 @@ TEST_CASE("an in-doubt claim of a job of a feed is undone and counts no failure"
   CHECK(recovery.lost_takes() == 0);
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
-  CHECK(feed.ask({"EXISTS", "feed.cancelled:f"}) == "0");
+  CHECK(feed.command({"EXISTS", "feed.cancelled:f"}) == "0");
 }
 
 TEST_CASE("a job that cannot be returned to its queue keeps its fleet slot") {
@@ -117,24 +117,24 @@ TEST_CASE("a job that cannot be returned to its queue keeps its fleet slot") {
     REQUIRE(gone.claim_one_job().item == "a");
   }
   Recovery recovery(*feed.host.session);
-  const std::string note = feed.ask({"HGET", "f:claims", "a"});
+  const std::string note = feed.command({"HGET", "f:claims", "a"});
   recovery.lost({note.substr(note.find("run:"))}, feed.loop.now() + 1h);
   const auto look = [&] {
     bool done = false;
     recovery.look(recover_call(FeedKeys("f"), *feed.host.rule), [&](auto, auto) { done = true; });
     return turn_until(feed.loop, [&] { return done; });
   };
-  feed.ask({"ACL", "SETUSER", "default", "-rpush"});
+  feed.command({"ACL", "SETUSER", "default", "-rpush"});
   CHECK(look());
   CHECK(recovery.lost_takes() == 1);
-  CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
-  CHECK(feed.ask({"ZCARD", "f:slots"}) == "1");
-  feed.ask({"ACL", "SETUSER", "default", "+rpush"});
+  CHECK(feed.command({"ZCARD", "feed.claimed:f"}) == "1");
+  CHECK(feed.command({"ZCARD", "f:slots"}) == "1");
+  feed.command({"ACL", "SETUSER", "default", "+rpush"});
   CHECK(look());
   CHECK(recovery.lost_takes() == 0);
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
-  CHECK(feed.ask({"ZCARD", "f:slots"}) == "0");
+  CHECK(feed.command({"ZCARD", "f:slots"}) == "0");
 }
 
 namespace {
@@ -145,11 +145,11 @@ struct LosingJobHost : JobHost {
       : JobHost(feed.loop, feed.server.url(), job_rule(), "here", 400ms) {
     turn_until(loop, [&] { return session->client.connected(); });
     feed.server.pause();
-    CHECK(take(1).end == ClaimEnd::unavailable);
+    CHECK(claim(1).end == ClaimEnd::unavailable);
     CHECK(queue->unsettled() == 1);
     feed.server.resume();
     // The loop does not run meanwhile, so that the host does not search for the claim yet.
-    for (int i = 0; i < 1000 && feed.ask({"ZCARD", "feed.claimed:f"}) != "1"; ++i) {
+    for (int i = 0; i < 1000 && feed.command({"ZCARD", "feed.claimed:f"}) != "1"; ++i) {
     }
   }
 };
@@ -165,7 +165,7 @@ TEST_CASE("an in-doubt claim is undone in its feed, even if its list has another
   host.rule = std::make_shared<const ListConfig>(other);
   host.queue->use(host.rule);
   CHECK(host.settled());
-  CHECK(host.told.all_settled > 0);
+  CHECK(host.reported.all_settled > 0);
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
 }
@@ -174,12 +174,12 @@ TEST_CASE("the search for an in-doubt claim is repeated if Redis has refused it"
   JobFixture feed;
   feed.put("a");
   LosingJobHost host(feed);
-  feed.ask({"SET", "feed.stalled:f", "of a wrong type"});
+  feed.command({"SET", "feed.stalled:f", "of a wrong type"});
   CHECK(turn_until(feed.loop, [&] {
-    return feed.ask({"INFO", "errorstats"}).find("WRONGTYPE") != std::string::npos;
+    return feed.command({"INFO", "errorstats"}).find("WRONGTYPE") != std::string::npos;
   }));
   CHECK(host.queue->unsettled() == 1);
-  feed.ask({"DEL", "feed.stalled:f"});
+  feed.command({"DEL", "feed.stalled:f"});
   CHECK(host.settled());
   CHECK(feed.unclaimed());
   CHECK(feed.queue() == "a");
@@ -190,22 +190,22 @@ TEST_CASE("a subcommand that returns a job to its queue notifies hosts at once")
   redis::ClientOptions options;
   options.url = redis::parse_url(feed.server.url());
   redis::SyncClient client(feed.loop, options);
-  feed.ask({"SADD", "feeds", "f"});
+  feed.command({"SADD", "feeds", "f"});
   JobFeed jobs({client}, "f");
   feed.put("a");
   feed.host.queue->listen(true);
-  REQUIRE(turn_until(feed.loop, [&] { return feed.host.told.backs > 1; }));
+  REQUIRE(turn_until(feed.loop, [&] { return feed.host.reported.backs > 1; }));
   const auto heard = [&](JobChange what) {
-    feed.host.told.news = 0;
+    feed.host.reported.news = 0;
     CHECK(jobs.change(what, {"a"})[0].done);
-    return turn_until(feed.loop, [&] { return feed.host.told.news > 0; });
+    return turn_until(feed.loop, [&] { return feed.host.reported.news > 0; });
   };
   jobs.get();
   CHECK(heard(JobChange::cancel));
   jobs.get();
   CHECK(jobs.change(JobChange::stall, {"a"})[0].done);
   CHECK(heard(JobChange::retry));
-  CHECK(feed.host.told.news == 1);
+  CHECK(feed.host.reported.news == 1);
 }
 
 }  // namespace job_care_test

@@ -15,7 +15,7 @@ namespace w8y::test {
 
 class JobsTold : public store::thoonk::JobQueueHandler {
  public:
-  void on_taken(store::TakeReply&& reply) override { takes.push_back(std::move(reply)); }
+  void on_taken(store::TakeReply&& reply) override { claim_replies.push_back(std::move(reply)); }
   void on_news() override { ++news; }
   void on_back() override { ++backs; }
   void on_lease_lost(const RunId& run) override { lost.push_back(run); }
@@ -30,7 +30,7 @@ class JobsTold : public store::thoonk::JobQueueHandler {
   void on_all_settled() override { ++all_settled; }
 
   std::vector<std::string> unwritten;  ///< without consecutive duplicates
-  std::vector<store::TakeReply> takes;
+  std::vector<store::TakeReply> claim_replies;
   std::vector<RunId> lost;
   std::vector<RunId> back;
   std::vector<std::string> quarantined;
@@ -51,18 +51,18 @@ struct JobHost {
           const std::string& name = "here", Duration command_timeout = timeout)
       : loop(shared),
         session(open_link(shared, url, name, command_timeout)),
-        queue(std::make_unique<store::thoonk::RedisJobQueue>(session, told)),
+        queue(std::make_unique<store::thoonk::RedisJobQueue>(session, reported)),
         rule(std::make_shared<const ListConfig>(std::move(settings))) {
     queue->use(rule);
   }
-  store::TakeReply take(std::size_t wanted = 1) {
-    const std::size_t before = told.takes.size();
+  store::TakeReply claim(std::size_t wanted = 1) {
+    const std::size_t before = reported.claim_replies.size();
     queue->take(wanted);
-    turn_until(loop, [&] { return told.takes.size() > before; });
-    return told.takes.empty() ? store::TakeReply{} : told.takes.back();
+    turn_until(loop, [&] { return reported.claim_replies.size() > before; });
+    return reported.claim_replies.empty() ? store::TakeReply{} : reported.claim_replies.back();
   }
   Claim claim_one_job() {
-    const store::TakeReply reply = take(1);
+    const store::TakeReply reply = claim(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }
   void end(const Claim& claim, store::thoonk::JobDisposition what, Outcome outcome = Succeeded{}) {
@@ -95,7 +95,7 @@ struct JobHost {
   }
 
   loop::Loop& loop;
-  JobsTold told;
+  JobsTold reported;
   std::shared_ptr<store::RedisSession> session;
   std::unique_ptr<store::thoonk::RedisJobQueue> queue;
   ListConfigPtr rule;
@@ -103,23 +103,23 @@ struct JobHost {
 
 struct JobFixture {
   explicit JobFixture(ListConfig rule = job_rule()) : host(loop, server.url(), std::move(rule)) {}
-  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string command(const std::vector<std::string>& words) const { return server.command(words); }
   /// Puts a job as a client that follows Thoonk's contract does.
   void put(const std::string& id, const std::string& payload = "p", bool high = false) const {
-    ask({high ? "RPUSH" : "LPUSH", "feed.ids:f", id});
-    ask({"HSET", "feed.items:f", id, payload});
-    ask({"ZADD", "feed.published:f", "1732147200000", id});
+    command({high ? "RPUSH" : "LPUSH", "feed.ids:f", id});
+    command({"HSET", "feed.items:f", id, payload});
+    command({"ZADD", "feed.published:f", "1732147200000", id});
   }
   std::vector<Item> ids_of(const store::TakeReply& reply) const {
     std::vector<Item> ids;
     for (const Claim& claim : reply.claims) ids.push_back(claim.item);
     return ids;
   }
-  std::string queue() const { return ask({"LRANGE", "feed.ids:f", "0", "-1"}); }
+  std::string queue() const { return command({"LRANGE", "feed.ids:f", "0", "-1"}); }
   /// Returns whether there are neither claims nor leases.
   bool unclaimed() const {
-    return ask({"ZCARD", "feed.claimed:f"}) == "0" && ask({"HLEN", "f:claims"}) == "0" &&
-           ask({"KEYS", "feed.lease:f:*"}).empty();
+    return command({"ZCARD", "feed.claimed:f"}) == "0" && command({"HLEN", "f:claims"}) == "0" &&
+           command({"KEYS", "feed.lease:f:*"}).empty();
   }
 
   RedisServer server;

@@ -50,8 +50,8 @@ void put_many(const JobFixture& feed, int first, int last) {
     items.push_back(ids.back());
     items.push_back("payload");
   }
-  feed.ask(ids);
-  feed.ask(items);
+  feed.command(ids);
+  feed.command(items);
 }
 
 }  // namespace
@@ -63,33 +63,33 @@ TEST_CASE("jobs that are orphaned in two scans return to their queue, and no oth
   feed.put("claimed");
   feed.put("stalled");
   for (const char* id : {"claimed", "stalled", "7", "8", "2999"})
-    feed.ask({"LREM", "feed.ids:f", "1", id});
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
-  feed.ask({"SADD", "feed.stalled:f", "stalled"});
-  feed.ask({"HSET", "f:orphaned", "old", "1"});
+    feed.command({"LREM", "feed.ids:f", "1", id});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
+  feed.command({"SADD", "feed.stalled:f", "stalled"});
+  feed.command({"HSET", "f:orphaned", "old", "1"});
   CHECK(carer.maintain().put_back == 0);
-  CHECK(feed.ask({"HLEN", "f:orphaned"}) == "3");
-  CHECK(std::stoll(feed.ask({"PTTL", "f:orphaned"})) > 0);
-  CHECK(std::stoll(feed.ask({"PTTL", "f:maintained"})) > 50'000);
+  CHECK(feed.command({"HLEN", "f:orphaned"}) == "3");
+  CHECK(std::stoll(feed.command({"PTTL", "f:orphaned"})) > 0);
+  CHECK(std::stoll(feed.command({"PTTL", "f:maintained"})) > 50'000);
   // The client that has claimed job 8 makes the second step of its claim.
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "8"});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "8"});
   CHECK(carer.maintain().put_back == 2);
-  CHECK(feed.ask({"EXISTS", "f:orphaned"}) == "0");
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
-  CHECK(feed.ask({"LPOS", "feed.ids:f", "7"}) != "(nil)");
+  CHECK(feed.command({"EXISTS", "f:orphaned"}) == "0");
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "2999");
+  CHECK(feed.command({"LPOS", "feed.ids:f", "7"}) != "(nil)");
   CHECK(carer.maintain().put_back == 0);
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "2999");
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "2999");
 }
 
 TEST_CASE("an orphaned job is found even if the counts agree by chance") {
   JobFixture feed;
   feed.put("lost");
-  feed.ask({"DEL", "feed.ids:f"});
-  feed.ask({"SADD", "feed.stalled:f", "ghost"});
-  feed.ask({"HSET", "f:orphaned", "lost", "1"});  // as a full scan has recorded it
+  feed.command({"DEL", "feed.ids:f"});
+  feed.command({"SADD", "feed.stalled:f", "ghost"});
+  feed.command({"HSET", "f:orphaned", "lost", "1"});  // as a full scan has recorded it
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   CHECK(carer.maintain().put_back == 1);
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "1");
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "1");
 }
 
 TEST_CASE("one host at a time maintains a feed, and a feed of another kind is reported") {
@@ -97,15 +97,15 @@ TEST_CASE("one host at a time maintains a feed, and a feed of another kind is re
   Carer here(feed.loop, feed.server.url(), job_rule(), "here");
   Carer there(feed.loop, feed.server.url(), job_rule(), "there");
   put_many(feed, 0, 10);
-  feed.ask({"RPOP", "feed.ids:f"});
+  feed.command({"RPOP", "feed.ids:f"});
   here.maintain();
   const MaintenanceResult other = there.maintain();
   CHECK(other.other == "run:here:77:");
   CHECK(other.next.value() > 30s);
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "9");
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "9");
   here.maintain();
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "10");
-  feed.ask({"HSET", "feed.config:f", "type", "queue"});
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "10");
+  feed.command({"HSET", "feed.config:f", "type", "queue"});
   here.maintain();
   CHECK(here.error.find("the feed f is of the kind queue") == 0);
 }
@@ -118,12 +118,12 @@ TEST_CASE("a claim without a lease is recovered after claim_timeout, in any unit
   for (const char* id : {"live", "old", "seconds", "fresh", "last", "retracted"}) feed.put(id);
   const Claim live = feed.host.claim_one_job();
   REQUIRE(live.item == "live");
-  feed.ask({"DEL", "feed.ids:f"});
-  feed.ask({"HDEL", "feed.items:f", "retracted"});
-  feed.ask({"HSET", "feed.cancelled:f", "last", "1"});
-  const long long now = std::stoll(feed.ask({"TIME"}));
+  feed.command({"DEL", "feed.ids:f"});
+  feed.command({"HDEL", "feed.items:f", "retracted"});
+  feed.command({"HSET", "feed.cancelled:f", "last", "1"});
+  const long long now = std::stoll(feed.command({"TIME"}));
   const auto claim = [&](const char* id, const std::string& score) {
-    feed.ask({"ZADD", "feed.claimed:f", score, id});
+    feed.command({"ZADD", "feed.claimed:f", score, id});
   };
   claim("old", std::to_string((now - 3700) * 1000));
   claim("seconds", std::to_string(now - 3700) + ".25");
@@ -132,12 +132,12 @@ TEST_CASE("a claim without a lease is recovered after claim_timeout, in any unit
   claim("retracted", std::to_string(now * 1000));
   Carer carer(feed.loop, feed.server.url(), rule, "there");
   CHECK(carer.maintain().taken_back == 3);
-  CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "fresh\nlive");
-  CHECK(feed.ask({"SORT", "feed.ids:f", "ALPHA"}) == "old\nseconds");
-  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "last");
-  CHECK(feed.ask({"HGET", "feed.cancelled:f", "old"}) == "1");
+  CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "fresh\nlive");
+  CHECK(feed.command({"SORT", "feed.ids:f", "ALPHA"}) == "old\nseconds");
+  CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "last");
+  CHECK(feed.command({"HGET", "feed.cancelled:f", "old"}) == "1");
   CHECK(feed.host.settle(live, Finish{"{}"}));
-  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
+  CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
   // If claim_timeout is 0, claims without a lease are never recovered.
   rule.job().claim_timeout = 0s;
   Carer patient(feed.loop, feed.server.url(), rule, "there");
@@ -148,24 +148,24 @@ TEST_CASE("a claim without a lease is recovered after claim_timeout, in any unit
 TEST_CASE("maintenance deletes and reports entries of missing jobs, and keeps other entries") {
   JobFixture feed;
   put_many(feed, 0, 600);
-  feed.ask({"EVAL",
-            "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i - 1) "
-            "redis.call('ZADD', KEYS[1], i, 'gone' .. i) end "
-            "for i = 1, ARGV[1] do redis.call('HSET', KEYS[2], 'gone' .. i, 1) "
-            "redis.call('SADD', KEYS[3], 'gone' .. i) end",
-            "3", "feed.published:f", "feed.cancelled:f", "feed.stalled:f", "600"});
-  for (const char* id : {"5", "6"}) feed.ask({"LREM", "feed.ids:f", "1", id});
-  feed.ask({"SADD", "feed.stalled:f", "5"});
-  feed.ask({"ZREM", "feed.published:f", "5"});
-  feed.ask({"HSET", "feed.cancelled:f", "6", "2", "7", "1"});
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "6", "1732147200000", "gone1"});
+  feed.command({"EVAL",
+                "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, i - 1) "
+                "redis.call('ZADD', KEYS[1], i, 'gone' .. i) end "
+                "for i = 1, ARGV[1] do redis.call('HSET', KEYS[2], 'gone' .. i, 1) "
+                "redis.call('SADD', KEYS[3], 'gone' .. i) end",
+                "3", "feed.published:f", "feed.cancelled:f", "feed.stalled:f", "600"});
+  for (const char* id : {"5", "6"}) feed.command({"LREM", "feed.ids:f", "1", id});
+  feed.command({"SADD", "feed.stalled:f", "5"});
+  feed.command({"ZREM", "feed.published:f", "5"});
+  feed.command({"HSET", "feed.cancelled:f", "6", "2", "7", "1"});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "6", "1732147200000", "gone1"});
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
   const auto is_mended = [&feed] {
-    CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "5");
-    CHECK(feed.ask({"HGETALL", "feed.cancelled:f"}).size() == std::string("6\n2\n7\n1").size());
-    CHECK(feed.ask({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "6");
-    CHECK(feed.ask({"ZCARD", "feed.published:f"}) == "599");
-    CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "598");
+    CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "5");
+    CHECK(feed.command({"HGETALL", "feed.cancelled:f"}).size() == std::string("6\n2\n7\n1").size());
+    CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "6");
+    CHECK(feed.command({"ZCARD", "feed.published:f"}) == "599");
+    CHECK(feed.command({"LLEN", "feed.ids:f"}) == "598");
   };
   const MaintenanceResult result = carer.maintain();
   CHECK(carer.error.empty());
@@ -176,7 +176,7 @@ TEST_CASE("maintenance deletes and reports entries of missing jobs, and keeps ot
   CHECK(result.taken_back + result.put_back + result.nowhere == 0);
   is_mended();
   // An entry that another client leaves is deleted without waiting for a full scan.
-  feed.ask({"ZADD", "feed.published:f", "1", "gone"});
+  feed.command({"ZADD", "feed.published:f", "1", "gone"});
   CHECK(carer.maintain().published == 1);
   is_mended();
 }
@@ -188,23 +188,23 @@ TEST_CASE("a claim of w8yd whose job is gone leaves no key after its lease has e
     JobHost gone(feed.loop, feed.server.url(), job_rule(), "gone");
     gone.claim_one_job();
   }
-  std::string note = feed.ask({"HGET", "f:claims", "a"});
+  std::string note = feed.command({"HGET", "f:claims", "a"});
   note.replace(note.find(' ') + 1, 13, "1732147200000");
   note.replace(note.find(" n "), 3, " - ");  // it was renewed
-  feed.ask({"HSET", "f:claims", "a", note});
-  feed.ask({"DEL", "feed.lease:f:a", "feed.items:f"});
+  feed.command({"HSET", "f:claims", "a", note});
+  feed.command({"DEL", "feed.lease:f:a", "feed.items:f"});
   redis::ClientOptions options;
   options.url = redis::parse_url(feed.server.url());
   redis::SyncClient client(feed.loop, options);
-  feed.ask({"SADD", "feeds", "f"});
+  feed.command({"SADD", "feeds", "f"});
   JobFeed jobs({client}, "f");
   const MaintenanceResult result = jobs.maintain({"we", 0, HistoryLimits::none(), {}, 1min, false});
   CHECK(result.taken_back == 1);
   CHECK(result.cancelled == 1);
   CHECK(result.published == 1);
   CHECK_FALSE(jobs.get());
-  CHECK(feed.ask({"KEYS", "feed.[^c]*:f"}).empty());
-  CHECK(feed.ask({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:claims"}) == "0");
+  CHECK(feed.command({"KEYS", "feed.[^c]*:f"}).empty());
+  CHECK(feed.command({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:claims"}) == "0");
 }
 
 TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits all work on jobs") {
@@ -212,80 +212,80 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   rule.fleet_concurrency = 10;
   rule.max_failures = 2;
   JobFixture feed(rule);
-  feed.ask({"ACL",
-            "SETUSER",
-            "some",
-            "reset",
-            "on",
-            "nopass",
-            "resetchannels",
-            "-@all",
-            "~f:*",
-            "&f:*",
-            "&__keyspace@0__:f:*",
-            "+ping",
-            "+info",
-            "+client|setname",
-            "+subscribe",
-            "+unsubscribe",
-            "+publish",
-            "+eval",
-            "+evalsha",
-            "+time",
-            "+exists",
-            "+get",
-            "+getrange",
-            "+set",
-            "+del",
-            "+pttl",
-            "+pexpire",
-            "+llen",
-            "+lrange",
-            "+lpos",
-            "+lmove",
-            "+rpush",
-            "+hlen",
-            "+hmget",
-            "+hset",
-            "+hdel",
-            "+hexists",
-            "+hincrby",
-            "+hrandfield",
-            "+hscan",
-            "+ltrim",
-            "+zmscore",
-            "+incrby",
-            "+zadd",
-            "+zrem",
-            "+zcard",
-            "+zrange",
-            "+zcount",
-            "+zremrangebyrank",
-            "+zremrangebyscore",
-            "~feed.*:f",
-            "~feed.lease:f:*",
-            "&job.finish:f",
-            "&__keyspace@0__:feed.ids:f",
-            "+type",
-            "+hget",
-            "+hstrlen",
-            "+zscore",
-            "+sismember",
-            "+sadd",
-            "+srem",
-            "+scard",
-            "+lindex",
-            "+rpop",
-            "+lpush",
-            "+sscan",
-            "+zscan"});
-  feed.ask({"HSET", "feed.config:f", "type", "job"});
+  feed.command({"ACL",
+                "SETUSER",
+                "some",
+                "reset",
+                "on",
+                "nopass",
+                "resetchannels",
+                "-@all",
+                "~f:*",
+                "&f:*",
+                "&__keyspace@0__:f:*",
+                "+ping",
+                "+info",
+                "+client|setname",
+                "+subscribe",
+                "+unsubscribe",
+                "+publish",
+                "+eval",
+                "+evalsha",
+                "+time",
+                "+exists",
+                "+get",
+                "+getrange",
+                "+set",
+                "+del",
+                "+pttl",
+                "+pexpire",
+                "+llen",
+                "+lrange",
+                "+lpos",
+                "+lmove",
+                "+rpush",
+                "+hlen",
+                "+hmget",
+                "+hset",
+                "+hdel",
+                "+hexists",
+                "+hincrby",
+                "+hrandfield",
+                "+hscan",
+                "+ltrim",
+                "+zmscore",
+                "+incrby",
+                "+zadd",
+                "+zrem",
+                "+zcard",
+                "+zrange",
+                "+zcount",
+                "+zremrangebyrank",
+                "+zremrangebyscore",
+                "~feed.*:f",
+                "~feed.lease:f:*",
+                "&job.finish:f",
+                "&__keyspace@0__:feed.ids:f",
+                "+type",
+                "+hget",
+                "+hstrlen",
+                "+zscore",
+                "+sismember",
+                "+sadd",
+                "+srem",
+                "+scard",
+                "+lindex",
+                "+rpop",
+                "+lpush",
+                "+sscan",
+                "+zscan"});
+  feed.command({"HSET", "feed.config:f", "type", "job"});
   std::string url = feed.server.url();
   url.insert(std::string("unix://").size(), "some:x@");
   JobHost host(feed.loop, url, rule);
   for (int i = 0; i < 6; ++i) feed.put(std::to_string(i));
-  feed.ask({"SADD", "feed.stalled:f", "none"});
-  const TakeReply reply = host.take(9);
+  feed.command({"SADD", "feed.stalled:f", "none"});
+  const TakeReply reply = host.claim(9);
   REQUIRE(reply.claims.size() == 6);
   host.end(reply.claims[0], Finish{"{}"});
   host.end(reply.claims[1], Cancel{50ms}, Failed{"no"});
@@ -294,19 +294,19 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   host.end(reply.claims[4], PutBack{}, Cancelled{});
   host.end(reply.claims[5], Leave{}, Lost{});
   CHECK(host.settled());
-  CHECK(turn_until(feed.loop, [&] { return feed.ask({"LLEN", "feed.ids:f"}) == "3"; }));
+  CHECK(turn_until(feed.loop, [&] { return feed.command({"LLEN", "feed.ids:f"}) == "3"; }));
   CHECK(host.settled());
-  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
-  CHECK(feed.ask({"LLEN", "f:runs"}) == "6");
+  CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
+  CHECK(feed.command({"LLEN", "f:runs"}) == "6");
   host.recover();
-  feed.ask({"DEL", "feed.stalled:f"});
-  feed.ask({"HDEL", "feed.items:f", "2"});
-  feed.ask({"LREM", "feed.ids:f", "1", "1"});
+  feed.command({"DEL", "feed.stalled:f"});
+  feed.command({"HDEL", "feed.items:f", "2"});
+  feed.command({"LREM", "feed.ids:f", "1", "1"});
   Carer carer(feed.loop, url, rule, "here");
   carer.maintain();
   CHECK(carer.error.empty());
   CHECK(carer.maintain().put_back == 1);
-  CHECK(host.told.unwritten.empty());
+  CHECK(host.reported.unwritten.empty());
 }
 
 }  // namespace job_maintain_test

@@ -28,27 +28,27 @@ TEST_CASE("a job is popped and claimed in one step, and finished with its result
   CHECK(claim.call.id == "h");
   CHECK(claim.call.input == "high");
   CHECK(claim.attempt == 1);
-  CHECK(feed.ask({"GET", "f:fence"}) == std::to_string(claim.fence.value()));
+  CHECK(feed.command({"GET", "f:fence"}) == std::to_string(claim.fence.value()));
   CHECK(feed.queue() == "b\na");
   const std::string lease = "run:here:77:" + claim.run;
-  CHECK(feed.ask({"GET", "feed.lease:f:h"}) == lease);
-  CHECK(std::stoi(feed.ask({"PTTL", "feed.lease:f:h"})) > 40'000);
-  const std::string score = feed.ask({"ZSCORE", "feed.claimed:f", "h"});
+  CHECK(feed.command({"GET", "feed.lease:f:h"}) == lease);
+  CHECK(std::stoi(feed.command({"PTTL", "feed.lease:f:h"})) > 40'000);
+  const std::string score = feed.command({"ZSCORE", "feed.claimed:f", "h"});
   CHECK(score.size() == 13);
-  const std::string note = feed.ask({"HGET", "f:claims", "h"});
+  const std::string note = feed.command({"HGET", "f:claims", "h"});
   CHECK(note.starts_with(score + " "));
   CHECK(note.ends_with(" n " + lease));
   CHECK(feed.host.queue->may_start(claim));
 
   CHECK(feed.host.settle(claim, Finish{R"({"x":1})"}));
   CHECK(feed.unclaimed());
-  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
-  CHECK(feed.ask({"HEXISTS", "feed.items:f", "h"}) == "0");
-  CHECK(feed.ask({"ZSCORE", "feed.published:f", "h"}) == "(nil)");
+  CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
+  CHECK(feed.command({"HEXISTS", "feed.items:f", "h"}) == "0");
+  CHECK(feed.command({"ZSCORE", "feed.published:f", "h"}) == "(nil)");
   CHECK(turn_until(feed.loop, [&] { return !heard.empty(); }));
   CHECK(heard.front() == std::string("h\0{\"x\":1}", 9));
-  CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find("succeeded") != std::string::npos);
-  CHECK(feed.ids_of(feed.host.take(9)) == std::vector<Item>{"a", "b"});
+  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find("succeeded") != std::string::npos);
+  CHECK(feed.ids_of(feed.host.claim(9)) == std::vector<Item>{"a", "b"});
 }
 
 TEST_CASE("ids and payloads are bytes, and one claim returns only a few long payloads") {
@@ -56,7 +56,7 @@ TEST_CASE("ids and payloads are bytes, and one claim returns only a few long pay
   const std::string id = "a b\n\r\"\xff";
   feed.put(id, std::string("\0\n\xff", 3));
   feed.put("empty", "");
-  TakeReply reply = feed.host.take(5);
+  TakeReply reply = feed.host.claim(5);
   REQUIRE(feed.ids_of(reply) == std::vector<Item>{id, "empty"});
   CHECK(reply.claims[0].call.input == std::string("\0\n\xff", 3));
   CHECK(reply.claims[1].call.input->empty());
@@ -66,16 +66,16 @@ TEST_CASE("ids and payloads are bytes, and one claim returns only a few long pay
   feed.put("large", std::string(16 << 20, 'x'));
   feed.put("too", std::string((16 << 20) + 1, 'x'));
   for (int i = 0; i < 3; ++i) feed.put("m" + std::to_string(i), std::string(600 << 10, 'x'));
-  reply = feed.host.take(5);
+  reply = feed.host.claim(5);
   REQUIRE(feed.ids_of(reply) == std::vector<Item>{"large"});
   CHECK(reply.end == ClaimEnd::more);
   CHECK(reply.claims[0].call.input->size() == 16 << 20);
-  reply = feed.host.take(5);
+  reply = feed.host.claim(5);
   CHECK(feed.ids_of(reply) == std::vector<Item>{"m0", "m1"});
   REQUIRE(reply.parked.size() == 1);
   CHECK(reply.parked[0].item.beginning == "too");
   CHECK(reply.parked[0].why.starts_with("its payload is longer than 16 MiB"));
-  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "too");
+  CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "too");
 }
 
 TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept apart") {
@@ -86,8 +86,8 @@ TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept 
     return std::make_unique<JobHost>(feed.loop, feed.server.url(), rule);
   };
   const auto put = [&feed](const std::string& name, const std::string& id) {
-    feed.ask({"LPUSH", "feed.ids:" + name, id});
-    feed.ask({"HSET", "feed.items:" + name, id, "p"});
+    feed.command({"LPUSH", "feed.ids:" + name, id});
+    feed.command({"HSET", "feed.items:" + name, id, "p"});
   };
   for (const std::string& name : {std::string("a b"), std::string(":"), std::string("nul\0x", 5),
                                   std::string("new\nline"), std::string("\xff")}) {
@@ -97,7 +97,7 @@ TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept 
     const Claim claim = host->claim_one_job();
     CHECK(claim.item == "new\nline");
     CHECK(host->settle(claim, Finish{"{}"}));
-    CHECK(feed.ask({"GET", "feed.finishes:" + name}) == "1");
+    CHECK(feed.command({"GET", "feed.finishes:" + name}) == "1");
   }
   // The value of the lease names its holder, and F:claims has the valid claim.
   const auto first = host_of("a", 3s);
@@ -106,62 +106,62 @@ TEST_CASE("a feed has any name, and two feeds whose leases share a key are kept 
   put("a:b", "c");
   const Claim one = first->claim_one_job();
   const Claim other = second->claim_one_job();
-  CHECK(feed.ask({"GET", "feed.lease:a:b:c"}) == "run:here:77:" + other.run);
-  CHECK(turn_until(feed.loop, [&] { return first->told.lost == std::vector<RunId>{one.run}; }));
+  CHECK(feed.command({"GET", "feed.lease:a:b:c"}) == "run:here:77:" + other.run);
+  CHECK(turn_until(feed.loop, [&] { return first->reported.lost == std::vector<RunId>{one.run}; }));
   CHECK(first->settle(one, Finish{"{}"}));
-  CHECK(feed.ask({"GET", "feed.finishes:a"}) == "1");
-  CHECK(feed.ask({"EXISTS", "feed.finishes:a:b"}) == "0");
+  CHECK(feed.command({"GET", "feed.finishes:a"}) == "1");
+  CHECK(feed.command({"EXISTS", "feed.finishes:a:b"}) == "0");
   CHECK(second->settle(other, Finish{"{}"}));
-  CHECK(feed.ask({"GET", "feed.finishes:a:b"}) == "1");
-  CHECK(feed.ask({"EXISTS", "feed.items:a", "feed.items:a:b", "feed.claimed:a", "feed.claimed:a:b",
-                  "a:claims", "a:b:claims", "feed.lease:a:b:c"}) == "0");
+  CHECK(feed.command({"GET", "feed.finishes:a:b"}) == "1");
+  CHECK(feed.command({"EXISTS", "feed.items:a", "feed.items:a:b", "feed.claimed:a",
+                      "feed.claimed:a:b", "a:claims", "a:b:claims", "feed.lease:a:b:c"}) == "0");
 }
 
 TEST_CASE("one call claims at most 128 jobs of a feed") {
   JobFixture feed;
   for (int i = 0; i < 130; ++i) feed.put(std::to_string(i));
-  CHECK(feed.host.take(200).claims.size() == 128);
-  const TakeReply rest = feed.host.take(200);
+  CHECK(feed.host.claim(200).claims.size() == 128);
+  const TakeReply rest = feed.host.claim(200);
   CHECK(rest.claims.size() == 2);
   CHECK(rest.end == ClaimEnd::empty);
-  CHECK(feed.host.take(1).end == ClaimEnd::empty);
+  CHECK(feed.host.claim(1).end == ClaimEnd::empty);
 }
 
 TEST_CASE("the ids of missing, claimed, stalled or duplicate jobs leave the queue without a run") {
   JobFixture feed;
   for (const char* id : {"retracted", "claimed", "stalled", "twice", "good"}) feed.put(id);
-  feed.ask({"HDEL", "feed.items:f", "retracted"});
-  feed.ask({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
-  feed.ask({"SADD", "feed.stalled:f", "stalled"});
-  feed.ask({"LPUSH", "feed.ids:f", "twice"});
-  const TakeReply reply = feed.host.take(9);
+  feed.command({"HDEL", "feed.items:f", "retracted"});
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
+  feed.command({"SADD", "feed.stalled:f", "stalled"});
+  feed.command({"LPUSH", "feed.ids:f", "twice"});
+  const TakeReply reply = feed.host.claim(9);
   CHECK(feed.ids_of(reply) == std::vector<Item>{"twice", "good"});
   CHECK(feed.queue().empty());
-  CHECK(feed.ask({"ZSCORE", "feed.claimed:f", "claimed"}) == "1732147200000");
+  CHECK(feed.command({"ZSCORE", "feed.claimed:f", "claimed"}) == "1732147200000");
   CHECK(feed.host.settle(reply.claims[0], Finish{"{}"}));
-  CHECK(feed.ask({"HEXISTS", "feed.items:f", "twice"}) == "0");
+  CHECK(feed.command({"HEXISTS", "feed.items:f", "twice"}) == "0");
 }
 
 TEST_CASE("a missing feed is empty, a feed without a kind is served, and other kinds are refused") {
   JobFixture feed;
-  CHECK(feed.host.take().end == ClaimEnd::empty);
+  CHECK(feed.host.claim().end == ClaimEnd::empty);
   feed.put("a");
   for (const char* kind : {"queue", "feed", "sorted_feed", "odd\nkind"}) {
-    feed.ask({"HSET", "feed.config:f", "type", kind});
-    const TakeReply reply = feed.host.take();
+    feed.command({"HSET", "feed.config:f", "type", kind});
+    const TakeReply reply = feed.host.claim();
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.detail.find("the feed f is of the kind ") == 0);
     CHECK(reply.detail.find("source = \"job\" takes work from one of the kind job") !=
           std::string::npos);
   }
-  feed.ask({"HSET", "feed.config:f", "type", "job"});
-  CHECK(feed.host.take().claims.size() == 1);
+  feed.command({"HSET", "feed.config:f", "type", "job"});
+  CHECK(feed.host.claim().claims.size() == 1);
   for (const std::string key : {"feed.claimed:f", "f:claims", "feed.stalled:f", "feed.config:f"}) {
     CAPTURE(key);
-    feed.ask({"FLUSHALL"});
+    feed.command({"FLUSHALL"});
     feed.put("a");
-    feed.ask({"SET", key, "a string"});
-    const TakeReply refused = feed.host.take();
+    feed.command({"SET", key, "a string"});
+    const TakeReply refused = feed.host.claim();
     CHECK(refused.end == ClaimEnd::refused);
     CHECK(refused.detail.find("the key " + key + " is a string") != std::string::npos);
     CHECK(feed.queue() == "a");
@@ -174,19 +174,19 @@ TEST_CASE("a pause and fleet_concurrency keep jobs in their queue") {
   JobFixture feed(rule);
   feed.put("a");
   feed.put("b");
-  feed.ask({"SET", "f:paused", "new disks", "EX", "60"});
-  const TakeReply paused = feed.host.take();
+  feed.command({"SET", "f:paused", "new disks", "EX", "60"});
+  const TakeReply paused = feed.host.claim();
   CHECK(paused.end == ClaimEnd::paused);
   CHECK(paused.detail == "new disks");
-  feed.ask({"DEL", "f:paused"});
-  const TakeReply first = feed.host.take(2);
+  feed.command({"DEL", "f:paused"});
+  const TakeReply first = feed.host.claim(2);
   CHECK(first.claims.size() == 1);
   CHECK(first.end == ClaimEnd::fleet_full);
-  CHECK(feed.host.take().end == ClaimEnd::fleet_full);
+  CHECK(feed.host.claim().end == ClaimEnd::fleet_full);
   // A delayed job has no fleet slot.
   CHECK(feed.host.settle(first.claims[0], Cancel{60s}, Failed{"no"}));
-  CHECK(feed.ask({"ZCARD", "f:slots"}) == "0");
-  CHECK(feed.host.take(2).claims.size() == 1);
+  CHECK(feed.command({"ZCARD", "f:slots"}) == "0");
+  CHECK(feed.host.claim(2).claims.size() == 1);
 }
 
 TEST_CASE("a failed run delays its job, with claim and lease, and then cancels it") {
@@ -196,22 +196,24 @@ TEST_CASE("a failed run delays its job, with claim and lease, and then cancels i
   const Claim claim = feed.host.claim_one_job();
   feed.host.end(claim, Cancel{1500ms}, Failed{"no"});
   CHECK(feed.host.settled());
-  CHECK(feed.ask({"LLEN", "f:runs"}) == "1");
-  CHECK(feed.ask({"HGET", "feed.cancelled:f", "a"}) == "(nil)");
-  CHECK(feed.ask({"HGET", "f:claims", "a"}).find(" r1") != std::string::npos);
+  CHECK(feed.command({"LLEN", "f:runs"}) == "1");
+  CHECK(feed.command({"HGET", "feed.cancelled:f", "a"}) == "(nil)");
+  CHECK(feed.command({"HGET", "f:claims", "a"}).find(" r1") != std::string::npos);
   // The delay is longer than the lease, which is therefore renewed.
-  CHECK(turn_until(feed.loop, [&] { return feed.ask({"HGET", "feed.cancelled:f", "a"}) == "1"; }));
+  CHECK(turn_until(feed.loop, [&] {
+    return feed.command({"HGET", "feed.cancelled:f", "a"}) == "1";
+  }));
   CHECK(feed.host.settled());
   CHECK(feed.queue() == "a\nb");
   CHECK(feed.unclaimed());
-  CHECK(feed.host.told.lost.empty());
+  CHECK(feed.host.reported.lost.empty());
   feed.host.settle(feed.host.claim_one_job(), Finish{"{}"});
   const Claim again = feed.host.claim_one_job();
   CHECK(again.item == "a");
   CHECK(again.attempt == 2);
   // Without a backoff, the job is cancelled at once.
   CHECK(feed.host.settle(again, Cancel{}, Failed{"no"}));
-  CHECK(feed.ask({"HGET", "feed.cancelled:f", "a"}) == "2");
+  CHECK(feed.command({"HGET", "feed.cancelled:f", "a"}) == "2");
   CHECK(feed.unclaimed());
 }
 
@@ -225,30 +227,30 @@ TEST_CASE("delayed jobs are cancelled when the list is retired, and at once beyo
     items.push_back(ids.back());
     items.push_back("x");
   }
-  feed.ask(ids);
-  feed.ask(items);
+  feed.command(ids);
+  feed.command(items);
   for (std::size_t held = 0; held < jobs;) {
-    const TakeReply reply = feed.host.take(jobs);
+    const TakeReply reply = feed.host.claim(jobs);
     for (const Claim& claim : reply.claims) feed.host.end(claim, Cancel{1h}, Failed{"no"});
     held += reply.claims.size();
   }
   CHECK(feed.host.settled());
-  CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == std::to_string(JobQueue::most_held_back));
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == "3");
+  CHECK(feed.command({"ZCARD", "feed.claimed:f"}) == std::to_string(JobQueue::most_held_back));
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == "3");
   feed.host.queue->retire();
   CHECK(feed.host.queue->unsettled() == JobQueue::most_held_back);
   CHECK(feed.host.settled());
-  CHECK(feed.ask({"LLEN", "feed.ids:f"}) == std::to_string(jobs));
-  CHECK(feed.ask({"HLEN", "feed.cancelled:f"}) == std::to_string(jobs));
+  CHECK(feed.command({"LLEN", "feed.ids:f"}) == std::to_string(jobs));
+  CHECK(feed.command({"HLEN", "feed.cancelled:f"}) == std::to_string(jobs));
   CHECK(feed.unclaimed());
-  CHECK(feed.host.told.all_settled > 0);
+  CHECK(feed.host.reported.all_settled > 0);
 }
 
 TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   JobFixture feed;
   feed.put("a");
   feed.put("b");
-  feed.ask({"HSET", "feed.cancelled:f", "a", "2", "b", "2"});
+  feed.command({"HSET", "feed.cancelled:f", "a", "2", "b", "2"});
   Claim claim = feed.host.claim_one_job();
   CHECK(claim.attempt == 3);
   CHECK(feed.host.settle(claim, PutBack{}, Cancelled{}));
@@ -258,27 +260,27 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   CHECK(feed.queue() == "b\na");
   CHECK(feed.host.settle(feed.host.claim_one_job(), Requeue{}, Cancelled{true}));
   CHECK(feed.queue() == "a\nb");
-  CHECK(feed.ask({"HMGET", "feed.cancelled:f", "a", "b"}) == "2\n2");
+  CHECK(feed.command({"HMGET", "feed.cancelled:f", "a", "b"}) == "2\n2");
   CHECK(feed.unclaimed());
 
   CHECK(feed.host.settle(feed.host.claim_one_job(), Stall{"3 failed in a row, the last: no"},
                          Failed{"no"}));
   CHECK(feed.unclaimed());
-  CHECK(feed.ask({"SMEMBERS", "feed.stalled:f"}) == "b");
-  CHECK(feed.ask({"HEXISTS", "feed.cancelled:f", "b"}) == "0");
-  CHECK(feed.ask({"ZSCORE", "feed.published:f", "b"}) == "(nil)");
-  CHECK(feed.ask({"HGET", "feed.items:f", "b"}) == "p");
-  CHECK(feed.host.told.quarantined ==
+  CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "b");
+  CHECK(feed.command({"HEXISTS", "feed.cancelled:f", "b"}) == "0");
+  CHECK(feed.command({"ZSCORE", "feed.published:f", "b"}) == "(nil)");
+  CHECK(feed.command({"HGET", "feed.items:f", "b"}) == "p");
+  CHECK(feed.host.reported.quarantined ==
         std::vector<std::string>{"b: 3 failed in a row, the last: no"});
-  CHECK(feed.ask({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 failed in a row") !=
+  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 failed in a row") !=
         std::string::npos);
 
   // A command to stall the job is carried out, unless the run has finished the job.
   claim = feed.host.claim_one_job();
-  std::string note = feed.ask({"HGET", "f:claims", "a"});
-  feed.ask({"HSET", "f:claims", "a", note.replace(note.find(" n "), 3, " q ")});
+  std::string note = feed.command({"HGET", "f:claims", "a"});
+  feed.command({"HSET", "f:claims", "a", note.replace(note.find(" n "), 3, " q ")});
   CHECK(feed.host.settle(claim, Requeue{}, Cancelled{true}));
-  CHECK(feed.ask({"SISMEMBER", "feed.stalled:f", "a"}) == "1");
+  CHECK(feed.command({"SISMEMBER", "feed.stalled:f", "a"}) == "1");
   CHECK(feed.unclaimed());
 }
 
@@ -289,25 +291,25 @@ TEST_CASE(
   feed.put("a");
   const Claim ours = feed.host.claim_one_job();
   CHECK(feed.host.settle(ours, Leave{}, Lost{}));
-  CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
+  CHECK(feed.command({"ZCARD", "feed.claimed:f"}) == "1");
   CHECK(feed.queue().empty());
-  feed.ask({"FLUSHALL"});
+  feed.command({"FLUSHALL"});
   feed.put("a");
   const Claim first = feed.host.claim_one_job();
   // A client cancels the job, and another host claims it.
-  feed.ask({"ZREM", "feed.claimed:f", "a"});
-  feed.ask({"LPUSH", "feed.ids:f", "a"});
+  feed.command({"ZREM", "feed.claimed:f", "a"});
+  feed.command({"LPUSH", "feed.ids:f", "a"});
   const Claim second = other.claim_one_job();
   REQUIRE(second.item == "a");
-  CHECK(feed.ask({"GET", "feed.lease:f:a"}) == "run:there:77:" + second.run);
+  CHECK(feed.command({"GET", "feed.lease:f:a"}) == "run:there:77:" + second.run);
   for (const JobDisposition& what : {JobDisposition(Finish{"{}"}), JobDisposition(Cancel{})}) {
     CHECK(feed.host.settle(first, what));
-    CHECK(feed.ask({"HGET", "feed.items:f", "a"}) == "p");
-    CHECK(feed.ask({"GET", "feed.lease:f:a"}) == "run:there:77:" + second.run);
-    CHECK(feed.ask({"EXISTS", "feed.finishes:f", "feed.cancelled:f"}) == "0");
+    CHECK(feed.command({"HGET", "feed.items:f", "a"}) == "p");
+    CHECK(feed.command({"GET", "feed.lease:f:a"}) == "run:there:77:" + second.run);
+    CHECK(feed.command({"EXISTS", "feed.finishes:f", "feed.cancelled:f"}) == "0");
   }
   CHECK(other.settle(second, Finish{"{}"}));
-  CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
+  CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
   CHECK(feed.unclaimed());
 }
 
@@ -316,23 +318,25 @@ TEST_CASE("a lease is lost when its claim is cancelled or its feed deleted, and 
   feed.put("cancelled");
   feed.put("kept");
   feed.put("expired");
-  const TakeReply reply = feed.host.take(3);
+  const TakeReply reply = feed.host.claim(3);
   REQUIRE(reply.claims.size() == 3);
-  feed.ask({"ZREM", "feed.claimed:f", "cancelled"});
-  CHECK(turn_until(feed.loop, [&] { return !feed.host.told.lost.empty(); }));
-  CHECK(feed.host.told.lost == std::vector<RunId>{reply.claims[0].run});
+  feed.command({"ZREM", "feed.claimed:f", "cancelled"});
+  CHECK(turn_until(feed.loop, [&] { return !feed.host.reported.lost.empty(); }));
+  CHECK(feed.host.reported.lost == std::vector<RunId>{reply.claims[0].run});
   // A missing lease is regained while this host has the claim.
-  feed.ask({"DEL", "feed.lease:f:expired"});
-  CHECK(turn_until(feed.loop, [&] { return feed.ask({"EXISTS", "feed.lease:f:expired"}) == "1"; }));
-  CHECK(feed.host.told.lost.size() == 1);
+  feed.command({"DEL", "feed.lease:f:expired"});
+  CHECK(turn_until(feed.loop, [&] {
+    return feed.command({"EXISTS", "feed.lease:f:expired"}) == "1";
+  }));
+  CHECK(feed.host.reported.lost.size() == 1);
   for (const std::string key : {"config", "ids", "items", "published", "claimed", "cancelled"})
-    feed.ask({"DEL", "feed." + key + ":f"});
-  feed.ask({"DEL", "f:claims", "feed.lease:f:kept", "feed.lease:f:expired"});
-  CHECK(turn_until(feed.loop, [&] { return feed.host.told.lost.size() == 3; }));
+    feed.command({"DEL", "feed." + key + ":f"});
+  feed.command({"DEL", "f:claims", "feed.lease:f:kept", "feed.lease:f:expired"});
+  CHECK(turn_until(feed.loop, [&] { return feed.host.reported.lost.size() == 3; }));
   for (const Claim& claim : reply.claims) CHECK(feed.host.settle(claim, Finish{"{}"}));
-  CHECK(feed.ask({"KEYS", "feed.*"}).empty());
-  CHECK(feed.ask({"EXISTS", "f:claims"}) == "0");
-  CHECK(feed.ask({"LLEN", "f:runs"}) == "3");
+  CHECK(feed.command({"KEYS", "feed.*"}).empty());
+  CHECK(feed.command({"EXISTS", "f:claims"}) == "0");
+  CHECK(feed.command({"LLEN", "f:runs"}) == "3");
 }
 
 TEST_CASE("an ACL that forbids a step of a claim loses no job") {
@@ -340,11 +344,11 @@ TEST_CASE("an ACL that forbids a step of a claim loses no job") {
   feed.put("a");
   for (const char* command : {"-zadd", "-hset", "-rpop", "-set", "-hmget", "-zmscore"}) {
     CAPTURE(command);
-    feed.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", command});
+    feed.command({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", command});
     std::string url = feed.server.url();
     url.insert(std::string("unix://").size(), "some:x@");
     JobHost host(feed.loop, url, job_rule());
-    const TakeReply reply = host.take();
+    const TakeReply reply = host.claim();
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(feed.queue() == "a");
     CHECK(feed.unclaimed());
@@ -357,23 +361,24 @@ TEST_CASE(
     CAPTURE(command);
     JobFixture feed;
     feed.put("a");
-    feed.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"});
+    feed.command({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all"});
     std::string url = feed.server.url();
     url.insert(std::string("unix://").size(), "some:x@");
     JobHost host(feed.loop, url, job_rule());
-    const TakeReply reply = host.take();
+    const TakeReply reply = host.claim();
     REQUIRE(reply.claims.size() == 1);
-    feed.ask({"ACL", "SETUSER", "some", std::string("-") + command});
-    const std::string none = feed.ask({"ACL", "LOG", "1"});
+    feed.command({"ACL", "SETUSER", "some", std::string("-") + command});
+    const std::string none = feed.command({"ACL", "LOG", "1"});
     host.end(reply.claims[0], Finish{"{}"});
-    CHECK(turn_until(feed.loop, [&] { return feed.ask({"ACL", "LOG", "1"}) != none; }));
-    CHECK(feed.ask({"ZCARD", "feed.claimed:f"}) == "1");
-    CHECK(feed.ask({"HLEN", "feed.items:f"}) == "1");
-    CHECK(feed.ask({"GET", "feed.finishes:f"}) == "(nil)");
-    feed.ask({"ACL", "SETUSER", "some", std::string("+") + command});
+    CHECK(turn_until(feed.loop, [&] { return feed.command({"ACL", "LOG", "1"}) != none; }));
+    CHECK(feed.command({"ZCARD", "feed.claimed:f"}) == "1");
+    CHECK(feed.command({"HLEN", "feed.items:f"}) == "1");
+    CHECK(feed.command({"GET", "feed.finishes:f"}) == "(nil)");
+    feed.command({"ACL", "SETUSER", "some", std::string("+") + command});
     CHECK(host.settled());
-    CHECK(feed.ask({"GET", "feed.finishes:f"}) == "1");
-    CHECK(feed.ask({"EXISTS", "feed.items:f", "feed.claimed:f", "feed.ids:f", "f:claims"}) == "0");
+    CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
+    CHECK(feed.command({"EXISTS", "feed.items:f", "feed.claimed:f", "feed.ids:f", "f:claims"}) ==
+          "0");
   }
 }
 

@@ -28,10 +28,10 @@ class Drops final : private redis::Client::Listener {
 /// Pushes the items "1:xxx…", "2:xxx…" and so on. A script on the server makes them.
 inline void fill(const RedisServer& server, int items, std::size_t bytes,
                  const std::string& of = "x") {
-  server.ask({"EVAL",
-              "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], "
-              "i .. ':' .. string.rep(ARGV[3], tonumber(ARGV[2]))) end",
-              "1", "work:list", std::to_string(items), std::to_string(bytes), of});
+  server.command({"EVAL",
+                  "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], "
+                  "i .. ':' .. string.rep(ARGV[3], tonumber(ARGV[2]))) end",
+                  "1", "work:list", std::to_string(items), std::to_string(bytes), of});
 }
 
 inline std::string number_of(const Item& item) {
@@ -42,15 +42,15 @@ inline std::string number_of(const Item& item) {
 /// arrive too late. The list hands its items back, and this function claims them again.
 inline std::size_t claim_all(Host& host, std::size_t wanted) {
   int too_late = 0;
-  while (host.told.claims.size() < wanted) {
-    const store::PassReply reply = host.claim(wanted - host.told.claims.size());
+  while (host.reported.claims.size() < wanted) {
+    const store::PassReply reply = host.claim(wanted - host.reported.claims.size());
     std::size_t bytes = 0;
     for (const Claim& claim : reply.claims) bytes += claim.item.size();
     CHECK(bytes <= store::ScriptLocks::most_bytes_looked_at + max_item);
     if (reply.end == ClaimEnd::unavailable && ++too_late <= 10) continue;
     if (reply.claims.empty()) break;
   }
-  return host.told.claims.size();
+  return host.reported.claims.size();
 }
 
 inline ListConfig long_rule() {

@@ -22,7 +22,7 @@ TEST_CASE("an in-doubt claim is found among 300 items of 600 KiB") {
   CHECK(locks(server) == 0);
   CHECK(drops.count == 1);  // because of the pause only
   CHECK(claim_all(host, 3) == 3);
-  CHECK(server.ask({"LLEN", "work:list"}) == std::to_string(items));
+  CHECK(server.command({"LLEN", "work:list"}) == std::to_string(items));
 }
 
 TEST_CASE("140 items of 1 MiB are claimed in parts and settled together") {
@@ -36,7 +36,7 @@ TEST_CASE("140 items of 1 MiB are claimed in parts and settled together") {
   CHECK(locks(server) == items);
   std::set<std::string> numbers;
   std::size_t unsent = 0;
-  for (const Claim& claim : host.told.claims) {
+  for (const Claim& claim : host.reported.claims) {
     numbers.insert(number_of(claim.item));
     host.settle(claim);
     unsent = std::max(unsent, host.session->client.unsent());
@@ -50,7 +50,7 @@ TEST_CASE("140 items of 1 MiB are claimed in parts and settled together") {
   CHECK(unsent < 24 * mebibyte);
   CHECK(drops.count == 0);
   CHECK(locks(server) == 0);
-  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
+  CHECK(server.command({"LLEN", "work:runs"}) == std::to_string(items));
 }
 
 TEST_CASE("400 settlements of 64 KiB that wait for the end of an outage are written") {
@@ -63,13 +63,13 @@ TEST_CASE("400 settlements of 64 KiB that wait for the end of an outage are writ
   CHECK(claim_all(host, items) == items);
   Drops drops(*host.session);
   server.pause();
-  for (const Claim& claim : host.told.claims) host.settle(claim);
+  for (const Claim& claim : host.reported.claims) host.settle(claim);
   CHECK(turn_until(loop, [&] { return drops.count > 0; }));
   server.resume();
   CHECK(host.settled());
   CHECK(drops.count == 1);
   CHECK(locks(server) == 0);
-  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
+  CHECK(server.command({"LLEN", "work:runs"}) == std::to_string(items));
 }
 
 TEST_CASE("history and events have the first 4 KiB of an item and its length") {
@@ -98,7 +98,7 @@ TEST_CASE("history and events have the first 4 KiB of an item and its length") {
   CHECK(turn_until(loop, [&] { return !heard.empty(); }));
   CHECK(heard.size() < 7 * item_shown);
   CHECK(heard.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
-  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  const std::string entry = server.command({"LRANGE", "work:runs", "0", "-1"});
   CHECK(entry.find("\"item_length\":" + std::to_string(length)) != std::string::npos);
   CHECK(entry.size() < 7 * item_shown);
   CHECK(locks(server) == 0);
@@ -113,7 +113,7 @@ TEST_CASE("a truncated item does not end within a character") {
   REQUIRE(reply.claims.size() == 1);
   host.settle(reply.claims[0]);
   CHECK(host.settled());
-  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  const std::string entry = server.command({"LRANGE", "work:runs", "0", "-1"});
   std::string shown = "1:";
   while (shown.size() + 3 <= item_shown) shown += "\u20ac";
   CHECK(entry.find("\"item\":\"" + shown + "\",\"item_length\"") != std::string::npos);
@@ -123,7 +123,7 @@ TEST_CASE("a truncated item does not end within a character") {
 TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole") {
   RedisServer server;
   fill(server, 1, 23 * mebibyte);
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   fill(server, 1, max_item - 2, "y");
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
@@ -136,12 +136,13 @@ TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole"
   CHECK(reply.parked[0].length == 23 * mebibyte + 2);
   CHECK(reply.parked[0].beginning == "1:" + std::string(item_shown - 2, 'x'));
   CHECK(server.info("total_net_output_bytes") - before < 64 * 1024);
-  CHECK(server.ask({"HVALS", "work:quarantined"}).find("longer than 16 MiB") != std::string::npos);
+  CHECK(server.command({"HVALS", "work:quarantined"}).find("longer than 16 MiB") !=
+        std::string::npos);
   CHECK(locks(server) == 2);
-  CHECK(server.ask({"EVAL",
-                    "local name = 'work:lock:1:' .. string.rep('x', 23 * 1048576) "
-                    "return {redis.call('GETRANGE', name, 0, 10), redis.call('PTTL', name)}",
-                    "0"}) == "quarantine:\n-1");
+  CHECK(server.command({"EVAL",
+                        "local name = 'work:lock:1:' .. string.rep('x', 23 * 1048576) "
+                        "return {redis.call('GETRANGE', name, 0, 10), redis.call('PTTL', name)}",
+                        "0"}) == "quarantine:\n-1");
   // An item of the maximum length is claimed. A quarantined item is reported once.
   reply = host.claim(2);
   REQUIRE(reply.claims.size() == 1);
@@ -150,7 +151,7 @@ TEST_CASE("items longer than 16 MiB are quarantined and never transferred whole"
   host.settle(reply.claims[0]);
   CHECK(host.settled());
   CHECK(drops.count == 0);
-  CHECK(server.ask({"LLEN", "work:list"}) == "3");
+  CHECK(server.command({"LLEN", "work:list"}) == "3");
 }
 
 TEST_CASE("a list holds no more long items than it can renew locks for") {
@@ -161,11 +162,11 @@ TEST_CASE("a list holds no more long items than it can renew locks for") {
   rule.key_expiry = 10s;  // the bound grows with it: 80 MiB
   Host host(loop, server.url(), rule);
   REQUIRE(claim_all(host, 7) == 5);
-  CHECK(host.told.replies.back().end == ClaimEnd::fleet_full);
-  CHECK_FALSE(host.told.replies.back().detail.empty());
-  const int turns = host.told.turns;
-  host.settle(host.told.claims[0]);
-  CHECK(turn_until(loop, [&] { return host.told.turns > turns; }));
+  CHECK(host.reported.replies.back().end == ClaimEnd::fleet_full);
+  CHECK_FALSE(host.reported.replies.back().detail.empty());
+  const int turns = host.reported.turns;
+  host.settle(host.reported.claims[0]);
+  CHECK(turn_until(loop, [&] { return host.reported.turns > turns; }));
   CHECK(claim_all(host, 7) == 6);
 }
 
@@ -177,16 +178,16 @@ TEST_CASE("six settlements of 12 MB are written at once") {
   Host host(loop, server.url(), long_rule());
   Drops drops(*host.session);
   CHECK(claim_all(host, items) == items);
-  for (const Claim& claim : host.told.claims) host.settle(claim, store::RestFor{true, 60s});
+  for (const Claim& claim : host.reported.claims) host.settle(claim, store::RestFor{true, 60s});
   CHECK(host.settled());
   CHECK(drops.count == 0);
-  CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(items));
+  CHECK(server.command({"LLEN", "work:runs"}) == std::to_string(items));
   CHECK(locks(server) == items);
 }
 
 TEST_CASE("a run record that is too long is abandoned, and the lock is released") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), long_rule());
   const store::PassReply reply = host.claim(1);
@@ -200,8 +201,8 @@ TEST_CASE("a run record that is too long is abandoned, and the lock is released"
       Complete{'"' + std::string(17 * mebibyte, 'r') + '"', {}, {}, {}, {}, {}};
   host.source.settle(std::move(settlement));
   CHECK(host.settled());
-  CHECK(turn_until(loop, [&] { return !host.told.given_up.empty(); }));
-  CHECK(host.told.given_up == std::vector<RunId>{reply.claims[0].run});
+  CHECK(turn_until(loop, [&] { return !host.reported.given_up.empty(); }));
+  CHECK(host.reported.given_up == std::vector<RunId>{reply.claims[0].run});
   CHECK(locks(server) == 0);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "0");
+  CHECK(server.command({"LLEN", "work:runs"}) == "0");
 }

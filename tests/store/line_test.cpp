@@ -13,10 +13,10 @@ namespace {
 /// of them, and once for its connection.
 void hear(Host& host, int channels = 1) {
   CHECK(turn_until(host.loop, [&] { return host.session->client.connected(); }));
-  turn_until(host.loop, [&] { return host.told.backs > 0; });
-  const int backs = host.told.backs;
+  turn_until(host.loop, [&] { return host.reported.backs > 0; });
+  const int backs = host.reported.backs;
   host.source.listen(true);
-  CHECK(turn_until(host.loop, [&] { return host.told.backs >= backs + channels; }));
+  CHECK(turn_until(host.loop, [&] { return host.reported.backs >= backs + channels; }));
 }
 
 /// Claims, joins the wait queue and subscribes to its turns.
@@ -31,31 +31,31 @@ struct Waiting {
   explicit Waiting(const std::vector<std::string>& items, ListConfig rule = list_rule()) {
     std::vector<std::string> push{"RPUSH", "work:list"};
     push.insert(push.end(), items.begin(), items.end());
-    server.ask(push);
+    server.command(push);
     for (const std::string name : {"one", "two", "three"})
       hosts.push_back(std::make_unique<Host>(loop, server.url(), rule, name));
     // The first host has waited before, so it is subscribed to its turns too.
-    for (const auto& item : items) server.ask({"SET", "work:lock:" + item, "run:x:1:y"});
+    for (const auto& item : items) server.command({"SET", "work:lock:" + item, "run:x:1:y"});
     stand_in_line(*hosts[0]);
     hosts[0]->source.leave_line();
-    for (const auto& item : items) server.ask({"DEL", "work:lock:" + item});
+    for (const auto& item : items) server.command({"DEL", "work:lock:" + item});
     held = hosts[0]->claim(items.size() + 1).claims;
     CHECK(held.size() == items.size());
     for (const std::size_t other : {1U, 2U}) {
       CHECK(stand_in_line(*hosts[other]).claims.empty());
       turn_for(loop, 2ms);  // so that no two hosts join at the same time
     }
-    CHECK(hosts[2]->told.replies.back().line != store::Line::none);
+    CHECK(hosts[2]->reported.replies.back().line != store::Line::none);
     CHECK(waiting() == "2");
   }
   /// Returns the number of turns that each host has had since the last call.
   std::vector<int> turns() {
     turn_for(loop, 20ms);
     std::vector<int> told;
-    for (auto& host : hosts) told.push_back(std::exchange(host->told.turns, 0));
+    for (auto& host : hosts) told.push_back(std::exchange(host->reported.turns, 0));
     return told;
   }
-  std::string waiting() { return server.ask({"ZCARD", "work:waiting"}); }
+  std::string waiting() { return server.command({"ZCARD", "work:waiting"}); }
 
   RedisServer server;
   loop::Loop loop;
@@ -71,7 +71,7 @@ TEST_CASE("a free item goes to the waiter that has waited longest, not to its la
   Waiting three({"a"});
   for (const std::size_t next : {1U, 2U, 0U, 1U, 2U}) {
     const std::size_t has = (next + 2) % 3;
-    three.hosts[has]->settle(three.hosts[has]->told.claims.back());
+    three.hosts[has]->settle(three.hosts[has]->reported.claims.back());
     CHECK(three.hosts[has]->settled());
     Turns expected{0, 0, 0};
     expected[next] = 1;
@@ -85,7 +85,7 @@ TEST_CASE("a free item goes to the waiter that has waited longest, not to its la
 
 TEST_CASE("a host that has never waited leaves a free item to the waiter") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host one(loop, server.url(), list_rule(), "one");
   Host two(loop, server.url(), list_rule(), "two");
@@ -94,7 +94,7 @@ TEST_CASE("a host that has never waited leaves a free item to the waiter") {
   CHECK(stand_in_line(two, 1).claims.empty());
   one.settle(held[0]);
   CHECK(items_of(one.claim(1)).empty());
-  CHECK(turn_until(loop, [&] { return two.told.turns == 1; }));
+  CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
   CHECK(items_of(two.claim(1)) == std::vector<Item>{"a"});
 }
 
@@ -118,10 +118,10 @@ TEST_CASE("a host that leaves the wait queue with a claim in flight is not in it
   Host& leaver = *three.hosts[1];
   leaver.source.leave_line();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
-  const std::size_t before = leaver.told.replies.size();
+  const std::size_t before = leaver.reported.replies.size();
   leaver.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   leaver.source.leave_line();
-  CHECK(turn_until(three.loop, [&] { return leaver.told.replies.size() > before; }));
+  CHECK(turn_until(three.loop, [&] { return leaver.reported.replies.size() > before; }));
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "1"; }));
 }
 
@@ -135,11 +135,11 @@ TEST_CASE("a host that claims all items or has nothing to wait for leaves the wa
     CHECK(items_of(three.hosts[1]->claim(5)) == std::vector<Item>{"a"});
   }
   SUBCASE("the list is empty") {
-    three.server.ask({"DEL", "work:list"});
+    three.server.command({"DEL", "work:list"});
     CHECK(three.hosts[1]->claim(5).end == ClaimEnd::empty);
   }
   SUBCASE("the list is paused") {
-    three.server.ask({"SET", "work:paused", "a while"});
+    three.server.command({"SET", "work:paused", "a while"});
     CHECK(three.hosts[1]->claim(5).end == ClaimEnd::paused);
   }
   CHECK(three.waiting() == "0");
@@ -189,12 +189,12 @@ TEST_CASE("a free item goes to the first waiter unless a claim does not use the 
     CHECK(three.turns() == Turns{0, 1, 0});
   }
   SUBCASE("a wait queue key of a wrong type") {
-    three.server.ask({"DEL", "work:waiting"});
-    three.server.ask({"RPUSH", "work:waiting", "mine"});
+    three.server.command({"DEL", "work:waiting"});
+    three.server.command({"RPUSH", "work:waiting", "mine"});
     three.hosts[0]->settle(three.held[0]);
     CHECK(three.hosts[0]->settled());
     CHECK(items_of(three.hosts[1]->claim(1)) == std::vector<Item>{"a"});
-    CHECK(three.server.ask({"LRANGE", "work:waiting", "0", "-1"}).find("mine") !=
+    CHECK(three.server.command({"LRANGE", "work:waiting", "0", "-1"}).find("mine") !=
           std::string::npos);
   }
 }
@@ -203,7 +203,7 @@ TEST_CASE("a free fleet slot goes to the next waiter too") {
   ListConfig rule = list_rule();
   rule.fleet_concurrency = 1;
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  server.command({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
   Host one(loop, server.url(), rule, "one");
   Host two(loop, server.url(), rule, "two");
@@ -212,7 +212,7 @@ TEST_CASE("a free fleet slot goes to the next waiter too") {
   CHECK(stand_in_line(two, 1).end == ClaimEnd::fleet_full);
   one.settle(first.claims[0]);
   CHECK(one.claim(1).claims.empty());
-  CHECK(turn_until(loop, [&] { return two.told.turns == 1; }));
+  CHECK(turn_until(loop, [&] { return two.reported.turns == 1; }));
   CHECK(two.claim(1).claims.size() == 1);
 }
 
@@ -222,11 +222,11 @@ TEST_CASE("a busy host unsubscribes after 64 messages") {
   Host host(loop, server.url(), list_rule());
   hear(host);
   host.source.may_stop_listening();
-  const auto listeners = [&] { return server.ask({"PUBSUB", "NUMSUB", "work:wake"}); };
-  for (int i = 0; i < 63; ++i) server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
-  CHECK(turn_until(loop, [&] { return host.told.wakes == 63; }));
+  const auto listeners = [&] { return server.command({"PUBSUB", "NUMSUB", "work:wake"}); };
+  for (int i = 0; i < 63; ++i) server.command({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  CHECK(turn_until(loop, [&] { return host.reported.wakes == 63; }));
   CHECK(listeners() == "work:wake\n1");
-  server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  server.command({"PUBLISH", "work:wake", "free\nrun:other:1:"});
   // The host unsubscribes now, and not only after its time limit, which is much longer than 4 s.
   CHECK(turn_until(
       loop, [&] { return listeners() == "work:wake\n0"; }, 4s));
@@ -239,7 +239,7 @@ TEST_CASE("a busy host that receives no message stays subscribed") {
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   hear(host);
-  const auto listeners = [&] { return server.ask({"PUBSUB", "NUMSUB", "work:wake"}); };
+  const auto listeners = [&] { return server.command({"PUBSUB", "NUMSUB", "work:wake"}); };
   const auto later = [&] {
     loop.timers().run_due(loop.now() + 6s);
     turn_for(loop, 20ms);
@@ -247,8 +247,8 @@ TEST_CASE("a busy host that receives no message stays subscribed") {
   host.source.may_stop_listening();
   later();
   CHECK(listeners() == "work:wake\n1");
-  server.ask({"PUBLISH", "work:wake", "free\nrun:other:1:"});
-  CHECK(turn_until(loop, [&] { return host.told.wakes == 1; }));
+  server.command({"PUBLISH", "work:wake", "free\nrun:other:1:"});
+  CHECK(turn_until(loop, [&] { return host.reported.wakes == 1; }));
   later();
   CHECK(listeners() == "work:wake\n0");
 }
@@ -256,9 +256,9 @@ TEST_CASE("a busy host that receives no message stays subscribed") {
 TEST_CASE("a host unsubscribes from the turns of an empty list") {
   Waiting three({"a"});
   const std::string turn = "work:wake:run:three:77:";
-  const auto listeners = [&] { return three.server.ask({"PUBSUB", "NUMSUB", turn}); };
+  const auto listeners = [&] { return three.server.command({"PUBSUB", "NUMSUB", turn}); };
   CHECK(listeners() == turn + "\n1");
-  three.server.ask({"DEL", "work:list"});
+  three.server.command({"DEL", "work:list"});
   CHECK(three.hosts[2]->claim(1).end == ClaimEnd::empty);
   three.hosts[2]->source.listen(true);
   CHECK(turn_until(three.loop, [&] { return listeners() == turn + "\n0"; }));
@@ -266,34 +266,34 @@ TEST_CASE("a host unsubscribes from the turns of an empty list") {
 
 TEST_CASE("a host does not wait for items that no host runs, and an unused wait queue expires") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
-  server.ask({"SET", "work:lock:a", "quarantine:x"});
+  server.command({"RPUSH", "work:list", "a"});
+  server.command({"SET", "work:lock:a", "quarantine:x"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   CHECK(host.claim(1).line == store::Line::none);
   hear(host);
   CHECK(host.claim(1).line == store::Line::none);
-  CHECK(server.ask({"EXISTS", "work:waiting"}) == "0");
-  server.ask({"SET", "work:lock:a", "run:x:1:y", "PX", "60000"});
+  CHECK(server.command({"EXISTS", "work:waiting"}) == "0");
+  server.command({"SET", "work:lock:a", "run:x:1:y", "PX", "60000"});
   CHECK(host.claim(1).line == store::Line::none);  // alone
-  CHECK(server.ask({"ZCARD", "work:waiting"}) == "1");
-  CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) <= 60000);
-  CHECK(std::stoi(server.ask({"PTTL", "work:waiting"})) > 0);
+  CHECK(server.command({"ZCARD", "work:waiting"}) == "1");
+  CHECK(std::stoi(server.command({"PTTL", "work:waiting"})) <= 60000);
+  CHECK(std::stoi(server.command({"PTTL", "work:waiting"})) > 0);
 }
 
 TEST_CASE("the end of a run notifies the waiter that has the turn, and no other host") {
   Waiting three({"a", "b"});
-  const int wakes = three.hosts[2]->told.wakes;
+  const int wakes = three.hosts[2]->reported.wakes;
   three.hosts[0]->settle(three.held[0]);
   CHECK(three.hosts[0]->settled());
   CHECK(three.turns() == Turns{0, 1, 0});
-  CHECK(three.hosts[2]->told.wakes == wakes);
+  CHECK(three.hosts[2]->reported.wakes == wakes);
   // If the wait queue is empty, the wake channel gets the message.
   for (const std::size_t other : {1U, 2U}) three.hosts[other]->source.leave_line();
   CHECK(turn_until(three.loop, [&] { return three.waiting() == "0"; }));
   three.hosts[0]->settle(three.held[1]);
   CHECK(three.hosts[0]->settled());
-  CHECK(turn_until(three.loop, [&] { return three.hosts[2]->told.wakes > wakes; }));
+  CHECK(turn_until(three.loop, [&] { return three.hosts[2]->reported.wakes > wakes; }));
 }
 
 }  // namespace line_test

@@ -55,16 +55,16 @@ ListPass::Reply read(List& list, const ListPass::Part& part, std::size_t most,
 /// with the same text, like the URLs of a site.
 struct Place {
   explicit Place(int items) : client(loop, options()) {
-    server.ask({"EVAL",
-                "for i = 1, ARGV[2] do "
-                "redis.call('RPUSH', KEYS[1], string.format('%s%05d', ARGV[1], i)) end",
-                "1", "work:list", site, std::to_string(items)});
+    server.command({"EVAL",
+                    "for i = 1, ARGV[2] do "
+                    "redis.call('RPUSH', KEYS[1], string.format('%s%05d', ARGV[1], i)) end",
+                    "1", "work:list", site, std::to_string(items)});
   }
   static Item item(int number) {
     const std::string digits = std::to_string(number);
     return site + std::string(5 - digits.size(), '0') + digits;
   }
-  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string ask(const std::vector<std::string>& words) const { return server.command(words); }
 
   static inline const std::string site = "https://example.org/" + std::string(60, 'x') + "/";
   RedisServer server;
@@ -93,7 +93,7 @@ class Rotating {
 
  private:
   void rotate() const {
-    static_cast<void>(server_.ask(
+    static_cast<void>(server_.command(
         {"EVAL", "for i = 1, 400 do redis.call('LMOVE', KEYS[1], KEYS[1], 'LEFT', 'RIGHT') end",
          "1", "work:list"}));
   }

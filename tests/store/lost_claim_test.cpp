@@ -56,26 +56,27 @@ struct LosingHost {
 
 TEST_CASE("the locks of an in-doubt claim are found and released at once") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b", "c"});
-  server.ask({"SET", "work:lock:c", "run:other:1:x"});
+  server.command({"RPUSH", "work:list", "a", "b", "c"});
+  server.command({"SET", "work:lock:c", "run:other:1:x"});
   loop::Loop loop;
   LosingHost host(server, loop);
   host.lose_a_claim(2);
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
   CHECK(host.told.all_settled >= 1);
   CHECK(locks(server) == 1);  // already released when the list reports that all is settled
-  CHECK(server.ask({"GET", "work:lock:c"}) == "run:other:1:x");
-  CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
+  CHECK(server.command({"GET", "work:lock:c"}) == "run:other:1:x");
+  CHECK(server.command({"ZCARD", "work:slots"}) == "0");
   CHECK(host.claim(3).claims.size() == 2);
 }
 
 TEST_CASE("locks of an in-doubt claim are found behind items that others have rotated since") {
   RedisServer server;
-  for (int i = 0; i < 700; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
+  for (int i = 0; i < 700; ++i) server.command({"RPUSH", "work:list", "i" + std::to_string(i)});
   loop::Loop loop;
   LosingHost host(server, loop);
   host.lose_a_claim(3);
-  for (int i = 0; i < 600; ++i) server.ask({"LMOVE", "work:list", "work:list", "LEFT", "RIGHT"});
+  for (int i = 0; i < 600; ++i)
+    server.command({"LMOVE", "work:list", "work:list", "LEFT", "RIGHT"});
   CHECK(locks(server) == 3);
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
   CHECK(locks(server) == 0);
@@ -83,7 +84,7 @@ TEST_CASE("locks of an in-doubt claim are found behind items that others have ro
 
 TEST_CASE("an in-doubt claim that was not executed costs one scan of the list") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   LosingHost host(server, loop);
   server.pause();
@@ -91,14 +92,14 @@ TEST_CASE("an in-doubt claim that was not executed costs one scan of the list") 
   turn_until(loop, [&] { return !host.told.replies.empty(); });
   server.kill();
   server.start();
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   CHECK(turn_until(loop, [&] { return host.source.unsettled() == 0; }));
   CHECK(host.claim(1).claims.size() == 1);
 }
 
 TEST_CASE("expired locks of an in-doubt claim are not searched for") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   LosingHost host(server, loop);
   ListConfig settings = list_rule();

@@ -20,7 +20,7 @@ namespace {
 /// Server with three items, a host and the client of an operator.
 struct Place {
   explicit Place(const ListConfig& rule = list_rule()) {
-    server.ask({"RPUSH", "work:list", "a", "b", "c"});
+    server.command({"RPUSH", "work:list", "a", "b", "c"});
     host = std::make_unique<Host>(loop, server.url(), rule);
     redis::ClientOptions options;
     options.url = redis::parse_url(server.url());
@@ -29,7 +29,9 @@ struct Place {
   ItemChanges changes(const std::string& lock_key = "lock") {
     return ItemChanges(*client, store::CircularKeys("work:", lock_key));
   }
-  std::string lock_of(const std::string& item) { return server.ask({"GET", "work:lock:" + item}); }
+  std::string lock_of(const std::string& item) {
+    return server.command({"GET", "work:lock:" + item});
+  }
 
   RedisServer server;
   loop::Loop loop;
@@ -46,8 +48,8 @@ TEST_CASE("a settlement whose lock is gone writes no failure, and no delay excep
   Host other(place.loop, place.server.url(), list_rule(), "other");
   const store::PassReply old = place.host->claim(3);
   REQUIRE(old.claims.size() == 3);
-  place.server.ask({"DEL", "work:lock:a", "work:lock:b", "work:lock:c"});
-  place.server.ask({"HSET", "work:failures", "b", "2"});
+  place.server.command({"DEL", "work:lock:a", "work:lock:b", "work:lock:c"});
+  place.server.command({"HSET", "work:failures", "b", "2"});
   for (int i = 0; i < 20; ++i) {
     for (const Claim& claim : other.claim(3).claims)
       other.settle(claim, store::SetFree{},
@@ -60,15 +62,15 @@ TEST_CASE("a settlement whose lock is gone writes no failure, and no delay excep
   place.host->settle(old.claims[2], store::Quarantine{}, store::FailureCount::increment,
                      Crashed{"x"});
   CHECK(place.host->settled());
-  CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:lock:c", "work:quarantined"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:a", "work:lock:c", "work:quarantined"}) == "0");
   CHECK(place.lock_of("b") == "delay:cooldown");
-  CHECK(place.server.ask({"HGETALL", "work:failures"}) == "b\n2");
-  CHECK(place.server.ask({"LLEN", "work:runs"}) == "63");  // each run has a record
+  CHECK(place.server.command({"HGETALL", "work:failures"}) == "b\n2");
+  CHECK(place.server.command({"LLEN", "work:runs"}) == "63");  // each run has a record
 
   // A cooldown does not replace a lock that another client has set.
   const store::PassReply more = place.host->claim(2);
   REQUIRE(more.claims.size() == 2);
-  place.server.ask({"SET", "work:lock:" + more.claims[0].item, "delay:backoff", "PX", "60000"});
+  place.server.command({"SET", "work:lock:" + more.claims[0].item, "delay:backoff", "PX", "60000"});
   place.host->settle(more.claims[0], store::RestFor{false, 1s}, store::FailureCount::reset);
   CHECK(place.host->settled());
   CHECK(place.lock_of(more.claims[0].item) == "delay:backoff");
@@ -91,7 +93,8 @@ TEST_CASE("a quarantine records its run, operator and reason, and a release ends
   CHECK(all[0].note.time == WallTime(2000));
   CHECK(changes.release({"a", "b", "nowhere"}) ==
         std::vector{ReleasedAs::released, ReleasedAs::was_free, ReleasedAs::not_listed});
-  CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:quarantined", "work:failures"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:a", "work:quarantined", "work:failures"}) ==
+        "0");
 }
 
 TEST_CASE("a running item is quarantined when its run ends with any outcome") {
@@ -125,19 +128,19 @@ TEST_CASE("a command to quarantine survives the host of the run and a change of 
   CHECK(place.host->claim(1).claims.size() == 1);
   ItemChanges changes = place.changes();
   changes.quarantine({"a"}, by_alice);
-  place.server.ask({"DEL", "work:lock:a"});  // as if it had expired
+  place.server.command({"DEL", "work:lock:a"});  // as if it had expired
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"b", "c"});
   CHECK(place.lock_of("a") == "quarantine:manual");
 
   ListConfig older = list_rule();
   older.circular().lock_key = "proc";
-  place.server.ask({"DEL", "work:lock"});  // as if no host used that name any more
+  place.server.command({"DEL", "work:lock"});  // as if no host used that name any more
   Host proc(place.loop, place.server.url(), older, "older");
   for (const Claim& claim : proc.claim(3).claims) CHECK(claim.item != "a");
-  CHECK(place.server.ask({"GET", "work:proc:a"}) == "quarantine:manual");
+  CHECK(place.server.command({"GET", "work:proc:a"}) == "quarantine:manual");
   // A release under one name releases the item under both names.
   CHECK(changes.release({"a"}) == std::vector{ReleasedAs::released});
-  CHECK(place.server.ask({"EXISTS", "work:lock:a", "work:proc:a", "work:quarantined"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:a", "work:proc:a", "work:quarantined"}) == "0");
 }
 
 TEST_CASE("add clears the failures and quarantine of a removed item, and remove deletes its keys") {
@@ -146,57 +149,58 @@ TEST_CASE("add clears the failures and quarantine of a removed item, and remove 
   CHECK(changes.quarantine({"a", "b"}, by_alice) ==
         std::vector{QuarantinedAs::done, QuarantinedAs::done});
   CHECK(changes.quarantine({"b"}, {}) == std::vector{QuarantinedAs::was_already});
-  place.server.ask({"HSET", "work:failures", "a", "3", "b", "3", "c", "3"});
-  place.server.ask({"LREM", "work:list", "0", "a"});
+  place.server.command({"HSET", "work:failures", "a", "3", "b", "3", "c", "3"});
+  place.server.command({"LREM", "work:list", "0", "a"});
   CHECK(changes.add({"a", "b", "a"}, false) == std::vector{store::AddedAs::added,
                                                            store::AddedAs::listed_already,
                                                            store::AddedAs::listed_already});
   CHECK(place.lock_of("a") == "(nil)");
   CHECK(place.lock_of("b") == "quarantine:manual");
-  CHECK(place.server.ask({"HKEYS", "work:quarantined"}) == "b");
-  place.server.ask({"RPUSH", "work:list", "b"});
+  CHECK(place.server.command({"HKEYS", "work:quarantined"}) == "b");
+  place.server.command({"RPUSH", "work:list", "b"});
   CHECK(changes.remove({"b", "c", "nowhere"}) == std::vector<std::size_t>{2, 1, 0});
-  CHECK(place.server.ask({"EXISTS", "work:quarantined", "work:failures", "work:lock:b"}) == "0");
-  CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a");
+  CHECK(place.server.command({"EXISTS", "work:quarantined", "work:failures", "work:lock:b"}) ==
+        "0");
+  CHECK(place.server.command({"LRANGE", "work:list", "0", "-1"}) == "a");
 }
 
 TEST_CASE("a removal by state keeps items that are in another state") {
   Place place;
   ItemChanges changes = place.changes();
-  place.server.ask({"RPUSH", "work:list", "c", "d", "e", "f", "c"});
-  place.server.ask({"SET", "work:lock:b", "run:other:1:01ARYZ6S41TSV4RRFFQ69G5FAV"});
-  place.server.ask({"SET", "work:lock:c", "delay:cooldown", "PX", "60000"});
-  place.server.ask({"RPUSH", "work:lock:f", "of a wrong type"});
+  place.server.command({"RPUSH", "work:list", "c", "d", "e", "f", "c"});
+  place.server.command({"SET", "work:lock:b", "run:other:1:01ARYZ6S41TSV4RRFFQ69G5FAV"});
+  place.server.command({"SET", "work:lock:c", "delay:cooldown", "PX", "60000"});
+  place.server.command({"RPUSH", "work:lock:f", "of a wrong type"});
   REQUIRE(changes.quarantine({"d"}, by_alice).size() == 1);
-  place.server.ask({"HSET", "work:quarantined", "e", "{}"});  // written under another lock_key
+  place.server.command({"HSET", "work:quarantined", "e", "{}"});  // written under another lock_key
   const std::vector<Item> all = {"a", "b", "c", "d", "e", "f", "nowhere"};
   using Copies = std::vector<std::optional<std::size_t>>;
   const auto stays = std::nullopt;
   SUBCASE("free") {
     CHECK(changes.remove(all, "free") == Copies{1, stays, stays, stays, stays, stays, 0});
-    CHECK(place.server.ask({"EXISTS", "work:lock:b", "work:lock:c", "work:lock:d"}) == "3");
-    CHECK(place.server.ask({"HLEN", "work:quarantined"}) == "2");
+    CHECK(place.server.command({"EXISTS", "work:lock:b", "work:lock:c", "work:lock:d"}) == "3");
+    CHECK(place.server.command({"HLEN", "work:quarantined"}) == "2");
   }
   SUBCASE("running") {
     CHECK(changes.remove(all, "running") == Copies{stays, 1, stays, stays, stays, 1, 0});
-    CHECK(place.server.ask({"EXISTS", "work:lock:b"}) == "1");
+    CHECK(place.server.command({"EXISTS", "work:lock:b"}) == "1");
   }
   SUBCASE("delayed") {
     CHECK(changes.remove(all, "delayed") == Copies{stays, stays, 3, stays, stays, stays, 0});
-    CHECK(place.server.ask({"EXISTS", "work:lock:c"}) == "0");
+    CHECK(place.server.command({"EXISTS", "work:lock:c"}) == "0");
   }
   SUBCASE("quarantined") {
     CHECK(changes.remove(all, "quarantined") == Copies{stays, stays, stays, 1, 1, stays, 0});
-    CHECK(place.server.ask({"EXISTS", "work:lock:d", "work:quarantined"}) == "0");
+    CHECK(place.server.command({"EXISTS", "work:lock:d", "work:quarantined"}) == "0");
   }
 }
 
 TEST_CASE("a delay below 1 ms lasts 1 ms, and keys of a wrong type do not prevent a settlement") {
   Place place;
   const store::PassReply reply = place.host->claim(2);
-  place.server.ask({"SET", "work:failures", "of a wrong type"});
-  place.server.ask({"SET", "work:quarantined", "of a wrong type"});
-  place.server.ask({"SET", "work:runs", "of a wrong type"});
+  place.server.command({"SET", "work:failures", "of a wrong type"});
+  place.server.command({"SET", "work:quarantined", "of a wrong type"});
+  place.server.command({"SET", "work:runs", "of a wrong type"});
   place.host->settle(reply.claims.at(0), store::RestFor{true, 500us},
                      store::FailureCount::increment, Crashed{"x"});
   place.host->settle(reply.claims.at(1), store::RestFor{true, 60s}, store::FailureCount::increment,
@@ -208,7 +212,7 @@ TEST_CASE("a delay below 1 ms lasts 1 ms, and keys of a wrong type do not preven
 
 TEST_CASE("settlements that a crash of Redis interrupts are written once") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.key_expiry = 60s;
@@ -227,8 +231,8 @@ TEST_CASE("settlements that a crash of Redis interrupts are written once") {
     turn_for(loop, 20ms);
     server.start();
     CHECK(host.settled());
-    CHECK(server.ask({"HGET", "work:failures", "a"}) == std::to_string(i));
-    CHECK(server.ask({"LLEN", "work:runs"}) == std::to_string(i));
+    CHECK(server.command({"HGET", "work:failures", "a"}) == std::to_string(i));
+    CHECK(server.command({"LLEN", "work:runs"}) == std::to_string(i));
   }
 }
 
@@ -239,11 +243,11 @@ TEST_CASE("a lock of a wrong type does not prevent the renewal of other locks") 
   Place place(rule);
   const store::PassReply reply = place.host->claim(3);
   REQUIRE(reply.claims.size() == 3);
-  place.server.ask({"DEL", "work:lock:a", "work:slots"});
-  place.server.ask({"LPUSH", "work:lock:a", "no string"});
-  place.server.ask({"SET", "work:slots", "no zset"});
+  place.server.command({"DEL", "work:lock:a", "work:slots"});
+  place.server.command({"LPUSH", "work:lock:a", "no string"});
+  place.server.command({"SET", "work:slots", "no zset"});
   turn_for(place.loop, 2500ms);
-  CHECK(place.host->told.lost == std::vector<RunId>{reply.claims[0].run});
+  CHECK(place.host->reported.lost == std::vector<RunId>{reply.claims[0].run});
   CHECK(place.lock_of("b") == "run:here:77:" + reply.claims[1].run);
   CHECK(place.lock_of("c") == "run:here:77:" + reply.claims[2].run);
 }
@@ -251,21 +255,21 @@ TEST_CASE("a lock of a wrong type does not prevent the renewal of other locks") 
 TEST_CASE("the sweep deletes the entries of items that are no longer in their list") {
   Place place;
   ItemChanges changes = place.changes();
-  place.server.ask({"HSET", "work:failures", "a", "1", "gone", "2", "", "3"});
-  place.server.ask({"SET", "work:lock:gone", "quarantine:manual"});
-  place.server.ask({"SET", "work:proc:gone", "quarantine:manual"});
-  place.server.ask({"HSET", "work:quarantined", "gone", "{}", "runs", "{}"});
-  place.server.ask({"SET", "work:lock:runs", "run:other:1:x", "PX", "60000"});
+  place.server.command({"HSET", "work:failures", "a", "1", "gone", "2", "", "3"});
+  place.server.command({"SET", "work:lock:gone", "quarantine:manual"});
+  place.server.command({"SET", "work:proc:gone", "quarantine:manual"});
+  place.server.command({"HSET", "work:quarantined", "gone", "{}", "runs", "{}"});
+  place.server.command({"SET", "work:lock:runs", "run:other:1:x", "PX", "60000"});
   CHECK(changes.quarantine({"b"}, by_alice) == std::vector{QuarantinedAs::done});
   const auto before = place.host->session->client.commands_sent();
   place.host->session->circular.sweep.step();
   CHECK(place.host->session->client.commands_sent() - before == 1);
   CHECK(turn_until(place.loop, [&] {
     place.host->session->circular.sweep.step();
-    return place.server.ask({"HKEYS", "work:failures"}) == "a" &&
-           place.server.ask({"HKEYS", "work:quarantined"}) == "b";
+    return place.server.command({"HKEYS", "work:failures"}) == "a" &&
+           place.server.command({"HKEYS", "work:quarantined"}) == "b";
   }));
-  CHECK(place.server.ask({"EXISTS", "work:lock:gone", "work:proc:gone"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:gone", "work:proc:gone"}) == "0");
   CHECK(place.lock_of("runs") == "run:other:1:x");
   CHECK(place.lock_of("b") == "quarantine:manual");
 }
@@ -281,14 +285,14 @@ TEST_CASE("the sweep handles many lists per call, and a list of a wrong type sto
     told.push_back(std::make_unique<Told>());
     sources.push_back(std::make_unique<store::RedisCircularList>(session, *told.back()));
     sources.back()->use(std::make_shared<const ListConfig>(list_rule(list)));
-    server.ask({"RPUSH", list + ":list", "there"});
-    server.ask({"HSET", list + ":failures", "gone", "1"});
+    server.command({"RPUSH", list + ":list", "there"});
+    server.command({"HSET", list + ":failures", "gone", "1"});
   }
-  server.ask({"SET", "l3:list", "of a wrong type"});
+  server.command({"SET", "l3:list", "of a wrong type"});
   const auto left = [&] {
     int count = 0;
     for (int i = 0; i < 150; ++i)
-      count += server.ask({"EXISTS", "l" + std::to_string(i) + ":failures"}) == "1";
+      count += server.command({"EXISTS", "l" + std::to_string(i) + ":failures"}) == "1";
     return count;
   };
   CHECK(turn_until(loop, [&] { return session->client.connected(); }));
@@ -307,16 +311,17 @@ TEST_CASE("the sweep handles many lists per call, and a list of a wrong type sto
 
 TEST_CASE("a claim reads only the start of a quarantine note of any length") {
   Place place;
-  place.server.ask({"HSET", "work:quarantined", "a",
-                    R"({"run":"01ABC","reason":")" + std::string(10000, 'x') + R"("})"});
-  place.server.ask({"HSET", "work:quarantined", "b", std::string(10000, '"') + R"("run":"01ABC")"});
+  place.server.command({"HSET", "work:quarantined", "a",
+                        R"({"run":"01ABC","reason":")" + std::string(10000, 'x') + R"("})"});
+  place.server.command(
+      {"HSET", "work:quarantined", "b", std::string(10000, '"') + R"("run":"01ABC")"});
   CHECK(items_of(place.host->claim(3)) == std::vector<Item>{"c"});
   CHECK(place.lock_of("a") == "quarantine:01ABC");
   CHECK(place.lock_of("b") == "quarantine:manual");
   // The next claim does not read the notes again, because the items have locks now.
-  place.server.ask({"CONFIG", "RESETSTAT"});
+  place.server.command({"CONFIG", "RESETSTAT"});
   CHECK(place.host->claim(1).claims.empty());
-  const std::string done = place.server.ask({"INFO", "commandstats"});
+  const std::string done = place.server.command({"INFO", "commandstats"});
   CHECK(done.find("cmdstat_evalsha") != std::string::npos);
   CHECK(done.find("cmdstat_hmget") == std::string::npos);
 }

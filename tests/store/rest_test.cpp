@@ -30,7 +30,7 @@ struct Lists {
   /// Lets each list peek once, all in one loop iteration. Returns the lists for which a claim is
   /// worthwhile.
   std::vector<std::size_t> look() {
-    for (auto& each : told) each->looks.clear();
+    for (auto& each : told) each->peeks.clear();
     const std::uint64_t before = session->client.commands_sent();
     for (auto& source : sources) source->look();
     // If no list sends a command, nothing else ends the wait of the loop.
@@ -38,14 +38,14 @@ struct Lists {
     soon.set(loop.now() + 1ms, [] {});
     CHECK(turn_until(loop, [&] {
       return std::all_of(told.begin(), told.end(),
-                         [](const auto& each) { return each->looks.size() == 1; });
+                         [](const auto& each) { return each->peeks.size() == 1; });
     }));
     commands = session->client.commands_sent() - before;
     std::vector<std::size_t> worth;
     cost = 0;
     for (std::size_t i = 0; i < told.size(); ++i) {
-      if (told[i]->looks[0].worth_it) worth.push_back(i);
-      cost += told[i]->looks[0].cost;
+      if (told[i]->peeks[0].worth_it) worth.push_back(i);
+      cost += told[i]->peeks[0].cost;
     }
     return worth;
   }
@@ -82,9 +82,9 @@ TEST_CASE("peeks at 1,000 empty lists send two commands") {
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 2);
   CHECK(lists.cost == doctest::Approx(2));
-  server.ask({"RPUSH", "l7:list", "a"});
-  server.ask({"RPUSH", "l700:list", "a"});
-  server.ask({"RPUSH", "l701:list", "a"});
+  server.command({"RPUSH", "l7:list", "a"});
+  server.command({"RPUSH", "l700:list", "a"});
+  server.command({"RPUSH", "l701:list", "a"});
   CHECK(lists.look() == Places{7, 700, 701});
   CHECK(lists.commands <= 6);
   CHECK(lists.cost == doctest::Approx(static_cast<double>(lists.commands)));
@@ -96,19 +96,19 @@ TEST_CASE("peeks at 250 locked lists send one command and find an item that beco
   Lists lists(loop, server.url(), 250);
   for (int i = 0; i < 250; ++i) {
     const std::string list = "l" + std::to_string(i);
-    server.ask({"RPUSH", list + ":list", "a", "b"});
-    server.ask({"MSET", list + ":lock:a", "x", list + ":lock:b", "x"});
+    server.command({"RPUSH", list + ":list", "a", "b"});
+    server.command({"MSET", list + ":lock:a", "x", list + ":lock:b", "x"});
   }
   lists.claim();
   request_events(lists);
   CHECK(lists.look() == Places{});
   CHECK(lists.commands == 1);
   SUBCASE("an item is added") {
-    server.ask({"RPUSH", "l9:list", "c"});
+    server.command({"RPUSH", "l9:list", "c"});
     CHECK(lists.look() == Places{9});
   }
   SUBCASE("a lock is deleted without a message") {
-    server.ask({"DEL", "l5:lock:b"});
+    server.command({"DEL", "l5:lock:b"});
     const Places first = lists.look();  // each peek reads one item of each of the 250 lists
     const Places second = lists.look();
     CHECK((first.empty() ? second : first) == Places{5});
@@ -127,10 +127,10 @@ TEST_CASE("a list that is destroyed during its peek gets no reply, and the other
   CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before; }));
   lists.sources[4].reset();
   CHECK(turn_until(loop, [&] {
-    return lists.told[0]->looks.size() == 1 && lists.told[1]->looks.size() == 1 &&
-           lists.told[3]->looks.size() == 1 && lists.told[5]->looks.size() == 1;
+    return lists.told[0]->peeks.size() == 1 && lists.told[1]->peeks.size() == 1 &&
+           lists.told[3]->peeks.size() == 1 && lists.told[5]->peeks.size() == 1;
   }));
-  CHECK(lists.told[2]->looks.empty());
+  CHECK(lists.told[2]->peeks.empty());
 }
 
 TEST_CASE("an idle list frees its working memory and claims again") {
@@ -138,7 +138,7 @@ TEST_CASE("an idle list frees its working memory and claims again") {
   RedisServer server;
   loop::Loop loop;
   Lists lists(loop, server.url(), 1);
-  server.ask({"RPUSH", "l0:list", "a"});
+  server.command({"RPUSH", "l0:list", "a"});
   lists.claim();
   const auto& replies = lists.told[0]->replies;
   REQUIRE(replies[0].claims.size() == 1);
@@ -163,11 +163,11 @@ TEST_CASE("peeks read a long locked list in parts until they find the free item"
     lock.push_back("l0:lock:" + std::to_string(i));
     lock.emplace_back("x");
   }
-  server.ask(push);
-  server.ask(lock);
+  server.command(push);
+  server.command(lock);
   lists.claim();
   CHECK(lists.told[0]->replies.back().calls == 4);
-  server.ask({"DEL", "l0:lock:900"});
+  server.command({"DEL", "l0:lock:900"});
   int looks = 0;
   while (lists.look().empty() && looks < 10) ++looks;
   CHECK(looks == 3);
@@ -185,28 +185,28 @@ TEST_CASE("peeks cover a whole list, alone or together with another list") {
       push.push_back(std::to_string(i));
       lock.insert(lock.end(), {"l" + std::to_string(list) + ":lock:" + std::to_string(i), "x"});
     }
-    server.ask(push);
-    server.ask(lock);
+    server.command(push);
+    server.command(lock);
   }
   lists.claim();
   const auto peek_alone = [&] {
-    lists.told[0]->looks.clear();
+    lists.told[0]->peeks.clear();
     lists.sources[0]->look();
-    CHECK(turn_until(loop, [&] { return lists.told[0]->looks.size() == 1; }));
-    return lists.told[0]->looks[0].worth_it;
+    CHECK(turn_until(loop, [&] { return lists.told[0]->peeks.size() == 1; }));
+    return lists.told[0]->peeks[0].worth_it;
   };
   // A peek reads 256 or 128 items. It starts where the last one ended.
   for (const std::string freed : {"0", "127", "128", "200", "255", "256", "299"}) {
     CAPTURE(freed);
-    server.ask({"DEL", "l0:lock:" + freed});
+    server.command({"DEL", "l0:lock:" + freed});
     bool found = false;
     for (int look = 0; look < 6 && !found; ++look)
       found = look % 2 == 0 ? peek_alone() : !lists.look().empty();
     CHECK(found);
-    server.ask({"SET", "l0:lock:" + freed, "x"});
+    server.command({"SET", "l0:lock:" + freed, "x"});
   }
   int calls = 0;
-  server.ask({"DEL", "l0:lock:299"});
+  server.command({"DEL", "l0:lock:299"});
   while (!peek_alone()) ++calls;
   CHECK(calls <= 1);  // two peeks at this list alone read all of it
 }
@@ -221,13 +221,13 @@ TEST_CASE("an item that is added during a scan is found by the next peek") {
     push.push_back(std::to_string(i));
     lock.insert(lock.end(), {"l0:lock:" + std::to_string(i), "x"});
   }
-  server.ask(push);
-  server.ask(lock);
+  server.command(push);
+  server.command(lock);
   lists.sources[0]->claim(1, store::Scan::whole, store::Manner::in_turn);
   const std::uint64_t before = lists.session->client.commands_sent();
   CHECK(turn_until(loop, [&] { return lists.session->client.commands_sent() > before + 3; }));
   REQUIRE(lists.told[0]->replies.empty());
-  server.ask({"RPUSH", "l0:list", "new"});
+  server.command({"RPUSH", "l0:list", "new"});
   CHECK(turn_until(loop, [&] { return !lists.told[0]->replies.empty(); }));
   CHECK(lists.told[0]->replies[0].claims.empty());  // the scan does not reach the new item
   CHECK(lists.look() == Places{0});
@@ -240,8 +240,8 @@ TEST_CASE("the cost of a peek at one list does not predict the cost at 1,000 lis
   lists.claim();
   request_events(lists);
   lists.sources[0]->look();
-  CHECK(turn_until(loop, [&] { return !lists.told[0]->looks.empty(); }));
-  CHECK(lists.told[0]->looks[0].cost == 1);
+  CHECK(turn_until(loop, [&] { return !lists.told[0]->peeks.empty(); }));
+  CHECK(lists.told[0]->peeks[0].cost == 1);
   CHECK(lists.sources[0]->look_cost() <= 0.05);
 }
 
@@ -259,8 +259,8 @@ TEST_CASE("a peek without the permission for EXISTS recommends a claim and sends
   RedisServer server({{"user plain on nopass ~* &* +@all -exists"}});
   loop::Loop loop;
   Lists lists(loop, url_of_plain(server), 3);
-  server.ask({"RPUSH", "l1:list", "a"});
-  server.ask({"SET", "l1:lock:a", "x"});
+  server.command({"RPUSH", "l1:list", "a"});
+  server.command({"SET", "l1:lock:a", "x"});
   lists.claim();
   request_events(lists);
   lists.look();
@@ -274,8 +274,8 @@ TEST_CASE("a peek without the permission for EXISTS recommends a claim and sends
     push.push_back(std::to_string(i));
     if (i < 299) lock.insert(lock.end(), {"l2:lock:" + std::to_string(i), "x"});
   }
-  server.ask(push);
-  server.ask(lock);
+  server.command(push);
+  server.command(lock);
   lists.told[2]->replies.clear();
   lists.sources[2]->claim(1, store::Scan::whole, store::Manner::in_turn);
   CHECK(turn_until(loop, [&] { return !lists.told[2]->replies.empty(); }));
@@ -289,10 +289,10 @@ TEST_CASE("a scan of the edges keeps the order and finds added items") {
   std::vector<std::string> push{"RPUSH", "work:list"};
   for (int i = 0; i < 600; ++i) {
     push.push_back(std::to_string(i));
-    server.ask({"SET", "work:lock:" + std::to_string(i), "delay:cooldown", "PX",
-                std::to_string(60000 + i)});
+    server.command({"SET", "work:lock:" + std::to_string(i), "delay:cooldown", "PX",
+                    std::to_string(60000 + i)});
   }
-  server.ask(push);
+  server.command(push);
   const store::PassReply whole = host.claim(1);
   CHECK(whole.end == ClaimEnd::nothing_free);
   CHECK(whole.whole);
@@ -302,33 +302,33 @@ TEST_CASE("a scan of the edges keeps the order and finds added items") {
   CHECK(none.end == ClaimEnd::nothing_free);
   CHECK_FALSE(none.whole);
   CHECK(none.calls == 1);
-  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "0");
+  CHECK(server.command({"LINDEX", "work:list", "0"}) == "0");
 
-  server.ask({"DEL", "work:lock:1"});
-  server.ask({"DEL", "work:lock:300"});  // in the middle
-  server.ask({"DEL", "work:lock:590"});
+  server.command({"DEL", "work:lock:1"});
+  server.command({"DEL", "work:lock:300"});  // in the middle
+  server.command({"DEL", "work:lock:590"});
   CHECK(items_of(host.claim(3, store::Scan::ends)) == std::vector<Item>{"1", "590"});
   // The claimed item at the left end was rotated to the right end, with the item before it.
-  CHECK(server.ask({"LINDEX", "work:list", "0"}) == "2");
-  CHECK(server.ask({"LINDEX", "work:list", "-1"}) == "1");
-  CHECK(server.ask({"LLEN", "work:list"}) == "600");
-  server.ask({"RPUSH", "work:list", "new"});
+  CHECK(server.command({"LINDEX", "work:list", "0"}) == "2");
+  CHECK(server.command({"LINDEX", "work:list", "-1"}) == "1");
+  CHECK(server.command({"LLEN", "work:list"}) == "600");
+  server.command({"RPUSH", "work:list", "new"});
   CHECK(items_of(host.claim(1, store::Scan::ends)) == std::vector<Item>{"new"});
   CHECK(items_of(host.claim(1)) == std::vector<Item>{"300"});
 }
 
 TEST_CASE("a keyspace notification wakes an idle list when an item is added") {
   RedisServer server;
-  server.ask({"CONFIG", "SET", "notify-keyspace-events", "Kl"});
+  server.command({"CONFIG", "SET", "notify-keyspace-events", "Kl"});
   loop::Loop loop;
   Lists lists(loop, server.url(), 2);
-  server.ask({"RPUSH", "l1:list", "a"});
-  server.ask({"SET", "l1:lock:a", "x"});
+  server.command({"RPUSH", "l1:list", "a"});
+  server.command({"SET", "l1:lock:a", "x"});
   lists.claim();
   // The first peek subscribes. A later one finds the subscriptions confirmed.
   CHECK(turn_until(loop, [&] {
     lists.look();
-    return lists.told[0]->looks[0].hears && lists.told[1]->looks[0].hears;
+    return lists.told[0]->peeks[0].hears && lists.told[1]->peeks[0].hears;
   }));
   const auto wakes = [&](std::size_t list) { return lists.told[list]->wakes; };
   // A confirmed subscription is not a wake-up, which would count in the idle budget: 10,000 lists
@@ -336,19 +336,19 @@ TEST_CASE("a keyspace notification wakes an idle list when an item is added") {
   CHECK(wakes(0) == 0);
   CHECK(lists.told[0]->backs > 0);
   int before = wakes(0);
-  server.ask({"RPUSH", "l0:list", "new"});
+  server.command({"RPUSH", "l0:list", "new"});
   CHECK(turn_until(loop, [&] { return wakes(0) > before; }));
   before = wakes(1);
   // The claim of another host rotates the list and makes no item free.
-  server.ask({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
-  server.ask({"RPUSH", "l0:list", "newer"});
+  server.command({"LMOVE", "l1:list", "l1:list", "LEFT", "RIGHT"});
+  server.command({"RPUSH", "l0:list", "newer"});
   const int later = wakes(0);
-  server.ask({"LPUSH", "l1:list", "b"});
+  server.command({"LPUSH", "l1:list", "b"});
   CHECK(turn_until(loop, [&] { return wakes(1) > before; }));
   CHECK(wakes(0) >= later);
 
   // The keys of the probe are deleted.
-  CHECK(server.ask({"EXISTS", "l0:probe", "l1:probe"}) == "0");
+  CHECK(server.command({"EXISTS", "l0:probe", "l1:probe"}) == "0");
 }
 
 TEST_CASE("keyspace notifications that are switched off or on again are detected") {
@@ -361,9 +361,9 @@ TEST_CASE("keyspace notifications that are switched off or on again are detected
   store::KeyspaceEvents events(client, subscriber, loop.timers(), loop.clock(), 0, false, 20ms);
   CHECK_FALSE(events.on("work:"));
   CHECK(turn_until(loop, [&] { return events.on("work:"); }));
-  server.ask({"CONFIG", "SET", "notify-keyspace-events", ""});
+  server.command({"CONFIG", "SET", "notify-keyspace-events", ""});
   CHECK(turn_until(loop, [&] { return !events.on("work:"); }));
-  server.ask({"CONFIG", "SET", "notify-keyspace-events", "KA"});
+  server.command({"CONFIG", "SET", "notify-keyspace-events", "KA"});
   CHECK(turn_until(loop, [&] { return events.on("work:"); }));
 }
 
@@ -375,7 +375,7 @@ TEST_CASE("keyspace notifications are detected without reading the settings of R
   lists.claim();
   CHECK(turn_until(loop, [&] {
     lists.look();
-    return lists.told[0]->looks[0].hears;
+    return lists.told[0]->peeks[0].hears;
   }));
 }
 
@@ -385,7 +385,7 @@ TEST_CASE("a peek over a closed connection recommends no claim") {
   Lists lists(loop, server.url(), 3);
   lists.claim();
   CHECK(lists.look().empty());
-  server.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  server.command({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
   turn_until(loop, [&] { return !lists.session->client.connected(); });
   CHECK(lists.look().empty());
 }

@@ -19,7 +19,7 @@ std::string url_of_user(const RedisServer& server, const std::string& user) {
 }
 
 std::multiset<std::string> content(const RedisServer& server) {
-  std::istringstream lines(server.ask({"LRANGE", "work:list", "0", "-1"}));
+  std::istringstream lines(server.command({"LRANGE", "work:list", "0", "-1"}));
   std::multiset<std::string> items;
   for (std::string line; std::getline(lines, line);) items.insert(line);
   return items;
@@ -28,10 +28,10 @@ std::multiset<std::string> content(const RedisServer& server) {
 const std::multiset<std::string> all_items = {"a", "b", "c", "d", "e"};
 
 struct Place {
-  Place() { server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"}); }
+  Place() { server.command({"RPUSH", "work:list", "a", "b", "c", "d", "e"}); }
   void set_rights(const std::string& lacking) {
-    server.ask({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
-                lacking.empty() ? "+ping" : "-" + lacking});
+    server.command({"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all",
+                    lacking.empty() ? "+ping" : "-" + lacking});
   }
   RedisServer server;
   loop::Loop loop;
@@ -67,9 +67,9 @@ TEST_CASE("a claim is refused as a whole if the user lacks a permission that its
       CHECK(reply.claims.empty());
       CHECK(says(reply, lacking));
     }
-    CHECK(place.server.ask({"LRANGE", "work:list", "0", "-1"}) == "a\nb\nc\nd\ne");
-    CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
-    CHECK(place.server.ask({"EXISTS", "work:slots", "work:paused"}) == "0");
+    CHECK(place.server.command({"LRANGE", "work:list", "0", "-1"}) == "a\nb\nc\nd\ne");
+    CHECK(place.server.command({"KEYS", "work:lock:*"}).empty());
+    CHECK(place.server.command({"EXISTS", "work:slots", "work:paused"}) == "0");
     // The next claim succeeds once the permission is granted.
     place.set_rights("");
     CHECK(items_of(host.claim(3)) == std::vector<Item>{"a", "b", "c"});
@@ -112,7 +112,7 @@ TEST_CASE("a claim without a permission for scripts names it, and succeeds once 
     CHECK(says(reply, lacking));
     CHECK(reply.detail.find("`ACL SETUSER some +eval +evalsha`") != std::string::npos);
     const auto connections = place.server.info("total_connections_received");
-    place.server.ask({"ACL", "SETUSER", "some", "+eval", "+evalsha"});
+    place.server.command({"ACL", "SETUSER", "some", "+eval", "+evalsha"});
     CHECK(host.claim(1).claims.size() == 1);
     // Each command that the test sends opens a connection. The host opens none.
     CHECK(place.server.info("total_connections_received") - connections == 2);
@@ -132,7 +132,7 @@ TEST_CASE("a settlement without a permission for scripts succeeds once it is gra
   CHECK(host.source.unsettled() == 1);
   place.set_rights("");
   CHECK(host.settled());
-  CHECK(place.server.ask({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(place.server.command({"EXISTS", "work:lock:a"}) == "0");
 }
 
 TEST_CASE(
@@ -154,8 +154,8 @@ TEST_CASE(
         place.loop, [&] { return host.source.unsettled() == 0; }, 150ms);
     CHECK(content(place.server) == all_items);
     // The lock that is still held does not change, and no settlement is written in part.
-    CHECK(place.server.ask({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
-    const std::string b = place.server.ask({"GET", "work:lock:b"});
+    CHECK(place.server.command({"GET", "work:lock:d"}) == "run:here:77:" + reply.claims[3].run);
+    const std::string b = place.server.command({"GET", "work:lock:b"});
     CHECK((b == "delay:backoff" || b == "run:here:77:" + reply.claims[1].run));
     // The next claim names the missing permission, unless only records need it.
     const bool noted =
@@ -166,8 +166,8 @@ TEST_CASE(
     if (!noted) CHECK(says(next, lacking));
     place.set_rights("");
     CHECK(host.settled());
-    CHECK(place.server.ask({"GET", "work:lock:b"}) == "delay:backoff");
-    CHECK(place.server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
+    CHECK(place.server.command({"GET", "work:lock:b"}) == "delay:backoff");
+    CHECK(place.server.command({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
   }
 }
 
@@ -176,20 +176,20 @@ TEST_CASE("a change without a permission fails as a whole") {
                                     "hdel", "lrem", "rpush", "publish"}) {
     CAPTURE(lacking);
     Place place;
-    place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
-    place.server.ask({"HSET", "work:quarantined", "a", "{}"});
-    place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
-    place.server.ask({"SET", "work:lock:new", "delay:backoff"});
+    place.server.command({"SET", "work:lock:a", "quarantine:manual"});
+    place.server.command({"HSET", "work:quarantined", "a", "{}"});
+    place.server.command({"HSET", "work:failures", "a", "2", "new", "2"});
+    place.server.command({"SET", "work:lock:new", "delay:backoff"});
     place.set_rights(lacking);
     redis::ClientOptions options;
     options.url = redis::parse_url(url_of_user(place.server, "some"));
     redis::SyncClient client(place.loop, options);
     store::ItemChanges changes(client, store::CircularKeys("work:"));
     const auto state = [&] {
-      return place.server.ask({"LRANGE", "work:list", "0", "-1"}) + "|" +
-             place.server.ask({"MGET", "work:lock:a", "work:lock:b", "work:lock:new"}) + "|" +
-             place.server.ask({"HGETALL", "work:quarantined"}) + "|" +
-             place.server.ask({"HGETALL", "work:failures"});
+      return place.server.command({"LRANGE", "work:list", "0", "-1"}) + "|" +
+             place.server.command({"MGET", "work:lock:a", "work:lock:b", "work:lock:new"}) + "|" +
+             place.server.command({"HGETALL", "work:quarantined"}) + "|" +
+             place.server.command({"HGETALL", "work:failures"});
     };
     const std::string before = state();
     int refused = 0;
@@ -200,12 +200,13 @@ TEST_CASE("a change without a permission fails as a whole") {
         ++refused;
         CHECK(state() == before);
       }
-      place.server.ask({"DEL", "work:list", "work:quarantined", "work:failures", "work:lock:b"});
-      place.server.ask({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
-      place.server.ask({"SET", "work:lock:a", "quarantine:manual"});
-      place.server.ask({"SET", "work:lock:new", "delay:backoff"});
-      place.server.ask({"HSET", "work:quarantined", "a", "{}"});
-      place.server.ask({"HSET", "work:failures", "a", "2", "new", "2"});
+      place.server.command(
+          {"DEL", "work:list", "work:quarantined", "work:failures", "work:lock:b"});
+      place.server.command({"RPUSH", "work:list", "a", "b", "c", "d", "e"});
+      place.server.command({"SET", "work:lock:a", "quarantine:manual"});
+      place.server.command({"SET", "work:lock:new", "delay:backoff"});
+      place.server.command({"HSET", "work:quarantined", "a", "{}"});
+      place.server.command({"HSET", "work:failures", "a", "2", "new", "2"});
     };
     whole([&] { changes.quarantine({"b"}, {}); });
     whole([&] { changes.release({"a"}); });
@@ -227,7 +228,7 @@ TEST_CASE("records that may not be written are reported once, with the missing A
     CAPTURE(lack.rule);
     Place place;
     const auto set_rights = [&](const std::string& rule) {
-      place.server.ask(
+      place.server.command(
           {"ACL", "SETUSER", "some", "reset", "on", "nopass", "~*", "&*", "+@all", rule});
     };
     set_rights("+ping");
@@ -238,10 +239,10 @@ TEST_CASE("records that may not be written are reported once, with the missing A
       REQUIRE(reply.claims.size() == 1);
       host.settle(reply.claims[0]);
       CHECK(host.settled());
-      CHECK(place.server.ask({"KEYS", "work:lock:*"}).empty());
+      CHECK(place.server.command({"KEYS", "work:lock:*"}).empty());
     }
-    REQUIRE(host.told.unwritten.size() == 1);
-    const std::string& why = host.told.unwritten[0];
+    REQUIRE(host.reported.unwritten.size() == 1);
+    const std::string& why = host.reported.unwritten[0];
     CAPTURE(why);
     CHECK(why.find(lack.missing) != std::string::npos);
     CHECK(why.find(lack.lost) != std::string::npos);
@@ -249,25 +250,25 @@ TEST_CASE("records that may not be written are reported once, with the missing A
     set_rights("+ping");
     host.source.hand_back(host.claim(1).claims.at(0));
     CHECK(host.settled());
-    CHECK(host.told.unwritten.size() == 1);
+    CHECK(host.reported.unwritten.size() == 1);
     host.settle(host.claim(1).claims.at(0));
     CHECK(host.settled());
-    CHECK(host.told.unwritten.size() == 2);
-    CHECK(host.told.unwritten.back().empty());
+    CHECK(host.reported.unwritten.size() == 2);
+    CHECK(host.reported.unwritten.back().empty());
   }
 }
 
 TEST_CASE("a history of a wrong type is reported, too") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
-  server.ask({"SET", "work:runs", "mine"});
+  server.command({"RPUSH", "work:list", "a"});
+  server.command({"SET", "work:runs", "mine"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   host.settle(host.claim(1).claims.at(0));
   CHECK(host.settled());
-  REQUIRE(host.told.unwritten.size() == 1);
-  CHECK(host.told.unwritten[0].find("LTRIM: WRONGTYPE") != std::string::npos);
-  CHECK(host.told.unwritten[0].find("wrong type is renamed") != std::string::npos);
+  REQUIRE(host.reported.unwritten.size() == 1);
+  CHECK(host.reported.unwritten[0].find("LTRIM: WRONGTYPE") != std::string::npos);
+  CHECK(host.reported.unwritten[0].find("wrong type is renamed") != std::string::npos);
 }
 
 }  // namespace rights_test

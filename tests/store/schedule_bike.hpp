@@ -16,21 +16,21 @@ struct Bike {
   explicit Bike(ListConfig rule = schedule_rule(), std::vector<std::string> codes = {"A"})
       : host(loop, server.url(), std::move(rule), std::move(codes)) {}
 
-  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string command(const std::vector<std::string>& words) const { return server.command(words); }
   std::string event(const std::string& job) const {
-    return ask({"HGET", "bike-statuses", job}).substr(0, 3);
+    return command({"HGET", "bike-statuses", job}).substr(0, 3);
   }
-  UnixSeconds now() const { return std::stoll(ask({"TIME"})); }
+  UnixSeconds now() const { return std::stoll(command({"TIME"})); }
   UnixSeconds due(const std::string& job) const {
-    return std::stoll(ask({"ZSCORE", "bike-timeline", job}));
+    return std::stoll(command({"ZSCORE", "bike-timeline", job}));
   }
   /// Enqueues a job as a client of Redbike does.
   void enter(const std::string& job, const std::string& schedule = "CONTINUE") {
     const std::string queue = "bike-work-" + std::string(code_of(job));
-    ask({"HSET", "bike-schedules", job, schedule});
-    ask({"LPUSH", queue, job});
-    ask({"SADD", queue + "-members", job});
-    ask({"HSET", "bike-statuses", job, "ENQ:1"});
+    command({"HSET", "bike-schedules", job, schedule});
+    command({"LPUSH", queue, job});
+    command({"SADD", queue + "-members", job});
+    command({"HSET", "bike-statuses", job, "ENQ:1"});
   }
   /// Enqueues this job, claims it and settles its run.
   void run(const std::string& job, const std::string& schedule, JobEnd what = ActOnSchedule{}) {

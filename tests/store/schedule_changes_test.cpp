@@ -26,7 +26,7 @@ redis::ClientOptions options_of(const RedisServer& server) {
 struct Fixture {
   Fixture() : client(loop, options_of(server)), changes(client, ScheduleKeys("bike")) {}
 
-  std::string ask(const std::vector<std::string>& words) const { return server.ask(words); }
+  std::string ask(const std::vector<std::string>& words) const { return server.command(words); }
   std::string event(const Job& job) const {
     return ask({"HGET", "bike-statuses", job}).substr(0, 3);
   }

@@ -10,7 +10,7 @@ namespace w8y::test {
 
 class ScheduleTold : public store::ScheduleQueueHandler {
  public:
-  void on_taken(store::TakeReply&& reply) override { takes.push_back(std::move(reply)); }
+  void on_taken(store::TakeReply&& reply) override { claim_replies.push_back(std::move(reply)); }
   void on_dispatched(store::DispatchAnswer&& answer) override {
     dispatches.push_back(std::move(answer));
   }
@@ -32,7 +32,7 @@ class ScheduleTold : public store::ScheduleQueueHandler {
   }
   void on_all_settled() override { ++all_settled; }
 
-  std::vector<store::TakeReply> takes;
+  std::vector<store::TakeReply> claim_replies;
   std::vector<store::DispatchAnswer> dispatches;
   std::vector<std::size_t> recovered;
   std::optional<Duration> next_recovery;
@@ -70,7 +70,7 @@ struct ScheduleHost {
                Duration command_timeout = 5s)
       : loop(shared),
         session(open_link(shared, url, name, command_timeout)),
-        queue(std::make_unique<store::RedisScheduleQueue>(session, source::decide_next, told)) {
+        queue(std::make_unique<store::RedisScheduleQueue>(session, source::decide_next, reported)) {
     use(std::move(settings), std::move(codes));
   }
   void use(ListConfig settings, std::vector<std::string> codes) {
@@ -78,22 +78,22 @@ struct ScheduleHost {
     rule = std::make_shared<const ListConfig>(std::move(settings));
     queue->use(rule);
   }
-  store::TakeReply take(std::size_t wanted = 1) {
-    const std::size_t before = told.takes.size();
+  store::TakeReply claim(std::size_t wanted = 1) {
+    const std::size_t before = reported.claim_replies.size();
     queue->take(wanted);
-    turn_until(loop, [&] { return told.takes.size() > before; });
-    return told.takes.empty() ? store::TakeReply{} : told.takes.back();
+    turn_until(loop, [&] { return reported.claim_replies.size() > before; });
+    return reported.claim_replies.empty() ? store::TakeReply{} : reported.claim_replies.back();
   }
   /// Claims the only job in the queues.
   Claim claim_one_job() {
-    const store::TakeReply reply = take(1);
+    const store::TakeReply reply = claim(1);
     return reply.claims.empty() ? Claim{} : reply.claims.front();
   }
   std::size_t recover() {
-    const std::size_t before = told.recovered.size();
+    const std::size_t before = reported.recovered.size();
     queue->recover();
-    turn_until(loop, [&] { return told.recovered.size() > before; });
-    return told.recovered.empty() ? 0 : told.recovered.back();
+    turn_until(loop, [&] { return reported.recovered.size() > before; });
+    return reported.recovered.empty() ? 0 : reported.recovered.back();
   }
   store::JobSettlement settlement(const Claim& claim, store::JobEnd what,
                                   Outcome outcome = Succeeded{}) const {
@@ -111,7 +111,7 @@ struct ScheduleHost {
   }
 
   loop::Loop& loop;
-  ScheduleTold told;
+  ScheduleTold reported;
   std::shared_ptr<store::RedisSession> session;
   ListConfigPtr rule;
   std::unique_ptr<store::RedisScheduleQueue> queue;

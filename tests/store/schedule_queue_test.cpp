@@ -15,43 +15,43 @@ TEST_CASE("a claimed job is marked as Redbike does and recorded as claimed") {
   CHECK(claim.item == "x:A");
   CHECK(claim.attempt == 1);
   CHECK(claim.fence.value() > 0);
-  CHECK(bike.ask({"GET", "bike:fence"}) == std::to_string(claim.fence.value()));
-  const std::string tag = bike.ask({"GET", "bike-work-A-x:A"});
+  CHECK(bike.command({"GET", "bike:fence"}) == std::to_string(claim.fence.value()));
+  const std::string tag = bike.command({"GET", "bike-work-A-x:A"});
   CHECK(tag.size() == 30);
   CHECK(tag.find_first_not_of("0123456789abcdef") == std::string::npos);
-  CHECK(std::stoi(bike.ask({"PTTL", "bike-work-A-x:A"})) > 50'000);
+  CHECK(std::stoi(bike.command({"PTTL", "bike-work-A-x:A"})) > 50'000);
   CHECK(bike.event("x:A") == "WRK");
-  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
-  const std::string note = bike.ask({"HGET", "bike:claims", "x:A"});
+  CHECK(bike.command({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
+  const std::string note = bike.command({"HGET", "bike:claims", "x:A"});
   CHECK(note.find("\"run:here:77:" + claim.run + "\"") != std::string::npos);
   CHECK(note.find(tag) != std::string::npos);
   CHECK(bike.host.queue->redis_now().count() / 1000 <= bike.now());
   CHECK(bike.host.queue->may_start(claim));
 
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
-  CHECK(bike.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
   CHECK(bike.event("x:A") == "ENQ");
-  CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(bike.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
 }
 
 TEST_CASE("claims read the queues in order and continue where the last claim ended") {
   Bike bike(schedule_rule(), {"A", "A", "B"});
   for (int i = 0; i < 6; ++i) bike.enter(std::to_string(i) + ":A");
   for (int i = 0; i < 6; ++i) bike.enter(std::to_string(i) + ":B");
-  CHECK(bike.jobs_of(bike.host.take(1)) == std::vector<Item>{"0:A"});
-  CHECK(bike.jobs_of(bike.host.take(4)) == std::vector<Item>{"1:A", "0:B", "2:A", "3:A"});
-  CHECK(bike.jobs_of(bike.host.take(3)) == std::vector<Item>{"1:B", "4:A", "5:A"});
-  const TakeReply rest = bike.host.take(9);
+  CHECK(bike.jobs_of(bike.host.claim(1)) == std::vector<Item>{"0:A"});
+  CHECK(bike.jobs_of(bike.host.claim(4)) == std::vector<Item>{"1:A", "0:B", "2:A", "3:A"});
+  CHECK(bike.jobs_of(bike.host.claim(3)) == std::vector<Item>{"1:B", "4:A", "5:A"});
+  const TakeReply rest = bike.host.claim(9);
   CHECK(bike.jobs_of(rest) == std::vector<Item>{"2:B", "3:B", "4:B", "5:B"});
   CHECK(rest.end == ClaimEnd::empty);
-  CHECK(bike.host.take(1).end == ClaimEnd::empty);
+  CHECK(bike.host.claim(1).end == ClaimEnd::empty);
 }
 
 TEST_CASE("one call claims at most 64 jobs of a schedule") {
   Bike bike;
   for (int i = 0; i < 70; ++i) bike.enter(std::to_string(i) + ":A");
-  CHECK(bike.host.take(70).claims.size() == 64);
-  const TakeReply rest = bike.host.take(70);
+  CHECK(bike.host.claim(70).claims.size() == 64);
+  const TakeReply rest = bike.host.claim(70);
   CHECK(rest.claims.size() == 6);
   CHECK(rest.end == ClaimEnd::empty);
 }
@@ -61,19 +61,19 @@ TEST_CASE("one call claims at most 64 jobs of a schedule") {
 TEST_CASE("HALT and a pause keep jobs in their queues and return their details") {
   Bike bike;
   bike.enter("x:A");
-  bike.ask({"SET", "bike-control", "HALT"});
-  bike.ask({"SET", "bike:halted", "alice on web1"});
-  TakeReply reply = bike.host.take();
+  bike.command({"SET", "bike-control", "HALT"});
+  bike.command({"SET", "bike:halted", "alice on web1"});
+  TakeReply reply = bike.host.claim();
   CHECK(reply.end == ClaimEnd::halted);
   CHECK(reply.detail == "alice on web1");
-  bike.ask({"DEL", "bike-control"});
-  bike.ask({"SET", "bike:paused", "new disks", "EX", "60"});
-  reply = bike.host.take();
+  bike.command({"DEL", "bike-control"});
+  bike.command({"SET", "bike:paused", "new disks", "EX", "60"});
+  reply = bike.host.claim();
   CHECK(reply.end == ClaimEnd::paused);
   CHECK(reply.detail == "new disks");
   CHECK(reply.next_free.value() > 50s);
-  bike.ask({"DEL", "bike:paused"});
-  CHECK(bike.host.take().claims.size() == 1);
+  bike.command({"DEL", "bike:paused"});
+  CHECK(bike.host.claim().claims.size() == 1);
 }
 
 TEST_CASE("fleet_concurrency limits claims, and a settlement releases its slot") {
@@ -81,15 +81,15 @@ TEST_CASE("fleet_concurrency limits claims, and a settlement releases its slot")
   rule.fleet_concurrency = 2;
   Bike bike(rule);
   for (int i = 0; i < 4; ++i) bike.enter(std::to_string(i) + ":A", "STOP");
-  const TakeReply first = bike.host.take(4);
+  const TakeReply first = bike.host.claim(4);
   CHECK(first.claims.size() == 2);
   CHECK(first.end == ClaimEnd::fleet_full);
-  const TakeReply none = bike.host.take(4);
+  const TakeReply none = bike.host.claim(4);
   CHECK(none.claims.empty());
   CHECK(none.end == ClaimEnd::fleet_full);
   CHECK(none.next_free.value() > 50s);
   CHECK(bike.host.settle(first.claims[0], ActOnSchedule{}));
-  CHECK(bike.host.take(4).claims.size() == 1);
+  CHECK(bike.host.claim(4).claims.size() == 1);
 }
 
 TEST_CASE("a claim without the permission to acquire a fleet slot claims no job") {
@@ -98,41 +98,41 @@ TEST_CASE("a claim without the permission to acquire a fleet slot claims no job"
   ListConfig rule = schedule_rule();
   rule.fleet_concurrency = 2;
   ScheduleHost host(loop, url_of_plain(server), rule);
-  server.ask({"RPUSH", "bike-work-A", "x:A"});
-  CHECK(host.take(1).end == ClaimEnd::refused);
-  CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
+  server.command({"RPUSH", "bike-work-A", "x:A"});
+  CHECK(host.claim(1).end == ClaimEnd::refused);
+  CHECK(server.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(server.command({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("a job that is already running leaves its queue without a run") {
   Bike bike;
   bike.enter("x:A");
   bike.enter("y:A");
-  bike.ask({"SET", "bike-work-A-x:A", "another"});
-  CHECK(bike.jobs_of(bike.host.take(2)) == std::vector<Item>{"y:A"});
-  CHECK(bike.ask({"GET", "bike-work-A-x:A"}) == "another");
-  CHECK(bike.ask({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
+  bike.command({"SET", "bike-work-A-x:A", "another"});
+  CHECK(bike.jobs_of(bike.host.claim(2)) == std::vector<Item>{"y:A"});
+  CHECK(bike.command({"GET", "bike-work-A-x:A"}) == "another");
+  CHECK(bike.command({"EXISTS", "bike-work-A", "bike-work-A-members"}) == "0");
 }
 
 TEST_CASE("a queue of a wrong type is reported and skipped, and other keys refuse the claim") {
   Bike bike(schedule_rule(), {"X", "A"});
   bike.enter("x:A");
-  bike.ask({"SET", "bike-work-X", "a string"});
-  const TakeReply reply = bike.host.take(2);
+  bike.command({"SET", "bike-work-X", "a string"});
+  const TakeReply reply = bike.host.claim(2);
   CHECK(bike.jobs_of(reply) == std::vector<Item>{"x:A"});
-  REQUIRE(!bike.host.told.unwritten.empty());
-  CHECK(bike.host.told.unwritten.back().find("bike-work-X is a string, not a list") !=
+  REQUIRE(!bike.host.reported.unwritten.empty());
+  CHECK(bike.host.reported.unwritten.back().find("bike-work-X is a string, not a list") !=
         std::string::npos);
   for (const std::string key : {"bike-statuses", "bike:claims", "bike-schedules", "bike-control"}) {
     CAPTURE(key);
-    bike.ask({"FLUSHALL"});
-    bike.ask({"RPUSH", "bike-work-A", "x:A"});
-    bike.ask({"RPUSH", key, "a list"});
-    const TakeReply refused = bike.host.take(1);
+    bike.command({"FLUSHALL"});
+    bike.command({"RPUSH", "bike-work-A", "x:A"});
+    bike.command({"RPUSH", key, "a list"});
+    const TakeReply refused = bike.host.claim(1);
     CHECK(refused.end == ClaimEnd::refused);
     CHECK(refused.detail.find("the key " + key + " is a list") != std::string::npos);
-    CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-    CHECK(bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0");
+    CHECK(bike.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+    CHECK(bike.command({"EXISTS", "bike-work-A-x:A"}) == "0");
   }
 }
 
@@ -140,10 +140,10 @@ TEST_CASE("a missing permission loses no job of a schedule") {
   RedisServer server({.config = {"user plain on nopass ~* &* +@all -hset"}});
   loop::Loop loop;
   ScheduleHost host(loop, url_of_plain(server));
-  server.ask({"RPUSH", "bike-work-A", "x:A"});
-  CHECK(host.take(1).end == ClaimEnd::refused);
-  CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
+  server.command({"RPUSH", "bike-work-A", "x:A"});
+  CHECK(host.claim(1).end == ClaimEnd::refused);
+  CHECK(server.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(server.command({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("a missing permission for a queue leaves due jobs on the timeline") {
@@ -152,11 +152,11 @@ TEST_CASE("a missing permission for a queue leaves due jobs on the timeline") {
     RedisServer server({.config = {std::string("user plain on nopass ~* &* +@all ") + missing}});
     loop::Loop loop;
     ScheduleHost host(loop, url_of_plain(server));
-    server.ask({"ZADD", "bike-timeline", "5", "x:A"});
+    server.command({"ZADD", "bike-timeline", "5", "x:A"});
     host.queue->dispatch();
-    CHECK(turn_until(loop, [&] { return host.told.dispatches.size() == 1; }));
-    CHECK(host.told.dispatches[0].trouble == ClaimEnd::refused);
-    CHECK(server.ask({"ZSCORE", "bike-timeline", "x:A"}) == "5");
+    CHECK(turn_until(loop, [&] { return host.reported.dispatches.size() == 1; }));
+    CHECK(host.reported.dispatches[0].trouble == ClaimEnd::refused);
+    CHECK(server.command({"ZSCORE", "bike-timeline", "x:A"}) == "5");
   }
 }
 
@@ -165,16 +165,16 @@ TEST_CASE("jobs are bytes, and a job that is too long is never run") {
   const std::vector<Item> jobs = {std::string("nul\0:A", 6), "new\nline:A", "\xff\xfe:A",
                                   std::string(65536, ':') + "A", " :A"};
   for (const Item& job : jobs) bike.enter(job, "STOP");
-  const TakeReply reply = bike.host.take(9);
+  const TakeReply reply = bike.host.claim(9);
   CHECK(bike.jobs_of(reply) == jobs);
   for (const Claim& claim : reply.claims) CHECK(bike.host.settle(claim, ActOnSchedule{}));
   for (const Item& job : jobs) CHECK(bike.event(job) == "STP");
-  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike:claims"}) == "0");
 
-  bike.ask({"EVAL", "return redis.call('LPUSH', KEYS[1], string.rep('x', 16777217) .. ':A')", "1",
-            "bike-work-A"});
+  bike.command({"EVAL", "return redis.call('LPUSH', KEYS[1], string.rep('x', 16777217) .. ':A')",
+                "1", "bike-work-A"});
   bike.enter("next:A");
-  const TakeReply next = bike.host.take(2);
+  const TakeReply next = bike.host.claim(2);
   CHECK(bike.jobs_of(next) == std::vector<Item>{"next:A"});
   REQUIRE(next.parked.size() == 1);
   CHECK(next.parked[0].item.length == 16777219);
@@ -186,11 +186,11 @@ TEST_CASE("the keys and the claim records of runs are renewed") {
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
   const Claim claim = bike.host.claim_one_job();
-  const std::string before = bike.ask({"HGET", "bike:claims", "x:A"});
+  const std::string before = bike.command({"HGET", "bike:claims", "x:A"});
   turn_for(bike.loop, 700ms);
-  CHECK(bike.host.told.lost.empty());
-  CHECK(bike.ask({"HGET", "bike:claims", "x:A"}) != before);
-  CHECK(bike.ask({"EXISTS", "bike-work-A-x:A"}) == "1");
+  CHECK(bike.host.reported.lost.empty());
+  CHECK(bike.command({"HGET", "bike:claims", "x:A"}) != before);
+  CHECK(bike.command({"EXISTS", "bike-work-A-x:A"}) == "1");
   CHECK(bike.host.recover() == 0);
   CHECK(bike.host.settle(claim, ActOnSchedule{}));
   CHECK(bike.event("x:A") == "ENQ");
@@ -200,16 +200,16 @@ TEST_CASE("a missing lease is regained if the claim is still recorded, and lost 
   Bike bike(with_expiry(300ms));
   bike.enter("x:A");
   const Claim claim = bike.host.claim_one_job();
-  const std::string tag = bike.ask({"GET", "bike-work-A-x:A"});
-  bike.ask({"DEL", "bike-work-A-x:A"});
-  CHECK(query_until(bike.loop, [&] { return bike.ask({"GET", "bike-work-A-x:A"}) == tag; }));
-  bike.ask({"DEL", "bike:claims"});
-  bike.ask({"DEL", "bike-work-A-x:A"});
-  CHECK(turn_until(bike.loop, [&] { return bike.host.told.lost.size() == 1; }));
+  const std::string tag = bike.command({"GET", "bike-work-A-x:A"});
+  bike.command({"DEL", "bike-work-A-x:A"});
+  CHECK(query_until(bike.loop, [&] { return bike.command({"GET", "bike-work-A-x:A"}) == tag; }));
+  bike.command({"DEL", "bike:claims"});
+  bike.command({"DEL", "bike-work-A-x:A"});
+  CHECK(turn_until(bike.loop, [&] { return bike.host.reported.lost.size() == 1; }));
   turn_for(bike.loop, 200ms);
-  CHECK(bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike-work-A-x:A"}) == "0");
   CHECK(bike.host.settle(claim, BackToQueue{}));
-  CHECK(bike.ask({"EXISTS", "bike-work-A"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike-work-A"}) == "0");
 }
 
 // ---- recovery
@@ -223,13 +223,13 @@ TEST_CASE("the job of a dead holder returns to the end of its queue that is clai
   }
   bike.enter("y:A");
   CHECK(bike.host.recover() == 0);
-  CHECK(bike.host.told.next_recovery.value() <= 200ms);
-  CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+  CHECK(bike.host.reported.next_recovery.value() <= 200ms);
+  CHECK(query_until(bike.loop, [&] { return bike.command({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
   CHECK(bike.host.recover() == 1);
-  CHECK(!bike.host.told.next_recovery);
+  CHECK(!bike.host.reported.next_recovery);
   CHECK(bike.event("x:A") == "ENQ");
-  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
-  CHECK(bike.jobs_of(bike.host.take(2)) == std::vector<Item>{"x:A", "y:A"});
+  CHECK(bike.command({"EXISTS", "bike:claims"}) == "0");
+  CHECK(bike.jobs_of(bike.host.claim(2)) == std::vector<Item>{"x:A", "y:A"});
 }
 
 TEST_CASE("a job that was set, stopped or claimed by Redbike after its claim is not recovered") {
@@ -242,13 +242,15 @@ TEST_CASE("a job that was set, stopped or claimed by Redbike after its claim is 
       dying.claim_one_job();
     }
     if (status == "(none)") {
-      bike.ask({"HDEL", "bike-statuses", "x:A"});
+      bike.command({"HDEL", "bike-statuses", "x:A"});
     } else {
-      bike.ask({"HSET", "bike-statuses", "x:A", status});
+      bike.command({"HSET", "bike-statuses", "x:A", status});
     }
-    CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+    CHECK(query_until(bike.loop, [&] {
+      return bike.command({"EXISTS", "bike-work-A-x:A"}) == "0";
+    }));
     CHECK(bike.host.recover() == 0);
-    CHECK(bike.ask({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
+    CHECK(bike.command({"EXISTS", "bike-work-A", "bike:claims"}) == "0");
   }
 }
 
@@ -259,19 +261,19 @@ TEST_CASE("a job that became due again during its claim returns to its queue if 
     ScheduleHost dying(bike.loop, bike.server.url(), with_expiry(100ms), {"A"}, "dying");
     dying.claim_one_job();
   }
-  bike.ask({"HSET", "bike-statuses", "x:A", "TML:5"});
-  CHECK(query_until(bike.loop, [&] { return bike.ask({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
+  bike.command({"HSET", "bike-statuses", "x:A", "TML:5"});
+  CHECK(query_until(bike.loop, [&] { return bike.command({"EXISTS", "bike-work-A-x:A"}) == "0"; }));
   CHECK(bike.host.recover() == 1);
   CHECK(bike.event("x:A") == "ENQ");
-  CHECK(bike.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(bike.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
 }
 
 TEST_CASE("invalid claim records are deleted, and many records are read in parts") {
   Bike bike;
-  bike.ask({"EVAL", "for i = 1, 2000 do redis.call('HSET', KEYS[1], 'j' .. i, 'x' .. i) end", "1",
-            "bike:claims"});
+  bike.command({"EVAL", "for i = 1, 2000 do redis.call('HSET', KEYS[1], 'j' .. i, 'x' .. i) end",
+                "1", "bike:claims"});
   CHECK(bike.host.recover() == 0);
-  CHECK(bike.ask({"EXISTS", "bike:claims"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike:claims"}) == "0");
 }
 
 TEST_CASE("an in-doubt claim of a job of a schedule is undone") {
@@ -279,40 +281,40 @@ TEST_CASE("an in-doubt claim of a job of a schedule is undone") {
   loop::Loop loop;
   ScheduleHost host(loop, server.url(), schedule_rule(), {"A"}, "here", 200ms);
   turn_until(loop, [&] { return host.session->client.connected(); });
-  server.ask({"HSET", "bike-schedules", "x:A", "CONTINUE"});
-  server.ask({"RPUSH", "bike-work-A", "x:A"});
+  server.command({"HSET", "bike-schedules", "x:A", "CONTINUE"});
+  server.command({"RPUSH", "bike-work-A", "x:A"});
   server.pause();
-  const TakeReply reply = host.take(1);
+  const TakeReply reply = host.claim(1);
   CHECK(reply.end == ClaimEnd::unavailable);
   CHECK(host.queue->unsettled() == 1);
   server.resume();
   CHECK(host.settled());
-  CHECK(host.told.all_settled == 1);
-  CHECK(server.ask({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
-  CHECK(server.ask({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
+  CHECK(host.reported.all_settled == 1);
+  CHECK(server.command({"LRANGE", "bike-work-A", "0", "-1"}) == "x:A");
+  CHECK(server.command({"EXISTS", "bike-work-A-x:A", "bike:claims"}) == "0");
 }
 
 TEST_CASE("a host is notified of its queues, the timeline, slots and control commands") {
   Bike bike(schedule_rule(), {"A", "B"});
   bike.host.queue->listen(true);
-  CHECK(turn_until(bike.loop, [&] { return bike.host.told.backs > 1; }));
+  CHECK(turn_until(bike.loop, [&] { return bike.host.reported.backs > 1; }));
   const std::pair<const char*, ScheduleNews> all[] = {{"queued\nZ\nB", ScheduleNews::queued},
                                                       {"timeline", ScheduleNews::timeline},
                                                       {"free", ScheduleNews::place},
                                                       {"control", ScheduleNews::orders},
                                                       {"hello", ScheduleNews::queued}};
   for (const auto& [message, news] : all) {
-    bike.host.told.news.clear();
-    bike.ask({"PUBLISH", "bike:wake", "queued\nZ"});  // this host does not serve the queue Z
-    bike.ask({"PUBLISH", "bike:wake", message});
-    CHECK(turn_until(bike.loop, [&] { return !bike.host.told.news.empty(); }));
-    CHECK(bike.host.told.news == std::vector{news});
+    bike.host.reported.news.clear();
+    bike.command({"PUBLISH", "bike:wake", "queued\nZ"});  // this host does not serve the queue Z
+    bike.command({"PUBLISH", "bike:wake", message});
+    CHECK(turn_until(bike.loop, [&] { return !bike.host.reported.news.empty(); }));
+    CHECK(bike.host.reported.news == std::vector{news});
   }
 }
 
 TEST_CASE("keyspace notifications report changes by other clients at once") {
   Bike bike(schedule_rule(), {"A", "B", "A"});
-  bike.ask({"CONFIG", "SET", "notify-keyspace-events", "Klzg"});
+  bike.command({"CONFIG", "SET", "notify-keyspace-events", "Klzg"});
   ScheduleHost dispatcher(bike.loop, bike.server.url(), schedule_rule(), {"A"}, "there");
   const auto hears = [&](ScheduleHost& host, ScheduleNews news,
                          const std::vector<std::string>& command) {
@@ -322,50 +324,50 @@ TEST_CASE("keyspace notifications report changes by other clients at once") {
     return query_until(bike.loop, [&] {
       &host == &dispatcher ? host.queue->listen_to_timeline() : host.queue->listen(true);
       turn_for(bike.loop, 5ms);
-      host.told.news.clear();
-      bike.ask(command);
+      host.reported.news.clear();
+      bike.command(command);
       turn_for(bike.loop, 10ms);
-      return host.told.news == std::vector{news};
+      return host.reported.news == std::vector{news};
     });
   };
   CHECK(hears(bike.host, ScheduleNews::queued, {"LPUSH", "bike-work-A", "x:A"}));
   CHECK(hears(bike.host, ScheduleNews::queued, {"RPUSH", "bike-work-B", "x:B"}));
   CHECK(hears(dispatcher, ScheduleNews::changed, {"ZINCRBY", "bike-timeline", "1", "x:A"}));
   CHECK(bike.host.queue->hears());
-  dispatcher.told.news.clear();
-  bike.ask({"ZADD", "bike-timeline", "5", "z:A"});
-  CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
-  CHECK(dispatcher.told.news == std::vector{ScheduleNews::changed});
+  dispatcher.reported.news.clear();
+  bike.command({"ZADD", "bike-timeline", "5", "z:A"});
+  CHECK(turn_until(bike.loop, [&] { return !dispatcher.reported.news.empty(); }));
+  CHECK(dispatcher.reported.news == std::vector{ScheduleNews::changed});
 
   // A removal and a change of another queue cause no notification. A message that a script
   // publishes and the change that it reports cause one notification.
-  bike.host.told.news.clear();
-  dispatcher.told.news.clear();
-  bike.ask({"LPUSH", "bike-work-Z", "x:Z"});
-  bike.ask({"RPOP", "bike-work-A"});
-  bike.ask({"ZREM", "bike-timeline", "x:A"});
-  bike.ask({"DEL", "bike-work-B"});
+  bike.host.reported.news.clear();
+  dispatcher.reported.news.clear();
+  bike.command({"LPUSH", "bike-work-Z", "x:Z"});
+  bike.command({"RPOP", "bike-work-A"});
+  bike.command({"ZREM", "bike-timeline", "x:A"});
+  bike.command({"DEL", "bike-work-B"});
   turn_for(bike.loop, 20ms);
-  CHECK(bike.host.told.news.empty());
-  CHECK(dispatcher.told.news.empty());
-  bike.ask({"ZADD", "bike-timeline", "5", "y:B"});
-  bike.ask({"PUBLISH", "bike:wake", "timeline"});
-  CHECK(turn_until(bike.loop, [&] { return !dispatcher.told.news.empty(); }));
+  CHECK(bike.host.reported.news.empty());
+  CHECK(dispatcher.reported.news.empty());
+  bike.command({"ZADD", "bike-timeline", "5", "y:B"});
+  bike.command({"PUBLISH", "bike:wake", "timeline"});
+  CHECK(turn_until(bike.loop, [&] { return !dispatcher.reported.news.empty(); }));
   turn_for(bike.loop, 5ms);
-  CHECK(dispatcher.told.news.back() == ScheduleNews::timeline);
+  CHECK(dispatcher.reported.news.back() == ScheduleNews::timeline);
   // The key of the probe is deleted.
-  CHECK(bike.ask({"EXISTS", "bike:probe"}) == "0");
+  CHECK(bike.command({"EXISTS", "bike:probe"}) == "0");
 }
 
 TEST_CASE("dispatch reports its result or its error") {
   Bike bike;
-  bike.ask({"ZADD", "bike-timeline", "5", "x:A"});
+  bike.command({"ZADD", "bike-timeline", "5", "x:A"});
   bike.host.queue->dispatch();
-  CHECK(turn_until(bike.loop, [&] { return bike.host.told.dispatches.size() == 1; }));
-  CHECK(bike.host.told.dispatches[0].reply->enqueued == 1);
-  bike.ask({"SET", "bike-timeline", "a string"});
+  CHECK(turn_until(bike.loop, [&] { return bike.host.reported.dispatches.size() == 1; }));
+  CHECK(bike.host.reported.dispatches[0].reply->enqueued == 1);
+  bike.command({"SET", "bike-timeline", "a string"});
   bike.host.queue->dispatch();
-  CHECK(turn_until(bike.loop, [&] { return bike.host.told.dispatches.size() == 2; }));
-  CHECK(!bike.host.told.dispatches[1].reply);
-  CHECK(bike.host.told.dispatches[1].trouble == ClaimEnd::refused);
+  CHECK(turn_until(bike.loop, [&] { return bike.host.reported.dispatches.size() == 2; }));
+  CHECK(!bike.host.reported.dispatches[1].reply);
+  CHECK(bike.host.reported.dispatches[1].trouble == ClaimEnd::refused);
 }

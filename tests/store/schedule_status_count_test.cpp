@@ -48,12 +48,12 @@ struct Fixture {
     return calls;
   }
   void set(const std::string& job, const std::string& status) {
-    server.ask({"HSET", "bike-statuses", job, status});
+    server.command({"HSET", "bike-statuses", job, status});
   }
   /// Sets the status of the jobs "1" to "<last>".
   void fill(int last, const std::string& status) {
-    server.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('HSET', KEYS[1], i, ARGV[2]) end", "1",
-                "bike-statuses", std::to_string(last), status});
+    server.command({"EVAL", "for i = 1, ARGV[1] do redis.call('HSET', KEYS[1], i, ARGV[2]) end",
+                    "1", "bike-statuses", std::to_string(last), status});
   }
 
   RedisServer server;
@@ -81,7 +81,7 @@ TEST_CASE("jobs with status BAD or DIE are counted, including jobs of Redbike, a
   CHECK(at.count.counts().bad == 2);
   CHECK(at.count.counts().died == 1);
   at.set("a:A", "TML:1763730000");
-  at.server.ask({"HDEL", "bike-statuses", "b:A"});
+  at.server.command({"HDEL", "bike-statuses", "b:A"});
   at.scan();
   CHECK(at.count.counts().bad == 1);
   CHECK(at.count.counts().died == 0);
@@ -109,10 +109,10 @@ TEST_CASE("a scan reads many jobs in parts and keeps the last complete count mea
 
 TEST_CASE("a status key of a wrong type is an error and does not affect later counts") {
   Fixture at;
-  at.server.ask({"SET", "bike-statuses", "x"});
+  at.server.command({"SET", "bike-statuses", "x"});
   CHECK(at.part().find("WRONGTYPE") != std::string::npos);
   CHECK(!at.count.is_known());
-  at.server.ask({"DEL", "bike-statuses"});
+  at.server.command({"DEL", "bike-statuses"});
   at.set("a:A", "BAD:1");
   CHECK(at.scan() == 1);
   CHECK(at.count.counts().bad == 1);

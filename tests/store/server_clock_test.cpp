@@ -43,17 +43,18 @@ TEST_CASE("delays that were set while the clock was a day ahead are shortened by
   ListConfig rule = list_rule();
   rule.circular().cooldown = 60s;
   Host host(loop, server.url(), rule);
-  server.ask({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
-              "work:list"});
+  server.command({"EVAL", "for i = 1, 25000 do redis.call('RPUSH', KEYS[1], 'item' .. i) end", "1",
+                  "work:list"});
   const std::string day_and_minute = std::to_string(86'400'000 + 60'000);
-  server.ask({"SET", "work:lock:item1", "delay:cooldown", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item25000", "delay:backoff", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item2", "delay:cooldown", "PX", "50000"});
-  server.ask({"SET", "work:lock:item3", "run:web2:1:x", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item4", "another's", "PX", day_and_minute});
-  server.ask({"SET", "work:lock:item5", "delay:cooldown", "PX", "604800000"});  // by its executor
+  server.command({"SET", "work:lock:item1", "delay:cooldown", "PX", day_and_minute});
+  server.command({"SET", "work:lock:item25000", "delay:backoff", "PX", day_and_minute});
+  server.command({"SET", "work:lock:item2", "delay:cooldown", "PX", "50000"});
+  server.command({"SET", "work:lock:item3", "run:web2:1:x", "PX", day_and_minute});
+  server.command({"SET", "work:lock:item4", "another's", "PX", day_and_minute});
+  server.command(
+      {"SET", "work:lock:item5", "delay:cooldown", "PX", "604800000"});  // by its executor
   const auto left = [&](int item) {
-    return std::stoi(server.ask({"PTTL", "work:lock:item" + std::to_string(item)}));
+    return std::stoi(server.command({"PTTL", "work:lock:item" + std::to_string(item)}));
   };
   jump(*host.session, -24h);
   CHECK(query_until(loop, [&] { return left(1) <= 60'000 && left(25'000) <= 60'000; }));
@@ -76,8 +77,8 @@ TEST_CASE(
   const UnixSeconds now = bike.now();
   const auto on_timeline = [&](const std::string& job, const std::string& schedule,
                                UnixSeconds due) {
-    bike.ask({"HSET", "bike-schedules", job, schedule});
-    bike.ask({"ZADD", "bike-timeline", std::to_string(due), job});
+    bike.command({"HSET", "bike-schedules", job, schedule});
+    bike.command({"ZADD", "bike-timeline", std::to_string(due), job});
   };
   const UnixSeconds day = 86'400;
   on_timeline("late:A", "RRULE:FREQ=HOURLY", now + day + 3600);

@@ -7,7 +7,7 @@ using namespace w8y::test;
 
 TEST_CASE("a settlement frees, delays or quarantines its item and counts its failures") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b", "c"});
+  server.command({"RPUSH", "work:list", "a", "b", "c"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(3);
@@ -18,13 +18,13 @@ TEST_CASE("a settlement frees, delays or quarantines its item and counts its fai
   host.settle(reply.claims[2], store::Quarantine{}, store::FailureCount::increment,
               Crashed{"exit 1"});
   CHECK(host.settled());
-  CHECK(host.told.all_settled >= 1);
-  CHECK(server.ask({"GET", "work:lock:a"}) == "delay:cooldown");
-  CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 25000);
-  CHECK(server.ask({"GET", "work:lock:b"}) == "delay:backoff");
-  CHECK(server.ask({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
-  CHECK(server.ask({"PTTL", "work:lock:c"}) == "-1");
-  CHECK(server.ask({"HGET", "work:failures", "b"}) == "1");
+  CHECK(host.reported.all_settled >= 1);
+  CHECK(server.command({"GET", "work:lock:a"}) == "delay:cooldown");
+  CHECK(std::stoi(server.command({"PTTL", "work:lock:a"})) > 25000);
+  CHECK(server.command({"GET", "work:lock:b"}) == "delay:backoff");
+  CHECK(server.command({"GET", "work:lock:c"}) == "quarantine:" + reply.claims[2].run);
+  CHECK(server.command({"PTTL", "work:lock:c"}) == "-1");
+  CHECK(server.command({"HGET", "work:failures", "b"}) == "1");
 
   store::PassReply again;
   turn_until(loop, [&] {
@@ -35,13 +35,13 @@ TEST_CASE("a settlement frees, delays or quarantines its item and counts its fai
   CHECK(again.claims[0].attempt == 2);
   host.settle(again.claims[0], store::SetFree{}, store::FailureCount::reset);
   CHECK(host.settled());
-  turn_until(loop, [&] { return server.ask({"HEXISTS", "work:failures", "b"}) == "0"; });
-  CHECK(server.ask({"HEXISTS", "work:failures", "b"}) == "0");
+  turn_until(loop, [&] { return server.command({"HEXISTS", "work:failures", "b"}) == "0"; });
+  CHECK(server.command({"HEXISTS", "work:failures", "b"}) == "0");
 }
 
 TEST_CASE("history and events have their fields and limits, and can be switched off") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   Host host(loop, server.url(), rule);
@@ -69,7 +69,7 @@ TEST_CASE("history and events have their fields and limits, and can be switched 
   CHECK(heard[1].find(R"("result":{"data":1})") != std::string::npos);
   CHECK(heard[2] == "work:wake free\nrun:here:77:");
 
-  const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  const std::string entry = server.command({"LRANGE", "work:runs", "0", "-1"});
   for (const std::string& field :
        {"\"run\":\"" + reply.claims[0].run + '"', std::string(R"("item":"a")"),
         std::string(R"("outcome":"crashed")"), std::string(R"("stderr":"tail")"),
@@ -83,19 +83,19 @@ TEST_CASE("history and events have their fields and limits, and can be switched 
     host.settle(host.claim(1).claims.at(0));
     host.settled();
   }
-  CHECK(server.ask({"LLEN", "work:runs"}) == "100");
-  server.ask({"DEL", "work:runs", "work:fence", "work:failures"});
+  CHECK(server.command({"LLEN", "work:runs"}) == "100");
+  server.command({"DEL", "work:runs", "work:fence", "work:failures"});
   rule.keeps_records = false;
   host.use(rule);
   host.settle(host.claim(1).claims.at(0), store::RestFor{false, 1s},
               store::FailureCount::increment);
   host.settled();
-  CHECK(server.ask({"EXISTS", "work:runs", "work:failures"}) == "0");
+  CHECK(server.command({"EXISTS", "work:runs", "work:failures"}) == "0");
 }
 
 TEST_CASE("a large record leaves small ones in the history while they fit in history_bytes") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.history = {100, 200'000};
@@ -106,17 +106,17 @@ TEST_CASE("a large record leaves small ones in the history while they fit in his
     CHECK(host.settled());
   };
   for (int i = 0; i < 50; ++i) run_once(1);
-  CHECK(server.ask({"EXISTS", "work:sizes"}) == "0");
+  CHECK(server.command({"EXISTS", "work:sizes"}) == "0");
   run_once(160'000);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "51");
-  CHECK(server.ask({"EXISTS", "work:sizes"}) == "1");
+  CHECK(server.command({"LLEN", "work:runs"}) == "51");
+  CHECK(server.command({"EXISTS", "work:sizes"}) == "1");
   run_once(160'000);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
+  CHECK(server.command({"LLEN", "work:runs"}) == "1");
 }
 
 TEST_CASE("the history deletes its oldest records when it exceeds history_bytes") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.history = {1000, 4000};
@@ -127,41 +127,41 @@ TEST_CASE("the history deletes its oldest records when it exceeds history_bytes"
     CHECK(host.settled());
   };
   for (int i = 0; i < 5; ++i) run_once(1500);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "2");
-  CHECK(server.ask({"LRANGE", "work:sizes", "0", "-1"}).starts_with("1"));
+  CHECK(server.command({"LLEN", "work:runs"}) == "2");
+  CHECK(server.command({"LRANGE", "work:sizes", "0", "-1"}).starts_with("1"));
   for (int i = 0; i < 30; ++i) run_once(1);
-  const int small = std::stoi(server.ask({"LLEN", "work:runs"}));
+  const int small = std::stoi(server.command({"LLEN", "work:runs"}));
   CHECK(small > 10);
   CHECK(small < 30);
   // The newest record is kept even if it exceeds the limit.
   rule.history.bytes = 1024;
   host.use(rule);
   run_once(2000);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
-  CHECK(server.ask({"LLEN", "work:sizes"}) == "1");
+  CHECK(server.command({"LLEN", "work:runs"}) == "1");
+  CHECK(server.command({"LLEN", "work:sizes"}) == "1");
   // A key that was deleted by hand causes no error.
   rule.history.bytes = 1'000'000;
   host.use(rule);
-  server.ask({"DEL", "work:sizes"});
+  server.command({"DEL", "work:sizes"});
   run_once(1);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "2");
-  server.ask({"DEL", "work:runs"});
+  CHECK(server.command({"LLEN", "work:runs"}) == "2");
+  server.command({"DEL", "work:runs"});
   run_once(1);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
+  CHECK(server.command({"LLEN", "work:runs"}) == "1");
 }
 
 TEST_CASE("the output of a successful run is kept if keep_output is set") {
   for (const bool wanted : {true, false}) {
     CAPTURE(wanted);
     RedisServer server;
-    server.ask({"RPUSH", "work:list", "a"});
+    server.command({"RPUSH", "work:list", "a"});
     loop::Loop loop;
     ListConfig rule = list_rule();
     rule.keep_output = wanted;
     Host host(loop, server.url(), rule);
     host.settle(host.claim(1).claims.at(0));
     CHECK(host.settled());
-    const std::string entry = server.ask({"LRANGE", "work:runs", "0", "-1"});
+    const std::string entry = server.command({"LRANGE", "work:runs", "0", "-1"});
     CHECK(entry.find(R"("outcome":"succeeded")") != std::string::npos);
     CHECK((entry.find(R"("stderr":"tail")") != std::string::npos) == wanted);
   }
@@ -169,70 +169,70 @@ TEST_CASE("the output of a successful run is kept if keep_output is set") {
 
 TEST_CASE("a settlement never changes the lock of another holder") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.command({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(2);
-  server.ask({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
-  server.ask({"SET", "work:lock:b", "quarantine:manual"});
+  server.command({"SET", "work:lock:a", "run:other:1:x", "PX", "60000"});
+  server.command({"SET", "work:lock:b", "quarantine:manual"});
   host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
               Crashed{"x"});
   host.source.hand_back(reply.claims[1]);
   CHECK(host.settled());
-  CHECK(server.ask({"GET", "work:lock:a"}) == "run:other:1:x");
-  CHECK(std::stoi(server.ask({"PTTL", "work:lock:a"})) > 50000);
-  CHECK(server.ask({"GET", "work:lock:b"}) == "quarantine:manual");
-  CHECK(server.ask({"HEXISTS", "work:failures", "a"}) == "0");
+  CHECK(server.command({"GET", "work:lock:a"}) == "run:other:1:x");
+  CHECK(std::stoi(server.command({"PTTL", "work:lock:a"})) > 50000);
+  CHECK(server.command({"GET", "work:lock:b"}) == "quarantine:manual");
+  CHECK(server.command({"HEXISTS", "work:failures", "a"}) == "0");
 }
 
 TEST_CASE("the record of a run whose lock is gone waits for a server that accepts writes") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(1);
-  server.ask({"DEL", "work:lock:a"});
-  server.ask({"REPLICAOF", "127.0.0.1", "1"});
+  server.command({"DEL", "work:lock:a"});
+  server.command({"REPLICAOF", "127.0.0.1", "1"});
   const auto before = server.calls("evalsha");
   host.settle(reply.claims[0]);
   CHECK(turn_until(loop, [&] { return server.calls("evalsha") > before + 2; }));
   CHECK(host.source.unsettled() == 1);
-  server.ask({"REPLICAOF", "NO", "ONE"});
+  server.command({"REPLICAOF", "NO", "ONE"});
   CHECK(host.settled());
-  CHECK(server.ask({"LLEN", "work:runs"}) == "1");
-  CHECK(host.told.unwritten.empty());
+  CHECK(server.command({"LLEN", "work:runs"}) == "1");
+  CHECK(host.reported.unwritten.empty());
 }
 
 TEST_CASE("the sweep ends the quarantine of an item that was removed during its run") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
-  server.ask({"HSET", "work:failures", "a", "2"});
+  server.command({"RPUSH", "work:list", "a", "b"});
+  server.command({"HSET", "work:failures", "a", "2"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(1);
-  server.ask({"LREM", "work:list", "0", "a"});
+  server.command({"LREM", "work:list", "0", "a"});
   host.settle(reply.claims.at(0), store::Quarantine{}, store::FailureCount::increment,
               Crashed{"x"});
   CHECK(host.settled());
-  CHECK(server.ask({"GET", "work:lock:a"}).starts_with("quarantine:"));
+  CHECK(server.command({"GET", "work:lock:a"}).starts_with("quarantine:"));
   host.session->circular.sweep.step();
   CHECK(turn_until(loop, [&] {
-    return server.ask({"EXISTS", "work:lock:a", "work:failures", "work:quarantined"}) == "0";
+    return server.command({"EXISTS", "work:lock:a", "work:failures", "work:quarantined"}) == "0";
   }));
 }
 
 TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed again") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
-  server.ask({"SET", "work:lock:a", "quarantine:manual"});
-  server.ask({"HSET", "work:quarantined", "a", "manual"});
+  server.command({"RPUSH", "work:list", "a", "b"});
+  server.command({"SET", "work:lock:a", "quarantine:manual"});
+  server.command({"HSET", "work:quarantined", "a", "manual"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
-  server.ask({"DEL", "work:list"});
+  server.command({"DEL", "work:list"});
   const auto before = server.calls("evalsha");
   host.session->circular.sweep.step();
   REQUIRE(turn_until(loop, [&] { return server.calls("evalsha") > before; }));
-  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.command({"RPUSH", "work:list", "a", "b"});
   const store::PassReply reply = host.claim(2);
   REQUIRE(reply.claims.size() == 1);
   CHECK(reply.claims.front().item == "b");
@@ -240,21 +240,21 @@ TEST_CASE("the sweep keeps the quarantines of a list that is deleted and pushed 
 
 TEST_CASE("a claim that is handed back leaves only the fence") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a"});
+  server.command({"RPUSH", "work:list", "a"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.fleet_concurrency = 5;
   Host host(loop, server.url(), rule);
   host.source.hand_back(host.claim(1).claims.at(0));
   CHECK(host.settled());
-  CHECK(server.ask({"KEYS", "*"}).find("work:lock:") == std::string::npos);
-  CHECK(server.ask({"ZCARD", "work:slots"}) == "0");
-  CHECK(server.ask({"EXISTS", "work:runs"}) == "0");
+  CHECK(server.command({"KEYS", "*"}).find("work:lock:") == std::string::npos);
+  CHECK(server.command({"ZCARD", "work:slots"}) == "0");
+  CHECK(server.command({"EXISTS", "work:runs"}) == "0");
 }
 
 TEST_CASE("a settlement during an outage is written once when Redis is available again") {
   RedisServer server({.config = {"appendonly yes", "appendfsync always"}});
-  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.command({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.key_expiry = 60s;
@@ -267,15 +267,15 @@ TEST_CASE("a settlement during an outage is written once when Redis is available
   CHECK(host.source.unsettled() == 2);
   server.start();
   CHECK(host.settled());
-  CHECK(host.told.backs >= 1);
-  CHECK(server.ask({"EXISTS", "work:lock:a", "work:lock:b"}) == "0");
-  CHECK(server.ask({"HGET", "work:failures", "a"}) == "1");
-  CHECK(server.ask({"LLEN", "work:runs"}) == "2");
+  CHECK(host.reported.backs >= 1);
+  CHECK(server.command({"EXISTS", "work:lock:a", "work:lock:b"}) == "0");
+  CHECK(server.command({"HGET", "work:failures", "a"}) == "1");
+  CHECK(server.command({"LLEN", "work:runs"}) == "2");
 }
 
 TEST_CASE("settlements for a removed server are abandoned one key_expiry after their leases end") {
   RedisServer server;
-  server.ask({"RPUSH", "work:list", "a", "b"});
+  server.command({"RPUSH", "work:list", "a", "b"});
   loop::Loop loop;
   ListConfig rule = list_rule();
   rule.key_expiry = 1s;
@@ -291,12 +291,12 @@ TEST_CASE("settlements for a removed server are abandoned one key_expiry after t
   });
   server.kill();
   host.settle(reply.claims[0]);
-  CHECK(turn_until(loop, [&] { return host.told.lost.size() == 1; }));  // of the other run
+  CHECK(turn_until(loop, [&] { return host.reported.lost.size() == 1; }));  // of the other run
   host.settle(reply.claims[1]);
   CHECK(host.source.unsettled() == 2);
   CHECK(host.settled());
   CHECK(loop.now() - claimed > 1500ms);  // a lease of 1 s, and another second
   CHECK(given_up == 2);
   CHECK(of == "work:list");
-  CHECK(host.told.all_settled >= 1);
+  CHECK(host.reported.all_settled >= 1);
 }

@@ -16,21 +16,22 @@ long long scripts_run(const RedisServer& server) {
 }
 
 void fill(const RedisServer& server, int items) {
-  for (int i = 0; i < items; ++i) server.ask({"RPUSH", "work:list", "i" + std::to_string(i)});
+  for (int i = 0; i < items; ++i) server.command({"RPUSH", "work:list", "i" + std::to_string(i)});
 }
 
 }  // namespace
 
 TEST_CASE("settlements share a call while more items are held, and each is written on its own") {
   RedisServer server;
-  for (const char* item : {"a", "b", "c", "d", "e", "f"}) server.ask({"RPUSH", "work:list", item});
-  server.ask({"HSET", "work:failures", "c", "2", "d", "2"});
+  for (const char* item : {"a", "b", "c", "d", "e", "f"})
+    server.command({"RPUSH", "work:list", item});
+  server.command({"HSET", "work:failures", "c", "2", "d", "2"});
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(5);
   REQUIRE(reply.claims.size() == 5);
-  server.ask({"DEL", "work:lock:a"});
-  server.ask({"SET", "work:lock:b", "run:other:1:x"});
+  server.command({"DEL", "work:lock:a"});
+  server.command({"SET", "work:lock:b", "run:other:1:x"});
   const auto before = scripts_run(server);
   host.settle(reply.claims[0], store::RestFor{true, 30s}, store::FailureCount::increment,
               Crashed{"x"});
@@ -39,15 +40,15 @@ TEST_CASE("settlements share a call while more items are held, and each is writt
   host.settle(reply.claims[3], store::SetFree{}, store::FailureCount::reset);
   CHECK(host.settled());
   CHECK(scripts_run(server) - before == 1);
-  CHECK(server.ask({"EXISTS", "work:lock:a"}) == "0");
-  CHECK(server.ask({"GET", "work:lock:b"}) == "run:other:1:x");
-  CHECK(server.ask({"GET", "work:lock:c"}) == "delay:cooldown");
-  CHECK(std::stoi(server.ask({"PTTL", "work:lock:c"})) > 25000);
-  CHECK(server.ask({"EXISTS", "work:lock:d"}) == "0");
-  CHECK(server.ask({"EXISTS", "work:lock:e"}) == "1");
-  CHECK(server.ask({"EXISTS", "work:failures"}) == "0");
-  CHECK(server.ask({"LLEN", "work:runs"}) == "4");
-  const std::string entries = server.ask({"LRANGE", "work:runs", "0", "-1"});
+  CHECK(server.command({"EXISTS", "work:lock:a"}) == "0");
+  CHECK(server.command({"GET", "work:lock:b"}) == "run:other:1:x");
+  CHECK(server.command({"GET", "work:lock:c"}) == "delay:cooldown");
+  CHECK(std::stoi(server.command({"PTTL", "work:lock:c"})) > 25000);
+  CHECK(server.command({"EXISTS", "work:lock:d"}) == "0");
+  CHECK(server.command({"EXISTS", "work:lock:e"}) == "1");
+  CHECK(server.command({"EXISTS", "work:failures"}) == "0");
+  CHECK(server.command({"LLEN", "work:runs"}) == "4");
+  const std::string entries = server.command({"LRANGE", "work:runs", "0", "-1"});
   for (std::size_t i = 0; i < 4; ++i)
     CHECK(entries.find("\"run\":\"" + reply.claims[i].run) != std::string::npos);
 }
@@ -58,7 +59,7 @@ TEST_CASE("settlements of several kinds in one call have a run record each") {
   Host host(loop, server.url(), list_rule());
   std::vector<std::string> push{"RPUSH", "work:list"};
   for (int i = 0; i < 30; ++i) push.push_back("item " + std::to_string(i));
-  server.ask(push);
+  server.command(push);
   const store::PassReply reply = host.claim(30);
   REQUIRE(reply.claims.size() == 30);
   const auto before = scripts_run(server);
@@ -73,7 +74,7 @@ TEST_CASE("settlements of several kinds in one call have a run record each") {
   }
   CHECK(host.settled());
   CHECK(scripts_run(server) - before <= 2);
-  std::istringstream lines(server.ask({"LRANGE", "work:runs", "0", "-1"}));
+  std::istringstream lines(server.command({"LRANGE", "work:runs", "0", "-1"}));
   std::vector<std::string> entries;
   for (std::string line; std::getline(lines, line);) entries.insert(entries.begin(), line);
   REQUIRE(entries.size() == 30);
@@ -91,7 +92,7 @@ TEST_CASE("settlements of several kinds in one call have a run record each") {
     CHECK(says(failed ? R"("outcome":"failed")" : R"("outcome":"succeeded")"));
     CHECK(says("\"reason\":") == failed);
     if (failed) CHECK(says("\"reason\":\"why " + std::to_string(i) + '"'));
-    const std::string lock = server.ask({"GET", "work:lock:item " + std::to_string(i)});
+    const std::string lock = server.command({"GET", "work:lock:item " + std::to_string(i)});
     CHECK(lock == (i % 3 == 0 ? "(nil)" : failed ? "delay:backoff" : "delay:cooldown"));
   }
 }
@@ -102,18 +103,18 @@ TEST_CASE("a lock of a wrong type is not changed and does not prevent other sett
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(3);
-  server.ask({"DEL", "work:lock:i0", "work:failures", "work:runs"});
-  server.ask({"RPUSH", "work:lock:i0", "not ours"});
-  server.ask({"SET", "work:failures", "of a wrong type"});
-  server.ask({"SET", "work:runs", "of a wrong type"});
+  server.command({"DEL", "work:lock:i0", "work:failures", "work:runs"});
+  server.command({"RPUSH", "work:lock:i0", "not ours"});
+  server.command({"SET", "work:failures", "of a wrong type"});
+  server.command({"SET", "work:runs", "of a wrong type"});
   host.settle(reply.claims[0], store::RestFor{true, 1s}, store::FailureCount::increment,
               Crashed{"x"});
   host.settle(reply.claims[1], store::RestFor{false, 30s}, store::FailureCount::reset);
   host.settle(reply.claims[2]);
   CHECK(host.settled());
-  CHECK(server.ask({"LRANGE", "work:lock:i0", "0", "-1"}) == "not ours");
-  CHECK(server.ask({"GET", "work:lock:i1"}) == "delay:cooldown");
-  CHECK(server.ask({"EXISTS", "work:lock:i2"}) == "0");
+  CHECK(server.command({"LRANGE", "work:lock:i0", "0", "-1"}) == "not ours");
+  CHECK(server.command({"GET", "work:lock:i1"}) == "delay:cooldown");
+  CHECK(server.command({"EXISTS", "work:lock:i2"}) == "0");
 }
 
 TEST_CASE("an ACL that forbids one lock does not prevent other settlements of the same call") {
@@ -123,18 +124,18 @@ TEST_CASE("an ACL that forbids one lock does not prevent other settlements of th
   std::string url = server.url();
   Host host(loop, url.insert(std::string("unix://").size(), "some:x@"), list_rule());
   const store::PassReply reply = host.claim(3);
-  server.ask({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list", "~work:lock:i1",
-              "~work:lock:i2"});
+  server.command({"ACL", "SETUSER", "some", "resetkeys", "~work:[^l]*", "~work:list",
+                  "~work:lock:i1", "~work:lock:i2"});
   for (const Claim& claim : reply.claims) host.settle(claim);
   // The time limit of 400 ms is before the retry of the refused settlement, which follows after 500
   // ms.
   CHECK(turn_until(
       loop, [&] { return host.source.unsettled() == 1; }, 400ms));
-  CHECK(server.ask({"EXISTS", "work:lock:i0", "work:lock:i1", "work:lock:i2"}) == "1");
-  server.ask({"ACL", "SETUSER", "some", "~*"});
+  CHECK(server.command({"EXISTS", "work:lock:i0", "work:lock:i1", "work:lock:i2"}) == "1");
+  server.command({"ACL", "SETUSER", "some", "~*"});
   CHECK(host.settled());
-  CHECK(server.ask({"EXISTS", "work:lock:i0"}) == "0");
-  CHECK(server.ask({"LLEN", "work:runs"}) == "3");
+  CHECK(server.command({"EXISTS", "work:lock:i0"}) == "0");
+  CHECK(server.command({"LLEN", "work:runs"}) == "3");
 }
 
 TEST_CASE("settlements wait for a server that is out of memory, and none is written twice") {
@@ -143,18 +144,18 @@ TEST_CASE("settlements wait for a server that is out of memory, and none is writ
   loop::Loop loop;
   Host host(loop, server.url(), list_rule());
   const store::PassReply reply = host.claim(3);
-  server.ask({"CONFIG", "SET", "maxmemory", "1"});
+  server.command({"CONFIG", "SET", "maxmemory", "1"});
   for (const Claim& claim : reply.claims)
     host.settle(claim, store::RestFor{true, 30s}, store::FailureCount::increment, Crashed{"x"});
   turn_for(loop, 100ms);
   CHECK(host.source.unsettled() == 3);
-  server.ask({"CONFIG", "SET", "maxmemory", "0"});
+  server.command({"CONFIG", "SET", "maxmemory", "0"});
   CHECK(host.settled());
   for (const char* item : {"i0", "i1", "i2"}) {
-    CHECK(server.ask({"GET", std::string("work:lock:") + item}) == "delay:backoff");
-    CHECK(server.ask({"HGET", "work:failures", item}) == "1");
+    CHECK(server.command({"GET", std::string("work:lock:") + item}) == "delay:backoff");
+    CHECK(server.command({"HGET", "work:failures", item}) == "1");
   }
-  CHECK(server.ask({"LLEN", "work:runs"}) == "3");
+  CHECK(server.command({"LLEN", "work:runs"}) == "3");
 }
 
 TEST_CASE("settlements in quick succession share calls unless their items or slots may be needed") {
@@ -186,7 +187,7 @@ TEST_CASE("settlements in quick succession share calls unless their items or slo
   const store::PassReply fleet = host.claim(30);
   CHECK(fleet.end == ClaimEnd::more);
   CHECK(settle_in_turns(fleet) == 30);
-  CHECK(server.ask({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
+  CHECK(server.command({"KEYS", "work:lock:*"}).find("work") == std::string::npos);
 }
 
 TEST_CASE("a single settlement is sent at once, and collected settlements before the next claim") {
@@ -206,7 +207,7 @@ TEST_CASE("a single settlement is sent at once, and collected settlements before
   before = sent();
   host.source.claim(1, store::Scan::whole, store::Manner::in_turn);
   CHECK(sent() - before == 2);
-  CHECK(turn_until(loop, [&] { return host.told.replies.size() == 3; }));
+  CHECK(turn_until(loop, [&] { return host.reported.replies.size() == 3; }));
   CHECK(host.source.unsettled() == 0);
 }
 
@@ -223,7 +224,7 @@ TEST_CASE("one call settles a limited number of runs, and a quarantine has a cal
   for (std::size_t i = 0; i < 100; ++i) host.settle(reply.claims[i]);
   CHECK(host.settled());
   CHECK(scripts_run(server) - before == 4);
-  CHECK(server.ask({"LLEN", "work:runs"}) == "7");
+  CHECK(server.command({"LLEN", "work:runs"}) == "7");
   before = scripts_run(server);
   for (std::size_t i = 100; i < 103; ++i) host.settle(reply.claims[i], store::Quarantine{});
   CHECK(host.settled());
@@ -272,7 +273,7 @@ TEST_CASE("collected settlements are sent when their list is destroyed") {
   for (std::size_t i = 0; i < 5; ++i) host->settle(reply.claims[i]);
   const auto session = host->session;
   host.reset();
-  CHECK(turn_until(loop, [&] { return server.ask({"LLEN", "work:runs"}) == "5"; }));
+  CHECK(turn_until(loop, [&] { return server.command({"LLEN", "work:runs"}) == "5"; }));
 }
 
 }  // namespace settle_together_test

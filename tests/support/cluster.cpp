@@ -31,15 +31,16 @@ Cluster::Cluster(const Options& options) {
     nodes.push_back(std::make_unique<RedisServer>(
         RedisServer::Options{.config = config, .tcp = true, .password = options.password}));
   for (std::size_t i = 0; i < count; ++i) {
-    nodes[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", at(i + 1)});
+    nodes[i]->command({"CLUSTER", "SET-CONFIG-EPOCH", at(i + 1)});
     if (i < primaries)
-      nodes[i]->ask({"CLUSTER", "ADDSLOTSRANGE", at(i * slots / primaries),
-                     at((i + 1) * slots / primaries - 1)});
-    if (i > 0) nodes[i]->ask({"CLUSTER", "MEET", "127.0.0.1", std::to_string(nodes[0]->port())});
+      nodes[i]->command({"CLUSTER", "ADDSLOTSRANGE", at(i * slots / primaries),
+                         at((i + 1) * slots / primaries - 1)});
+    if (i > 0)
+      nodes[i]->command({"CLUSTER", "MEET", "127.0.0.1", std::to_string(nodes[0]->port())});
   }
   const auto agree = [&] {
     for (const auto& node : nodes) {
-      const std::string info = node->ask({"CLUSTER", "INFO"});
+      const std::string info = node->command({"CLUSTER", "INFO"});
       if (info.find("cluster_state:ok") == std::string::npos ||
           info.find("cluster_known_nodes:" + at(count) + "\r") == std::string::npos)
         return false;
@@ -49,7 +50,7 @@ Cluster::Cluster(const Options& options) {
   wait_until("a cluster", agree);
   for (std::size_t i = primaries; i < count; ++i)
     wait_until("a replica to know its primary", [&] {
-      return nodes[i]->ask({"CLUSTER", "REPLICATE", id(i - primaries)}) == "OK";
+      return nodes[i]->command({"CLUSTER", "REPLICATE", id(i - primaries)}) == "OK";
     });
   for (std::size_t i = primaries; i < count; ++i)
     wait_until("a replica", [&] { return nodes[i]->info_text("master_link_status") == "up"; });
@@ -57,7 +58,7 @@ Cluster::Cluster(const Options& options) {
   // A primary counts votes only for replicas that it knows.
   for (std::size_t i = 0; i < primaries && options.replicas; ++i)
     wait_until("the replicas to be known", [&] {
-      const std::string known = nodes[i]->ask({"CLUSTER", "NODES"});
+      const std::string known = nodes[i]->command({"CLUSTER", "NODES"});
       std::size_t found = 0;
       for (auto place = known.find("slave"); place != std::string::npos;
            place = known.find("slave", place + 1))
@@ -81,17 +82,17 @@ const RedisServer& Cluster::running() const {
 }
 
 std::string Cluster::slot_of(const std::string& key) const {
-  return running().ask({"CLUSTER", "KEYSLOT", key});
+  return running().command({"CLUSTER", "KEYSLOT", key});
 }
 
 std::string Cluster::id(std::size_t node) const {
-  return nodes[node]->ask({"CLUSTER", "MYID"});
+  return nodes[node]->command({"CLUSTER", "MYID"});
 }
 
 std::size_t Cluster::owner_of(const std::string& key) const {
   const int slot = std::stoi(slot_of(key));
   // First and last hash slot, then host, port, ID and an empty array of each node.
-  std::istringstream lines(running().ask({"CLUSTER", "SLOTS"}));
+  std::istringstream lines(running().command({"CLUSTER", "SLOTS"}));
   std::vector<std::string> all;
   for (std::string line; std::getline(lines, line);) all.push_back(line);
   for (std::size_t i = 0; i + 3 < all.size(); ++i) {
@@ -105,18 +106,19 @@ std::size_t Cluster::owner_of(const std::string& key) const {
 }
 
 void Cluster::start_move(const std::string& slot, std::size_t from, std::size_t to) const {
-  nodes[to]->ask({"CLUSTER", "SETSLOT", slot, "IMPORTING", id(from)});
-  nodes[from]->ask({"CLUSTER", "SETSLOT", slot, "MIGRATING", id(to)});
+  nodes[to]->command({"CLUSTER", "SETSLOT", slot, "IMPORTING", id(from)});
+  nodes[from]->command({"CLUSTER", "SETSLOT", slot, "MIGRATING", id(to)});
 }
 
 void Cluster::move_key(const std::string& key, std::size_t from, std::size_t to) const {
-  nodes[from]->ask({"MIGRATE", "127.0.0.1", std::to_string(nodes[to]->port()), key, "0", "5000"});
+  nodes[from]->command(
+      {"MIGRATE", "127.0.0.1", std::to_string(nodes[to]->port()), key, "0", "5000"});
 }
 
 void Cluster::end_move(const std::string& slot, std::size_t from, std::size_t to) const {
   const std::string new_owner = id(to);
-  nodes[to]->ask({"CLUSTER", "SETSLOT", slot, "NODE", new_owner});
-  nodes[from]->ask({"CLUSTER", "SETSLOT", slot, "NODE", new_owner});
+  nodes[to]->command({"CLUSTER", "SETSLOT", slot, "NODE", new_owner});
+  nodes[from]->command({"CLUSTER", "SETSLOT", slot, "NODE", new_owner});
 }
 
 }  // namespace w8y::test

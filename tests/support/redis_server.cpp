@@ -125,7 +125,7 @@ void RedisServer::start(bool until_loaded) {
   }
   if (pid_ < 0) throw std::runtime_error("cannot fork");
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!answers(until_loaded)) {
+  while (!is_up(until_loaded)) {
     const bool gone = waitpid(pid_, nullptr, WNOHANG) == pid_;
     if (gone) pid_ = -1;
     if (gone || std::chrono::steady_clock::now() > limit) {
@@ -138,13 +138,13 @@ void RedisServer::start(bool until_loaded) {
   }
 }
 
-bool RedisServer::answers(bool until_loaded) const {
-  const std::string answer = ask({"PING"});
+bool RedisServer::is_up(bool until_loaded) const {
+  const std::string answer = command({"PING"});
   if (answer == "(no reply)") return false;
   return !until_loaded || !answer.starts_with("LOADING");
 }
 
-std::string RedisServer::ask(const std::vector<std::string>& words) const {
+std::string RedisServer::command(const std::vector<std::string>& words) const {
   const std::unique_ptr<redisContext, Free> context(
       redisConnectUnixWithTimeout(socket().c_str(), answer_limit));
   if (!context || context->err != 0) return "(no reply)";
@@ -165,7 +165,7 @@ long long RedisServer::calls(const std::string& command) const {
 }
 
 std::string RedisServer::info_text(const std::string& field) const {
-  const std::string all = "\n" + ask({"INFO", "everything"});
+  const std::string all = "\n" + command({"INFO", "everything"});
   const auto found = all.find("\n" + field + ":");
   if (found == std::string::npos) return {};
   const auto begin = found + field.size() + 2;

@@ -25,7 +25,7 @@ class RedisServer {
     std::vector<std::string> config = {};  ///< lines of redis.conf, after the fixture's own lines
     bool tcp = false;
     bool sentinel = false;      ///< runs as a sentinel, without data
-    std::string password = {};  ///< requirepass; ask() uses it
+    std::string password = {};  ///< requirepass; command() uses it
   };
 
   /// Starts the server and waits until it replies. Throws std::runtime_error with the server's log
@@ -53,7 +53,7 @@ class RedisServer {
 
   /// Executes one command on a new connection, independently of the client under test. Nil is
   /// "(nil)", elements of arrays are separated by newlines, and an error is its text.
-  std::string ask(const std::vector<std::string>& words) const;
+  std::string command(const std::vector<std::string>& words) const;
   /// Returns a number from INFO.
   [[nodiscard]] long long info(const std::string& field) const;
   /// Returns the same as text, empty if there is no such field.
@@ -63,7 +63,7 @@ class RedisServer {
 
  private:
   void write_config() const;
-  [[nodiscard]] bool answers(bool until_loaded) const;
+  [[nodiscard]] bool is_up(bool until_loaded) const;
   void reap();
 
   Options options_;

@@ -49,7 +49,7 @@ Sentinels::Sentinels(const Options& options) {
         .config = config, .tcp = true, .sentinel = true, .password = options.sentinel_password}));
   for (const auto& sentinel : sentinels)
     wait_until("sentinels that know each other", [&] {
-      const std::string known = sentinel->ask({"SENTINEL", "MASTER", service});
+      const std::string known = sentinel->command({"SENTINEL", "MASTER", service});
       return field(known, "num-slaves") == "2" && field(known, "num-other-sentinels") == "2";
     });
 }
@@ -64,7 +64,7 @@ std::string Sentinels::url(const std::vector<std::size_t>& seeds) const {
 
 RedisServer& Sentinels::primary(std::size_t sentinel) {
   const std::string answer =
-      sentinels[sentinel]->ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service});
+      sentinels[sentinel]->command({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", service});
   const auto found = std::ranges::find_if(servers, [&](const auto& server) {
     return answer.ends_with(std::to_string(server->port()));
   });

@@ -83,7 +83,7 @@ TEST_CASE("a start with 1,000 timelines has few dispatch requests in flight at a
   CHECK(most <= IdlePolls::least_back);
   // The limit grows as replies arrive quickly.
   world.run_for(40ms);
-  CHECK(out.answered >= 1000);
+  CHECK(out.replied >= 1000);
   CHECK(most <= IdlePolls::most_back);
 }
 
@@ -113,14 +113,14 @@ TEST_CASE("notifications that bring nothing earlier cause fewer and fewer dispat
   Bench bench;
   bench.timeline->put_on_timeline(1h);
   bench.run_for(1s);
-  const std::size_t before = bench.timeline->looks;
+  const std::size_t before = bench.timeline->peeks;
   for (int i = 0; i < 1000; ++i) {
     bench.timeline->change_timeline(2h);
     bench.run_for(1ms);
   }
   // Dispatch requests: fewer and fewer at first, then three per second. Periodic requests count,
   // too.
-  CHECK(bench.timeline->looks - before <= 16);
+  CHECK(bench.timeline->peeks - before <= 16);
   // An earlier job is found nevertheless. After that, notifications take effect at once again.
   bench.timeline->change_timeline(0s);
   bench.run_for(400ms);
@@ -138,7 +138,7 @@ TEST_CASE("a dispatcher that is switched off ignores notifications") {
     bench.timeline->change_timeline(-1s);
     bench.run_for(1ms);
   }
-  CHECK(bench.timeline->looks == 0);
+  CHECK(bench.timeline->peeks == 0);
   CHECK(bench.timeline->recovers <= 3);
 }
 
@@ -147,16 +147,16 @@ TEST_CASE("1,000 jobs due at the same time are dispatched by consecutive calls")
   for (int i = 0; i < 1000; ++i) bench.timeline->put_on_timeline(1s, false);
   bench.timeline->handler.on_news(store::ScheduleNews::timeline);
   bench.settle_down();
-  const std::size_t looks = bench.timeline->looks;
+  const std::size_t looks = bench.timeline->peeks;
   bench.run_for(1001ms);
   CHECK(bench.timeline->late.size() == 1000);
-  CHECK(bench.timeline->looks <= looks + 10);
+  CHECK(bench.timeline->peeks <= looks + 10);
 }
 
 TEST_CASE("an idle timeline costs few commands, and jobs with expired claims are recovered") {
   Bench bench;
   bench.run_for(60s);
-  CHECK(bench.timeline->looks + bench.timeline->recovers <= 60 * 4 + 20);
+  CHECK(bench.timeline->peeks + bench.timeline->recovers <= 60 * 4 + 20);
   CHECK(bench.timeline->recovers >= 9);
   CHECK(bench.timeline->recovers <= 20);
   bench.timeline->next_over = 700ms;
@@ -173,7 +173,7 @@ TEST_CASE("a dispatcher that is switched off still recovers jobs") {
   bench.timeline->put_on_timeline(10ms);
   bench.run_for(30s);
   CHECK(bench.timeline->late.empty());
-  CHECK(bench.timeline->looks == 0);
+  CHECK(bench.timeline->peeks == 0);
   CHECK(bench.timeline->recovers >= 4);
 }
 
@@ -202,12 +202,12 @@ TEST_CASE(
   bench.timeline->error = "WRONGTYPE";
   bench.run_for(10s);
   CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE"});
-  const std::size_t looks = bench.timeline->looks + bench.timeline->recovers;
+  const std::size_t looks = bench.timeline->peeks + bench.timeline->recovers;
   for (int i = 0; i < 100; ++i) {
     bench.timeline->handler.on_news(store::ScheduleNews::timeline);
     bench.run_for(10ms);
   }
-  CHECK(bench.timeline->looks + bench.timeline->recovers <= looks + 3);
+  CHECK(bench.timeline->peeks + bench.timeline->recovers <= looks + 3);
   bench.timeline->error.clear();
   bench.run_for(3s);
   CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE", ""});

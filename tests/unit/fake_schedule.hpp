@@ -18,7 +18,7 @@ class FakeSchedule : public store::ScheduleQueue {
 
   void use(ListConfigPtr) override {}
   void take(std::size_t wanted) override {
-    ++takes;
+    ++claim_calls;
     store::TakeReply reply;
     reply.end = halted ? ClaimEnd::halted : ClaimEnd::more;
     while (!halted && !jobs.empty() && reply.claims.size() < wanted) {
@@ -33,10 +33,10 @@ class FakeSchedule : public store::ScheduleQueue {
   struct Out {
     std::size_t now = 0;
     std::size_t* most = nullptr;
-    std::size_t answered = 0;
+    std::size_t replied = 0;
   };
   void dispatch() override {
-    ++looks;
+    ++peeks;
     if (out != nullptr) *out->most = std::max(*out->most, ++out->now);
     store::DispatchAnswer answer;
     answer.why = error;
@@ -45,7 +45,7 @@ class FakeSchedule : public store::ScheduleQueue {
     answer_.set(clock_.now() + reply_delay, [this, answer]() mutable {
       if (out != nullptr) {
         --out->now;
-        ++out->answered;
+        ++out->replied;
       }
       handler.on_dispatched(std::move(answer));
     });
@@ -84,13 +84,13 @@ class FakeSchedule : public store::ScheduleQueue {
   // queues
   std::deque<Item> jobs;
   std::vector<store::JobSettlement> ends;
-  std::size_t takes = 0;
+  std::size_t claim_calls = 0;
   unsigned runs = 0;
   // timeline
   std::multiset<Instant> due;
   std::vector<Duration> late;
   std::optional<Duration> next_over;
-  std::size_t looks = 0;
+  std::size_t peeks = 0;
   std::size_t recovers = 0;
   Duration reply_delay{0};
   Out* out = nullptr;

@@ -46,11 +46,11 @@ struct FakeRedis {
   std::size_t claims = 0;
   std::size_t claims_out = 0;      ///< claims in flight
   std::size_t max_claims_out = 0;  ///< maximum number of claims in flight
-  std::size_t looks = 0;
+  std::size_t peeks = 0;
   std::size_t ends = 1000;     ///< number of items that a scan of the edges examines
   std::size_t pass_calls = 1;  ///< number of calls of a full scan
   double look_cost = 1;
-  bool hears = false;
+  bool receives = false;
   store::Line line = store::Line::none;  ///< position in the wait queue after a claim without items
   std::size_t others_in_line = 0;
   ClaimEnd too_few = ClaimEnd::nothing_free;  ///< why a claim has fewer items than requested
@@ -138,9 +138,9 @@ class FakeList : public store::CircularList {
   }
 
   void look() override {
-    ++redis_.looks;
+    ++redis_.peeks;
     const auto& items = redis_.lists[rule_->prefix];
-    store::LookReply reply{false, redis_.look_cost, redis_.hears};
+    store::LookReply reply{false, redis_.look_cost, redis_.receives};
     for (const Item& item : items) {
       const auto lock = redis_.locks.find(rule_->prefix + item);
       if (lock == redis_.locks.end() || lock->second.value.empty() ||
@@ -310,11 +310,11 @@ class FakeProber : public Prober {
     const std::string& path = rule.is_command() ? rule.command->front() : *rule.executor;
     probed.push_back(path);
     const ProbeResult result =
-        answers.contains(path) ? answers.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
+        replies.contains(path) ? replies.at(path) : ProbeResult(Caps{{"single"}, 1, ""});
     if (held) return waiting.push_back([answer, result] { answer(ProbeResult(result)); });
     timers_.set(clock_.now(), [answer, result] { answer(ProbeResult(result)); });
   }
-  std::map<std::string, ProbeResult> answers;
+  std::map<std::string, ProbeResult> replies;
   std::vector<std::string> probed;
   bool held = false;
   std::vector<std::function<void()>> waiting;
@@ -332,18 +332,18 @@ class FakeUpkeep : public ListMaintenance {
     std::size_t made = 0;
   };
   FakeUpkeep(Told& told, ListConfigPtr first, ListMaintenanceHandler& by)
-      : rule(std::move(first)), handler(by), told_(told) {
-    told_.all.insert(this);
-    ++told_.made;
+      : rule(std::move(first)), handler(by), handler_(told) {
+    handler_.all.insert(this);
+    ++handler_.made;
   }
-  ~FakeUpkeep() override { told_.all.erase(this); }
+  ~FakeUpkeep() override { handler_.all.erase(this); }
   void use(ListConfigPtr changed) override { rule = std::move(changed); }
 
   ListConfigPtr rule;
   ListMaintenanceHandler& handler;
 
  private:
-  Told& told_;
+  Told& handler_;
 };
 
 /// World of a Poller or a Supervisor, with a clock that the test moves.
@@ -424,7 +424,7 @@ class World : public ServedListObserver, public PollerFactory {
     log.push_back((lost ? "lease lost " : "lease back ") + run.claim.item);
   }
   void state_changed(Poller& poller) override {
-    if (poller.state() == PollerState::resting) ++rests;
+    if (poller.state() == PollerState::idle) ++rests;
   }
   void shortage_changed(const Poller& poller) override {
     log.push_back(poller.shortage().any() ? "short: " + poller.shortage().reason() : "not short");

@@ -32,11 +32,11 @@ TEST_CASE("logs: a follower of a run or a list receives its lines in batches") {
   CHECK(followers.follow(wish("one", "01A"), now) == Followed::anew);
   CHECK(followers.follow(wish("two", "", "work"), now) == Followed::anew);
   CHECK(followers.follow(wish("one", "01A"), now + 1s) == Followed::renewed);
-  followers.said(said("work", "01AX", "hello"), now);
-  followers.said(said("work", "01B", "other"), now + 10ms);
-  followers.said(said("films", "01AY", "film"), now + 20ms);
+  followers.on_output(said("work", "01AX", "hello"), now);
+  followers.on_output(said("work", "01B", "other"), now + 10ms);
+  followers.on_output(said("films", "01AY", "film"), now + 20ms);
   CHECK(followers.due() == now + log_gathering);
-  const auto due = followers.take(now + log_gathering);
+  const auto due = followers.drain(now + log_gathering);
   REQUIRE(due.size() == 2);
   CHECK(due[0].listener == "one");
   REQUIRE(due[0].message.lines.size() == 2);
@@ -44,12 +44,12 @@ TEST_CASE("logs: a follower of a run or a list receives its lines in batches") {
   CHECK(due[0].message.lines[1].list == "films");
   REQUIRE(due[1].message.lines.size() == 2);
   CHECK(due[1].message.lines[1].line == "other");
-  CHECK(followers.take(now + 1s).empty());
+  CHECK(followers.drain(now + 1s).empty());
 
   const Outcome outcome = Failed{"exit status 1"};
   followers.ended({{"work", "01AX", "a"}, outcome, 1s, 1, 0}, now + 2s);
   CHECK(followers.due() == now + 2s + log_gathering);
-  const auto ends = followers.take(now + 3s);
+  const auto ends = followers.drain(now + 3s);
   REQUIRE(ends.size() == 2);
   CHECK(ends[0].message.ended.at(0).outcome == "failed");
 }
@@ -61,9 +61,9 @@ TEST_CASE(
   followers.follow(wish("one", ""), now);
   CHECK(followers.due() == now + log_life);
   followers.follow(wish("one", ""), now + 10s);
-  followers.take(now + log_life);
+  followers.drain(now + log_life);
   CHECK_FALSE(followers.none());
-  followers.take(now + 10s + log_life);
+  followers.drain(now + 10s + log_life);
   CHECK(followers.none());
   for (std::size_t i = 0; i < max_log_followers; ++i)
     CHECK(followers.follow(wish(std::to_string(i), ""), now) == Followed::anew);
@@ -74,17 +74,17 @@ TEST_CASE("logs: lines above the rate limit are counted and dropped") {
   LogFollowers followers;
   const Instant now{1h};
   followers.follow(wish("one", ""), now);
-  for (std::size_t i = 0; i < max_log_lines + 7; ++i) followers.said(said("w", "1", "x"), now);
-  auto due = followers.take(now + 1ms);
+  for (std::size_t i = 0; i < max_log_lines + 7; ++i) followers.on_output(said("w", "1", "x"), now);
+  auto due = followers.drain(now + 1ms);
   REQUIRE(due.size() == 1);
   CHECK(due[0].message.lines.size() == max_log_lines);
   CHECK(due[0].message.left_out == 7);
-  followers.said(said("w", "1", "again"), now + 1s);
-  CHECK(followers.take(now + 2s).at(0).message.lines.size() == 1);
+  followers.on_output(said("w", "1", "again"), now + 1s);
+  CHECK(followers.drain(now + 2s).at(0).message.lines.size() == 1);
 
   const std::string long_line(max_told_line + 1, 'x');
-  for (int i = 0; i < 40; ++i) followers.said(said("w", "1", long_line), now + 5s);
-  due = followers.take(now + 6s);
+  for (int i = 0; i < 40; ++i) followers.on_output(said("w", "1", long_line), now + 5s);
+  due = followers.drain(now + 6s);
   CHECK(due.at(0).message.lines.size() == max_log_bytes / max_told_line);
   CHECK(due.at(0).message.lines[0].cut);
   CHECK(due.at(0).message.left_out == 40 - max_log_bytes / max_told_line);
@@ -100,7 +100,7 @@ TEST_CASE("logs: all updates are published, and the latest progress") {
   followers.updated({{"work", "01B", "a"}, "1"}, now);
   followers.progressed({{"work", "01AY", "a"}, {1, 2}}, now);
   followers.updated({of, std::string(max_told_update + 1, '1')}, now);
-  const auto due = followers.take(now + log_gathering);
+  const auto due = followers.drain(now + log_gathering);
   REQUIRE(due.size() == 1);
   const auto read = parse_log_message(R"({"host":"x",)" + to_text(due[0].message).substr(11));
   REQUIRE(read.has_value());
@@ -112,7 +112,7 @@ TEST_CASE("logs: all updates are published, and the latest progress") {
   CHECK(read->updates[2].run == "01AY");
   CHECK(read->left_out == 1);
   for (std::size_t i = 0; i < max_log_lines + 7; ++i) followers.updated({of, "1"}, now + 5s);
-  const auto many = followers.take(now + 6s);
+  const auto many = followers.drain(now + 6s);
   CHECK(many.at(0).message.updates.size() == max_log_lines);
   CHECK(many.at(0).message.left_out == 7);
   const auto odd = parse_log_message(

@@ -62,7 +62,7 @@ FleetHost host_at(const std::string& name, WallTime last, const std::string& has
 
 std::set<std::string> told(ListReportTracker& lists, std::size_t most = 100, bool lively = false) {
   std::set<std::string> prefixes;
-  for (const auto& change : lists.take(most, lively))
+  for (const auto& change : lists.drain(most, lively))
     prefixes.insert(change.text.empty() ? "-" + change.prefix : change.prefix);
   return prefixes;
 }
@@ -157,67 +157,67 @@ TEST_CASE("fleet: a list report is parsed as it was written") {
 TEST_CASE("fleet: only changed lists are reported") {
   ListReportTracker lists;
   lists.begin();
-  lists.note(some_list("a"));
-  lists.note(some_list("b"));
+  lists.record(some_list("a"));
+  lists.record(some_list("b"));
   lists.end();
   CHECK(lists.urgent());
   CHECK(told(lists) == std::set<std::string>{"a", "b"});
   CHECK_FALSE(lists.urgent());
 
   lists.begin();
-  lists.note(some_list("a"));
+  lists.record(some_list("a"));
   ListStatus refused = some_list("b");
   refused.state = ListState::ineligible;
   refused.why = "not found";
-  lists.note(refused);
+  lists.record(refused);
   lists.end();
   CHECK(told(lists, 100, true) == std::set<std::string>{"b"});
 
   lists.begin();  // a is removed
-  lists.note(refused);
+  lists.record(refused);
   lists.end();
   CHECK(lists.urgent());
   CHECK(told(lists) == std::set<std::string>{"-a"});
   CHECK(lists.size() == 1);
   CHECK(told(lists, 100, true) == nothing);
 
-  lists.note(some_list("a"));  // a is available again
+  lists.record(some_list("a"));  // a is available again
   CHECK(told(lists) == std::set<std::string>{"a"});
   lists.forget();
   CHECK_FALSE(lists.urgent());
-  lists.note(some_list("a"));
+  lists.record(some_list("a"));
   CHECK(told(lists) == std::set<std::string>{"a"});
 }
 
 TEST_CASE("fleet: a changed number of runs is reported with the next report, not by itself") {
   ListReportTracker lists;
-  lists.note(some_list());
+  lists.record(some_list());
   told(lists);
   ListStatus busy = some_list();
   busy.state = ListState::running;
   busy.why.clear();
   busy.running = 3;
-  lists.note(busy);
+  lists.record(busy);
   CHECK_FALSE(lists.urgent());
   CHECK(told(lists) == nothing);
   CHECK(told(lists, 100, true) == std::set<std::string>{"work"});
   CHECK(told(lists, 100, true) == nothing);
 
   busy.concurrency = 9;
-  lists.note(busy);
+  lists.record(busy);
   CHECK(lists.urgent());
   ListStatus paused = busy;
   paused.state = ListState::paused;
   paused.why = "deploy";
   told(lists);
-  lists.note(paused);
+  lists.record(paused);
   CHECK(lists.urgent());
 }
 
 TEST_CASE("fleet: reports of many lists are sent in batches, each list once") {
   ListReportTracker lists;
   lists.begin();
-  for (int i = 0; i < 250; ++i) lists.note(some_list("l" + std::to_string(i)));
+  for (int i = 0; i < 250; ++i) lists.record(some_list("l" + std::to_string(i)));
   lists.end();
   std::set<std::string> all;
   for (int i = 0; i < 3; ++i) {
@@ -234,49 +234,49 @@ TEST_CASE("fleet: heartbeats are sent every 10 s, changes within 500 ms, one at 
   const Instant start{1000s};
   HeartbeatTimer times;
   CHECK_FALSE(times.due().has_value());
-  times.asked(start);
+  times.on_request(start);
   CHECK_FALSE(times.due().has_value());
   times.connected(start);
   CHECK(times.due() == start);
   times.started(start);
   CHECK_FALSE(times.due().has_value());
-  times.answered(false);
+  times.on_reply(false);
   CHECK(times.due() == start + 10s);
 
   // Several changes at once cause one heartbeat.
-  times.asked(start + 3s);
-  times.asked(start + 3s + 10ms);
+  times.on_request(start + 3s);
+  times.on_request(start + 3s + 10ms);
   CHECK(times.due() == start + 3s + 50ms);
   times.started(start + 3s + 50ms);
-  times.asked(start + 3s + 60ms);  // while a heartbeat is in flight
+  times.on_request(start + 3s + 60ms);  // while a heartbeat is in flight
   CHECK_FALSE(times.due().has_value());
-  times.answered(false);
+  times.on_reply(false);
   CHECK(times.due() == start + 3s + 550ms);
   times.started(start + 3s + 550ms);
-  times.answered(false);
-  times.asked(start + 3s + 600ms);  // not at once again
+  times.on_reply(false);
+  times.on_request(start + 3s + 600ms);  // not at once again
   CHECK(times.due() == start + 4s + 50ms);
 
   // The connection to Redis ends while a heartbeat is in flight, and is restored.
   times.started(start + 5s);
   times.disconnected();
-  times.asked(start + 6s);
+  times.on_request(start + 6s);
   CHECK_FALSE(times.due().has_value());
   times.connected(start + 100s);
   CHECK(times.due() == start + 100s);
 
   // After a refusal, one retry follows soon. Later ones wait until permissions may have changed.
   times.started(start + 100s);
-  times.answered(true);
+  times.on_reply(true);
   CHECK(times.due() == start + 103s);
   times.started(start + 103s);
-  times.answered(true);
+  times.on_reply(true);
   CHECK(times.due() == start + 163s);
   times.started(start + 163s);
-  times.answered(false);
+  times.on_reply(false);
   CHECK(times.due() == start + 173s);
   times.started(start + 173s);
-  times.answered(true);
+  times.on_reply(true);
   CHECK(times.due() == start + 176s);
 }
 
@@ -284,12 +284,12 @@ TEST_CASE("fleet: the time of Redis is computed from the monotonic clock of this
   RedisClock time;
   CHECK_FALSE(time.known());
   const Instant start{500s};
-  time.note(1'000'000ms, start, start + 20ms);
+  time.record(1'000'000ms, start, start + 20ms);
   CHECK(time.known());
   CHECK(time.at(start + 10ms) == 1'000'000ms);
   CHECK(time.at(start + 10ms + 5s) == 1'005'000ms);
-  CHECK(time.at(start + 10ms - 5s) == 995'000ms);    // a time before the sample
-  time.note(9'000'000ms, start + 10s, start + 10s);  // clock of another server
+  CHECK(time.at(start + 10ms - 5s) == 995'000ms);      // a time before the sample
+  time.record(9'000'000ms, start + 10s, start + 10s);  // clock of another server
   CHECK(time.at(start + 11s) == 9'001'000ms);
 }
 

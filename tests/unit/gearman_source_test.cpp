@@ -28,7 +28,7 @@ class FakeWorker final : public gearman::Worker {
   [[nodiscard]] const GearmanServer& server() const override { return server_; }
   [[nodiscard]] const std::string& error() const override { return error_; }
   [[nodiscard]] std::uint64_t connection() const override { return connection_; }
-  [[nodiscard]] std::size_t asked() const override { return asked_; }
+  [[nodiscard]] std::size_t requested() const override { return asked_; }
   [[nodiscard]] bool asleep() const override { return asleep_; }
   void offer(const std::string& function, bool able) override {
     const std::string now = able ? function : "";
@@ -104,7 +104,7 @@ class FakeServers final : public gearman::Servers {
   void told_up(const gearman::Worker&) override {}
   void told_down(const gearman::Worker&, const std::string&) override {}
   void forget(const gearman::Worker&) override {}
-  void note(const GearmanServer&, const std::string&, const std::string& why) override {
+  void on_problem(const GearmanServer&, const std::string&, const std::string& why) override {
     notes.push_back(why);
   }
 
@@ -200,12 +200,12 @@ TEST_CASE(
   bench.all_up();
   bench.source->claim(3);
   // One request per server until the server has returned a job.
-  CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 2);
+  CHECK(bench.worker(0).requested() + bench.worker(1).requested() == 2);
   CHECK(bench.worker(0).offered == "resize");
   bench.worker(0).job("u1");
-  CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 2);
+  CHECK(bench.worker(0).requested() + bench.worker(1).requested() == 2);
   bench.worker(1).job("u2");
-  CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 1);
+  CHECK(bench.worker(0).requested() + bench.worker(1).requested() == 1);
   bench.worker(0).job("u3");
   REQUIRE(bench.replies.size() == 1);
   CHECK(bench.replies[0].end == ClaimEnd::more);
@@ -214,7 +214,7 @@ TEST_CASE(
   CHECK(bench.claims[0].call.name == "resize");
   CHECK(bench.claims[0].call.id == "u1");
   CHECK(bench.claims[0].call.input == "load of u1");
-  CHECK(bench.worker(0).asked() + bench.worker(1).asked() == 0);
+  CHECK(bench.worker(0).requested() + bench.worker(1).requested() == 0);
 }
 
 TEST_CASE("gearman source: a worker without a job sleeps, and its wake-up allows another claim") {
@@ -232,8 +232,8 @@ TEST_CASE("gearman source: a worker without a job sleeps, and its wake-up allows
   bench.worker(0).wake();
   CHECK(bench.may == 1);
   bench.source->claim(1);
-  CHECK(bench.worker(0).asked() == 1);
-  CHECK(bench.worker(1).asked() == 0);  // still in pre-sleep
+  CHECK(bench.worker(0).requested() == 1);
+  CHECK(bench.worker(1).requested() == 0);  // still in pre-sleep
 }
 
 TEST_CASE("gearman source: a job is accepted after the reply no_job to an earlier request") {
@@ -241,10 +241,10 @@ TEST_CASE("gearman source: a job is accepted after the reply no_job to an earlie
   bench.all_up();
   bench.source->claim(4);
   bench.worker(0).job("u1");
-  REQUIRE(bench.worker(0).asked() == 2);
+  REQUIRE(bench.worker(0).requested() == 2);
   bench.worker(0).no_job();  // reply to the first request; the second is in flight
   bench.worker(0).job("u2");
-  REQUIRE(bench.worker(0).asked() == 2);
+  REQUIRE(bench.worker(0).requested() == 2);
   bench.worker(0).no_job();
   bench.worker(0).no_job();
   CHECK(bench.worker(0).asleep());
@@ -284,7 +284,7 @@ TEST_CASE("gearman source: claims are unavailable, with a reason, while no serve
   bench.worker(1).up();
   CHECK(bench.may >= 1);
   bench.source->claim(1);
-  CHECK(bench.worker(1).asked() == 1);
+  CHECK(bench.worker(1).requested() == 1);
   bench.worker(1).down("broken");
   REQUIRE(bench.replies.size() == 2);
   CHECK(bench.replies[1].detail == "a:1: refused; b:2: broken");
@@ -294,7 +294,7 @@ TEST_CASE("gearman source: a claim ends if a server that connects meanwhile does
   Bench bench;
   bench.source->claim(1);
   bench.worker(0).up();
-  CHECK(bench.worker(0).asked() == 1);
+  CHECK(bench.worker(0).requested() == 1);
   bench.clock.set(bench.clock.now() + GearmanSource::patience);
   bench.turn();
   bench.turn();
@@ -368,8 +368,8 @@ TEST_CASE("gearman source: a job is handed back by closing its connection") {
   REQUIRE(bench.servers.workers.size() == 2);
   bench.worker(1).up();
   bench.source->claim(1);
-  CHECK(bench.worker(0).asked() == 0);
-  CHECK(bench.worker(1).asked() == 1);
+  CHECK(bench.worker(0).requested() == 0);
+  CHECK(bench.worker(1).requested() == 1);
   bench.worker(1).job("next");
   // A job that this host stopped for a reason of its own is handed back as well.
   bench.source->settle(bench.ended(bench.claims[2], Cancelled{}));
@@ -432,7 +432,7 @@ TEST_CASE("gearman source: a job with a workload that is too long fails and uses
   bench.worker(0).job("long", true);
   CHECK(bench.worker(0).said.find("16 MiB") != std::string::npos);
   CHECK(bench.servers.notes.size() == 1);
-  CHECK(bench.worker(0).asked() == 1);
+  CHECK(bench.worker(0).requested() == 1);
   bench.worker(0).job("fits");
   CHECK(bench.claims.size() == 1);
 }
@@ -468,7 +468,7 @@ TEST_CASE("gearman source: a new function is offered before the next request") {
   ListConfig other = *bench.rule;
   other.gearman().function = "other";
   bench.source->use(std::make_shared<const ListConfig>(other));
-  CHECK(bench.worker(0).asked() == 0);
+  CHECK(bench.worker(0).requested() == 0);
   CHECK(bench.worker(0).offered == "other");
 }
 
@@ -495,8 +495,8 @@ TEST_CASE("gearman source: new servers replace the old ones, and retiring ends a
   CHECK(bench.worker(1).server().host == "c");
   bench.worker(1).up();
   bench.source->claim(1);
-  CHECK(bench.worker(1).asked() == 1);
-  CHECK(bench.worker(0).asked() == 0);
+  CHECK(bench.worker(1).requested() == 1);
+  CHECK(bench.worker(0).requested() == 0);
   // The connection that is being replaced still sends the end of its job.
   bench.source->settle(bench.ended(bench.claims[0], Succeeded{}));
   CHECK(bench.worker(0).said.find("H:u") != std::string::npos);
@@ -515,7 +515,7 @@ TEST_CASE("gearman source: packets after the last reply on a closing connection 
   bench.source->claim(1);
   bench.worker(0).job("u");
   bench.source->claim(3);
-  const std::size_t asked = bench.worker(0).asked();
+  const std::size_t asked = bench.worker(0).requested();
   REQUIRE(asked >= 2);
   bench.servers.all = {{"c", 3}};
   bench.servers.user->on_servers();

@@ -17,7 +17,7 @@ TEST_CASE(
   CHECK(bench.scans() == Scans{whole});
   bench.run_for(10s);
   CHECK(bench.scans().empty());
-  CHECK(bench.redis.looks >= 30);
+  CHECK(bench.redis.peeks >= 30);
   bench.unlock(7);
   bench.run_for(400ms);
   CHECK(bench.scans() == Scans{ends});
@@ -45,15 +45,15 @@ TEST_CASE("a delayed item is peeked at when its delay ends, and claimed at the e
   bench.begin();
   for (const char* run : {"run1", "run2", "run3", "run4"}) bench.end(run);
   CHECK(bench.scans() == Scans{whole, whole, whole, whole, whole});
-  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->state() == PollerState::idle);
   // Moves the items behind the ones delayed for an hour. A full scan leaves those in place.
   auto& items = bench.redis.lists["work"];
   std::sort(items.begin(), items.end(),
             [](const Item& a, const Item& b) { return std::stoi(a) < std::stoi(b); });
-  bench.redis.looks = 0;
+  bench.redis.peeks = 0;
   bench.run_for(9900ms);
   CHECK(bench.scans().empty());
-  CHECK(bench.redis.looks > 0);
+  CHECK(bench.redis.peeks > 0);
   bench.run_for(200ms);
   CHECK(bench.scans().front() == ends);
   CHECK(bench.log.back() == "start 0");
@@ -61,11 +61,11 @@ TEST_CASE("a delayed item is peeked at when its delay ends, and claimed at the e
 
 TEST_CASE("an empty list with wake-ups is peeked at less often") {
   IdlePollerBench bench(rule_for("work"), 0);
-  bench.redis.hears = true;
+  bench.redis.receives = true;
   bench.begin();
   bench.run_for(20s);
-  CHECK(bench.redis.looks >= 7);
-  CHECK(bench.redis.looks <= 14);
+  CHECK(bench.redis.peeks >= 7);
+  CHECK(bench.redis.peeks <= 14);
   bench.redis.lists["work"] = {"a"};
   bench.sources.back()->handler.on_wake();
   bench.settle_down();
@@ -244,7 +244,7 @@ TEST_CASE(
   bench.redis.lists["work"].clear();
   bench.end("run1");
   bench.run_for(10s);
-  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->state() == PollerState::idle);
   CHECK(bench.made == 2);
   CHECK_FALSE(bench.last.expired());
 }

@@ -43,7 +43,7 @@ TEST_CASE("a wake-up during a peek causes a claim, and the reply to the peek has
   bench.lock(0, 1);
   bench.begin();
   bench.scans();
-  while (bench.redis.looks == 0) bench.run_for(1ms);
+  while (bench.redis.peeks == 0) bench.run_for(1ms);
   bench.unlock(0);
   bench.sources.back()->handler.on_wake();
   bench.run_for(1s);
@@ -110,7 +110,7 @@ TEST_CASE("a flood of wake-ups causes few claims, and a later wake-up is still e
     bench.run_for(100us);
   }
   CHECK(bench.redis.claims - before < 25);
-  CHECK(bench.redis.looks + bench.redis.claims - before < 40);
+  CHECK(bench.redis.peeks + bench.redis.claims - before < 40);
   bench.unlock(1);
   bench.sources.back()->handler.on_wake();
   bench.run_for(400ms);
@@ -176,11 +176,11 @@ TEST_CASE("after a reconnect an empty list is peeked at, and claimed from if it 
   IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   const std::size_t claims = bench.redis.claims;
-  const std::size_t looks = bench.redis.looks;
+  const std::size_t looks = bench.redis.peeks;
   bench.sources.back()->handler.on_back();
   bench.settle_down();
   CHECK(bench.redis.claims == claims);
-  CHECK(bench.redis.looks == looks + 1);
+  CHECK(bench.redis.peeks == looks + 1);
   bench.redis.lists["work"] = {"0"};
   bench.sources.back()->handler.on_back();
   bench.settle_down();
@@ -222,8 +222,8 @@ TEST_CASE("a poller stopped during its peek after a reconnect releases its admis
   IdlePollerBench bench(rule_for("work"), 0);
   bench.begin();
   bench.sources.back()->handler.on_back();
-  const std::size_t looks = bench.redis.looks;
-  while (bench.redis.looks == looks) bench.timers.run_due(bench.clock.now());
+  const std::size_t looks = bench.redis.peeks;
+  while (bench.redis.peeks == looks) bench.timers.run_due(bench.clock.now());
   bench.poller->set_quiet(true);
   bench.settle_down();
   std::vector<std::unique_ptr<Guest>> guests;
@@ -276,9 +276,9 @@ TEST_CASE("a longer wait queue makes each waiter peek less often") {
     bench.redis.others_in_line = others;
     bench.sources.back()->handler.on_turn();  // the reply contains the number of other waiters
     bench.run_for(5s);
-    const std::size_t before = bench.redis.looks;
+    const std::size_t before = bench.redis.peeks;
     bench.run_for(20s);
-    return bench.redis.looks - before;
+    return bench.redis.peeks - before;
   };
   bench.begin();
   const std::size_t with_one = peeks_with(1);
@@ -340,9 +340,9 @@ TEST_CASE("thousands of waiting lists claim with the unused idle budget, and all
   world.redis.others_in_line = 1;
   world.begin(lists, true);
   world.run_for(2s);
-  const std::size_t claims = world.redis.claims, looks = world.redis.looks;
+  const std::size_t claims = world.redis.claims, looks = world.redis.peeks;
   world.run_for(10s);
-  const std::size_t claimed = world.redis.claims - claims, looked = world.redis.looks - looks;
+  const std::size_t claimed = world.redis.claims - claims, looked = world.redis.peeks - looks;
   CHECK(claimed >= 100);
   CHECK(claimed + looked / 256 <= 1000 + 100);
   CHECK(looked >= lists * 10);

@@ -46,17 +46,17 @@ TEST_CASE("a flood of lines is admitted up to the burst, then at 1,000 lines per
 TEST_CASE("each source has its own limit, and the number of its dropped lines is reported once") {
   FakeClock clock;
   LineLimits limits(clock);
-  for (std::size_t i = 0; i < LineLimit::at_once; ++i) REQUIRE(limits.ask("A").admitted);
-  CHECK_FALSE(limits.ask("A").admitted);
-  CHECK_FALSE(limits.ask("A").admitted);
-  CHECK(limits.ask("B").admitted);
+  for (std::size_t i = 0; i < LineLimit::at_once; ++i) REQUIRE(limits.admit("A").admitted);
+  CHECK_FALSE(limits.admit("A").admitted);
+  CHECK_FALSE(limits.admit("A").admitted);
+  CHECK(limits.admit("B").admitted);
   clock.set(clock.now() + 1s);
-  CHECK(limits.ask("A").left_out == 2);
-  CHECK(limits.ask("A").left_out == 0);
-  CHECK(limits.over("A") == 0);
-  CHECK(limits.over("nobody") == 0);
-  for (std::size_t i = 0; i < LineLimit::at_once + 3; ++i) limits.ask("A");
-  CHECK(limits.over("A") == 3);
+  CHECK(limits.admit("A").left_out == 2);
+  CHECK(limits.admit("A").left_out == 0);
+  CHECK(limits.remove("A") == 0);
+  CHECK(limits.remove("nobody") == 0);
+  for (std::size_t i = 0; i < LineLimit::at_once + 3; ++i) limits.admit("A");
+  CHECK(limits.remove("A") == 3);
 }
 
 TEST_CASE("a limit may have another rate, and all dropped lines are reported together") {
@@ -64,7 +64,7 @@ TEST_CASE("a limit may have another rate, and all dropped lines are reported tog
   LineLimits limits(clock, {1min, 2});
   const auto ask = [&](const char* talker, int lines) {
     int count = 0;
-    for (int i = 0; i < lines; ++i) count += limits.ask(talker).admitted ? 1 : 0;
+    for (int i = 0; i < lines; ++i) count += limits.admit(talker).admitted ? 1 : 0;
     return count;
   };
   CHECK(ask("A", 70'000) == 2);
@@ -81,7 +81,7 @@ TEST_CASE("sources without recent lines are removed") {
   FakeClock clock;
   LineLimits limits(clock);
   for (int i = 0; i < 10000; ++i) {
-    limits.ask(std::to_string(i));
+    limits.admit(std::to_string(i));
     clock.set(clock.now() + 1s);
   }
   CHECK(limits.size() <= 64);

@@ -23,7 +23,7 @@ TEST_CASE("run item: a delayed item starts at once") {
   bench.redis.lists["work"] = {"a"};
   bench.redis.locks["worka"] = {"rest", bench.clock.now() + 1h};
   bench.begin();
-  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->state() == PollerState::idle);
   Order order(bench, "a");
   CHECK_FALSE(order.reply.has_value());
   bench.settle_down();

@@ -22,7 +22,7 @@ TEST_CASE(
   Bench bench(rule_for("work", 3));
   bench.redis.lists["work"] = {"a"};
   bench.begin();
-  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->state() == PollerState::idle);
   CHECK(bench.poller->last_claim() == ClaimEnd::nothing_free);
   bench.end("run1", Exited{0});
   CHECK(bench.executor().started.size() == 2);
@@ -48,8 +48,8 @@ TEST_CASE("an idle list is polled, but not more often than the budget allows") {
   CHECK(bench.poller->last_claim() == ClaimEnd::empty);
   bench.run_for(10s);
   CHECK(bench.redis.claims == 1);
-  CHECK(bench.redis.looks >= 30);
-  CHECK(bench.redis.looks <= 60);
+  CHECK(bench.redis.peeks >= 30);
+  CHECK(bench.redis.peeks <= 60);
   bench.redis.lists["work"] = {"a"};
   bench.run_for(400ms);
   CHECK(bench.poller->runs().size() == 1);

@@ -30,7 +30,7 @@ std::vector<std::string> told(const HostStatus& host, const std::vector<ListStat
   Problems problems(host);
   for (const auto& list : lists) problems.add(list);
   std::vector<std::string> texts;
-  for (const auto& problem : problems.take())
+  for (const auto& problem : problems.drain())
     texts.push_back(std::string(kind_name(problem.kind)) + "|" + problem.text);
   return texts;
 }
@@ -192,7 +192,7 @@ TEST_CASE("10,000 causes are limited to a maximum number of problems") {
   Problems problems(good_host());
   for (int i = 0; i < 10'000; ++i)
     problems.add(list_of("l" + std::to_string(i), ListState::ineligible, std::to_string(i)));
-  const auto all = problems.take();
+  const auto all = problems.drain();
   REQUIRE(all.size() == Problems::max_causes + 1);
   CHECK(all.back().text == "9980 more lists are ineligible, for 9980 other reasons");
   CHECK(all.back().lists == 9980);

@@ -42,7 +42,7 @@ struct Bench : World {
 
 TEST_CASE("a queued job is claimed at once and settled by its disposition") {
   Bench bench;
-  CHECK(bench.queues->takes == 1);
+  CHECK(bench.queues->claim_calls == 1);
   CHECK(bench.queues->listening);
   bench.enter("feed:A");
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
@@ -61,17 +61,17 @@ TEST_CASE("a job queued without a notification is found within 350 ms, for few c
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
   Bench idle;
   idle.run_for(60s);
-  CHECK(idle.queues->takes <= 60 * 4 + 2);
+  CHECK(idle.queues->claim_calls <= 60 * 4 + 2);
 }
 
 TEST_CASE("notifications without a job cause fewer and fewer claims") {
   Bench bench;
-  bench.queues->takes = 0;
+  bench.queues->claim_calls = 0;
   for (int i = 0; i < 1000; ++i) {
     bench.queues->handler.on_news(store::ScheduleNews::queued);
     bench.run_for(1ms);
   }
-  CHECK(bench.queues->takes < 20);
+  CHECK(bench.queues->claim_calls < 20);
   bench.enter("feed:A");
   bench.run_for(700ms);
   CHECK(bench.log == std::vector<std::string>{"start feed:A"});
@@ -80,14 +80,14 @@ TEST_CASE("notifications without a job cause fewer and fewer claims") {
 TEST_CASE("a notification that was delayed counts as one") {
   Bench bench;
   bench.run_for(5s);
-  bench.queues->takes = 0;
+  bench.queues->claim_calls = 0;
   for (int i = 0; i < 10'000; ++i) {
     bench.queues->handler.on_news(store::ScheduleNews::queued);
     bench.run_for(1ms);
   }
   // Up to six claims for the first notifications. After them, a claim is no more frequent than a
   // periodic poll of the idle budget.
-  CHECK(bench.queues->takes <= 6 + 10 * 1000 / 187);
+  CHECK(bench.queues->claim_calls <= 6 + 10 * 1000 / 187);
 }
 
 TEST_CASE("a list whose slots are in use stays subscribed") {
@@ -105,7 +105,7 @@ TEST_CASE("a halted schedule is not claimed from, and continues within 1 s of th
   bench.queues->halted = true;
   bench.enter("feed:A");
   CHECK(bench.log.empty());
-  CHECK(bench.poller->state() == PollerState::resting);
+  CHECK(bench.poller->state() == PollerState::idle);
   bench.run_for(5s);
   CHECK(bench.log.empty());
   bench.queues->halted = false;
@@ -116,10 +116,10 @@ TEST_CASE("a halted schedule is not claimed from, and continues within 1 s of th
 TEST_CASE("a poller whose slots are in use ignores notifications") {
   Bench bench;
   bench.enter("feed:A");
-  const std::size_t takes = bench.queues->takes;
+  const std::size_t takes = bench.queues->claim_calls;
   for (int i = 0; i < 10; ++i) bench.enter("job:A");
   bench.run_for(10s);
-  CHECK(bench.queues->takes == takes);
+  CHECK(bench.queues->claim_calls == takes);
   bench.executors.back()->end_at("run1", 0ms, Exited{0});
   bench.run_for(20ms);
   CHECK(count(bench.log, "start job:A") == 1);

@@ -67,7 +67,7 @@ TEST_CASE("a reply ends its run later, in end_answered") {
   s.complete("b");
   CHECK(s.take() == Lines{"b progress", "b complete", "answer"});
   CHECK(s.dialogue.has_answered());
-  CHECK(s.dialogue.answered() == 1);
+  CHECK(s.dialogue.has_replied() == 1);
   CHECK(s.dialogue.has("b"));
   s.complete("b");
   CHECK(s.take() == Lines{"b bad: a second complete"});
@@ -143,10 +143,10 @@ TEST_CASE("each run is cancelled once, and the earliest deadline counts") {
   s.begin("a");
   s.begin("b");
   CHECK_FALSE(s.dialogue.first_cancel());
-  const std::uint64_t before = s.dialogue.said();
+  const std::uint64_t before = s.dialogue.has_output();
   const std::string line = s.dialogue.cancel("b", now + 10s);
   CHECK(line.find("\"b\"") != std::string::npos);
-  CHECK(s.dialogue.said() == before + line.size());
+  CHECK(s.dialogue.has_output() == before + line.size());
   CHECK(s.dialogue.cancel("b", now + 1s).empty());
   CHECK(s.dialogue.cancel("z", now + 1s).empty());
   CHECK_FALSE(s.dialogue.cancel("a", now + 5s).empty());
@@ -173,7 +173,7 @@ TEST_CASE("runs that an ended process has not read are left for another process"
     REQUIRE(unread.size() == 1);
     CHECK(unread.front().run == "b");
     CHECK(unread.front().line == "0123456789");
-    CHECK(unread.front().told);
+    CHECK(unread.front().reported);
     const Lines told = s.take();
     CHECK(count(told, "a over: its process ended: exit status 1 [why] 0") == 1);
     CHECK(count(told, "c over: its process ended: exit status 1 [why] 0") == 1);

@@ -32,7 +32,7 @@ TEST_CASE("a reload keeps active runs, drains removed lists and starts new ones"
 
 TEST_CASE("a reload of an unchanged config probes only ineligible lists") {
   SupervisorBench house;
-  house.fake_prober.answers["/bin/no"] = Ineligibility{"not executable"};
+  house.fake_prober.replies["/bin/no"] = Ineligibility{"not executable"};
   house.apply({rule_for("a"), rule_for("no")});
   house.fake_prober.probed.clear();
   const std::string hash = house.supervisor.config_hash();
@@ -161,6 +161,6 @@ TEST_CASE("many new lists start in batches until all have started") {
   SUBCASE("some lists are removed before they start") {
     house.apply({rule_for("l1")});
     CHECK(house.supervisor.lists().size() == 1);
-    CHECK(house.list("l1").poller()->state() == PollerState::resting);
+    CHECK(house.list("l1").poller()->state() == PollerState::idle);
   }
 }

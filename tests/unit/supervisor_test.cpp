@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("a host serves eligible lists, and reports once why it is ineligible for others") {
   SupervisorBench house;
-  house.fake_prober.answers["/bin/gone"] = Ineligibility{"not found"};
+  house.fake_prober.replies["/bin/gone"] = Ineligibility{"not found"};
   ListConfig needy = rule_for("needy");
   needy.requires_caps = {"gpu"};
   house.redis.lists["work"] = {"a"};
@@ -27,7 +27,7 @@ TEST_CASE("a host serves eligible lists, and reports once why it is ineligible f
   CHECK(count(house.log, "refused gone: not found") == 1);
   CHECK(count({house.fake_prober.probed}, "/bin/gone") >= 9);
 
-  house.fake_prober.answers.erase("/bin/gone");
+  house.fake_prober.replies.erase("/bin/gone");
   house.run_for(61s);
   CHECK(house.list("gone").state() == ServingState::serving);
 }
@@ -58,10 +58,10 @@ TEST_CASE(
   CHECK(house.executors[0]->started.size() == 2);
   CHECK(house.list("a").counters().claimed == 0);
 
-  house.fake_prober.answers["/bin/a"] = Ineligibility{lack.reason, true};
+  house.fake_prober.replies["/bin/a"] = Ineligibility{lack.reason, true};
   house.run_for(10min);
   CHECK(count(house.log, "refused a: " + lack.reason) == 1);
-  house.fake_prober.answers.clear();
+  house.fake_prober.replies.clear();
   house.run_for(61s);
   CHECK(house.list("a").state() == ServingState::serving);
   CHECK(house.list("a").running() == 2);
@@ -110,7 +110,7 @@ TEST_CASE("a drain waits, then stops all runs, and reports its end once") {
 
 TEST_CASE("a list is maintained by each host that has it in its config") {
   SupervisorBench house;
-  house.fake_prober.answers["/bin/mix"] = Ineligibility{"not found"};
+  house.fake_prober.replies["/bin/mix"] = Ineligibility{"not found"};
   ListConfig rule = rule_for("mix");
   rule.source = ScheduleSettings{{"A"}, true, OnFailure::die, {}};
   house.apply({rule, rule_for("work")});

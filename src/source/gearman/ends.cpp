@@ -44,7 +44,7 @@ void GearmanSource::settle(EndedRun&& run) {
   if (held.line == nullptr) {
     // This log entry is the only copy of the result.
     if (held.lost && run.end.complete)
-      host_.servers.note(
+      host_.servers.on_problem(
           held.server, rule_->prefix,
           "the connection broke, and so the result of run " + run.claim.run +
               " cannot be sent: " + std::string(shown_part(run.end.complete->result)));

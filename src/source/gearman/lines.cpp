@@ -147,9 +147,9 @@ void GearmanSource::lose(Line& line) {
   drop_lost(claims_);
   drop_lost(late_);
   for (EndedRun& run : ended) {
-    host_.servers.note(line.worker->server(), rule_->prefix,
-                       "the connection broke before it had confirmed the end of run " +
-                           run.claim.run + ", whose job may be given to another");
+    host_.servers.on_problem(line.worker->server(), rule_->prefix,
+                             "the connection broke before it had confirmed the end of run " +
+                                 run.claim.run + ", whose job may be given to another");
     record(std::move(run), true);
   }
   for (const RunId& run : lost)
@@ -170,7 +170,7 @@ void GearmanSource::on_error(gearman::Worker& worker, const std::string& why) {
   // Some versions of gearmand end a job when they receive WORK_EXCEPTION. They send this error for
   // the WORK_FAIL that follows.
   if (why.starts_with("JOB_NOT_FOUND")) return;
-  host_.servers.note(worker.server(), rule_->prefix, why);
+  host_.servers.on_problem(worker.server(), rule_->prefix, why);
 }
 
 void GearmanSource::offer(bool able) {

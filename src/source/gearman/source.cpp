@@ -56,7 +56,7 @@ void GearmanSource::begin_claim() {
 std::size_t GearmanSource::asked() const {
   std::size_t count = 0;
   for (const auto& line : lines_)
-    if (!line->slow && !line->leaving) count += line->worker->asked();
+    if (!line->slow && !line->leaving) count += line->worker->requested();
   return count;
 }
 
@@ -75,7 +75,7 @@ GearmanSource::Line* GearmanSource::next_line() {
     Line& line = *lines_[turn_];
     const gearman::Worker& worker = *line.worker;
     if (worker.state() == gearman::Worker::State::up && !worker.asleep() && !line.leaving &&
-        !line.dry && !line.slow && worker.asked() < std::min(line.allowance, most_asked))
+        !line.dry && !line.slow && worker.requested() < std::min(line.allowance, most_asked))
       return &line;
   }
   return nullptr;
@@ -91,8 +91,8 @@ void GearmanSource::on_job(gearman::Worker& worker, gearman::Job&& job) {
   line.allowance = std::min(line.allowance * 2, most_asked);
   if (job.cut) {
     worker.send(packets::failure_packets(job.handle, "the workload is " + too_long_text()));
-    host_.servers.note(worker.server(), rule_->prefix,
-                       "the workload of " + job.handle + " is " + too_long_text());
+    host_.servers.on_problem(worker.server(), rule_->prefix,
+                             "the workload of " + job.handle + " is " + too_long_text());
     return go_on();
   }
   const bool fits = out_ && claims_.size() < wanted_;
@@ -129,7 +129,7 @@ void GearmanSource::on_no_job(gearman::Worker& worker) {
   line.answered = true;
   const bool was_slow = std::exchange(line.slow, false);
   line.allowance = 1;
-  line.dry = worker.asked() > 0;
+  line.dry = worker.requested() > 0;
   if (!line.dry && !line.leaving) {
     if (able_) worker.sleep();
     show(line);
@@ -195,7 +195,7 @@ ClaimReply GearmanSource::reply() {
 
 /// Stops waiting for servers that do not reply in time.
 void GearmanSource::watch_slow() {
-  for (const auto& line : lines_) line->answered = line->worker->asked() == 0;
+  for (const auto& line : lines_) line->answered = line->worker->requested() == 0;
   slow_timer_.set(host_.clock.now() + patience, [this] {
     for (const auto& line : lines_)
       if (!line->answered) line->slow = true;

@@ -116,7 +116,7 @@ class GearmanSource final : public Source,
   void offer(bool able);
   void show(Line& line);
   [[nodiscard]] static bool is_busy(const Line& line) {
-    return line.jobs > 0 || line.worker->asked() > 0;
+    return line.jobs > 0 || line.worker->requested() > 0;
   }
   [[nodiscard]] bool paused() const { return records_ && records_->pause().has_value(); }
   [[nodiscard]] std::size_t asked() const;

@@ -13,7 +13,7 @@ std::string to_text(const QuarantineNote& note) {
   if (!note.reason.empty())
     object.put("reason", std::string_view(note.reason).substr(0, max_reason));
   if (note.time != WallTime{0}) object.put("time_ms", note.time.count());
-  return object.take();
+  return object.finish();
 }
 
 QuarantineNote read_note(std::string_view text) {

@@ -64,7 +64,7 @@ void FleetMembership::on_down(const std::string&) {
 }
 
 void FleetMembership::heartbeat_soon() {
-  times_.asked(loop_.now());
+  times_.on_request(loop_.now());
   arm();
 }
 
@@ -113,7 +113,7 @@ void FleetMembership::count_hosts(std::size_t gone) {
 void FleetMembership::note_time(const redis::Answer& answer, Instant asked) {
   // A report that is sent now would arrive after its removal.
   if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
-  time_.note(redis::server_time(answer.reply), asked, loop_.now());
+  time_.record(redis::server_time(answer.reply), asked, loop_.now());
   const auto last = static_cast<double>(
       (time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(heartbeat_life)).count());
   redis::Command forget{"ZREM", keys_.hosts};
@@ -163,7 +163,7 @@ void FleetMembership::send_lists() {
     if (set.size() > 2) call(set);
   }
   if (!std::exchange(told_lists_, true)) call({"PEXPIRE", key, ms_of(heartbeat_life)});
-  if (changes.size() == fields_of_heartbeat) times_.asked(loop_.now());
+  if (changes.size() == fields_of_heartbeat) times_.on_request(loop_.now());
 }
 
 void FleetMembership::call(const redis::Command& command,
@@ -183,7 +183,7 @@ void FleetMembership::call(const redis::Command& command,
 
 void FleetMembership::answered() {
   if (leaving_) return;
-  times_.answered(!refused_.empty());
+  times_.on_reply(!refused_.empty());
   handler_.on_heartbeat_sent(refused_);
   arm();
 }
