@@ -72,8 +72,8 @@ class Case:
 
     def bare(self, history: int) -> Done:
         lua, feed = self.bench.programs.lua, f"bare{history}"
-        with Background([self.bench.programs.bare("bare_jobs"), self.redis.socket, lua("job_take"),
-                         lua("job_end"), feed, str(self.concurrency), str(history)],
+        with Background([self.bench.programs.bare("bare_jobs"), self.redis.socket, lua("job_claim"),
+                         lua("job_settle"), feed, str(self.concurrency), str(history)],
                         log=str(self.bench.folder / f"{feed}.log")):
             return self.work(feed, self.seconds)
 

@@ -168,7 +168,7 @@ void record_list(redis::SyncClient& client, const store::CircularKeys& keys,
       }
     }
     std::size_t at = begin;
-    for (const redis::ReplyCopy& reply : client.run_all(store::scripts::states, calls))
+    for (const redis::ReplyCopy& reply : client.run_all(store::scripts::item_states, calls))
       for (std::size_t i = 0; i + 3 < reply.elements.size() && at < first; i += 4)
         set_lock_state(*unknown[at++], &reply.elements[i]);
   }

@@ -111,7 +111,9 @@ MaintenanceResult JobFeed::maintain(MaintenanceTerms terms) {
 }
 
 bool JobFeed::stall_at_end(const std::string& id, const std::string& run) {
-  return client().run(scripts::job_order, {keys().taken, keys().claimed}, {id, run}).number == 1;
+  return client()
+             .run(scripts::job_stall_at_end, {keys().taken, keys().claimed}, {id, run})
+             .number == 1;
 }
 
 }  // namespace w8y::verbs

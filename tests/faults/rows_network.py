@@ -54,11 +54,11 @@ def network_terminate(setup):
             # Connects the cable again and kills the near host, so that the far host must work
             # again.
             cable.mend()
-            mended = now_us()
+            healed = now_us()
             near.kill()
             world.hosts.remove(near)
             again = wait_for(lambda: held_by(world, "far"), what="the far host to work again")
-            backs.append((again.start - mended) / 1e6)
+            backs.append((again.start - healed) / 1e6)
             near = None
         world.stop()
         world.check_items(items)
@@ -85,9 +85,9 @@ def network_continue(setup):
             assert far.process.poll() is None and world.runs() and run.over is None
             time.sleep(0.5)
             cable.mend()
-            mended = now_us()
+            healed = now_us()
             wait_for(lambda: world.locks().get("a") == value, what="the lease to be regained")
-            backs.append((now_us() - mended) / 1e6)
+            backs.append((now_us() - healed) / 1e6)
             time.sleep(1.2)  # the lease is also renewed again
             assert world.locks().get("a") == value
         assert world.runs() == [run] and run.over is None, "the run did not continue"

@@ -43,7 +43,7 @@ void Comparison::claim_feed_jobs() {
             of_jobs_.chance(80) ? "100" : "3",
             seen_fence(of_jobs_)};
   for (auto left = of_jobs_.between(1, 5); left > 0; --left) arg.push_back(run_id());
-  lua(store::scripts::job_take,
+  lua(store::scripts::job_claim,
       {keys.config, keys.paused, keys.fence, keys.slots, keys.ids, keys.items, keys.claimed,
        keys.cancelled, keys.stalled, keys.published, keys.taken},
       arg, 2);
@@ -74,7 +74,7 @@ void Comparison::end_feed_jobs() {
                            of_jobs_.chance(80) ? R"({"run":")" + run.id + R"("})" : "",
                            of_jobs_.chance(50) ? R"(,"more":1)" : ""});
   }
-  lua(store::scripts::job_end,
+  lua(store::scripts::job_settle,
       {keys.ids, keys.items, keys.claimed, keys.cancelled, keys.stalled, keys.published,
        keys.finishes, keys.taken, keys.slots, keys.runs},
       arg, no_time);
@@ -172,11 +172,11 @@ void Comparison::change_feed() {
     case 2: {
       if (claimed_.empty()) return;
       const Run& run = of_jobs_.one_of(claimed_);
-      return lua(store::scripts::job_order, {keys.taken, keys.claimed}, {run.item, run.id},
+      return lua(store::scripts::job_stall_at_end, {keys.taken, keys.claimed}, {run.item, run.id},
                  no_time);
     }
     case 3:
-      return lua(store::scripts::job_leftovers,
+      return lua(store::scripts::job_cleanup,
                  {keys.items,
                   of_jobs_.one_of<std::string>({keys.stalled, keys.cancelled, keys.published})},
                  {"0", "1000"}, no_time);

@@ -54,7 +54,7 @@ void Comparison::query_step() {
     case 0:
     case 1:
       return lua_in_units(
-          store::scripts::measure,
+          store::scripts::list_stats,
           {"w:list", "w:samples", "w:quarantined", "w:list", "w:more", "w:quarantined"},
           {of_looks_.one_of<std::string>({"5", "512"}), ms(3), "1024", "w:lock:", "w:proc:"});
     case 2: {
@@ -63,25 +63,26 @@ void Comparison::query_step() {
         arg.push_back("item" + std::to_string(of_looks_.below(14)));
         key.push_back(lock(arg.back()));
       }
-      return lua_in_units(store::scripts::states, key, arg);
+      return lua_in_units(store::scripts::item_states, key, arg);
     }
     case 3:
       return lua_in_units(
-          store::scripts::items, {"w:list", "w:failures", "w:quarantined"},
+          store::scripts::items_page, {"w:list", "w:failures", "w:quarantined"},
           {of_looks_.chance(30) ? "-3" : some(), some(), of_looks_.chance(80) ? "1000" : "12",
            of_looks_.one_of<std::string>({"4", "5", "100"}), "20",
            of_looks_.chance(80) ? "w:lock:" : ""});
     case 4:
-      return lua_in_units(store::scripts::index, {"w:quarantined"},
+      return lua_in_units(store::scripts::quarantine_page, {"w:quarantined"},
                           {"0", "100", of_looks_.chance(80) ? "4096" : "5", "12"});
     default: {
       if (of_looks_.chance(60)) return;
       const auto which = of_looks_.one_of<std::string>(
           {" resting quarantined ", " free ", " running ", std::to_string(runs_)});
-      return lua_in_units(store::scripts::long_items, {"w:list", "w:failures", "w:quarantined"},
-                          {some(), some(), "1000", "0", "w:lock:", "w:proc:",
-                           of_looks_.one_of<std::string>({"remove", "release", "quarantine"}),
-                           which, "5", "w:wake", R"({"by":"an operator"})"});
+      return lua_in_units(
+          store::scripts::change_long_items, {"w:list", "w:failures", "w:quarantined"},
+          {some(), some(), "1000", "0",
+           "w:lock:", "w:proc:", of_looks_.one_of<std::string>({"remove", "release", "quarantine"}),
+           which, "5", "w:wake", R"({"by":"an operator"})"});
     }
   }
 }

@@ -66,7 +66,7 @@ void Comparison::claim_jobs() {
     wanted.push_back({{}, "tag" + run, run, who});
     arg.insert(arg.end(), {run, wanted.back().tag});
   }
-  lua(store::scripts::schedule_take,
+  lua(store::scripts::schedule_claim,
       {keys.control, keys.paused, keys.fence, keys.failures, keys.slots, keys.statuses, keys.taken,
        keys.schedules, keys.halted},
       arg, 3);
@@ -95,7 +95,7 @@ void Comparison::end_job() {
     after = std::to_string(now_s + of_schedules_.between(-1, 0));
   }
   const std::string event = R"({"run":")" + end.run + R"("})";
-  lua(store::scripts::schedule_end,
+  lua(store::scripts::schedule_settle,
       {keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures, keys.slots,
        keys.runs, keys.working(end.job)},
       {keys.work_prefix, keys.wake, keys.events, of_schedules_.chance(50) ? R"(,"more":1)" : "",

@@ -135,13 +135,13 @@ void Comparison::undo_some() {
             "w:wake",
             run.id};
   if (random_.chance(50)) arg.push_back(random_.one_of(held_).id);
-  lua(store::scripts::undo, {"w:list", "w:slots"}, arg, no_time);
+  lua(store::scripts::undo_claim, {"w:list", "w:slots"}, arg, no_time);
 }
 
 void Comparison::query_list() {
   const List* list = keys_.find<List>("w:list");
   const auto length = list == nullptr ? 0 : std::ssize(*list);
-  lua(store::scripts::look, {"w:list", "w:empty"},
+  lua(store::scripts::peek, {"w:list", "w:empty"},
       {random_.chance(80) ? "1048576" : "30",
        "w:lock:", std::to_string(random_.chance(80) ? length : length + 1),
        std::to_string(random_.between(0, 5)), std::to_string(random_.between(1, 20)),

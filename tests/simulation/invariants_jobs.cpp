@@ -51,11 +51,11 @@ void JobWatch::before(Server& server, const Server::Command& command) {
 
 void JobWatch::after(Server& server, const Server::Command& command, const Value& reply) {
   if (!is_about_it(command)) return;
-  if (command.script == &scripts_of::job_take) {
+  if (command.script == &scripts_of::job_claim) {
     after_take(server, command, reply);
   } else if (command.script == &scripts_of::job_renew) {
     after_renew(command, reply);
-  } else if (command.script == &scripts_of::job_end) {
+  } else if (command.script == &scripts_of::job_settle) {
     after_end(server, command, reply);
   } else if (command.script == &scripts_of::job_change) {
     for (std::size_t i = 6; i < command.arg.size(); ++i)

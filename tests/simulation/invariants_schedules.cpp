@@ -36,13 +36,13 @@ void ScheduleWatch::before(Server& server, const Server::Command& command) {
 void ScheduleWatch::after(Server& server, const Server::Command& command, const Value& reply) {
   if (command.script == nullptr || command.key.empty() || !command.key[0].starts_with(prefix_))
     return;
-  if (command.script == &lua_of::schedule_take) {
+  if (command.script == &lua_of::schedule_claim) {
     after_take(server, command, reply);
   } else if (command.script == &lua_of::schedule_renew) {
     after_renew(command, reply);
   } else if (command.script == &lua_of::schedule_dispatch) {
     after_dispatch(server);
-  } else if (command.script == &lua_of::schedule_end && !reply.elements.empty()) {
+  } else if (command.script == &lua_of::schedule_settle && !reply.elements.empty()) {
     const std::string& state = reply.elements[0].text;
     promises_.log(server.name(), about(command.arg[4]),
                   "end of run " + command.arg[6] + ", " + command.arg[7] + ": " + state);

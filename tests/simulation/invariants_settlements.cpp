@@ -34,7 +34,8 @@ std::size_t first_end(const Words& arg) {
 /// Called after a change by an operator. Released and added items may run at once. Items that were
 /// neither added nor removed stay in the list.
 void Invariants::after_operator(Server& server, const Server::Command& command) {
-  const bool reads = command.script == &scripts_of::items || command.script == &scripts_of::measure;
+  const bool reads =
+      command.script == &scripts_of::items_page || command.script == &scripts_of::list_stats;
   if (command.script == nullptr || reads || command.key.empty() ||
       !command.key[0].ends_with(":list"))
     return;

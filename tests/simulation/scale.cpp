@@ -181,7 +181,7 @@ Fleet::~Fleet() {
 void Fleet::after(Server&, const Server::Command& command, const Value& reply) {
   if (!command.words.empty() && command.words[0] == "EXISTS")
     record_peek(command.who, std::span(command.words).subspan(1));
-  if (command.script == &store::scripts::look) record_peek(command.who, command.key);
+  if (command.script == &store::scripts::peek) record_peek(command.who, command.key);
   if (command.script != &store::scripts::claim) return;
   ++claims_;
   saw(command.who, command.key[0]);

@@ -30,7 +30,7 @@ void print_times(const MeasuredTimes& times, bool measured) {
       times.script_byte / 1000);
   namespace scripts = store::scripts;
   for (const redis::Script* script :
-       {&scripts::claim, &scripts::renew, &scripts::settle, &scripts::look}) {
+       {&scripts::claim, &scripts::renew, &scripts::settle, &scripts::peek}) {
     const CallTime& line = times.of(script);
     std::printf("  %-8s %5.1f, %.2f per key that it looks up, %.2f per key that it writes\n",
                 std::string(script->name).c_str(), line.base / 1000, line.find_account / 1000,

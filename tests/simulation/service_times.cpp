@@ -287,8 +287,8 @@ void Measuring::other_scripts() {
     many.key.push_back("locked:list");
     many.arg.insert(many.arg.end(), {"locked:lock:", "256", std::to_string(i), "4"});
   }
-  scripts("look, 1 list", lua::look, std::vector<Call>(1000, one));
-  scripts("look, 64 lists", lua::look, std::vector<Call>(100, many));
+  scripts("look, 1 list", lua::peek, std::vector<Call>(1000, one));
+  scripts("look, 64 lists", lua::peek, std::vector<Call>(100, many));
 
   Call sweep_one{{"a:list", "a:failures", "a:quarantined"}, {"200000", "a:lock:", "a:proc:"}};
   Call sweep_many{{}, {"200000"}};
@@ -395,7 +395,7 @@ MeasuredTimes usual_times() {
   times.scripts = {{&lua::claim, {7'000, 400, 2'500}},
                    {&lua::renew, {3'000, 950, 0}},
                    {&lua::settle, {9'000, 0, 4'550}},
-                   {&lua::look, {3'500, 750, 0}},
+                   {&lua::peek, {3'500, 750, 0}},
                    {&lua::sweep, {2'300, 950, 0}}};
   return times;
 }

@@ -160,7 +160,7 @@ TEST_CASE("maintenance deletes and reports entries of missing jobs, and keeps ot
   feed.command({"HSET", "feed.cancelled:f", "6", "2", "7", "1"});
   feed.command({"ZADD", "feed.claimed:f", "1732147200000", "6", "1732147200000", "gone1"});
   Carer carer(feed.loop, feed.server.url(), job_rule(), "here");
-  const auto is_mended = [&feed] {
+  const auto is_recovered = [&feed] {
     CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "5");
     CHECK(feed.command({"HGETALL", "feed.cancelled:f"}).size() == std::string("6\n2\n7\n1").size());
     CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "6");
@@ -174,11 +174,11 @@ TEST_CASE("maintenance deletes and reports entries of missing jobs, and keeps ot
   CHECK(result.cancelled == 600);
   CHECK(result.published == 600);
   CHECK(result.taken_back + result.put_back + result.nowhere == 0);
-  is_mended();
+  is_recovered();
   // An entry that another client leaves is deleted without waiting for a full scan.
   feed.command({"ZADD", "feed.published:f", "1", "gone"});
   CHECK(carer.maintain().published == 1);
-  is_mended();
+  is_recovered();
 }
 
 TEST_CASE("a claim of w8yd whose job is gone leaves no key after its lease has expired") {

@@ -189,7 +189,7 @@ std::vector<DisplayItem> ItemChanges::change_long(const char* what, const std::s
   std::vector<DisplayItem> changed;
   const std::string shown = std::to_string(item_shown);
   pass(
-      scripts::long_items, {keys_.list, keys_.failures, keys_.quarantined},
+      scripts::change_long_items, {keys_.list, keys_.failures, keys_.quarantined},
       [&](redis::Command& args) {
         args.insert(args.end(), {keys_.lock_prefix, keys_.other_lock_prefix, what, which, shown,
                                  keys_.wake, note});
@@ -220,8 +220,8 @@ std::vector<ItemChanges::Quarantined> ItemChanges::quarantined() {
   const std::string entries = std::to_string(page);
   const std::string shown = std::to_string(item_shown);
   do {
-    const redis::ReplyCopy reply =
-        client_.run(scripts::index, {keys_.quarantined}, {cursor, entries, shown, most_of_note});
+    const redis::ReplyCopy reply = client_.run(scripts::quarantine_page, {keys_.quarantined},
+                                               {cursor, entries, shown, most_of_note});
     if (reply.elements.empty()) break;
     cursor = reply.elements[0].text;
     const auto& fields = reply.elements;

@@ -26,7 +26,7 @@ ListPart read_list_part(redis::SyncClient& client, const CircularKeys& keys, std
   const std::string wanted = std::to_string(count);
   const std::string shown = std::to_string(item_shown);
   const redis::ReplyCopy reply = client.run(
-      scripts::items, {keys.list, keys.failures, keys.quarantined},
+      scripts::items_page, {keys.list, keys.failures, keys.quarantined},
       {from, wanted, list_part_bytes, shown, state_bytes,
        states == LongStates::read ? std::string_view(keys.lock_prefix) : std::string_view()});
   ListPart part;

@@ -154,7 +154,7 @@ void LookBatcher::ask_which(const std::shared_ptr<Empties>& batch, std::size_t b
 }
 
 void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, std::size_t end) {
-  if (exists_forbidden_) {  // look.lua needs EXISTS as well; the following claim is charged
+  if (exists_forbidden_) {  // peek.lua needs EXISTS as well; the following claim is charged
     for (std::size_t i = begin; i < end; ++i) (*lists)[i].answer({true, 0, false}, 0);
     return;
   }
@@ -176,7 +176,7 @@ void LookBatcher::ask_locked(std::shared_ptr<Lockeds> lists, std::size_t begin, 
   }
   const double cost = 1.0 / static_cast<double>(count);
   client_.run(
-      scripts::look, keys, args,
+      scripts::peek, keys, args,
       [alive = alive_, lists, begin, count, cost](const redis::Answer& got) {
         if (!*alive) return;
         // Long items keep Redis as busy as many commands.

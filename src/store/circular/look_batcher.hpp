@@ -21,7 +21,7 @@ namespace w8y::store {
 
 /// Batches the peeks of one loop iteration. Empty lists are checked by EXISTS, which returns how
 /// many of them exist: usually none. Lists in which all items are locked are checked by a script
-/// (look.lua). In a cluster, only lists in one hash slot can share a command.
+/// (peek.lua). In a cluster, only lists in one hash slot can share a command.
 /// If Redis is unavailable or refuses the command, the reply is that a claim is worthwhile: the
 /// claim reports the error.
 class LookBatcher {

@@ -164,7 +164,7 @@ class SettleWords {
 }  // namespace
 
 std::size_t ScriptLocks::at_once(std::optional<std::size_t> longest) {
-  // As in claim.lua and undo.lua, for the first items.
+  // As in claim.lua and undo_claim.lua, for the first items.
   constexpr std::size_t most = 64;
   constexpr std::size_t most_bytes = std::size_t{256} << 10;
   if (!longest) return 1;
@@ -261,7 +261,7 @@ void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
   redis::Command args{call.keys.lock_prefix, call.value_prefix, before, most, bytes, first,
                       call.keys.wake};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
-  client_.run(scripts::undo, {call.keys.list, call.keys.slots}, args,
+  client_.run(scripts::undo_claim, {call.keys.list, call.keys.slots}, args,
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
                   note_refusal(got);
@@ -336,7 +336,7 @@ void ScriptLocks::measure(const ListStatsCall& call, Answer<ListStatsResult> ans
     keys.insert(keys.end(), {list.list, list.samples, list.quarantined});
     args.push_back(list.lock_prefix);
   }
-  client_.run(scripts::measure, keys, args,
+  client_.run(scripts::list_stats, keys, args,
               [this, answer = std::move(answer)](const redis::Answer& got) {
                 if (const auto trouble = trouble_of(got)) {
                   note_refusal(got);

@@ -47,13 +47,13 @@
 -- of that time. While others wait, a caller claims at most its share of the list, or at its turn at
 -- least one item. Other free items are announced to the waiters that came first.
 
--- include parts/claimed.lua
--- include parts/claim_rights.lua
--- include parts/call_from_line.lua
+-- include parts/claim_results.lua
+-- include parts/claim_permissions.lua
+-- include parts/notify_next_waiter.lua
 local first_run = 18
 local own_locks, other_locks = ARGV[1], ARGV[17]
 -- include parts/other_locks.lua
--- include parts/claim_first.lua
+-- include parts/claim_fast_path.lua
 local whole = claim_first()
 if whole then return whole end
 

@@ -17,7 +17,7 @@
 --               "full"        the fleet limit is reached
 
 local own_locks, other_locks = ARGV[8], ARGV[9]
--- include parts/claimed.lua
+-- include parts/claim_results.lua
 -- include parts/other_locks.lua
 local told = tonumber(ARGV[6])
 local lock, item = KEYS[7], ARGV[4]

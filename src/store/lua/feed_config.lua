@@ -6,7 +6,7 @@
 -- If an ACL forbids the message, the value is restored.
 
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 
 local wrong = unusable(KEYS[2], ARGV[1], KEYS[1])
 if wrong then return wrong end

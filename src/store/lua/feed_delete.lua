@@ -13,7 +13,7 @@
 
 local feeds, feed = KEYS[11], ARGV[1]
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 
 -- Deletes keys of any size without blocking Redis, which frees them in the background.
 local function delete(...)

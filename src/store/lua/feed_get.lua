@@ -10,7 +10,7 @@
 
 local ids, items, job = KEYS[2], KEYS[3], ARGV[2] == 'job'
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 -- include parts/feed_time.lua
 
 local wrong = unusable(KEYS[6], ARGV[1], KEYS[1], ARGV[2])

@@ -13,8 +13,8 @@
 
 local ids, items, publishes = KEYS[2], KEYS[3], KEYS[4]
 -- include parts/types.lua
--- include parts/feed_known.lua
--- include parts/count_and_tell.lua
+-- include parts/feed_check.lua
+-- include parts/count_and_publish.lua
 -- include parts/feed_time.lua
 
 local wrong = unusable(KEYS[5], ARGV[1], KEYS[1], 'feed')

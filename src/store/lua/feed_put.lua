@@ -8,7 +8,7 @@
 
 local ids, items, job = KEYS[2], KEYS[3], ARGV[2] == 'job'
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/feed_wake.lua
 

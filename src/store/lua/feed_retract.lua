@@ -6,7 +6,7 @@
 
 local ids, items, sorted = KEYS[2], KEYS[3], ARGV[2] == 'sorted_feed'
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 
 local wrong = unusable(KEYS[4], ARGV[1], KEYS[1], ARGV[2])
   or first_wrong(ids, sorted and 'list' or 'zset', items, 'hash')

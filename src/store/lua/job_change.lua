@@ -14,9 +14,9 @@
 local ids, items, published, claimed = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV[4]
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 -- include parts/feed_time.lua
--- include parts/count_and_tell.lua
+-- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
 -- include parts/feed_wake.lua
 

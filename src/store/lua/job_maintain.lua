@@ -31,15 +31,15 @@
 local ids, items, claimed, cancelled, stalled = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 -- include parts/feed_time.lua
--- include parts/count_and_tell.lua
+-- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua
--- include parts/job_take_back.lua
+-- include parts/job_recover_claims.lua
 
 local wrong = unusable(nil, nil, KEYS[1], 'job') or first_wrong(ids, 'list', items, 'hash', claimed,
   'zset', cancelled, 'hash', stalled, 'set', published, 'zset', feed_taken, 'hash', nowhere, 'hash',

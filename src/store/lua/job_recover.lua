@@ -18,14 +18,14 @@
 local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/types.lua
--- include parts/count_and_tell.lua
+-- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
 -- include parts/feed_time.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua
--- include parts/job_take_back.lua
+-- include parts/job_recover_claims.lua
 
 local wrong = first_wrong(ids, 'list', claimed, 'zset', cancelled, 'hash', stalled, 'set', published,
   'zset', feed_taken, 'hash')

@@ -19,7 +19,7 @@ local now_s = time[1]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 -- include parts/types.lua
 -- include parts/enqueue.lua
--- include parts/missed.lua
+-- include parts/missed_due.lua
 
 local wrong = first_wrong(taken, 'hash', statuses, 'hash', timeline, 'zset')
 if wrong then return wrong end

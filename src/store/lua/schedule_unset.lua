@@ -9,7 +9,7 @@ local schedules, statuses, timeline, failures, work = KEYS[1], KEYS[2], KEYS[3],
 local now_s = 0 -- not used, since no job is enqueued
 -- include parts/types.lua
 -- include parts/enqueue.lua
--- include parts/forget.lua
+-- include parts/delete_jobs.lua
 
 local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', KEYS[5], 'list',
   KEYS[6], 'set')

@@ -26,7 +26,7 @@ local pcall, type = redis.pcall, type -- looked up once, not for every run
 local runs_key = KEYS[3]
 -- include parts/list_part.lua
 -- include parts/history.lua
--- include parts/call_from_line.lua
+-- include parts/notify_next_waiter.lua
 
 local kinds = {}
 local at = 5

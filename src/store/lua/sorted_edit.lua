@@ -6,8 +6,8 @@
 -- Reply 1 done, 0 there is no such ID
 
 -- include parts/types.lua
--- include parts/feed_known.lua
--- include parts/count_and_tell.lua
+-- include parts/feed_check.lua
+-- include parts/count_and_publish.lua
 
 local wrong = unusable(KEYS[4], ARGV[1], KEYS[1], 'sorted_feed')
   or first_wrong(KEYS[2], 'hash', KEYS[3], 'string')

@@ -11,8 +11,8 @@
 
 local ids, items, idincr, where, other = KEYS[2], KEYS[3], KEYS[5], ARGV[4], ARGV[5]
 -- include parts/types.lua
--- include parts/feed_known.lua
--- include parts/count_and_tell.lua
+-- include parts/feed_check.lua
+-- include parts/count_and_publish.lua
 
 local wrong = unusable(KEYS[6], ARGV[1], KEYS[1], 'sorted_feed')
   or first_wrong(ids, 'list', items, 'hash', KEYS[4], 'string', idincr, 'string')

@@ -7,7 +7,7 @@
 
 local ids, items, id, where, other = KEYS[2], KEYS[3], ARGV[3], ARGV[4], ARGV[5]
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 
 local wrong = unusable(KEYS[4], ARGV[1], KEYS[1], 'sorted_feed')
   or first_wrong(ids, 'list', items, 'hash')

@@ -1,4 +1,4 @@
-// Keys, arguments and reply of schedule_end.lua.
+// Keys, arguments and reply of schedule_settle.lua.
 #pragma once
 
 #include <cstddef>

@@ -62,7 +62,7 @@ void JobEnds::fit(EndCall& call) {
 void JobEnds::send(const RunId& run) {
   const End& end = ends_.at(run);
   const EndWords words(end.store->keys(), end.call);
-  session_.client.run(scripts::schedule_end, words.keys(), words.arguments(),
+  session_.client.run(scripts::schedule_settle, words.keys(), words.arguments(),
                       [this, alive = alive_, run](const redis::Answer& answer) {
                         if (*alive) answered(run, answer);
                       });

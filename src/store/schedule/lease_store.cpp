@@ -31,7 +31,8 @@ void ScheduleLeaseStore::let_go(const LeaseTerms& lease) {
   call.tag = lease.value;
   call.run = lease.run;
   const EndWords words(keys_, call);
-  client_.run(scripts::schedule_end, words.keys(), words.arguments(), [](const redis::Answer&) {});
+  client_.run(scripts::schedule_settle, words.keys(), words.arguments(),
+              [](const redis::Answer&) {});
 }
 
 }  // namespace w8y::store

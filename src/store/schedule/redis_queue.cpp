@@ -155,7 +155,7 @@ void RedisScheduleQueue::send_take() {
                       take_.queues,
                       take_.tickets};
   const TakeWords words(call);
-  session_->client.run(scripts::schedule_take, words.keys(), words.arguments(),
+  session_->client.run(scripts::schedule_claim, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (*alive) taken(answer);
                        });

@@ -1,4 +1,4 @@
-// Keys, arguments and reply of schedule_take.lua.
+// Keys, arguments and reply of schedule_claim.lua.
 #pragma once
 
 #include <chrono>

@@ -18,7 +18,7 @@ bool same_kind(const EndCall& a, const EndCall& b) {
          a.history == b.history && a.holder == b.holder;
 }
 
-/// Keys and arguments of job_end.lua. They point into the calls and into this object.
+/// Keys and arguments of job_settle.lua. They point into the calls and into this object.
 class EndWords {
  public:
   EndWords(const FeedKeys& keys, const std::vector<const EndCall*>& calls)
@@ -80,7 +80,7 @@ class EndWords {
 void JobEnds::send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
                    Answer answer) {
   const EndWords words(keys, calls);
-  session.client.run(scripts::job_end, words.keys(), words.arguments(),
+  session.client.run(scripts::job_settle, words.keys(), words.arguments(),
                      [count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
                        auto trouble = trouble_of(got);
                        if (const auto refused = got.reply[1].text(); !trouble && !refused.empty())

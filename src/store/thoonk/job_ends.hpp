@@ -1,4 +1,4 @@
-// Settlements of jobs of feeds: the arguments of job_end.lua.
+// Settlements of jobs of feeds: the arguments of job_settle.lua.
 #pragma once
 
 #include <cstddef>

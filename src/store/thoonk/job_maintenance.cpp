@@ -91,9 +91,8 @@ std::optional<RecoverCall> JobMaintenance::next() const {
     case Step::sweep:
       return step({"sweep", look_, cursor_});
     case Step::leftovers:
-      return RecoverCall{scripts::job_leftovers,
-                         {keys_.items, *leftovers_.back().first},
-                         {cursor_, leftovers_page}};
+      return RecoverCall{
+          scripts::job_cleanup, {keys_.items, *leftovers_.back().first}, {cursor_, leftovers_page}};
     case Step::over:
       break;
   }

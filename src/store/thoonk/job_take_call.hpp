@@ -1,4 +1,4 @@
-// Keys, arguments and reply of job_take.lua.
+// Keys, arguments and reply of job_claim.lua.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ struct TakeResult {
 };
 TakeResult read_take(const redis::Reply& reply);
 
-/// Returns the error of job_take.lua and other scripts for a feed of another kind, as a sentence.
+/// Returns the error of job_claim.lua and other scripts for a feed of another kind, as a sentence.
 std::string why_refused(const std::string& error, const std::string& feed);
 
 }  // namespace w8y::store::thoonk

@@ -116,7 +116,7 @@ void RedisJobQueue::send_take() {
                       take_.rule->fleet_concurrency, newest_fence_, take_.runs};
   const TakeWords words(call);
   session_->client.run(
-      scripts::job_take, words.keys(), words.arguments(),
+      scripts::job_claim, words.keys(), words.arguments(),
       [this, alive = alive_, made = session_->large_call()](const redis::Answer& answer) {
         if (*alive) taken(answer, made);
       });

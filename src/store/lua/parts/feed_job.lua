@@ -1,4 +1,4 @@
--- Ends claims of jobs with different dispositions. Needs count_and_tell.lua, and the keys items,
+-- Ends claims of jobs with different dispositions. Needs count_and_publish.lua, and the keys items,
 -- ids, published, claimed, cancelled, stalled, finishes, and feed_taken (records of w8y claims).
 
 -- Deletes the claim, the record of it, and its lease.

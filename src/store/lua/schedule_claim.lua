@@ -34,7 +34,7 @@ local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
 local place, told = tonumber(ARGV[5]), tonumber(ARGV[8])
 -- include parts/types.lua
--- include parts/claimed.lua
+-- include parts/claim_results.lua
 
 local function nothing(status, ms, detail)
   return {status, place, now_ms, ms, detail, '', 0}

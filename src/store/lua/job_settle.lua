@@ -32,7 +32,7 @@ local ids, items, claimed, cancelled, stalled = KEYS[1], KEYS[2], KEYS[3], KEYS[
 local published, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8]
 local runs_key = KEYS[10]
 -- include parts/types.lua
--- include parts/count_and_tell.lua
+-- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
 -- include parts/feed_time.lua
 -- include parts/list_part.lua

@@ -29,9 +29,9 @@
 local ids, items, claimed, taken = KEYS[5], KEYS[6], KEYS[7], KEYS[11]
 local longest, told = tonumber(ARGV[6]), tonumber(ARGV[8])
 -- include parts/types.lua
--- include parts/feed_known.lua
+-- include parts/feed_check.lua
 -- include parts/feed_time.lua
--- include parts/claimed.lua
+-- include parts/claim_results.lua
 -- include parts/job_claims.lua
 
 local function nothing(status, ms, detail) return {status, now_ms, ms, detail, '', 0} end

@@ -3,7 +3,7 @@
 # default options does not find each of them. Arguments: BUILD_DIRECTORY [NAME...]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-patches=$root/tests/simulation/mended
+patches=$root/tests/simulation/mutants
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 tree=$folder/tree

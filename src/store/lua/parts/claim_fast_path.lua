@@ -2,7 +2,7 @@
 -- most claims, the item at the left end is free, and the list has no failures, pause, quarantine,
 -- wait queue or second name of locks. Returns the reply, or nil if nothing was claimed and the full
 -- claim must follow.
--- Needs parts/claimed.lua, parts/claim_rights.lua, parts/other_locks.lua. Defined by the including
+-- Needs parts/claim_results.lua, parts/claim_permissions.lua, parts/other_locks.lua. Defined by the including
 -- script:
 --   first_run  index of the first run ID in ARGV
 local proved = ARGV[7] ~= '1' -- whether this user has all permissions

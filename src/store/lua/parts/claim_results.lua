@@ -27,7 +27,7 @@ local function failures_in_a_row(key, items)
   return counts, why
 end
 
--- Records claims of the few items that are sampled (measure.lua): when, and how long after the
+-- Records claims of the few items that are sampled (list_stats.lua): when, and how long after the
 -- previous claim.
 local function note_visits(key, items, now_ms)
   if #items > 4 and redis.call('EXISTS', key) == 0 then return end

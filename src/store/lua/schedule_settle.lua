@@ -34,10 +34,10 @@ local now_s = redis.call('TIME')[1]
 -- include parts/types.lua
 -- include parts/enqueue.lua
 -- include parts/timeline.lua
--- include parts/forget.lua
+-- include parts/delete_jobs.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
--- include parts/missed.lua
+-- include parts/missed_due.lua
 
 local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', taken, 'hash')
   or no_queue(job)
