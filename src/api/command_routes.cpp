@@ -19,7 +19,7 @@ void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& re
   const auto item = body ? body->bytes("item") : std::nullopt;
   if (!list || !item) {
     reply->send(
-        http::error_response(400, R"(the body should be {"list": "PREFIX", "item": "ITEM"})"));
+        http::error_response(400, R"(the body must be {"list": "PREFIX", "item": "ITEM"})"));
     return;
   }
   if (const auto host = request.query.find("host"); host != request.query.end()) {
@@ -51,7 +51,7 @@ std::optional<FleetCommand> order_to_fleet(const http::HttpRequest& request, std
   FleetCommand order;
   if (host != request.query.end()) order.host = host->second;
   const bool to_all = all != request.query.end() && all->second == "yes";
-  if (order.host.empty() != to_all) error = "say ?host=NAME or ?all=yes";
+  if (order.host.empty() != to_all) error = "exactly one of ?host=NAME and ?all=yes is required";
   if (const auto body = view::JsonFields::parse(request.body))
     order.by = body->bytes("by").value_or(std::string());
   return order;
@@ -80,7 +80,7 @@ void cancel(Control& control, FleetControl& fleet, const http::HttpRequest& requ
   const auto body = view::JsonFields::parse(request.body);
   const auto run = body ? body->bytes("run") : std::nullopt;
   if (!run) {
-    reply->send(http::error_response(400, R"(the body should be {"run": "ID"})"));
+    reply->send(http::error_response(400, R"(the body must be {"run": "ID"})"));
     return;
   }
   if (send_to_fleet(fleet, FleetCommandKind::cancel, request, reply, *run)) return;

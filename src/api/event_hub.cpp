@@ -15,7 +15,7 @@ namespace {
 /// are for other requests.
 constexpr std::size_t max_subscribers = 16;
 constexpr Duration heartbeat_interval = std::chrono::seconds(15);
-constexpr const char* last_words = ": dropped, this client reads too slowly\n\n";
+constexpr const char* last_words = ": closed: the client reads too slowly\n\n";
 
 template <typename Kind>
 std::optional<std::string> prefix_of(const Kind& event) {
@@ -123,7 +123,7 @@ void EventHub::catch_up(http::HttpStream& stream, const EventFilter& filter,
 
 void EventHub::subscribe(http::HttpReply& reply, EventFilter filter, std::string_view last) {
   if (!pool_.fits(reply.trusted())) {
-    reply.send(http::error_response(503, "too many clients listen to events"));
+    reply.send(http::error_response(503, "too many event streams are open"));
     return;
   }
   auto stream = reply.stream("text/event-stream", last_words);

@@ -11,7 +11,7 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   verbs::FleetWish wish;
   const std::string lists = text_of(request, "lists");
   if (request.query.contains("lists") && lists != "yes" && lists != "no")
-    throw verbs::QueryError(bad_request, "?lists= is yes or no");
+    throw verbs::QueryError(bad_request, "?lists= must be yes or no");
   // Over TCP, lists are omitted by default: any user may send requests, and lists are the main
   // cost.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";

@@ -46,8 +46,9 @@ verbs::PageRequest part_of(const http::HttpRequest& request) {
     const char* end = limit->second.data() + limit->second.size();
     const auto [at, error] = std::from_chars(limit->second.data(), end, part.limit);
     if (error != std::errc{} || at != end || part.limit == 0 || part.limit > max_wanted)
-      throw QueryError(bad_request, "?limit= is a number from 1 to " + std::to_string(max_wanted) +
-                                        ", not " + escape_text(limit->second));
+      throw QueryError(bad_request, "?limit= must be a number from 1 to " +
+                                        std::to_string(max_wanted) + ", not " +
+                                        escape_text(limit->second));
   }
   part.after = text_of(request, "after");
   return part;
@@ -66,8 +67,7 @@ std::vector<std::string> outcomes_of(const http::HttpRequest& request) {
       continue;
     std::string all;
     for (const char* name : outcome_names) all += (all.empty() ? "" : ", ") + std::string(name);
-    throw QueryError(bad_request, "?outcome= is one of " + all +
-                                      ", or some of them with commas, not " +
+    throw QueryError(bad_request, "?outcome= must be a comma-separated list of " + all + "; got " +
                                       escape_text(outcomes.back()));
   }
   return outcomes;

@@ -18,7 +18,7 @@ namespace w8y::api {
 namespace {
 
 http::HttpResponse no_answer(const std::string& why) {
-  return http::error_response(503, "Redis did not answer: " + why);
+  return http::error_response(503, "no reply from Redis: " + why);
 }
 
 }  // namespace
@@ -106,9 +106,8 @@ class QueryRunner::Worker {
     if (broken) close();
     if (client_) client_->give_up_at(std::nullopt);
     if (response.body.size() > limits_.answer)
-      response =
-          http::error_response(409, "the answer has more than " + format_size(limits_.answer) +
-                                        "; ask for less at a time, by ?limit=");
+      response = http::error_response(
+          409, "the response exceeds " + format_size(limits_.answer) + "; use a smaller ?limit=");
     const std::lock_guard lock(mutex_);
     responses_.push_back({question.id, std::move(response)});
     finished_.wake();
@@ -187,7 +186,7 @@ bool QueryRunner::start_worker() {
 void QueryRunner::run(Query query, Then then, bool trusted) {
   if (!pool_.fits(trusted) || stopped_)
     return then(http::error_response(
-        503, stopped_ ? "w8yd ends" : "too many questions wait for Redis; ask again later"));
+        503, stopped_ ? "w8yd ends" : "too many queries wait for Redis; retry later"));
   if (!start_worker())
     return then(http::error_response(503, "cannot start a thread to query Redis"));
   if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());

@@ -155,7 +155,7 @@ void compare_secrets(const Control& control, const http::HttpRequest& request,
   const auto questions = read_secret_questions(request.body);
   if (!questions) {
     reply.send(http::error_response(400,
-                                    R"(the body should be {"salt": "TEXT", "secrets": [)"
+                                    R"(the body must be {"salt": "TEXT", "secrets": [)"
                                     R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));
     return;
   }

@@ -23,7 +23,7 @@ void EmbeddedServer::end(std::function<void()> then) {
 }
 
 void EmbeddedServer::on_redis_down(const std::string& why, Duration) {
-  log_.error("the embedded Redis ended", {{"reason", why}});
+  log_.error("embedded Redis exited", {{"reason", why}});
 }
 
 void EmbeddedServer::on_redis_log(const std::string& line) {

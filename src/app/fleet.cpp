@@ -86,12 +86,12 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
     if (!outcome.error.empty() || runs.size() != 1) {
       ended_ = true;
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
-      return reply_->send(http::error_response(status, !outcome.error.empty() ? outcome.error
-                                                       : runs.empty()
-                                                           ? "no run of such an id goes on"
-                                                           : "more than one run's id starts so"));
+      return reply_->send(http::error_response(
+          status, !outcome.error.empty() ? outcome.error
+                  : runs.empty()         ? "no active run has this ID"
+                                 : "several run IDs start with this; give more characters"));
     }
-    stream_ = reply_->stream("text/event-stream", ": dropped, this client reads too slowly\n\n");
+    stream_ = reply_->stream("text/event-stream", ": closed: the client reads too slowly\n\n");
     push("run", view::to_json(runs.front()));
     for (const LogMessage& message : std::exchange(early_, {})) send(message);
     heartbeat();
@@ -104,7 +104,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
 
   void on_vanished() override {
     if (ended_) return;
-    push("host_lost", R"({"error":"the run does not go on any more, and its end was not heard"})");
+    push("host_lost", R"({"error":"the run is no longer active, and no end was received"})");
     close();
   }
 

@@ -176,7 +176,8 @@ void FleetCommandHandler::reply_with_runs(const FleetCommand& order) {
 void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
                                               const std::shared_ptr<ToldRuns>& told) {
   if (walks_ >= max_walks)
-    return send_reply(order.id, {Kind::refused, "too many ask for the runs of all lists", {}, {}});
+    return send_reply(
+        order.id, {Kind::refused, "too many concurrent queries for the runs of all lists", {}, {}});
   ++walks_;
   parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
                                const ListStatus& list) { told->add(list, start, now); },
@@ -193,10 +194,12 @@ void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
 /// follower.
 void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
   using Followed = LogFollowers::Followed;
-  Followed followed = Followed::anew;
+  Followed followed = Followed::added;
   if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
   if (followed == Followed::too_many)
-    return send_reply(order.id, {Kind::refused, "too many follow what runs write here", {}, {}});
+    return send_reply(
+        order.id,
+        {Kind::refused, "too many clients follow the output of runs on this host", {}, {}});
   arm_logs();
   const auto told = std::make_shared<ToldRuns>();
   if (followed == Followed::renewed) return answer_runs(order.id, *told);

@@ -97,7 +97,7 @@ int plan(const Config& config) {
   const http::HttpResult answer = client.get(api::endpoints::config.target().text());
   const auto running = answer.status == 200 ? read_config(answer.body) : std::nullopt;
   if (!running) {
-    std::cerr << "w8yd: no running w8yd answers at " << escape_text(address)
+    std::cerr << "w8yd: no w8yd replies at " << escape_text(address)
               << (answer.problem.empty() ? "" : ": " + answer.problem) << '\n';
     return not_reachable;
   }

@@ -31,7 +31,7 @@ struct Option {
 constexpr std::array known{
     Option{'u', "redis-url", "URL",
            "Redis to connect to (default: $W8Y_REDIS_URL, else redis://localhost:6379)"},
-    Option{'k', "key-prefix", "PREFIX", "Prefix of all keys; made to end in ':'"},
+    Option{'k', "key-prefix", "PREFIX", "Prefix of all keys; ':' is appended if missing"},
     Option{'x', "key-expiry", "SECONDS",
            "Seconds until a lock expires that is not renewed (default: 5)"},
     Option{'e', "env-var", "NAME", "Environment variable that holds the item"},

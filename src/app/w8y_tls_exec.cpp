@@ -18,7 +18,7 @@ void prepare_tls(char** argv) {
   std::string twin = self.parent_path() / "w8y-tls";
   if (error || access(twin.c_str(), X_OK) != 0) twin = W8Y_LIBEXEC_DIR "/w8y-tls";
   execv(twin.c_str(), argv);
-  throw std::runtime_error("the Redis URL asks for TLS, which is in " + twin + ": " +
+  throw std::runtime_error("the Redis URL needs TLS; install " + twin + ": " +
                            std::strerror(errno));
 }
 

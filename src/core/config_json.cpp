@@ -57,7 +57,7 @@ class TreeMaker : public nlohmann::json::json_sax_t {
     return std::move(root_);
   }
 
-  bool null() override { return fail(place(), "is null, which no key takes"); }
+  bool null() override { return fail(place(), "is null; no key accepts null"); }
   bool boolean(bool value) override {
     Node& node = add(Node::Kind::flag);
     node.flag = value;
@@ -93,7 +93,7 @@ class TreeMaker : public nlohmann::json::json_sax_t {
     key_ = std::move(value);
     const Node& table = *open_.back();
     if (table.find(key_) != nullptr)
-      return fail(key_place_, "has " + quote(key_) + " twice; must be there once");
+      return fail(key_place_, "has " + quote(key_) + " twice; remove one");
     last_end_ = seen_;
     return true;
   }

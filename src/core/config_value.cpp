@@ -155,7 +155,7 @@ bool ConfigValue::text(std::string& into, const std::string& what) const {
     return false;
   }
   if (has_nul(node_->text)) {
-    wrong("holds a NUL byte; must be " + what + " without one");
+    wrong("contains a NUL byte; must be " + what + " without one");
     return false;
   }
   into = node_->text;

@@ -40,8 +40,7 @@ void Poller::run_item(const Item& item, const RunItemDone& then) {
       return;
     --work.item_claims;
     release(1);
-    reply = {
-        RunItemResult::Result::refused, {}, "only items of circular lists are run in this way"};
+    reply = {RunItemResult::Result::refused, {}, "this command runs only items of circular lists"};
   }
   then(reply);
   if (reply.result == RunItemResult::Result::not_on_this_host) advance();

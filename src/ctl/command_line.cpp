@@ -23,13 +23,12 @@ constexpr const char* footer =
     "/etc/w8y.toml; else the usual socket of w8yd. $W8Y_REDIS_URL then replaces the URL of that\n"
     "file. A w8yd with an embedded Redis is asked where that is.\n"
     "\n"
-    "Items that start with '-' stand after '--'; any bytes can be given with --base64. A pattern\n"
-    "('media:*') may stand for LIST in commands that query, pause, resume or release. Run ids "
-    "may\n"
-    "be cut to what is unique.\n"
+    "Items that start with '-' follow '--'; --base64 accepts any bytes. Commands that query, "
+    "pause,\n"
+    "resume or release accept a pattern ('media:*') as LIST. A run ID may be shortened to a "
+    "unique\n"
+    "prefix.\n"
     "Exit status: 0 done, 1 refused or not found, 2 wrong usage, 3 not reachable.";
-
-constexpr const char* not_yet = " is not in this version yet";
 
 class CommandLine {
  public:
@@ -53,7 +52,6 @@ class CommandLine {
       throw Failure(wrong_usage, error_text(error) + " (see " + where_to_read() + ")");
     }
     Chosen& chosen = *this->chosen();
-    if (!chosen.command) throw Failure(wrong_usage, chosen.name + std::string(not_yet));
     common_.parse();
     for (auto& group : groups_) group.words.parse();
     chosen.words.parse();
@@ -95,12 +93,7 @@ class CommandLine {
         space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
-    commands_.push_back({row.name, Arguments(*app), nullptr, row.changes});
-    if (row.make == nullptr) {
-      app->group("")->allow_extras()->prefix_command()->fallthrough(false)->set_help_flag();
-      return;
-    }
-    commands_.back().command = row.make();
+    commands_.push_back({row.name, Arguments(*app), row.make(), row.changes});
     commands_.back().command->declare(commands_.back().words);
   }
 

@@ -228,7 +228,8 @@ Failure failed_after(std::size_t sent, const verbs::RedisError& error) {
   return {lost ? not_reachable : refused,
           escape(error.what()),
           {std::to_string(sent) + " items are in the feed" +
-           (lost ? "; of those behind them some may be" : ", and none behind them")}};
+           (lost ? "; some of the items after them may be, too"
+                 : "; none of the items after them is")}};
 }
 
 // ---- output for one ID

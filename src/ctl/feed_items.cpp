@@ -135,7 +135,7 @@ class SortedMove final : public FeedCommand {
     if (text.size() > 1 && text.back() == ':')
       return {Where::after, text.substr(0, text.size() - 1)};
     throw Failure(wrong_usage,
-                  "sorted move needs a position, such as :3 (before 3), 3: (behind 3), begin: or "
+                  "sorted move needs a position, such as :3 (before 3), 3: (after 3), begin: or "
                   ":end, not " +
                       escape_text(text));
   }

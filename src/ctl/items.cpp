@@ -53,8 +53,10 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
   if (item.quarantined_at_end)
     add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
   // The reason of a quarantine has the number already.
-  if (item.failures > 0 && item.why.find("failed in a row") == std::string::npos)
-    add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed" : " failed in a row"));
+  if (item.failures > 0 && item.why.find("consecutive failures") == std::string::npos)
+    add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed"
+                                         : item.failures == 1    ? " failure"
+                                                                 : " consecutive failures"));
   if (item.copies > 1) add(std::to_string(item.copies) + " times in the list");
   return text;
 }

@@ -189,7 +189,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     if (gone_) show_finished();
     if (vanished_)
       throw Failure(refused,
-                    "the run does not go on any more, and its end was not heard: its host "
+                    "the run is no longer active, and no end was received: its host "
                     "may have been killed; w8yctl show " +
                         escape_text(start_) + " says whether it has ended");
     return done;

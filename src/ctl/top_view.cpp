@@ -79,7 +79,7 @@ const std::vector<const char*>& help_text() {
       "Keys of top",
       "",
       "  p n u r f     sort by problems, name, running, rate, failures",
-      "  /             filter: lists whose name has this in it, or a pattern; Enter keeps it",
+      "  /             filter: lists whose name contains this text, or a pattern; Enter keeps it",
       "  Esc           no filter",
       "  Tab           lists and runs, lists only, runs only",
       "  arrows, PgUp, PgDn, Home, End   scroll",

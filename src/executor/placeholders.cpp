@@ -35,7 +35,7 @@ std::optional<NotStarted> fill_in(const std::vector<std::string>& words, std::st
 
 std::optional<NotStarted> no_argument(std::string_view what, std::string_view text) {
   if (text.find('\0') != std::string_view::npos)
-    return NotStarted{std::string(what) + " holds a NUL byte and cannot be an argument", true};
+    return NotStarted{std::string(what) + " contains a NUL byte and cannot be an argument", true};
   if (text.size() >= max_string)
     return NotStarted{std::string(what) + " is too long to be an argument", true};
   return std::nullopt;

@@ -30,7 +30,7 @@ std::optional<SpawnError> check_program(const std::string& program, bool as_root
   if (found.path.empty()) return lack(ENOENT, found.problem);
   const std::string why = as_root ? process::distrust_of_program(found.path) : std::string();
   if (why.empty()) return std::nullopt;
-  return lack(EACCES, why + "; set `user`, so that its runs are not root's");
+  return lack(EACCES, why + "; set `user`, so that its runs do not run as root");
 }
 
 }  // namespace
@@ -108,15 +108,15 @@ PrerequisiteResult check_and_try(const Prerequisites& needs, std::atomic<Prerequ
 std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
   switch (step) {
     case PrerequisiteStep::queued:
-      return "not checked yet: it waits for what other lists name, which gives no answer";
+      return "not checked yet: it waits for what other lists name, which does not respond";
     case PrerequisiteStep::account:
-      return "the look-up of its user or group gives no answer";
+      return "the look-up of its user or group does not respond";
     case PrerequisiteStep::program:
       return "the directory of its program does not respond";
     case PrerequisiteStep::trial:
-      if (needs.env_file.empty()) return "cwd " + needs.cwd + " gives no answer";
-      if (needs.cwd == "/") return "env_file " + needs.env_file + " gives no answer";
-      return "cwd " + needs.cwd + " or env_file " + needs.env_file + " gives no answer";
+      if (needs.env_file.empty()) return "cwd " + needs.cwd + " does not respond";
+      if (needs.cwd == "/") return "env_file " + needs.env_file + " does not respond";
+      return "cwd " + needs.cwd + " or env_file " + needs.env_file + " does not respond";
   }
   return "no answer";
 }

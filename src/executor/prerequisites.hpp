@@ -49,7 +49,7 @@ std::optional<process::SpawnError> judge_trial(const process::SpawnError& end);
 /// Calls look_for(), then waits for the trial. For threads that may block.
 PrerequisiteResult check_and_try(const Prerequisites& needs, std::atomic<PrerequisiteStep>& step);
 
-/// Names the prerequisite that does not respond: "cwd /mnt/media gives no answer".
+/// Names the prerequisite that does not respond: "cwd /mnt/media does not respond".
 std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step);
 
 }  // namespace w8y::executor

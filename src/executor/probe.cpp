@@ -141,7 +141,7 @@ void ProcessProber::Probe::on_output(process::Stream stream, std::string_view by
   if (replied_) return;
   if (stream == process::Stream::err) return errors_.add(bytes);
   if (output_.size() + bytes.size() > max_answer) {
-    reply(Ineligibility{"its answer is longer than 64 KiB"});
+    reply(Ineligibility{"its reply to --caps is longer than 64 KiB"});
     return;
   }
   output_ += bytes;

@@ -166,7 +166,7 @@ void StreamExecutor::end_unwanted() {
     return one.unwanted;
   });
   for (const RunId& run : unwanted)
-    handler_.on_ended(run, {Unanswered{"no process had taken it", true, true}, {}, {}, 0});
+    handler_.on_ended(run, {Unanswered{"no process had accepted the item", true, true}, {}, {}, 0});
 }
 
 void StreamExecutor::end_waiting(const ProcessEnd& why) {
@@ -182,7 +182,7 @@ void StreamExecutor::give_up_overdue() {
     waiting_.pop_front();
   }
   const std::string why =
-      now < start_at_ ? "its processes end early: " + last_end_ : "no process of it takes items";
+      now < start_at_ ? "its processes fail: " + last_end_ : "no process of it takes items";
   for (const StreamItem& item : overdue) {
     // A run that has started cannot be handed back.
     const ProcessEnd end =

@@ -59,7 +59,7 @@ bool PacketReader::read_header() {
   const std::string_view there = std::string_view(bytes_).substr(at_);
   const std::size_t magic = std::min(there.size(), from_server.size());
   if (there.substr(0, magic) != from_server.substr(0, magic)) {
-    problem_ = "it says what is no packet of Gearman's protocol";
+    problem_ = "it sent an invalid packet";
     return false;
   }
   if (there.size() < header_size) return false;

@@ -72,7 +72,8 @@ void SocketWorker::attempt() {
 void SocketWorker::on_connected() {
   if (!terms_.client_id.empty()) write(request(PacketType::set_client_id, {terms_.client_id}));
   write(request(PacketType::echo_req, {"0"}));
-  timer_.set(loop_.now() + terms_.connect_timeout, [this] { end("it accepts, and says nothing"); });
+  timer_.set(loop_.now() + terms_.connect_timeout,
+             [this] { end("it accepts connections and does not reply"); });
 }
 
 void SocketWorker::answered_first() {

@@ -36,7 +36,7 @@ Curl::Curl() try {
   if (const CURLcode result = global_init(CURL_GLOBAL_NOTHING); result != CURLE_OK)
     throw std::runtime_error(easy_strerror(result));
 } catch (const std::runtime_error& error) {
-  throw std::runtime_error("HTTP cannot be spoken on this host: " + std::string(error.what()) +
+  throw std::runtime_error("the HTTP library cannot be loaded: " + std::string(error.what()) +
                            "; install libcurl 4");
 }
 

@@ -156,7 +156,7 @@ TcpGate::Refusal TcpGate::token_refusal(const HttpRequest& request, bool shown) 
   if (reads && (!shown || token_.empty() || is_open(request))) return nullptr;
   if (shown && token_refused_) token_refused_(request);
   auto response = refuse(
-      401, reads ? "the token is not the one of status_token_file; to read, none is needed"
+      401, reads ? "the token does not match status_token_file; reading needs no token"
            : token_.empty()
                ? "nothing may be changed over TCP: the config has no status_token_file"
                : "a change over TCP needs the header Authorization: Bearer TOKEN, with the token "

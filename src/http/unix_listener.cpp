@@ -87,7 +87,7 @@ void check_directory(const std::string& path, const std::string& directory) {
     cant_listen(path, "its directory cannot be examined: " + std::string(std::strerror(errno)));
   if (status.st_uid != 0 && status.st_uid != geteuid())
     cant_listen(path, "its directory belongs to user " + std::to_string(status.st_uid) +
-                          "; it must be root's or our own");
+                          "; it must belong to root or to the user of w8yd");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     cant_listen(path,
                 "its directory can be written by its group or others, so another program could "

@@ -130,7 +130,7 @@ SocketTransport::Attempt SocketTransport::try_address(const Address& address) {
     }
   }
   // On a Unix socket, EAGAIN means that the backlog of the server is full.
-  problem_ = errno == EAGAIN ? "too many connections wait to be accepted" : std::strerror(errno);
+  problem_ = errno == EAGAIN ? "the backlog of the server is full" : std::strerror(errno);
   drop_socket();
   return Attempt::failed;
 }

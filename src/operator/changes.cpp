@@ -26,7 +26,7 @@ void stop_job(redis::SyncClient& client, const view::RunView& run) {
   const Item& job = run.status.item.beginning;
   if (run.status.item.is_truncated())
     throw QueryError(conflict,
-                     "the job is too long to be named here; set it to STOP first, by: "
+                     "the job is too long for this command; set it to STOP first, by: "
                      "w8yctl schedule -k " +
                          escape_text(list) + " set");
   ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
@@ -38,7 +38,7 @@ void stall_job(redis::SyncClient& client, const view::RunView& run) {
   const Item& job = run.status.item.beginning;
   if (run.status.item.is_truncated())
     throw QueryError(conflict,
-                     "the id of the job is too long to be named here; cancel its run, and "
+                     "the id of the job is too long for this command; cancel its run, and "
                      "stall it with: w8yctl job stall " +
                          escape_text(feed));
   if (!JobFeed({client, false}, feed)

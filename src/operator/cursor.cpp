@@ -11,7 +11,7 @@ namespace w8y::verbs {
 namespace {
 
 [[noreturn]] void refuse_cursor() {
-  throw QueryError(400, "?after= is what an answer to the same question has under next");
+  throw QueryError(400, "?after= must be the `next` value of a response to the same query");
 }
 
 /// Separator of fields. It also ends the kind, since one kind may start with another ("run",

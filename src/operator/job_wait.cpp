@@ -62,9 +62,10 @@ void JobWait::check() {
                        escape_text(id_) + " is stalled (w8yctl job retry returns it to the queue)");
     const bool gone = where == JobFeed::Whereabouts::gone;
     if (gone && was_gone_)
-      throw QueryError(409, escape_text(id_) +
-                                " is gone, and no result was heard: it was finished without one, "
-                                "or retracted");
+      throw QueryError(409,
+                       escape_text(id_) +
+                           " is gone, and no result was received: it was finished without one, "
+                           "or retracted");
     was_gone_ = gone;
   } catch (const RedisError& error) {
     if (!is_unreachable(error) && !redis::is_about_server(error.code())) throw;

@@ -321,7 +321,7 @@ class Reader {
 
   static const char* why_nowhere(const std::string& event, const Facts& facts) {
     if (!facts.taken.run.empty()) return "its lease has ended: it returns to its queue";
-    if (event == "WRK") return "nobody works on it any more: set it again";
+    if (event == "WRK") return "no worker has it; set it again";
     if (event == "ENQ") return "it is in no queue: set it again";
     if (event == "TML") return "it is not on the timeline: set it again";
     return "it has no status: set it again";

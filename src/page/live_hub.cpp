@@ -43,7 +43,7 @@ constexpr Duration linger = std::chrono::seconds(15);
 /// Bytes of changes that are kept for clients that reconnect.
 constexpr std::size_t max_kept = std::size_t{1} << 20;
 
-constexpr const char* live_last_words = ": dropped, this client reads too slowly\n\n";
+constexpr const char* live_last_words = ": closed: the client reads too slowly\n\n";
 
 /// Returns the name of the list that an event changes; nullptr for other events.
 struct LiveList {

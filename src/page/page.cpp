@@ -81,7 +81,7 @@ class PlainLists {
                        ". As it was when this was asked for; a browser with JavaScript shows it "
                        "live.</p>\n";
     const auto problems = problems_.drain();
-    if (!problems.empty()) text += "<h2>What is wrong</h2>\n<ul>\n";
+    if (!problems.empty()) text += "<h2>Problems</h2>\n<ul>\n";
     for (const Problem& problem : problems) text += "<li>" + as_html(problem.text) + "</li>\n";
     if (!problems.empty()) text += "</ul>\n";
     text +=
@@ -91,8 +91,7 @@ class PlainLists {
         "<th scope=\"col\">Quarantined</th></tr></thead>\n<tbody>\n";
     text += rows_ + "</tbody></table>\n";
     if (more_)
-      text += "<p><a href=\"/?after=" + http::percent_encode(last_) +
-              "\">The lists behind these</a></p>\n";
+      text += "<p><a href=\"/?after=" + http::percent_encode(last_) + "\">Next lists</a></p>\n";
     return text + "</main>";
   }
 

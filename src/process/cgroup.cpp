@@ -135,7 +135,7 @@ void RunGroup::refused(int error) {
   // Another process has removed it: acquire() creates a new group. Other errors would affect all
   // groups.
   if (removed || !owner_->usable()) return;
-  owner_->problem_ = "the kernel puts no child there: " + error_text(error);
+  owner_->problem_ = "cannot start children in the control group: " + error_text(error);
   if (owner_->on_problem) owner_->on_problem(owner_->problem_);
 }
 

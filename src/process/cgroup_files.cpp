@@ -126,7 +126,8 @@ std::string own_cgroup(const CgroupPlace& place, std::string& problem) {
   }
   std::string directory = place_in(*mount, *path);
   if (directory.empty())
-    problem = "our group " + *path + " is not below what is mounted at " + mount->point;
+    problem = "the control group " + *path + " of w8yd is not visible below the mount point " +
+              mount->point;
   return directory;
 }
 

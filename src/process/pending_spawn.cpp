@@ -167,8 +167,7 @@ void PendingSpawn::on_deadline() {
     return;
   }
   fail({ETIMEDOUT,
-        "it did not come to run " + request_.program + " within " +
-            format_duration(service_.options_.limit) +
+        request_.program + " did not start within " + format_duration(service_.options_.limit) +
             ": it was stopped, or a file or directory that it needs does not respond",
         true});
 }

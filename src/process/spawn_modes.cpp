@@ -57,7 +57,7 @@ PathWalk local_walk() {
   walk.also = geteuid();
   walk.check = [seen = std::vector<dev_t>()](int fd, const struct stat& status) mutable {
     if (std::find(seen.begin(), seen.end(), status.st_dev) != seen.end()) return std::string();
-    if (!is_local(fd)) return std::string("is on a file system that others may hold up");
+    if (!is_local(fd)) return std::string("is on a file system that other users can delay");
     seen.push_back(status.st_dev);
     return std::string();
   };

@@ -50,15 +50,15 @@ std::uint64_t realtime_signals() {
 std::optional<SpawnError> check_request(const SpawnRequest& request) {
   if (request.program.empty() || has_nul(request.program))
     return invalid("cannot run a program without a proper name");
-  if (has_nul(request.cwd)) return invalid("the working directory holds a NUL byte");
+  if (has_nul(request.cwd)) return invalid("the working directory contains a NUL byte");
   for (std::size_t i = 0; i < request.argv.size(); ++i)
     if (has_nul(request.argv[i]))
-      return invalid("argument " + std::to_string(i) + " holds a NUL byte");
+      return invalid("argument " + std::to_string(i) + " contains a NUL byte");
   for (const auto* variables : {&request.env, &request.env_over})
     for (const std::string& variable : *variables)
       if (has_nul(variable))
         return invalid("environment variable " + variable.substr(0, variable.find('=')) +
-                       " holds a NUL byte");
+                       " contains a NUL byte");
   return std::nullopt;
 }
 
@@ -196,7 +196,7 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
     case Step::directory:
       return cant("change to directory " + request.cwd);
     case Step::no_new_privs:
-      return cant("give up new privileges");
+      return cant("set no_new_privs");
     case Step::parent_death:
       return cant("tie it to its parent");
     case Step::run:

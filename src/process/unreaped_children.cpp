@@ -44,7 +44,7 @@ bool reap(int pidfd, pid_t pid, ProcessEnd& end, ResourceUse* used) {
     if (errno == EINTR) continue;
     if (errno == EAGAIN) return false;
     started_children().erase(pid);
-    end = NotStarted{"its exit status cannot be found out: " + error_text(errno)};
+    end = NotStarted{"cannot read its exit status: " + error_text(errno)};
     return true;
   }
   if (info.si_pid == 0) return false;

@@ -187,7 +187,7 @@ void ClusterClient::send_script(const Call& call, ClusterNode& node, Callback ca
     if (!answer.ok()) return told(answer);
     if (answer.reply.is_array() && answer.reply[0].text() == name)
       return told(Answer{Failure::none, answer.reply[1], {}});
-    told(Answer{Failure::lost, Reply(nullptr), "a reply was that of another call"});
+    told(Answer{Failure::lost, Reply(nullptr), "received the reply to another call"});
   });
 }
 

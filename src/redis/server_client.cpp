@@ -63,7 +63,7 @@ std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   } else if (!open || connection == nullptr) {
     refuse(callback, "");
   } else if (!connection->has_room()) {
-    refuse(callback, "Redis does not read what it is sent");
+    refuse(callback, "Redis does not read its input");
   } else {
     return &connection->output();
   }
@@ -172,7 +172,7 @@ void ServerClient::leave(const Reply& error) {
 /// Discards the reply and all behind it: it was made for another call, and so may be the others.
 void ServerClient::distrust() {
   distrusted_ = true;
-  leaving_.set(loop_.now(), [this] { link_.drop("a reply was that of another call"); });
+  leaving_.set(loop_.now(), [this] { link_.drop("received the reply to another call"); });
 }
 
 void ServerClient::on_link_down(const Connection::End& end) {
@@ -215,7 +215,7 @@ void ServerClient::on_timeout() {
   } else {
     using Milliseconds = std::chrono::milliseconds;
     const auto waited = std::chrono::duration_cast<Milliseconds>(link_.options().command_timeout);
-    link_.drop("no answer within " + std::to_string(waited.count()) + " ms");
+    link_.drop("no reply within " + std::to_string(waited.count()) + " ms");
   }
 }
 

@@ -111,9 +111,9 @@ std::string guarantee(const ServerInfo& info) {
       info.maxmemory_policy != "noeviction")
     limit("as long as Redis has memory to spare");
   if (!info.version.empty() && !info.append_only)
-    limit("until Redis crashes, which loses what is newer than its last snapshot, if it makes any");
+    limit("until Redis crashes: it then loses all changes since its last snapshot");
   if (limits.empty()) limits = "as long as Redis keeps its keys and its clock";
-  return "guaranteed here: no item is lost and none has two holders " + limits;
+  return "guarantee: no item is lost, and no two hosts hold the same item " + limits;
 }
 
 std::string failover_note(const Url& url) {

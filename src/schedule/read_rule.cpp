@@ -46,9 +46,9 @@ Parts split(std::string_view text) {
     from = end + 1;
     const std::size_t equals = part.find('=');
     if (equals == part.npos || part.find('=', equals + 1) != part.npos)
-      throw ScheduleError{
-          core::quote_start(part) +
-          " is no part of a rule: those are such as FREQ=DAILY, between semicolons"};
+      throw ScheduleError{core::quote_start(part) +
+                          ": invalid part of a rule; write parts as NAME=VALUE, separated by "
+                          "semicolons, such as FREQ=DAILY"};
     std::string_view name = part.substr(0, equals);
     if (name == "BYWEEKDAY") name = "BYDAY";
     parts[name] = part.substr(equals + 1);

@@ -20,7 +20,7 @@ Schedule parse_at(std::string_view digits) {
 }
 
 const char* const too_much_work =
-    "finding its next time takes more work than a schedule may: it has too many rules, or an "
+    "the search for its next time exceeds the limit: it has too many rules, or an "
     "EXRULE "
     "that excludes too much; use fewer";
 

@@ -51,7 +51,7 @@ std::shared_ptr<const Zone> Zone::find(std::string_view name) {
   static std::map<std::string, Known, std::less<>> known;
   if (name == "UTC") return utc();
   const ScheduleError none{"TZID=" + core::quote_start(name) + ": this host has no such zone in " +
-                           std::string(directory) + "; names are such as Europe/Berlin"};
+                           std::string(directory) + "; use a name such as Europe/Berlin"};
   if (!is_zone_name(name)) throw none;
   const std::string path = std::string(directory) + std::string(name);
   struct stat status {};

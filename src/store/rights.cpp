@@ -26,9 +26,9 @@ constexpr Writes written[] = {
     {"DEL", "the history may become larger than history_bytes", "~PREFIX:*"},
     {"RPUSH", "the history may become larger than history_bytes", "~PREFIX:*"},
     {"PUBLISH", "no events and no wake-ups are published", "&PREFIX:*"},
-    {"ZREM", "places of fleet_concurrency stay taken until they expire", "~PREFIX:*"},
+    {"ZREM", "fleet slots stay in use until they expire", "~PREFIX:*"},
     {"HINCRBY", "failures are not counted", "~PREFIX:*"},
-    {"HDEL", "failures are not forgotten", "~PREFIX:*"},
+    {"HDEL", "failure counts are not reset", "~PREFIX:*"},
     {"HSET", "quarantines are not listed", "~PREFIX:*"},
 };
 

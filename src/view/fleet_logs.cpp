@@ -118,7 +118,7 @@ LogFollowers::Followed LogFollowers::follow(const FleetCommand& order, Instant n
   follower.list = order.list;
   follower.until = now + log_life;
   follower.second = now;
-  return Followed::anew;
+  return Followed::added;
 }
 
 void LogFollowers::on_output(const RunLogged& said, Instant now) {

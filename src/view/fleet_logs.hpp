@@ -66,7 +66,7 @@ std::optional<LogMessage> parse_log_message(std::string_view text);
 /// Followers of runs on this host.
 class LogFollowers {
  public:
-  enum class Followed { anew, renewed, too_many };
+  enum class Followed { added, renewed, too_many };
   /// Adds or renews the follower of a command `logs` with a listener. A follower expires after
   /// log_life.
   Followed follow(const FleetCommand& order, Instant now);

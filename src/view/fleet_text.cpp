@@ -66,8 +66,8 @@ std::string to_text(const FleetCommand& order) {
 
 std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view text) {
   if (text.size() > max_command)
-    return InvalidFleetCommand{"it has " + std::to_string(text.size()) +
-                               " bytes, and no order has more than " + std::to_string(max_command)};
+    return InvalidFleetCommand{"it has " + std::to_string(text.size()) + " bytes; the limit is " +
+                               std::to_string(max_command)};
   const auto json = JsonFields::parse(text, max_command);
   if (!json) return InvalidFleetCommand{"it is not a JSON object"};
   const JsonFields& fields = *json;
@@ -81,12 +81,12 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
   order.kind = *kind;
   order.host = fields.text("host");
   if (order.host.empty() != fields.flag("all"))
-    return InvalidFleetCommand{"it names neither a host nor all, or both"};
+    return InvalidFleetCommand{"exactly one of host and all is required"};
   order.by = fields.text("by");
   order.until = fields.ms("until_ms").value_or(WallTime{0});
   order.run = fields.bytes("run").value_or("");
   if (order.kind == FleetCommandKind::cancel && order.run.empty())
-    return InvalidFleetCommand{"it says not which run to cancel"};
+    return InvalidFleetCommand{"the run to cancel is missing"};
   if (fields.has("list") || fields.has("list_base64"))
     order.list = fields.bytes("list").value_or("");
   order.item = fields.bytes("item").value_or("");

@@ -157,10 +157,8 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
     return {sentence(
         "no_list", "There is no list " + core::list_text(list) + ": Redis has none of its keys.")};
   if (list.kind == SourceKind::gearman)
-    return {sentence("not_known", "Which jobs of " + core::list_text(list) +
-                                      " are queued is known to gearmand only; those "
-                                      "that run: w8yctl runs " +
-                                      core::list_text(list))};
+    return {sentence("not_known", "Only gearmand has the queued jobs of " + core::list_text(list) +
+                                      "; active runs: w8yctl runs " + core::list_text(list))};
   switch (list.kind) {
     case SourceKind::circular:
       return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +

@@ -109,10 +109,10 @@ TEST_CASE("queries: excess queries are refused, and a query waits at most for it
   host.ask([](verbs::QueryContext&) { return text("never"); });
   REQUIRE(host.answers.size() == 1);  // at once
   CHECK(host.answers[0].status == 503);
-  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  CHECK(host.answers[0].body.find("too many queries") != std::string::npos);
   host.wait_for_answers(3);
   CHECK(host.answers[1].status == 503);
-  CHECK(host.answers[1].body.find("Redis did not answer") != std::string::npos);
+  CHECK(host.answers[1].body.find("no reply from Redis") != std::string::npos);
   CHECK(host.answers[2].status == 503);
   server.resume();
   REQUIRE(turn_until(host.loop, [&] { return host.get("a").body == "1"; }));
@@ -143,7 +143,7 @@ TEST_CASE("queries: untrusted clients have half of the queue, and alternate with
   host.ask(say("never"), false);
   REQUIRE(host.answers.size() == 1);
   CHECK(host.answers[0].status == 503);
-  CHECK(host.answers[0].body.find("too many questions") != std::string::npos);
+  CHECK(host.answers[0].body.find("too many queries") != std::string::npos);
   for (int i = 0; i < 4; ++i) host.ask(say("trusted"), true);
   CHECK(host.answers.size() == 1);
   host.ask(say("never"), true);
@@ -233,7 +233,7 @@ TEST_CASE("queries: a response that is too large is refused") {
   host.wait_for_answers(2);
   CHECK(host.answers[0].status == 200);
   CHECK(host.answers[1].status == 409);
-  CHECK(host.answers[1].body.find("ask for less at a time") != std::string::npos);
+  CHECK(host.answers[1].body.find("use a smaller ?limit=") != std::string::npos);
 }
 
 }  // namespace query_runner_test

@@ -204,7 +204,7 @@ TEST_CASE("excess subscribers are refused with 503") {
   f.with_client([&](HttpClient& client) {
     const HttpResult result = client.get("/api/v1/events");
     CHECK(result.status == 503);
-    CHECK(body_of(result)["error"] == "too many clients listen to events");
+    CHECK(body_of(result)["error"] == "too many event streams are open");
   });
 }
 

@@ -123,7 +123,7 @@ TEST_CASE("the program of w8y is searched in PATH, and a missing program is an e
   attached.start("x", {"/etc/passwd"});
   CHECK(attached.end() == "cannot run /etc/passwd: not executable");
   attached.start(Item("a\0b", 3), {"true", "{}"});
-  CHECK(attached.end() == "the item holds a NUL byte and cannot be an argument");
+  CHECK(attached.end() == "the item contains a NUL byte and cannot be an argument");
   attached.start(Item("a\0b", 3), {"true"}, "ITEM");
   CHECK(attached.end() == "exit 0");
 }

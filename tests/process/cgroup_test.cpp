@@ -107,7 +107,7 @@ TEST_CASE("the group of the process is found, also on hybrid hosts and below a m
   CHECK(own(part, "0::/box/1\n") == "/sys/fs/c g");
   CHECK(own(part, "0::/box/1/in\n") == "/sys/fs/c g/in");
   CHECK(own(part, "0::/box/12\n") ==
-        "no: our group /box/12 is not below what is mounted at /sys/fs/c g");
+        "no: the control group /box/12 of w8yd is not visible below the mount point /sys/fs/c g");
   CHECK(own(hybrid, "0::/../x\n").substr(0, 3) == "no:");
   CHECK(own("24 1 0:22 / /proc rw - proc proc rw\n", "0::/\n") == "no: no cgroup2 is mounted");
   CHECK(own(hybrid, "8:pids:/x\n") == "no: this process has no control group of version 2");
@@ -228,7 +228,8 @@ TEST_CASE(
   std::vector<std::string> said;
   groups.on_problem = [&](const std::string& why) { said.push_back(why); };
   for (int i = 0; i < 3; ++i) CHECK(run_in(groups, "exit 0").reason() == "exit 0");
-  CHECK(said == std::vector<std::string>{"the kernel puts no child there: Bad file descriptor"});
+  CHECK(said == std::vector<std::string>{
+                    "cannot start children in the control group: Bad file descriptor"});
   CHECK_FALSE(groups.usable());
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("{} may occur several times in an argument, and is not replaced inside
 TEST_CASE("an item that is no valid argument fails by itself, if it is an argument") {
   Bench bench;
   const auto with_nul = bench.run_item(Item("a\0b", 3), command_rule({"echo", "{}"}));
-  CHECK(with_nul.reason() == "the item holds a NUL byte and cannot be an argument");
+  CHECK(with_nul.reason() == "the item contains a NUL byte and cannot be an argument");
   CHECK(std::get<NotStarted>(with_nul.end->process).item_at_fault);
   const auto too_long = bench.run_item(Item(200'000, 'x'), command_rule({"echo", "{}"}));
   CHECK(too_long.reason() == "the item is too long to be an argument");

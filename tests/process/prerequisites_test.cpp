@@ -153,7 +153,7 @@ TEST_CASE("a directory that does not respond delays no other check, and its own 
   house.ask("/here");
   house.ask("/gone");
   REQUIRE(house.wait_for_answers(3));
-  CHECK(house.answers.back() == "/hangs: cwd /hangs gives no answer");
+  CHECK(house.answers.back() == "/hangs: cwd /hangs does not respond");
   CHECK(house.told("/here: here") == 1);
   CHECK(house.told("/gone: gone") == 1);
 

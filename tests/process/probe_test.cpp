@@ -101,7 +101,8 @@ TEST_CASE("each kind of ineligibility has its reason") {
             .ends_with("(bad JSON at byte 12)"));
   CHECK(probing.ask(directory.script("other", "echo '{}'")) ==
         R"(its answer to --caps has no "type": "caps")");
-  CHECK(probing.ask(directory.script("flood", "yes")) == "its answer is longer than 64 KiB");
+  CHECK(probing.ask(directory.script("flood", "yes")) ==
+        "its reply to --caps is longer than 64 KiB");
 }
 
 TEST_CASE("the reason shows standard error of the program") {

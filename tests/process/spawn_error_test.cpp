@@ -66,9 +66,9 @@ TEST_CASE("invalid arguments and variables are errors") {
   CHECK(too_long.error == E2BIG);
   CHECK(too_long.text == "cannot run /bin/true: arguments and environment are too long");
   CHECK(text_of([](auto& request) { request.argv.emplace_back("a\0b", 3); }) ==
-        "argument 1 holds a NUL byte");
+        "argument 1 contains a NUL byte");
   CHECK(text_of([](auto& request) { request.env.emplace_back("A=\0b", 4); }) ==
-        "environment variable A holds a NUL byte");
+        "environment variable A contains a NUL byte");
 }
 
 TEST_CASE("a directory, limit or user that is not available is an error") {

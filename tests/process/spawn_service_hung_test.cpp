@@ -21,9 +21,9 @@ TEST_CASE("a lease on a program delays only its own start, which times out") {
   REQUIRE(turn_until(served.loop, [&] { return recorder.end.has_value(); }));
   CHECK(served.loop.now() - began < 30s);
   CHECK(served.max_gap < 5s);
-  CHECK(end_text(*recorder.end) ==
-        "it did not come to run " + leased.program +
-            " within 1s: it was stopped, or a file or directory that it needs does not respond");
+  CHECK(end_text(*recorder.end) == leased.program +
+                                       " did not start within 1s: it was stopped, or a file or "
+                                       "directory that it needs does not respond");
   CHECK(host_is_short(*recorder.end));
 }
 

@@ -71,8 +71,8 @@ TEST_CASE("a run that no process has accepted ends when it is stopped or killed"
   bench.start("C", "x");
   bench.stop("B");
   bench.kill("C");
-  CHECK(bench.end_of("B") == "no process had taken it");
-  CHECK(bench.end_of("C") == "no process had taken it");
+  CHECK(bench.end_of("B") == "no process had accepted the item");
+  CHECK(bench.end_of("C") == "no process had accepted the item");
   CHECK(bench.pid("B") == 0);
   bench.stop("A");
   CHECK(bench.end_of("A") == "answered");
@@ -133,7 +133,7 @@ TEST_CASE(
     const auto& process = bench.recorder.runs[run].end->process;
     if (const auto* unstarted = std::get_if<NotStarted>(&process)) {
       CHECK(unstarted->host_is_short);
-      CHECK(end == "its processes end early: exit 3");
+      CHECK(end == "its processes fail: exit 3");
       ++handed_back;
     } else {
       CHECK(end == "its process ended: exit 3");

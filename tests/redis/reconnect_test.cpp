@@ -129,7 +129,7 @@ TEST_CASE("a reply slower than command_timeout ends the connection, and the clie
   CHECK(turn_until(loop, [&] { return answers.all.size() == 2; }));
   CHECK(loop.now() - asked >= 500ms);
   CHECK(has(answers.all[0], "lost: "));
-  CHECK(has(answers.all[0], "no answer within 500 ms"));
+  CHECK(has(answers.all[0], "no reply within 500 ms"));
   CHECK(has(answers.all[1], "lost: "));
   CHECK(turn_until(loop, [&] { return ups.ups == 2; }));
   CHECK(call(loop, client, {"PING"}) == "PONG");

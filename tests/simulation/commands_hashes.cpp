@@ -16,11 +16,11 @@ Value run_hset(const CommandCall& call) {
   if (call.words.size() % 2 != 0)
     throw CommandError("ERR wrong number of arguments for 'hset' command");
   Hash& hash = call.keys.get<Hash>(call.key());
-  std::int64_t anew = 0;
+  std::int64_t added = 0;
   for (std::size_t i = 2; i < call.words.size(); i += 2)
-    anew += hash.insert_or_assign(call.words[i], call.words[i + 1]).second ? 1 : 0;
+    added += hash.insert_or_assign(call.words[i], call.words[i + 1]).second ? 1 : 0;
   call.keys.notify(call.key(), "hset");
-  return Value::of(anew);
+  return Value::of(added);
 }
 
 Value run_hdel(const CommandCall& call) {
@@ -131,11 +131,11 @@ Value run_hscan(const CommandCall& call) {
 
 Value run_sadd(const CommandCall& call) {
   Set& set = call.keys.get<Set>(call.key());
-  std::int64_t anew = 0;
+  std::int64_t added = 0;
   for (std::size_t i = 2; i < call.words.size(); ++i)
-    anew += set.insert(call.words[i]).second ? 1 : 0;
-  if (anew > 0) call.keys.notify(call.key(), "sadd");
-  return Value::of(anew);
+    added += set.insert(call.words[i]).second ? 1 : 0;
+  if (added > 0) call.keys.notify(call.key(), "sadd");
+  return Value::of(added);
 }
 
 Value run_srem(const CommandCall& call) {

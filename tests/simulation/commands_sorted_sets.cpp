@@ -76,17 +76,17 @@ Value run_zadd(const CommandCall& call) {
   }
   if (only_known && call.keys.find<SortedSet>(call.key()) == nullptr) return Value::of(0);
   SortedSet& set = call.keys.get<SortedSet>(call.key());
-  std::int64_t anew = 0;
+  std::int64_t added = 0;
   bool changed = false;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const std::string& member = call.words[first + 2 * i + 1];
     const auto score = set.score(member);
     if (score ? only_new : only_known) continue;
     changed = changed || score != scores[i];
-    anew += set.add(member, scores[i]) ? 1 : 0;
+    added += set.add(member, scores[i]) ? 1 : 0;
   }
   if (changed) call.keys.notify(call.key(), "zadd");
-  return Value::of(anew);
+  return Value::of(added);
 }
 
 Value run_zrem(const CommandCall& call) {

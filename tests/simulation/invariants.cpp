@@ -39,15 +39,15 @@ void Invariants::break_promise(std::string promise, std::string why,
   world_.stop();
 }
 
-void Invariants::error(const std::string& whom, Duration time) {
-  Instant& until = error_until_[whom];
+void Invariants::error(const std::string& affected, Duration time) {
+  Instant& until = error_until_[affected];
   until = std::max(until, world_.now() + time + aftermath);
 }
 
 bool Invariants::in_error(const std::string& host, const std::string& server, Instant since) const {
   return std::any_of(error_until_.begin(), error_until_.end(), [&](const auto& error) {
-    const auto& [whom, until] = error;
-    return (whom.empty() || whom == host || whom == server) && until >= since;
+    const auto& [affected, until] = error;
+    return (affected.empty() || affected == host || affected == server) && until >= since;
   });
 }
 

@@ -49,7 +49,7 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   explicit Invariants(World& world) : world_(world) {}
 
   /// Records a fault of a host or server (empty: of all) that lasts from now on for `time`.
-  void error(const std::string& whom, Duration time);
+  void error(const std::string& affected, Duration time);
   /// Called when users have changed a list. Its items are not compared with the earlier ones.
   void user_changes(Server& server, const std::string& list);
   /// Number of changes of a list by clients that are not hosts.

@@ -27,16 +27,17 @@ std::string field_of(const std::string& json, const std::string& name) {
 
 }  // namespace
 
-void GearmanWatch::error(const std::string& whom, Duration time) {
-  Instant& until = error_until_[whom];
+void GearmanWatch::error(const std::string& affected, Duration time) {
+  Instant& until = error_until_[affected];
   until = std::max(until, promises_.now() + time + aftermath_of_line);
 }
 
 bool GearmanWatch::in_error(const std::string& host, const std::string& gearmand,
                             Instant since) const {
   return std::any_of(error_until_.begin(), error_until_.end(), [&](const auto& error) {
-    const auto& [whom, until] = error;
-    return until >= since && (whom == host || whom == gearmand || whom == host + ' ' + gearmand);
+    const auto& [affected, until] = error;
+    return until >= since &&
+           (affected == host || affected == gearmand || affected == host + ' ' + gearmand);
   });
 }
 

@@ -20,7 +20,7 @@ class GearmanWatch final : public KindWatch, public Gearmand::Watcher {
       : promises_(promises), list_(std::move(list)) {}
 
   /// Records a fault of a host, of a gearmand, or of a connection ("host gearmand").
-  void error(const std::string& whom, Duration time);
+  void error(const std::string& affected, Duration time);
   [[nodiscard]] bool in_error(const std::string& host, const std::string& gearmand,
                               Instant since) const;
   /// Called every second.

@@ -45,8 +45,9 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   CHECK(feed.queue() == "gone");
   CHECK(feed.command({"HGET", "feed.cancelled:f", "gone"}) == "1");
   CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "last");
-  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 failed in a row") !=
-        std::string::npos);
+  CHECK(
+      feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 consecutive failures") !=
+      std::string::npos);
   CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
   CHECK(feed.host.settle(taken.claims[1], Finish{"{}"}));  // too late
   CHECK(feed.queue() == "gone");

@@ -263,7 +263,7 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   CHECK(feed.command({"HMGET", "feed.cancelled:f", "a", "b"}) == "2\n2");
   CHECK(feed.unclaimed());
 
-  CHECK(feed.host.settle(feed.host.claim_one_job(), Stall{"3 failed in a row, the last: no"},
+  CHECK(feed.host.settle(feed.host.claim_one_job(), Stall{"3 consecutive failures, the last: no"},
                          Failed{"no"}));
   CHECK(feed.unclaimed());
   CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "b");
@@ -271,9 +271,10 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   CHECK(feed.command({"ZSCORE", "feed.published:f", "b"}) == "(nil)");
   CHECK(feed.command({"HGET", "feed.items:f", "b"}) == "p");
   CHECK(feed.host.reported.quarantined ==
-        std::vector<std::string>{"b: 3 failed in a row, the last: no"});
-  CHECK(feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 failed in a row") !=
-        std::string::npos);
+        std::vector<std::string>{"b: 3 consecutive failures, the last: no"});
+  CHECK(
+      feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 consecutive failures") !=
+      std::string::npos);
 
   // A command to stall the job is carried out, unless the run has finished the job.
   claim = feed.host.claim_one_job();

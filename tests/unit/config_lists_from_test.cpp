@@ -100,9 +100,9 @@ TEST_CASE("lists_from: output that is neither valid TOML nor valid JSON is one e
   CHECK(only("{\"lists\": {}} x") == "the output of /opt/lists:1:15: is not valid JSON here");
   CHECK(only("{\"lists\": {") == "the output of /opt/lists:1:12: is not valid JSON here");
   CHECK(only("{\"lists\": {}, \"lists\": {}}") ==
-        "the output of /opt/lists:1:15: has \"lists\" twice; must be there once");
+        "the output of /opt/lists:1:15: has \"lists\" twice; remove one");
   CHECK(only("{\"lists\": {\"a\": {\"executor\": null}}}") ==
-        "the output of /opt/lists:1:30: is null, which no key takes");
+        "the output of /opt/lists:1:30: is null; no key accepts null");
   CHECK(only("{\"lists\": {\"a\": {\"weight\": 18446744073709551615}}}") ==
         "the output of /opt/lists:1:28: is a number that is too large");
   CHECK(only("{\"lists\": " + std::string(40, '[') + std::string(40, ']') + "}") ==

@@ -257,7 +257,7 @@ class FakeExecutor : public Executor {
   void stop(const RunId& run) override {
     stopped.push_back(run);
     if (!running_.contains(run) && busy)
-      return end_at(run, Duration{0}, Unanswered{"no process had taken it", true, true});
+      return end_at(run, Duration{0}, Unanswered{"no process had accepted the item", true, true});
     end_at(run, Duration{0}, Signalled{15});
   }
   void kill(const RunId& run) override {

@@ -29,8 +29,8 @@ TEST_CASE("logs: a follower of a run or a list receives its lines in batches") {
   const Instant now{1h};
   CHECK(followers.none());
   CHECK_FALSE(followers.due().has_value());
-  CHECK(followers.follow(wish("one", "01A"), now) == Followed::anew);
-  CHECK(followers.follow(wish("two", "", "work"), now) == Followed::anew);
+  CHECK(followers.follow(wish("one", "01A"), now) == Followed::added);
+  CHECK(followers.follow(wish("two", "", "work"), now) == Followed::added);
   CHECK(followers.follow(wish("one", "01A"), now + 1s) == Followed::renewed);
   followers.on_output(said("work", "01AX", "hello"), now);
   followers.on_output(said("work", "01B", "other"), now + 10ms);
@@ -66,7 +66,7 @@ TEST_CASE(
   followers.drain(now + 10s + log_life);
   CHECK(followers.none());
   for (std::size_t i = 0; i < max_log_followers; ++i)
-    CHECK(followers.follow(wish(std::to_string(i), ""), now) == Followed::anew);
+    CHECK(followers.follow(wish(std::to_string(i), ""), now) == Followed::added);
   CHECK(followers.follow(wish("x", ""), now) == Followed::too_many);
 }
 

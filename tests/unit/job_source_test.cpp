@@ -187,14 +187,14 @@ TEST_CASE("a feed job that failed is cancelled after its backoff, and stalled af
   run.rule.max_failures = 4;
   CHECK(run.is<Cancel>());
   run.attempt = 4;
-  CHECK(std::get<Stall>(run.disposed()).why == "4 failed in a row, the last: exit status 3");
+  CHECK(std::get<Stall>(run.disposed()).why == "4 consecutive failures, the last: exit status 3");
   run.attempt = 9;
   CHECK(run.is<Stall>());
   run.attempt = 1;
   run.rule.backoff.reset();
   CHECK(std::get<Cancel>(run.disposed()).after == 0s);
   // A job whose run cannot start is not retried in a tight loop.
-  run.end.process = NotStarted{"its id holds a NUL byte", true};
+  run.end.process = NotStarted{"its id contains a NUL byte", true};
   CHECK(std::get<Cancel>(run.disposed()).after == 1s);
   // The executor reports the failure itself.
   Ended said;

@@ -91,7 +91,7 @@ TEST_CASE("only responsive hosts with a readable heartbeat are counted") {
   view.hosts.resize(4);
   view.hosts[1].unresponsive = true;
   view.hosts[2].config_outdated = true;
-  view.hosts[3].error = "it has no heartbeat";
+  view.hosts[3].error = "no heartbeat";
   const auto counts = parse_fleet_counts(to_text(count(view)));
   REQUIRE(counts);
   CHECK(counts->hosts == 2);

@@ -117,7 +117,7 @@ TEST_CASE("an invalid item neither ends nor prolongs the wait of a starved list"
 
 TEST_CASE("an item stopped before a process accepted it neither ends nor prolongs the wait") {
   Bench bench(rule_for("work", 1), 0);
-  bench.executor().lacks = Unanswered{"no process had taken it"};
+  bench.executor().lacks = Unanswered{"no process had accepted the item"};
   bench.run_for(300ms);
   REQUIRE_FALSE(bench.redis.history.empty());
   CHECK(bench.poller->shortage().any());

@@ -150,13 +150,13 @@ TEST_CASE("why: a quarantined item has its operator, run and reason") {
   WhyItem quarantined = item("quarantined");
   quarantined.run = "01KFRUN";
   quarantined.by = "w8yd on alpha";
-  quarantined.why = "3 runs failed in a row";
+  quarantined.why = "3 runs consecutive failures";
   quarantined.since = now - 1h;
   quarantined.last_failure = failed_run();
   const Why why = why_item(list({host("alpha")}), quarantined);
   CHECK(first(why) ==
         "The item m1 of work is quarantined by w8yd on alpha after run 01KFRUN since "
-        "2026-01-31T11:34:56Z, for 1h: 3 runs failed in a row.");
+        "2026-01-31T11:34:56Z, for 1h: 3 runs consecutive failures.");
   CHECK(text_of(why, "last_failure") ==
         "Its last run failed on alpha 30s ago: exit status 1: connection refused.");
   CHECK(text_of(why, "remedy") == "To run it again: w8yctl release work m1");
@@ -326,9 +326,9 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
         "The job m1 of work has a schedule that cannot be read: no rule.");
   CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
   job = item("orphaned");
-  job.why = "nobody works on it any more: set it again";
+  job.why = "no worker has it; set it again";
   CHECK(first(why_item(bike, job)) ==
-        "The job m1 of work is orphaned: nobody works on it any more: set it again.");
+        "The job m1 of work is orphaned: no worker has it; set it again.");
   job = item("running");
   job.lock = "worker-7";
   CHECK(first(why_item(bike, job)) ==

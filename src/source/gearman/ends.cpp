@@ -46,8 +46,8 @@ void GearmanSource::settle(EndedRun&& run) {
     if (held.lost && run.end.complete)
       host_.servers.on_problem(
           held.server, rule_->prefix,
-          "the connection broke, and so the result of run " + run.claim.run +
-              " cannot be sent: " + std::string(shown_part(run.end.complete->result)));
+          "the connection broke; the result of run " + run.claim.run +
+              " was not sent: " + std::string(shown_part(run.end.complete->result)));
     return record(std::move(run), held.lost);
   }
   if (!told && packets::gives_back(run.outcome)) {

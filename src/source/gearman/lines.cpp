@@ -9,7 +9,7 @@ namespace w8y::source {
 
 /// Offers a changed function. Replaces busy connections, because CANT_DO would return their jobs.
 /// An idle connection sends CANT_DO before its next GRAB_JOB.
-void GearmanSource::offer_anew() {
+void GearmanSource::offer_again() {
   std::vector<Line*> busy;
   for (const auto& line : lines_)
     if (!line->leaving && is_busy(*line)) busy.push_back(line.get());

@@ -28,7 +28,7 @@ void GearmanSource::use(ListConfigPtr rule) {
   const bool other = rule_ && rule_->gearman().function != rule->gearman().function;
   rule_ = std::move(rule);
   if (records_) records_->use(rule_);
-  if (other) offer_anew();
+  if (other) offer_again();
   if (lines_.empty()) on_servers();
   resting_ = false;
 }

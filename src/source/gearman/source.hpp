@@ -112,7 +112,7 @@ class GearmanSource final : public Source,
   void leave(Line& line);
   void let_go(Line& line);
   void release(Line* line);
-  void offer_anew();
+  void offer_again();
   void offer(bool able);
   void show(Line& line);
   [[nodiscard]] static bool is_busy(const Line& line) {

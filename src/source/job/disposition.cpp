@@ -16,7 +16,7 @@ JobDisposition after_failed_job(const EndedRun& run) {
   const unsigned failures = run.claim.attempt;
   if (rule.max_failures > 0 && failures >= rule.max_failures) {
     const std::string reason = outcome_reason(run.outcome);
-    return Stall{std::to_string(failures) + " failed in a row, the last: " +
+    return Stall{std::to_string(failures) + " consecutive failures, the last: " +
                  (reason.empty() ? std::string(outcome_name(run.outcome)) : reason)};
   }
   Duration rest = backoff_after(rule.backoff, failures);

@@ -72,7 +72,7 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
   if (for_change_) note_fruit(reply.taken_off > 0 || (due_at_ && (!before || *due_at_ < *before)));
   tell(reply.refused == 0 ? std::string()
                           : "the job " + std::string(shown_part(reply.first_refused)) +
-                                " cannot be entered in its queue: " + reply.why);
+                                " cannot be queued: " + reply.why);
   const auto second = std::chrono::duration_cast<std::chrono::seconds>(reply.now).count();
   if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile.empty()) {
     noted_ = second;

@@ -168,7 +168,7 @@ void RedisCircularList::scanned(const std::vector<RunId>& runs, Instant sent,
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
-    reply.detail = "the answer to a claim came too late";
+    reply.detail = "the reply to a claim came too late";
   }
   work_->room.answered();
   handler_.on_claimed(std::move(reply));
@@ -242,7 +242,7 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
           claim.claim = hold(run, {item, result->fence, result->failures}, sent, rule, keys);
         if (claim.claim && session_->clock.now() - sent > rule->key_expiry / 2) {
           hand_back(*claim.claim);
-          claim = {ItemClaim::Result::unavailable, {}, "the answer to a claim came too late"};
+          claim = {ItemClaim::Result::unavailable, {}, "the reply to a claim came too late"};
         }
         then(std::move(claim));
       });

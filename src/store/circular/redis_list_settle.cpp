@@ -27,7 +27,7 @@ struct NewLock {
     const std::string outcome = outcome_name(settlement.outcome);
     QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
     note.reason = std::to_string(settlement.claim.attempt) +
-                  " failed in a row, the last: " + (reason.empty() ? outcome : reason);
+                  " consecutive failures, the last: " + (reason.empty() ? outcome : reason);
     call.note = to_text(note);
     parked = note.reason;
   }

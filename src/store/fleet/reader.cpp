@@ -100,7 +100,7 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
     host.heartbeat.host = name_in_host_id(id);
     const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
     host.last_heartbeat = read_ms(score).value_or(WallTime{0});
-    host.error = "it has no heartbeat";
+    host.error = "no heartbeat";
   }
   ask_heartbeats(round);
 }
@@ -126,7 +126,7 @@ void FleetReader::take_heartbeat(const RoundPtr& round, std::size_t at, const re
   if (reply.is_error()) {
     host.error = "its heartbeat cannot be read: " + std::string(reply.text().substr(0, 200));
   } else if (!reply.is_string() || reply.text().empty()) {
-    host.error = "it has no heartbeat";
+    host.error = "no heartbeat";
   } else if (reply.text().size() > max_heartbeat) {
     host.error = "its heartbeat has more than " + std::to_string(max_heartbeat) + " bytes";
   } else if (auto heartbeat = parse_heartbeat(reply.text())) {

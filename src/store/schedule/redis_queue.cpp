@@ -183,7 +183,7 @@ void RedisScheduleQueue::taken(const redis::Answer& answer) {
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
-    reply.detail = "the answer to a claim came too late";
+    reply.detail = "the reply to a claim came too late";
   }
   handler_.on_taken(std::move(reply));
 }

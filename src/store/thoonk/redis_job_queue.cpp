@@ -149,7 +149,7 @@ void RedisJobQueue::taken(const redis::Answer& answer, const RedisSession::Large
     for (const Claim& claim : reply.claims) hand_back(claim);
     reply.claims.clear();
     reply.end = ClaimEnd::unavailable;
-    reply.detail = "the answer to a claim came too late";
+    reply.detail = "the reply to a claim came too late";
   }
   room_.answered();
   handler_.on_taken(std::move(reply));

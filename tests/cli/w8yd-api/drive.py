@@ -195,25 +195,25 @@ refused(404, "work is not a schedule", "/api/v1/schedules?list=work")
 title("requests that are wrong")
 for path, words in {
     "/api/v1/runs?lists=a": "there is no parameter lists here",
-    "/api/v1/runs?limit=0": "?limit= is a number from 1 to 1000",
-    "/api/v1/runs?limit=1001": "?limit= is a number from 1 to 1000",
-    "/api/v1/runs?limit=ten": "?limit= is a number from 1 to 1000",
-    "/api/v1/runs?outcome=good": "?outcome= is one of succeeded",
+    "/api/v1/runs?limit=0": "?limit= must be a number from 1 to 1000",
+    "/api/v1/runs?limit=1001": "?limit= must be a number from 1 to 1000",
+    "/api/v1/runs?limit=ten": "?limit= must be a number from 1 to 1000",
+    "/api/v1/runs?outcome=good": "?outcome= must be a comma-separated list of succeeded",
     "/api/v1/runs?failed=no": "?failed= must be yes",
-    "/api/v1/runs?after=x": "?after= is what an answer",
+    "/api/v1/runs?after=x": "?after= must be the",
     "/api/v1/lists/work/items?state=queued": "?state= may be one of free, running",
     "/api/v1/lists/mix/items?state=free": "?state= may be one of running, queued",
     "/api/v1/lists/thumbs/items?state=free": "?state= may be one of running, delayed",
-    "/api/v1/lists/work/items?after=AAAA.BBBB": "?after= is what an answer",
+    "/api/v1/lists/work/items?after=AAAA.BBBB": "?after= must be the",
     "/api/v1/schedules?list=mix&state=free": "?state= may be one of",
     "/api/v1/schedules?state=bad": "name it by ?list=",
-    "/api/v1/feeds?after=%00": "?after= is what an answer",
+    "/api/v1/feeds?after=%00": "?after= must be the",
     "/api/v1/status?lists=all": "?lists= must be no or count",
     "/api/v1/lists?x=1": "this path takes none",
 }.items():
     refused(400, words, path)
 runs_after = unix.good("/api/v1/runs?list=many&limit=1")["next"]
-refused(400, "?after= is what an answer", "/api/v1/feeds?after=" + runs_after)
+refused(400, "?after= must be the", "/api/v1/feeds?after=" + runs_after)
 for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/schedules", "/api/v1/feeds"):
     refused(405, "use GET", path, "POST", {})
 for path in ("/api/v1/lists/work/pause", f"/api/v1/runs/{slow}/cancel"):
@@ -270,15 +270,15 @@ for path in ("/healthz", "/readyz", "/api/v1/status", "/api/v1/status?lists=no",
     assert unix.good(path) and tcp.good(path), path
 assert unix.ask("POST", "/api/v1/config/compare", {"salt": "s", "secrets": [{"key": "url.password", "digest": "d"}]}
                 )[1] == {"secrets": ["none"]}
-refused(400, "the body should be", "/api/v1/config/compare", "POST", {"salt": 1})
-refused(400, "the body should be", "/api/v1/cancel", "POST", {})
+refused(400, "the body must be", "/api/v1/config/compare", "POST", {"salt": 1})
+refused(400, "the body must be", "/api/v1/cancel", "POST", {})
 refused(404, "no such run", "/api/v1/cancel", "POST", {"run": slow})
-refused(400, "the body should be", "/api/v1/run", "POST", {})
+refused(400, "the body must be", "/api/v1/run", "POST", {})
 for order in ("quiet", "resume", "reload", "quiet?all=yes", "resume?all=yes", "reload?host=there"):
     status, said = tcp.ask("POST", "/api/v1/" + order, {"by": "jo"})
     assert status == 200, (order, status, said)
 refused(404, "none", "/api/v1/quiet?host=none", "POST", {})
-refused(400, "say ?host=NAME or ?all=yes", "/api/v1/quiet?host=a&all=yes", "POST", {})
+refused(400, "exactly one of ?host=NAME and ?all=yes is required", "/api/v1/quiet?host=a&all=yes", "POST", {})
 refused(404, "no such path", "/api/v1/nothing")
 assert unix.ask("POST", "/api/v1/lists/work/items/none/run")[0] in (404, 409)
 ring = unix.good("/api/v1/lists/work/ring")
@@ -299,8 +299,8 @@ with Wire(os.environ["DIR"] + "/redis.sock") as wire:
 wait_for("its end", lambda: unix.get("/api/v1/feeds")[0] == 503)
 for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/lists/work/items/good", "/api/v1/schedules",
              "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV"):
-    refused(503, "Redis did not answer", path)
-refused(503, "Redis did not answer", "/api/v1/lists/work/pause", "POST", {})
+    refused(503, "no reply from Redis", path)
+refused(503, "no reply from Redis", "/api/v1/lists/work/pause", "POST", {})
 # A server that shuts down accepts no new connections, and closes the old ones when it exits.
 wait_for("the status to say so", lambda: unix.good("/api/v1/status")["redis"]["connected"] is False)
 assert unix.get("/readyz")[0] == 503

@@ -60,7 +60,7 @@ def fill_streams(name, target, port):
 
 
 def is_kept_out(client):
-    return "too many questions" in client.text()
+    return "too many queries" in client.text()
 
 
 def fill_queries():

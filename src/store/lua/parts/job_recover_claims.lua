@@ -26,7 +26,7 @@ local function take_back(id, lease, most, run, why)
       .. (host and ',' .. json_bytes('host', host) or '')
       .. string.format(',"time_ms":%.0f,"outcome":"lost","attempt":%d,', now_ms, cancels + 1)
       .. json_bytes('reason', why) .. '}'
-    enter(event, ',' .. json_bytes('stalled', cancels + 1 .. ' failed in a row, the last: ' .. why))
+    enter(event, ',' .. json_bytes('stalled', cancels + 1 .. ' consecutive failures, the last: ' .. why))
   end
   return true
 end
