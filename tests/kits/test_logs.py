@@ -3,6 +3,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,8 +60,8 @@ class Logs:
         wait_for(lambda: (self.folder / "w8yd.sock").exists() or w8yd.poll() is not None, kit.LIMIT, "w8yd")
         self.assertIsNone(w8yd.poll(), self.log.read_text())
 
-    def ctl(self, *words):
-        return subprocess.run([kit.w8yctl, "--config", self.config, *words], check=True, capture_output=True,
+    def ctl(self, *words, check=True):
+        return subprocess.run([kit.w8yctl, "--config", self.config, *words], check=check, capture_output=True,
                               text=True, timeout=kit.LIMIT).stdout
 
     def run_of(self, name):
@@ -68,9 +69,10 @@ class Logs:
         return lock.decode().split(":")[3] if lock else None
 
     def log_of(self, run):
-        return self.ctl("logs", run).splitlines()
+        return self.ctl("logs", run, check=False).splitlines()  # its lock exists before the run
 
-    def test_output_belongs_to_its_run(self):
+    def begin(self):
+        """Starts all items. Returns their runs, and the lines that each has written before the gate."""
         for name in ITEMS:
             self.redis.ask("RPUSH", "talk:list", f"talk {name} {self.gate}")
         runs = {name: wait_for(lambda name=name: self.run_of(name), kit.LIMIT, name) for name in ITEMS}
@@ -78,12 +80,32 @@ class Logs:
         for name, run in runs.items():
             wait_for(lambda name=name, run=run: f"{name} 6" in self.log_of(run), kit.LIMIT, name)
             self.assertEqual(self.log_of(run), so_far[name])
-        self.gate.touch()
+        return runs, so_far
+
+    def record_of(self, run):
+        return json.loads(self.ctl("--json", "show", run))
+
+    def wait_for_records(self):
         wait_for(lambda: self.redis.ask("LLEN", "talk:runs") == len(ITEMS), kit.LIMIT, "the ends of the runs")
+
+    def test_output_before_a_crash_belongs_to_its_run(self):
+        runs, so_far = self.begin()
+        pids = {self.record_of(run)["pid"] for run in runs.values()}
+        self.assertEqual(len(pids), 1)
+        os.kill(pids.pop(), signal.SIGKILL)
+        self.wait_for_records()
+        for name, run in runs.items():
+            record = self.record_of(run)
+            self.assertEqual((record["outcome"], record["stderr"].splitlines()), ("crashed", so_far[name]))
+
+    def test_output_belongs_to_its_run(self):
+        runs, so_far = self.begin()
+        self.gate.touch()
+        self.wait_for_records()
         for name, run in runs.items():
             lines = self.log_of(run)
             whole = [*so_far[name], f"{name} 7", "ü"]
-            record = json.loads(self.ctl("--json", "show", run))
+            record = self.record_of(run)
             self.assertEqual(record["stderr"].splitlines(), lines)
             shown = self.ctl("show", run).partition("log output:\n")[2]
             self.assertEqual([line[2:] for line in shown.splitlines()], lines)
