@@ -54,7 +54,7 @@ complete -c w8yctl -n __fish_use_subcommand -a drain -d 'Finish runs and exit, o
 complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'Cancel a run on any host'
 complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Test an executor: --caps, then one item'
 complete -c w8yctl -n __fish_use_subcommand -a runs -d 'List finished runs, newest first'
-complete -c w8yctl -n __fish_use_subcommand -a show -d 'Show a run: result and end of standard error'
+complete -c w8yctl -n __fish_use_subcommand -a show -d 'Show a run: result and end of log output'
 complete -c w8yctl -n __fish_use_subcommand -a watch -d 'Follow events of runs on all hosts'
 complete -c w8yctl -n __fish_use_subcommand -a why -d 'Explain why an item does not run, or what limits a list'
 complete -c w8yctl -n __fish_use_subcommand -a logs -d 'Show or follow the output of runs'

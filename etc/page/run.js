@@ -115,7 +115,7 @@ export const run = {
             open.lines.length ? v('div.log', {role: 'log', tabindex: 0}, open.lines.map(([at, text], i) => v('div', {key: `${at}-${i}`}, at > 0 && v('span.cut', `${time(at)} `), shown(text, 2000))))
               : v('p.none', 'No output yet')),
           result && card('result', 'Result', result),
-          one.stderr !== undefined && card('stderr', 'End of standard error', v('pre', {tabindex: 0}, tail(one))))),
+          one.stderr !== undefined && card('stderr', 'End of log output', v('pre', {tabindex: 0}, tail(one))))),
     ];
   },
 };

@@ -15,8 +15,13 @@
 //
 // While serve() runs, writes to standard output go to standard error, for std::cout, C libraries
 // and child processes. Standard input is empty. The protocol uses private descriptors.
+//
+// With `stream`, std::cout, std::cerr and std::clog belong to the item of the thread that writes. A
+// thread that the function starts has no item, unless it creates an OutputOf. Output without an
+// item, of C libraries and of child processes goes to standard error.
 #pragma once
 
+#include <cxxabi.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -34,6 +39,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -45,6 +51,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -58,7 +65,21 @@ struct Options {
 
 namespace detail {
 
-using Function = std::function<Object(Item&)>;
+/// Logs the type and the text of an exception, and of the exceptions that are nested in it.
+inline void log_exception(const std::exception& error) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> type(
+      abi::__cxa_demangle(typeid(error).name(), nullptr, nullptr, &status), &std::free);
+  std::cerr << (type ? type.get() : typeid(error).name()) << ": " << error.what() << std::endl;
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& cause) {
+    std::cerr << "caused by ";
+    log_exception(cause);
+  } catch (...) {
+    std::cerr << "caused by an exception of an unknown type" << std::endl;
+  }
+}
 
 /// Runs `function` on `item`. Cancelled is passed on. Any other exception is the error of the run.
 inline Object outcome(const Function& function, Item& item) {
@@ -66,7 +87,11 @@ inline Object outcome(const Function& function, Item& item) {
     return function(item);
   } catch (const Cancelled&) {
     throw;
+  } catch (const Failed& error) {
+    return Object().add("error", error.what());
   } catch (const std::exception& error) {
+    item.end_line(false);
+    log_exception(error);
     return Object().add("error", error.what());
   } catch (...) {
     return Object().add("error", "an exception of an unknown type");
@@ -86,7 +111,7 @@ inline void watch_sigterm(int flags) {
   struct sigaction action {};
   action.sa_handler = [](int) {
     const int before = errno;
-    told_to_end = true;
+    stop_requested = true;
     if (wake >= 0 && ::write(wake, "", 1) < 0) errno = 0;
     errno = before;
   };
@@ -109,7 +134,7 @@ class Single {
     item_.fence = variable("W8Y_FENCE", 0);
     item_.attempt = variable("W8Y_ATTEMPT", 1);
     if (!read(length)) {
-      if (told_to_end) return stopped;
+      if (stop_requested) return stopped;
       item_.fail("got " + std::to_string(item_.bytes.size()) + " bytes of " +
                  std::to_string(length));
       return 0;
@@ -130,7 +155,7 @@ class Single {
   /// In parts: the length is announced, but the bytes may not arrive.
   bool read(std::uint64_t length) {
     std::vector<char> part(65536);
-    while (item_.bytes.size() < length && !told_to_end) {
+    while (item_.bytes.size() < length && !stop_requested) {
       const auto wanted = std::min<std::uint64_t>(part.size(), length - item_.bytes.size());
       const ssize_t got = ::read(source_, part.data(), static_cast<std::size_t>(wanted));
       if (got == 0 || (got < 0 && errno != EINTR)) break;
@@ -159,6 +184,7 @@ class Stream {
         concurrency_(concurrency) {}
 
   int run() {
+    const LogBuffer routed[] = {LogBuffer(std::cout), LogBuffer(std::cerr), LogBuffer(std::clog)};
     if (::pipe(pipe_.data()) != 0) return 1;
     for (const int end : pipe_) {
       ::fcntl(end, F_SETFD, FD_CLOEXEC);
@@ -172,11 +198,11 @@ class Stream {
       ::poll(both.data(), reading ? 2 : 1, -1);
       std::array<char, 512> ignored;
       while (::read(pipe_[0], ignored.data(), ignored.size()) > 0) continue;
-      if (told_to_end) reading = false;
-      if (reading && both[1].revents != 0) reading = take_some();
+      if (stop_requested) reading = false;
+      if (reading && both[1].revents != 0) reading = read_input();
     }
     end_workers();
-    return told_to_end ? stopped : 0;
+    return stop_requested ? stopped : 0;
   }
 
  private:
@@ -188,7 +214,7 @@ class Stream {
   }
 
   /// Reads and handles some lines. False at end of file.
-  bool take_some() {
+  bool read_input() {
     std::vector<char> part(65536);
     const ssize_t got = ::read(source_, part.data(), part.size());
     if (got < 0) return errno == EINTR || errno == EAGAIN;
@@ -261,6 +287,7 @@ class Stream {
       to_do_.pop_front();
       lock.unlock();
       try {
+        const OutputOf routed(*item);
         item->check();
         item->complete(outcome(function_, *item));
       } catch (const Cancelled&) {
@@ -309,7 +336,7 @@ inline bool claim_streams(int& source, int& output) {
          ::dup2(STDERR_FILENO, STDOUT_FILENO) == STDOUT_FILENO && ::close(nothing) == 0;
 }
 
-inline void say_caps(const Options& options) {
+inline void print_caps(const Options& options) {
   std::vector<std::string> caps{"single", "stream"};
   caps.insert(caps.end(), options.caps.begin(), options.caps.end());
   Object answer;
@@ -320,7 +347,7 @@ inline void say_caps(const Options& options) {
 
 inline int serve(int argc, char** argv, const Options& options, const Function& function) {
   const auto last = [argc, argv](int i) { return i < argc ? argv[argc - i] : nullptr; };
-  if (argc > 1 && std::strcmp(last(1), "--caps") == 0) return say_caps(options), 0;
+  if (argc > 1 && std::strcmp(last(1), "--caps") == 0) return print_caps(options), 0;
   const bool stream = argc > 2 && std::strcmp(last(2), "--stream") == 0;
   const auto length = argc > 3 ? number(last(1)) : std::nullopt;
   if (!stream && !length) {

@@ -9,17 +9,23 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <ostream>
 #include <stdexcept>
+#include <streambuf>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace w8y::kit {
 
-/// Error of the item, with the reason: the run has failed. Any other exception has the same effect.
+/// Error of the item, with the reason: the run has failed. Any other exception has the same effect,
+/// and its type and text are in the log.
 struct Failed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -27,12 +33,14 @@ struct Failed : std::runtime_error {
 /// let it pass.
 struct Cancelled {};
 
+class Item;
+
 namespace detail {
 
 constexpr int gone = 128 + SIGPIPE;  // the reader has closed its end
 constexpr int stopped = 128 + SIGTERM;
 
-inline std::atomic<bool> told_to_end{false};
+inline std::atomic<bool> stop_requested{false};
 
 /// Writer of lines of JSON, each as a whole and at once: a line in a buffer shows no progress.
 class Output {
@@ -56,8 +64,31 @@ class Output {
   int fd_;
 };
 
+/// Maximum number of bytes of output in one message: w8yd does not read lines of any length.
+constexpr std::size_t max_log_line = 8192;
+
+/// Stream buffer that passes on each write.
+class UnbufferedStream : public std::streambuf {
+ protected:
+  virtual void write(std::string_view text) = 0;
+
+ private:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    write({text, static_cast<std::size_t>(size)});
+    return size;
+  }
+  int_type overflow(int_type value) override {
+    const char one = traits_type::to_char_type(value);
+    if (!traits_type::eq_int_type(value, traits_type::eof())) write({&one, 1});
+    return traits_type::not_eof(value);
+  }
+};
+
 class Stream;
 class Single;
+class LogBuffer;
+using Function = std::function<Object(Item&)>;
+Object outcome(const Function& function, Item& item);
 
 }  // namespace detail
 
@@ -77,7 +108,7 @@ class Item {
     return bytes;
   }
 
-  [[nodiscard]] bool cancelled() const { return cancelled_ || detail::told_to_end; }
+  [[nodiscard]] bool cancelled() const { return cancelled_ || detail::stop_requested; }
   /// Throws Cancelled if the run was cancelled.
   void check() const {
     if (cancelled()) throw Cancelled{};
@@ -103,10 +134,26 @@ class Item {
   }
   /// Writes a line to the log, with the item as a field.
   void print(std::string_view text) { say(message("print").add("content", text)); }
+  /// Stream whose lines go to the log, with the item as a field. For one thread at a time.
+  std::ostream& log() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!log_) log_ = std::make_unique<Log>(*this);
+    return log_->stream;
+  }
 
  private:
   friend class detail::Stream;
   friend class detail::Single;
+  friend class detail::LogBuffer;
+  friend Object detail::outcome(const detail::Function& function, Item& item);
+
+  /// Buffer of log().
+  struct Log : detail::UnbufferedStream {
+    explicit Log(Item& owner) : item(owner) {}
+    void write(std::string_view text) override { item.write_log(text); }
+    Item& item;
+    std::ostream stream{this};
+  };
 
   Item(detail::Output& output, bool in_stream) : in_stream_(in_stream), output_(output) {}
 
@@ -117,7 +164,26 @@ class Item {
     return object;
   }
   void say(const Object& object) { output_.send(object.text()); }
+  /// Sends each complete line as a message. Returns false if the run has ended.
+  bool write_log(std::string_view text) {
+    const std::lock_guard<std::mutex> lock(line_mutex_);
+    if (ended_) return false;
+    for (const char each : text) {
+      if (each != '\n') line_ += each;
+      if (each != '\n' && line_.size() < detail::max_log_line) continue;
+      print(line_);
+      line_.clear();
+    }
+    return true;
+  }
+  void end_line(bool of_run) {
+    const std::lock_guard<std::mutex> lock(line_mutex_);
+    if (!line_.empty()) print(line_);
+    line_.clear();
+    ended_ = of_run;
+  }
   void complete(const Object& result) {
+    end_line(true);
     Object last = message("complete");
     // A second type or id would be an error.
     if (const auto members = json::Reader(result.text()).object()) {
@@ -138,6 +204,53 @@ class Item {
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;
   std::optional<std::chrono::steady_clock::time_point> last_progress_;
+  std::unique_ptr<Log> log_;
+  std::mutex line_mutex_;  // for the members below
+  std::string line_;       // incomplete line of output
+  bool ended_ = false;
 };
+
+/// Sends std::cout, std::cerr and std::clog of this thread to the log of the item, with `stream`.
+/// For a thread that the function of the item starts, and that ends before the function returns.
+class OutputOf {
+ public:
+  explicit OutputOf(Item& item) : before_(std::exchange(current(), &item)) {}
+  ~OutputOf() { current() = before_; }
+  OutputOf(const OutputOf&) = delete;
+  OutputOf& operator=(const OutputOf&) = delete;
+
+ private:
+  friend class detail::LogBuffer;
+  static Item*& current() {
+    static thread_local Item* item = nullptr;
+    return item;
+  }
+
+  Item* before_;
+};
+
+namespace detail {
+
+/// Sends the output of each thread to its item, otherwise to the buffer that it replaces.
+class LogBuffer : public UnbufferedStream {
+ public:
+  explicit LogBuffer(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(this)) {}
+  ~LogBuffer() override { stream_.rdbuf(before_); }
+  LogBuffer(const LogBuffer&) = delete;
+  LogBuffer& operator=(const LogBuffer&) = delete;
+
+ private:
+  void write(std::string_view text) override {
+    Item* const item = OutputOf::current();
+    if (item == nullptr || !item->write_log(text))
+      before_->sputn(text.data(), static_cast<std::streamsize>(text.size()));
+  }
+  int sync() override { return OutputOf::current() == nullptr ? before_->pubsync() : 0; }
+
+  std::ostream& stream_;
+  std::streambuf* before_;
+};
+
+}  // namespace detail
 
 }  // namespace w8y::kit

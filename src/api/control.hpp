@@ -60,7 +60,7 @@ class Control {
   virtual CommandResult drain() = 0;
   virtual void reload(Answer answer) = 0;
   virtual CommandResult cancel(const RunId& run) = 0;
-  /// Returns the end of the standard error of a run of this host so far.
+  /// Returns the end of the log output of a run of this host so far.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
   /// Starts a run of an item at once. Claims the item unless it is running or quarantined.
   virtual void run_item(const std::string& prefix, const Item& item, Answer answer) = 0;

@@ -70,7 +70,7 @@ class Executor {
   virtual void kill(const RunId& run) = 0;
   /// No start() follows. Processes that wait for more runs may end.
   virtual void retire() {}
-  /// Returns the end of the run's standard error so far, up to the part that is kept.
+  /// Returns the end of the run's log output so far, up to the part that is kept.
   [[nodiscard]] virtual std::string tail(const RunId& /*run*/) const { return {}; }
   /// Returns true if it has had no run, so that a new Executor could replace it.
   [[nodiscard]] virtual bool unused() const { return false; }

@@ -56,7 +56,7 @@ struct ResourceUse {
 struct RunEnd {
   ProcessEnd process;
   std::optional<Complete> complete;  ///< the first `complete` line
-  std::string stderr_tail;           ///< at most `stderr_tail` bytes, from the end
+  std::string stderr_tail;           ///< end of its log output, at most `stderr_tail` bytes
   std::size_t bad_lines = 0;         ///< lines of output that were not valid messages
   ResourceUse used = {};  ///< not set for a run of a `stream` process, which has other runs as well
 };

@@ -24,7 +24,7 @@ constexpr std::size_t whole = std::size_t{1} << 24;
 /// Prints log output, with each line escaped for a terminal.
 void print_stderr(const std::string& text) {
   if (text.empty()) return;
-  std::cout << "standard error:\n";
+  std::cout << "log output:\n";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::cout << "  " << escape(std::string_view(text).substr(at, end - at), whole) << '\n';

@@ -92,6 +92,7 @@ void Run::on_message(Message&& message) {
     on_bad_line(std::move(*bad));
     return;
   }
+  if (const auto* print = std::get_if<Print>(&message)) tail_.add_line(print->content);
   auto* complete = std::get_if<Complete>(&message);
   if (complete == nullptr) {
     handler_.on_message(id_, std::move(message));

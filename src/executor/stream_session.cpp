@@ -64,8 +64,7 @@ void StreamSession::read_output(std::string_view bytes) {
 }
 
 void StreamSession::read_errors(std::string_view bytes) {
-  tail_.add(bytes);
-  if (open_.size() == 1) open_.begin()->second.stderr_tail.add(bytes);
+  (open_.size() == 1 ? open_.begin()->second.stderr_tail : tail_).add(bytes);
   err_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_log(line, cut); });
 }
 
@@ -120,6 +119,7 @@ void StreamSession::on_message(const RunId& id, OpenRun& run, Message&& message)
     return;
   }
   if (auto* bad = std::get_if<BadLine>(&message)) return on_bad_line(id, run, std::move(*bad));
+  if (const auto* print = std::get_if<Print>(&message)) run.stderr_tail.add_line(print->content);
   if (complete == nullptr) return handler_.on_message(id, std::move(message));
   has_answered_ = true;
   run.replied = true;
@@ -146,6 +146,16 @@ void StreamSession::end_answered() {
   }
 }
 
+/// Returns the log output of a run without a result, followed by the log output of no run, which
+/// may have the reason. Neither removes more than half of the other.
+std::string StreamSession::with_process_tail(Tail& of_run, std::string_view of_process) const {
+  const std::size_t size = rule_->stderr_tail;
+  const std::size_t room = std::max(size / 2, size - std::min(size, of_run.text().size()));
+  if (of_process.size() > room) of_process.remove_prefix(of_process.size() - room);
+  of_run.add(of_process);
+  return of_run.drain();
+}
+
 void StreamSession::finish_run(RunId&& id) {
   auto run = open_.extract(id);
   if (run.mapped().cancel_by) --cancels_;
@@ -167,7 +177,7 @@ std::vector<StreamItem> StreamSession::close(const std::string& how, std::uint64
       continue;
     }
     run.end.process = Unanswered{"its process ended: " + how, for_another && !run.cancel_by};
-    run.end.stderr_tail = tail;
+    run.end.stderr_tail = with_process_tail(run.stderr_tail, tail);
     unanswered.push_back(id);
   }
   for (RunId& id : unanswered) finish_run(std::move(id));

@@ -97,7 +97,7 @@ class StreamSession {
     std::string line;
     std::uint64_t line_end = 0;  ///< end of the line in all input so far
     RunEnd end;
-    Tail stderr_tail;
+    Tail stderr_tail;                  ///< of the log output that belongs to the run
     std::optional<Instant> cancel_by;  ///< cancellation was requested
     bool replied = false;
   };
@@ -108,6 +108,7 @@ class StreamSession {
   void on_cut_line(std::string_view line);
   void on_foreign_line(const std::string& reason);
   void on_log(std::string_view line, bool cut);
+  std::string with_process_tail(Tail& of_run, std::string_view of_process) const;
   void finish_run(RunId&& id);
 
   const ListConfigPtr rule_;
@@ -122,7 +123,7 @@ class StreamSession {
   bool has_answered_ = false;
   LineSplitter out_lines_;
   LineSplitter err_lines_;
-  Tail tail_;
+  Tail tail_;  ///< of the log output that belongs to no run
 };
 
 }  // namespace w8y::executor

@@ -1,4 +1,4 @@
-// Last bytes of a stream.
+// Last bytes of the log output of a run or a process.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace w8y::executor {
 
-/// Tail of a stream. Keeps at most twice its size, so that each byte is moved at most once.
+/// Tail of log output: of standard error, with the `print` messages between its lines. Keeps at
+/// most twice its size, so that each byte is moved at most once.
 class Tail {
  public:
   explicit Tail(std::size_t size) : size_(size) {}
@@ -17,6 +18,12 @@ class Tail {
     if (bytes.size() > size_) bytes.remove_prefix(bytes.size() - size_);
     if (bytes_.size() + bytes.size() > 2 * size_) trim(size_ - bytes.size());
     bytes_ += bytes;
+  }
+  /// Adds a line of its own, also after an incomplete line.
+  void add_line(std::string_view line) {
+    if (!bytes_.empty() && bytes_.back() != '\n') add("\n");
+    add(line);
+    if (!line.ends_with('\n')) add("\n");
   }
   /// Returns a copy.
   [[nodiscard]] std::string text() const {

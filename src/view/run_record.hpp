@@ -33,7 +33,7 @@ struct RunRecord {
   // In the history only.
   std::optional<std::int64_t> bad_lines;
   std::string stalled;       ///< reason why its job was stalled; empty: it was not stalled
-  std::string error_output;  ///< end of its standard error
+  std::string error_output;  ///< end of its log output
 
   /// Time at which the record was added to the history, by the clock of Redis; not in the text of
   /// the record.

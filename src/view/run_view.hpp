@@ -15,7 +15,7 @@ struct RunView {
   RunStatus status;
   /// Time since its start. Correct even if the clock of its host is wrong.
   std::optional<WallTime> age;
-  std::string tail;  ///< standard error so far, if requested
+  std::string tail;  ///< log output so far, if requested
 
   std::string host;     ///< host of the run; not in JSON of its own host
   std::string host_id;  ///< ID of that host

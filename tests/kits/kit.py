@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-source = program = example = known_keys = None  # paths
+source = program = example = known_keys = support = w8yd = w8yctl = None  # paths
 tests = Path(__file__).resolve().parent
 LIMIT = 60  # s; limit of each wait
 

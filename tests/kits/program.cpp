@@ -47,6 +47,32 @@ void stray() {
   if (std::system("echo stray; cat") != 0) throw kit::Failed("there is no shell");
 }
 
+void wait_for(const std::string& path) {
+  while (::access(path.c_str(), F_OK) != 0) pause();
+}
+
+void talk(kit::Item& item, const std::string& name, const std::string& path) {
+  std::cout << name << ' ' << 1 << std::endl;
+  std::cerr << name << " 2\n\n";
+  std::clog << name << " 3\n";
+  item.log() << name << " 4\n";
+  std::cout.write(name.data(), static_cast<std::streamsize>(name.size())).put(' ') << "5\n";
+  std::thread([&] {
+    const kit::OutputOf routed(item);
+    std::cout << name << " 6\n";
+  }).join();
+  std::cout << name << ' ' << std::flush;
+  wait_for(path);
+  std::cout << "7\n\u00fc";
+  if (name[0] == 'b') {
+    try {
+      throw std::invalid_argument("the cause");
+    } catch (const std::exception&) {
+      std::throw_with_nested(std::out_of_range(name + " is bad"));
+    }
+  }
+}
+
 kit::Object say(kit::Item& item) {
   item.progress(1, 4);
   item.update(kit::Raw("{\"a\":\n[1,null,\"\u00fc\"]}"));
@@ -93,6 +119,11 @@ kit::Object work(kit::Item& item) {
       for (int times = 0; times < 5000; ++times) data += std::to_string(i);
       item.update(data);
     }
+  } else if (word == "talk") {
+    const std::size_t end = rest.find(' ');
+    talk(item, rest.substr(0, end), rest.substr(end + 1));
+  } else if (word == "long") {
+    std::cout << std::string(20000, 'x') << '\n' << std::string(20000, 'y');
   } else if (word == "stray") {
     stray();
   } else {

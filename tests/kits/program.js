@@ -19,6 +19,26 @@ function described(item) {
   return result;
 }
 
+async function waitFor(path) {
+  while (!fs.existsSync(path)) await sleep(5);
+}
+
+async function talk(name, path) {
+  console.log(name, 1);
+  process.stderr.write(`${name} `);
+  process.stderr.write("2\n\n");
+  console.error(name, 3);
+  process.stdout.write(Buffer.from(`${name} 4\n`));
+  await new Promise((resolve) => setTimeout(() => resolve(console.log(name, 5)), 1));
+  await new Promise((resolve) => process.stderr.write(`${name} 6\n`, resolve));
+  process.stdout.write(`${name} `);
+  await waitFor(path);
+  const last = Buffer.from("7\nü");
+  process.stdout.write(last.subarray(0, 3)); // the first byte of two
+  process.stdout.write(last.subarray(3));
+  if (name.startsWith("bad")) throw new TypeError(`${name} is bad`);
+}
+
 async function work(item) {
   const [word, ...more] = item.bytes.toString("latin1").split(" ");
   const rest = more.join(" ");
@@ -51,6 +71,16 @@ async function work(item) {
     }
     return undefined;
   }
+  if (word === "talk") return talk(...more);
+  if (word === "late") {
+    waitFor(rest).then(() => console.log("late"));
+    return undefined;
+  }
+  if (word === "long") {
+    process.stdout.write(`${"x".repeat(20000)}\n${"y".repeat(20000)}`);
+    return undefined;
+  }
+  if (word === "no-json") return { a: 1n };
   if (word === "stray") {
     console.log("stray");
     process.stdout.write("stray\n");

@@ -1,10 +1,19 @@
 """Executor with the kit for Python whose items are commands. test_kits.py sends the items."""
+import asyncio
+import contextvars
+import logging
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import w8y_executor
+
+logger = logging.getLogger("program")
+# These refer to the streams as they are before serve().
+logger.addHandler(logging.StreamHandler())
+out = sys.stdout
 
 
 def described(item):
@@ -20,6 +29,44 @@ def stray():
     sys.stdout.flush()
     os.write(1, b"stray\n")
     subprocess.run(["sh", "-c", "echo stray; cat"], check=True)
+
+
+def wait_for(path):
+    while not os.path.exists(path):
+        time.sleep(0.005)
+
+
+def in_thread(function):
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(function,), daemon=True)
+    thread.start()
+    return thread
+
+
+async def tasks(name):
+    async def one():
+        await asyncio.sleep(0)
+        print(name, 5, file=out)
+    await asyncio.gather(one())
+
+
+def talk(name, path):
+    print(name, 1)
+    sys.stderr.write(f"{name} ")
+    sys.stderr.write("2\n\n")
+    logger.error("%s 3", name)
+    sys.stdout.buffer.write(f"{name} 4\n".encode())
+    asyncio.run(tasks(name))
+    in_thread(lambda: print(name, 6)).join()
+    print(name, end=" ", flush=True)
+    wait_for(path)
+    print("7\nü", end="")
+    if name.startswith("bad"):
+        raise ValueError(f"{name} is bad")
+
+
+def late(path):
+    wait_for(path)
+    print("late")
 
 
 def work(item):
@@ -52,6 +99,16 @@ def work(item):
         for i in range(200):
             item.update(str(i) * 5000)
         return None
+    if word == "talk":
+        return talk(*rest.split())
+    if word == "late":
+        in_thread(lambda: late(rest))
+        return None
+    if word == "long":
+        print("x" * 20000 + "\n" + "y" * 20000, end="")
+        return None
+    if word == "no-json":
+        return {"a": {1, 2}}
     if word == "stray":
         stray()
         return None

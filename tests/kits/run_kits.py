@@ -12,11 +12,20 @@ parser.add_argument("--source", type=Path, required=True, help="the folder etc/"
 parser.add_argument("--program", type=Path, required=True, help="program.cpp, compiled")
 parser.add_argument("--example", type=Path, required=True, help="the example in C++, compiled")
 parser.add_argument("--known-keys", type=Path, required=True)
+parser.add_argument("--support", type=Path, required=True, help="the folder tests/support")
+parser.add_argument("--w8yd", type=Path, required=True)
+parser.add_argument("--w8yctl", type=Path, required=True)
+parser.add_argument("--only", metavar="PATTERN", help="run the tests whose name contains the pattern")
 options, rest = parser.parse_known_args()
 for name, value in vars(options).items():
-    setattr(kit, name, value.resolve())
+    if isinstance(value, Path):
+        setattr(kit, name, value.resolve())
+sys.path.insert(0, str(kit.support))
 
-suite = unittest.defaultTestLoader.loadTestsFromNames(["test_kits", "test_examples"])
+loader = unittest.TestLoader()
+if options.only:
+    loader.testNamePatterns = [f"*{options.only}*"]
+suite = loader.loadTestsFromNames(["test_kits", "test_examples", "test_logs"])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
 for test, reason in result.skipped:
     print(f"skipped: {test.id()}: {reason}")

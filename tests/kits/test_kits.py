@@ -1,5 +1,6 @@
 """Tests that each kit passes, regardless of its language. All tests/kits/program.* accept the same items."""
 import json
+import select
 import signal
 import sys
 import unittest
@@ -54,6 +55,7 @@ class Kit(kit.Executor):
         self.assertEqual(self.errors, b"")
         last, = self.single(b"crash why")
         self.assertIn("why", last["error"])
+        self.assertIn(b"why", self.errors)
         last, = self.single(b"text \xff")
         self.assertIn("UTF-8", last["error"])
 
@@ -138,7 +140,8 @@ class Kit(kit.Executor):
         self.assertIn("UTF-8", stream.complete()["error"])
         stream.item("4", "text ü".encode())
         self.assertEqual(stream.complete(), {"type": "complete", "id": "4", "text": "text ü"})
-        self.assertEqual(stream.end()[:2], ({}, 0))
+        self.assertEqual({message["id"] for message in stream.messages if message["type"] == "print"}, {"2"})
+        self.assertEqual(stream.end(), ({}, 0, ""))
 
     def test_stream_no_unicode(self):
         stream = self.stream()
@@ -167,9 +170,21 @@ class Kit(kit.Executor):
         self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
         stream.item("2", b"a:0")  # no child process has read it
         self.assertEqual(stream.complete()["id"], "2")
+        said = [message["content"] for message in stream.messages if message["type"] == "print"]
         completed, status, errors = stream.end()
         self.assertEqual((completed, status), ({}, 0))
-        self.assertGreaterEqual(errors.count("stray"), 2)
+        self.assertGreaterEqual(said.count("stray") + errors.count("stray"), 2)
+        self.assertIn("stray", said)
+
+    def test_stream_long_lines(self):
+        stream = self.stream()
+        stream.item("1", b"long")
+        self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
+        said = [message["content"] for message in stream.messages[:-1]]
+        self.assertEqual("".join(said), "x" * 20000 + "y" * 20000)
+        self.assertLess(max(map(len, said)), 20000)
+        self.assertFalse([text for text in said if len(set(text)) != 1])
+        self.assertEqual(stream.end(), ({}, 0, ""))
 
     def test_stream_one_at_a_time(self):
         stream = self.stream()
@@ -274,6 +289,28 @@ class Kit(kit.Executor):
         self.assertEqual(started.process.stderr.read(), b"")
 
 
+class Script:
+    """Tests of the kits for Python and Node."""
+
+    def test_stream_output_after_the_end(self):
+        stream = self.stream()
+        gate = self.folder / "gate"
+        stream.item("1", f"late {gate}".encode())
+        self.assertEqual(stream.complete(), {"type": "complete", "id": "1"})
+        gate.touch()
+        self.assertTrue(select.select([stream.process.stderr], [], [], kit.LIMIT)[0])
+        self.assertEqual(stream.end(), ({}, 0, "late\n"))
+        self.assertEqual(len(stream.messages), 1)
+
+    def test_stream_result_that_is_no_json(self):
+        stream = self.stream()
+        stream.item("1", b"no-json")
+        self.assertIn("error", stream.complete())
+        said = "\n".join(message["content"] for message in stream.messages[:-1])
+        self.assertIn("TypeError", said)
+        self.assertEqual(stream.end(), ({}, 0, ""))
+
+
 class Cpp(Kit, unittest.TestCase):
     command = property(lambda self: [kit.program])
 
@@ -284,12 +321,12 @@ class Cpp(Kit, unittest.TestCase):
                                 "raw": [-500.0, "\U0001f600é/", {"": {}}, [], True]})
 
 
-class Python(Kit, unittest.TestCase):
+class Python(Script, Kit, unittest.TestCase):
     command = property(lambda self: [sys.executable, kit.tests / "program.py"])
     environment = property(lambda self: {"PYTHONPATH": str(kit.source / "kits/python")})
 
 
-class Node(Kit, unittest.TestCase):
+class Node(Script, Kit, unittest.TestCase):
     command = property(lambda self: ["node", kit.tests / "program.js"])
     environment = property(lambda self: {"KIT": str(kit.source / "kits/node/w8y-executor.js")})
 

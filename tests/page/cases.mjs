@@ -485,7 +485,7 @@ command = ["true"]
   await viewer.reads(past.getByRole('row', {name: /second/}), /failed[^]*exit status 3/);
   await viewer.reads(past.getByRole('row', {name: /a\/b <i>/}), /cancelled/);
   await viewer.follow(past.getByRole('row', {name: /second/}).getByRole('link', {name: 'show'}));
-  await viewer.reads(page.getByRole('region', {name: 'End of standard error'}), /oh, <b>no<\/b>/);
+  await viewer.reads(page.getByRole('region', {name: 'End of log output'}), /oh, <b>no<\/b>/);
   await viewer.reads(page.getByRole('main'), /Exit status\s+3/);
   await viewer.accessible();
   await viewer.picture('run');

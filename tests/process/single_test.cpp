@@ -68,6 +68,7 @@ printf '{"type":"update","data":2}')");
   CHECK(told.end->complete->result == R"({"size":10,"cooldown":"10m"})");
   CHECK_FALSE(told.end->complete->error);
   CHECK(told.end->bad_lines == 1);
+  CHECK(told.end->stderr_tail == "hello\n");
 }
 
 TEST_CASE("invalid lines are counted, and the run continues") {

@@ -124,6 +124,36 @@ TEST_CASE("log output belongs to the only open run, or to none") {
   CHECK(s.take().back() == "a over: answered [ a 0123\n] 0");
 }
 
+TEST_CASE("print messages are in the tail of their run, between the lines of standard error") {
+  Said s;
+  s.begin("a");
+  s.dialogue.read_errors("err");
+  s.begin("b");
+  s.hear(R"({"type":"print","id":"a","content":"1"})");
+  s.hear(R"({"type":"print","id":"b","content":"2\n"})");
+  CHECK(s.dialogue.tail("a") == "err\n1\n");
+  s.take();
+  s.complete("a");
+  s.complete("b");
+  s.dialogue.end_answered();
+  CHECK(s.take() == Lines{"a complete", "answer", "b complete", "answer",
+                          "a over: answered [err\n1\n] 0", "b over: answered [2\n] 0"});
+}
+
+TEST_CASE("runs without a result have their own output, and the last output of no run") {
+  Said s;
+  s.begin("a");
+  s.begin("b");
+  s.hear(R"({"type":"print","id":"a","content":"0123456"})");
+  s.dialogue.read_errors("why it ended\n");
+  s.take();
+  CHECK(s.dialogue.close("exit 1", 1000, false, false).empty());
+  const Lines told = s.take();
+  REQUIRE(told.size() == 2);
+  for (const std::string& each : told)
+    CHECK(each.ends_with(each.starts_with("a") ? "[456\nded\n] 0" : "[t ended\n] 0"));
+}
+
 TEST_CASE("the run ID of a line that is too long is parsed from its start") {
   Said s;
   s.begin("a");

@@ -13,16 +13,26 @@
  * While serve() runs, console.log and process.stdout.write go to standard error. Standard output is
  * the protocol. Do not write to it with fs.writeSync(1, …), and do not start a child process with
  * `stdio: "inherit"`.
+ *
+ * With `stream`, console.*, process.stdout.write and process.stderr.write belong to the item whose
+ * function calls them, also in its promises and callbacks (AsyncLocalStorage). Output without an item
+ * and of child processes goes to standard error.
  */
 "use strict";
+
+const { AsyncLocalStorage } = require("node:async_hooks");
+const { StringDecoder } = require("node:string_decoder");
 
 const SIGPIPE = 13;
 const SIGTERM = 15;
 const GONE = 128 + SIGPIPE; // w8yd has closed the pipe
 const STOPPED = 128 + SIGTERM;
+const MAX_LINE = 8192; // characters of output in one message; w8yd does not read lines of any length
+
+const current = new AsyncLocalStorage(); // the item that output belongs to
 
 /** The run has failed because of its item. The text is the reason. Any other error has the same
- * effect, and leaves its stack in the log. */
+ * effect, and leaves its stack in the log of the item. */
 class Failed extends Error {}
 
 /** The item was cancelled. It is also the reason of `item.signal`. */
@@ -37,6 +47,9 @@ class Item {
   #send;
   #controller = new AbortController();
   #lastProgress = -Infinity;
+  #decoder = null;
+  #line = ""; // incomplete line of output
+  #ended = false;
 
   constructor(send, members) {
     this.#send = send;
@@ -86,6 +99,34 @@ class Item {
     this.#send({ type: "print", content: String(text) });
   }
 
+  // For serve() only. Sends each complete line of output as a message. False: the run has ended.
+  static log(item, data, encoding) {
+    if (item.#ended) return false;
+    if (typeof data === "string") data = Buffer.from(data, typeof encoding === "string" ? encoding : "utf8");
+    item.#decoder ??= new StringDecoder("utf8");
+    const lines = (item.#line + item.#decoder.write(data)).split("\n");
+    item.#line = lines.pop();
+    if (item.#line.length > MAX_LINE) {
+      lines.push(item.#line);
+      item.#line = "";
+    }
+    for (const line of lines)
+      for (let start = 0; start === 0 || start < line.length; start += MAX_LINE)
+        item.print(line.slice(start, start + MAX_LINE));
+    return true;
+  }
+  static endLine(item) {
+    const rest = item.#line + (item.#decoder?.end() ?? "");
+    if (rest !== "") item.print(rest);
+    item.#line = "";
+  }
+  // For serve() only. Sends the last message.
+  static complete(item, members) {
+    Item.endLine(item);
+    item.#ended = true;
+    item.#send({ ...members, type: "complete" });
+  }
+
   // For serve() only. Resolves to the members of the last message, and never rejects.
   static async outcome(work, item) {
     try {
@@ -98,7 +139,10 @@ class Item {
     } catch (error) {
       if (item.cancelled && (error === item.signal.reason || error?.name === "AbortError"))
         return { error: "cancelled", [wasCancelled]: true };
-      if (!(error instanceof Failed)) console.error(error);
+      if (!(error instanceof Failed)) {
+        Item.endLine(item);
+        console.error(error);
+      }
       return { error: error instanceof Failed ? error.message : String(error) };
     }
   }
@@ -142,7 +186,14 @@ class Output {
 
   constructor() {
     process.stdout.on("error", () => process.exit(GONE));
-    process.stdout.write = (...args) => process.stderr.write(...args);
+    const toErrors = process.stderr.write.bind(process.stderr);
+    process.stdout.write = process.stderr.write = (data, encoding, done) => {
+      const item = current.getStore();
+      if (!item || !Item.log(item, data, encoding)) return toErrors(data, encoding, done);
+      const callback = typeof encoding === "function" ? encoding : done;
+      if (callback) process.nextTick(callback);
+      return true;
+    };
   }
   send(message) {
     // JSON.stringify writes a lone surrogate as an escape, which is not valid Unicode.
@@ -270,7 +321,7 @@ class Stream {
     const item = new Item(send, { name, id, bytes, payload, fence, attempt });
     this.#open.set(id, item);
     this.#waiting.push(async () => {
-      send({ ...(await Item.outcome(this.#work, item)), type: "complete" });
+      Item.complete(item, await current.run(item, () => Item.outcome(this.#work, item)));
       this.#open.delete(id);
     });
     this.#next();

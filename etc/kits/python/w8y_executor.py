@@ -14,8 +14,19 @@ your program.
 
 While serve() runs, standard output goes to standard error, also for C libraries and child processes,
 and standard input is empty. The protocol uses private descriptors.
+
+With `stream`, print(), logging and tracebacks belong to the item of the thread or asyncio task that
+writes them. A thread that the function starts has no item, except in a copy of the context:
+
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(helper, path)).start()
+
+asyncio.to_thread() does this. Output without an item, of C libraries and of child processes goes to
+standard error.
 """
 import base64
+import contextlib
+import contextvars
 import json
 import os
 import queue
@@ -31,15 +42,19 @@ __all__ = ["Cancelled", "Failed", "Item", "serve"]
 
 GONE = 128 + signal.SIGPIPE  # w8yd has closed the pipe
 STOPPED = 128 + signal.SIGTERM
+MAX_LINE = 8192  # characters of output in one message; w8yd does not read lines of any length
 
 
 class Failed(Exception):
     """The run has failed because of its item. The text is the reason. Any other exception has the same
-    effect, and leaves a traceback in the log."""
+    effect, and leaves a traceback in the log of the item."""
 
 
 class Cancelled(BaseException):
     """The item was cancelled. It is not an Exception, so that `except Exception` does not catch it."""
+
+
+_current = contextvars.ContextVar("w8y_item", default=None)  # the item that output belongs to
 
 
 class Item:
@@ -55,8 +70,11 @@ class Item:
         self._output = output
         self._in_stream = in_stream
         self._cancel = threading.Event()
-        self._told_to_end = False  # not an Event: a signal handler cannot acquire locks
+        self._stop_requested = False  # not an Event: a signal handler cannot acquire locks
         self._last_progress = None
+        self._lock = threading.RLock()  # for the members below
+        self._line = b""  # incomplete line of output
+        self._ended = False
 
     @property
     def text(self):
@@ -68,7 +86,7 @@ class Item:
 
     @property
     def cancelled(self):
-        return self._told_to_end or self._cancel.is_set()
+        return self._stop_requested or self._cancel.is_set()
 
     def check(self):
         """Raises Cancelled if the run was cancelled."""
@@ -96,17 +114,46 @@ class Item:
         self._say({"type": "print", "content": str(text)})
 
     def _say(self, message):
-        if self._in_stream:
-            message = {**message, "id": self.id}
-        self._output.send(message)
+        self._output.send(self._encoded(message))
+
+    def _encoded(self, message):
+        return _encoded({**message, "id": self.id} if self._in_stream else message)
 
     def _complete(self, answer):
+        rest = {name: value for name, value in answer.items() if name not in ("type", "id")}
         try:
-            rest = {name: value for name, value in answer.items() if name not in ("type", "id")}
-            self._say({"type": "complete", **rest})
+            last = self._encoded({"type": "complete", **rest})
         except (TypeError, ValueError, RecursionError) as error:
-            traceback.print_exc()
-            self._say({"type": "complete", "error": f"the result is not JSON: {error}"})
+            self._log_error()
+            last = self._encoded({"type": "complete", "error": f"the result is not JSON: {error}"})
+        with self._lock:
+            self._end_line()
+            self._ended = True
+        self._output.send(last)
+
+    def _log_error(self):
+        self._end_line()
+        traceback.print_exc()
+
+    def _end_line(self):
+        with self._lock:
+            if self._line:
+                self._log(b"\n")
+
+    def _log(self, data):
+        """Sends each complete line of output as a message. Returns False if the run has ended."""
+        with self._lock:
+            if self._ended:
+                return False
+            *lines, self._line = (self._line + data).split(b"\n")
+            if len(self._line) > MAX_LINE:
+                lines.append(self._line)
+                self._line = b""
+            for line in lines:
+                text = line.decode(errors="replace")
+                for start in range(0, len(text) or 1, MAX_LINE):
+                    self.print(text[start:start + MAX_LINE])
+            return True
 
 
 def serve(function, *, caps=(), concurrency=1, version=None, args=None):
@@ -122,7 +169,7 @@ def serve(function, *, caps=(), concurrency=1, version=None, args=None):
         answer = {"type": "caps", "caps": ["single", "stream", *caps], "concurrency": concurrency}
         if version is not None:
             answer["version"] = version
-        _Output(1).send(answer)
+        _Output(1).send(_encoded(answer))
         sys.exit(0)
     if args[-2:-1] == ["--stream"]:
         source, output = _claim_streams()
@@ -148,6 +195,37 @@ def _claim_streams():
     return source, _Output(output)
 
 
+def _route_output():
+    """Sends the output of each thread and asyncio task to its item. Changes the streams themselves,
+    because an existing logging handler refers to a stream, not to sys.stderr."""
+    streams = {id(stream): stream for stream in (sys.stderr, sys.__stderr__, sys.__stdout__) if stream}
+    for stream in streams.values():
+        for layer in (stream, getattr(stream, "buffer", None)):
+            with contextlib.suppress(AttributeError):  # there is no such layer, or it cannot be changed
+                layer.write = _routed(layer.write)
+    if hasattr(sys.__stdout__, "reconfigure"):
+        sys.__stdout__.reconfigure(line_buffering=True)
+    # A forked process has no item: its messages would mix with those of this process.
+    os.register_at_fork(after_in_child=lambda: _current.set(None))
+
+
+def _routed(write):
+    def routed(data):
+        item = _current.get()
+        if item is not None:
+            text = isinstance(data, str)
+            if item._log(data.encode(errors="backslashreplace") if text else bytes(memoryview(data))):
+                return len(data)
+        return write(data)
+    return routed
+
+
+def _encoded(message):
+    text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # A lone surrogate is not valid Unicode. os.fsdecode() creates it for a byte that is not UTF-8.
+    return re.sub("[\ud800-\udfff]", "\ufffd", text).encode() + b"\n"
+
+
 class _Output:
     """Writes lines of JSON, each complete and at once: a buffer would delay progress."""
 
@@ -156,11 +234,10 @@ class _Output:
         self._lock = threading.Lock()
         self.in_main = False  # the main thread is writing
 
-    def send(self, message):
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # A lone surrogate is not valid Unicode. os.fsdecode() creates it for a byte that is not UTF-8.
-        line = re.sub("[\ud800-\udfff]", "\ufffd", text).encode() + b"\n"
+    def send(self, line):
         main = threading.current_thread() is threading.main_thread()
+        # The garbage collector can write a traceback while this thread has the lock.
+        before = _current.set(None)
         try:
             self.in_main = self.in_main or main
             with self._lock:
@@ -169,6 +246,7 @@ class _Output:
         except OSError:
             os._exit(GONE)  # works in any thread, and ends the others
         finally:
+            _current.reset(before)
             if main:
                 self.in_main = False
 
@@ -183,7 +261,7 @@ def _answer(function, item):
     except Failed as error:
         return {"error": str(error)}
     except Exception as error:
-        traceback.print_exc()
+        item._log_error()
         return {"error": f"{type(error).__name__}: {error}".rstrip(": ")}
 
 
@@ -198,7 +276,7 @@ def _single(function, source, output, name, run_id, length):
         # Interrupts a blocked call, and executes every `finally` and `with`. It does this once only, and
         # not while a line is being written.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        item._told_to_end = True
+        item._stop_requested = True
         if not output.in_main:
             raise Cancelled
 
@@ -242,11 +320,12 @@ class _Stream:
         self._workers = 0
         self._to_do = queue.SimpleQueue()
         self._done = queue.SimpleQueue()
-        self._told_to_end = False
+        self._stop_requested = False
         self._waiting, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
 
     def run(self):
+        _route_output()
         signal.signal(signal.SIGTERM, self._on_sigterm)
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         poll = select.poll()
@@ -260,7 +339,7 @@ class _Stream:
                 os.read(self._waiting, 4096)
             while not self._done.empty():
                 del self._open[self._done.get()]
-            if self._told_to_end:
+            if self._stop_requested:
                 for item in self._open.values():
                     item._cancel.set()
             elif self._source in ready:
@@ -269,13 +348,13 @@ class _Stream:
                     self._take(line)
                 if received:
                     continue
-            if reading and (self._told_to_end or self._source in ready):
+            if reading and (self._stop_requested or self._source in ready):
                 poll.unregister(self._source)
                 reading = False
-        return STOPPED if self._told_to_end else 0
+        return STOPPED if self._stop_requested else 0
 
     def _on_sigterm(self, *_):
-        self._told_to_end = True
+        self._stop_requested = True
 
     def _take(self, line):
         try:
@@ -312,7 +391,9 @@ class _Stream:
     def _work(self):
         while True:
             item = self._to_do.get()
+            _current.set(item)
             item._complete({"error": "cancelled"} if item.cancelled else self._outcome(item))
+            _current.set(None)
             self._done.put(item.id)
             try:
                 os.write(self._wake, b"\0")
@@ -325,7 +406,7 @@ class _Stream:
         except Cancelled:
             return {"error": "cancelled"}
         except BaseException as error:  # such as SystemExit: it ends this run, not the other runs
-            traceback.print_exc()
+            item._log_error()
             return {"error": type(error).__name__}
 
 
