@@ -11,6 +11,9 @@ import sys
 
 from private_redis import RedisError, Wire
 
+#: Commands that w8y sends on each connection, and whose refusal it ignores. Redis before 7.2 does not know them.
+OPTIONAL = {"client|setinfo"}
+
 
 def text(reply):
     if isinstance(reply, list):
@@ -63,13 +66,14 @@ def allowed(path, user):
 
 def refused(path):
     entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path), "ACL", "LOG", "128")]
-    return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries})
+    return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries
+                   if each["object"] not in OPTIONAL})
 
 
 def done(path):
     stats = ask(Wire(path), "INFO", "commandstats")
     found = re.findall(r"cmdstat_([^:]+):calls=(\d+)", stats)
-    return sorted(name for name, calls in found if int(calls) > 0)
+    return sorted(name for name, calls in found if int(calls) > 0 and name not in OPTIONAL)
 
 
 what, *words = sys.argv[1:]
