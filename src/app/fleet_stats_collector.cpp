@@ -334,7 +334,11 @@ void FleetStatsCollector::add_slots(const ListConfig& rule, ListStats& stats) {
       if (state == "length") items += number;
       if (state == "quarantined") items -= std::min(items, number);
     }
-    if (runs.count > 0 && items > 0) stats.slots_needed = places_for(items, runs.mean, within);
+    if (items == 0) {
+      stats.slots_needed = 0;
+    } else if (runs.count > 0) {
+      stats.slots_needed = places_for(items, runs.mean, within);
+    }
   } else if (const ListStats* before = parts_.known.find(rule.prefix)) {
     stats.slots_needed = before->slots_needed;  // as reported by a host that has runs
   }

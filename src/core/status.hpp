@@ -1,6 +1,7 @@
 // Snapshot of a host's state, for the status API, the fleet view and sd_notify.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,12 @@ enum class ListState {
   disabled,     ///< `enabled = false` or `concurrency = 0`
   draining,     ///< removed from the config, or the host drains; its runs continue
 };
+
+/// In the order of ListState.
+inline constexpr std::array all_list_states = {
+    ListState::running,    ListState::idle,     ListState::full,    ListState::unavailable,
+    ListState::starved,    ListState::paused,   ListState::quiet,   ListState::probing,
+    ListState::ineligible, ListState::disabled, ListState::draining};
 
 struct RunStatus {
   enum class State { running, stopping };

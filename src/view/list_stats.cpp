@@ -145,6 +145,7 @@ std::string to_text(const FleetCounts& counts) {
   json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
   put_figure(json, "hosts", counts.hosts);
   put_figure(json, "outdated", counts.outdated);
+  if (counts.unresponsive > 0) put_figure(json, "unresponsive", counts.unresponsive);
   return json.finish();
 }
 
@@ -155,16 +156,17 @@ std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {
   const auto hosts = count_in(*members, "hosts");
   const auto behind = count_in(*members, "outdated");
   if (!at || !hosts || !behind) return std::nullopt;
-  return FleetCounts{*hosts, *behind, *at};
+  const auto unresponsive = count_in(*members, "unresponsive");
+  return FleetCounts{*hosts, *behind, unresponsive.value_or(0), *at};
 }
 
 FleetCounts count(const FleetView& view) {
   FleetCounts counts;
   counts.at = view.now;
   for (const FleetHost& host : view.hosts) {
-    if (host.unresponsive || !host.error.empty()) continue;
-    ++counts.hosts;
-    if (host.config_outdated) ++counts.outdated;
+    if (!host.error.empty()) continue;
+    ++(host.unresponsive ? counts.unresponsive : counts.hosts);
+    if (!host.unresponsive && host.config_outdated) ++counts.outdated;
   }
   return counts;
 }

@@ -96,6 +96,7 @@ TEST_CASE("only responsive hosts with a readable heartbeat are counted") {
   REQUIRE(counts);
   CHECK(counts->hosts == 2);
   CHECK(counts->outdated == 1);
+  CHECK(counts->unresponsive == 1);
   CHECK(counts->at == 5s);
   CHECK_FALSE(parse_fleet_counts("{}"));
 }
