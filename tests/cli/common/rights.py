@@ -3,7 +3,8 @@
     rights.py block PAGE N              the N-th command for redis-cli that the page shows
     rights.py named PAGE N…             the Redis commands that these commands grant to a user
     rights.py allowed SOCKET USER       all Redis commands of the server that USER may execute
-    rights.py refused SOCKET            the refusals of all users: user, reason, object
+    rights.py refused SOCKET [USER PASSWORD]
+                                        the refusals of all users: user, reason, object
     rights.py done SOCKET               the Redis commands that the server has executed
 """
 import re
@@ -64,8 +65,8 @@ def allowed(path, user):
     return found
 
 
-def refused(path):
-    entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path), "ACL", "LOG", "128")]
+def refused(path, *login):
+    entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path, login=login), "ACL", "LOG", "128")]
     return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries
                    if each["object"] not in OPTIONAL})
 
