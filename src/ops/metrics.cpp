@@ -191,7 +191,8 @@ void Writer::write_host() {
   gauge("w8y_fleet_hosts", "Hosts of the fleet that send heartbeats.").add(fleet.hosts);
   gauge("w8y_fleet_hosts_outdated", "Hosts whose config is older than that of another host.")
       .add(fleet.outdated);
-  gauge("w8y_fleet_hosts_unresponsive", "Hosts whose heartbeats have stopped without a shutdown.")
+  gauge("w8y_fleet_hosts_unresponsive",
+        "Hosts whose heartbeats have stopped, and that were not started again.")
       .add(fleet.unresponsive);
 }
 

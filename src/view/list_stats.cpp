@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <ratio>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/json_object.hpp"
@@ -163,11 +165,17 @@ std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {
 FleetCounts count(const FleetView& view) {
   FleetCounts counts;
   counts.at = view.now;
+  std::set<std::string_view> live;
   for (const FleetHost& host : view.hosts) {
-    if (!host.error.empty()) continue;
-    ++(host.unresponsive ? counts.unresponsive : counts.hosts);
-    if (!host.unresponsive && host.config_outdated) ++counts.outdated;
+    if (host.unresponsive || !host.error.empty()) continue;
+    live.insert(host.heartbeat.host);
+    ++counts.hosts;
+    if (host.config_outdated) ++counts.outdated;
   }
+  counts.unresponsive = static_cast<std::size_t>(
+      std::count_if(view.hosts.begin(), view.hosts.end(), [&live](const FleetHost& host) {
+        return host.unresponsive && host.error.empty() && !live.contains(host.heartbeat.host);
+      }));
   return counts;
 }
 
