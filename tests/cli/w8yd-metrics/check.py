@@ -95,6 +95,7 @@ def alive():
             (value(samples, "w8y_runs_total", list="ring", outcome="succeeded") or 0) > 12
             and value(samples, "w8y_cycle_seconds", list="ring") is not None
             and value(samples, "w8y_list_slots_needed", list="ring") is not None
+            and value(samples, "w8y_list_slots_needed", list="empty") is not None
             and value(samples, "w8y_items", list="bad", state="quarantined") == 1
             and value(samples, "w8y_runs_total", list="mix", outcome="succeeded") == 1
             and value(samples, "w8y_runs_total", list="jobs", outcome="succeeded") == 1
@@ -118,10 +119,11 @@ def alive():
     for (name, labels), sample in samples.items():
         if name == "w8y_list_state":
             states[dict(labels)["list"]].append(sample)
-    check(len(states) == 5 and all(sorted(each) == [0] * 10 + [1] for each in states.values()),
+    check(len(states) == 6 and all(sorted(each) == [0] * 10 + [1] for each in states.values()),
           "a list is in one state, and the other states are 0")
     # Six items of at least 50 ms each, within 50 ms.
     check(value(samples, "w8y_list_slots_needed", list="ring") >= 6, "slots that a list needs")
+    check(value(samples, "w8y_list_slots_needed", list="empty") == 0, "an empty list needs no slot")
     last = value(samples, "w8y_list_last_success_timestamp_seconds", list="ring")
     check(abs(last - time.time()) < 600, "the time of the last success")
     check(value(samples, "w8y_list_last_success_timestamp_seconds", list="bad") is None,
