@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Word of the expression.
+/// Part of the expression between blanks.
 struct CronWord {
   std::string_view text;
   std::size_t at = 0;  ///< character of the expression, from 1
@@ -167,7 +167,7 @@ class CronFieldReader {
 
   const CronField& field_;
   const CronWord word_;
-  std::size_t at_ = 0;    ///< next character of the word, from 0
+  std::size_t at_ = 0;    ///< next character of the field, from 0
   std::size_t item_ = 0;  ///< first character of the current item
 };
 
@@ -196,11 +196,10 @@ std::string rule_of_fields(const std::vector<CronWord>& words) {
   const CronValues months = CronFieldReader(month_field, words[3]).read();
   const CronValues weekdays = CronFieldReader(weekday_field, words[4]).read();
   if (!days.all && !weekdays.all)
-    throw ScheduleError{
-        "it has both a day of month " + core::quote_start(words[2].text) + " and a day of week " +
-        core::quote_start(words[4].text) +
-        ": cron runs on days that match either of them, which no single RRULE says; set two jobs, "
-        "each with \"*\" for one of them"};
+    throw ScheduleError{"it has both a day of month " + core::quote_start(words[2].text) +
+                        " and a day of week " + core::quote_start(words[4].text) +
+                        ": cron runs on days that match either field, and no single RRULE has the "
+                        "same times; set two jobs, each with \"*\" in one field"};
   // The frequency is the longest period whose parts the rule names, so that DTSTART adds no part.
   std::string rule = "RRULE:FREQ=";
   if (minutes.all)

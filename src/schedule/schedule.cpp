@@ -17,7 +17,7 @@ UnixSeconds read_instant(std::string_view text, const Zone& zone) {
   const UnixSeconds instant = time.east ? time.wall - *time.east : zone.when(time.wall);
   if (instant < 0 || instant > latest_time)
     throw ScheduleError{core::quote_start(text) +
-                        " never comes: AT takes times of the years 1970 to 9999"};
+                        " never comes: AT accepts times of the years 1970 to 9999"};
   return instant;
 }
 
@@ -30,7 +30,7 @@ bool looks_like_date(std::string_view text) {
 Schedule parse_at(std::string_view digits) {
   if (looks_like_date(digits)) return At{read_instant(digits, *Zone::utc())};
   const std::string wanted =
-      "AT takes a time such as AT:2026-11-21T14:00:00+01:00 or AT:2026-11-21T13:00:00Z, or whole "
+      "AT accepts a time such as AT:2026-11-21T14:00:00+01:00 or AT:2026-11-21T13:00:00Z, or whole "
       "seconds since 1970, such as AT:1795266000";
   if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
     return Bad{wanted + (digits.starts_with('-') ? "; a time before that never comes" : "")};
@@ -136,8 +136,8 @@ Typed as_stored(std::string_view typed, std::string_view zone) {
     return result;
   }
   result.zone_error = date ? "the time has a zone already; omit one of them"
-                           : "only a cron expression and AT: with a time take a zone; a rule has "
-                             "it in a line such as DTSTART;TZID=" +
+                           : "only a cron expression and AT: with a time accept a zone; a rule "
+                             "names it by DTSTART;TZID=" +
                                  found->name() + ":20260101T000000";
   return result;
 }

@@ -68,7 +68,7 @@ struct Typed {
 };
 /// Converts a text that a person typed. A cron expression becomes an RRULE, with a DTSTART in
 /// `zone`. `AT:` with a time that has no zone becomes the time in `zone`. Every other text is
-/// unchanged, also an invalid one, and takes no zone. `zone`: empty = none.
+/// unchanged, also an invalid one, and accepts no zone. `zone`: empty = none.
 Typed as_stored(std::string_view typed, std::string_view zone);
 
 /// Short description for tables: `every 5 minutes`, `weekdays at 09:00 Europe/Berlin`, `once at

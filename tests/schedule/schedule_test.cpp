@@ -23,7 +23,7 @@ TEST_CASE("schedule: an invalid time of AT is refused with a reason") {
   CHECK_BAD("AT:99999999999999999999999", "year 9999");
 }
 
-TEST_CASE("schedule: AT takes ISO times with Z, an offset, or in UTC") {
+TEST_CASE("schedule: AT accepts ISO times with Z, an offset, or in UTC") {
   for (const char* text :
        {"AT:2026-11-21T13:00:00Z", "AT:2026-11-21T13:00Z", "AT:20261121T130000Z",
         "AT:2026-11-21T13:00:00", "AT:20261121T1300", "AT:2026-11-21T14:00:00+01:00",
