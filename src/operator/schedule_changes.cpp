@@ -71,8 +71,8 @@ redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
     if (std::holds_alternative<BadJob>(change.effect)) effect.number = only_if;
     arguments.insert(arguments.end(), {change.job, change.schedule, effect.name, effect.number});
   }
-  return client_.run(scripts::schedule_set, {keys_.schedules, keys_.statuses, keys_.timeline},
-                     arguments);
+  return client_.run(scripts::schedule_set,
+                     {keys_.schedules, keys_.statuses, keys_.timeline, keys_.due}, arguments);
 }
 
 void ScheduleChanges::set(const std::vector<SetJob>& changes) {
@@ -110,7 +110,8 @@ bool ScheduleChanges::unset(const Job& job) {
   const std::string members = keys_.members(code_of(job));
   return client_
              .run(scripts::schedule_unset,
-                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members},
+                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members,
+                   keys_.due},
                   {keys_.work_prefix, job})
              .number == 1;
 }

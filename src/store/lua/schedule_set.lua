@@ -1,6 +1,6 @@
 -- Sets the schedules of jobs and acts on them, in one step.
 --
--- KEYS  1 schedules  2 statuses  3 timeline
+-- KEYS  1 schedules  2 statuses  3 timeline  4 due
 -- ARGV  1 prefix of queues ("redbike-work-")  2 wake channel
 --       3… for each job:
 --          the job; its new schedule
@@ -48,6 +48,7 @@ for i = 3, #ARGV, 4 do
   local job, effect = ARGV[i], ARGV[i + 2]
   if effect ~= 'bad' or may_replace(i) then
     redis.call('HSET', schedules, job, ARGV[i + 1])
+    redis.pcall('HDEL', KEYS[4], job)
     if effect == 'enqueue' then
       enqueue(job)
     elseif effect == 'at' then

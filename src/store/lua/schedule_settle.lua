@@ -2,7 +2,7 @@
 -- the job.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline  4 claims  5 failures  6 slots  7 runs  8 key that
---         exists while the job is running
+--         exists while the job is running  9 due
 -- ARGV  1 prefix of queues  2 wake channel  3 events channel
 --       4 further members of the run record, each after a comma
 --       5 job  6 tag  7 run ID
@@ -21,8 +21,9 @@
 --      15 "1": this call may have been executed before (its reply was lost)
 --      16 run records kept, and their bytes, "1000 16777216"; "0": none
 --      17 message for the events channel, a JSON object; "": none
+--      18 "1": the next time is the first one after the time in the key due (catch_up = "all")
 -- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
---        the schedule as in ARGV 10}
+--        the schedule as in ARGV 10, the time after which the next time is searched or ""}
 --       state: "done"     the key had this tag
 --              "not ours" it had another one, and the job was not changed
 --              "changed"  nothing was changed: decide again, with this schedule and this time
@@ -54,13 +55,18 @@ local note_of_take = redis.call('HGET', taken, job)
 local read, entry = pcall(cjson.decode, note_of_take or '')
 if not read or type(entry) ~= 'table' or entry.tag ~= tag then entry = nil end
 
+local due_at = ARGV[18] == '1' and redis.pcall('HGET', KEYS[9], job)
+due_at = type(due_at) == 'string' and tonumber(due_at) or nil
 if ours and ARGV[10] ~= '' then
   local schedule = redis.call('HGET', schedules, job)
   schedule = schedule and 's' .. schedule or 'n'
   local at, after, now = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(now_s)
   local timely = not after or ARGV[12] == '1' or after == now
     or after < now and (ARGV[8] ~= 'at' or at > now)
-  if schedule ~= ARGV[10] or not timely then return {'changed', '', now_s, schedule} end
+  if due_at and due_at < now and schedule ~= 'n' then timely = after == due_at else due_at = nil end
+  if schedule ~= ARGV[10] or not timely then
+    return {'changed', '', now_s, schedule, due_at and string.format('%d', due_at) or ''}
+  end
 end
 
 local function untouched() -- since the claim
@@ -83,6 +89,7 @@ if ours then
   redis.call('DEL', KEYS[8])
   if ARGV[13] ~= '' then redis.call('HSET', schedules, job, ARGV[13]) end
   effects[ARGV[8]]()
+  if ARGV[18] == '1' and ARGV[8] ~= 'later' and ARGV[8] ~= 'back' then redis.pcall('HDEL', KEYS[9], job) end
 end
 if entry and not gone then redis.call('HDEL', taken, job) end
 
@@ -103,4 +110,4 @@ local places = note(redis.pcall('ZREM', KEYS[6], id), 'ZREM')
 if places == 1 then redis.pcall('PUBLISH', ARGV[2], 'free') end
 tell_queued(ARGV[2])
 tell_earliest(ARGV[2])
-return {ours and 'done' or 'not ours', refused, now_s, ''}
+return {ours and 'done' or 'not ours', refused, now_s, '', ''}

@@ -17,6 +17,7 @@ ScheduleKeys::ScheduleKeys(const std::string& prefix)
   events = ours + "events";
   wake = ours + "wake";
   taken = ours + "claims";
+  due = ours + "due";
   halted = ours + "halted";
 }
 

@@ -38,6 +38,7 @@ struct ScheduleKeys {
   std::string wake;
 
   std::string taken;
+  std::string due;     ///< times for which jobs were dispatched, for CatchUp::all
   std::string halted;  ///< operator that has set `control`, if by w8y
 };
 
