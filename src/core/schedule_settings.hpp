@@ -13,11 +13,11 @@ enum class OnFailure {
   backoff,     ///< again after its backoff, regardless of its schedule; `die` after `max_failures`
 };
 
-/// Runs for the times of a rule that passed before a host dispatched the job, or before its run
-/// ended.
+/// Runs for the times of a recurrence rule that passed before a host dispatched the job, or before
+/// its run ended.
 enum class CatchUp {
-  one,   ///< one run for all of them, as Redbike
-  all,   ///< one run for each of them
+  one,   ///< one run for all times, as Redbike
+  all,   ///< one run for each time
   none,  ///< no run, if the dispatch is late by more than a minute
 };
 

@@ -1,15 +1,18 @@
 // Changes schedules: set, unset, and control to halt or resume all jobs.
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <optional>
 
 #include "core/escape.hpp"
+#include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/operator_name.hpp"
 #include "ctl/schedule_common.hpp"
 #include "ctl/schedule_file.hpp"
 #include "ctl/text.hpp"
+#include "ctl/values.hpp"
 #include "schedule/schedule.hpp"
 
 namespace w8y::ctl {
@@ -31,6 +34,9 @@ class ScheduleSet final : public Command {
     words.option("--tz", "ZONE", "a time zone, such as Europe/Berlin",
                  "Time zone of a cron expression or of AT: (default: UTC)",
                  [this](Argument&& word) { zone_ = std::move(word.text); });
+    words.option("--jitter", "DURATION", "a duration, such as 5m",
+                 "Delay each run of a rule by a part of this time",
+                 [this](Argument&& word) { jitter_ = jitter_of(word.text); });
     words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
                  [this](Argument&& word) { file_ = std::move(word.text); });
     words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
@@ -52,7 +58,7 @@ class ScheduleSet final : public Command {
 
  private:
   void check() {
-    if (file_ && (job_.given || after_ || !zone_.empty()))
+    if (file_ && (job_.given || after_ || !zone_.empty() || jitter_.count() > 0))
       throw Failure(wrong_usage, "--file stands alone: the file says which jobs and schedules");
     if (!file_ && !typed_)
       throw Failure(wrong_usage, "schedule set needs JOB and SCHEDULE, or --file");
@@ -63,8 +69,13 @@ class ScheduleSet final : public Command {
     if (const std::string why = job_error(job_.job); !why.empty()) throw Failure(refused, why);
     const verbs::UnixSeconds now = changes.now();
     verbs::Decision decision = verbs::decide(schedule_, now, after_);
+    if (jitter_.count() > 0 && decision.why_bad.empty() &&
+        (!std::holds_alternative<store::RunAt>(decision.effect) || decision.schedule != schedule_))
+      throw Failure(wrong_usage,
+                    "--jitter goes with a rule or a cron expression that has a next time");
     const bool unchanged =
-        !set_schedules(changes, {{job_.job, decision.schedule, decision.effect}}, now, force_)
+        !set_schedules(changes, {{job_.job, decision.schedule, decision.effect, jitter_}}, now,
+                       force_)
              .empty();
     const bool bad = !decision.why_bad.empty();
     if (options.json) {
@@ -72,6 +83,7 @@ class ScheduleSet final : public Command {
       json.put("result", unchanged ? "unchanged" : bad ? "bad" : "set");
       json.put_bytes("job", job_.job);
       if (!bad) json.put_bytes("schedule", decision.schedule);
+      if (!bad && jitter_.count() > 0) json.put("jitter_ms", jitter_.count());
       if (bad) json.put_bytes("reason", decision.why_bad);
       if (!bad) {
         core::JsonArray next;
@@ -102,8 +114,8 @@ class ScheduleSet final : public Command {
                       (schedule_ == "CONTINUE" ? ", and again at the end of each run" : ""));
     const std::vector<Due> times = times_after(effect, now);
     if (times.empty()) return complain(job + ": no next run");
-    complain(job + (times.size() == 1 ? ": next run: " : ": next runs:") +
-             (times.size() == 1 ? due_text(times.front()) : ""));
+    complain(job + (times.size() == 1 ? ": next run" : ": next runs") + late_text() +
+             (times.size() == 1 ? ": " : ":") + (times.size() == 1 ? due_text(times.front()) : ""));
     if (times.size() > 1)
       for (const Due& due : times) std::cerr << "  " << due_text(due) << '\n';
   }
@@ -139,6 +151,20 @@ class ScheduleSet final : public Command {
     return jobs;
   }
 
+  /// Parses a jitter. The resolution of the timeline is one second.
+  static std::chrono::milliseconds jitter_of(const std::string& text) {
+    const auto jitter =
+        std::chrono::duration_cast<std::chrono::milliseconds>(duration_of("--jitter", text));
+    if (jitter < std::chrono::seconds(1) || jitter > std::chrono::hours(7 * 24))
+      throw Failure(wrong_usage, "--jitter needs a duration from 1s to 7d, such as 5m, not " +
+                                     escape_text(text));
+    return jitter;
+  }
+
+  [[nodiscard]] std::string late_text() const {
+    return jitter_.count() == 0 ? "" : ", each later by less than " + format_duration(jitter_);
+  }
+
   static void warn(const std::string& job, const std::string& schedule) {
     if (const std::string why = schedule::redbike_stumbles(schedule); !why.empty())
       complain("note: " + escape_text(job) + ": " + escape(why));
@@ -150,6 +176,7 @@ class ScheduleSet final : public Command {
   std::string zone_;      ///< empty: none
   std::optional<std::string> file_;
   std::optional<verbs::UnixSeconds> after_;
+  std::chrono::milliseconds jitter_{0};
   bool force_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Runs for the times of a rule that were missed (`catch_up`).
+// Runs for the times of a recurrence rule that were missed (`catch_up`).
 #include <doctest/doctest.h>
 
 #include "schedule_bike.hpp"
@@ -16,7 +16,7 @@ constexpr const char* hourly = "DTSTART:20131009T000000\nRRULE:FREQ=HOURLY";
 struct Late : Bike {
   explicit Late(CatchUp catch_up) { host.use(schedule_rule(), {"A"}, catch_up); }
 
-  /// Dispatches until no job is due, and returns how many calls that took.
+  /// Dispatches until no job is due, and returns the number of calls.
   int dispatch() {
     for (int calls = 1;; ++calls) {
       const std::size_t before = host.reported.dispatches.size();
@@ -116,7 +116,7 @@ TEST_CASE("with catch_up = none, a missed time has no run, and the job waits for
   CHECK(bike.command({"ZRANGE", "bike-timeline", "0", "-1"}) == "x:A");
 }
 
-TEST_CASE("with catch_up = none, a job runs if it is late by less than a minute, or has no rule") {
+TEST_CASE("with catch_up = none, a job runs if it is late by less than a minute, or runs once") {
   Late bike(CatchUp::none);
   bike.put("late:A", hourly, bike.now() - 30);
   bike.dispatch();

@@ -1,6 +1,6 @@
 -- Dispatches due jobs in one step: moves them from the timeline to their queues, the oldest first.
 --
--- KEYS  1 timeline  2 statuses  3 control  4 halted  5 schedules  6 due
+-- KEYS  1 timeline  2 statuses  3 control  4 halted  5 schedules  6 due  7 jitter
 -- ARGV  1 prefix of queues  2 wake channel
 --       3 maximum number of jobs
 --       4 Unix time up to which jobs are due; "": the time of Redis
@@ -15,7 +15,7 @@
 --        missed jobs that have no decision yet and stay on the timeline: {job, schedule, time, …},
 --        for each job that was removed and not refused: its lateness in ms}
 --       status: "ok" or "halted": nothing was changed
--- With "none", a job is missed if it has a rule and is late by more than 60 s. With "all", the time
+-- With "none", a job is missed if it has a recurrence rule and is late by more than 60 s. With "all", the time
 -- of each job is stored in the key due, from which its next time is counted.
 -- Every job on the timeline is enqueued, also one without a schedule: the settlement of its run
 -- deletes it. A score of -inf is due, and +inf is never due. A job is refused if it has no valid
@@ -24,11 +24,13 @@
 -- does not block others.
 
 local timeline, statuses, work = KEYS[1], KEYS[2], ARGV[1]
+local jitters = KEYS[7]
 local time = redis.call('TIME')
 local now_s = time[1]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 -- include parts/types.lua
 -- include parts/enqueue.lua
+-- include parts/jitter.lua
 
 local wrong = first_wrong(timeline, 'zset', statuses, 'hash', KEYS[3], 'string')
 if wrong then return wrong end
@@ -61,7 +63,7 @@ local function is_missed(job, time)
     redis.call('HSET', statuses, job, 'STP:' .. now_s)
     redis.call('ZREM', timeline, job)
   else
-    redis.call('ZADD', timeline, decision[3], job)
+    redis.call('ZADD', timeline, decision[3] + jitter_of(job, decision[3]), job)
   end
   return true
 end

@@ -2,7 +2,7 @@
 -- the job.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline  4 claims  5 failures  6 slots  7 runs  8 key that
---         exists while the job is running  9 due
+--         exists while the job is running  9 due  10 jitter
 -- ARGV  1 prefix of queues  2 wake channel  3 events channel
 --       4 further members of the run record, each after a comma
 --       5 job  6 tag  7 run ID
@@ -31,10 +31,12 @@
 
 local schedules, statuses, timeline, taken = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local failures, runs_key, work, job, tag, id = KEYS[5], KEYS[7], ARGV[1], ARGV[5], ARGV[6], ARGV[7]
+local jitters = KEYS[10]
 local now_s = redis.call('TIME')[1]
 -- include parts/types.lua
 -- include parts/enqueue.lua
 -- include parts/timeline.lua
+-- include parts/jitter.lua
 -- include parts/delete_jobs.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
@@ -79,7 +81,7 @@ local effects = {
   stop = function() redis.call('HSET', statuses, job, 'STP:' .. now_s) end,
   bad = function() redis.call('HSET', statuses, job, 'BAD:' .. now_s) end,
   die = function() redis.call('HSET', statuses, job, 'DIE:' .. now_s) end,
-  at = function() put_on_timeline(job, ARGV[9]) end,
+  at = function() put_on_timeline(job, ARGV[9] + jitter_of(job, ARGV[9])) end,
   ['in'] = function() put_on_timeline(job, now_s + ARGV[9]) end,
   unset = function() forget(job) end,
   later = function() if untouched() then put_on_timeline(job, now_s + ARGV[9]) end end,

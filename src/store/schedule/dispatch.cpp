@@ -19,7 +19,8 @@ const char* name_of(CatchUp catch_up) {
 
 DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
     : up_to_(call.up_to ? std::to_string(*call.up_to) : ""),
-      keys_{keys.timeline, keys.statuses, keys.control, keys.halted, keys.schedules, keys.due},
+      keys_{keys.timeline,  keys.statuses, keys.control, keys.halted,
+            keys.schedules, keys.due,      keys.jitter},
       arguments_{
           keys.work_prefix,      keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0",
           name_of(call.catch_up)} {

@@ -41,7 +41,7 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
       numbers_{std::to_string(call.number), call.after ? std::to_string(*call.after) : "",
                to_text(call.history)},
       keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures,
-            keys.slots,     keys.runs,     working_,      keys.due},
+            keys.slots,     keys.runs,     working_,      keys.due,   keys.jitter},
       arguments_{keys.work_prefix,
                  keys.wake,
                  keys.events,

@@ -18,6 +18,7 @@ ScheduleKeys::ScheduleKeys(const std::string& prefix)
   wake = ours + "wake";
   taken = ours + "claims";
   due = ours + "due";
+  jitter = ours + "jitter";
   halted = ours + "halted";
 }
 

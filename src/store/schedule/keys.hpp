@@ -39,6 +39,7 @@ struct ScheduleKeys {
 
   std::string taken;
   std::string due;     ///< times for which jobs were dispatched, for CatchUp::all
+  std::string jitter;  ///< jobs and their jitter, ms
   std::string halted;  ///< operator that has set `control`, if by w8y
 };
 

@@ -278,7 +278,7 @@ std::vector<MissedDecision> RedisScheduleQueue::decide(std::vector<MissedJob>&& 
       if (at != nullptr && !next.schedule) effect = std::to_string(at->time);
       if (std::holds_alternative<StopJob>(next.step) && !next.schedule) effect = "stop";
     } catch (const std::exception&) {
-      // This host cannot read rules: the job runs late.
+      // This host cannot read recurrence rules: the job runs late.
     }
     decisions.push_back({std::move(job), std::move(effect)});
   }
