@@ -237,8 +237,8 @@ std::string_view fields_of_name(const CronWord& word) {
   for (const auto& [known, fields] : names)
     if (name == known) return fields;
   throw ScheduleError{core::quote_start(word.text) + " at character " + std::to_string(word.at) +
-                      " is no name of cron: these are @hourly, @daily, @midnight, @weekly, "
-                      "@monthly, @yearly and @annually"};
+                      ": unknown name of cron; use @hourly, @daily, @midnight, @weekly, "
+                      "@monthly, @yearly or @annually"};
 }
 
 }  // namespace

@@ -235,9 +235,9 @@ TEST_CASE("cron: an error names the field, the part, its character and the remed
       {"0 0 3 * * *", "\"*\" at character 11 is a sixth field"},
       {"0 3 * * * root /bin/backup", "\"root\" at character 11 is a sixth field"},
       {"@daily x", "\"x\" at character 8 follows a name of cron"},
-      {"@dayly", "\"@dayly\" at character 1 is no name of cron: these are @hourly, @daily"},
+      {"@dayly", "\"@dayly\" at character 1: unknown name of cron; use @hourly, @daily"},
       {"@reboot", "\"@reboot\" at character 1 is the start of a host"},
-      {"@", "no name of cron"},
+      {"@", "unknown name of cron"},
   };
   for (const auto& [cron, reason] : errors) {
     CAPTURE(cron);

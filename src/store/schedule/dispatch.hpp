@@ -22,7 +22,7 @@ struct MissedJob {
   std::string time;  ///< on the timeline, as in Redis
 };
 
-/// What a dispatch does with a missed job, if its schedule and time are still the same.
+/// Decision about a missed job. It counts if the schedule and the time are still the same.
 struct MissedDecision {
   MissedJob missed;
   std::string effect;  ///< "run", "stop", or the next time as Unix time
