@@ -227,7 +227,7 @@ def check_values():
     for section in ("redis", "gearman", "supervisor", "lists", "hosts.PATTERN"):
         for key, rule in properties[section].items():
             base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
-            if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):
+            if section == "lists" and key in ("queues", "dispatch", "on_failure", "catch_up", "timefile"):
                 base += 'source = "schedule"\n' + ('queues = "A"\n' if key != "queues" else "")
             if section == "lists" and key in ("claim_timeout", "maintenance_interval"):
                 base += 'source = "job"\n'

@@ -66,7 +66,7 @@ _w8yctl() {
             return
             ;;
         --redis-url | --item | --limit | --reason | --for | --timeout | --since | --id | --fleet | \
-            --max-length | --key-prefix | -k | --after | --before | --rule | -n)
+            --max-length | --key-prefix | -k | --after | --before | --rule | --tz | --jitter | -n)
             return
             ;;
     esac
@@ -77,7 +77,7 @@ _w8yctl() {
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --fleet | --state | --list | --item | --limit | \
                 --kind | --max-length | --id | --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
-                --key-prefix | -k | --after | --before | --rule | -n)
+                --key-prefix | -k | --after | --before | --rule | --tz | --jitter | -n)
                 ((i++))
                 ;;
             -*) ;;
@@ -115,10 +115,10 @@ _w8yctl() {
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
     case $command in
         '') options+=' --version' ;;
-        'schedule set') options+=' --after= --base64 --file= --force' ;;
+        'schedule set') options+=' --after= --tz= --jitter= --base64 --file= --force' ;;
         'schedule unset' | 'schedule tell') options+=' --base64' ;;
         'schedule statuses') options+=' --before=' ;;
-        'schedule next') options+=' --rule= --after= --base64' ;;
+        'schedule next') options+=' --rule= --after= --tz= --base64' ;;
         'schedule dispatch') options+=' --schedules= --after= --timefile= --once' ;;
         'feed create') options+=' --kind= --max-length= --exists-ok' ;;
         'feed publish') options+=' --id= --file=' ;;

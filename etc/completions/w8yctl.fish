@@ -129,6 +129,8 @@ complete -c w8yctl -n __w8yctl_schedule_alone -a control -d 'HALT dispatch and w
 complete -c w8yctl -n __w8yctl_schedule_alone -a dispatch -d 'Enqueue due jobs, without w8yd'
 complete -c w8yctl -n '__w8yctl_schedule set unset tell next' -l base64 -d 'The job is given in base64'
 complete -c w8yctl -n '__w8yctl_schedule set next dispatch' -l after -x -d 'Only times after this one'
+complete -c w8yctl -n '__w8yctl_schedule set' -l jitter -x -d 'Delay each run of a rule by a part of this time'
+complete -c w8yctl -n '__w8yctl_schedule set next' -l tz -x -d 'Time zone of a cron expression'
 complete -c w8yctl -n '__w8yctl_schedule set' -l file -r -F -d 'Set all jobs of this file'
 complete -c w8yctl -n '__w8yctl_schedule set' -l force -d 'Replace a valid schedule even if the new one is invalid'
 complete -c w8yctl -n '__w8yctl_schedule statuses' -l before -x -d 'Only those of this time or before it'

@@ -46,6 +46,8 @@ constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
 constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
                                              {"reschedule", OnFailure::reschedule},
                                              {"backoff", OnFailure::backoff}};
+constexpr Choice<CatchUp> catch_ups[] = {
+    {"one", CatchUp::one}, {"all", CatchUp::all}, {"none", CatchUp::none}};
 constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
 constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr unsigned job_only = kinds_of(SourceKind::job);
@@ -287,6 +289,10 @@ constexpr Key<ListConfig> list_rows[] = {
      },
      [](auto& rule) { return name_of<OnFailure>(on_failures, rule.schedule().on_failure); },
      std::nullopt, schedule_only},
+    {"catch_up", R"("one")",
+     [](auto& v, auto& rule) { v.template choice<CatchUp>(rule.schedule().catch_up, catch_ups); },
+     [](auto& rule) { return name_of<CatchUp>(catch_ups, rule.schedule().catch_up); }, std::nullopt,
+     schedule_only},
     {"timefile", "",
      [](auto& v, auto& rule) {
        v.trusted_path(rule.schedule().timefile, ConfigValue::IfMissing::refused_later);

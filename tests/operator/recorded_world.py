@@ -97,7 +97,7 @@ CHANGES = [
     ["resume", "films"], ["resume", "films"], ["run", "films", "none"], ["cancel", RUNS[0]],
     ["cancel", RUNS[3]], ["quiet"], ["status"], ["resume", "--host=web1"],
     *(["schedule", "-k", "mix", *words] for words in (
-        ["set", "new:A", "RRULE:FREQ=DAILY;BYHOUR=3"], ["set", "new:A", "FREQ=DALY"],
+        ["set", "new:A", "RRULE:FREQ=DAILY;BYHOUR=3;BYMINUTE=0;BYSECOND=0"], ["set", "new:A", "FREQ=DALY"],
         ["tell", "new:A"], ["unset", "new:A"], ["unset", "none:A"], ["control", "RESUME"],
         ["control", "HALT"])),
     ["feed", "create", "other", "--type=feed"], ["feed", "publish", "other", "text", "--id=a"],

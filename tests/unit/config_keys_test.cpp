@@ -28,7 +28,7 @@ struct Values {
 /// Returns the settings that a list needs before it may have `key`.
 std::string kind_for(const std::string& key) {
   if (key == "queues") return "source = \"schedule\"\n";
-  if (key == "dispatch" || key == "on_failure" || key == "timefile")
+  if (key == "dispatch" || key == "on_failure" || key == "catch_up" || key == "timefile")
     return "source = \"schedule\"\nqueues = \"A\"\n";
   if (key == "claim_timeout" || key == "maintenance_interval") return "source = \"job\"\n";
   if (key == "function") return "source = \"gearman\"\n[gearman]\nservers = [\"h\"]\n";
@@ -132,6 +132,7 @@ const std::vector<Values>& all_values() {
        "on_failure",
        {"\"die\"", "\"reschedule\"", "\"backoff\""},
        with(wrong_texts, {"\"Die\""})},
+      {"lists", "catch_up", {"\"one\"", "\"all\"", "\"none\""}, with(wrong_texts, {"\"two\""})},
       {"lists", "timefile", {"\"/var/lib/x\""}, with(wrong_texts, {"\"x\""})},
       {"lists",
        "function",

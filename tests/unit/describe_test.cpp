@@ -104,6 +104,9 @@ const std::vector<std::function<void(ListConfig&)>>& rule_changes() {
       [](ListConfig& rule) {
         rule.source = ScheduleSettings{{}, true, OnFailure::die, "/t"};
       },
+      [](ListConfig& rule) {
+        rule.source = ScheduleSettings{{}, true, OnFailure::die, "", CatchUp::all};
+      },
       [](ListConfig& rule) { rule.source = JobSettings{}; },
       [](ListConfig& rule) {
         rule.source = JobSettings{1s, 60s};

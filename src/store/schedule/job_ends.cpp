@@ -83,7 +83,7 @@ void JobEnds::answered(const RunId& run, const redis::Answer& answer) {
     return confirmed(run, end, result);
   }
   end.schedule = std::move(result.schedule);
-  store::decide(end.call, decide_, end.schedule, result.now, end.backoff, end.why_bad);
+  store::decide(end.call, decide_, end.schedule, result.after, end.backoff, end.why_bad);
   send(run);
 }
 

@@ -70,6 +70,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
     : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
+      decide_(decide),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
       timeline_review_(*session_, decide),
       ends_(*session_, std::move(decide),
@@ -236,6 +237,7 @@ void RedisScheduleQueue::settle(JobSettlement&& settlement) {
     end.call.event = end_json(session_->holder.host, settlement);
     if (rule.history.runs > 0) end.call.more = history_members(settlement);
   }
+  end.call.catches_up = rule.schedule().catch_up == CatchUp::all;
   end.call.job = std::move(settlement.claim.item);
   put_down(settlement.claim.run, std::move(end));
 }
@@ -264,8 +266,29 @@ void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
 
 // ---- Dispatch and recovery
 
+std::vector<MissedDecision> RedisScheduleQueue::decide(std::vector<MissedJob>&& missed,
+                                                       UnixSeconds now) const {
+  std::vector<MissedDecision> decisions;
+  for (MissedJob& job : missed) {
+    std::string effect = "run";
+    try {
+      const ScheduleDecision next = decide_(job.schedule, now, std::nullopt);
+      // A decision with a new schedule is about a job that runs once.
+      const auto* at = std::get_if<RunAt>(&next.step);
+      if (at != nullptr && !next.schedule) effect = std::to_string(at->time);
+      if (std::holds_alternative<StopJob>(next.step) && !next.schedule) effect = "stop";
+    } catch (const std::exception&) {
+      // This host cannot read recurrence rules: the job runs late.
+    }
+    decisions.push_back({std::move(job), std::move(effect)});
+  }
+  return decisions;
+}
+
 void RedisScheduleQueue::dispatch() {
-  const DispatchWords words(keys(), {});
+  const DispatchCall call{std::nullopt, false, rule_->schedule().catch_up,
+                          std::exchange(decisions_, {})};
+  const DispatchWords words(keys(), call);
   session_->client.run(scripts::schedule_dispatch, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (!*alive) return;
@@ -277,6 +300,8 @@ void RedisScheduleQueue::dispatch() {
                          } else {
                            told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
                            note_time(told.reply->now);
+                           decisions_ = decide(std::exchange(told.reply->missed, {}),
+                                               told.reply->now.count() / 1000);
                          }
                          handler_.on_dispatched(std::move(told));
                        });
