@@ -104,8 +104,8 @@ void Comparison::end_job() {
        of_schedules_.chance(30) ? "STOP" : "",
        of_schedules_.one_of<std::string>({"keep", "reset", "increment"}),
        of_schedules_.chance(30) ? "1" : "0",
-       of_schedules_.one_of<std::string>({"0", "1 1000", "5 100"}),
-       of_schedules_.chance(80) ? event : ""},
+       of_schedules_.one_of<std::string>({"0", "1 1000", "5 100", "2 90 1500000"}),
+       of_schedules_.chance(80) ? event : "", of_schedules_.chance(50) ? R"({"kept":1})" : ""},
       no_time);
 }
 
@@ -125,13 +125,18 @@ void Comparison::renew_jobs() {
 
 void Comparison::recover_jobs() {
   const auto& keys = schedule_keys();
-  Words arg{keys.work_prefix, keys.wake, "0", "1000"};
+  Words arg{keys.work_prefix,
+            keys.wake,
+            of_schedules_.one_of<std::string>({"0", "2 90 1500000"}),
+            "10",
+            "0",
+            "1000"};
   if (!taken_.empty() && of_schedules_.chance(30)) {
     const Taken& lost = of_schedules_.one_of(taken_);
     arg.push_back(lost.holder + lost.run);
   }
-  lua(store::scripts::schedule_recover, {keys.taken, keys.statuses, keys.slots, keys.timeline}, arg,
-      1);
+  lua(store::scripts::schedule_recover,
+      {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs}, arg, 1);
 }
 
 /// Creates or deletes a key of a wrong type.

@@ -58,7 +58,8 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  to_text(call.failures),
                  call.again ? "1" : "0",
                  numbers_[2],
-                 call.event} {}
+                 call.event,
+                 call.kept} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;

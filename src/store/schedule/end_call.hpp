@@ -32,6 +32,7 @@ struct EndCall {
   HistoryLimits history = HistoryLimits::none();
   std::string event = {};  ///< JSON; empty = none
   std::string more = {};   ///< further members of the run record, see history_members()
+  std::string kept = {};   ///< kept_record() if the job dies; else empty
 };
 
 /// Sets the effect by the schedule of the job.
