@@ -54,6 +54,7 @@ complete -c w8yctl -n __fish_use_subcommand -a drain -d 'Finish runs and exit, o
 complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'Cancel a run on any host'
 complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Test an executor: --caps, then one item'
 complete -c w8yctl -n __fish_use_subcommand -a runs -d 'List finished runs, newest first'
+complete -c w8yctl -n __fish_use_subcommand -a errors -d 'Group failed runs by list and error message'
 complete -c w8yctl -n __fish_use_subcommand -a show -d 'Show a run: result and end of log output'
 complete -c w8yctl -n __fish_use_subcommand -a watch -d 'Follow events of runs on all hosts'
 complete -c w8yctl -n __fish_use_subcommand -a why -d 'Explain why an item does not run, or what limits a list'
@@ -71,7 +72,7 @@ complete -c w8yctl -n __fish_use_subcommand -a sorted -d 'Sorted feeds: items in
 complete -c w8yctl -n __fish_use_subcommand -a queue -d 'Queues: reading an item removes it'
 complete -c w8yctl -n __fish_use_subcommand -a job -d 'Jobs: claimed, then finished or retried'
 
-complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from why run remove quarantine release' -a '(__w8yctl_items)' -d Item
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
@@ -80,6 +81,9 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
+complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l release -d 'Release the items of a group'
+complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l quarantine -d 'Quarantine the items of a group'
+complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l retry -d 'Queue the stalled jobs of a group again'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'Show what another config would change'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'Show the runs of each host'
@@ -90,16 +94,16 @@ complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Return whe
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -l null -d 'A NUL byte ends each item of standard input'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l allow-duplicates -d 'Also add items that are in the list already'
 complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run' -l base64 -d 'Items are given in base64'
-complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel' -l reason -x -d 'Reason, shown with operator and time'
+complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel errors' -l reason -x -d 'Reason, shown with operator and time'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'End the pause after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l failed -d 'Only runs that did not succeed'
-complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l since -x -d 'Only runs that ended since then'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs errors' -l since -x -d 'Only runs that ended since then'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel show logs' -a '(__w8yctl_going)' -d 'Active run'
 complete -c w8yctl -n '__fish_seen_subcommand_from show logs' -a '(__w8yctl_ended)' -d 'Finished run'
 complete -c w8yctl -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'Follow new output'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -a '(__w8yctl_hosts)' -d 'Only runs of this host'
-complete -c w8yctl -n '__fish_seen_subcommand_from runs watch items' -l limit -x -d 'Show at most N'
+complete -c w8yctl -n '__fish_seen_subcommand_from runs errors watch items' -l limit -x -d 'Show at most N'
 complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Search only this list'
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from check-executor' -l item -x -d 'Run it with this item'

@@ -28,11 +28,12 @@ struct Backoff {
   bool operator==(const Backoff&) const = default;
 };
 
-/// Limits of a list's history.
+/// Limits of a history of a list.
 struct HistoryLimits {
   std::size_t runs = 1000;                    ///< number of run records; 0 = none
   std::size_t bytes = std::size_t{16} << 20;  ///< total size of these records
-  static constexpr HistoryLimits none() { return {0, 0}; }
+  Duration age{0};  ///< of a record of a failed run; 0 = not a history of failed runs
+  static constexpr HistoryLimits none() { return {0, 0, Duration{0}}; }
   bool operator==(const HistoryLimits&) const = default;
 };
 
@@ -100,6 +101,8 @@ struct ListConfig {
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
   HistoryLimits history;
+  /// History of runs that did not succeed. With 0 records, these runs are in `history`.
+  HistoryLimits failed_history{.age = std::chrono::hours(24 * 7)};
   unsigned max_failures = 0;  ///< 0 = never quarantined
 
   // For `stream` only.

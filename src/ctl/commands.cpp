@@ -32,6 +32,7 @@ std::span<const CommandRow> all_commands() {
       {"cancel", "Cancel a run on any host", make_cancel},
       {"check-executor", "Test an executor: --caps, then one item", make_check_executor},
       {"runs", "List finished runs, newest first", make_runs},
+      {"errors", "Group failed runs by list and error message", make_errors},
       {"show", "Show a run: result and end of log output", make_show},
       {"watch", "Follow events of runs on all hosts", make_watch},
       {"logs", "Show or follow the output of runs", make_logs},

@@ -33,6 +33,7 @@ CommandPtr make_cancel();
 CommandPtr make_fleet();
 CommandPtr make_fleet_plan();
 CommandPtr make_runs();
+CommandPtr make_errors();
 CommandPtr make_show();
 CommandPtr make_watch();
 CommandPtr make_why();

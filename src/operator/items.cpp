@@ -200,6 +200,11 @@ std::vector<view::RunRecord> past_runs(QueryContext& query, const std::string& l
   view::RunRecord run;
   while (runs.size() < shown_runs && history.read() < max_past_runs && history.next(run))
     if (filter.fits(run)) runs.push_back(std::move(run));
+  if (runs.size() == shown_runs) return runs;
+  // The histories may have deleted the record of the run that caused a quarantine or stall.
+  if (auto kept = read_kept_run(query.redis, list, item);
+      kept && std::ranges::none_of(runs, [&](const auto& each) { return each.run == kept->run; }))
+    runs.push_back(std::move(*kept));
   return runs;
 }
 

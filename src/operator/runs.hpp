@@ -24,6 +24,9 @@ struct PageRequest {
 /// found.
 inline constexpr WallTime clock_slack = std::chrono::hours(24);
 
+/// Returns the reason of the outcome of a run, and the last line of its log output.
+std::string error_text(const view::RunRecord& run);
+
 struct RunFilter {
   std::optional<Item> item = {};
   std::vector<std::string> outcomes = {};  ///< empty: any

@@ -25,8 +25,6 @@ using redis::ReplyCopy;
 constexpr std::size_t max_counted = 10'000;
 /// Run records that are searched for the last failure.
 constexpr std::size_t max_back = 2'000;
-/// Bytes of its last line of log output.
-constexpr std::size_t max_said = 200;
 /// Bytes of the value of a pause.
 constexpr const char* max_of_pause = "4096";
 
@@ -51,10 +49,12 @@ struct CommonKeys {
     paused = prefix + "paused";
     slots = prefix + "slots";
     runs = prefix + "runs";
+    failed_runs = prefix + "failed-runs";
   }
   std::string paused;
   std::string slots;
   std::string runs;
+  std::string failed_runs;
 };
 
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
@@ -79,7 +79,7 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   const auto told = client.pipeline({{"PTTL", keys.paused},
                                      {"GETRANGE", keys.paused, "0", max_of_pause},
                                      {"ZCOUNT", keys.slots, "(" + now, "+inf"},
-                                     {"EXISTS", keys.runs}});
+                                     {"EXISTS", keys.runs, keys.failed_runs}});
   read_pause(list, told[0], told[1]);
   if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
   list.has_keys = told[3].number > 0 || list.pause;
@@ -88,18 +88,6 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
 
 // ---- items of a circular list
 
-/// Returns the reason of the outcome, and the last line of log output.
-std::string outcome_of(const view::RunRecord& run) {
-  std::string text = run.reason;
-  std::string_view tail = run.error_output;
-  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
-  if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
-    tail.remove_prefix(line + 1);
-  tail = tail.substr(0, max_said);
-  if (tail.empty() || text.find(tail) != std::string::npos) return text;
-  return text + (text.empty() ? "" : ": ") + std::string(tail);
-}
-
 std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
                                             const WhyQuestion& question) {
   const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
@@ -107,10 +95,12 @@ std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
   view::RunRecord run;
   for (std::size_t i = 0; i < max_back && history.next(run); ++i)
     if (filter.fits(run)) {
-      run.reason = outcome_of(run);
+      run.reason = error_text(run);
       return run;
     }
-  return std::nullopt;
+  auto kept = read_kept_run(client, question.list, *question.item);
+  if (kept) kept->reason = error_text(*kept);
+  return kept;
 }
 
 WhyItems count_items(QueryContext& query, const std::string& list) {

@@ -86,10 +86,12 @@ void Comparison::settle_some() {
                            {"delay:cooldown", ms(random_.between(1, 3))},
                            {"delay:backoff", ms(random_.between(1, 3))},
                            {"quarantine:0123", "0"}};
-    arg.insert(arg.end(), {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
-                           random_.one_of<std::string>({"keep", "reset", "increment"}),
-                           random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
-                           random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300"})});
+    arg.insert(arg.end(),
+               {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
+                random_.one_of<std::string>({"keep", "reset", "increment"}),
+                random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
+                random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
+                random_.chance(50) ? R"({"kept":1})" : ""});
   }
   std::set<std::string> locks;
   for (auto left = random_.between(1, 4); left > 0; --left) {

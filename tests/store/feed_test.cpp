@@ -44,7 +44,7 @@ TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
-  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims"})
+  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims", "j:kept-runs"})
     at.command({"HSET", hash, "a", "1"});
   for (const char* sorted : {"feed.published:j", "feed.claimed:j"})
     at.command({"ZADD", sorted, "1", "a", "2", "b"});

@@ -45,9 +45,16 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   CHECK(feed.queue() == "gone");
   CHECK(feed.command({"HGET", "feed.cancelled:f", "gone"}) == "1");
   CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "last");
+  const std::string records = feed.command({"LRANGE", "f:runs", "0", "-1"});
   CHECK(
-      feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 consecutive failures") !=
+      records.find("\"stalled\":\"2 consecutive failures, the last: interrupted: host here died") !=
       std::string::npos);
+  CHECK(records.find("\"item\":\"gone\"") != std::string::npos);
+  CHECK(records.find(
+            "\"outcome\":\"lost\",\"attempt\":1,\"reason\":\"interrupted: host here died\"}") !=
+        std::string::npos);
+  CHECK(feed.command({"HGET", "f:kept-runs", "last"}).find("interrupted") != std::string::npos);
+  CHECK(feed.command({"HLEN", "f:kept-runs"}) == "1");
   CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
   CHECK(feed.host.settle(taken.claims[1], Finish{"{}"}));  // too late
   CHECK(feed.queue() == "gone");

@@ -153,6 +153,7 @@ TEST_CASE(
   CHECK(bike.command({"HEXISTS", "bike-statuses", "unset:A"}) == "0");
   bike.run("die:A", "CONTINUE", Die{});
   CHECK(bike.event("die:A") == "DIE");
+  CHECK(bike.command({"HKEYS", "bike:kept-runs"}) == "die:A");
   CHECK(bike.command({"HGET", "bike-schedules", "die:A"}) == "CONTINUE");
   bike.run("later:A", "STOP", BackOff{100s});
   CHECK(bike.event("later:A") == "TML");

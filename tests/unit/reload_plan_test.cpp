@@ -106,7 +106,7 @@ TEST_CASE("equal lists of one config file share their settings") {
 }
 
 TEST_CASE("objects per idle list are small") {
-  CHECK(sizeof(ListConfig) <= 248);
+  CHECK(sizeof(ListConfig) <= 272);
   CHECK(sizeof(Poller) <= 232);
   CHECK(sizeof(ServedList) <= 152);
   CHECK(sizeof(source::CircularSource) <= 240);

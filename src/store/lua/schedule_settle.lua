@@ -19,9 +19,10 @@
 --      13 new schedule; "": unchanged
 --      14 consecutive failures: "keep", "reset", "increment"
 --      15 "1": this call may have been executed before (its reply was lost)
---      16 run records kept, and their bytes, "1000 16777216"; "0": none
+--      16 limits of the history (parts/history.lua); "0": no run record
 --      17 message for the events channel, a JSON object; "": none
 --      18 "1": the next time is the first one after the time in the key due (catch_up = "all")
+--      19 "die": record to keep while the job is dead, a JSON object; "": none
 -- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
 --        the schedule as in ARGV 10, the time after which the next time is searched or ""}
 --       state: "done"     the key had this tag
@@ -101,12 +102,18 @@ if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 
 elseif ours and ARGV[14] == 'reset' then
   note(redis.pcall('HDEL', failures, job), 'HDEL')
 end
-if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
+if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id, ARGV[16])) then
   if ARGV[16] ~= '0' then
-    enter(ARGV[17], ARGV[4])
-    write_history(ARGV[16])
+    enter(ARGV[17], ARGV[4], ARGV[16])
+    write_history()
   end
   note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')
+end
+if ours and ARGV[8] == 'die' then
+  keep_record(job, ARGV[19], ARGV[17], function(other)
+    local status = redis.pcall('HGET', statuses, other)
+    return type(status) == 'string' and string.sub(status, 1, 3) == 'DIE'
+  end)
 end
 local places = note(redis.pcall('ZREM', KEYS[6], id), 'ZREM')
 if places == 1 then redis.pcall('PUBLISH', ARGV[2], 'free') end

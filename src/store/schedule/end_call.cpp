@@ -59,7 +59,8 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  call.again ? "1" : "0",
                  numbers_[2],
                  call.event,
-                 call.catches_up ? "1" : "0"} {}
+                 call.catches_up ? "1" : "0",
+                 call.kept} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;

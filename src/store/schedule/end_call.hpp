@@ -34,6 +34,7 @@ struct EndCall {
   /// Whether the next time is counted from the time for which the job was dispatched.
   bool catches_up = false;
   std::string more = {};  ///< further members of the run record, see history_members()
+  std::string kept = {};  ///< kept_record() if the job dies; else empty
 };
 
 /// Sets the effect by the schedule of the job.

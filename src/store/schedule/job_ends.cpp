@@ -48,6 +48,7 @@ void JobEnds::fit(EndCall& call) {
   if (said <= most_said) return;
   call.event.clear();
   call.more.clear();
+  call.kept.clear();
   call.history = HistoryLimits::none();
   news_.push_back([this, run = call.run, said] {
     handler_.given_up(run, "its history and event have " + std::to_string(said >> 20) +

@@ -57,10 +57,11 @@ struct EndWordsOf {
 };
 
 /// Returns the call that recovers the claims of hosts that no longer exist.
-RecoverCall recover_call(const ScheduleKeys& keys) {
-  return {scripts::schedule_recover,
-          {keys.taken, keys.statuses, keys.slots, keys.timeline},
-          {keys.work_prefix, keys.wake}};
+RecoverCall recover_call(const ScheduleKeys& keys, const ListConfig& rule) {
+  return {
+      scripts::schedule_recover,
+      {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
+      {keys.work_prefix, keys.wake, to_text(history_of(rule, false)), std::to_string(item_shown)}};
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ void RedisScheduleQueue::not_taken(const StoreError& trouble) {
   if (trouble.maybe_done) {
     std::vector<std::string> runs;
     for (const Ticket& ticket : take_.tickets) runs.push_back(holder() + ticket.run);
-    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys()), runs,
+    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys(), *take_.rule), runs,
                     session_->clock.now() + take_.rule->key_expiry);
   }
   TakeReply reply;
@@ -233,9 +234,13 @@ void RedisScheduleQueue::settle(JobSettlement&& settlement) {
   std::visit(EndWordsOf{end}, settlement.what);
   if (rule.keeps_records) {
     end.call.failures = settlement.failures;
-    end.call.history = rule.history;
+    end.call.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
     end.call.event = end_json(session_->holder.host, settlement);
-    if (rule.history.runs > 0) end.call.more = history_members(settlement);
+    if (end.call.history.runs > 0) {
+      end.call.more = history_members(settlement);
+      if (end.call.effect == "die")
+        end.call.kept = kept_record(session_->holder.host, settlement, {});
+    }
   }
   end.call.catches_up = rule.schedule().catch_up == CatchUp::all;
   end.call.job = std::move(settlement.claim.item);
@@ -308,9 +313,10 @@ void RedisScheduleQueue::dispatch() {
 }
 
 void RedisScheduleQueue::recover() {
-  recovery_.look(recover_call(keys()), [this](std::size_t put_back, std::optional<Duration> next) {
-    handler_.on_recovered(put_back, next);
-  });
+  recovery_.look(recover_call(keys(), *rule_),
+                 [this](std::size_t put_back, std::optional<Duration> next) {
+                   handler_.on_recovered(put_back, next);
+                 });
 }
 
 // ---- Events and notifications

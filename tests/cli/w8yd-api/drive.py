@@ -62,6 +62,9 @@ for query, items in {
 }.items():
     assert set(runs_of(tcp.good("/api/v1/runs?" + query))) == items, query
 bad = past["bad"]["run"]
+(group,) = unix.good("/api/v1/errors?list=work&since=1d")["errors"]
+assert group["message"] == "exit status 3: oops" and group["last_run"] == bad, group
+refused(400, "?since= must be a duration", "/api/v1/errors?since=x")
 for start in (bad, bad.lower()):
     found = unix.good(f"/api/v1/runs/{start}")
     assert found["state"] == "finished" and found["item"] == "bad", found
