@@ -80,7 +80,10 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
-complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from plan' -a plan -d 'Show what another config would change'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from forget plan' -a plan -d 'Show what another config would change'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and not __fish_seen_subcommand_from forget plan' -a forget -d 'Remove a host that has died'
+complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from forget' -xa '(__w8yctl_hosts)'
+complete -c w8yctl -n '__fish_seen_subcommand_from status' -l check -d 'Print only problems; exit 1 if there is one'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet; and __fish_seen_subcommand_from plan' -F
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l runs -d 'Show the runs of each host'
 complete -c w8yctl -n '__fish_seen_subcommand_from fleet' -l no-lists -d 'Show one line per host'

@@ -100,7 +100,8 @@ struct ListConfig {
   std::size_t max_line = std::size_t{1} << 20;
   std::size_t stderr_tail = std::size_t{64} << 10;
   HistoryLimits history;
-  unsigned max_failures = 0;  ///< 0 = never quarantined
+  unsigned max_failures = 0;     ///< 0 = never quarantined
+  unsigned alert_failures = 10;  ///< percent of runs in an hour that may fail without a problem
 
   // For `stream` only.
   unsigned processes = 1;  ///< >= 1; they share `concurrency`
