@@ -234,8 +234,10 @@ std::vector<Problem> fleet_problems(const QueryContext& query) {
 }
 
 void forget_host(const QueryContext& query, const std::string& name) {
-  redis::Command remove{"ZREM", store::FleetKeys(query.fleet).hosts};
-  for (const FleetHost& host : fleet_hosts(query).hosts) {
+  const store::FleetKeys keys(query.fleet);
+  redis::Command remove{"ZREM", keys.hosts};
+  const FleetView fleet = fleet_hosts(query);
+  for (const FleetHost& host : fleet.hosts) {
     if (host.heartbeat.host != name) continue;
     if (!host.unresponsive)
       throw QueryError(409, "host " + escape_text(name) +

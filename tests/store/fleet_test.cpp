@@ -255,7 +255,7 @@ TEST_CASE("a heartbeat removes hosts that died a week ago, and earlier starts of
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
   CHECK(server.command({"ZRANGE", "fleet:hosts", "0", "-1"}) ==
-        "[dead-00000000 silent-00000000 alpha-22222222 alpha-00000000]");
+        "dead-00000000\nalpha-22222222\nsilent-00000000\nalpha-00000000");
 }
 
 TEST_CASE("a heartbeat keeps 1,000 hosts that have died, those that died last") {

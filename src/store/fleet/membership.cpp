@@ -111,7 +111,7 @@ void FleetMembership::on_dead_hosts(const redis::Answer& answer) {
     const std::size_t dead = answer.reply.size() / 2;
     redis::Command forget{"ZREM", keys_.hosts};
     for (std::size_t i = 0; i < dead; ++i) {
-      const std::string id(answer.reply[2 * i].text());
+      const std::string_view id = answer.reply[2 * i].text();
       const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
       if (id != id_ && (i >= max_unresponsive || name_in_host_id(id) == name ||
                         score < static_cast<double>(kept.count())))
