@@ -156,7 +156,8 @@ _w8yctl() {
 
     case $command:$given in
         :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
-        fleet:*) COMPREPLY=($(compgen -W 'plan' -- "$cur")) ;;
+        fleet:*) COMPREPLY=($(compgen -W 'forget plan' -- "$cur")) ;;
+        'fleet forget':*) COMPREPLY=($(compgen -W "$(_w8yctl_hosts "$1")" -- "$cur")) ;;
         'fleet plan':*) _filedir toml ;;
         schedule:*)
             COMPREPLY=($(compgen -W 'set unset tell statuses schedules next list control dispatch' \

@@ -45,6 +45,8 @@ inline constexpr Endpoint why_item{"GET", "/api/v1/lists/*/items/*/why", {"times
 
 // The fleet.
 inline constexpr Endpoint fleet{"GET", "/api/v1/fleet", {"lists", "list", "limit", "after"}};
+inline constexpr Endpoint fleet_problems{"GET", "/api/v1/fleet/problems"};
+inline constexpr Endpoint forget_host{"POST", "/api/v1/fleet/hosts/*/forget"};
 inline constexpr Endpoint fleet_runs{"GET", "/api/v1/fleet/runs", {"host", "run", "list"}};
 inline constexpr Endpoint fleet_logs{"GET", "/api/v1/fleet/logs", {"host", "run", "list"}};
 inline constexpr Endpoint run{"GET", "/api/v1/runs/*", {"list"}};

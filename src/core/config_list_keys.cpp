@@ -116,6 +116,17 @@ void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
   rule.child.edit().success_exit_codes = std::move(codes);
 }
 
+void read_alert_failures(const ConfigValue& value, ListConfig& rule) {
+  std::string text;
+  if (!value.text(text, "a percentage, such as \"10%\"")) return;
+  const auto percent =
+      text.ends_with('%')
+          ? read_integer(std::string_view(text).substr(0, text.size() - 1), {0, 100})
+          : std::nullopt;
+  if (!percent) return value.must_be("a percentage from \"0%\" to \"100%\", such as \"10%\"");
+  rule.alert_failures = static_cast<unsigned>(*percent);
+}
+
 void read_env_var(const ConfigValue& value, ListConfig& rule) {
   std::string name;
   if (!value.text(name, "the name of a variable")) return;
@@ -238,6 +249,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"max_failures", "0",
      [](auto& v, auto& rule) { v.integer(rule.max_failures, 0, 1000 * million); },
      [](auto& rule) { return as_text(rule.max_failures); }, std::nullopt, in_redis},
+    {"alert_failures", R"("10%")", read_alert_failures,
+     [](auto& rule) { return std::to_string(rule.alert_failures) + "%"; }},
     {"success_exit_codes", "[0]", read_exit_codes,
      [](auto& rule) { return as_text(rule.child->success_exit_codes); },
      for_processes([](auto& from, auto& into) {

@@ -103,7 +103,8 @@ struct ListConfig {
   HistoryLimits history;
   /// History of runs that did not succeed. With 0 records, these runs are in `history`.
   HistoryLimits failed_history{.age = std::chrono::hours(24 * 7)};
-  unsigned max_failures = 0;  ///< 0 = never quarantined
+  unsigned max_failures = 0;     ///< 0 = never quarantined
+  unsigned alert_failures = 10;  ///< percent of runs in an hour that may fail without a problem
 
   // For `stream` only.
   unsigned processes = 1;  ///< >= 1; they share `concurrency`

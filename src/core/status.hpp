@@ -112,6 +112,11 @@ struct ListStatus {
 
   std::string unwritten;  ///< the part of settlements that Redis refuses; empty = nothing
   RunCounters counters;
+  /// Runs of this host in the last hour, and how many failed; maximum percentage of the latter that
+  /// is no problem.
+  std::uint64_t recent_runs = 0;
+  std::uint64_t recent_failed = 0;
+  unsigned alert_failures = 10;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
   std::vector<RunStatus> runs;  ///< active runs

@@ -25,6 +25,7 @@ std::span<const CommandRow> all_commands() {
       {"lists", "List all lists of this host, or show one", make_lists},
       {"fleet", "Show all hosts, with their configs and lists", make_fleet},
       {"fleet plan", "Show what another config would change on each host", make_fleet_plan},
+      {"fleet forget", "Remove a host that has died from the fleet", make_fleet_forget, changes},
       {"quiet", "Stop starting runs, on this host or others", make_quiet},
       {"resume", "End the pause of a list or the quiet state of hosts", make_resume},
       {"reload", "Reload the config, on this host or others", make_reload},

@@ -31,6 +31,7 @@ CommandPtr make_cancel();
 
 // Subcommands for all hosts, by Redis.
 CommandPtr make_fleet();
+CommandPtr make_fleet_forget();
 CommandPtr make_fleet_plan();
 CommandPtr make_runs();
 CommandPtr make_errors();

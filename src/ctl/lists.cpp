@@ -197,7 +197,7 @@ class Lists final : public Command {
   }
   void print(const JsonFields& answer, const std::vector<ListStatus>& lists, bool wide) const {
     KeyValueTable facts;
-    if (!prefix_ && state_.empty()) add_problems(facts, answer);
+    if (!prefix_ && state_.empty()) add_problems(facts, read_problems(answer));
     facts.print(wide);
     if (!facts.empty()) std::cout << '\n';
     if (!state_.empty() && lists.empty()) {

@@ -70,7 +70,7 @@ void FleetCommands::handle_view(const GivenPtr& given, const FleetView& view) {
   }
   outcome.now = view.now;
   for (const FleetHost& host : view.hosts)
-    if (given->order.is_for(host.heartbeat.host, host.heartbeat.id))
+    if (!host.expired && given->order.is_for(host.heartbeat.host, host.heartbeat.id))
       outcome.no_reply.push_back(
           {host.heartbeat.host, host.heartbeat.id, host.unresponsive, host.last_heartbeat});
   if (outcome.no_reply.empty()) {
