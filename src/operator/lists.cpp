@@ -47,7 +47,7 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
 }
 
 /// Hosts whose list reports are read for a suggestion, and their lists.
-constexpr std::size_t max_asked_hosts = 10;
+constexpr std::size_t max_asked_hosts = 3;
 constexpr std::size_t max_names = 20'000;
 
 /// Calls `read`, which reads the fleet. False: the fleet cannot be read, such as without
@@ -91,6 +91,10 @@ std::string near_list(const QueryContext& query, const std::string& name) {
   std::set<std::string> lists;
   if (query.lists != nullptr)
     query.lists->each([&](const std::string& prefix, SourceKind) { lists.insert(prefix); });
+  std::string hint = core::near_hint(name, {lists.begin(), lists.end()});
+  if (!hint.empty()) return hint;
+  // Only then, because the reports of a host may have megabytes.
+  lists.clear();
   with_fleet([&] {
     FleetView fleet = fleet_hosts(query);
     for (std::size_t i = 0; i < std::min(fleet.hosts.size(), max_asked_hosts); ++i)
