@@ -303,7 +303,7 @@ TEST_CASE("why: a free item has its position, and a time if runs start") {
   free.ahead = 1'000'000;
   free.ahead_estimated = true;
   CHECK(first(why_item(work, free)) ==
-        "The item m1 of work is waiting: about 1000000 items are ahead of it, about 555h.");
+        "The item m1 of work is waiting: about 1000000 items are ahead of it, about 23d3h.");
 
   // Nothing starts in a paused list.
   work.pause = Pause{};
