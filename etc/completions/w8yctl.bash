@@ -110,7 +110,7 @@ _w8yctl() {
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
     local commands='status top lists fleet quiet resume reload drain cancel check-executor runs errors show watch why logs
-        items run add remove quarantine release pause schedule feed sorted queue job'
+        items run add remove quarantine release pause schedule feed sorted queue job help'
     [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
     case $command in
@@ -134,7 +134,7 @@ _w8yctl() {
         fleet) options+=' --runs --no-lists' ;;
         quiet | resume | reload) options+=' --host= --all' ;;
         drain) options+=' --host= --all --wait' ;;
-        add) options+=' --allow-duplicates --base64 --null' ;;
+        add) options+=' --allow-duplicates --create --base64 --null' ;;
         remove) options+=' --base64 --state=' ;;
         quarantine) options+=' --base64 --reason=' ;;
         cancel) options+=' --quarantine --reason=' ;;
@@ -144,7 +144,8 @@ _w8yctl() {
         runs) options+=' --item= --base64 --failed --since= --host= --limit=' ;;
         show) options+=' --list=' ;;
         logs) options+=' --follow' ;;
-        why | run) options+=' --base64' ;;
+        why) options+=' --base64' ;;
+        run) options+=' --base64 --next' ;;
         watch) options+=' --limit=' ;;
         check-executor) options+=' --item= --base64 --timeout=' ;;
     esac
@@ -155,7 +156,7 @@ _w8yctl() {
     fi
 
     case $command:$given in
-        :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        :* | help:0) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
         fleet:*) COMPREPLY=($(compgen -W 'forget plan' -- "$cur")) ;;
         'fleet forget':*) COMPREPLY=($(compgen -W "$(_w8yctl_hosts "$1")" -- "$cur")) ;;
         'fleet plan':*) _filedir toml ;;

@@ -71,6 +71,7 @@ complete -c w8yctl -n __fish_use_subcommand -a feed -d 'Feeds of any kind; and i
 complete -c w8yctl -n __fish_use_subcommand -a sorted -d 'Sorted feeds: items in an order of your choice'
 complete -c w8yctl -n __fish_use_subcommand -a queue -d 'Queues: reading an item removes it'
 complete -c w8yctl -n __fish_use_subcommand -a job -d 'Jobs: claimed, then finished or retried'
+complete -c w8yctl -n __fish_use_subcommand -a help -d 'Show the help of a command'
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from why run remove quarantine release' -a '(__w8yctl_items)' -d Item
@@ -96,6 +97,8 @@ complete -c w8yctl -n '__fish_seen_subcommand_from quiet resume reload drain' -l
 complete -c w8yctl -n '__fish_seen_subcommand_from drain' -l wait -d 'Return when w8yd has ended'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -l null -d 'A NUL byte ends each item of standard input'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l allow-duplicates -d 'Also add items that are in the list already'
+complete -c w8yctl -n '__fish_seen_subcommand_from add' -l create -d 'Also add to a list that does not exist yet'
+complete -c w8yctl -n '__fish_seen_subcommand_from run' -l next -d 'Make it the next item to be claimed'
 complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run' -l base64 -d 'Items are given in base64'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel errors' -l reason -x -d 'Reason, shown with operator and time'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'End the pause after this time'

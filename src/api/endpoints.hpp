@@ -89,6 +89,7 @@ inline constexpr Endpoint pause_list{"POST", "/api/v1/lists/*/pause"};
 inline constexpr Endpoint resume_list{"POST", "/api/v1/lists/*/resume"};
 inline constexpr Endpoint quarantine_item{"POST", "/api/v1/lists/*/items/*/quarantine"};
 inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"};
+inline constexpr Endpoint move_first{"POST", "/api/v1/lists/*/items/*/next"};
 inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 
 }  // namespace w8y::api::endpoints

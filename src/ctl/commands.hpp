@@ -9,12 +9,15 @@
 namespace w8y::ctl {
 
 struct CommandRow {
-  const char* name;      ///< "schedule set": subcommand "set" of the group "schedule"
-  const char* what;      ///< help text, one line
-  CommandPtr (*make)();  ///< nullptr: a group, or not in this version
-  bool changes = false;  ///< changes Redis itself: refused while hosts use another format
+  const char* name;                ///< "schedule set": subcommand "set" of the group "schedule"
+  const char* what;                ///< help text, one line; of a heading: its text
+  CommandPtr (*make)() = nullptr;  ///< nullptr: a group, or not in this version
+  bool changes = false;            ///< changes Redis itself: refused while hosts use another format
   /// Set for a group, whose rows follow: declares the options that all its subcommands have.
   void (*declare_group)(Arguments& words, Options& options) = nullptr;
+
+  /// Returns whether the row is a heading of the help, above the rows that follow.
+  [[nodiscard]] constexpr bool is_heading() const { return *name == '\0'; }
 };
 
 std::span<const CommandRow> all_commands();
@@ -89,5 +92,6 @@ CommandPtr make_job_maintain();
 
 // Subcommands that need neither w8yd nor Redis.
 CommandPtr make_check_executor();
+CommandPtr make_help();
 
 }  // namespace w8y::ctl

@@ -33,6 +33,7 @@ extern const redis::Script job_recover;
 extern const redis::Script job_renew;
 extern const redis::Script job_claim;
 extern const redis::Script change_long_items;
+extern const redis::Script move_first;
 extern const redis::Script peek;
 extern const redis::Script list_stats;
 extern const redis::Script quarantine;

@@ -95,7 +95,8 @@ CHANGES = [
     ["items", "films"], ["release", "films", "apple", "banana", "none"], ["release", "films", "--all"],
     ["remove", "films", "fig", "none"], ["remove", "films", "--state=delayed"], ["items", "films"],
     ["pause", "films", "--reason=new disks"], ["pause", "films", "--for=1h"], ["lists", "films"],
-    ["resume", "films"], ["resume", "films"], ["run", "films", "none"], ["cancel", RUNS[0]],
+    ["resume", "films"], ["resume", "films"], ["run", "films", "none"], ["run", "--next", "films", "apple"],
+    ["run", "--next", "films", "none"], ["items", "films"], ["cancel", RUNS[0]],
     ["cancel", RUNS[3]], ["quiet"], ["status"], ["resume", "--host=web1"],
     *(["schedule", "-k", "mix", *words] for words in (
         ["set", "new:A", "RRULE:FREQ=DAILY;BYHOUR=3;BYMINUTE=0;BYSECOND=0"], ["set", "new:A", "FREQ=DALY"],
@@ -113,6 +114,7 @@ POSTS = [
     ("/api/v1/config/compare", {"config": "[lists"}), (LIST + "/pause", {"reason": "disks"}),
     (LIST + "/resume", {}), (LIST + "/resume", {}), (ITEM + "apple/quarantine", {"reason": "x"}),
     (ITEM + "apple/release", {}), (ITEM + "none/release", {}), (ITEM + "none/run", {}),
+    (ITEM + "banana/next", {}), (ITEM + "none/next", {}), ("/api/v1/lists/encode/items/job1/next", {}),
     ("/api/v1/runs/01NONE/cancel", {}), ("/api/v1/cancel", {"run": "01NONE"}), ("/api/v1/quiet", {}),
     ("/api/v1/resume", {}), ("/api/v1/reload", {}), ("/api/v1/quiet?host=web9", {}),
     *((LIST + "/pause", body) for body in ({"reason": 1}, {"for": "soon"}, {"for": 5}, {"odd": 1}, [])),

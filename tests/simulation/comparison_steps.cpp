@@ -159,7 +159,10 @@ void Comparison::sweep_all() {
 void Comparison::order() {
   const std::string one = item(), two = item();
   const auto listed = random_.one_of<std::string>({"", "", "01", "11"});
-  if (random_.chance(50)) {
+  if (random_.chance(20)) {
+    lua(store::scripts::move_first, {"w:list", "w:quarantined", lock(one), "w:proc:" + one},
+        {"w:wake", one}, no_time);
+  } else if (random_.chance(50)) {
     lua(store::scripts::quarantine, {"w:list", "w:quarantined", lock(one), lock(two)},
         {listed, R"({"by":"somebody","run":"Y2"})", one, two}, no_time);
   } else {

@@ -288,6 +288,7 @@ constexpr std::array<const redis::Script*, 50> all_scripts{
     &store::scripts::job_renew,
     &store::scripts::job_claim,
     &store::scripts::change_long_items,
+    &store::scripts::move_first,
     &store::scripts::peek,
     &store::scripts::list_stats,
     &store::scripts::quarantine,

@@ -250,11 +250,13 @@ item = unix.good(many)
 assert (item["state"], item["reason"], item["by"]) == ("quarantined", "odd", "the status API of here"), item
 assert tcp.ask("POST", many + "/quarantine")[1]["result"] == "was quarantined already"
 assert tcp.ask("POST", many + "/release")[1]["result"] == "released"
+assert tcp.ask("POST", many + "/next")[1]["result"] == "is the next to be claimed"
 assert unix.good(many)["state"] == "free"
 refused(404, "not in the list", "/api/v1/lists/many/items/none/quarantine", "POST", {})
 refused(409, "is a schedule", "/api/v1/lists/mix/items/q1%3AA/quarantine", "POST", {})
 refused(409, "is a feed of jobs", "/api/v1/lists/thumbs/items/1/release", "POST", {})
 refused(409, "is running", "/api/v1/lists/work/items/slow/release", "POST", {})
+refused(409, "is running already", "/api/v1/lists/work/items/slow/next", "POST", {})
 refused(409, "has ended", f"/api/v1/runs/{bad}/cancel", "POST", {})
 refused(404, "there is no run", "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel", "POST", {})
 status, said = tcp.ask("POST", f"/api/v1/runs/{slow}/cancel", {"quarantine": True, "reason": "stuck", "by": "jo"})
