@@ -11,6 +11,10 @@ namespace w8y::verbs {
 
 namespace {
 
+/// Run records to search for the runs of one item, and runs to return.
+constexpr std::size_t max_past_runs = 2000;
+constexpr std::size_t max_runs_of_item = 10;
+
 /// Position of a page. Of one list: index and digest of an entry. Of several lists: the time at
 /// which the last entry was added, and the number of entries already returned for that millisecond.
 class RunWalk {
@@ -105,6 +109,17 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
     return walk.next(run) ? cursor : std::string();
   }
   return {};
+}
+
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+                                          const Item& item) {
+  std::vector<view::RunRecord> runs;
+  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
+  History history(client, {list});
+  view::RunRecord run;
+  while (runs.size() < max_runs_of_item && history.read() < max_past_runs && history.next(run))
+    if (filter.fits(run)) runs.push_back(std::move(run));
+  return runs;
 }
 
 }  // namespace w8y::verbs
