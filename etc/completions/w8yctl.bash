@@ -125,8 +125,9 @@ _w8yctl() {
         'sorted append' | 'sorted prepend' | 'sorted before' | 'sorted after' | 'sorted edit' | \
             'job finish') options+=' --file=' ;;
         'queue put') options+=' --file= --high' ;;
-        'job put') options+=' --file= --high --wait --timeout=' ;;
-        'queue get' | 'job get') options+=' --timeout=' ;;
+        'job put') options+=' --file= --high --id= --wait --timeout=' ;;
+        'job fail') options+=' --reason=' ;;
+        'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
         top) options+=' --interval=' ;;
         lists) options+=' --state=' ;;
@@ -174,7 +175,7 @@ _w8yctl() {
             ;;
         queue:*) COMPREPLY=($(compgen -W 'put get ids watch' -- "$cur")) ;;
         job:*)
-            COMPREPLY=($(compgen -W 'put get finish cancel stall retry retract ids failures maintain watch' \
+            COMPREPLY=($(compgen -W 'put get show wait finish fail requeue cancel stall retry retract ids failures maintain watch' \
                 -- "$cur"))
             ;;
         feed\ *:0 | sorted\ *:0 | queue\ *:0 | job\ *:0)

@@ -1,5 +1,6 @@
 // The keys of a list: how each is read and shown, and the lists to which it applies.
 #include <algorithm>
+#include <concepts>
 
 #include "core/circular_settings.hpp"
 #include "core/config_gearman.hpp"
@@ -53,6 +54,9 @@ constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr unsigned job_only = kinds_of(SourceKind::job);
 constexpr unsigned gearman_only = kinds_of(SourceKind::gearman);
 constexpr unsigned in_redis = all_kinds & ~gearman_only;
+constexpr Choice<CommandResult> command_results[] = {{"none", CommandResult::none},
+                                                     {"stdout", CommandResult::output},
+                                                     {"json", CommandResult::json}};
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
@@ -165,9 +169,10 @@ void read_cpu_weight(const ConfigValue& value, ListConfig& rule) {
   if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
 }
 
-void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
+template <std::unsigned_integral T>
+void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, T& into) {
   std::uint64_t size = 0;
-  if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
+  if (value.size(size, min, max)) into = static_cast<T>(size);
 }
 
 std::string show_command(const ListConfig& rule) {
@@ -182,6 +187,8 @@ std::string show_memory(const ListConfig& rule) {
 
 constexpr const char* one_process = "is for a stream executor; a command is one process per item";
 constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this list is \"single\"";
+constexpr const char* own_result =
+    "is for a command; an executor sends its result in a complete message";
 constexpr const char* many_items =
     "is about a process per item; this list's mode is \"stream\", with many items in one";
 
@@ -191,6 +198,9 @@ constexpr OnlyFor<ListConfig> for_executors(void (*copy)(const ListConfig&, List
 }
 constexpr OnlyFor<ListConfig> for_streams(void (*copy)(const ListConfig&, ListConfig&)) {
   return {static_cast<unsigned>(Form::stream), copy, one_process, no_stream};
+}
+constexpr OnlyFor<ListConfig> for_commands(void (*copy)(const ListConfig&, ListConfig&)) {
+  return {static_cast<unsigned>(Form::command), copy, nullptr, own_result};
 }
 constexpr OnlyFor<ListConfig> for_processes(void (*copy)(const ListConfig&, ListConfig&)) {
   return {Form::command | Form::single, copy, nullptr, many_items};
@@ -288,6 +298,14 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& rule) { return format_size(rule.stderr_tail); }},
     {"keep_output", "false", [](auto& v, auto& rule) { v.flag(rule.keep_output); },
      [](auto& rule) { return as_text(rule.keep_output); }},
+    {"result", R"("none")",
+     [](auto& v, auto& rule) { v.template choice<CommandResult>(rule.result, command_results); },
+     [](auto& rule) { return name_of<CommandResult>(command_results, rule.result); },
+     for_commands([](auto& from, auto& into) { into.result = from.result; })},
+    {"max_result", R"("1MiB")",
+     [](auto& v, auto& rule) { read_size(v, 1, 16 * mebibyte, rule.max_result); },
+     [](auto& rule) { return format_size(rule.max_result); },
+     for_commands([](auto& from, auto& into) { into.max_result = from.max_result; })},
     {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history.runs, 0, million); },
      [](auto& rule) { return as_text(rule.history.runs); }},
     {"history_bytes", R"("16MiB")",

@@ -19,6 +19,12 @@
 namespace w8y {
 
 enum class Mode { automatic, single, stream };
+/// Source of the result of a command.
+enum class CommandResult {
+  none,    ///< nothing: standard output is log output
+  output,  ///< its standard output, as text
+  json,    ///< its standard output, which must be JSON
+};
 enum class OnLeaseLoss { keep_running, terminate };
 
 struct Backoff {
@@ -82,6 +88,7 @@ struct ListConfig {
   CopyOnWrite<std::vector<std::string>> args;
   CopyOnWrite<std::vector<std::string>> requires_caps;
   Mode mode = Mode::automatic;
+  CommandResult result = CommandResult::none;  ///< of a command
 
   CopyOnWrite<std::string>
       concurrency_by;        ///< "cpus*2", from which `concurrency` was computed; empty = a number
@@ -118,7 +125,8 @@ struct ListConfig {
   /// False for `w8y`. Its user sees errors directly, so it exits with the error where w8yd would
   /// retry, and does no maintenance.
   bool supervised = true;
-  Duration max_age{0};  ///< of a `stream` process; 0 = no limit
+  std::uint32_t max_result = std::uint32_t{1} << 20;  ///< of a command, bytes, >= 1
+  Duration max_age{0};                                ///< of a `stream` process; 0 = no limit
 
   [[nodiscard]] SourceKind kind() const { return source.kind(); }
   // For a list of that kind only.

@@ -82,6 +82,10 @@ CommandPtr make_sorted_edit();
 CommandPtr make_sorted_move();
 CommandPtr make_feed_put(verbs::FeedKind kind);   // queue or job
 CommandPtr make_feed_take(verbs::FeedKind kind);  // queue or job
+CommandPtr make_job_show();
+CommandPtr make_job_wait();
+CommandPtr make_job_fail();
+CommandPtr make_job_requeue();
 CommandPtr make_job_finish();
 CommandPtr make_job_cancel();
 CommandPtr make_job_stall();

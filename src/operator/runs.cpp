@@ -14,6 +14,10 @@ namespace {
 /// Bytes of the last line of log output in error_text().
 constexpr std::size_t max_last_line = 200;
 
+/// Run records to search for the runs of one item, and runs to return.
+constexpr std::size_t max_past_runs = 2000;
+constexpr std::size_t max_runs_of_item = 10;
+
 /// Position of a page. Of one list: index, digest and time of an entry of each history, and whether
 /// the kept run was returned. Of several lists: the time at which the last entry was added, and the
 /// number of entries already returned for that millisecond.
@@ -139,6 +143,22 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
     return walk.next(run) ? cursor : std::string();
   }
   return {};
+}
+
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+                                          const Item& item) {
+  std::vector<view::RunRecord> runs;
+  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
+  History history(client, {list});
+  view::RunRecord run;
+  while (runs.size() < max_runs_of_item && history.read() < max_past_runs && history.next(run))
+    if (filter.fits(run)) runs.push_back(std::move(run));
+  if (runs.size() == max_runs_of_item) return runs;
+  // The histories may have deleted the record of the run that caused a quarantine or stall.
+  if (auto kept = read_kept_run(client, list, item);
+      kept && std::ranges::none_of(runs, [&](const auto& each) { return each.run == kept->run; }))
+    runs.push_back(std::move(*kept));
+  return runs;
 }
 
 }  // namespace w8y::verbs

@@ -45,4 +45,8 @@ using TakeRun = std::function<bool(view::RunRecord&&)>;
 std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take);
 
+/// Returns the newest runs of one item, at most 10. Throws redis::RedisError.
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+                                          const Item& item);
+
 }  // namespace w8y::verbs

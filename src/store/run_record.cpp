@@ -67,7 +67,8 @@ view::RunRecord record_of(const std::string& host, const EndedRun& run) {
     record.signal = signal_name(signalled->signal);
   record.attempt = run.claim.attempt;
   if (run.claim.fence) record.fence = static_cast<std::int64_t>(*run.claim.fence);
-  if (run.end.complete) record.result = as_json(run.end.complete->result);
+  if (const auto& complete = run.end.complete)
+    record.result = complete->is_text ? dump(complete->result) : as_json(complete->result);
   return record;
 }
 

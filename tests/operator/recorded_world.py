@@ -87,7 +87,8 @@ READS = [
     ["feed", "list"], ["feed", "config", "news"], ["feed", "ids", "news"], ["feed", "get", "news", "1"],
     ["feed", "all", "news"], ["feed", "get", "news", "none"], ["sorted", "ids", "ranking"],
     ["sorted", "get", "ranking", "2"], ["sorted", "all", "ranking"], ["queue", "ids", "mails"],
-    ["job", "ids", "encode"], ["job", "failures", "encode"], ["nonsense"], ["items"],
+    ["job", "ids", "encode"], ["job", "failures", "encode"], ["job", "show", "encode", "job1"],
+    ["job", "show", "encode", "none"], ["job", "wait", "encode", "none"], ["nonsense"], ["items"],
 ]
 CHANGES = [
     ["add", "films", "fig", "apple"], ["add", "--allow-duplicates", "films", "apple"], ["add", "none", "x"],
@@ -106,6 +107,7 @@ CHANGES = [
     ["feed", "retract", "other", "a", "none"], ["feed", "delete", "other", "--yes"],
     ["sorted", "append", "ranking", "four"], ["sorted", "move", "ranking", "4", "--begin"],
     ["sorted", "retract", "ranking", "4"], ["queue", "put", "mails", "mail"], ["queue", "get", "mails"],
+    ["job", "fail", "encode", "job1"], ["job", "requeue", "encode", "none"],
     ["job", "stall", "encode", "job1"], ["job", "retry", "encode", "job3"],
     ["job", "retract", "encode", "job3"], ["job", "maintain", "encode"], ["job", "ids", "encode"],
 ]

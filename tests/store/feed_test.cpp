@@ -62,7 +62,7 @@ TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   CHECK(told[0].substr(0, 10) == "delfeed j|");
   CHECK(at.command({"SMEMBERS", "feeds"}) == "other");
   CHECK(error_of([&] { at.feeds.remove("j"); }) ==
-        "there is no feed j (w8yctl feed create makes one)");
+        "there is no feed j; list feeds with \"w8yctl feed list\"");
 }
 
 namespace {

@@ -209,6 +209,11 @@ const std::vector<Values>& all_values() {
       {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
       {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
       {"lists", "keep_output", {"true", "false"}, wrong_flags},
+      {"lists",
+       "result",
+       {"\"none\"", "\"stdout\"", "\"json\""},
+       {"\"\"", "\"JSON\"", "\"stderr\"", "true", "1", "[]"}},
+      {"lists", "max_result", {"1", "\"16MiB\""}, with(wrong_sizes, {"0", "\"17MiB\""})},
       {"lists", "history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
       {"lists",
        "history_bytes",
@@ -232,10 +237,16 @@ struct Written {
   std::string path;  ///< name of the key in error messages
 };
 
+/// Returns the program of a list to which the key applies.
+std::string program_for(const std::string& key) {
+  return key == "result" || key == "max_result" ? "command = [\"/bin/x\", \"{}\"]\n"
+                                                : "executor = \"/bin/x\"\n";
+}
+
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
   if (section == "lists")
-    return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + kind_for(key), "lists.w." + key};
+    return {"[lists.w]\n" + program_for(key) + line + kind_for(key), "lists.w." + key};
   // The keys of TLS and sentinels are valid only with a URL that uses them.
   std::string url;
   if (key.starts_with("tls_") || key.starts_with("sentinel_"))
@@ -329,7 +340,7 @@ TEST_CASE("the documented default of each key is the value that applies without 
     const Written written =
         write(nested ? "lists" : key.section, nested ? "backoff" : key.name, value);
     const ConfigText with = described(written.text);
-    const std::string list = "[lists.w]\nexecutor = \"/bin/x\"\n";
+    const std::string list = "[lists.w]\n" + program_for(key.name);
     const ConfigText without =
         described(key.section.starts_with("lists") ? list + kind_for(key.name) : "");
     CHECK(with.redis == without.redis);
