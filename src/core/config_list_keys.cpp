@@ -54,9 +54,8 @@ constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr unsigned job_only = kinds_of(SourceKind::job);
 constexpr unsigned gearman_only = kinds_of(SourceKind::gearman);
 constexpr unsigned in_redis = all_kinds & ~gearman_only;
-constexpr Choice<CommandResult> command_results[] = {{"none", CommandResult::none},
-                                                     {"stdout", CommandResult::output},
-                                                     {"json", CommandResult::json}};
+constexpr Choice<ResultKind> command_results[] = {
+    {"none", ResultKind::none}, {"stdout", ResultKind::output}, {"json", ResultKind::json}};
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
@@ -299,8 +298,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"keep_output", "false", [](auto& v, auto& rule) { v.flag(rule.keep_output); },
      [](auto& rule) { return as_text(rule.keep_output); }},
     {"result", R"("none")",
-     [](auto& v, auto& rule) { v.template choice<CommandResult>(rule.result, command_results); },
-     [](auto& rule) { return name_of<CommandResult>(command_results, rule.result); },
+     [](auto& v, auto& rule) { v.template choice<ResultKind>(rule.result, command_results); },
+     [](auto& rule) { return name_of<ResultKind>(command_results, rule.result); },
      for_commands([](auto& from, auto& into) { into.result = from.result; })},
     {"max_result", R"("1MiB")",
      [](auto& v, auto& rule) { read_size(v, 1, 16 * mebibyte, rule.max_result); },

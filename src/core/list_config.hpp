@@ -20,7 +20,7 @@ namespace w8y {
 
 enum class Mode { automatic, single, stream };
 /// Source of the result of a command.
-enum class CommandResult {
+enum class ResultKind {
   none,    ///< nothing: standard output is log output
   output,  ///< its standard output, as text
   json,    ///< its standard output, which must be JSON
@@ -88,7 +88,7 @@ struct ListConfig {
   CopyOnWrite<std::vector<std::string>> args;
   CopyOnWrite<std::vector<std::string>> requires_caps;
   Mode mode = Mode::automatic;
-  CommandResult result = CommandResult::none;  ///< of a command
+  ResultKind result = ResultKind::none;  ///< of a command
 
   CopyOnWrite<std::string>
       concurrency_by;        ///< "cpus*2", from which `concurrency` was computed; empty = a number

@@ -136,7 +136,7 @@ void Run::finish_result(const ProcessEnd& end) {
 
 Complete Run::result_of(bool cut) {
   Complete complete;
-  if (rule_->result == CommandResult::output) {
+  if (rule_->result == ResultKind::output) {
     complete.is_text = true;
     if (cut) log("the result is truncated to max_result, " + format_size(rule_->max_result), false);
     if (result_.ends_with('\n') && !cut) result_.pop_back();

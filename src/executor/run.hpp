@@ -65,7 +65,7 @@ class Run : private process::ChildHandler {
   void on_bad_line(BadLine&& bad);
   /// Returns whether standard output is the result.
   [[nodiscard]] bool has_result() const {
-    return !protocol_.speaks() && rule_->result != CommandResult::none;
+    return !protocol_.speaks() && rule_->result != ResultKind::none;
   }
   void log(std::string_view line, bool cut) { handler_.on_log(id_, line, cut); }
 

@@ -177,7 +177,7 @@ TEST_CASE("many runs leave no descriptors, processes or files") {
 
 namespace {
 
-ListConfig result_rule(const std::string& script, CommandResult result) {
+ListConfig result_rule(const std::string& script, ResultKind result) {
   ListConfig rule = command_rule({"sh", "-c", script});
   rule.result = result;
   return rule;
@@ -188,18 +188,17 @@ ListConfig result_rule(const std::string& script, CommandResult result) {
 TEST_CASE("standard output of a command is its result") {
   Bench bench;
   const auto text = bench.run_item(
-      "x", result_rule("echo one; printf 'two\\n\\n'; echo bad >&2", CommandResult::output));
+      "x", result_rule("echo one; printf 'two\\n\\n'; echo bad >&2", ResultKind::output));
   REQUIRE(text.end->complete);
   CHECK(text.end->complete->result == "one\ntwo\n");
   CHECK(text.end->complete->is_text);
   CHECK(text.all_log() == "bad\n");
-  const auto json =
-      bench.run_item("x", result_rule(R"(printf '{"a":\n[1]}\n')", CommandResult::json));
+  const auto json = bench.run_item("x", result_rule(R"(printf '{"a":\n[1]}\n')", ResultKind::json));
   REQUIRE(json.end->complete);
   CHECK(json.end->complete->result == "{\"a\":\n[1]}\n");
   CHECK_FALSE(json.end->complete->is_text);
   CHECK_FALSE(json.end->complete->error);
-  const auto empty = bench.run_item("x", result_rule("true", CommandResult::output));
+  const auto empty = bench.run_item("x", result_rule("true", ResultKind::output));
   REQUIRE(empty.end->complete);
   CHECK(empty.end->complete->result.empty());
 }
@@ -207,7 +206,7 @@ TEST_CASE("standard output of a command is its result") {
 TEST_CASE(
     "a text result that is longer than max_result is truncated, with a line in the log output") {
   Bench bench;
-  ListConfig rule = result_rule("printf 1234; sleep 0.1; printf 56789", CommandResult::output);
+  ListConfig rule = result_rule("printf 1234; sleep 0.1; printf 56789", ResultKind::output);
   rule.max_result = 6;
   const auto told = bench.run_item("x", rule);
   CHECK(told.end->complete->result == "123456");
@@ -221,7 +220,7 @@ TEST_CASE(
 TEST_CASE("a command whose result must be JSON fails with the error if it is not") {
   Bench bench;
   const auto error_of = [&](const std::string& script, std::uint32_t most) {
-    ListConfig rule = result_rule(script, CommandResult::json);
+    ListConfig rule = result_rule(script, ResultKind::json);
     rule.max_result = most;
     const auto told = bench.run_item("x", rule);
     REQUIRE(told.end->complete);
@@ -238,7 +237,7 @@ TEST_CASE("a command whose result must be JSON fails with the error if it is not
 TEST_CASE("standard output of a command that fails is log output, and no result") {
   Bench bench;
   const auto told =
-      bench.run_item("x", result_rule("echo out; echo bad >&2; exit 3", CommandResult::output));
+      bench.run_item("x", result_rule("echo out; echo bad >&2; exit 3", ResultKind::output));
   CHECK(told.reason() == "exit 3");
   CHECK_FALSE(told.end->complete);
   CHECK(told.end->stderr_tail == "bad\nout\n");
