@@ -112,8 +112,8 @@ struct ListStatus {
 
   std::string unwritten;  ///< the part of settlements that Redis refuses; empty = nothing
   RunCounters counters;
-  /// Runs of this host in the last hour, and how many failed; maximum percentage of the latter that
-  /// is no problem.
+  /// Runs of this host in the last hour, how many of these failed, and the percentage of failures from
+  /// which the list is a problem.
   std::uint64_t recent_runs = 0;
   std::uint64_t recent_failed = 0;
   unsigned alert_failures = 10;

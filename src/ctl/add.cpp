@@ -46,7 +46,7 @@ class Add final : public Command {
   }
 
  private:
-  /// Refuses a list that no config and no key has, because it is probably a typo.
+  /// Throws Failure if no config and no key has the list, because its name is probably a typo.
   void check_known(verbs::QueryContext& query) const {
     try {
       verbs::check_known(query, prefix_);

@@ -20,8 +20,8 @@ namespace w8y::verbs {
 /// known, returns any name unchanged.
 std::vector<std::string> lists_of(QueryContext& query,
                                   const std::optional<std::string>& name_or_pattern);
-/// Refuses a list with 404 that neither the config, a host of the fleet nor Redis has. Suggests the
-/// list with the nearest name.
+/// Throws QueryError 404 if neither the config, a host of the fleet nor Redis has the list. The error
+/// suggests the list with the nearest name.
 void check_known(QueryContext& query, const std::string& prefix);
 /// Returns `; did you mean NAME?` with the nearest list of the config or the fleet; empty: no list
 /// has a similar name.

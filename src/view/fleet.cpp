@@ -152,8 +152,8 @@ std::string name_in_host_id(std::string_view id) {
 
 namespace {
 
-/// Removes hosts that have died and returned with a new ID, and all but the last of those that died
-/// under one name.
+/// Removes hosts that have died and returned with a new ID. Of hosts that died under one name, only
+/// the last stays.
 void remove_returned(FleetView& view) {
   std::map<std::string, WallTime> last;  // by name: last heartbeat
   for (const FleetHost& host : view.hosts) {

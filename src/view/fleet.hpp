@@ -23,7 +23,7 @@ inline constexpr Duration heartbeat_interval = std::chrono::seconds(10);
 inline constexpr Duration heartbeat_life = std::chrono::seconds(60);
 /// Time for which a host that has died stays in the fleet, unless it returns or is forgotten.
 inline constexpr Duration unresponsive_life = std::chrono::hours(24 * 7);
-/// Maximum number of hosts that have died. Those that died first are removed.
+/// Maximum number of hosts that have died. The fleet removes the hosts that died first.
 inline constexpr std::size_t max_unresponsive = 1000;
 /// Time after which a host is unresponsive: it has missed two heartbeats.
 inline constexpr Duration unresponsive_after = std::chrono::seconds(25);

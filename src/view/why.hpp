@@ -84,7 +84,7 @@ struct WhyItem : view::ItemView {
   /// Failed runs before it, since the last success, newest first. Their `reason` ends in the same
   /// way.
   std::vector<view::RunRecord> earlier_failures;
-  /// Of a free or queued item: items or jobs that are claimed before it; nullopt: not known.
+  /// Items or jobs that are claimed before a free or queued item; nullopt: not known.
   std::optional<std::size_t> ahead;
   bool ahead_estimated = false;
   double runs_per_second = 0;  ///< rate of the list by its last run records; 0: not known

@@ -258,7 +258,7 @@ TEST_CASE("a heartbeat removes hosts that died a week ago, and earlier starts of
         "dead-00000000\nalpha-22222222\nsilent-00000000\nalpha-00000000");
 }
 
-TEST_CASE("a heartbeat keeps 1,000 hosts that have died, those that died last") {
+TEST_CASE("a heartbeat keeps the 1,000 hosts that died last") {
   const RedisServer server;
   const long long now = ms_now(server);
   for (int i = 0; i < 1005; ++i) put_host(server, "old" + std::to_string(i), now - 100'000 - i, "");

@@ -96,8 +96,9 @@ void FleetMembership::note_time(const redis::Answer& answer, Instant asked) {
   time_.record(redis::server_time(answer.reply), asked, loop_.now());
   const WallTime last =
       time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(heartbeat_life);
-  call({"ZREVRANGEBYSCORE", keys_.hosts, "(" + std::to_string(last.count()), "-inf", "WITHSCORES",
-        "LIMIT", "0", std::to_string(max_unresponsive + 1)},
+  const std::string before = "(" + std::to_string(last.count());
+  const std::string most = std::to_string(max_unresponsive + 1);
+  call({"ZRANGE", keys_.hosts, before, "-inf", "BYSCORE", "REV", "LIMIT", "0", most, "WITHSCORES"},
        [this](const redis::Answer& dead) { on_dead_hosts(dead); });
 }
 

@@ -237,6 +237,8 @@ assert tcp.ask("GET", "/api/v1/runs", headers={"Host": "evil.example"})[0] in (4
 assert unix.good("/api/v1/lists/work")["pause"] is None
 
 title("changes")
+assert unix.good("/api/v1/fleet/problems")["problems"] == [], unix.good("/api/v1/fleet/problems")
+refused(404, "there is no host nobody", "/api/v1/fleet/hosts/nobody/forget", "POST", {})
 status, said = tcp.ask("POST", "/api/v1/lists/work/pause", {"reason": "new disks", "for": "10m", "by": "jo"})
 assert status == 200 and said["result"] == "paused" and said["until_ms"] - said["since_ms"] == 600_000, said
 pause = unix.good("/api/v1/lists/work")["pause"]
