@@ -36,7 +36,7 @@ ListReportPublisher::ListReportPublisher(const Clock& clock, TimerQueue& timers,
       supervisor_(supervisor),
       urgent_(std::move(urgent)),
       walks_(clock, timers, supervisor, *this),
-      appearance_(timers),
+      check_timer_(timers),
       walk_(timers) {}
 
 void ListReportPublisher::set_wanted(bool wanted) {
@@ -44,7 +44,7 @@ void ListReportPublisher::set_wanted(bool wanted) {
   published_.forget();
   due_.clear();
   if (wanted) return check_all();
-  appearance_.cancel();
+  check_timer_.cancel();
   walk_.cancel();
 }
 
@@ -59,7 +59,7 @@ void ListReportPublisher::on_event(const Event& event) {
 void ListReportPublisher::check_list(std::string_view prefix) {
   if (due_.size() >= max_single) return check_all();
   due_.emplace(prefix);
-  if (!appearance_.pending()) appearance_.set(clock_.now() + gathering, [this] { check(); });
+  if (!check_timer_.pending()) check_timer_.set(clock_.now() + gathering, [this] { check(); });
 }
 
 void ListReportPublisher::check() {

@@ -48,7 +48,7 @@ class ListReportPublisher final : private ListStateSource {
   bool walking_ = false;
   bool walk_again_ = false;
   ListIteration walks_;
-  Timer appearance_;
+  Timer check_timer_;
   Timer walk_;
 };
 

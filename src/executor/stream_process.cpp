@@ -204,7 +204,7 @@ void StreamProcess::on_log(const RunId& run, std::string_view line, bool cut) {
 
 void StreamProcess::on_answer() {
   child_->excuse(time_for_answer);
-  if (dialogue_.has_replied() == 1) soon_.set(loop_.now(), [this] { flush(); });
+  if (dialogue_.replied_runs() == 1) soon_.set(loop_.now(), [this] { flush(); });
 }
 
 void StreamProcess::on_run_over(const RunId& run, RunEnd&& end) {
@@ -240,7 +240,7 @@ void StreamProcess::on_ended(ProcessEnd end) {
   result.process = std::move(end);
   const std::size_t open = dialogue_.open();
   const std::uint64_t read =
-      dialogue_.has_output() - gathered_.size() - (child_ ? child_->unread() : 0);
+      dialogue_.input_bytes() - gathered_.size() - (child_ ? child_->unread() : 0);
   result.unread = dialogue_.close(how, read, for_another, proven());
   // Unread items are not an error.
   result.unasked = !asked && (!in_good_order || result.unread.size() < open);

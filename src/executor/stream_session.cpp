@@ -27,8 +27,8 @@ StreamSession::StreamSession(ListConfigPtr rule, StreamSessionHandler& handler)
 const std::string& StreamSession::begin(const RunId& id, std::string&& line) {
   OpenRun& run = open_.try_emplace(id, rule_->stderr_tail).first->second;
   run.line = std::move(line);
-  has_output_ += run.line.size();
-  run.line_end = has_output_;
+  input_bytes_ += run.line.size();
+  run.line_end = input_bytes_;
   return run.line;
 }
 
@@ -38,7 +38,7 @@ std::string StreamSession::cancel(const RunId& id, Instant by) {
   found->second.cancel_by = by;
   ++cancels_;
   std::string line = cancel_line(id);
-  has_output_ += line.size();
+  input_bytes_ += line.size();
   return line;
 }
 

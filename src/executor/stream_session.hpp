@@ -54,14 +54,14 @@ class StreamSession {
   /// Marks the run that is the reason for stopping the process. Returns false if the run is not
   /// open.
   bool give_up(const RunId& run, Instant now);
-  /// Returns the bytes of all lines so far.
-  [[nodiscard]] std::uint64_t has_output() const { return has_output_; }
+  /// Returns the number of bytes of all input lines so far.
+  [[nodiscard]] std::uint64_t input_bytes() const { return input_bytes_; }
 
   // ---- output
 
   void read_output(std::string_view bytes);
   void read_errors(std::string_view bytes);
-  /// Stops the runs that have a result.
+  /// Ends the runs that have a result.
   void end_answered();
   /// Called when both outputs are at their end. An incomplete last line counts as a line.
   void finish();
@@ -85,7 +85,7 @@ class StreamSession {
   }
   [[nodiscard]] bool has_answered() const { return has_answered_; }  ///< at any time
   /// Returns the runs that have a result and are still open.
-  [[nodiscard]] std::size_t has_replied() const { return replied_.size(); }
+  [[nodiscard]] std::size_t replied_runs() const { return replied_.size(); }
   [[nodiscard]] std::size_t bad_lines() const { return bad_lines_; }
   /// Number of open runs whose cancellation was requested, and the earliest deadline of a result.
   [[nodiscard]] std::size_t cancels() const { return cancels_; }
@@ -118,7 +118,7 @@ class StreamSession {
   std::vector<RunId> past_;     ///< ended runs; at most max_past
   std::size_t next_past_ = 0;   ///< index of the oldest of `past_`, once it is full
   std::size_t cancels_ = 0;
-  std::uint64_t has_output_ = 0;
+  std::uint64_t input_bytes_ = 0;
   std::size_t bad_lines_ = 0;
   bool has_answered_ = false;
   LineSplitter out_lines_;

@@ -28,7 +28,7 @@ constexpr std::size_t values_at_once = 1000;
 constexpr const char* bytes_at_once = "8388608";
 constexpr const char* max_told = "100000000";
 
-bool contains(const redis::RedisError& error, std::string_view word) {
+bool starts_with(const redis::RedisError& error, std::string_view word) {
   return std::string_view(error.what()).starts_with(word);
 }
 
@@ -64,11 +64,11 @@ void FeedAccess::refuse_kind(std::string_view found) const {
 
 void FeedAccess::refuse(const redis::RedisError& error) const {
   const std::string feed = escape_text(keys_.feed);
-  if (contains(error, "NOFEED"))
+  if (starts_with(error, "NOFEED"))
     throw FeedRefused("there is no feed " + feed + " (w8yctl feed create makes one)");
-  if (contains(error, "WRONGKIND"))
+  if (starts_with(error, "WRONGKIND"))
     refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
-  if (contains(error, "BADLENGTH"))
+  if (starts_with(error, "BADLENGTH"))
     throw FeedRefused("the feed " + feed + " has a max_length of " + rest_of(error, "BADLENGTH") +
                       ", which is not a number; set it with: w8yctl feed config " + feed +
                       " max_length N (0: no limit)");
@@ -113,7 +113,7 @@ redis::ReplyCopy FeedAccess::read(const redis::Command& command, const std::stri
   try {
     return client().call(command);
   } catch (const redis::RedisError& error) {
-    if (!contains(error, "WRONGTYPE")) throw;
+    if (!starts_with(error, "WRONGTYPE")) throw;
     throw redis::RedisError(
         "WRONGTYPE the key " + escape_text(key) + " is of a wrong type; rename or delete it",
         error.code());

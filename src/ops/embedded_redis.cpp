@@ -24,7 +24,7 @@ constexpr Duration check_interval = std::chrono::milliseconds(20);
 constexpr std::size_t max_log_line = 1024;
 
 /// Whether a server accepts connections. A connection to a Unix socket succeeds or fails at once.
-bool is_reply(const std::string& path) {
+bool accepts_connections(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::copy_n(path.begin(), std::min(path.size(), sizeof address.sun_path - 1), address.sun_path);
@@ -146,7 +146,7 @@ process::SpawnRequest EmbeddedRedis::Impl::request() const {
 
 void EmbeddedRedis::Impl::start() {
   child_.reset();  // the one that has ended
-  if (is_reply(socket_)) {
+  if (accepts_connections(socket_)) {
     // This process holds the lock, so the other server has outlived its w8yd briefly, or was
     // started by hand.
     pause("another server answers on " + socket_);
@@ -164,7 +164,7 @@ void EmbeddedRedis::Impl::start() {
 }
 
 void EmbeddedRedis::Impl::check() {
-  if (!is_reply(socket_)) {
+  if (!accepts_connections(socket_)) {
     timer_.set(loop_.now() + check_interval, [this] { check(); });
     return;
   }

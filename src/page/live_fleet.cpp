@@ -143,7 +143,7 @@ void LiveFleet::handle_rows(Remote& remote, const view::HostDetails& host) {
   const bool fits =
       host.rows.size() <= room.rows + remote.rows.size() && bytes <= room.bytes + remote.rows_bytes;
   remote.rows_bytes = fits ? bytes : 0;
-  remote.rows.start_look();
+  remote.rows.start_iteration();
   for (const auto& [prefix, row] : host.rows)
     if (fits) remote.rows.record(prefix, row);
   remote.rows.end_look();

@@ -172,7 +172,7 @@ void LiveHub::walk() {
   walking_ = true;
   const auto begin = [this, awake = std::weak_ptr<bool>(awake_)] {
     if (awake.expired()) return;
-    rows_.start_look();
+    rows_.start_iteration();
     control_.each_list(
         [this, awake](const ListStatus& list) {
           if (!awake.expired()) rows_.record(list.prefix, view::to_json(list, view::page));

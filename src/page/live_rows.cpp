@@ -23,7 +23,7 @@ void LiveRows::change(std::size_t at, std::string object) {
 void LiveRows::record(const std::string& name, std::string object) {
   const auto [place, is_new] = places_.try_emplace(name, rows_.size());
   if (is_new) rows_.push_back({name, {}, 0, false});
-  rows_[place->second].appearance = appearance_;
+  rows_[place->second].iteration = iteration_;
   if (rows_[place->second].object != object) change(place->second, std::move(object));
 }
 
@@ -34,7 +34,7 @@ void LiveRows::forget(const std::string& name) {
 
 void LiveRows::end_look() {
   for (std::size_t i = 0; i < rows_.size(); ++i)
-    if (rows_[i].appearance != appearance_ && !rows_[i].object.empty()) change(i, {});
+    if (rows_[i].iteration != iteration_ && !rows_[i].object.empty()) change(i, {});
 }
 
 std::string LiveRows::drain_changes(std::size_t most, const Addition& add) {

@@ -22,7 +22,7 @@ class LiveRows {
   void record(const std::string& name, std::string object);
   void forget(const std::string& name);
   /// Start and end of an iteration over all rows. Rows that were not set in between are removed.
-  void start_look() { ++appearance_; }
+  void start_iteration() { ++iteration_; }
   void end_look();
 
   [[nodiscard]] bool changed() const { return !changed_.empty(); }
@@ -38,7 +38,7 @@ class LiveRows {
   struct Row {
     std::string name;
     std::string object;  ///< empty: the row is removed
-    unsigned appearance = 0;
+    unsigned iteration = 0;
     bool changed = false;
   };
   void change(std::size_t at, std::string object);
@@ -46,7 +46,7 @@ class LiveRows {
   std::vector<Row> rows_;
   std::unordered_map<std::string, std::size_t> places_;
   std::deque<std::size_t> changed_;
-  unsigned appearance_ = 0;
+  unsigned iteration_ = 0;
 };
 
 }  // namespace w8y::page

@@ -24,7 +24,7 @@ std::uint64_t read_realtime_signals() {
   return found;
 }
 
-bool subscribe_to_children() {
+bool restore_sigchld() {
   struct sigaction child {};
   if (sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
     signal(SIGCHLD, SIG_DFL);
@@ -89,7 +89,7 @@ void lay_out(const SpawnRequest& request, SpawnScratch& scratch, ChildPlan& plan
     scratch.limit_resources.push_back(RLIMIT_NOFILE);
     scratch.limits.push_back({nofile->rlim_cur, nofile->rlim_max});
   }
-  [[maybe_unused]] static const bool subscribed = subscribe_to_children();
+  [[maybe_unused]] static const bool restored = restore_sigchld();
   if (!request.keep_ignored) plan.realtime_signals = realtime_signals();
   plan.program = request.program.c_str();
   plan.argv = scratch.argv.data();

@@ -31,7 +31,7 @@ void ListReportTracker::record(const ListStatus& list) {
   const std::size_t lively = std::hash<std::string>()(text);
   Report& told = lists_[list.prefix];
   const bool is_new = !std::exchange(told.known, true) || told.gone;
-  told.appearance = appearance_;
+  told.iteration = iteration_;
   told.gone = false;
   if (!is_new && lively == told.lively) return;
   const std::size_t hash = view::settled_hash(list);
@@ -48,7 +48,7 @@ void ListReportTracker::set_due(Report& list, std::string text, bool urgent) {
 
 void ListReportTracker::end() {
   for (auto& [prefix, list] : lists_) {
-    if (list.appearance == appearance_ || list.gone) continue;
+    if (list.iteration == iteration_ || list.gone) continue;
     list.gone = true;
     set_due(list, {}, true);
   }

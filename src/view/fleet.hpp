@@ -68,7 +68,7 @@ class ListReportTracker {
   };
 
   /// Start of an iteration over all lists, a call for each list, and end of the iteration.
-  void begin() { ++appearance_; }
+  void begin() { ++iteration_; }
   void record(const ListStatus& list);
   void end();
   /// Returns the next list reports to send, at most `most`, and treats them as sent. Changes by
@@ -85,7 +85,7 @@ class ListReportTracker {
     std::size_t settled = 0;  ///< hash of the fields that do not change with each run
     std::size_t lively = 0;   ///< hash of the list report
     std::string due;          ///< text of the next list report; empty: none
-    unsigned appearance = 0;
+    unsigned iteration = 0;
     bool known = false;
     bool urgent = false;
     bool gone = false;
@@ -93,7 +93,7 @@ class ListReportTracker {
   void set_due(Report& list, std::string text, bool urgent);
 
   std::map<std::string, Report> lists_;  ///< by prefix
-  unsigned appearance_ = 0;
+  unsigned iteration_ = 0;
   std::size_t urgent_ = 0;
   std::string next_;  ///< prefix at which the next drain() starts
 };

@@ -67,7 +67,7 @@ TEST_CASE("a reply ends its run later, in end_answered") {
   s.complete("b");
   CHECK(s.take() == Lines{"b progress", "b complete", "answer"});
   CHECK(s.dialogue.has_answered());
-  CHECK(s.dialogue.has_replied() == 1);
+  CHECK(s.dialogue.replied_runs() == 1);
   CHECK(s.dialogue.has("b"));
   s.complete("b");
   CHECK(s.take() == Lines{"b bad: a second complete"});
@@ -173,10 +173,10 @@ TEST_CASE("each run is cancelled once, and the earliest deadline counts") {
   s.begin("a");
   s.begin("b");
   CHECK_FALSE(s.dialogue.first_cancel());
-  const std::uint64_t before = s.dialogue.has_output();
+  const std::uint64_t before = s.dialogue.input_bytes();
   const std::string line = s.dialogue.cancel("b", now + 10s);
   CHECK(line.find("\"b\"") != std::string::npos);
-  CHECK(s.dialogue.has_output() == before + line.size());
+  CHECK(s.dialogue.input_bytes() == before + line.size());
   CHECK(s.dialogue.cancel("b", now + 1s).empty());
   CHECK(s.dialogue.cancel("z", now + 1s).empty());
   CHECK_FALSE(s.dialogue.cancel("a", now + 5s).empty());
