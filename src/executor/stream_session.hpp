@@ -61,7 +61,7 @@ class StreamSession {
 
   void read_output(std::string_view bytes);
   void read_errors(std::string_view bytes);
-  /// Ends the runs that have a result.
+  /// Finishes the runs that have a result.
   void end_answered();
   /// Called when both outputs are at their end. An incomplete last line counts as a line.
   void finish();
