@@ -25,7 +25,8 @@ PATH = re.compile(r"`((?:src|include|tests|etc|scripts)/[^`\s]*)`")
 OTHERS = re.compile(r"^\.Xr (?!w8y)(\S+) (\d)", re.M)
 KNOWN_OTHERS = {
     "cron 8", "curl 1", "logrotate 8", "mariadb 1", "nohup 1", "redis-cli 1", "redis-server 1",
-    "sd_notify 3", "setrlimit 2", "sh 1", "systemctl 1", "systemd 1", "systemd.timer 5", "umask 2",
+    "sd_notify 3", "setrlimit 2", "sh 1", "systemctl 1", "systemd 1", "systemd-creds 1",
+    "systemd.timer 5", "umask 2",
 }  # fmt: skip
 
 

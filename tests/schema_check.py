@@ -226,8 +226,9 @@ def check_values():
     cases = []
     for section in ("redis", "gearman", "supervisor", "lists", "hosts.PATTERN"):
         for key, rule in properties[section].items():
-            base = "" if section != "lists" or key in ("executor", "command") else 'executor = "/x"\n'
-            if section == "lists" and key in ("queues", "dispatch", "on_failure", "timefile"):
+            program = 'command = ["x"]' if key in ("result", "max_result") else 'executor = "/x"'
+            base = "" if section != "lists" or key in ("executor", "command") else program + "\n"
+            if section == "lists" and key in ("queues", "dispatch", "on_failure", "catch_up", "timefile"):
                 base += 'source = "schedule"\n' + ('queues = "A"\n' if key != "queues" else "")
             if section == "lists" and key in ("claim_timeout", "maintenance_interval"):
                 base += 'source = "job"\n'

@@ -66,7 +66,7 @@ _w8yctl() {
             return
             ;;
         --redis-url | --item | --limit | --reason | --for | --timeout | --since | --id | --fleet | \
-            --max-length | --key-prefix | -k | --after | --before | --rule | -n)
+            --max-length | --key-prefix | -k | --after | --before | --rule | --tz | --jitter | -n)
             return
             ;;
     esac
@@ -77,7 +77,7 @@ _w8yctl() {
         case ${words[i]} in
             --socket | --config | --redis-url | --lock-key | --fleet | --state | --list | --item | --limit | \
                 --kind | --max-length | --id | --reason | --for | --timeout | --since | --host | --file | --schedules | --timefile | \
-                --key-prefix | -k | --after | --before | --rule | -n)
+                --key-prefix | -k | --after | --before | --rule | --tz | --jitter | -n)
                 ((i++))
                 ;;
             -*) ;;
@@ -109,24 +109,25 @@ _w8yctl() {
     $split && return
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
-    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs show watch why logs
-        items run add remove quarantine release pause schedule feed sorted queue job'
+    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs errors show watch why logs
+        items run add remove quarantine release pause schedule feed sorted queue job help'
     [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
     case $command in
         '') options+=' --version' ;;
-        'schedule set') options+=' --after= --base64 --file= --force' ;;
+        'schedule set') options+=' --after= --tz= --jitter= --base64 --file= --force' ;;
         'schedule unset' | 'schedule tell') options+=' --base64' ;;
         'schedule statuses') options+=' --before=' ;;
-        'schedule next') options+=' --rule= --after= --base64' ;;
+        'schedule next') options+=' --rule= --after= --tz= --base64' ;;
         'schedule dispatch') options+=' --schedules= --after= --timefile= --once' ;;
         'feed create') options+=' --kind= --max-length= --exists-ok' ;;
         'feed publish') options+=' --id= --file=' ;;
         'sorted append' | 'sorted prepend' | 'sorted before' | 'sorted after' | 'sorted edit' | \
             'job finish') options+=' --file=' ;;
         'queue put') options+=' --file= --high' ;;
-        'job put') options+=' --file= --high --wait --timeout=' ;;
-        'queue get' | 'job get') options+=' --timeout=' ;;
+        'job put') options+=' --file= --high --id= --wait --timeout=' ;;
+        'job fail') options+=' --reason=' ;;
+        'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
         top) options+=' --interval=' ;;
         lists) options+=' --state=' ;;
@@ -134,16 +135,18 @@ _w8yctl() {
         fleet) options+=' --runs --no-lists' ;;
         quiet | resume | reload) options+=' --host= --all' ;;
         drain) options+=' --host= --all --wait' ;;
-        add) options+=' --allow-duplicates --base64 --null' ;;
+        add) options+=' --allow-duplicates --create --base64 --null' ;;
         remove) options+=' --base64 --state=' ;;
         quarantine) options+=' --base64 --reason=' ;;
         cancel) options+=' --quarantine --reason=' ;;
+        errors) options+=' --since= --limit= --release --quarantine --retry --reason=' ;;
         release) options+=' --base64 --all --state=' ;;
         pause) options+=' --reason= --for=' ;;
         runs) options+=' --item= --base64 --failed --since= --host= --limit=' ;;
         show) options+=' --list=' ;;
         logs) options+=' --follow' ;;
-        why | run) options+=' --base64' ;;
+        why) options+=' --base64' ;;
+        run) options+=' --base64 --next' ;;
         watch) options+=' --limit=' ;;
         check-executor) options+=' --item= --base64 --timeout=' ;;
     esac
@@ -154,8 +157,9 @@ _w8yctl() {
     fi
 
     case $command:$given in
-        :*) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
-        fleet:*) COMPREPLY=($(compgen -W 'plan' -- "$cur")) ;;
+        :* | help:0) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+        fleet:*) COMPREPLY=($(compgen -W 'forget plan' -- "$cur")) ;;
+        'fleet forget':*) COMPREPLY=($(compgen -W "$(_w8yctl_hosts "$1")" -- "$cur")) ;;
         'fleet plan':*) _filedir toml ;;
         schedule:*)
             COMPREPLY=($(compgen -W 'set unset tell statuses schedules next list control dispatch' \
@@ -171,7 +175,7 @@ _w8yctl() {
             ;;
         queue:*) COMPREPLY=($(compgen -W 'put get ids watch' -- "$cur")) ;;
         job:*)
-            COMPREPLY=($(compgen -W 'put get finish cancel stall retry retract ids failures maintain watch' \
+            COMPREPLY=($(compgen -W 'put get show wait finish fail requeue cancel stall retry retract ids failures maintain watch' \
                 -- "$cur"))
             ;;
         feed\ *:0 | sorted\ *:0 | queue\ *:0 | job\ *:0)

@@ -120,7 +120,7 @@ class Worker:
 def by_case(case: Case, rounds: int) -> List[Row]:
     for feed in ("bare0", "bare1000", "plain", "short"):
         finish([case.bench.programs.ours("w8yctl"), "--redis-url", case.redis.url, "feed", "create",
-                feed, "--kind", "job"], stdout=subprocess.DEVNULL)
+                feed, "--kind", "job", "--exists-ok"], stdout=subprocess.DEVNULL)
     cost: Dict[str, List[float]] = {}
 
     def subject(name: str, settings: str, work: Callable[[], Done]) -> Subject:

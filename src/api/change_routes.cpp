@@ -67,6 +67,13 @@ void add_item_changes(const Routes& routes) {
       return change_json(list, verbs::release_items(query, list, {item}));
     };
   });
+  query_at(routes, endpoints::move_first, [](const http::HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [list = request.path[3], item = request.path[5]](QueryContext& query) {
+      verbs::kind_of(query, list);
+      return change_json(list, {verbs::move_first(query, list, item)});
+    };
+  });
   routes.router.on(endpoints::run_item, [routes](const http::HttpRequest& request,
                                                  const http::HttpReplyPtr& reply) {
     if (const std::string text = routes.control.status().format_conflict; !text.empty())

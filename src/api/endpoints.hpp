@@ -32,6 +32,7 @@ inline constexpr Endpoint live{"GET", "/api/v1/live", {"after"}};
 // Data in Redis.
 inline constexpr Endpoint runs{
     "GET", "/api/v1/runs", {"list", "item", "outcome", "failed", "host", "limit", "after"}};
+inline constexpr Endpoint errors{"GET", "/api/v1/errors", {"list", "since", "limit"}};
 inline constexpr Endpoint items{
     "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"}};
 inline constexpr Endpoint item{"GET", "/api/v1/lists/*/items/*"};
@@ -44,6 +45,8 @@ inline constexpr Endpoint why_item{"GET", "/api/v1/lists/*/items/*/why", {"times
 
 // The fleet.
 inline constexpr Endpoint fleet{"GET", "/api/v1/fleet", {"lists", "list", "limit", "after"}};
+inline constexpr Endpoint fleet_problems{"GET", "/api/v1/fleet/problems"};
+inline constexpr Endpoint forget_host{"POST", "/api/v1/fleet/hosts/*/forget"};
 inline constexpr Endpoint fleet_runs{"GET", "/api/v1/fleet/runs", {"host", "run", "list"}};
 inline constexpr Endpoint fleet_logs{"GET", "/api/v1/fleet/logs", {"host", "run", "list"}};
 inline constexpr Endpoint run{"GET", "/api/v1/runs/*", {"list"}};
@@ -86,6 +89,7 @@ inline constexpr Endpoint pause_list{"POST", "/api/v1/lists/*/pause"};
 inline constexpr Endpoint resume_list{"POST", "/api/v1/lists/*/resume"};
 inline constexpr Endpoint quarantine_item{"POST", "/api/v1/lists/*/items/*/quarantine"};
 inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"};
+inline constexpr Endpoint move_first{"POST", "/api/v1/lists/*/items/*/next"};
 inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 
 }  // namespace w8y::api::endpoints

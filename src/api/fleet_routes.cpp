@@ -7,6 +7,8 @@ namespace w8y::api {
 
 namespace {
 
+using verbs::QueryContext;
+
 verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   verbs::FleetWish wish;
   const std::string lists = text_of(request, "lists");
@@ -27,6 +29,23 @@ void add_fleet_view(const Routes& routes) {
   query_at(routes, endpoints::fleet, [](const http::HttpRequest& request) {
     return [wish = fleet_wish(request)](verbs::QueryContext& query) {
       return fleet_json(query, wish);
+    };
+  });
+  query_at(routes, endpoints::fleet_problems, [](const http::HttpRequest&) {
+    return [](verbs::QueryContext& query) {
+      core::AsciiObject json(1024);
+      json.put_json("problems", to_json(verbs::fleet_problems(query)));
+      return json.finish();
+    };
+  });
+  query_at(routes, endpoints::forget_host, [](const http::HttpRequest& request) {
+    static_cast<void>(body_of(request, {"by"}));
+    return [name = request.path[4]](QueryContext& query) {
+      verbs::forget_host(query, name);
+      core::AsciiObject json(64);
+      json.put_bytes("host", name);
+      json.put("result", "forgotten");
+      return json.finish();
     };
   });
 }

@@ -40,6 +40,16 @@ bool yes_of(const http::HttpRequest& request, const char* name) {
   return found != request.query.end();
 }
 
+std::optional<WallTime> since_of(const http::HttpRequest& request) {
+  const auto found = request.query.find("since");
+  if (found == request.query.end()) return std::nullopt;
+  const auto ago = parse_duration(found->second);
+  if (!ago)
+    throw QueryError(bad_request, "?since= must be a duration, such as 1d or 2h, not " +
+                                      escape_text(found->second));
+  return wall_time() - std::chrono::duration_cast<WallTime>(*ago);
+}
+
 verbs::PageRequest part_of(const http::HttpRequest& request) {
   verbs::PageRequest part;
   if (const auto limit = request.query.find("limit"); limit != request.query.end()) {

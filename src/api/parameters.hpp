@@ -24,6 +24,9 @@ std::string text_of(const http::HttpRequest& request, const char* name);
 std::optional<std::string> list_of(const http::HttpRequest& request);
 /// Returns whether the value is "yes". Refuses any other value.
 bool yes_of(const http::HttpRequest& request, const char* name);
+/// Returns the time that was ?since= ago, a duration such as "1d"; nullopt if the request does not
+/// have it.
+std::optional<WallTime> since_of(const http::HttpRequest& request);
 /// Returns the page of ?limit= and ?after=.
 verbs::PageRequest part_of(const http::HttpRequest& request);
 /// Returns the outcomes of ?outcome=.

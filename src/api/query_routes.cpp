@@ -50,6 +50,12 @@ void add_queries(const Routes& routes) {
     return [list = list_of(request), filter = run_filter(request), part = part_of(request)](
                QueryContext& query) { return runs_json(query, list, filter, part); };
   });
+  query_at(routes, endpoints::errors, [](const http::HttpRequest& request) {
+    return [filter = verbs::ErrorFilter{.list = list_of(request),
+                                        .since = since_of(request),
+                                        .max_groups = part_of(request).limit}](
+               QueryContext& query) { return errors_json(verbs::group_errors(query, filter)); };
+  });
   query_at(routes, endpoints::items, [](const http::HttpRequest& request) {
     return [list = request.path[3],
             filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},

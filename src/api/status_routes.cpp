@@ -89,8 +89,7 @@ enum class Shown { totals, all };
 /// Writes the problems, the host unless it is nullptr, and then each list.
 http::HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
   core::AsciiObject json(4096);
-  json.put_json("problems", core::json_array(lists.problems.drain(),
-                                             [](const auto& problem) { return to_json(problem); }));
+  json.put_json("problems", to_json(lists.problems.drain()));
   if (host != nullptr) view::put_host(json, *host, view::api);
   json.put_json("totals", lists.totals.json());
   std::string head = json.finish();

@@ -55,7 +55,7 @@ Daemon::Daemon(DaemonOptions options, Config config)
                 [this]() -> const Config& {
                   return first_config_ ? *first_config_ : supervisor_.config();
                 },
-                stats_, id_, getpid()}),
+                stats_, hour_, id_, getpid()}),
       queries_(loop_,
                {[this] { return redis_.options(); },
                 [this] { return first_config_ ? first_config_ : supervisor_.shared_config(); }}),

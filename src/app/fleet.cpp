@@ -13,6 +13,7 @@
 #include "redis/url.hpp"
 #include "store/fleet/commands.hpp"
 #include "store/fleet/log_follower.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::app {
 
@@ -215,7 +216,8 @@ void Fleet::on_event(const Event& event) {
   if (!link_) return;
   if (link_->command_handler) link_->command_handler->on_event(event);
   lists_.on_event(event);
-  if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event))
+  if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event) ||
+      std::holds_alternative<Reloaded>(event))
     link_->member.heartbeat_soon();
 }
 
@@ -236,6 +238,11 @@ HostHeartbeat Fleet::heartbeat(const RedisClock& time) {
   heartbeat.config_hash = hash_;
   heartbeat.generation = status.generation;
   if (!hash_.empty()) heartbeat.applied = time.at(applied_);
+  if (status.last_reload_failed) {
+    heartbeat.reload_failed = time.at(parts_.loop.now()) - (status.now - status.last_reload_at);
+    heartbeat.reload_error = reload_error(status);
+  }
+  heartbeat.clock_offset = status.now - time.at(parts_.loop.now());
   heartbeat.processors = processors_;
   heartbeat.slots_used = status.slots_used;
   heartbeat.slots_limit = status.slots_limit;

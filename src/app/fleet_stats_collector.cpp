@@ -318,9 +318,15 @@ void FleetStatsCollector::add_slots(const ListConfig& rule, ListStats& stats) {
     if (rule.fleet_concurrency > 0)
       stats.slots = std::min<std::uint64_t>(*stats.slots, rule.fleet_concurrency);
   }
+  std::uint64_t items = 0;
+  for (const auto& [state, number] : stats.items) {
+    if (state == "length") items += number;
+    if (state == "quarantined") items -= std::min(items, number);
+  }
   const auto list = parts_.supervisor.lists().find(rule.prefix);
   const auto measures =
       list == parts_.supervisor.lists().end() ? std::nullopt : list->second->run_stats();
+  const ListStats* const before = parts_.known.find(rule.prefix);
   if (measures) {
     RunDurations& runs = runs_[rule.prefix];
     const std::uint64_t count = measures->runs.count();
@@ -329,15 +335,11 @@ void FleetStatsCollector::add_slots(const ListConfig& rule, ListStats& stats) {
           (measures->runs.seconds() - runs.seconds) / static_cast<double>(count - runs.count)));
     runs.seconds = measures->runs.seconds();
     runs.count = count;
-    std::uint64_t items = 0;
-    for (const auto& [state, number] : stats.items) {
-      if (state == "length") items += number;
-      if (state == "quarantined") items -= std::min(items, number);
-    }
-    if (runs.count > 0 && items > 0) stats.slots_needed = places_for(items, runs.mean, within);
-  } else if (const ListStats* before = parts_.known.find(rule.prefix)) {
+    if (runs.count > 0) stats.slots_needed = places_for(items, runs.mean, within);
+  } else if (before != nullptr && before->slots_needed.value_or(0) > 0) {
     stats.slots_needed = before->slots_needed;  // as reported by a host that has runs
   }
+  if (items == 0) stats.slots_needed = 0;
 }
 
 void FleetStatsCollector::on_collected() {

@@ -47,7 +47,7 @@ std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
 HostControl::HostControl(ControlledHost host)
     : host_(std::move(host)),
       started_(host_.loop.clock().wall()),
-      survey_(host_.loop, host_.stats),
+      survey_(host_.loop, host_.stats, host_.hour),
       list_walks_(host_.loop.clock(), host_.loop.timers(), host_.supervisor, survey_) {}
 
 void HostControl::refresh(std::function<void()> then) {

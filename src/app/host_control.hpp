@@ -32,6 +32,7 @@ struct ControlledHost {
   /// Config in force, or about to be.
   std::function<const Config&()> config;
   const ListStatsCache& stats;
+  const RunsPerMinute& hour;
   std::string id;  ///< new at each start
   int pid = 0;
 };

@@ -84,6 +84,7 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   if (rule.kind() == SourceKind::circular) status.overdue_after = rule.circular().overdue_after;
   if (rule.kind() == SourceKind::gearman) status.function = rule.gearman().function;
   if (rule.kind() == SourceKind::schedule) status.queues = rule.schedule().queues;
+  status.alert_failures = rule.alert_failures;
   status.counters = list.counters();
   if (list.poller() != nullptr) {
     status.last_error = list.poller()->last_problem();

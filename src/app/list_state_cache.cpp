@@ -133,6 +133,9 @@ void ListStateCache::notify(std::vector<Then> all) {
 
 void ListStateCache::add_to(ListStatus& status) const {
   stats_.add_to(status);
+  const MinuteCount recent = hour_.sum(status.prefix, now());
+  status.recent_runs = recent.runs;
+  status.recent_failed = recent.failed;
   const auto found = found_.find(status.prefix);
   if (found != found_.end()) {
     status.quarantined = found->second.quarantined;

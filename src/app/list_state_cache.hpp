@@ -12,6 +12,7 @@
 
 #include "app/host_status.hpp"
 #include "app/list_stats_cache.hpp"
+#include "core/runs_per_minute.hpp"
 #include "core/status.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
@@ -24,9 +25,9 @@ class ListStateCache final : public ListStateSource {
  public:
   using Then = std::function<void()>;
 
-  /// `stats`: statistics that are collected periodically.
-  ListStateCache(loop::Loop& loop, const ListStatsCache& stats)
-      : loop_(loop), stats_(stats), timeout_(loop.timers()), begin_(loop.timers()) {}
+  /// `stats`: statistics that are collected periodically. `hour`: runs of the last hour.
+  ListStateCache(loop::Loop& loop, const ListStatsCache& stats, const RunsPerMinute& hour)
+      : loop_(loop), stats_(stats), hour_(hour), timeout_(loop.timers()), begin_(loop.timers()) {}
 
   /// Queries all lists of `supervisor`, which must outlive the cache, and then calls `then`, even
   /// if Redis does not reply in time. Replies are newer than this call, unless they are late.
@@ -65,6 +66,7 @@ class ListStateCache final : public ListStateSource {
 
   loop::Loop& loop_;
   const ListStatsCache& stats_;
+  const RunsPerMinute& hour_;
   Timer timeout_;
   Timer begin_;
   Instant next_at_{};  ///< earliest start of the next round

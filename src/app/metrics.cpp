@@ -41,8 +41,10 @@ void Metrics::add_to(http::Router& router) {
 }
 
 void Metrics::on_event(const Event& event) {
-  if (const auto* reloaded = std::get_if<Reloaded>(&event))
+  if (const auto* reloaded = std::get_if<Reloaded>(&event)) {
     ++(reloaded->applied ? reloads_applied_ : reloads_failed_);
+    last_reload_succeeded_ = reloaded->applied;
+  }
 }
 
 void Metrics::respond(const http::HttpReplyPtr& reply) {
@@ -125,6 +127,7 @@ void Metrics::gathered() {
   host->probes = parts_.factory.probes();
   host->reloads_applied = reloads_applied_;
   host->reloads_failed = reloads_failed_;
+  host->last_reload_succeeded = last_reload_succeeded_;
   host->fleet = parts_.stats.fleet();
   const auto text = std::make_shared<std::string>();
   const auto work = [host, text] { *text = ops::metrics_text(*host); };

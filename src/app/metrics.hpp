@@ -56,6 +56,7 @@ class Metrics final : public EventHandler, private ListStateSource {
   const Parts parts_;
   std::uint64_t reloads_applied_ = 0;
   std::uint64_t reloads_failed_ = 0;
+  bool last_reload_succeeded_ = true;
   // Collection in progress.
   std::vector<http::HttpReplyPtr> waiting_;
   std::unique_ptr<ops::HostMetrics> gathering_;

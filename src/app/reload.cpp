@@ -20,6 +20,15 @@ void reply_all(const std::vector<Reload::Answer>& answers, const api::CommandRes
   for (const auto& answer : answers) answer(result);
 }
 
+/// Returns the first error, with the number of the others; `why` if there are no lines.
+std::string first_error(const std::string& why, const std::vector<std::string>& lines) {
+  if (lines.empty()) return why;
+  const std::size_t others = lines.size() - 1;
+  return lines.front() + (others == 0   ? ""
+                          : others == 1 ? " (and 1 more error)"
+                                        : " (and " + std::to_string(others) + " more errors)");
+}
+
 }  // namespace
 
 Reload::Reload(const Clock& clock, TimerQueue& timers, std::string file, ReloadSteps& steps,
@@ -97,7 +106,7 @@ void Reload::was_applied(const ReloadPlan& plan) {
 
 void Reload::fail(const std::string& why, std::vector<std::string> lines) {
   steps_.abandon();
-  last_ = {"failed: " + why, clock_.wall(), true};
+  last_ = {"failed: " + first_error(why, lines), clock_.wall(), true};
   events_.on_event(Reloaded{false, steps_.generation(), why, &lines, {}});
   if (attempt_->wanted) steps_.discard(std::move(attempt_->wanted));
   finish({Kind::invalid, why, std::move(lines), {}});

@@ -1,5 +1,6 @@
 // The keys of a list: how each is read and shown, and the lists to which it applies.
 #include <algorithm>
+#include <concepts>
 
 #include "core/circular_settings.hpp"
 #include "core/config_gearman.hpp"
@@ -46,11 +47,15 @@ constexpr Choice<SourceKind> kinds[] = {{"circular", SourceKind::circular},
 constexpr Choice<OnFailure> on_failures[] = {{"die", OnFailure::die},
                                              {"reschedule", OnFailure::reschedule},
                                              {"backoff", OnFailure::backoff}};
+constexpr Choice<CatchUp> catch_ups[] = {
+    {"one", CatchUp::one}, {"all", CatchUp::all}, {"none", CatchUp::none}};
 constexpr unsigned schedule_only = kinds_of(SourceKind::schedule);
 constexpr unsigned circular_only = kinds_of(SourceKind::circular);
 constexpr unsigned job_only = kinds_of(SourceKind::job);
 constexpr unsigned gearman_only = kinds_of(SourceKind::gearman);
 constexpr unsigned in_redis = all_kinds & ~gearman_only;
+constexpr Choice<ResultKind> command_results[] = {
+    {"none", ResultKind::none}, {"stdout", ResultKind::output}, {"json", ResultKind::json}};
 constexpr Choice<OnLeaseLoss> lease_losses[] = {{"continue", OnLeaseLoss::keep_running},
                                                 {"terminate", OnLeaseLoss::terminate}};
 
@@ -114,6 +119,17 @@ void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
   rule.child.edit().success_exit_codes = std::move(codes);
 }
 
+void read_alert_failures(const ConfigValue& value, ListConfig& rule) {
+  std::string text;
+  if (!value.text(text, "a percentage, such as \"10%\"")) return;
+  const auto percent =
+      text.ends_with('%')
+          ? read_integer(std::string_view(text).substr(0, text.size() - 1), {0, 100})
+          : std::nullopt;
+  if (!percent) return value.must_be("a percentage from \"0%\" to \"100%\", such as \"10%\"");
+  rule.alert_failures = static_cast<std::uint8_t>(*percent);
+}
+
 void read_env_var(const ConfigValue& value, ListConfig& rule) {
   std::string name;
   if (!value.text(name, "the name of a variable")) return;
@@ -152,9 +168,10 @@ void read_cpu_weight(const ConfigValue& value, ListConfig& rule) {
   if (value.integer(weight, 1, 10'000)) rule.child.edit().cpu_weight = weight;
 }
 
-void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, std::size_t& into) {
+template <std::unsigned_integral T>
+void read_size(const ConfigValue& value, std::uint64_t min, std::uint64_t max, T& into) {
   std::uint64_t size = 0;
-  if (value.size(size, min, max)) into = static_cast<std::size_t>(size);
+  if (value.size(size, min, max)) into = static_cast<T>(size);
 }
 
 std::string show_command(const ListConfig& rule) {
@@ -169,6 +186,8 @@ std::string show_memory(const ListConfig& rule) {
 
 constexpr const char* one_process = "is for a stream executor; a command is one process per item";
 constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this list is \"single\"";
+constexpr const char* own_result =
+    "is for a command; an executor sends its result in a complete message";
 constexpr const char* many_items =
     "is about a process per item; this list's mode is \"stream\", with many items in one";
 
@@ -178,6 +197,9 @@ constexpr OnlyFor<ListConfig> for_executors(void (*copy)(const ListConfig&, List
 }
 constexpr OnlyFor<ListConfig> for_streams(void (*copy)(const ListConfig&, ListConfig&)) {
   return {static_cast<unsigned>(Form::stream), copy, one_process, no_stream};
+}
+constexpr OnlyFor<ListConfig> for_commands(void (*copy)(const ListConfig&, ListConfig&)) {
+  return {static_cast<unsigned>(Form::command), copy, nullptr, own_result};
 }
 constexpr OnlyFor<ListConfig> for_processes(void (*copy)(const ListConfig&, ListConfig&)) {
   return {Form::command | Form::single, copy, nullptr, many_items};
@@ -236,6 +258,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"max_failures", "0",
      [](auto& v, auto& rule) { v.integer(rule.max_failures, 0, 1000 * million); },
      [](auto& rule) { return as_text(rule.max_failures); }, std::nullopt, in_redis},
+    {"alert_failures", R"("10%")", read_alert_failures,
+     [](auto& rule) { return std::to_string(rule.alert_failures) + "%"; }},
     {"success_exit_codes", "[0]", read_exit_codes,
      [](auto& rule) { return as_text(rule.child->success_exit_codes); },
      for_processes([](auto& from, auto& into) {
@@ -273,11 +297,28 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& rule) { return format_size(rule.stderr_tail); }},
     {"keep_output", "false", [](auto& v, auto& rule) { v.flag(rule.keep_output); },
      [](auto& rule) { return as_text(rule.keep_output); }},
+    {"result", R"("none")",
+     [](auto& v, auto& rule) { v.template choice<ResultKind>(rule.result, command_results); },
+     [](auto& rule) { return name_of<ResultKind>(command_results, rule.result); },
+     for_commands([](auto& from, auto& into) { into.result = from.result; })},
+    {"max_result", R"("1MiB")",
+     [](auto& v, auto& rule) { read_size(v, 1, 16 * mebibyte, rule.max_result); },
+     [](auto& rule) { return format_size(rule.max_result); },
+     for_commands([](auto& from, auto& into) { into.max_result = from.max_result; })},
     {"history", "1000", [](auto& v, auto& rule) { v.integer(rule.history.runs, 0, million); },
      [](auto& rule) { return as_text(rule.history.runs); }},
     {"history_bytes", R"("16MiB")",
      [](auto& v, auto& rule) { read_size(v, 1024, 1024 * mebibyte, rule.history.bytes); },
      [](auto& rule) { return format_size(rule.history.bytes); }},
+    {"failed_history", "1000",
+     [](auto& v, auto& rule) { v.integer(rule.failed_history.runs, 0, million); },
+     [](auto& rule) { return as_text(rule.failed_history.runs); }},
+    {"failed_for", R"("7d")",
+     [](auto& v, auto& rule) { v.duration(rule.failed_history.age, 1min); },
+     [](auto& rule) { return as_text(rule.failed_history.age); }},
+    {"failed_history_bytes", R"("16MiB")",
+     [](auto& v, auto& rule) { read_size(v, 1024, 1024 * mebibyte, rule.failed_history.bytes); },
+     [](auto& rule) { return format_size(rule.failed_history.bytes); }},
     {"queues", "", read_queues, show_queues, std::nullopt, schedule_only},
     {"dispatch", "true", [](auto& v, auto& rule) { v.flag(rule.schedule().dispatch); },
      [](auto& rule) { return as_text(rule.schedule().dispatch); }, std::nullopt, schedule_only},
@@ -287,6 +328,10 @@ constexpr Key<ListConfig> list_rows[] = {
      },
      [](auto& rule) { return name_of<OnFailure>(on_failures, rule.schedule().on_failure); },
      std::nullopt, schedule_only},
+    {"catch_up", R"("one")",
+     [](auto& v, auto& rule) { v.template choice<CatchUp>(rule.schedule().catch_up, catch_ups); },
+     [](auto& rule) { return name_of<CatchUp>(catch_ups, rule.schedule().catch_up); }, std::nullopt,
+     schedule_only},
     {"timefile", "",
      [](auto& v, auto& rule) {
        v.trusted_path(rule.schedule().timefile, ConfigValue::IfMissing::refused_later);

@@ -11,11 +11,12 @@
 namespace w8y {
 
 /// Upper bounds in seconds, ascending: for durations from microseconds to seconds, and for
-/// durations of up to one day.
+/// durations from 5 ms to 1 hour. Neighbouring bounds differ by a factor of at most 3.
 inline constexpr std::array call_bounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                            0.05,   0.1,   0.25,   0.5,   1.0,  5.0};
-inline constexpr std::array run_bounds = {0.005, 0.025, 0.1,   0.5,    1.0,    5.0,
-                                          15.0,  60.0,  300.0, 1800.0, 7200.0, 43200.0};
+inline constexpr std::array run_bounds = {0.005, 0.01,  0.025, 0.05,  0.1,    0.25,
+                                          0.5,   1.0,   2.5,   5.0,   10.0,   30.0,
+                                          60.0,  120.0, 300.0, 600.0, 1800.0, 3600.0};
 
 template <const auto& Bounds>
 class Histogram {

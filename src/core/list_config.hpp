@@ -18,8 +18,14 @@
 
 namespace w8y {
 
-enum class Mode { automatic, single, stream };
-enum class OnLeaseLoss { keep_running, terminate };
+enum class Mode : std::uint8_t { automatic, single, stream };
+/// Source of the result of a command.
+enum class ResultKind : std::uint8_t {
+  none,    ///< nothing: standard output is log output
+  output,  ///< its standard output, as text
+  json,    ///< its standard output, which must be JSON
+};
+enum class OnLeaseLoss : std::uint8_t { keep_running, terminate };
 
 struct Backoff {
   Duration min = std::chrono::seconds(1);
@@ -28,11 +34,12 @@ struct Backoff {
   bool operator==(const Backoff&) const = default;
 };
 
-/// Limits of a list's history.
+/// Limits of a history of a list.
 struct HistoryLimits {
-  std::size_t runs = 1000;                    ///< number of run records; 0 = none
-  std::size_t bytes = std::size_t{16} << 20;  ///< total size of these records
-  static constexpr HistoryLimits none() { return {0, 0}; }
+  std::uint32_t runs = 1000;         ///< number of run records; 0 = none
+  std::uint32_t bytes = 16U << 20U;  ///< total size of these records
+  Duration age{0};  ///< of a record of a failed run; 0 = not a history of failed runs
+  static constexpr HistoryLimits none() { return {0, 0, Duration{0}}; }
   bool operator==(const HistoryLimits&) const = default;
 };
 
@@ -80,15 +87,13 @@ struct ListConfig {
       command;  ///< program and arguments; empty if `executor` is used
   CopyOnWrite<std::vector<std::string>> args;
   CopyOnWrite<std::vector<std::string>> requires_caps;
-  Mode mode = Mode::automatic;
-
   CopyOnWrite<std::string>
       concurrency_by;        ///< "cpus*2", from which `concurrency` was computed; empty = a number
   unsigned concurrency = 1;  ///< 0 = no runs on this host
   unsigned fleet_concurrency = 0;  ///< 0 = no limit
   unsigned weight = 1;             ///< >= 1
+  unsigned max_failures = 0;       ///< 0 = never quarantined
 
-  OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
   Duration key_expiry = std::chrono::seconds(5);  ///< >= 1 s
   Duration timeout{0};                            ///< 0 = none
   Duration progress_timeout{0};                   ///< 0 = none
@@ -97,16 +102,22 @@ struct ListConfig {
 
   CopyOnWrite<ChildSettings> child;
 
-  std::size_t max_line = std::size_t{1} << 20;
-  std::size_t stderr_tail = std::size_t{64} << 10;
+  std::uint32_t max_line = 1U << 20U;      ///< bytes
+  std::uint32_t stderr_tail = 64U << 10U;  ///< bytes
   HistoryLimits history;
-  unsigned max_failures = 0;  ///< 0 = never quarantined
+  /// History of runs that did not succeed. With 0 records, these runs are in `history`.
+  HistoryLimits failed_history{.age = std::chrono::hours(24 * 7)};
 
   // For `stream` only.
   unsigned processes = 1;  ///< >= 1; they share `concurrency`
   unsigned max_items = 0;  ///< of one process in total; 0 = no limit
   bool enabled = true;
   bool keep_output = false;  ///< also of runs that succeed
+  /// Percent of the runs in an hour that may fail without a problem.
+  std::uint8_t alert_failures = 10;
+  Mode mode = Mode::automatic;
+  ResultKind result = ResultKind::none;  ///< of a command
+  OnLeaseLoss on_lease_loss = OnLeaseLoss::keep_running;
 
   /// False for the one-item wrapper `w8y`. Its runs write only the fencing token: no history, no
   /// events, no count of failures.
@@ -114,7 +125,8 @@ struct ListConfig {
   /// False for `w8y`. Its user sees errors directly, so it exits with the error where w8yd would
   /// retry, and does no maintenance.
   bool supervised = true;
-  Duration max_age{0};  ///< of a `stream` process; 0 = no limit
+  std::uint32_t max_result = 1U << 20U;  ///< of a command, bytes, >= 1
+  Duration max_age{0};                   ///< of a `stream` process; 0 = no limit
 
   [[nodiscard]] SourceKind kind() const { return source.kind(); }
   // For a list of that kind only.

@@ -17,7 +17,8 @@ struct Complete {
   std::optional<Duration> cooldown;
   std::optional<Duration> backoff;      ///< schedules only
   std::optional<std::string> schedule;  ///< schedules only: "STOP" or "UNSET"
-  std::string mistake;  ///< why a key was ignored; the message is valid nevertheless
+  std::string mistake;   ///< why a key was ignored; the message is valid nevertheless
+  bool is_text = false;  ///< `result` is the output of a command: text, not JSON
 };
 struct Progress {
   double numerator = 0;

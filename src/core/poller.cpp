@@ -347,6 +347,8 @@ void Poller::run_over(EndedRun&& run, Duration took) {
   std::visit(Count{count()}, run.outcome);
   count().used += run.end.used;
   past().measures.runs.add(took);
+  if (std::holds_alternative<Succeeded>(run.outcome))
+    past().measures.last_success = std::max(past().measures.last_success, run.ended);
   if (std::string reason = outcome_reason(run.outcome); !reason.empty()) {
     past().last_problem = std::move(reason);
     past().last_problem_at = run.ended;

@@ -1,10 +1,12 @@
 // Statistics of a list's runs on this host, for its metrics.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/clock.hpp"
 #include "core/histogram.hpp"
 
 namespace w8y {
@@ -41,6 +43,7 @@ struct RunStats {
   LineCounts lines;
   /// Runs that could not be started: shortage of the host, missing prerequisite, other reasons.
   std::array<std::uint64_t, 3> not_started{};
+  WallTime last_success{0};  ///< end of the last run that succeeded; 0 = none
 
   RunStats& operator+=(const RunStats& more) {
     runs += more.runs;
@@ -49,6 +52,7 @@ struct RunStats {
     for (std::size_t i = 0; i < not_started.size(); ++i) not_started[i] += more.not_started[i];
     late += more.late;
     lines += more.lines;
+    last_success = std::max(last_success, more.last_success);
     return *this;
   }
 };

@@ -65,6 +65,18 @@ std::vector<MinuteCount> RunsPerMinute::of(std::string_view prefix, WallTime now
   return found->second.until(minute_of(now), last);
 }
 
+MinuteCount RunsPerMinute::sum(std::string_view prefix, WallTime now) const {
+  MinuteCount all{minute_of(now), 0, 0};
+  const auto found = lists_.find(prefix);
+  if (found == lists_.end()) return all;
+  for (std::int64_t back = 0; back < length; ++back) {
+    const MinuteCount each = found->second.at(all.minute - back);
+    all.runs += each.runs;
+    all.failed += each.failed;
+  }
+  return all;
+}
+
 void RunsPerMinute::each(
     std::int64_t minute,
     const std::function<void(const std::string&, const MinuteCount&)>& look) const {

@@ -32,6 +32,8 @@ class RunsPerMinute {
   [[nodiscard]] std::vector<MinuteCount> total(WallTime now, std::int64_t last = length) const;
   [[nodiscard]] std::vector<MinuteCount> of(std::string_view prefix, WallTime now,
                                             std::int64_t last = length) const;
+  /// Returns the sum of the last hour; `minute` is the current one.
+  [[nodiscard]] MinuteCount sum(std::string_view prefix, WallTime now) const;
   /// Calls `look` for each list that had a run in the given minute.
   void each(std::int64_t minute,
             const std::function<void(const std::string&, const MinuteCount&)>& look) const;

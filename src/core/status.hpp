@@ -1,6 +1,7 @@
 // Snapshot of a host's state, for the status API, the fleet view and sd_notify.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,12 @@ enum class ListState {
   disabled,     ///< `enabled = false` or `concurrency = 0`
   draining,     ///< removed from the config, or the host drains; its runs continue
 };
+
+/// In the order of ListState.
+inline constexpr std::array all_list_states = {
+    ListState::running,    ListState::idle,     ListState::full,    ListState::unavailable,
+    ListState::starved,    ListState::paused,   ListState::quiet,   ListState::probing,
+    ListState::ineligible, ListState::disabled, ListState::draining};
 
 struct RunStatus {
   enum class State { running, stopping };
@@ -105,6 +112,11 @@ struct ListStatus {
 
   std::string unwritten;  ///< the part of settlements that Redis refuses; empty = nothing
   RunCounters counters;
+  /// Runs of this host in the last hour, how many of these failed, and the percentage of failures
+  /// from which the list is a problem.
+  std::uint64_t recent_runs = 0;
+  std::uint64_t recent_failed = 0;
+  unsigned alert_failures = 10;
   std::string last_error;  ///< of the last run that did not succeed; may be empty
   WallTime last_error_at{0};
   std::vector<RunStatus> runs;  ///< active runs

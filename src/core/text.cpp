@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "core/escape.hpp"
+
 namespace w8y::core {
 
 namespace {
@@ -110,6 +112,11 @@ std::string_view nearest(std::string_view name, const std::vector<std::string_vi
   // Above this limit, more of the name is changed than kept: the suggestion would be wrong.
   const std::size_t most = std::max<std::size_t>(1, std::max(name.size(), best.size()) / 3);
   return fewest <= most ? best : std::string_view();
+}
+
+std::string near_hint(std::string_view name, const std::vector<std::string_view>& names) {
+  const std::string_view meant = nearest(name, names);
+  return meant.empty() ? std::string() : "; did you mean " + escape_text(meant) + "?";
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names) {

@@ -19,6 +19,8 @@ std::string quote_all(const std::vector<std::string>& texts);
 /// Returns the name with the fewest changes, insertions, omissions and swaps of adjacent
 /// characters. A part of a name counts as similar to it. Empty if no name is similar enough.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& names);
+/// Returns `; did you mean NAME?`, or an empty text if no name is similar.
+std::string near_hint(std::string_view name, const std::vector<std::string_view>& names);
 /// Returns `did you mean "key"?`, or a reference to the documentation if no name is similar.
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names);
 

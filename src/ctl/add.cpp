@@ -14,6 +14,7 @@
 #include "ctl/values.hpp"
 #include "operator/bulk_add.hpp"
 #include "operator/changes.hpp"
+#include "operator/lists.hpp"
 
 namespace w8y::ctl {
 
@@ -26,27 +27,38 @@ class Add final : public Command {
     words.flag("--base64", "Items are given in base64", base64_);
     words.flag("-0,--null", "With '-': a NUL byte ends each item, not a newline", nul_);
     words.flag("--allow-duplicates", "Add items that are in the list already, too", again_);
+    words.flag("--create", "Add to a list that no config has, and create it", create_);
     words.many("ITEM", "Items; '-' alone: those of standard input, one per line",
                [this](Argument&& word) { words_.push_back(std::move(word)); });
   }
 
   int run(const Options& options, Context& context) override {
-    // Right for a list that only w8y uses, otherwise probably a typo.
-    if (context.lists() && !context.lists()->contains(prefix_))
-      complain("note: " + escape_text(prefix_) + " is not in the config of this host");
     const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
-    if (from_input) return add_input(options, context);
-    if (nul_)
+    if (nul_ && !from_input)
       throw Failure(wrong_usage,
                     "-0 goes with '-' as the only item: it says how standard input is read");
-    return add_words(options, context);
+    std::vector<Item> items;
+    if (!from_input)
+      for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
+    verbs::QueryContext query = context.query_items(prefix_);
+    if (!create_) check_known(query);
+    return from_input ? add_input(options, query) : add_items(options, query, items);
   }
 
  private:
-  int add_words(const Options& options, Context& context) {
-    std::vector<Item> items;
-    for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
-    verbs::QueryContext query = context.query_items(prefix_);
+  /// Throws Failure if no config and no key has the list, because its name is probably a typo.
+  void check_known(verbs::QueryContext& query) const {
+    try {
+      verbs::check_known(query, prefix_);
+    } catch (const verbs::QueryError& refusal) {
+      if (refusal.status() != 404) throw;
+      throw Failure(refused, refusal.what(),
+                    {"to create the list: w8yctl add --create " + escape_text(prefix_) + " ITEM"});
+    }
+  }
+
+  int add_items(const Options& options, verbs::QueryContext& query,
+                const std::vector<Item>& items) const {
     core::JsonArray told;
     const std::vector<verbs::ChangedItem> added = verbs::add_items(query, prefix_, items, again_);
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -77,8 +89,7 @@ class Add final : public Command {
                   escape_text(word) + " is not base64, which --base64 says that items are");
   }
 
-  int add_input(const Options& options, Context& context) {
-    verbs::QueryContext query = context.query_items(prefix_);
+  int add_input(const Options& options, verbs::QueryContext& query) const {
     verbs::BulkAdd bulk(query, prefix_, again_);
     ItemStream lines(STDIN_FILENO, nul_ ? '\0' : '\n', base64_ ? 2 * max_item : max_item);
     std::size_t refused_lines = 0;
@@ -134,6 +145,7 @@ class Add final : public Command {
   bool base64_ = false;
   bool nul_ = false;
   bool again_ = false;
+  bool create_ = false;
 };
 
 }  // namespace

@@ -71,6 +71,8 @@ class ChangeItems : public Command {
     Told told(options);
     verbs::QueryContext query = context.query_items(prefix_);
     if (states_.empty()) {
+      // JSON has a result for each item in any case.
+      if (!options.json) verbs::check_known(query, prefix_);
       for (const ChangedItem& each : change(query)) told.item(each);
       told.list(prefix_);
       return told.end(true);

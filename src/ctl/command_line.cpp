@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <iostream>
 #include <list>
 
 #include "core/escape.hpp"
@@ -30,6 +32,20 @@ constexpr const char* footer =
     "prefix.\n"
     "Exit status: 0 done, 1 refused or not found, 2 wrong usage, 3 not reachable.";
 
+/// Commands that other programs have, and those of w8yctl that do the same.
+struct Synonym {
+  std::string_view name;
+  const char* use;
+};
+constexpr std::array synonyms = std::to_array<Synonym>({
+    {"retry",
+     "to run an item again: w8yctl release LIST ITEM; a stalled job: w8yctl job retry FEED ID"},
+    {"unquarantine", "to run an item again: w8yctl release LIST ITEM"},
+    {"unpause", "to end the pause of a list: w8yctl resume LIST"},
+    {"delete", "to remove an item: w8yctl remove LIST ITEM; a job: w8yctl job retract FEED ID"},
+    {"kill", "to stop a run: w8yctl cancel RUN-ID"},
+});
+
 class CommandLine {
  public:
   explicit CommandLine(Options& options) : options_(options), common_(app_) {
@@ -38,7 +54,30 @@ class CommandLine {
     app_.require_subcommand(1, 1);
     app_.fallthrough();
     app_.footer(footer);
-    for (const auto& row : all_commands()) declare(row);
+    for (const auto& row : all_commands()) {
+      if (row.is_heading()) {
+        heading_ = row.what;
+      } else {
+        declare(row);
+      }
+    }
+  }
+
+  /// Prints the help of the command with this name, such as {"job", "put"}; {}: of w8yctl.
+  void print_help(const std::vector<std::string>& words) const {
+    std::string name;
+    for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
+    for (const auto* all : {&commands_, &groups_})
+      for (const auto& each : *all)
+        if (name == each.name) {
+          const auto space = name.find(' ');
+          std::cout << each.words.app().help(
+              space == std::string::npos ? "w8yctl" : "w8yctl " + name.substr(0, space));
+          return;
+        }
+    if (!words.empty())
+      throw Failure(wrong_usage, no_such("command", name, names()) + " (see w8yctl --help)");
+    std::cout << app_.get_formatter()->make_help(&app_, "w8yctl", CLI::AppFormatMode::Normal);
   }
 
   /// `words`: in reverse order, as CLI11 requires.
@@ -93,6 +132,7 @@ class CommandLine {
         space == std::string_view::npos ? app_ : *above_of(std::string(name.substr(0, space)));
     const std::string own(space == std::string_view::npos ? name : name.substr(space + 1));
     CLI::App* app = above.add_subcommand(own, row.what)->footer("");
+    app->group(&above == &app_ ? heading_ : "Subcommands");
     commands_.push_back({row.name, Arguments(*app), row.make(), row.changes});
     commands_.back().command->declare(commands_.back().words);
   }
@@ -107,6 +147,7 @@ class CommandLine {
 
   void declare_group(const CommandRow& row) {
     CLI::App* app = app_.add_subcommand(row.name, row.what)->footer("")->require_subcommand(1, 1);
+    app->group(heading_);
     groups_.push_back({row.name, Arguments(*app), nullptr, false});
     row.declare_group(groups_.back().words, options_);
   }
@@ -146,9 +187,15 @@ class CommandLine {
 
   [[nodiscard]] static std::string no_such(const std::string& kind, const std::string& name,
                                            const std::vector<std::string_view>& known) {
-    const std::string_view near = core::nearest(name, known);
-    return "there is no " + kind + " " + escape_text(name) +
-           (near.empty() ? std::string() : "; did you mean " + std::string(near) + "?");
+    return "there is no " + kind + " " + escape_text(name) + core::near_hint(name, known);
+  }
+
+  /// Returns the names of all commands and groups.
+  [[nodiscard]] std::vector<std::string_view> names() const {
+    std::vector<std::string_view> all;
+    for (const auto& command : commands_) all.emplace_back(command.name);
+    for (const auto& group : groups_) all.emplace_back(group.name);
+    return all;
   }
 
   /// `group`: nullptr for the top level.
@@ -156,12 +203,12 @@ class CommandLine {
     const std::string before = group == nullptr ? "" : group->name + std::string(" ");
     const std::string name = unknown();
     std::vector<std::string_view> known;
-    for (const auto& command : commands_)
-      if (command.command && std::string_view(command.name).starts_with(before))
-        known.emplace_back(std::string_view(command.name).substr(before.size()));
-    if (group == nullptr)
-      for (const auto& each : groups_) known.emplace_back(each.name);
+    for (const std::string_view each : names())
+      if (each.starts_with(before)) known.push_back(each.substr(before.size()));
     if (name.starts_with('-')) return no_option(name, group);
+    if (group == nullptr)
+      for (const Synonym& synonym : synonyms)
+        if (name == synonym.name) return "there is no command " + name + "; " + synonym.use;
     if (!name.empty()) return no_such(before + "command", name, known);
     if (group == nullptr) return "no command was given";
     std::string all;
@@ -213,6 +260,7 @@ class CommandLine {
   }
 
   Options& options_;
+  std::string heading_;  ///< of the commands that are being declared
   CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
   Arguments common_;
   std::list<Chosen> groups_;    // their `command` is nullptr
@@ -221,8 +269,27 @@ class CommandLine {
 
 bool is_command(const std::string& word) {
   const auto rows = all_commands();
-  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return word == row.name; });
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const auto& row) { return !row.is_heading() && word == row.name; });
 }
+
+/// Prints the help of a command, as its option --help does.
+class Help final : public Command {
+ public:
+  void declare(Arguments& words) override {
+    words.any_number("COMMAND", "The command, such as items or job put",
+                     [this](Argument&& word) { words_.push_back(std::move(word.text)); });
+  }
+
+  int run(const Options&, Context&) override {
+    Options unused;
+    CommandLine(unused).print_help(words_);
+    return done;
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
 
 void apply_environment(Options& options) {
   const char* socket = std::getenv("W8Y_SOCKET");
@@ -233,6 +300,10 @@ void apply_environment(Options& options) {
 }
 
 }  // namespace
+
+CommandPtr make_help() {
+  return std::make_unique<Help>();
+}
 
 CommandPtr parse_command_line(int argc, char** argv, Options& options, int& exit) {
   CommandLine line(options);

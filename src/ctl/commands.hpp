@@ -9,12 +9,15 @@
 namespace w8y::ctl {
 
 struct CommandRow {
-  const char* name;      ///< "schedule set": subcommand "set" of the group "schedule"
-  const char* what;      ///< help text, one line
-  CommandPtr (*make)();  ///< nullptr: a group, or not in this version
-  bool changes = false;  ///< changes Redis itself: refused while hosts use another format
+  const char* name;                ///< "schedule set": subcommand "set" of the group "schedule"
+  const char* what;                ///< help text, one line; of a heading: its text
+  CommandPtr (*make)() = nullptr;  ///< nullptr: a group, or not in this version
+  bool changes = false;            ///< changes Redis itself: refused while hosts use another format
   /// Set for a group, whose rows follow: declares the options that all its subcommands have.
   void (*declare_group)(Arguments& words, Options& options) = nullptr;
+
+  /// Returns whether the row is a heading of the help, above the rows that follow.
+  [[nodiscard]] constexpr bool is_heading() const { return *name == '\0'; }
 };
 
 std::span<const CommandRow> all_commands();
@@ -31,8 +34,10 @@ CommandPtr make_cancel();
 
 // Subcommands for all hosts, by Redis.
 CommandPtr make_fleet();
+CommandPtr make_fleet_forget();
 CommandPtr make_fleet_plan();
 CommandPtr make_runs();
+CommandPtr make_errors();
 CommandPtr make_show();
 CommandPtr make_watch();
 CommandPtr make_why();
@@ -77,6 +82,10 @@ CommandPtr make_sorted_edit();
 CommandPtr make_sorted_move();
 CommandPtr make_feed_put(verbs::FeedKind kind);   // queue or job
 CommandPtr make_feed_take(verbs::FeedKind kind);  // queue or job
+CommandPtr make_job_show();
+CommandPtr make_job_wait();
+CommandPtr make_job_fail();
+CommandPtr make_job_requeue();
 CommandPtr make_job_finish();
 CommandPtr make_job_cancel();
 CommandPtr make_job_stall();
@@ -87,5 +96,6 @@ CommandPtr make_job_maintain();
 
 // Subcommands that need neither w8yd nor Redis.
 CommandPtr make_check_executor();
+CommandPtr make_help();
 
 }  // namespace w8y::ctl

@@ -61,8 +61,18 @@ verbs::KnownList read_known(const JsonFields& settings) {
         read_integer(settings.text(key), {0, range_of<Number>.max}).value_or(0));
   };
   number("max_failures", list.maintenance.max_failures);
-  number("history", list.maintenance.history.runs);
-  list.maintenance.history.bytes = parse_size(settings.text("history_bytes")).value_or(0);
+  // Maintenance records only runs that failed.
+  number("failed_history", list.maintenance.history.runs);
+  const bool apart = list.maintenance.history.runs > 0;
+  if (apart) {
+    list.maintenance.history.age =
+        parse_duration(settings.text("failed_for")).value_or(Duration{0});
+  } else {
+    number("history", list.maintenance.history.runs);
+  }
+  const char* const bytes = apart ? "failed_history_bytes" : "history_bytes";
+  list.maintenance.history.bytes =
+      static_cast<std::uint32_t>(parse_size(settings.text(bytes)).value_or(0));
   list.maintenance.claim_timeout =
       parse_duration(settings.text("claim_timeout")).value_or(Duration{0});
   return list;

@@ -151,7 +151,35 @@ class Fleet final : public Command {
   bool no_lists_ = false;
 };
 
+class FleetForget final : public Command {
+ public:
+  void declare(Arguments& words) override {
+    words.one("HOST", "Name of the host",
+              [this](Argument&& word) { host_ = std::move(word.text); });
+  }
+
+  int run(const Options& options, Context& context) override {
+    FleetAccess(options, context).forget(host_);
+    if (options.json) {
+      core::AsciiObject json(64);
+      json.put_bytes("host", host_);
+      json.put("result", "forgotten");
+      print_json(json.finish());
+    } else {
+      std::cout << escape_text(host_) << ": forgotten\n";
+    }
+    return done;
+  }
+
+ private:
+  std::string host_;
+};
+
 }  // namespace
+
+CommandPtr make_fleet_forget() {
+  return std::make_unique<FleetForget>();
+}
 
 CommandPtr make_fleet() {
   return std::make_unique<Fleet>();

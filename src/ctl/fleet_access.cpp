@@ -58,6 +58,38 @@ verbs::FleetChannel& FleetAccess::channel() {
   return *channel_;
 }
 
+/// Calls `read` with a query of Redis. Errors become failures.
+template <class Read>
+auto FleetAccess::query(const Read& read) {
+  try {
+    return read(context_.query());
+  } catch (const verbs::QueryError& refusal) {
+    fail(refusal.status() == 503, refusal.what());
+  } catch (const verbs::RedisError& error) {
+    fail(verbs::is_unreachable(error), error.what());
+  }
+}
+
+std::vector<ShownProblem> FleetAccess::problems() {
+  if (uses_w8yd())
+    return read_problems(context_.host().request(api::endpoints::fleet_problems.target()));
+  return query([](const verbs::QueryContext& query) {
+    std::vector<ShownProblem> shown;
+    for (Problem& problem : verbs::fleet_problems(query))
+      shown.push_back({kind_name(problem.kind), std::move(problem.host), std::move(problem.text)});
+    return shown;
+  });
+}
+
+void FleetAccess::forget(const std::string& host) {
+  if (!uses_w8yd())
+    return query([&host](const verbs::QueryContext& query) { verbs::forget_host(query, host); });
+  core::AsciiObject body(64);
+  body.put_bytes("by", operator_name());
+  static_cast<void>(
+      context_.host().send_command(api::endpoints::forget_host.target({host}), body.finish()));
+}
+
 FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
   if (uses_w8yd()) {
     const JsonFields part = context_.host().request(
@@ -68,18 +100,13 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
     wish.part.after = part.text("next");
     return view::read_fleet(part);
   }
-  try {
-    const verbs::QueryContext query = context_.query();
+  return query([&wish](const verbs::QueryContext& query) {
     verbs::FleetWalk walk(query, wish);
     FleetView part = walk.fleet();
     while (auto host = walk.next()) part.hosts.push_back(std::move(*host));
     wish.part.after = walk.cursor();
     return part;
-  } catch (const verbs::QueryError& refusal) {
-    fail(refusal.status() == 503, refusal.what());
-  } catch (const verbs::RedisError& error) {
-    fail(verbs::is_unreachable(error), error.what());
-  }
+  });
 }
 
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,

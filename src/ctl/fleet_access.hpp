@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ctl/options.hpp"
 #include "operator/fleet.hpp"
 #include "operator/fleet_channel.hpp"
 #include "operator/run_matches.hpp"
 #include "view/fleet_commands.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::ctl {
 
@@ -29,6 +31,10 @@ class FleetAccess {
   /// As read(), but in parts, so that only one part is in memory at a time.
   void each_part(bool lists, const std::optional<std::string>& list,
                  const std::function<void(FleetView&&)>& take);
+  /// Returns the problems of the fleet.
+  [[nodiscard]] std::vector<ShownProblem> problems();
+  /// Removes a host that has died.
+  void forget(const std::string& host);
   /// Adds the runs of all hosts; nothing if the fleet is not reachable.
   void add_runs(verbs::RunMatches& matches);
   /// Sends a command and returns its result, also if not all hosts have carried it out.
@@ -41,6 +47,8 @@ class FleetAccess {
   /// Reads a part of the hosts, and sets the cursor of `wish` to the next part; empty: it was the
   /// last.
   [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);
+  template <class Read>
+  auto query(const Read& read);
   [[nodiscard]] bool uses_w8yd();
   FleetCommandResult send_by_w8yd(const FleetCommand& order);
   verbs::FleetChannel& channel();

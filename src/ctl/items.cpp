@@ -13,6 +13,7 @@
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
+#include "operator/feed_jobs.hpp"
 #include "operator/lists.hpp"
 
 namespace w8y::ctl {
@@ -66,11 +67,20 @@ std::string left_text(const ItemView& item) {
   return item.lock.empty() ? "" : "no end";
 }
 
-Table table_of(const std::vector<ItemView>& items, SourceKind kind) {
+/// Maximum bytes of a payload in a table that is not wide.
+constexpr std::size_t shown_payload = 60;
+
+std::string payload_text(const ItemView& job, bool wide) {
+  const std::string payload = job.payload.value_or(std::string());
+  constexpr std::size_t longest_escape = 8;
+  return escape(payload, wide ? (payload.size() + 1) * longest_escape : shown_payload);
+}
+
+Table table_of(const std::vector<ItemView>& items, SourceKind kind, bool wide) {
   std::vector<Heading> headings{{is_circular(kind) ? "ITEM" : "JOB", may_be_cut}, "STATE", "AGE"};
   if (is_circular(kind)) headings.emplace_back("LOCK");
   if (kind == SourceKind::schedule) headings.insert(headings.end(), {"LEASE", "NEXT", "STATUS"});
-  if (kind == SourceKind::job) headings.emplace_back("UNTIL");
+  if (kind == SourceKind::job) headings.insert(headings.end(), {"UNTIL", {"PAYLOAD", may_be_cut}});
   headings.emplace_back("REASON", may_be_cut);
   Table table(std::move(headings));
   for (const ItemView& item : items) {
@@ -83,8 +93,10 @@ Table table_of(const std::vector<ItemView>& items, SourceKind kind) {
       row.emplace_back(
           escape(item.status.value_or("").substr(0, item.status.value_or("").find(':'))));
     }
-    if (kind == SourceKind::job)
+    if (kind == SourceKind::job) {
       row.emplace_back(item.until ? time_text(*item.until) : std::string());
+      row.emplace_back(payload_text(item, wide));
+    }
     row.emplace_back(detail_of(item, kind));
     table.add(std::move(row));
   }
@@ -136,12 +148,15 @@ class ShowItems final : public Command {
         std::cout << (&prefix == &prefixes.front() ? "" : "\n") << escape_text(prefix) << ":\n";
       if (kind != SourceKind::gearman)
         verbs::check_state(prefix, state_, view::item_states(kind), "--state");
-      const view::ItemList found = verbs::all_items(query, prefix, kind, state_, limit_);
+      view::ItemList found = verbs::all_items(query, prefix, kind, state_, limit_);
+      if (kind == SourceKind::job)
+        verbs::read_payloads(query.redis, query.cluster(), prefix, found.items,
+                             options.json || options.wide);
       if (options.json) {
         told.push_back(json_of(prefix, found, kind));
         continue;
       }
-      const Table table = table_of(found.items, kind);
+      const Table table = table_of(found.items, kind, options.wide);
       if (!table.empty()) table.print(options.wide);
       std::cout << summary_of(found, kind) << '\n';
     }

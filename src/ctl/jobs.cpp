@@ -9,6 +9,7 @@
 #include "ctl/commands.hpp"
 #include "ctl/feed_common.hpp"
 #include "ctl/operator_name.hpp"
+#include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
 #include "operator/job_feeds.hpp"
@@ -31,6 +32,8 @@ class Put final : public FeedCommand {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
     words.flag("--high", "Before all that waits", high_);
     if (kind_ == FeedKind::job) {
+      words.option("--id", "ID", "an id", "Its id; a job with this id is not added twice",
+                   into(id_));
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
       words.option("--timeout", "DURATION", "a duration, such as 1h30m", "With --wait: no longer",
                    [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
@@ -40,17 +43,40 @@ class Put final : public FeedCommand {
   void check() override {
     items_.check(kind_ == FeedKind::job ? "job put" : "queue put", "ITEM", nul_);
     if (timeout_ && !wait_) throw Failure(wrong_usage, "--timeout goes with --wait");
+    if (id_) check_new_id(*id_);
   }
 
   int work(const Options& options, Context& context) override {
     verbs::QueueFeed feed(server(context), feed_, kind_);
-    if (items_.many() && !wait_) return put_input(options, feed);
+    if (items_.many() && !wait_ && !id_) return put_input(options, feed);
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
-    const std::string id = verbs::RandomIds().next();
+    const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     if (wait_) return put_and_wait(options, context, id, item);
+    if (id_) return put_unique(options, context, item);
     feed.put({{id, item}}, high_);
     return print_id(options, feed_, id, nul_);
+  }
+
+  int put_unique(const Options& options, Context& context, const std::string& item) {
+    verbs::JobFeed feed(server(context), feed_);
+    const bool added = feed.put_unique({*id_, item}, high_);
+    const auto job = added ? std::nullopt : feed.job(*id_);
+    const std::string state = job ? std::string(job->state) : "finished";
+    if (!options.json) {
+      if (!added) complain(exists_text(*id_, state));
+      return print_id(options, feed_, *id_, nul_);
+    }
+    core::AsciiObject json = id_json(feed_, *id_);
+    json.put("result", added ? "added" : "exists");
+    if (!added) json.put("state", state);
+    print_json(json.finish());
+    return done;
+  }
+
+  [[nodiscard]] std::string exists_text(const std::string& id, const std::string& state) const {
+    return escape_text(id) + " is in the feed " + escape_text(feed_) + " already: " + state +
+           "; not added";
   }
 
   int put_input(const Options& options, verbs::QueueFeed& feed) {
@@ -71,14 +97,24 @@ class Put final : public FeedCommand {
     verbs::JobFeed feed(server(context), feed_);
     verbs::JobWait wait(context.connection(), feed, id, complain);
     wait.subscribe();
-    feed.put({{id, item}}, high_);
-    return print_value(options, feed_, id, "result", wait.result(timeout_), nul_);
+    bool added = true;
+    if (id_) {
+      added = feed.put_unique({id, item}, high_);
+    } else {
+      feed.put({{id, item}}, high_);
+    }
+    if (!added)
+      complain(escape_text(id) + " is in the feed " + escape_text(feed_) +
+               " already; waiting for it");
+    return print_value(options, feed_, id, "result",
+                       added ? wait.result(timeout_) : wait.result_of_known(timeout_), nul_);
   }
 
   FeedKind kind_;
   FeedItems items_;
   bool high_ = false;
   bool wait_ = false;
+  std::optional<std::string> id_;  ///< of a job that is not added twice
   std::optional<Duration> timeout_;
 };
 
@@ -104,6 +140,12 @@ class Take final : public FeedCommand {
     if (options.json || kind_ != FeedKind::job)
       return print_value(options, feed_, id, "item", item, nul_);
     std::cout << record_text(options, id) << '\n' << record_text(options, item);
+    if (is_terminal() && !item.ends_with('\n')) std::cout << '\n';
+    std::cout.flush();
+    const std::string job = escape_text(feed_) + " " + escape_text(id);
+    complain("the job is claimed; finish it with \"w8yctl job finish " + job +
+             "\", return it with \"w8yctl job requeue " + job +
+             "\", or report a failure with \"w8yctl job fail " + job + "\"");
     return done;
   }
 

@@ -7,6 +7,7 @@
 #include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
@@ -180,8 +181,20 @@ class Lists final : public Command {
   /// Returns the list of that name; nullopt: the argument is a pattern and there is no such list.
   static std::optional<JsonFields> exactly(Context& context, const std::string& prefix) {
     const http::Target path = api::endpoints::list.target({prefix});
-    if (!core::is_pattern(prefix)) return context.host().request(path);
-    return context.host().try_request(path);
+    if (core::is_pattern(prefix)) return context.host().try_request(path);
+    try {
+      return context.host().request(path);
+    } catch (const Failure& failure) {
+      const verbs::KnownLists* known = failure.exit() == refused ? context.lists() : nullptr;
+      if (known == nullptr || known->contains(prefix)) throw;
+      throw Failure(refused,
+                    "this host has no list " + escape_text(prefix) + near_hint(*known, prefix));
+    }
+  }
+  static std::string near_hint(const verbs::KnownLists& known, const std::string& prefix) {
+    std::vector<std::string> names;
+    known.each([&](const std::string& name, SourceKind) { names.push_back(name); });
+    return core::near_hint(prefix, {names.begin(), names.end()});
   }
   static int show_one(const Options& options, const JsonFields& list) {
     if (options.json) {
@@ -197,7 +210,7 @@ class Lists final : public Command {
   }
   void print(const JsonFields& answer, const std::vector<ListStatus>& lists, bool wide) const {
     KeyValueTable facts;
-    if (!prefix_ && state_.empty()) add_problems(facts, answer);
+    if (!prefix_ && state_.empty()) add_problems(facts, read_problems(answer));
     facts.print(wide);
     if (!facts.empty()) std::cout << '\n';
     if (!state_.empty() && lists.empty()) {

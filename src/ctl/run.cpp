@@ -1,4 +1,4 @@
-// Runs an item now, despite its delay, on a host with a free slot.
+// Runs an item now, despite its delay, on a host with a free slot; or makes it the next item.
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -13,6 +13,7 @@
 #include "ctl/fleet_access.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
+#include "operator/changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/run_job.hpp"
 #include "view/host_view.hpp"
@@ -51,6 +52,7 @@ class RunItem final : public Command {
   void declare(Arguments& words) override {
     declare_prefix(words, "The list", prefix_);
     item_.declare(words);
+    words.flag("--next", "Make it the next item to be claimed, also in a busy list", next_);
     words.then([this] {
       if (item_.items.size() > 1) throw Failure(wrong_usage, "run takes one ITEM");
     });
@@ -58,8 +60,14 @@ class RunItem final : public Command {
 
   int run(const Options& options, Context& context) override {
     verbs::QueryContext query = context.query_items(prefix_);
+    verbs::check_known(query, prefix_);
     const SourceKind kind = verbs::find_kind(query, prefix_).value_or(SourceKind::circular);
+    if (kind == SourceKind::circular && next_) return move_first(options, query);
     if (kind == SourceKind::circular) return run_item(options, context);
+    if (kind == SourceKind::schedule && next_)
+      throw Failure(refused, escape_text(prefix_) +
+                                 " is a schedule, whose queues keep their order; omit --next to "
+                                 "put the job in its queue now");
     const Item& job = item_.items.front();
     const verbs::RunJobResult done =
         kind == SourceKind::schedule
@@ -86,8 +94,17 @@ class RunItem final : public Command {
       } else {
         return done;
       }
+    others.push_back("to make it the next to be claimed: w8yctl run --next " +
+                     escape_text(prefix_) + " " + escape_text(item_.items.front(), item_told));
     throw Failure(refused, "no host that serves " + escape_text(prefix_) + " can run it now",
                   std::move(others));
+  }
+
+  int move_first(const Options& options, verbs::QueryContext& query) const {
+    const verbs::ChangedItem moved = verbs::move_first(query, prefix_, item_.items.front());
+    if (!moved.done) throw Failure(refused, item_text(moved.item) + ": " + moved.result);
+    print(options, item_text(moved.item) + " " + moved.result, {}, {});
+    return done;
   }
 
   /// Sends the command to one host. Returns nullopt if the run has started, otherwise why this host
@@ -139,6 +156,7 @@ class RunItem final : public Command {
 
   std::string prefix_;
   ItemArguments item_;
+  bool next_ = false;
 };
 
 }  // namespace

@@ -5,15 +5,17 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <set>
 #include <utility>
 
 #include "core/base64.hpp"
 #include "core/escape.hpp"
 #include "core/item.hpp"
+#include "core/text.hpp"
 #include "ctl/commands.hpp"
 #include "ctl/failure.hpp"
 #include "ctl/values.hpp"
-#include "schedule/schedule.hpp"
+#include "operator/schedule_hosts.hpp"
 
 namespace w8y::ctl {
 
@@ -53,6 +55,47 @@ std::string utc_text(verbs::UnixSeconds time) {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc)};
 }
 
+std::string schedule_of(const std::string& typed, const std::string& zone) {
+  schedule::Typed stored = schedule::as_stored(typed, zone);
+  if (!stored.zone_error.empty())
+    throw Failure(wrong_usage, "--tz " + escape_text(zone) + ": " + escape(stored.zone_error));
+  return std::move(stored.schedule);
+}
+
+std::vector<Due> next_times(const schedule::Schedule& schedule, verbs::UnixSeconds after,
+                            std::optional<verbs::UnixSeconds> first, std::size_t count) {
+  const auto* rule = std::get_if<schedule::Recurrence>(&schedule);
+  const auto* at = std::get_if<schedule::At>(&schedule);
+  if (at != nullptr && at->time > after && !first) first = at->time;
+  const bool has_zone = rule != nullptr && rule->zone() != "UTC";
+  std::vector<Due> times;
+  const auto add = [&](verbs::UnixSeconds time) {
+    times.push_back({time, has_zone ? rule->in_zone(time) : ""});
+  };
+  if (first) add(*first);
+  while (rule != nullptr && times.size() < count) {
+    const auto next = rule->next_after(after);
+    if (!next) break;
+    add(*next);
+    after = *next;
+  }
+  return times;
+}
+
+std::string due_text(const Due& due) {
+  return utc_text(due.time) + (due.local.empty() ? "" : " " + due.local);
+}
+
+void add_times(core::JsonArray& all, const std::vector<Due>& times) {
+  for (const Due& due : times) {
+    core::AsciiObject one;
+    one.put("time", utc_text(due.time));
+    one.put("unix", due.time);
+    if (!due.local.empty()) one.put("local", due.local);
+    all.add(one.finish());
+  }
+}
+
 void JobWord::declare(Arguments& words, const char* what, bool or_none) {
   words.flag("--base64", "The job is given in base64", base64_);
   const auto take = [this](Argument&& word) {
@@ -89,6 +132,52 @@ std::string bad_schedule_text(const std::string& job, const std::string& why, bo
          (unchanged ? "; the job keeps its valid schedule: correct the new one, or store it with "
                       "\"w8yctl schedule set --force\""
                     : "; stored with status BAD");
+}
+
+namespace {
+
+constexpr const char* only_redbike = "until one does, only a worker of Redbike can run its jobs";
+
+/// Returns the warning about a schedule that no host has in its config.
+std::string unknown_schedule(Context& context, const std::string& prefix) {
+  const std::string name = escape_text(prefix);
+  if (const verbs::KnownLists* lists = context.lists()) {
+    const auto known = lists->find(prefix);
+    if (known && known->kind == SourceKind::schedule)
+      return "no running host of the fleet has the schedule " + name + " in its config; " +
+             only_redbike;
+    std::vector<std::string> names;
+    lists->each([&](const std::string& list, SourceKind kind) {
+      if (kind == SourceKind::schedule) names.push_back(list);
+    });
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    if (const std::string_view near = core::nearest(prefix, views); !near.empty())
+      return "no config has the schedule " + name + "; did you mean -k " + escape_text(near) + "?";
+    if (names.size() == 1)
+      return "no config has the schedule " + name + "; the schedule of the config is -k " +
+             escape_text(names.front());
+  }
+  return "no host of the fleet has the schedule " + name +
+         " in its config; check -k, or add the list to the config; " + only_redbike;
+}
+
+}  // namespace
+
+void warn_if_unserved(Context& context, const std::string& prefix,
+                      const std::vector<std::string>& jobs) {
+  const verbs::ScheduleHosts hosts = verbs::hosts_of_schedule(context.query(), prefix);
+  if (!hosts.known) return;
+  if (!hosts.configured) return complain("warning: " + unknown_schedule(context, prefix));
+  std::string served;
+  for (const std::string& code : hosts.queues)
+    served += (served.empty() ? "; hosts serve " : ", ") + code;
+  std::set<std::string> warned;
+  for (const std::string& job : jobs) {
+    const std::string code = escape(code_of(job));
+    if (hosts.queues.contains(code) || !warned.insert(code).second) continue;
+    complain("warning: " + escape_text(job) + ": no host of the fleet serves the queue " + code +
+             " of the schedule " + escape_text(prefix) + served);
+  }
 }
 
 std::string job_error(const std::string& job) {

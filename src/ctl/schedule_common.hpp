@@ -10,6 +10,7 @@
 #include "ctl/context.hpp"
 #include "ctl/options.hpp"
 #include "operator/schedule_changes.hpp"
+#include "schedule/schedule.hpp"
 
 namespace w8y::ctl {
 
@@ -19,6 +20,22 @@ verbs::ScheduleChanges schedules_of(const Options& options, Context& context);
 verbs::UnixSeconds unix_time_of(const char* option, const std::string& text);
 /// Formats a time: "2026-01-31T12:00:00Z".
 std::string utc_text(verbs::UnixSeconds time);
+
+/// Returns the schedule to store for a text that a person typed: schedule::as_stored(). Throws
+/// Failure if `zone` cannot be used. `zone`: empty = none.
+std::string schedule_of(const std::string& typed, const std::string& zone);
+
+struct Due {
+  verbs::UnixSeconds time = 0;
+  std::string local;  ///< in the zone of the rule, if it has one
+};
+/// Computes the first `count` times of a schedule after `after`. `first`: the time on the timeline,
+/// which is the first result; nullopt: none.
+std::vector<Due> next_times(const schedule::Schedule& schedule, verbs::UnixSeconds after,
+                            std::optional<verbs::UnixSeconds> first, std::size_t count);
+/// Formats a time for people: in UTC, then in the zone of the rule.
+std::string due_text(const Due& due);
+void add_times(core::JsonArray& all, const std::vector<Due>& times);
 
 struct JobWord {
   std::string job;
@@ -37,6 +54,11 @@ std::vector<std::size_t> set_schedules(verbs::ScheduleChanges& changes,
                                        verbs::UnixSeconds now, bool force);
 /// Error message for an invalid schedule. `unchanged`: the job kept its valid one.
 std::string bad_schedule_text(const std::string& job, const std::string& why, bool unchanged);
+
+/// Warns if no host of the fleet serves the queue of a job, or no host has the schedule in its
+/// config. Warns once per queue.
+void warn_if_unserved(Context& context, const std::string& prefix,
+                      const std::vector<std::string>& jobs);
 
 /// Returns why a job of this name cannot be set; empty: it can.
 std::string job_error(const std::string& job);

@@ -57,7 +57,7 @@ ScheduleFile read_schedule_file(const std::string& path) {
     } else if (const std::string why = job_error(row.fields[0]); !why.empty()) {
       error(row.line, why);
     } else {
-      file.rows.push_back({std::move(row.fields[0]), std::move(row.fields[1]), row.line});
+      file.rows.push_back({std::move(row.fields[0]), schedule_of(row.fields[1], {}), row.line});
     }
   }
   return file;

@@ -23,20 +23,19 @@ namespace {
 constexpr std::size_t usual_count = 5;
 constexpr std::size_t max_times = 100'000;
 
-struct Due {
-  verbs::UnixSeconds time = 0;
-  std::string local;  ///< in the zone of the rule, if it has one
-};
-
 class ScheduleNext final : public Command {
  public:
   void declare(Arguments& words) override {
     job_.declare(words, "The job", true);
-    words.option("--rule", "RULE", "a rule, such as FREQ=DAILY", "Of this rule, without Redis",
+    words.option("--rule", "RULE", "a rule, such as FREQ=DAILY",
+                 "Of this rule or cron expression, without Redis",
                  [this](Argument&& word) { rule_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "With --rule: times after this one (default: now)",
                  [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
+    words.option("--tz", "ZONE", "a time zone, such as Europe/Berlin",
+                 "With --rule: time zone of a cron expression (default: UTC)",
+                 [this](Argument&& word) { zone_ = std::move(word.text); });
     words.option("-n", "N", "a number", "Number of times (default: 5)",
                  [this](Argument&& word) { count_ = number_of("-n", word.text, max_times); });
     words.then([this] { check(); });
@@ -45,18 +44,12 @@ class ScheduleNext final : public Command {
   int run(const Options& options, Context& context) override {
     const std::vector<Due> times = rule_ ? of_rule() : of_job(schedules_of(options, context));
     core::JsonArray all;
-    for (const Due& due : times) {
-      if (!options.json) {
-        std::cout << utc_text(due.time) << (due.local.empty() ? "" : " " + due.local) << '\n';
-        continue;
-      }
-      core::AsciiObject one;
-      one.put("time", utc_text(due.time));
-      one.put("unix", due.time);
-      if (!due.local.empty()) one.put("local", due.local);
-      all.add(one.finish());
+    if (options.json) {
+      add_times(all, times);
+      print_json("times", all);
+    } else {
+      for (const Due& due : times) std::cout << due_text(due) << '\n';
     }
-    if (options.json) print_json("times", all);
     return done;
   }
 
@@ -65,11 +58,12 @@ class ScheduleNext final : public Command {
     if (rule_.has_value() == job_.given)
       throw Failure(wrong_usage, "schedule next needs either JOB or --rule");
     if (after_ && !rule_) throw Failure(wrong_usage, "--after goes with --rule");
+    if (!zone_.empty() && !rule_) throw Failure(wrong_usage, "--tz goes with --rule");
   }
 
   [[nodiscard]] std::vector<Due> of_rule() const {
     const verbs::UnixSeconds now = wall_now().count() / 1000;
-    return follow(*rule_, now, after_.value_or(now), std::nullopt, "the rule");
+    return follow(schedule_of(*rule_, zone_), now, after_.value_or(now), std::nullopt, "the rule");
   }
 
   [[nodiscard]] std::vector<Due> of_job(verbs::ScheduleChanges changes) const {
@@ -91,27 +85,12 @@ class ScheduleNext final : public Command {
     const schedule::Schedule read = schedule::parse_schedule(text, now);
     const auto* bad = std::get_if<schedule::Bad>(&read);
     if (bad != nullptr && !first) throw Failure(refused, whose + ": " + escape(bad->why));
-    const auto* rule = std::get_if<schedule::Recurrence>(&read);
-    const auto* at = std::get_if<schedule::At>(&read);
-    if (at != nullptr && at->time > after && !first) first = at->time;
-    const bool has_zone = rule != nullptr && rule->zone() != "UTC";
-    std::vector<Due> times;
-    const auto add = [&](verbs::UnixSeconds time) {
-      times.push_back({time, has_zone ? rule->in_zone(time) : ""});
-    };
-    if (first) add(*first);
-    if (rule == nullptr) return times;
-    while (times.size() < count_) {
-      const auto next = rule->next_after(after);
-      if (!next) break;
-      add(*next);
-      after = *next;
-    }
-    return times;
+    return next_times(read, after, first, count_);
   }
 
   JobWord job_;
   std::optional<std::string> rule_;
+  std::string zone_;
   std::optional<verbs::UnixSeconds> after_;
   std::size_t count_ = usual_count;
 };

@@ -1,4 +1,5 @@
 // Shows a summary of this host, problems first.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "ctl/commands.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
+#include "ctl/fleet_access.hpp"
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "view/host_view.hpp"
@@ -97,10 +99,11 @@ std::string running_text(const Totals& totals, const HostStatus& host) {
   return text;
 }
 
-void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
+void print_status(const JsonFields& answer, const HostStatus& host,
+                  const std::vector<ShownProblem>& problems, bool wide) {
   const Totals totals(answer);
   KeyValueTable facts;
-  add_problems(facts, answer);
+  add_problems(facts, problems);
   facts.add("host", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
                         escape(host.version));
   const std::string state = state_name(host.state);
@@ -116,9 +119,26 @@ void print_status(const JsonFields& answer, const HostStatus& host, bool wide) {
   facts.print(wide);
 }
 
+/// Returns the problems of this host, and those of the fleet that are not about this host.
+std::vector<ShownProblem> all_problems(const JsonFields& answer, const HostStatus& host,
+                                       FleetAccess& fleet) {
+  std::vector<ShownProblem> problems = read_problems(answer);
+  if (!host.has_redis || !redis_usable(host)) return problems;
+  try {
+    for (ShownProblem& problem : fleet.problems())
+      if (problem.host != host.host) problems.push_back(std::move(problem));
+  } catch (const Failure& failure) {
+    problems.push_back({"fleet", {}, "the fleet cannot be read: " + std::string(failure.what())});
+  }
+  return problems;
+}
+
 class Status final : public Command {
  public:
-  void declare(Arguments&) override {}
+  void declare(Arguments& words) override {
+    words.flag("--check", "Print only problems; exit 1 if there is one", check_);
+  }
+
   int run(const Options& options, Context& context) override {
     // There may be 10,000 lists; only JSON contains each of them.
     std::optional<std::string_view> lists;
@@ -126,13 +146,23 @@ class Status final : public Command {
     const JsonFields answer =
         context.host().request(api::endpoints::status.target({}, {{"lists", lists}}));
     const HostStatus host = view::read_host(answer);
-    if (options.json) {
+    if (options.json && !check_) {
       print_json(answer);
-    } else {
-      print_status(answer, host, options.wide);
+      return redis_usable(host) ? done : not_reachable;
     }
-    return redis_usable(host) ? done : not_reachable;
+    FleetAccess fleet(options, context);
+    const std::vector<ShownProblem> problems = all_problems(answer, host, fleet);
+    if (!check_) {
+      print_status(answer, host, problems, options.wide);
+      return redis_usable(host) ? done : not_reachable;
+    }
+    for (const ShownProblem& problem : problems) print_line(outcome_text(problem.text));
+    if (!redis_usable(host)) return not_reachable;
+    return std::ranges::all_of(problems, is_by_operator) ? done : refused;
   }
+
+ private:
+  bool check_ = false;
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "core/escape.hpp"
 #include "core/units.hpp"
-#include "view/problems.hpp"
 
 namespace w8y::ctl {
 
@@ -100,12 +99,15 @@ std::string capabilities_text(const std::vector<std::string>& caps) {
   return text;
 }
 
-void add_problems(KeyValueTable& facts, const view::JsonFields& answer) {
-  const char* name = "wrong";
-  for (const ShownProblem& problem : read_problems(answer)) {
-    const bool by_hand =
-        problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
-    facts.add(name, {outcome_text(problem.text), by_hand ? Colour::poor : Colour::bad});
+bool is_by_operator(const ShownProblem& problem) {
+  return problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
+}
+
+void add_problems(KeyValueTable& facts, const std::vector<ShownProblem>& problems) {
+  const char* name = "problems";
+  for (const ShownProblem& problem : problems) {
+    facts.add(name,
+              {outcome_text(problem.text), is_by_operator(problem) ? Colour::poor : Colour::bad});
     name = "";
   }
 }

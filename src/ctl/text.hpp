@@ -16,6 +16,7 @@
 #include "ctl/table.hpp"
 #include "operator/stored.hpp"
 #include "view/json_fields.hpp"
+#include "view/problems.hpp"
 #include "view/run_record.hpp"
 
 namespace w8y::ctl {
@@ -53,7 +54,9 @@ std::string running_of_limits(const ListStatus& list);
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);
 
 /// Adds the problems, a line per cause, as the first entry.
-void add_problems(KeyValueTable& facts, const view::JsonFields& answer);
+void add_problems(KeyValueTable& facts, const std::vector<ShownProblem>& problems);
+/// Returns whether an operator has made the problem, by pause, quiet or drain.
+bool is_by_operator(const ShownProblem& problem);
 
 /// Returns a record or a field of a record for standard output: escaped on a terminal, unchanged
 /// into a pipe and with --raw.

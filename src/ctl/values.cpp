@@ -6,6 +6,7 @@
 
 #include "core/base64.hpp"
 #include "core/escape.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "ctl/failure.hpp"
 
@@ -13,8 +14,11 @@ namespace w8y::ctl {
 
 namespace {
 
-Failure needs(const char* option, const std::string& what, const std::string& text) {
-  return {wrong_usage, std::string(option) + " needs " + what + ", not " + escape_text(text)};
+/// `near`: near_hint(), if the value is a name.
+Failure needs(const char* option, const std::string& what, const std::string& text,
+              const std::string& near = {}) {
+  return {wrong_usage,
+          std::string(option) + " needs " + what + ", not " + escape_text(text) + near};
 }
 
 /// nullopt: the text has another format.
@@ -68,7 +72,7 @@ std::string one_of(const char* option, const std::string& text,
     all += (all.empty() ? "" : left == 1 ? " or " : ", ") + std::string(choice);
     --left;
   }
-  throw needs(option, all, text);
+  throw needs(option, all, text, core::near_hint(text, {choices.begin(), choices.end()}));
 }
 
 std::string item_state_of(const std::string& text) {

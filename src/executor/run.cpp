@@ -1,8 +1,11 @@
 #include "executor/run.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
+#include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "executor/child_options.hpp"
 #include "executor/environment.hpp"
@@ -63,7 +66,9 @@ void Run::report_started() {
 
 void Run::on_output(process::Stream stream, std::string_view bytes) {
   report_started();
-  if (stream == process::Stream::out) {
+  if (stream == process::Stream::out && has_result()) {
+    keep_result(bytes);
+  } else if (stream == process::Stream::out) {
     out_lines_.feed(bytes, [this](std::string_view line, bool cut) { on_line(line, cut); });
   } else {
     tail_.add(bytes);
@@ -107,6 +112,54 @@ void Run::on_message(Message&& message) {
   if (!end_.complete->mistake.empty()) on_bad_line({end_.complete->mistake});
 }
 
+void Run::keep_result(std::string_view bytes) {
+  result_ += bytes.substr(0, rule_->max_result + 1 - result_.size());
+}
+
+/// Makes standard output the result of a run that succeeds. Otherwise it is log output.
+void Run::finish_result(const ProcessEnd& end) {
+  const auto* exited = std::get_if<Exited>(&end);
+  const auto& codes = rule_->child->success_exit_codes;
+  const bool cut = result_.size() > rule_->max_result;
+  if (cut) result_.resize(rule_->max_result);
+  const bool succeeds =
+      exited != nullptr && std::find(codes.begin(), codes.end(), exited->code) != codes.end();
+  if (succeeds) {
+    Complete complete = result_of(cut);
+    const bool failed = complete.error.has_value();
+    on_message(std::move(complete));
+    if (!failed) return;
+  }
+  tail_.add(result_);
+  out_lines_.feed(result_, [this](std::string_view line, bool long_line) { log(line, long_line); });
+}
+
+Complete Run::result_of(bool cut) {
+  Complete complete;
+  if (rule_->result == ResultKind::output) {
+    complete.is_text = true;
+    if (cut) log("the result is truncated to max_result, " + format_size(rule_->max_result), false);
+    if (result_.ends_with('\n') && !cut) result_.pop_back();
+    complete.result = std::move(result_);
+    return complete;
+  }
+  if (cut) {
+    complete.error = "its standard output is longer than max_result, " +
+                     format_size(rule_->max_result) + ", and result = \"json\" needs all of it";
+  } else if (auto wrong = json_text::error(result_)) {
+    complete.error =
+        result_.empty()
+            ? std::string("its standard output is empty, and result = \"json\" needs a JSON value")
+            : "its standard output is not JSON, as result = \"json\" needs it: " + *wrong;
+  }
+  if (complete.error) {
+    complete.result = R"({"error":)" + escape_json(*complete.error) + "}";
+  } else {
+    complete.result = std::move(result_);
+  }
+  return complete;
+}
+
 void Run::on_bad_line(BadLine&& bad) {
   ++end_.bad_lines;
   handler_.on_message(id_, std::move(bad));
@@ -114,6 +167,7 @@ void Run::on_bad_line(BadLine&& bad) {
 
 void Run::on_ended(ProcessEnd end) {
   if (!std::holds_alternative<NotStarted>(end)) report_started();
+  if (has_result()) finish_result(end);
   out_lines_.finish([this](std::string_view line, bool cut) { on_line(line, cut); });
   err_lines_.finish([this](std::string_view line, bool cut) { log(line, cut); });
   log_lines();

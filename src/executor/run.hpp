@@ -59,7 +59,14 @@ class Run : private process::ChildHandler {
   void log_lines();
   void on_line(std::string_view line, bool cut);
   void on_message(Message&& message);
+  void keep_result(std::string_view bytes);
+  void finish_result(const ProcessEnd& end);
+  [[nodiscard]] Complete result_of(bool cut);
   void on_bad_line(BadLine&& bad);
+  /// Returns whether standard output is the result.
+  [[nodiscard]] bool has_result() const {
+    return !protocol_.speaks() && rule_->result != ResultKind::none;
+  }
   void log(std::string_view line, bool cut) { handler_.on_log(id_, line, cut); }
 
   RunOwner& owner_;
@@ -71,6 +78,7 @@ class Run : private process::ChildHandler {
   LineSplitter out_lines_;
   LineSplitter err_lines_;
   Tail tail_;
+  std::string result_;  ///< standard output of a command, at most one byte more than `max_result`
   RunEnd end_;
   bool reported_started_ = false;
   process::TempDirectory directory_;

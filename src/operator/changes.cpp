@@ -88,6 +88,20 @@ ChangedItem changed(const DisplayItem& item, store::ReleasedAs how) {
   return {item, not_listed, false};
 }
 
+ChangedItem changed(const DisplayItem& item, store::MovedAs how) {
+  switch (how) {
+    case store::MovedAs::first:
+      return {item, "is the next to be claimed"};
+    case store::MovedAs::runs:
+      return {item, "is running already", false};
+    case store::MovedAs::quarantined:
+      return {item, "is quarantined; release it first", false};
+    case store::MovedAs::not_listed:
+      break;
+  }
+  return {item, not_listed, false};
+}
+
 ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
   return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
 }
@@ -183,6 +197,13 @@ std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string
 std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
                                        const std::vector<Item>& items) {
   return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).release(items));
+}
+
+ChangedItem move_first(QueryContext& query, const std::string& list, const Item& item) {
+  const store::CircularKeys keys = item_keys(query, list);
+  if (query.redis.call({"EXISTS", keys.paused}).number > 0)
+    return {DisplayItem(item), "is not moved: the list is paused; resume it first", false};
+  return changed(DisplayItem(item), store::ItemChanges(query.redis, keys).move_first(item));
 }
 
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,

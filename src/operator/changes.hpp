@@ -50,6 +50,9 @@ std::vector<ChangedItem> quarantine_items(QueryContext& query, const std::string
 /// Ends the delay or quarantine of items.
 std::vector<ChangedItem> release_items(QueryContext& query, const std::string& list,
                                        const std::vector<Item>& items);
+/// Makes an item the next one to be claimed, and ends its delay. Not done if it runs or is
+/// quarantined, or if the list is paused.
+ChangedItem move_first(QueryContext& query, const std::string& list, const Item& item);
 /// Releases all items in one of these states, "delayed" or "quarantined".
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
                                      const std::vector<std::string>& states);

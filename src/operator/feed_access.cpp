@@ -62,10 +62,17 @@ void FeedAccess::refuse_kind(std::string_view found) const {
                           : ""));
 }
 
+/// Returns the command that helps if the feed does not exist.
+std::string FeedAccess::remedy() const {
+  if (!kind_) return "list feeds with \"w8yctl feed list\"";
+  const std::string kind =
+      *kind_ == FeedKind::feed ? "" : "--kind " + std::string(kind_name(*kind_)) + " ";
+  return "create it with \"w8yctl feed create " + kind + escape_text(keys_.feed) + "\"";
+}
+
 void FeedAccess::refuse(const redis::RedisError& error) const {
   const std::string feed = escape_text(keys_.feed);
-  if (starts_with(error, "NOFEED"))
-    throw FeedRefused("there is no feed " + feed + " (w8yctl feed create makes one)");
+  if (starts_with(error, "NOFEED")) throw FeedRefused("there is no feed " + feed + "; " + remedy());
   if (starts_with(error, "WRONGKIND"))
     refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
   if (starts_with(error, "BADLENGTH"))
@@ -183,10 +190,32 @@ void FeedAccess::fields(const EachId& each) {
   } while (cursor != "0");
 }
 
+std::vector<DisplayItem> FeedAccess::starts(const std::vector<std::string>& ids) {
+  const std::string most = std::to_string(item_shown + 1);  // one byte more: it is truncated
+  std::vector<DisplayItem> starts;
+  while (starts.size() < ids.size()) {
+    redis::Command arguments = {bytes_at_once, most};
+    const std::size_t end = std::min(ids.size(), starts.size() + values_at_once);
+    for (std::size_t i = starts.size(); i < end; ++i) arguments.emplace_back(ids[i]);
+    const redis::ReplyCopy told = client().run(scripts::feed_starts, {keys_.items}, arguments);
+    if (told.elements.size() < 2) break;
+    for (std::size_t i = 0; i + 1 < told.elements.size(); i += 2)
+      starts.emplace_back(told.elements[i].text, static_cast<std::size_t>(std::max<std::int64_t>(
+                                                     0, told.elements[i + 1].number)));
+  }
+  starts.resize(ids.size());
+  return starts;
+}
+
 void FeedAccess::all(const EachItem& each,
                      std::vector<std::pair<std::string, std::size_t>>& too_long) {
   std::vector<std::string> ids;
   this->ids([&ids](std::string&& id) { ids.push_back(std::move(id)); });
+  values(ids, each, too_long);
+}
+
+void FeedAccess::values(const std::vector<std::string>& ids, const EachItem& each,
+                        std::vector<std::pair<std::string, std::size_t>>& too_long) {
   for (std::size_t first = 0; first < ids.size();) {
     redis::Command arguments = {bytes_at_once, max_told};
     const std::size_t end = std::min(ids.size(), first + values_at_once);

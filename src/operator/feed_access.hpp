@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/item.hpp"
 #include "operator/connection.hpp"
 #include "store/thoonk/keys.hpp"
 
@@ -59,6 +60,12 @@ class FeedAccess {
   /// items that are too long to be read.
   using EachItem = std::function<void(const std::string& id, std::string&& item)>;
   void all(const EachItem& each, std::vector<std::pair<std::string, std::size_t>>& too_long);
+  /// The same for the items with these IDs.
+  void values(const std::vector<std::string>& ids, const EachItem& each,
+              std::vector<std::pair<std::string, std::size_t>>& too_long);
+  /// Returns the first bytes of the items with these IDs, and their lengths. An item that does not
+  /// exist is empty.
+  std::vector<DisplayItem> starts(const std::vector<std::string>& ids);
 
   [[nodiscard]] const FeedKeys& keys() const { return keys_; }
 
@@ -72,6 +79,7 @@ class FeedAccess {
   redis::ReplyCopy read(const redis::Command& command, const std::string& key);
   /// Throws an error of Redis, as FeedRefused if its cause is known.
   [[noreturn]] void refuse(const redis::RedisError& error) const;
+  [[nodiscard]] std::string remedy() const;
   [[noreturn]] void refuse_kind(std::string_view found) const;
 
   [[nodiscard]] redis::SyncClient& client() const { return at_.client; }

@@ -187,4 +187,29 @@ std::optional<ItemView> read_feed_job(redis::SyncClient& client, const std::stri
   return job;
 }
 
+void read_payloads(redis::SyncClient& client, bool cluster, const std::string& feed,
+                   std::vector<ItemView>& jobs, bool whole) {
+  JobFeed access({client, cluster}, feed);
+  std::vector<std::string> ids;
+  for (const ItemView& job : jobs) ids.push_back(job.item);
+  const std::vector<DisplayItem> starts = access.starts(ids);
+  std::vector<std::string> longer;
+  std::unordered_map<std::string, ItemView*> by_id;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].payload = starts[i].beginning;
+    jobs[i].payload_length = starts[i].length;
+    if (!whole || !starts[i].is_truncated()) continue;
+    longer.push_back(ids[i]);
+    by_id[ids[i]] = &jobs[i];
+  }
+  std::vector<std::pair<std::string, std::size_t>> too_long;
+  access.values(
+      longer,
+      [&by_id](const std::string& id, std::string&& payload) {
+        by_id[id]->payload_length = payload.size();
+        by_id[id]->payload = std::move(payload);
+      },
+      too_long);
+}
+
 }  // namespace w8y::verbs

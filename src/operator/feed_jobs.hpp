@@ -25,4 +25,9 @@ std::vector<std::optional<view::ItemView>> read_feed_jobs_named(
 std::optional<view::ItemView> read_feed_job(redis::SyncClient& client, const std::string& feed,
                                             const std::string& id);
 
+/// Reads the payloads of these jobs: their first bytes, or all (`whole`). A payload of more than
+/// 100 MB is always shortened.
+void read_payloads(redis::SyncClient& client, bool cluster, const std::string& feed,
+                   std::vector<view::ItemView>& jobs, bool whole);
+
 }  // namespace w8y::verbs

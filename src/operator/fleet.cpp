@@ -1,6 +1,7 @@
 #include "operator/fleet.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "operator/cursor.hpp"
 #include "operator/query_context.hpp"
 #include "store/fleet/reader.hpp"
+#include "view/fleet_problems.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
 
@@ -224,6 +226,30 @@ FleetView hosts_of_list(const QueryContext& query, const std::string& list) {
   return view;
 }
 
+std::vector<Problem> fleet_problems(const QueryContext& query) {
+  FleetWalk walk(query, {true, {}, {std::numeric_limits<std::size_t>::max(), {}}});
+  FleetProblems problems(walk.fleet().now);
+  while (const auto host = walk.next()) problems.add(*host);
+  return problems.drain();
+}
+
+void forget_host(const QueryContext& query, const std::string& name) {
+  const store::FleetKeys keys(query.fleet);
+  redis::Command remove{"ZREM", keys.hosts};
+  const FleetView fleet = fleet_hosts(query);
+  for (const FleetHost& host : fleet.hosts) {
+    if (host.heartbeat.host != name) continue;
+    if (!host.unresponsive)
+      throw QueryError(409, "host " + escape_text(name) +
+                                " sends heartbeats; stop it first: w8yctl drain --host " +
+                                escape_text(name));
+    remove.push_back(host.heartbeat.id);
+  }
+  if (remove.size() == 2)
+    throw QueryError(404, "there is no host " + escape_text(name) + " in the fleet");
+  redis::checked(query.redis.call(remove));
+}
+
 FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
     : query_(query),
       wish_(std::move(wish)),
@@ -237,7 +263,8 @@ FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
 std::optional<FleetHost> FleetWalk::next() {
   if (count_ == std::min(hosts_.size(), wish_.part.limit) || read_ >= max_read) return std::nullopt;
   FleetHost host = hosts_[count_++];
-  if (wish_.lists && !wish_.list && host.error.empty()) read_ += read_lists(query_, host);
+  if (wish_.lists && !wish_.list && host.error.empty() && !host.expired)
+    read_ += read_lists(query_, host);
   return host;
 }
 

@@ -13,6 +13,7 @@
 #include "operator/runs.hpp"
 #include "view/fleet.hpp"
 #include "view/host_details.hpp"
+#include "view/problems.hpp"
 
 namespace w8y::verbs {
 
@@ -34,6 +35,11 @@ struct FleetWish {
 FleetView fleet_hosts(const QueryContext& query);
 /// Returns all hosts, each with this list if its config has it.
 FleetView hosts_of_list(const QueryContext& query, const std::string& list);
+
+/// Returns the problems of the fleet. Reads the list reports of all hosts, up to a limit in bytes.
+std::vector<Problem> fleet_problems(const QueryContext& query);
+/// Removes a host that has died. Throws QueryError if no host has this name, or one is live.
+void forget_host(const QueryContext& query, const std::string& name);
 
 /// Reads a page of hosts one by one, with the lists that `wish` selects. Only the lists of one host
 /// are in memory at a time.

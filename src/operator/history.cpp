@@ -27,34 +27,100 @@ std::uint64_t digest(std::string_view text) {
   return value;
 }
 
+std::string key_of(const std::string& list, const char* name) {
+  return (list.empty() ? "" : list + ":") + name;
+}
+
+std::optional<view::RunRecord> kept_run(const std::string& list, const redis::ReplyCopy& reply) {
+  std::optional<WallTime> entered;
+  return view::read_record(list, reply.text, entered);
+}
+
 }  // namespace
 
-History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes)
-    : client_(client) {
-  for (const auto& prefix : prefixes) {
-    Reader& reader = readers_.emplace_back();
-    reader.list = prefix;
-    reader.key = (prefix.empty() ? "" : prefix + ":") + "runs";
+std::optional<view::RunRecord> read_kept_run(redis::SyncClient& client, const std::string& list,
+                                             const Item& item) {
+  return kept_run(list, client.call({"HGET", key_of(list, "kept-runs"), item}));
+}
+
+void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& lists,
+                    const std::function<bool(view::RunRecord&&)>& take) {
+  for (std::size_t first = 0; first < lists.size(); first += histories_at_once) {
+    const std::size_t end = std::min(lists.size(), first + histories_at_once);
+    std::vector<std::string> keys;
+    keys.reserve(end - first);
+    std::vector<redis::Command> commands;
+    for (std::size_t i = first; i < end; ++i)
+      commands.push_back({"HLEN", keys.emplace_back(key_of(lists[i], "kept-runs"))});
+    const std::vector<redis::ReplyCopy> lengths = client.pipeline(commands);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (lengths[i].number == 0) continue;
+      std::string cursor = "0";
+      do {
+        const redis::ReplyCopy page =
+            redis::checked(client.call({"HSCAN", keys[i], cursor, "COUNT", "100"}));
+        const auto& records = page.elements.at(1).elements;
+        for (std::size_t at = 1; at < records.size(); at += 2)
+          if (auto run = kept_run(lists[first + i], records[at]); run && !take(std::move(*run)))
+            return;
+        cursor = page.elements[0].text;
+      } while (cursor != "0");
+    }
   }
 }
 
-bool History::next(view::RunRecord& run) {
-  fill();
-  Reader* newest = nullptr;
-  for (auto& reader : readers_)
-    if (!reader.page.empty() &&
-        (newest == nullptr || newest->page.back().run.entered < reader.page.back().run.entered))
-      newest = &reader;
-  if (newest == nullptr) return false;
-  run = std::move(newest->page.back().run);
-  place_ = newest->page.back().place;
-  newest->page.pop_back();
-  return true;
+History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes, Of which)
+    : client_(client) {
+  for (const auto& prefix : prefixes)
+    for (const char* name : {"runs", "failed-runs"}) {
+      if (which == Of::failed_runs && std::string_view(name) == "runs") continue;
+      Reader& reader = readers_.emplace_back();
+      reader.list = prefix;
+      reader.key = key_of(prefix, name);
+    }
 }
 
-void History::next_step(const Place& place) {
-  readers_.front().at = place.behind;
-  if (place.behind > 0) readers_.front().last = place.entry;
+bool History::next(view::RunRecord& run) {
+  while (true) {
+    fill();
+    Reader* newest = nullptr;
+    for (auto& reader : readers_)
+      if (!reader.page.empty() &&
+          (newest == nullptr || newest->page.back().run.entered < reader.page.back().run.entered))
+        newest = &reader;
+    if (newest == nullptr) return false;
+    run = std::move(newest->page.back().run);
+    newest->place = newest->page.back().place;
+    newest->place.entered = run.entered;
+    newest->page.pop_back();
+    if (kept_.empty() || run.run != kept_) return true;
+    // A history may have it as well. It has the whole log output, and comes first.
+    if (!std::exchange(kept_read_, true)) return true;
+  }
+}
+
+std::vector<History::Place> History::places() const {
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < of_list; ++i) places.push_back(readers_[i].place);
+  return places;
+}
+
+void History::next_step(const std::vector<Place>& places) {
+  for (std::size_t i = 0; i < of_list; ++i) {
+    Reader& reader = readers_[i];
+    const Place& place = reader.place = places[i];
+    reader.at = place.behind;
+    if (place.behind == 0) continue;
+    reader.last = place.entry;
+    reader.entered = place.entered;
+  }
+}
+
+void History::add_kept(view::RunRecord&& run) {
+  kept_ = run.run;
+  Reader& reader = readers_.emplace_back();
+  reader.at_end = true;
+  reader.page.push_back({std::move(run), {}});
 }
 
 void History::seek(WallTime time) {
@@ -120,9 +186,10 @@ void History::fill() {
 }
 
 void History::read_pages(const std::vector<Reader*>& dry) {
-  const std::size_t count = readers_.size() == 1           ? page_of_one
-                            : readers_.size() <= max_lists ? page_of_many
-                                                           : page_of_most;
+  const std::size_t lists = (readers_.size() - (kept_.empty() ? 0 : 1)) / of_list;
+  const std::size_t count = lists <= 1           ? page_of_one
+                            : lists <= max_lists ? page_of_many
+                                                 : page_of_most;
   for (std::size_t first = 0; first < dry.size(); first += histories_at_once) {
     std::vector<redis::Command> commands;
     std::vector<std::string> places;
@@ -154,7 +221,7 @@ void History::Reader::add(const std::vector<redis::ReplyCopy>& entries, std::siz
   for (; next < entries.size(); ++next) {
     last = digest(entries[next].text);
     if (auto run = view::read_record(list, entries[next].text, entered); run && entered)
-      page.push_back({std::move(*run), {begin + next + 1, *last}});
+      page.push_back({std::move(*run), {begin + next + 1, *last, WallTime{0}}});
   }
   at = begin + entries.size();
   at_end = entries.size() < asked;

@@ -23,10 +23,6 @@ namespace {
 /// Items that one page may read, and items per query if only some match.
 constexpr std::size_t max_items = 8000;
 constexpr std::size_t items_at_once = 2000;
-/// Run records to search, and to show with one item.
-constexpr std::size_t max_past_runs = 2000;
-constexpr std::size_t shown_runs = 10;
-
 /// Limit of numbers in a forged cursor; no list is that long.
 constexpr std::int64_t max_places = std::int64_t{1} << 40;
 
@@ -191,18 +187,6 @@ void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& 
        });
 }
 
-/// Returns the newest runs of one item.
-std::vector<view::RunRecord> past_runs(QueryContext& query, const std::string& list,
-                                       const Item& item) {
-  std::vector<view::RunRecord> runs;
-  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
-  History history(query.redis, {list});
-  view::RunRecord run;
-  while (runs.size() < shown_runs && history.read() < max_past_runs && history.next(run))
-    if (filter.fits(run)) runs.push_back(std::move(run));
-  return runs;
-}
-
 std::optional<ItemView> schedule_item(QueryContext& query, const std::string& list,
                                       const Item& job) {
   const store::ScheduleKeys keys(list);
@@ -275,7 +259,12 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
                               std::string(found.kind == SourceKind::circular ? "item " : "job ") +
                               escape_text(name) + " in " + escape_text(list));
   found.item = std::move(*item);
-  found.runs = past_runs(query, list, name);
+  if (found.kind == SourceKind::job) {
+    std::vector<ItemView> jobs{std::move(found.item)};
+    read_payloads(query.redis, query.cluster(), list, jobs, false);
+    found.item = std::move(jobs.front());
+  }
+  found.runs = runs_of_item(query.redis, list, name);
   return found;
 }
 

@@ -1,8 +1,14 @@
 #include "operator/job_feeds.hpp"
 
 #include <array>
+#include <random>
 
 #include "core/escape.hpp"
+#include "core/run_id.hpp"
+#include "operator/feed_jobs.hpp"
+#include "operator/runs.hpp"
+#include "operator/stored.hpp"
+#include "store/run_record.hpp"
 #include "store/scripts.hpp"
 
 namespace w8y::verbs {
@@ -82,6 +88,55 @@ JobFeed::Done JobFeed::finish(const std::string& id, const std::optional<std::st
       .front();
 }
 
+bool JobFeed::put_unique(const FeedItem& job, bool high) {
+  return run(scripts::job_put,
+             {keys().config, keys().ids, keys().items, keys().publishes, keys().published,
+              keys().claimed, keys().cancelled, keys().stalled},
+             {keys().feed, high ? "1" : "0", job.first, job.second})
+             .number == 1;
+}
+
+JobFeed::ReturnResult JobFeed::end_claims(const char* how, const std::vector<std::string>& ids,
+                                          const FailTerms& failure) {
+  const std::string max_failures = std::to_string(failure.max_failures);
+  const std::string history = store::to_text(failure.history);
+  const std::string max_id = std::to_string(item_shown);
+  RunIds run_ids((std::uint64_t{std::random_device()()} << 32U) | std::random_device()());
+  const WallTime time = now();
+  ReturnResult result;
+  for (std::size_t first = 0; first < ids.size();) {
+    const std::size_t count = part_of(ids, first, [](const std::string& id) { return id.size(); });
+    redis::Command arguments = {
+        keys().feed, how,          keys().lease_prefix, keys().taken, max_failures, history,
+        max_id,      failure.host, failure.reason,      keys().runs,  keys().events};
+    std::vector<std::string> runs;
+    for (std::size_t i = 0; i < count; ++i) runs.push_back(run_ids.next(time).str());
+    for (std::size_t i = 0; i < count; ++i)
+      arguments.insert(arguments.end(), {ids[first + i], runs[i]});
+    redis::ReplyCopy told = run(scripts::job_return,
+                                {keys().config, keys().ids, keys().items, keys().published,
+                                 keys().claimed, keys().cancelled, keys().stalled},
+                                arguments);
+    result.unwritten = std::move(told.elements.back().text);
+    told.elements.pop_back();
+    for (auto& each : told.elements)
+      result.jobs.push_back(each.kind == redis::ReplyCopy::Kind::string
+                                ? Returned{{false, std::move(each.text)}, false}
+                                : Returned{{each.number > 0, {}}, each.number == 2});
+    first += count;
+  }
+  result.jobs.resize(ids.size());
+  return result;
+}
+
+JobFeed::ReturnResult JobFeed::fail(const std::vector<std::string>& ids, const FailTerms& failure) {
+  return end_claims("fail", ids, failure);
+}
+
+JobFeed::ReturnResult JobFeed::requeue(const std::vector<std::string>& ids) {
+  return end_claims("requeue", ids, {0, HistoryLimits::none(), {}, {}});
+}
+
 std::int64_t JobFeed::failures(const std::string& id) {
   check();
   return read({"HGET", keys().cancelled, id}, keys().cancelled).number;
@@ -92,6 +147,27 @@ JobFeed::Whereabouts JobFeed::find(const std::string& id) {
       client().call_all({{"HEXISTS", keys().items, id}, {"SISMEMBER", keys().stalled, id}});
   if (told[0].number == 0) return Whereabouts::gone;
   return told[1].number == 1 ? Whereabouts::stalled : Whereabouts::there;
+}
+
+std::optional<view::ItemView> JobFeed::job(const std::string& id) {
+  return read_feed_job(client(), keys().feed, id);
+}
+
+/// A user with permissions only for Thoonk's keys cannot read the history.
+std::vector<view::RunRecord> JobFeed::runs(const std::string& id) {
+  try {
+    return runs_of_item(client(), keys().feed, id);
+  } catch (const redis::RedisError& error) {
+    if (error.code() == redis::ErrorCode::none) throw;
+    return {};
+  }
+}
+
+WallTime JobFeed::now() {
+  const redis::ReplyCopy time = client().call({"TIME"});
+  return std::chrono::seconds(stored_number(time.elements.at(0).text)) +
+         std::chrono::duration_cast<WallTime>(
+             std::chrono::microseconds(stored_number(time.elements.at(1).text)));
 }
 
 MaintenanceResult JobFeed::maintain(MaintenanceTerms terms) {

@@ -1,8 +1,10 @@
 #include "operator/job_wait.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "core/units.hpp"
 #include "operator/query_context.hpp"
 
@@ -11,6 +13,33 @@ namespace w8y::verbs {
 namespace {
 
 constexpr Duration check_interval = std::chrono::seconds(1);
+/// Last lines of the log output that are shown with a failure, and bytes of each.
+constexpr std::size_t shown_lines = 10;
+constexpr std::size_t shown_of_line = 500;
+
+std::vector<std::string_view> last_lines(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::vector<std::string_view> lines;
+  while (!text.empty() && lines.size() < shown_lines) {
+    const std::size_t before = text.rfind('\n');
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    lines.push_back(text.substr(begin));
+    text = text.substr(0, before == std::string_view::npos ? 0 : before);
+  }
+  std::reverse(lines.begin(), lines.end());
+  return lines;
+}
+
+std::string cause_of(const view::RunRecord& run) {
+  return escape(run.outcome) + (run.reason.empty() ? "" : ": " + escape(run.reason));
+}
+
+/// Returns the result as its message has it: text of a plain command is a string in the history.
+std::string message_of(const std::string& result) {
+  if (result.empty()) return "{}";
+  auto text = json_text::as_string(result);
+  return text ? std::move(*text) : result;
+}
 
 }  // namespace
 
@@ -32,6 +61,18 @@ void JobWait::subscribe() {
       [this] { subscribed_ = true; });
   while (!subscribed_ && failure_.empty()) loop_.iterate(true);
   if (!failure_.empty()) throw QueryError(503, failure_);
+  since_ = feed_.now();
+}
+
+std::string JobWait::result_of_known(std::optional<Duration> timeout) {
+  feed_.check();
+  const WallTime start = std::exchange(since_, WallTime{0});
+  const auto job = feed_.job(id_);
+  if (!job) return past_result();
+  if (job->state == "stalled") refuse_stalled();
+  // An earlier run may be of another job with this ID.
+  since_ = start;
+  return result(timeout);
 }
 
 std::string JobWait::result(std::optional<Duration> timeout) {
@@ -52,24 +93,59 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
 }
 
-/// Checks the state of the job. If it does not exist at two checks, no result can arrive any more.
+/// Checks the state of the job. If it does not exist at two checks, its message was missed.
 void JobWait::check() {
   try {
-    const auto where = feed_.find(id_);
+    const auto job = feed_.job(id_);
     if (result_) return;
-    if (where == JobFeed::Whereabouts::stalled)
-      throw QueryError(409,
-                       escape_text(id_) + " is stalled (w8yctl job retry returns it to the queue)");
-    const bool gone = where == JobFeed::Whereabouts::gone;
-    if (gone && was_gone_)
-      throw QueryError(409,
-                       escape_text(id_) +
-                           " is gone, and no result was received: it was finished without one, "
-                           "or retracted");
-    was_gone_ = gone;
+    if (job) report_failure(*job);
+    if (job && job->state == "stalled") refuse_stalled();
+    if (!job && was_gone_) result_ = past_result();
+    was_gone_ = !job;
   } catch (const RedisError& error) {
     if (!is_unreachable(error) && !redis::is_about_server(error.code())) throw;
   }
+}
+
+/// Reports a failed run. The history is only read when the job has changed.
+void JobWait::report_failure(const view::ItemView& job) {
+  std::string state = std::string(job.state) + ' ' + std::to_string(job.failures) + ' ' + job.run;
+  if (std::exchange(last_state_, state) == state) return;
+  const auto run = last_run();
+  if (!run || !run->failed() || run->run == reported_) return;
+  reported_ = run->run;
+  complain_(escape_text(id_) + ": " + cause_of(*run) + " (run " + escape(run->run) + ")");
+  for (const std::string_view line : last_lines(run->error_output))
+    complain_("  " + escape(line, shown_of_line));
+}
+
+/// Returns the last run of the job in the history; nullopt: there is none.
+std::optional<view::RunRecord> JobWait::last_run() {
+  std::vector<view::RunRecord> runs = feed_.runs(id_);
+  if (runs.empty() || runs.front().entered < since_) return std::nullopt;
+  return std::move(runs.front());
+}
+
+void JobWait::refuse_stalled() {
+  const auto run = last_run();
+  const std::string cause = !run || !run->failed() ? ""
+                            : run->stalled.empty() ? ": " + cause_of(*run)
+                                                   : ": " + escape(run->stalled);
+  throw QueryError(409, escape_text(id_) + " is stalled" + cause +
+                            " (w8yctl job retry returns it to the queue)");
+}
+
+/// Returns the result of a job that does not exist any more. Throws QueryError if it has none.
+std::string JobWait::past_result() {
+  const auto run = last_run();
+  if (run && !run->failed()) return message_of(run->result);
+  if (since_ == WallTime{0} && !run)
+    throw QueryError(404, "there is no " + escape_text(id_) + " in the feed " +
+                              escape_text(feed_.keys().feed) + ", nor a run of it in the history");
+  throw QueryError(409, escape_text(id_) +
+                            " is gone, and no result was received: it was finished without one, "
+                            "or retracted" +
+                            (run ? "; its last run " + cause_of(*run) : ""));
 }
 
 void JobWait::on_up() {

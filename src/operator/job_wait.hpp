@@ -10,19 +10,27 @@
 namespace w8y::verbs {
 
 /// Waiter for one job. A result is only published, so subscribe before the job is put. Each second,
-/// it reads the state of the job, to detect a job that was finished without a result, retracted or
-/// stalled.
+/// it reads the state of the job, to report failed runs and to detect a job that was finished
+/// without a message, retracted or stalled. Then the history has the result or the cause.
 class JobWait final : private detail::SubscriberOwner, private redis::Subscriber::Listener {
  public:
   JobWait(const Connection& at, JobFeed& feed, std::string id, Complain complain);
 
   /// Returns when Redis has confirmed the subscription. Throws QueryError.
   void subscribe();
-  /// Returns the result. Throws QueryError if there will be no result, or none within `timeout`.
+  /// Returns the result of a job that was put after subscribe(). Throws QueryError if there will be
+  /// no result, or none within `timeout`.
   std::string result(std::optional<Duration> timeout);
+  /// The same for a job that was put before. If it does not exist, returns the result of its last
+  /// run.
+  std::string result_of_known(std::optional<Duration> timeout);
 
  private:
   void check();
+  void report_failure(const view::ItemView& job);
+  [[nodiscard]] std::optional<view::RunRecord> last_run();
+  [[noreturn]] void refuse_stalled();
+  std::string past_result();
   void on_up() override;
   void on_down(const std::string& why) override;
   void on_refused(const std::string& channel, const std::string& why) override;
@@ -34,8 +42,11 @@ class JobWait final : private detail::SubscriberOwner, private redis::Subscriber
   redis::Subscription subscription_;
   bool subscribed_ = false;
   bool in_outage_ = false;
-  bool was_gone_ = false;  ///< at the last check
-  std::string failure_;    ///< why there is no subscription
+  bool was_gone_ = false;   ///< at the last check
+  std::string failure_;     ///< why there is no subscription
+  WallTime since_{0};       ///< time of Redis; earlier runs are of another job with this ID
+  std::string reported_;    ///< last failed run that was reported
+  std::string last_state_;  ///< state and failures of the job at the last check
   std::optional<std::string> result_;
 };
 

@@ -1,10 +1,13 @@
 #include "operator/lists.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/escape.hpp"
 #include "core/pattern.hpp"
+#include "core/text.hpp"
 #include "operator/connection.hpp"
+#include "operator/fleet.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
 #include "store/schedule/keys.hpp"
@@ -16,7 +19,7 @@ namespace {
 
 struct FoundKeys {
   bool list = false;
-  bool past = false;  ///< run records or a pause, which lists of every kind have
+  bool past = false;  ///< run records, a pause or quarantines
   bool schedule = false;
   bool jobs = false;
 
@@ -31,7 +34,7 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
   const store::FeedKeys feed(prefix);
   const auto told = query.redis.pipeline(
       {{"EXISTS", circular.list},
-       {"EXISTS", circular.runs, circular.paused},
+       {"EXISTS", circular.runs, circular.paused, circular.quarantined},
        {"EXISTS", schedule.schedules, schedule.statuses, schedule.timeline, schedule.taken}});
   // In a cluster they may be in another hash slot.
   const auto jobs = query.redis.pipeline(
@@ -43,9 +46,37 @@ FoundKeys keys_in_redis(QueryContext& query, const std::string& prefix) {
           jobs[0].text == "job" || is_there(jobs[1])};
 }
 
-[[noreturn]] void refuse_unknown(const std::string& prefix) {
+/// Hosts whose list reports are read for a suggestion, and their lists.
+constexpr std::size_t max_asked_hosts = 3;
+constexpr std::size_t max_names = 20'000;
+
+/// Calls `read`, which reads the fleet. False: the fleet cannot be read, such as without
+/// permission.
+bool with_fleet(const std::function<bool()>& read) {
+  try {
+    return read();
+  } catch (const QueryError& refusal) {
+    if (refusal.status() == 503) throw;
+    return false;
+  } catch (const redis::RedisError& error) {
+    if (error.code() == redis::ErrorCode::none) throw;
+    return false;
+  }
+}
+
+/// Returns whether a host of the fleet has the list in its config.
+bool is_in_fleet(const QueryContext& query, const std::string& prefix) {
+  return with_fleet([&] {
+    const FleetView fleet = hosts_of_list(query, prefix);
+    return std::any_of(fleet.hosts.begin(), fleet.hosts.end(),
+                       [](const FleetHost& host) { return !host.lists.empty(); });
+  });
+}
+
+[[noreturn]] void refuse_unknown(QueryContext& query, const std::string& prefix) {
   throw QueryError(404, "there is no list " + escape_text(prefix) +
-                            ": it is neither in the config nor in Redis");
+                            ": it is neither in the config nor in Redis" +
+                            near_list(query, prefix));
 }
 
 }  // namespace
@@ -54,6 +85,33 @@ void refuse_gearman(const std::string& prefix) {
   throw QueryError(409, escape_text(prefix) +
                             " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
                             "gearadmin --status counts them");
+}
+
+std::string near_list(const QueryContext& query, const std::string& name) {
+  std::set<std::string> lists;
+  if (query.lists != nullptr)
+    query.lists->each([&](const std::string& prefix, SourceKind) { lists.insert(prefix); });
+  std::string hint = core::near_hint(name, {lists.begin(), lists.end()});
+  if (!hint.empty()) return hint;
+  // Only then, because the reports of a host may have megabytes.
+  lists.clear();
+  with_fleet([&] {
+    FleetView fleet = fleet_hosts(query);
+    for (std::size_t i = 0; i < std::min(fleet.hosts.size(), max_asked_hosts); ++i)
+      each_report(query, fleet.hosts[i], [&](const std::string& prefix, const std::string&) {
+        lists.insert(prefix);
+        return lists.size() < max_names;
+      });
+    return true;
+  });
+  return core::near_hint(name, {lists.begin(), lists.end()});
+}
+
+void check_known(QueryContext& query, const std::string& prefix) {
+  if (query.lists != nullptr && query.lists->contains(prefix)) return;
+  check_hash_tag(query, prefix);
+  if (!keys_in_redis(query, prefix).any() && !is_in_fleet(query, prefix))
+    refuse_unknown(query, prefix);
 }
 
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach) {
@@ -78,7 +136,8 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
   if (keys_in_redis(query, *name).any()) return {*name};
   if (core::is_pattern(*name))
     throw QueryError(404, "no list of the config fits " + escape_text(*name));
-  refuse_unknown(*name);
+  if (is_in_fleet(query, *name)) return {*name};
+  refuse_unknown(query, *name);
 }
 
 std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix) {
@@ -92,7 +151,7 @@ std::optional<SourceKind> find_kind(QueryContext& query, const std::string& pref
 
 SourceKind kind_of(QueryContext& query, const std::string& prefix) {
   if (const auto kind = find_kind(query, prefix)) return *kind;
-  refuse_unknown(prefix);
+  refuse_unknown(query, prefix);
 }
 
 SourceKind kind_with_items(QueryContext& query, const std::string& prefix) {
@@ -155,7 +214,8 @@ void check_state(const std::string& list, const std::string& state,
   std::string all;
   for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
   throw QueryError(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
-                            option + " may be one of " + all);
+                            option + " may be one of " + all +
+                            core::near_hint(state, {states.begin(), states.end()}));
 }
 
 }  // namespace w8y::verbs

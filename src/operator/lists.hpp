@@ -20,6 +20,12 @@ namespace w8y::verbs {
 /// known, returns any name unchanged.
 std::vector<std::string> lists_of(QueryContext& query,
                                   const std::optional<std::string>& name_or_pattern);
+/// Throws QueryError 404 if neither the config, a host of the fleet nor Redis has the list. The
+/// error suggests the list with the nearest name.
+void check_known(QueryContext& query, const std::string& prefix);
+/// Returns `; did you mean NAME?` with the nearest list of the config or the fleet; empty: no list
+/// has a similar name.
+std::string near_list(const QueryContext& query, const std::string& name);
 /// Returns the kind of a list by the config, otherwise by its keys; nullopt: the list is unknown.
 std::optional<SourceKind> find_kind(QueryContext& query, const std::string& prefix);
 /// As find_kind(), but refuses an unknown list with 404.

@@ -68,9 +68,10 @@ void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
   History history(query.redis, lists_of(query, list_));
   std::size_t matches = 0;
   view::RunRecord run;
-  while (history.next(run)) {
-    // A run cannot have ended before it was claimed.
-    if (earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest) return;
+  bool all = true;
+  // A run cannot have ended before it was claimed.
+  while (history.next(run) &&
+         !(earliest && run.ended.value_or(WallTime{0}) + clock_slack < *earliest)) {
     if (run.run.starts_with(start_)) {
       FoundRun& found = found_[run.run];
       matches += found.finished ? 0 : 1;
@@ -79,10 +80,25 @@ void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
       if (settled() || (earliest && matches > max_named)) return;
     }
     if (max_read == 0 || history.read() <= max_read) continue;
-    if (!empty()) return;
+    all = false;
+    break;
+  }
+  add_kept(query);
+  if (!all && empty())
     throw QueryError(409, "more than " + std::to_string(max_read) +
                               " runs have ended since; say by ?list= which list it is of");
-  }
+}
+
+/// Reads the runs that are kept while the quarantines and stalls last that they caused. They may be
+/// older than the histories.
+void RunMatches::add_kept(QueryContext& query) {
+  read_kept_runs(query.redis, lists_of(query, list_), [this](view::RunRecord&& run) {
+    if (!run.run.starts_with(start_)) return true;
+    FoundRun& found = found_[run.run];
+    found.list = run.list;
+    if (!found.finished) found.finished = std::move(run);
+    return !settled() && found_.size() <= max_named;
+  });
 }
 
 const FoundRun& RunMatches::only() const {

@@ -50,6 +50,7 @@ class RunMatches {
   [[nodiscard]] const std::string& id() const;
 
  private:
+  void add_kept(QueryContext& query);
   [[nodiscard]] bool fits(const std::string& list, std::string_view run) const;
 
   std::string start_;

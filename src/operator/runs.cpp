@@ -11,21 +11,37 @@ namespace w8y::verbs {
 
 namespace {
 
-/// Position of a page. Of one list: index and digest of an entry. Of several lists: the time at
-/// which the last entry was added, and the number of entries already returned for that millisecond.
+/// Bytes of the last line of log output in error_text().
+constexpr std::size_t max_last_line = 200;
+
+/// Run records to search for the runs of one item, and runs to return.
+constexpr std::size_t max_past_runs = 2000;
+constexpr std::size_t max_runs_of_item = 10;
+
+/// Position of a page. Of one list: index, digest and time of an entry of each history, and whether
+/// the kept run was returned. Of several lists: the time at which the last entry was added, and the
+/// number of entries already returned for that millisecond.
 class RunWalk {
  public:
-  RunWalk(QueryContext& query, const std::vector<std::string>& lists, const std::string& after)
+  RunWalk(QueryContext& query, const std::vector<std::string>& lists, const RunFilter& filter,
+          const std::string& after)
       : history_(query.redis, lists), one_(lists.size() == 1) {
-    const auto fields = read_cursor(after, one_ ? "run" : "runs", 2);
+    const auto fields = read_cursor(after, one_ ? "run" : "runs", one_ ? fields_of_one : 2);
+    if (one_ && filter.item && (fields.empty() || fields.back() == "0"))
+      if (auto kept = read_kept_run(query.redis, lists.front(), *filter.item))
+        history_.add_kept(std::move(*kept));
     if (fields.empty()) return;
-    const std::int64_t first = cursor_number(fields[0], one_ ? count_range : ms_range);
     if (one_) {
-      const auto entry = std::stoull("0" + hex_only(fields[1]), nullptr, 16);
-      history_.next_step({static_cast<std::size_t>(first), entry});
+      kept_before_ = fields.back() == "1";
+      std::vector<History::Place> places;
+      for (std::size_t i = 0; i < 3 * History::of_list; i += 3)
+        places.push_back({static_cast<std::size_t>(cursor_number(fields[i])),
+                          std::stoull("0" + hex_only(fields[i + 1]), nullptr, 16),
+                          WallTime(cursor_number(fields[i + 2], ms_range))});
+      history_.next_step(places);
       return;
     }
-    time_ = WallTime(first);
+    time_ = WallTime(cursor_number(fields[0], ms_range));
     seen_ = skip_ = cursor_number(fields[1]);
     history_.seek(*time_);
   }
@@ -47,14 +63,24 @@ class RunWalk {
   }
   [[nodiscard]] std::string cursor() const {
     if (!one_) return make_cursor({"runs", std::to_string(time_->count()), std::to_string(seen_)});
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string entry(16, '0');
-    std::uint64_t left = history_.place().entry;
-    for (auto at = entry.rbegin(); at != entry.rend(); ++at, left >>= 4U) *at = digits[left & 15U];
-    return make_cursor({"run", std::to_string(history_.place().behind), entry});
+    std::vector<std::string> fields{"run"};
+    for (const History::Place& place : history_.places())
+      fields.insert(fields.end(), {std::to_string(place.behind), hex(place.entry),
+                                   std::to_string(place.entered.count())});
+    fields.emplace_back(history_.kept_read() || kept_before_ ? "1" : "0");
+    return make_cursor(fields);
   }
 
  private:
+  static constexpr std::size_t fields_of_one = 3 * History::of_list + 1;
+
+  static std::string hex(std::uint64_t number) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text(16, '0');
+    for (auto at = text.rbegin(); at != text.rend(); ++at, number >>= 4U)
+      *at = digits[number & 15U];
+    return text;
+  }
   static std::string hex_only(const std::string& text) {
     if (text.size() > 16 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
       return "0";
@@ -63,6 +89,7 @@ class RunWalk {
 
   History history_;
   bool one_;
+  bool kept_before_ = false;  ///< an earlier page has the kept run
   std::optional<WallTime> time_;
   std::int64_t seen_ = 0;
   std::int64_t skip_ = 0;
@@ -76,6 +103,17 @@ bool is_item_of(const view::RunRecord& run, const Item& item) {
 
 }  // namespace
 
+std::string error_text(const view::RunRecord& run) {
+  std::string text = run.reason;
+  std::string_view tail = run.error_output;
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
+  if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
+    tail.remove_prefix(line + 1);
+  tail = tail.substr(0, max_last_line);
+  if (tail.empty() || text.find(tail) != std::string::npos) return text;
+  return text + (text.empty() ? "" : ": ") + std::string(tail);
+}
+
 bool RunFilter::fits(const view::RunRecord& run) const {
   if (failed && !run.failed()) return false;
   if (!outcomes.empty() &&
@@ -88,7 +126,7 @@ bool RunFilter::fits(const view::RunRecord& run) const {
 
 std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take) {
-  RunWalk walk(query, lists_of(query, list), part.after);
+  RunWalk walk(query, lists_of(query, list), filter, part.after);
   std::size_t count = 0;
   view::RunRecord run;
   for (std::size_t looked = 0; walk.next(run);) {
@@ -105,6 +143,22 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
     return walk.next(run) ? cursor : std::string();
   }
   return {};
+}
+
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+                                          const Item& item) {
+  std::vector<view::RunRecord> runs;
+  const RunFilter filter{.item = item, .outcomes = {}, .host = {}};
+  History history(client, {list});
+  view::RunRecord run;
+  while (runs.size() < max_runs_of_item && history.read() < max_past_runs && history.next(run))
+    if (filter.fits(run)) runs.push_back(std::move(run));
+  if (runs.size() == max_runs_of_item) return runs;
+  // The histories may have deleted the record of the run that caused a quarantine or stall.
+  if (auto kept = read_kept_run(client, list, item);
+      kept && std::ranges::none_of(runs, [&](const auto& each) { return each.run == kept->run; }))
+    runs.push_back(std::move(*kept));
+  return runs;
 }
 
 }  // namespace w8y::verbs

@@ -24,6 +24,9 @@ struct PageRequest {
 /// found.
 inline constexpr WallTime clock_slack = std::chrono::hours(24);
 
+/// Returns the reason of the outcome of a run, and the last line of its log output.
+std::string error_text(const view::RunRecord& run);
+
 struct RunFilter {
   std::optional<Item> item = {};
   std::vector<std::string> outcomes = {};  ///< empty: any
@@ -41,5 +44,9 @@ using TakeRun = std::function<bool(view::RunRecord&&)>;
 /// than its limit, even none.
 std::string list_runs(QueryContext& query, const std::optional<std::string>& list,
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take);
+
+/// Returns the newest runs of one item, at most 10. Throws redis::RedisError.
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+                                          const Item& item);
 
 }  // namespace w8y::verbs

@@ -37,12 +37,14 @@ redis::ReplyCopy good(redis::ReplyCopy&& value, const std::string& key) {
 struct EffectWords {
   std::string name;
   std::string number;
+  std::string jitter;
 };
 
 EffectWords words_of(const SetEffect& effect) {
-  if (const auto* at = std::get_if<store::RunAt>(&effect)) return {"at", std::to_string(at->time)};
-  if (std::holds_alternative<store::Enqueue>(effect)) return {"enqueue", ""};
-  return {std::holds_alternative<store::StopJob>(effect) ? "stop" : "bad", ""};
+  if (const auto* at = std::get_if<store::RunAt>(&effect))
+    return {"at", std::to_string(at->time), ""};
+  if (std::holds_alternative<store::Enqueue>(effect)) return {"enqueue", "", ""};
+  return {std::holds_alternative<store::StopJob>(effect) ? "stop" : "bad", "", ""};
 }
 
 }  // namespace
@@ -64,14 +66,17 @@ redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
   std::vector<EffectWords> effects;
   effects.reserve(sent.size());
   redis::Command arguments{keys_.work_prefix, keys_.wake};
-  arguments.reserve(2 + 4 * sent.size());
+  arguments.reserve(2 + 5 * sent.size());
   for (const auto& [place, only_if] : sent) {
     const SetJob& change = changes[place];
     EffectWords& effect = effects.emplace_back(words_of(change.effect));
     if (std::holds_alternative<BadJob>(change.effect)) effect.number = only_if;
-    arguments.insert(arguments.end(), {change.job, change.schedule, effect.name, effect.number});
+    if (change.jitter.count() > 0) effect.jitter = std::to_string(change.jitter.count());
+    arguments.insert(arguments.end(),
+                     {change.job, change.schedule, effect.name, effect.number, effect.jitter});
   }
-  return client_.run(scripts::schedule_set, {keys_.schedules, keys_.statuses, keys_.timeline},
+  return client_.run(scripts::schedule_set,
+                     {keys_.schedules, keys_.statuses, keys_.timeline, keys_.due, keys_.jitter},
                      arguments);
 }
 
@@ -110,7 +115,8 @@ bool ScheduleChanges::unset(const Job& job) {
   const std::string members = keys_.members(code_of(job));
   return client_
              .run(scripts::schedule_unset,
-                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members},
+                  {keys_.schedules, keys_.statuses, keys_.timeline, keys_.failures, queue, members,
+                   keys_.due, keys_.jitter},
                   {keys_.work_prefix, job})
              .number == 1;
 }

@@ -1,6 +1,7 @@
 // Changes and queries of schedules by operators. Each change is one step.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,6 +34,7 @@ struct SetJob {
   Job job;
   std::string schedule;  ///< from now on
   SetEffect effect;
+  std::chrono::milliseconds jitter = {};  ///< of a recurrence rule; 0 = none
 };
 
 struct JobStatus {

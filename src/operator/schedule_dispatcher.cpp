@@ -36,7 +36,7 @@ void ScheduleDispatcher::run(std::optional<UnixSeconds> first) {
 void ScheduleDispatcher::dispatch(std::optional<UnixSeconds> up_to) {
   dispatching_ = true;
   again_ = false;
-  const store::DispatchWords words(keys_, {up_to, false});
+  const store::DispatchWords words(keys_, {up_to});
   client_.run(store::scripts::schedule_dispatch, words.keys(), words.arguments(),
               [this, up_to](const redis::Answer& answer) { on_reply(answer, up_to); });
 }

@@ -25,8 +25,14 @@ using redis::ReplyCopy;
 constexpr std::size_t max_counted = 10'000;
 /// Run records that are searched for the last failure.
 constexpr std::size_t max_back = 2'000;
-/// Bytes of its last line of log output.
-constexpr std::size_t max_said = 200;
+/// Failed runs that are shown before the last one.
+constexpr std::size_t max_earlier = 3;
+/// Runs that show how fast a list runs: those of this time, but at least `min_measured` of the
+/// maximum time.
+constexpr std::size_t max_measured = 100;
+constexpr std::size_t min_measured = 5;
+constexpr WallTime measured_time = std::chrono::minutes(1);
+constexpr WallTime max_measured_time = std::chrono::hours(1);
 /// Bytes of the value of a pause.
 constexpr const char* max_of_pause = "4096";
 
@@ -51,10 +57,12 @@ struct CommonKeys {
     paused = prefix + "paused";
     slots = prefix + "slots";
     runs = prefix + "runs";
+    failed_runs = prefix + "failed-runs";
   }
   std::string paused;
   std::string slots;
   std::string runs;
+  std::string failed_runs;
 };
 
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
@@ -79,7 +87,7 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   const auto told = client.pipeline({{"PTTL", keys.paused},
                                      {"GETRANGE", keys.paused, "0", max_of_pause},
                                      {"ZCOUNT", keys.slots, "(" + now, "+inf"},
-                                     {"EXISTS", keys.runs}});
+                                     {"EXISTS", keys.runs, keys.failed_runs}});
   read_pause(list, told[0], told[1]);
   if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
   list.has_keys = told[3].number > 0 || list.pause;
@@ -88,29 +96,65 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
 
 // ---- items of a circular list
 
-/// Returns the reason of the outcome, and the last line of log output.
-std::string outcome_of(const view::RunRecord& run) {
-  std::string text = run.reason;
-  std::string_view tail = run.error_output;
-  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
-  if (const auto line = tail.rfind('\n'); line != std::string_view::npos)
-    tail.remove_prefix(line + 1);
-  tail = tail.substr(0, max_said);
-  if (tail.empty() || text.find(tail) != std::string::npos) return text;
-  return text + (text.empty() ? "" : ": ") + std::string(tail);
-}
-
-std::optional<view::RunRecord> last_failure(redis::SyncClient& client,
-                                            const WhyQuestion& question) {
-  const RunFilter filter{.item = question.item, .outcomes = {}, .failed = true, .host = {}};
+/// Reads the last failed run of the item, and the failed runs between it and the last success.
+void read_failures(redis::SyncClient& client, const WhyQuestion& question, WhyItem& item) {
+  const RunFilter filter{.item = question.item, .outcomes = {}, .failed = false, .host = {}};
   History history(client, {question.list});
   view::RunRecord run;
-  for (std::size_t i = 0; i < max_back && history.next(run); ++i)
-    if (filter.fits(run)) {
-      run.reason = outcome_of(run);
-      return run;
+  for (std::size_t i = 0;
+       i < max_back && item.earlier_failures.size() < max_earlier && history.next(run); ++i) {
+    if (!filter.fits(run)) continue;
+    if (!run.failed() && item.last_failure) return;
+    if (!run.failed()) continue;
+    run.reason = error_text(run);
+    if (item.last_failure) {
+      item.earlier_failures.push_back(std::move(run));
+    } else {
+      item.last_failure = std::move(run);
     }
-  return std::nullopt;
+    run = {};
+  }
+  if (item.last_failure) return;
+  item.last_failure = read_kept_run(client, question.list, *question.item);
+  if (item.last_failure) item.last_failure->reason = error_text(*item.last_failure);
+}
+
+/// Returns how many runs of the list end per second, measured by the last ones; 0: not known.
+double runs_per_second(redis::SyncClient& client, const std::string& list, WallTime now) {
+  History history(client, {list});
+  view::RunRecord run;
+  std::optional<WallTime> newest;
+  WallTime oldest{0};
+  std::size_t count = 0;
+  for (; count < max_measured && history.next(run); ++count) {
+    const WallTime age = now - run.entered;
+    if (age > measured_time && (count >= min_measured || age > max_measured_time)) break;
+    if (!newest) newest = run.entered;
+    oldest = run.entered;
+  }
+  if (!newest || *newest <= oldest) return 0;
+  return static_cast<double>(count - 1) * 1000 / static_cast<double>((*newest - oldest).count());
+}
+
+/// Counts the free items in front of this one. Of many items, only the first are examined.
+void count_ahead(QueryContext& query, const std::string& list, WhyItem& item) {
+  const std::size_t examined = std::min(item.position, max_counted);
+  const auto before = read_part(query.redis, circular_keys(query, list), 0, examined);
+  const auto free = static_cast<std::size_t>(
+      std::count_if(before.begin(), before.end(), [&item](const view::ItemView& each) {
+        return each.state == "free" && each.item != item.item;
+      }));
+  item.ahead_estimated = examined < item.position;
+  item.ahead = item.ahead_estimated ? free * (item.position / examined) : free;
+}
+
+/// Adds the items that are claimed first, and the speed of the list, to an item that can be
+/// claimed.
+void read_position(QueryContext& query, const WhyQuestion& question, const WhyList& list,
+                   WhyItem& item) {
+  if (item.state == "free") count_ahead(query, question.list, item);
+  if (item.state == "queued" && item.queue_position > 0) item.ahead = item.queue_position - 1;
+  if (item.ahead) item.runs_per_second = runs_per_second(query.redis, question.list, list.now);
 }
 
 WhyItems count_items(QueryContext& query, const std::string& list) {
@@ -153,6 +197,19 @@ bool wants_failure(const WhyItem& item) {
 
 }  // namespace
 
+namespace {
+
+/// Suggests a name if neither the config, a host nor Redis has the list.
+void suggest_name(QueryContext& query, WhyList& list) {
+  const bool served = std::any_of(list.hosts.begin(), list.hosts.end(),
+                                  [](const FleetHost& host) { return !host.lists.empty(); });
+  if (list.has_keys || served) return;
+  if (query.lists == nullptr || !query.lists->contains(list.name))
+    list.near = near_list(query, list.name);
+}
+
+}  // namespace
+
 Why explain(QueryContext& query, const WhyQuestion& question) {
   const SourceKind kind = find_kind(query, question.list).value_or(SourceKind::circular);
   WhyList list = read_why_list(query, question, kind);
@@ -164,14 +221,17 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
       items = count_jobs(query.redis, question.list, queues_of(query, question.list), list.now);
     if (kind == SourceKind::job) items = count_feed_jobs(query.redis, question.list);
     list.has_keys = list.has_keys || items.length > 0;
+    suggest_name(query, list);
     return why_list(list, items);
   }
   WhyItem item = read_why_item(query, question, kind);
   // The kind of a schedule or feed was found by its keys, so they exist.
   list.has_keys = kind != SourceKind::circular || !item.state.empty() ||
                   query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
+  suggest_name(query, list);
   add_run(item, question.replies);
-  if (wants_failure(item)) item.last_failure = last_failure(query.redis, question);
+  if (wants_failure(item)) read_failures(query.redis, question, item);
+  read_position(query, question, list, item);
   return why_item(list, item);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "ops/log_format.hpp"
 #include "ops/log_sink.hpp"
@@ -42,13 +43,32 @@ spdlog::level::level_enum level_of(LogLevel level) {
   return spdlog::level::info;
 }
 
+/// Returns the fields for the journal. Their values are exact, without escapes.
+JournalFields journal_fields(LogFields fields) {
+  JournalFields found;
+  for (const LogField& field : fields) {
+    const char* const name = field.key == "list"   ? "W8Y_LIST"
+                             : field.key == "run"  ? "W8Y_RUN_ID"
+                             : field.key == "item" ? "W8Y_ITEM"
+                                                   : nullptr;
+    if (name == nullptr) continue;
+    if (const auto* text = std::get_if<std::string_view>(&field.value)) {
+      found.emplace_back(name, *text);
+    } else if (const auto* item = std::get_if<LoggedItem>(&field.value)) {
+      found.emplace_back(name, item->beginning);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 class Log::Impl {
  public:
-  Impl()
+  explicit Impl(std::string journal)
       : sink_(std::make_shared<LogSink>(
-            [this](std::uint64_t lost, int error) { return notice(lost, error); })),
+            [this](std::uint64_t lost, int error) { return notice(lost, error); },
+            std::move(journal))),
         logger_("w8y", sink_) {
     // Errors of spdlog must not go to standard output or throw.
     logger_.set_error_handler([](const std::string&) {});
@@ -83,6 +103,7 @@ class Log::Impl {
     if (!enabled(level)) return;
     const bool whole_items = has_long_item(fields) && sink_->accepts_long_lines();
     const std::string line = render_line(settings_.format, message, fields, whole_items);
+    if (sink_->uses_journal()) sink_->set_fields(journal_fields(fields));
     logger_.log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
   }
 
@@ -93,6 +114,7 @@ class Log::Impl {
     settings_ = settings;
     const bool journal = settings_.file.empty() && stderr_is_journal();
     sink_->set_formatter(make_formatter(settings_.format, journal));
+    sink_->use_journal(journal);
     logger_.set_level(level_of(settings_.level));
   }
 
@@ -110,9 +132,10 @@ class Log::Impl {
   spdlog::logger logger_;
 };
 
-Log::Log() : impl_(std::make_unique<Impl>()) {}
+Log::Log() : Log(LogSettings{}) {}
 
-Log::Log(const LogSettings& settings) : Log() {
+Log::Log(const LogSettings& settings, std::string journal)
+    : impl_(std::make_unique<Impl>(std::move(journal))) {
   configure(settings);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/item.hpp"
 #include "core/list_config.hpp"
+#include "ops/journal.hpp"
 
 namespace w8y::ops {
 
@@ -98,13 +99,15 @@ class LineLog {
 /// and a pipe without a reader does not block. Only in a file or a socket may a long item exceed
 /// this limit. If standard error may be a pipe, the program must ignore SIGPIPE.
 ///
-/// If standard error is the journal, text lines have the priority for the journal instead of the
-/// time.
+/// If standard error is the journal, lines are entries of journald with the fields W8Y_LIST,
+/// W8Y_RUN_ID and W8Y_ITEM, and text lines have no time. Lines that journald cannot receive as
+/// entries go to standard error, and text lines then start with the priority for the journal.
 class Log final : public LineLog {
  public:
   /// Logs to standard error, as text.
   Log();
-  explicit Log(const LogSettings& settings);
+  /// `journal`: path of the socket of journald.
+  explicit Log(const LogSettings& settings, std::string journal = journal_socket);
   ~Log() override;
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;

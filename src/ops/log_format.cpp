@@ -123,9 +123,7 @@ class Priority : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& msg, const std::tm&,
               spdlog::memory_buf_t& dest) override {
-    constexpr std::string_view priorities = "77643";
-    const auto level = static_cast<std::size_t>(msg.level);
-    dest.push_back(level < priorities.size() ? priorities[level] : '3');
+    dest.push_back(static_cast<char>('0' + journal_priority(msg.level)));
   }
   [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
     return std::make_unique<Priority>();
@@ -145,6 +143,12 @@ const char* pattern(LogFormat format, bool journal) {
 }
 
 }  // namespace
+
+int journal_priority(spdlog::level::level_enum level) {
+  constexpr std::array priorities = {7, 7, 6, 4, 3};
+  const auto at = static_cast<std::size_t>(level);
+  return at < priorities.size() ? priorities[at] : priorities.back();
+}
 
 bool has_long_item(LogFields fields) {
   return std::any_of(fields.begin(), fields.end(), [](const LogField& field) {

@@ -1,6 +1,7 @@
 // Layout of a log line: message and fields here, time and level by spdlog.
 #pragma once
 
+#include <spdlog/common.h>
 #include <spdlog/formatter.h>
 
 #include <memory>
@@ -18,6 +19,9 @@ std::string render_line(LogFormat format, std::string_view message, LogFields fi
                         bool whole_items = false);
 /// Whether `whole_items` makes a difference for these fields.
 bool has_long_item(LogFields fields);
+
+/// Returns the priority of a level for the journal (sd-daemon(3)).
+int journal_priority(spdlog::level::level_enum level);
 
 /// PIPE_BUF of Linux: a write of at most this size is atomic. POSIX guarantees 512.
 inline constexpr std::size_t max_log_line = 4096;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/trusted_path.hpp"
+#include "ops/log_format.hpp"
 
 namespace w8y::ops {
 
@@ -17,9 +18,17 @@ namespace {
 /// until the reader reads again.
 constexpr int timeout_ms = 50;
 
+/// Returns a line without its priority and its newline.
+std::string_view message_of(std::string_view line) {
+  if (line.size() > 3 && line[0] == '<' && line[2] == '>') line.remove_prefix(3);
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  return line;
+}
+
 }  // namespace
 
-LogSink::LogSink(Notice notice) : notice_(std::move(notice)), fd_(STDERR_FILENO) {}
+LogSink::LogSink(Notice notice, std::string journal)
+    : notice_(std::move(notice)), journal_(std::move(journal)), fd_(STDERR_FILENO) {}
 
 LogSink::~LogSink() {
   if (owned_) close(fd_);
@@ -58,27 +67,40 @@ bool LogSink::accepts_long_lines() const {
 }
 
 void LogSink::sink_it_(const spdlog::details::log_msg& msg) {
-  spdlog::memory_buf_t lines;
-  if (torn_) lines.push_back('\n');
+  const JournalFields fields = std::exchange(fields_, {});
   if (lost_ > 0) {
     const std::string text = notice_(lost_, error_);
     const spdlog::details::log_msg notice(msg.time, msg.source, msg.logger_name,
                                           spdlog::level::warn,
                                           spdlog::string_view_t(text.data(), text.size()));
-    formatter_->format(notice, lines);
-    if (!write_all({lines.data(), lines.size()})) {
+    if (!write_line(notice, {})) {
       ++lost_;
       ++lost_in_all_;
       return;
     }
     lost_ = 0;
-    lines.clear();
   }
-  formatter_->format(msg, lines);
-  if (!write_all({lines.data(), lines.size()})) {
+  if (!write_line(msg, fields)) {
     ++lost_;
     ++lost_in_all_;
   }
+}
+
+bool LogSink::write_line(const spdlog::details::log_msg& msg, const JournalFields& fields) {
+  spdlog::memory_buf_t line;
+  if (torn_) line.push_back('\n');
+  const std::size_t start = line.size();
+  formatter_->format(msg, line);
+  const std::string_view bytes(line.data(), line.size());
+  if (to_journal_) {
+    const std::string entry =
+        journal_entry(journal_priority(msg.level), message_of(bytes.substr(start)), fields);
+    const auto sent = journal_.send(entry, stuck_ ? 0 : timeout_ms);
+    stuck_ = sent == JournalSocket::Sent::busy;
+    if (stuck_) error_ = EAGAIN;
+    if (sent != JournalSocket::Sent::impossible) return !stuck_;
+  }
+  return write_all(bytes);
 }
 
 bool LogSink::write_all(std::string_view bytes) {

@@ -8,6 +8,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "ops/journal.hpp"
 
 namespace w8y::ops {
 
@@ -17,7 +20,8 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   /// Returns the line that reports the number of lost lines, and the cause (errno).
   using Notice = std::function<std::string(std::uint64_t lost, int error)>;
 
-  explicit LogSink(Notice notice);
+  /// `journal`: path of the socket of journald.
+  LogSink(Notice notice, std::string journal);
   ~LogSink() override;
   LogSink(const LogSink&) = delete;
   LogSink& operator=(const LogSink&) = delete;
@@ -28,6 +32,12 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   /// Opens a file without using it: open() of the same path then uses it and cannot fail.
   std::string prepare(const std::string& path);
   void discard_prepared();
+  /// Sends lines as entries to journald, with fields. A line that journald cannot receive goes to
+  /// the destination.
+  void use_journal(bool on) { to_journal_ = on; }
+  [[nodiscard]] bool uses_journal() const { return to_journal_; }
+  /// Fields of the next line only.
+  void set_fields(JournalFields fields) { fields_ = std::move(fields); }
   /// Whether the destination accepts a line of any length as a whole and without delay: a file or a
   /// socket.
   [[nodiscard]] bool accepts_long_lines() const;
@@ -38,10 +48,14 @@ class LogSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void flush_() override {}
 
  private:
+  bool write_line(const spdlog::details::log_msg& msg, const JournalFields& fields);
   bool write_all(std::string_view bytes);
   bool wait_until_writable();
 
   Notice notice_;
+  JournalSocket journal_;
+  bool to_journal_ = false;
+  JournalFields fields_;
   int fd_;
   bool owned_ = false;  ///< close fd_ in the destructor
   std::string prepared_path_;

@@ -24,8 +24,8 @@ double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// One metric with all its samples. It is written in its destructor, so that memory holds one
-/// metric at a time.
+/// One metric with all its samples. Samples are written in parts, and the last part in the
+/// destructor, so that memory holds a part of one metric at a time.
 class Family {
  public:
   Family(std::ostream& out, std::string name, std::string help, MetricType type) : out_(out) {
@@ -33,7 +33,7 @@ class Family {
     family_.help = std::move(help);
     family_.type = type;
   }
-  ~Family() { prometheus::TextSerializer().Serialize(out_, {family_}); }
+  ~Family() { write(); }
   Family(const Family&) = delete;
   Family& operator=(const Family&) = delete;
 
@@ -59,7 +59,11 @@ class Family {
   }
 
  private:
+  /// Number of samples of a part. A sample needs some hundred bytes.
+  static constexpr std::size_t max_part = 4096;
+
   ClientMetric& next(Labels labels) {
+    if (family_.metric.size() == max_part) write();
     ClientMetric& metric = family_.metric.emplace_back();
     for (auto& [name, value] : labels) {
       ClientMetric::Label& label = metric.label.emplace_back();
@@ -69,8 +73,23 @@ class Family {
     return metric;
   }
 
+  /// Writes the samples. Only the first part starts with the lines HELP and TYPE.
+  void write() {
+    if (!std::exchange(started_, true)) {
+      prometheus::TextSerializer().Serialize(out_, {family_});
+    } else if (!family_.metric.empty()) {
+      std::ostringstream part;
+      prometheus::TextSerializer().Serialize(part, {family_});
+      std::string_view text = part.view();
+      while (text.starts_with('#')) text.remove_prefix(text.find('\n') + 1);
+      out_ << text;
+    }
+    family_.metric.clear();
+  }
+
   std::ostream& out_;
   MetricFamily family_;
+  bool started_ = false;
 };
 
 /// Writes all metrics of a host in order.
@@ -135,7 +154,9 @@ void Writer::write_host() {
   gauge("w8y_config_info", "1; which config is in force.")
       .add(1.0, {{"generation", std::to_string(host.generation)}, {"hash", host.config_hash}});
   gauge("w8y_slots_used", "Slots of host_concurrency in use.").add(host.slots_used);
-  gauge("w8y_slots_limit", "host_concurrency; 0 = no limit.").add(host.slots_limit);
+  gauge("w8y_slots_limit", "host_concurrency; +Inf = no limit.")
+      .add(host.slots_limit > 0 ? static_cast<double>(host.slots_limit)
+                                : std::numeric_limits<double>::infinity());
   gauge("w8y_leases", "Leases of this host.").add(host.redis.leases);
   {
     Family margin =
@@ -156,6 +177,8 @@ void Writer::write_host() {
     reloads.add(metrics_.reloads_applied, {{"result", "applied"}});
     reloads.add(metrics_.reloads_failed, {{"result", "failed"}});
   }
+  gauge("w8y_reload_last_success", "1 if the last reload was applied, or none was requested.")
+      .add(metrics_.last_reload_succeeded ? 1.0 : 0.0);
   histogram("w8y_probe_duration_seconds", "Duration of probes.").add(metrics_.probes);
   {
     Family failures = counter("w8y_spawn_failures_total", "Runs that could not be started.");
@@ -163,11 +186,14 @@ void Writer::write_host() {
     failures.add(metrics_.not_started[1], {{"reason", "missing"}});
     failures.add(metrics_.not_started[2], {{"reason", "other"}});
   }
-  const FleetCounts alone{1, 0, {}};
+  const FleetCounts alone{1, 0, 0, {}};
   const FleetCounts& fleet = metrics_.fleet ? *metrics_.fleet : alone;
   gauge("w8y_fleet_hosts", "Hosts of the fleet that send heartbeats.").add(fleet.hosts);
   gauge("w8y_fleet_hosts_outdated", "Hosts whose config is older than that of another host.")
       .add(fleet.outdated);
+  gauge("w8y_fleet_hosts_unresponsive",
+        "Hosts whose heartbeats have stopped, and that were not started again.")
+      .add(fleet.unresponsive);
 }
 
 void Writer::write_redis() {
@@ -227,6 +253,15 @@ void Writer::write_runs() {
       active.add(of.running, {{"list", list}});
     });
   }
+  {
+    Family successes = gauge("w8y_list_last_success_timestamp_seconds",
+                             "End of the last run that succeeded on this host, as Unix time.");
+    each_run([&](const std::string& list, const ActiveListMetrics& of) {
+      const WallTime last = of.run_stats.last_success;
+      if (last > WallTime{0})
+        successes.add(std::chrono::duration<double>(last).count(), {{"list", list}});
+    });
+  }
   Family lost = counter("w8y_leases_lost_total", "Runs whose lease was lost.");
   each_run([&](const std::string& list, const ActiveListMetrics& of) {
     lost.add(of.counters.leases_lost, {{"list", list}});
@@ -252,9 +287,11 @@ void Writer::write_claims() {
 
 void Writer::write_lists() {
   {
-    Family states = gauge("w8y_list_state", "1 for the state of the list on this host.");
+    Family states = gauge("w8y_list_state", "1 for the state of the list on this host, else 0.");
     for (const ListMetrics& list : metrics_.lists)
-      states.add(1.0, {{"list", label(list.prefix)}, {"state", state_name(list.state)}});
+      for (const ListState state : all_list_states)
+        states.add(state == list.state ? 1.0 : 0.0,
+                   {{"list", label(list.prefix)}, {"state", state_name(state)}});
   }
   {
     Family items = gauge("w8y_items", "Items in Redis by state.");
@@ -275,6 +312,13 @@ void Writer::write_lists() {
         gauge("w8y_longest_wait_seconds", "Longest time that a free item has waited for its run.");
     each_known([&](const std::string& list, const ActiveListMetrics&, const ListStats& stats) {
       if (stats.longest_wait) oldest.add(seconds_of(*stats.longest_wait), {{"list", list}});
+    });
+  }
+  {
+    Family slots = gauge("w8y_list_slots_needed",
+                         "Slots that the list needs in the fleet to stay within overdue_after.");
+    each_known([&](const std::string& list, const ActiveListMetrics&, const ListStats& stats) {
+      if (stats.slots_needed) slots.add(*stats.slots_needed, {{"list", list}});
     });
   }
   Family within = gauge("w8y_overdue_after_seconds", "overdue_after of the list.");

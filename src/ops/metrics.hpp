@@ -47,6 +47,7 @@ struct HostMetrics {
   std::size_t settlements_waiting = 0;
   std::uint64_t reloads_applied = 0;
   std::uint64_t reloads_failed = 0;
+  bool last_reload_succeeded = true;
   std::uint64_t not_started[3] = {0, 0, 0};  ///< as in RunStats
   std::optional<FleetCounts> fleet;
   std::optional<Duration> key_expiry;  ///< minimum of all lists that this host serves

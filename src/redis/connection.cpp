@@ -73,10 +73,14 @@ void Connection::append_handshake(const Secret& password, Wanted wanted) {
   if (role_) ask({"ROLE"});
   hold_ = expected_ > 0;
   ask({"PING"});
-  if (!options_.name.empty()) {
-    append_command(out_, {"CLIENT", "SETNAME", client_name(options_.name)});
+  const auto inform = [this](const Command& command) {
+    append_command(out_, command);
     ++unwanted_;
-  }
+  };
+  if (!options_.name.empty()) inform({"CLIENT", "SETNAME", client_name(options_.name)});
+  // Redis 7.2 and later show both in CLIENT LIST. Older servers and some ACLs refuse them.
+  inform({"CLIENT", "SETINFO", "LIB-NAME", "w8y"});
+  inform({"CLIENT", "SETINFO", "LIB-VER", W8Y_VERSION});
 }
 
 std::string& Connection::output() {

@@ -18,10 +18,11 @@
 namespace w8y::redis {
 
 /// Connection whose handshake is AUTH, SELECT, ROLE and PING, as far as needed. A server that is
-/// loading, is full or refuses the client replies to the handshake with an error. Output of one
-/// loop iteration leaves in one write. Output may be appended from the start. It is sent right
-/// behind the handshake if the handshake can neither be refused nor change the database, otherwise
-/// after the handshake is accepted.
+/// loading, is full or refuses the client replies to the handshake with an error. The name of the
+/// client and of its library follow in the same write, and an error in reply to them is ignored.
+/// Output of one loop iteration leaves in one write. Output may be appended from the start. It is
+/// sent right behind the handshake if the handshake can neither be refused nor change the database,
+/// otherwise after the handshake is accepted.
 class Connection final : private Transport::Handler {
  public:
   enum class State {

@@ -34,8 +34,10 @@ class Words {
       : rule_(rule), days_(rule.days), start_(start), zone_(zone) {}
 
   std::string all() const {
-    const std::string what = days();
-    const auto when = times();
+    const int minutes = period();
+    const std::string what =
+        minutes > 0 && !days().empty() ? "every " + std::to_string(minutes) + " minutes" : days();
+    const auto when = minutes > 0 ? std::optional<std::string>("") : times();
     if (what.empty() || !when) return {};
     std::string result = what + *when;
     if (rule_.count)
@@ -112,8 +114,7 @@ class Words {
 
   /// nullopt: too many words. Parts that follow from a DTSTART of now are omitted.
   std::optional<std::string> times() const {
-    if (stepwise())
-      return rule_.minutes.empty() && rule_.seconds.empty() ? step_start() : std::nullopt;
+    if (stepwise()) return step_times();
     const int start = start_ ? second_of_day(*start_) : 0;
     if (!start_ && rule_.hours.empty())
       return rule_.minutes.empty() && rule_.seconds.empty() ? std::optional<std::string>("")
@@ -126,6 +127,28 @@ class Words {
     std::vector<std::string> list;
     for (std::int64_t i = 0; i < times.size(); ++i) list.push_back(time_of_day(times.at(i)));
     return " at " + joined(list) + " " + zone_;
+  }
+
+  std::optional<std::string> step_times() const {
+    if (rule_.minutes.empty() && rule_.seconds.empty()) return step_start();
+    if (rule_.seconds != std::vector<int>{0}) return {};
+    if (rule_.frequency == Frequency::minutely && rule_.minutes.empty()) return "";
+    if (rule_.frequency != Frequency::hourly || rule_.minutes.size() > 6) return {};
+    if (rule_.minutes == std::vector<int>{0}) return "";
+    std::vector<std::string> list;
+    for (const int minute : rule_.minutes) list.push_back(std::to_string(minute));
+    return (list.size() == 1 ? " at minute " : " at minutes ") + joined(list);
+  }
+
+  /// Returns the period of a rule that has every nth minute of each hour; 0: it has other minutes.
+  int period() const {
+    const auto count = static_cast<int>(rule_.minutes.size());
+    if (rule_.frequency != Frequency::hourly || rule_.interval != 1 || count < 2 ||
+        60 % count != 0 || rule_.seconds != std::vector<int>{0})
+      return 0;
+    for (int i = 0; i < count; ++i)
+      if (rule_.minutes[static_cast<std::size_t>(i)] != i * (60 / count)) return 0;
+    return 60 / count;
   }
 
   std::optional<std::string> step_start() const {

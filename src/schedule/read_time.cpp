@@ -90,4 +90,23 @@ TimeText read_time(std::string_view text) {
   return result;
 }
 
+OffsetTime read_offset_time(std::string_view text) {
+  const std::size_t day_end = text.find('T');
+  const std::size_t sign = day_end == text.npos ? text.npos : text.find_first_of("+-", day_end);
+  if (sign == text.npos) {
+    const TimeText time = read_time(text);
+    return {time.wall, time.utc ? std::optional<int>(0) : std::nullopt};
+  }
+  TimeReader offset(text.substr(sign + 1));
+  const TimeText time = read_time(text.substr(0, sign));
+  const auto hours = offset.digits(2);
+  const bool extended = offset.read(':');
+  const auto minutes = !extended && offset.empty() ? std::optional<int>(0) : offset.digits(2);
+  if (time.utc || !hours || !minutes || *hours > 23 || *minutes > 59 || !offset.empty())
+    throw ScheduleError{core::quote_start(text) +
+                        " has no valid offset: +01:00 and -03:30 are, or Z for UTC"};
+  const int east = *hours * 3600 + *minutes * 60;
+  return {time.wall, text[sign] == '-' ? -east : east};
+}
+
 }  // namespace w8y::schedule

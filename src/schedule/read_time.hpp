@@ -1,6 +1,7 @@
 // Parser of times in iCalendar and ISO 8601.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,15 @@ struct TimeText {
 /// missing, and also the time of day, which is midnight then. Fractions are dropped. Throws
 /// ScheduleError.
 TimeText read_time(std::string_view text);
+
+/// A time that may have an offset from UTC.
+struct OffsetTime {
+  Wall wall = 0;
+  std::optional<int> east;  ///< seconds east of UTC; 0 for Z; nullopt: the text has neither
+};
+
+/// Reads a time as read_time(), also with an offset (`+01:00`, `-0330`, `+01`). Throws
+/// ScheduleError.
+OffsetTime read_offset_time(std::string_view text);
 
 }  // namespace w8y::schedule

@@ -2,14 +2,36 @@
 
 #include <charconv>
 
+#include "schedule/cron.hpp"
 #include "schedule/recurrence_data.hpp"
 
 namespace w8y::schedule {
 
 namespace {
 
+constexpr std::string_view at_word = "AT:";
+
+/// Reads an ISO time with Z or an offset. A time that has neither is in `zone`.
+UnixSeconds read_instant(std::string_view text, const Zone& zone) {
+  const OffsetTime time = read_offset_time(text);
+  const UnixSeconds instant = time.east ? time.wall - *time.east : zone.when(time.wall);
+  if (instant < 0 || instant > latest_time)
+    throw ScheduleError{core::quote_start(text) +
+                        " never comes: AT accepts times of the years 1970 to 9999"};
+  return instant;
+}
+
+/// Returns whether the text is meant as a date, and not as seconds.
+bool looks_like_date(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  return digits >= 4 && text.substr(digits).find_first_of("-T") == 0;
+}
+
 Schedule parse_at(std::string_view digits) {
-  const std::string wanted = "AT takes whole seconds since 1970, such as AT:1795266000";
+  if (looks_like_date(digits)) return At{read_instant(digits, *Zone::utc())};
+  const std::string wanted =
+      "AT accepts a time such as AT:2026-11-21T14:00:00+01:00 or AT:2026-11-21T13:00:00Z, or whole "
+      "seconds since 1970, such as AT:1795266000";
   if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
     return Bad{wanted + (digits.starts_with('-') ? "; a time before that never comes" : "")};
   UnixSeconds time = 0;
@@ -58,6 +80,19 @@ Schedule parse_recurrence(std::string_view text, UnixSeconds now) {
   return Recurrence(std::move(plan));
 }
 
+/// DTSTART of the rule of a cron expression. The rule has all BYxxx parts, so its times do not
+/// depend on this time.
+constexpr const char* cron_start = "20000101T000000";
+
+std::string cron_in_zone(std::string_view typed, const std::string& zone) {
+  const std::string rule = rule_of_cron(typed);
+  return zone == "UTC" ? rule : "DTSTART;TZID=" + zone + ":" + cron_start + "\n" + rule;
+}
+
+std::string at_in_zone(std::string_view typed, const Zone& zone) {
+  return std::string(at_word) + std::to_string(read_instant(typed.substr(at_word.size()), zone));
+}
+
 }  // namespace
 
 Schedule parse_schedule(std::string_view text, UnixSeconds now) {
@@ -67,12 +102,44 @@ Schedule parse_schedule(std::string_view text, UnixSeconds now) {
   if (text == "STOP") return Stop{};
   if (text == "CONTINUE") return Continue{};
   if (text == "NOW") return Now{};
-  if (text.starts_with("AT:")) return parse_at(text.substr(3));
   try {
+    if (text.starts_with(at_word)) return parse_at(text.substr(at_word.size()));
+    if (looks_like_cron(text))
+      return Bad{"it is a cron expression; a schedule has its rule, which is " +
+                 rule_of_cron(text)};
     return parse_recurrence(text, now);
   } catch (const ScheduleError& error) {
     return Bad{error.why};
   }
+}
+
+Typed as_stored(std::string_view typed, std::string_view zone) {
+  Typed result{std::string(typed), {}};
+  const bool cron = looks_like_cron(typed);
+  const bool date = typed.starts_with(at_word) && looks_like_date(typed.substr(at_word.size()));
+  std::shared_ptr<const Zone> found;
+  try {
+    if (!zone.empty()) found = Zone::find(zone);
+  } catch (const ScheduleError& error) {
+    result.zone_error = error.why;
+    return result;
+  }
+  try {
+    if (cron) result.schedule = cron_in_zone(typed, found ? found->name() : "UTC");
+    if (!found || cron) return result;
+    if (date && !read_offset_time(typed.substr(at_word.size())).east) {
+      result.schedule = at_in_zone(typed, *found);
+      return result;
+    }
+  } catch (const ScheduleError&) {
+    // parse_schedule() has the reason.
+    return result;
+  }
+  result.zone_error = date ? "the time has a zone already; omit one of them"
+                           : "only a cron expression and AT: with a time accept a zone; a rule "
+                             "names it by DTSTART;TZID=" +
+                                 found->name() + ":20260101T000000";
+  return result;
 }
 
 }  // namespace w8y::schedule

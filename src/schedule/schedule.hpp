@@ -60,6 +60,17 @@ std::string why_no_schedules();
 /// (ical.hpp) if the host cannot read rules; that says nothing about this rule.
 Schedule parse_schedule(std::string_view text, UnixSeconds now);
 
+/// Text that a person typed.
+struct Typed {
+  std::string schedule;  ///< as it is stored
+  std::string
+      zone_error;  ///< why the zone cannot be used, for people; empty: it can, or none was given
+};
+/// Converts a text that a person typed. A cron expression becomes an RRULE, with a DTSTART in
+/// `zone`. `AT:` with a time that has no zone becomes the time in `zone`. Every other text is
+/// unchanged, also an invalid one, and accepts no zone. `zone`: empty = none.
+Typed as_stored(std::string_view typed, std::string_view zone);
+
 /// Short description for tables: `every 5 minutes`, `weekdays at 09:00 Europe/Berlin`, `once at
 /// 2026-11-21T13:00:00Z`. The text itself if there is no description.
 std::string in_words(const Schedule& schedule, std::string_view text);

@@ -25,6 +25,8 @@ constexpr Writes written[] = {
     {"LRANGE", "the history may have runs twice", "~PREFIX:*"},
     {"DEL", "the history may become larger than history_bytes", "~PREFIX:*"},
     {"RPUSH", "the history may become larger than history_bytes", "~PREFIX:*"},
+    {"PEXPIRE", "old records of failed runs stay", "~PREFIX:*"},
+    {"HRANDFIELD", "records of runs stay after their quarantine has ended", "~PREFIX:*"},
     {"PUBLISH", "no events and no wake-ups are published", "&PREFIX:*"},
     {"ZREM", "fleet slots stay in use until they expire", "~PREFIX:*"},
     {"HINCRBY", "failures are not counted", "~PREFIX:*"},

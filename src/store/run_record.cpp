@@ -25,6 +25,9 @@ std::string as_json(const std::string& text) {
   return text != "{}" && json_text::error(text) ? dump(text) : text;
 }
 
+/// Bytes of log output, of a reason and of a result in a kept record.
+constexpr std::size_t most_kept = 4096;
+
 /// Typical length of an event in bytes.
 constexpr std::size_t usual_length = 300;
 
@@ -64,7 +67,8 @@ view::RunRecord record_of(const std::string& host, const EndedRun& run) {
     record.signal = signal_name(signalled->signal);
   record.attempt = run.claim.attempt;
   if (run.claim.fence) record.fence = static_cast<std::int64_t>(*run.claim.fence);
-  if (run.end.complete) record.result = as_json(run.end.complete->result);
+  if (const auto& complete = run.end.complete)
+    record.result = complete->is_text ? dump(complete->result) : as_json(complete->result);
   return record;
 }
 
@@ -111,9 +115,33 @@ std::string history_members(const EndedRun& run, const std::string& stalled) {
   return view::history_text(record);
 }
 
+std::string kept_record(const std::string& host, const EndedRun& run, const std::string& stalled) {
+  view::RunRecord record = record_of(host, run);
+  record.reason.resize(shown_part(record.reason).size());
+  if (record.result.size() > most_kept) record.result.clear();
+  record.stalled = shown_part(stalled);
+  std::string_view output = run.end.stderr_tail;
+  if (output.size() > most_kept) {
+    output.remove_prefix(output.size() - most_kept);
+    // Starts with a whole line, if there is one.
+    if (const auto line = output.find('\n'); line + 1 < output.size())
+      output.remove_prefix(line + 1);
+  }
+  record.error_output = output;
+  std::string text = view::event_text(record);
+  text.pop_back();
+  return text + view::history_text(record) + '}';
+}
+
+const HistoryLimits& history_of(const ListConfig& rule, bool succeeded) {
+  return succeeded || rule.failed_history.runs == 0 ? rule.history : rule.failed_history;
+}
+
 std::string to_text(const HistoryLimits& limits) {
   if (limits.runs == 0) return "0";
-  return std::to_string(limits.runs) + ' ' + std::to_string(limits.bytes);
+  std::string text = std::to_string(limits.runs) + ' ' + std::to_string(limits.bytes);
+  if (limits.age > Duration{0}) text += ' ' + ms_text(limits.age);
+  return text;
 }
 
 }  // namespace w8y::store

@@ -1,4 +1,4 @@
-// JSON texts about runs: messages on `P:events` and run records in `P:runs` (w8y-keys(7)).
+// JSON texts about runs: messages on `P:events`, and run records (w8y-keys(7)).
 #pragma once
 
 #include <string>
@@ -20,7 +20,15 @@ std::string end_json(const std::string& host, const EndedRun& run);
 /// job is stalled.
 std::string history_members(const EndedRun& run, const std::string& stalled = {});
 
-/// Returns the limits as the scripts expect them: "1000 16777216", or "0".
+/// Returns the run record that is kept while the quarantine or stall that the run caused lasts. It
+/// has only the end of the log output.
+std::string kept_record(const std::string& host, const EndedRun& run, const std::string& stalled);
+
+/// Returns the limits of the history to which a run belongs.
+const HistoryLimits& history_of(const ListConfig& rule, bool succeeded);
+
+/// Returns the limits as the scripts expect them: "1000 16777216", with the age in ms for failed
+/// runs, or "0".
 std::string to_text(const HistoryLimits& limits);
 
 }  // namespace w8y::store

@@ -76,6 +76,7 @@ void Settlements<Kind>::fit(Call& call) const {
   if (said <= settling::most_said) return;
   call.event.clear();
   call.more.clear();
+  call.kept.clear();
   call.history = HistoryLimits::none();
   handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
                                   " MiB, and no more than " +

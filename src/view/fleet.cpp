@@ -152,6 +152,19 @@ std::string name_in_host_id(std::string_view id) {
 
 namespace {
 
+/// Removes hosts that have died and returned with a new ID. Of hosts that died under one name, only
+/// the last stays.
+void remove_returned(FleetView& view) {
+  std::map<std::string, WallTime> last;  // by name: last heartbeat
+  for (const FleetHost& host : view.hosts) {
+    WallTime& newest = last[host.heartbeat.host];
+    newest = std::max(newest, host.last_heartbeat);
+  }
+  std::erase_if(view.hosts, [&last](const FleetHost& host) {
+    return host.expired && host.last_heartbeat < last[host.heartbeat.host];
+  });
+}
+
 /// Marks duplicate names. A name that is used again after its host was killed is not a duplicate: a
 /// host without a heartbeat since the start of the other host is unresponsive.
 void classify_names(FleetView& view) {
@@ -179,6 +192,7 @@ void classify_names(FleetView& view) {
 }  // namespace
 
 void classify(FleetView& view) {
+  remove_returned(view);
   const FleetHost* newest = nullptr;
   for (FleetHost& host : view.hosts) {
     host.unresponsive = host.last_heartbeat + unresponsive_after <= view.now;

@@ -19,8 +19,12 @@ namespace w8y {
 
 /// Interval of heartbeats.
 inline constexpr Duration heartbeat_interval = std::chrono::seconds(10);
-/// Time after which the heartbeat of a host expires, so that the host is no longer in the fleet.
+/// Time after which the heartbeat and the list reports of a host expire.
 inline constexpr Duration heartbeat_life = std::chrono::seconds(60);
+/// Time for which a host that has died stays in the fleet, unless it returns or is forgotten.
+inline constexpr Duration unresponsive_life = std::chrono::hours(24 * 7);
+/// Maximum number of hosts that have died. The fleet removes the hosts that died first.
+inline constexpr std::size_t max_unresponsive = 1000;
 /// Time after which a host is unresponsive: it has missed two heartbeats.
 inline constexpr Duration unresponsive_after = std::chrono::seconds(25);
 /// Time after which a new config must be applied on all hosts. A host without it is then outdated.
@@ -41,6 +45,9 @@ struct HostHeartbeat {
   std::string config_hash;
   std::uint64_t generation = 0;  ///< 0: no config is in force yet
   WallTime applied{0};           ///< time at which the host applied that config
+  WallTime reload_failed{0};     ///< time of the last reload, if it failed
+  std::string reload_error;      ///< its error
+  WallTime clock_offset{0};      ///< clock of the host minus clock of Redis
   unsigned processors = 0;       ///< processors that w8yd may use
   std::size_t slots_used = 0;
   std::size_t slots_limit = 0;  ///< 0: no limit
@@ -147,6 +154,7 @@ struct FleetHost {
   WallTime last_heartbeat{0};
   std::string error;              ///< why its heartbeat cannot be read; empty: it can
   bool unresponsive = false;      ///< since last_heartbeat
+  bool expired = false;           ///< its heartbeat has expired: only ID, name and time are known
   bool config_outdated = false;   ///< another config was applied elsewhere, but not here
   bool duplicate_name = false;    ///< another live host has the same name
   std::vector<ListStatus> lists;  ///< by prefix, from the list reports
@@ -170,8 +178,8 @@ struct FleetView {
 
 /// Records that not all lists of the host are shown.
 void truncate_lists(FleetHost& host);
-/// Marks hosts that are unresponsive, outdated, or share their name with another host. Sorts the
-/// hosts.
+/// Marks hosts that are unresponsive, outdated, or share their name with another host. Removes
+/// expired hosts whose name is that of a later host. Sorts the hosts.
 void classify(FleetView& view);
 /// Returns why `own` must claim nothing: a live host of the fleet uses another format and started
 /// earlier, or at the same time with a smaller ID. Empty: there is none. nullptr: a client, which

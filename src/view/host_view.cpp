@@ -110,6 +110,16 @@ constexpr Field<H> host_fields[] = {
 
 // ---- heartbeats, and hosts of the fleet
 
+/// Difference of two clocks, ms; may be negative.
+struct Offset {
+  static void write(core::JsonObject& json, std::string_view name, WallTime offset, Surface) {
+    json.put(name, static_cast<std::int64_t>(offset.count()));
+  }
+  static void read(const JsonFields& json, std::string_view name, WallTime& offset) {
+    offset = json.ms(name, signed_ms_range).value_or(WallTime{0});
+  }
+};
+
 using B = HostHeartbeat;
 constexpr unsigned told = heartbeat | fleet;
 constexpr Field<B> heartbeat_fields[] = {
@@ -123,6 +133,9 @@ constexpr Field<B> heartbeat_fields[] = {
     field<B, Text<>, &B::config_hash>("config_hash", told),
     field<B, Number, &B::generation>("generation", told),
     field<B, Time, &B::applied>("applied_ms", told),
+    field<B, Time, &B::reload_failed>("reload_failed_ms", told),
+    field<B, Text<>, &B::reload_error>("reload_error", told),
+    field<B, Offset, &B::clock_offset>("clock_offset_ms", told),
     field<B, Number, &B::processors>("processors", told),
     {"slots", fleet, write_slots<B>, read_slots<B>},
     field<B, Number, &B::slots_used>("slots_used", heartbeat),
@@ -154,6 +167,7 @@ constexpr Field<F> fleet_fields[] = {
     {"state", fleet, StateOfFleet::write, StateOfFleet::read},
     field<F, Time, &F::last_heartbeat>("last_heartbeat_ms", fleet),
     {"unresponsive_since_ms", fleet, write_silent, read_silent},
+    field<F, Flag, &F::expired>("expired", fleet),
     field<F, Text<>, &F::error>("error", fleet),
     field<F, Flag, &F::config_outdated>("config_outdated", fleet),
     field<F, Flag, &F::duplicate_name>("duplicate_name", fleet),

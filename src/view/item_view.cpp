@@ -67,6 +67,13 @@ void write_next(core::JsonObject& json, std::string_view name, const ItemView& i
                                        [](WallTime time) { return std::to_string(time.count()); }));
 }
 
+/// Bytes, and the length if they are only the first ones; omitted if they were not read.
+void write_payload(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
+  if (!item.payload) return;
+  json.put_bytes(name, *item.payload);
+  if (item.payload->size() < item.payload_length) json.put("payload_length", item.payload_length);
+}
+
 using I = ItemView;
 constexpr unsigned items = circular_item | schedule_job | feed_job;
 constexpr Field<I> item_fields[] = {
@@ -90,6 +97,7 @@ constexpr Field<I> item_fields[] = {
     shown_field<I, SomeBytes, &I::why>("reason", circular_item | schedule_job | ring),
     shown_field<I, SetFlag, &I::quarantined_at_end>("quarantined_at_end", circular_item),
     shown_field<I, SetFlag, &I::quarantined_at_end>("stalled_at_end", feed_job),
+    {"payload", feed_job, write_payload, nullptr},
     shown_field<I, ReadBytes, &I::schedule>("rule", schedule_job),
     {"next_ms", schedule_job, write_next, nullptr},
 };

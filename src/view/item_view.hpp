@@ -55,6 +55,10 @@ struct ItemView {
   std::string words;                    ///< description of the schedule
   std::vector<WallTime> next;           ///< next times
 
+  // Feeds only.
+  std::optional<std::string> payload;  ///< nullopt: not read; may be only its first bytes
+  std::size_t payload_length = 0;      ///< bytes of the complete payload
+
   [[nodiscard]] DisplayItem shown() const { return {item, length}; }
   /// Returns whether `item` is truncated.
   [[nodiscard]] bool cut() const { return length > item.size(); }

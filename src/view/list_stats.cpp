@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <ratio>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/json_object.hpp"
@@ -145,6 +147,7 @@ std::string to_text(const FleetCounts& counts) {
   json.put("at_ms", static_cast<std::int64_t>(counts.at.count()));
   put_figure(json, "hosts", counts.hosts);
   put_figure(json, "outdated", counts.outdated);
+  if (counts.unresponsive > 0) put_figure(json, "unresponsive", counts.unresponsive);
   return json.finish();
 }
 
@@ -155,17 +158,24 @@ std::optional<FleetCounts> parse_fleet_counts(std::string_view text) {
   const auto hosts = count_in(*members, "hosts");
   const auto behind = count_in(*members, "outdated");
   if (!at || !hosts || !behind) return std::nullopt;
-  return FleetCounts{*hosts, *behind, *at};
+  const auto unresponsive = count_in(*members, "unresponsive");
+  return FleetCounts{*hosts, *behind, unresponsive.value_or(0), *at};
 }
 
 FleetCounts count(const FleetView& view) {
   FleetCounts counts;
   counts.at = view.now;
+  std::set<std::string_view> live;
   for (const FleetHost& host : view.hosts) {
     if (host.unresponsive || !host.error.empty()) continue;
+    live.insert(host.heartbeat.host);
     ++counts.hosts;
     if (host.config_outdated) ++counts.outdated;
   }
+  counts.unresponsive = static_cast<std::size_t>(
+      std::count_if(view.hosts.begin(), view.hosts.end(), [&live](const FleetHost& host) {
+        return host.unresponsive && host.error.empty() && !live.contains(host.heartbeat.host);
+      }));
   return counts;
 }
 

@@ -34,9 +34,10 @@ std::string to_text(const ListStats& stats);
 std::optional<ListStats> parse_list_stats(std::string_view text);
 
 struct FleetCounts {
-  std::size_t hosts = 0;     ///< live hosts, without unresponsive ones
-  std::size_t outdated = 0;  ///< number of these hosts with an outdated config
-  WallTime at{0};            ///< by the clock of Redis
+  std::size_t hosts = 0;         ///< live hosts, without unresponsive ones
+  std::size_t outdated = 0;      ///< number of these hosts with an outdated config
+  std::size_t unresponsive = 0;  ///< hosts whose heartbeats have stopped, not started again
+  WallTime at{0};                ///< by the clock of Redis
 };
 std::string to_text(const FleetCounts& counts);
 std::optional<FleetCounts> parse_fleet_counts(std::string_view text);

@@ -224,7 +224,7 @@ constexpr Field<L> list_fields[] = {
                                            on_host | page | in_fleet | settled | reply),
     field<L, Number, &L::weight>("weight", on_host | in_fleet | settled | reply),
     field<L, Flag, &L::enabled>("enabled", in_fleet | settled),
-    field<L, QueuesForm, &L::queues>("queues", reply),
+    field<L, QueuesForm, &L::queues>("queues", in_fleet | settled | reply),
     field<L, KnownTime, &L::poll_within>("poll_within_ms", on_host | reply),
     field<L, Text<>, &L::unwritten>("write_error", on_host | page),
     field<L, CountersForm, &L::counters>("counters", on_host | page),

@@ -18,20 +18,6 @@ std::string number(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// Returns "a", "a and b" or "a, b, c and 297 more".
-std::string joined(const std::vector<std::string>& parts, std::size_t all) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == all ? " and " : ", ";
-    text += parts[i];
-  }
-  return all > parts.size() ? text + " and " + std::to_string(all - parts.size()) + " more" : text;
-}
-
-std::uint64_t not_succeeded(const RunCounters& counters) {
-  return counters.failed + counters.crashed + counters.timed_out + counters.lost;
-}
-
 bool is_served(ListState state) {
   return state != ListState::ineligible && state != ListState::disabled &&
          state != ListState::probing;
@@ -46,7 +32,8 @@ std::uint64_t jobs_in_state(const ListStatus& list, std::string_view state) {
 }
 
 bool counts_items(Kind kind) {
-  return kind == Kind::quarantined || kind == Kind::invalid || kind == Kind::died;
+  return kind == Kind::quarantined || kind == Kind::stalled || kind == Kind::invalid ||
+         kind == Kind::died;
 }
 
 /// Returns whether Redis is available, or the config has none.
@@ -85,12 +72,9 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
                                : "locks and delays ended early, so items may have run twice"));
   }
   if (host.last_reload_failed) {
-    constexpr std::string_view known = "failed: ";
-    const bool twice = host.last_reload.starts_with(known);
     add(Kind::config_outdated, "the config file is not in force, since the last reload failed: " +
-                                   escape(host.last_reload.substr(twice ? known.size() : 0)) +
-                                   "; generation " + std::to_string(host.generation) +
-                                   " stays in force");
+                                   escape(reload_error(host)) + "; generation " +
+                                   std::to_string(host.generation) + " stays in force");
   }
   if (host.state == HostState::quiet)
     add(Kind::quiet, "host is quiet: starting no new runs until w8yctl resume");
@@ -100,6 +84,20 @@ std::vector<Problem> of_host(const HostStatus& host, std::size_t waiting) {
 }
 
 }  // namespace
+
+std::string reload_error(const HostStatus& host) {
+  constexpr std::string_view known = "failed: ";
+  return host.last_reload.substr(host.last_reload.starts_with(known) ? known.size() : 0);
+}
+
+std::string joined(const std::vector<std::string>& parts, std::size_t all) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += i + 1 == all ? " and " : ", ";
+    text += parts[i];
+  }
+  return all > parts.size() ? text + " and " + std::to_string(all - parts.size()) + " more" : text;
+}
 
 Problems::Problems(HostStatus host) : host_(std::move(host)) {}
 
@@ -112,8 +110,12 @@ void Problems::add(const ListStatus& list) {
     add(Kind::unavailable, list.why, list);
   if (usable && !list.unwritten.empty()) add(Kind::write_error, list.unwritten, list);
   if (list.state == ListState::starved) add(Kind::starved, list.why, list);
-  if (list.state == ListState::ineligible) add(Kind::ineligible, list.why, list);
+  // In a fleet, another host may serve the list: FleetProblems.
+  if (list.state == ListState::ineligible && !host_.has_redis)
+    add(Kind::ineligible, list.why, list);
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
+  if (const std::uint64_t jobs = jobs_in_state(list, "stalled"); jobs > 0)
+    add(Kind::stalled, "", list, jobs);
   if (const std::uint64_t jobs = jobs_in_state(list, "bad"); jobs > 0)
     add(Kind::invalid, "", list, jobs);
   if (const std::uint64_t jobs = jobs_in_state(list, "died"); jobs > 0)
@@ -137,11 +139,11 @@ void Problems::add(Kind kind, const std::string& why, const ListStatus& list, st
 
 void Problems::add_failures(const ListStatus& list) {
   if (list.last_error.empty() || list.last_error_at + fresh < host_.now) return;
-  const std::uint64_t failed = not_succeeded(list.counters);
-  if (failed == 0) return;
+  const std::uint64_t failed = list.recent_failed;
+  if (failed * 100 <= list.recent_runs * list.alert_failures) return;
   add(Kind::failing, list.last_error, list, failed);
   Cause& cause = causes_[{Kind::failing, list.last_error}];
-  cause.of += failed + list.counters.succeeded + list.counters.cancelled;
+  cause.of += list.recent_runs;
   cause.last = std::max(cause.last, list.last_error_at);
 }
 
@@ -179,6 +181,10 @@ Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cau
     case Kind::quarantined:
       problem.text = counted("item is", "items are", " quarantined");
       break;
+    case Kind::stalled:
+      problem.text =
+          counted("job is", "jobs are", " stalled") + "; run them again with \"w8yctl job retry\"";
+      break;
     case Kind::invalid:
       problem.text = counted("job has", "jobs have", " an invalid schedule (status BAD)") +
                      "; set a valid one with \"w8yctl schedule set\"";
@@ -189,7 +195,7 @@ Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cau
       break;
     case Kind::failing:
       problem.text = std::to_string(cause.count) + " of " + number(cause.of, "run", "runs") +
-                     " of " + names + " did not succeed, the last one " +
+                     " of " + names + " failed within the last hour, the last one " +
                      rough_duration(host_.now - cause.last) + " ago";
       break;
     case Kind::overdue:
@@ -242,6 +248,8 @@ const char* kind_name(Kind kind) {
       return "gearman";
     case Kind::unavailable:
       return "unavailable";
+    case Kind::unresponsive:
+      return "unresponsive";
     case Kind::clock:
       return "clock";
     case Kind::write_error:
@@ -250,6 +258,8 @@ const char* kind_name(Kind kind) {
       return "starved";
     case Kind::quarantined:
       return "quarantined";
+    case Kind::stalled:
+      return "stalled";
     case Kind::invalid:
       return "invalid";
     case Kind::died:
@@ -275,6 +285,7 @@ const char* kind_name(Kind kind) {
 std::string to_json(const Problem& problem) {
   core::AsciiObject json(256);
   json.put("kind", kind_name(problem.kind));
+  if (!problem.host.empty()) json.put_bytes("host", problem.host);
   json.put("text", problem.text);
   json.put("lists", problem.lists);
   const auto list_json = [](const std::string& prefix) {
@@ -287,10 +298,14 @@ std::string to_json(const Problem& problem) {
   return json.finish();
 }
 
+std::string to_json(const std::vector<Problem>& problems) {
+  return core::json_array(problems, [](const Problem& problem) { return to_json(problem); });
+}
+
 std::vector<ShownProblem> read_problems(const view::JsonFields& json) {
   std::vector<ShownProblem> problems;
   for (const view::JsonFields& each : json.objects("problems"))
-    problems.push_back({each.text("kind"), each.text("text")});
+    problems.push_back({each.text("kind"), each.bytes("host").value_or(""), each.text("text")});
   return problems;
 }
 

@@ -16,25 +16,28 @@ namespace w8y {
 struct Problem {
   /// Sorted by severity, the most severe first.
   enum class Kind {
-    redis,        ///< Redis is unavailable
-    format,       ///< a live host of the fleet that started earlier uses another format
-    gearman,      ///< a gearmand is unavailable
-    unavailable,  ///< Redis refuses some lists
-    clock,        ///< the clock of Redis jumped within the last hour
-    write_error,  ///< Redis refuses part of the settlements
-    starved,      ///< the host has a shortage of processes, descriptors, memory or disk space
-    quarantined,  ///< items that are quarantined until an operator releases them
-    invalid,      ///< jobs whose schedule is invalid: status BAD
-    died,         ///< jobs that failed and do not run again: status DIE
-    failing,      ///< runs that did not succeed within the last hour
-    overdue,      ///< items wait longer for a run than overdue_after of their list
+    redis,         ///< Redis is unavailable
+    format,        ///< a live host of the fleet that started earlier uses another format
+    gearman,       ///< a gearmand is unavailable
+    unavailable,   ///< Redis refuses some lists
+    unresponsive,  ///< a host of the fleet has died
+    clock,         ///< the clock of Redis jumped within the last hour
+    write_error,   ///< Redis refuses part of the settlements
+    starved,       ///< the host has a shortage of processes, descriptors, memory or disk space
+    quarantined,   ///< items that are quarantined until an operator releases them
+    stalled,       ///< jobs that are stalled until an operator retries them
+    invalid,       ///< jobs whose schedule is invalid: status BAD
+    died,          ///< jobs that failed and do not run again: status DIE
+    failing,       ///< more runs failed within the last hour than alert_failures permits
+    overdue,       ///< items wait longer for a run than overdue_after of their list
     paused,
-    ineligible,       ///< lists that this host cannot serve
+    ineligible,       ///< lists that no host serves; without Redis: that this host cannot serve
     config_outdated,  ///< the config in force is not the latest one, as far as this host knows
     quiet,            ///< the host starts no new runs
     draining,
   };
   Kind kind = Kind::redis;
+  std::string host;                ///< of a problem of the fleet: its host; may be empty
   std::string text;                ///< a sentence for the operator
   std::size_t lists = 0;           ///< number of lists; 0: the problem concerns the whole host
   std::vector<std::string> first;  ///< prefixes of the first lists
@@ -76,6 +79,11 @@ class Problems {
   std::map<std::pair<Problem::Kind, std::string>, Cause> causes_;
 };
 
+/// Returns the error of the last reload, which has failed.
+std::string reload_error(const HostStatus& host);
+/// Returns "a", "a and b" or "a, b, c and 297 more". `all`: number of parts, of which the first are
+/// given.
+std::string joined(const std::vector<std::string>& parts, std::size_t all);
 /// Returns the name of the kind: "redis", "quarantined", …
 const char* kind_name(Problem::Kind kind);
 
@@ -84,8 +92,11 @@ std::string to_json(const Problem& problem);
 /// Part of a problem in JSON that w8yctl prints.
 struct ShownProblem {
   std::string kind;  ///< kind_name()
+  std::string host;  ///< of a problem of the fleet; may be empty
   std::string text;
 };
 std::vector<ShownProblem> read_problems(const view::JsonFields& json);
+/// Returns the JSON array of to_json().
+std::string to_json(const std::vector<Problem>& problems);
 
 }  // namespace w8y

@@ -62,6 +62,7 @@ struct WhyList {
   /// its last heartbeat.
   std::vector<FleetHost> hosts;
   bool has_keys = true;  ///< whether Redis has keys of the list
+  std::string near;      ///< of an unknown list: "; did you mean NAME?", if a name is similar
   std::optional<Pause> pause;
   /// Schedule: the operator who halted it; may be empty.
   std::optional<std::string> halted;
@@ -80,6 +81,13 @@ struct WhyItem : view::ItemView {
   unsigned max_failures = 0;  ///< of jobs; 0 = not known, or no limit
   /// Last failed run. Its `reason` ends with the last line of its standard error.
   std::optional<view::RunRecord> last_failure;
+  /// Failed runs before it, since the last success, newest first. Their `reason` ends in the same
+  /// way.
+  std::vector<view::RunRecord> earlier_failures;
+  /// Items or jobs that are claimed before a free or queued item; nullopt: not known.
+  std::optional<std::size_t> ahead;
+  bool ahead_estimated = false;
+  double runs_per_second = 0;  ///< rate of the list by its last run records; 0: not known
 };
 
 /// Statistics of the items of a list.

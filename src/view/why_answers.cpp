@@ -153,7 +153,8 @@ Why why_list(const WhyList& list, const WhyItems& items) {
     why.state = "unknown";
     why.sentences = {sentence("no_list", "There is no list " + core::list_text(list) +
                                              ": Redis has none of its keys, and no host has it in "
-                                             "its config.")};
+                                             "its config" +
+                                             (list.near.empty() ? "." : list.near))};
     return why;
   }
   if (list.kind == SourceKind::gearman) return why_gearman(list);

@@ -1,4 +1,6 @@
 // Explains why an item of a list, or a job, does not run.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -94,24 +96,36 @@ std::string outcome_words(const std::string& outcome) {
   return escape(outcome);
 }
 
-/// Adds the last failed run from the history.
-void add_failures(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
-  if (!item.last_failure) return;
-  const view::RunRecord& last = *item.last_failure;
-  const WallTime ended = last.ended.value_or(WallTime{0});
-  std::string text = "Its last run " + outcome_words(last.outcome);
-  if (!last.host.empty()) text += " on " + escape_text(last.host);
+/// Describes a failed run. `start`: "Its last run".
+WhySentence failure(const WhyList& list, const char* kind, const char* start,
+                    const view::RunRecord& run) {
+  const WallTime ended = run.ended.value_or(WallTime{0});
+  std::string text = start + (" " + outcome_words(run.outcome));
+  if (!run.host.empty()) text += " on " + escape_text(run.host);
   if (ended.count() > 0) text += " " + rough_duration(list.now - ended) + " ago";
-  if (!last.reason.empty()) text += ": " + escape(last.reason);
-  WhySentence told = sentence("last_failure", core::ended(std::move(text)));
-  told.texts = {{"run", last.run}, {"outcome", last.outcome}, {"reason", last.reason}};
-  if (!last.host.empty()) told.hosts = {last.host};
+  if (!run.reason.empty()) text += ": " + escape(run.reason);
+  WhySentence told = sentence(kind, core::ended(std::move(text)));
+  told.texts = {{"run", run.run}, {"outcome", run.outcome}, {"reason", run.reason}};
+  if (!run.host.empty()) told.hosts = {run.host};
   told.numbers["ended_ms"] = ended.count();
-  all.push_back(std::move(told));
+  return told;
 }
 
-std::string in_a_row(const WhyItem& item) {
-  return core::count_of(static_cast<std::size_t>(item.failures), "failure");
+/// Adds the last failed run from the history.
+void add_failure(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
+  if (item.last_failure)
+    all.push_back(failure(list, "last_failure", "Its last run", *item.last_failure));
+}
+
+/// Adds the last failed run and those before it.
+void add_failures(const WhyList& list, const WhyItem& item, std::vector<WhySentence>& all) {
+  add_failure(list, item, all);
+  for (const view::RunRecord& run : item.earlier_failures)
+    all.push_back(failure(list, "earlier_failure", "Before that, a run", run));
+}
+
+std::string in_a_row(std::int64_t failures) {
+  return core::count_of(static_cast<std::size_t>(failures), "failure");
 }
 
 std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
@@ -120,7 +134,7 @@ std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
   if (!left && item.until) left = *item.until - list.now;
   if (left) text += " for " + rough_duration(*left) + " more";
   if (item.failures > 0) {
-    text += " after " + in_a_row(item) + (list.kind == SourceKind::job ? "" : " in a row");
+    text += " after " + in_a_row(item.failures) + (list.kind == SourceKind::job ? "" : " in a row");
     if (item.last_failure && !item.last_failure->reason.empty())
       text += ", last " + escape_text(item.last_failure->reason);
   } else if (item.why == "cooldown") {
@@ -154,8 +168,9 @@ std::vector<WhySentence> quarantined(const WhyList& list, const WhyItem& item) {
 
 std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
   if (!list.has_keys)
-    return {sentence(
-        "no_list", "There is no list " + core::list_text(list) + ": Redis has none of its keys.")};
+    return {sentence("no_list", "There is no list " + core::list_text(list) +
+                                    ": Redis has none of its keys" +
+                                    (list.near.empty() ? "." : list.near))};
   if (list.kind == SourceKind::gearman)
     return {sentence("not_known", "Only gearmand has the queued jobs of " + core::list_text(list) +
                                       "; active runs: w8yctl runs " + core::list_text(list))};
@@ -226,8 +241,59 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
   return all;
 }
 
+/// Returns whether the sentence is about a limit. It then blocks an item only until runs have
+/// ended.
+bool is_limit(const WhySentence& each) {
+  constexpr std::array<std::string_view, 4> kinds{"limit", "full", "host_limit", "fleet_limit"};
+  return std::find(kinds.begin(), kinds.end(), each.kind) != kinds.end();
+}
+
+/// Returns when the item is claimed, if the list keeps its measured rate; nullopt: not known.
+std::optional<Duration> time_to_claim(const WhyItem& item) {
+  if (!item.ahead || item.runs_per_second <= 0) return std::nullopt;
+  const double seconds = static_cast<double>(*item.ahead + 1) / item.runs_per_second;
+  if (seconds > 1e9) return std::nullopt;
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+/// Adds the position and, if runs start (`flows`), the time to the claim: to the numbers, and the
+/// time to the text.
+void put_position(WhySentence& told, const WhyItem& item, bool flows) {
+  if (item.ahead) told.numbers["ahead"] = static_cast<std::int64_t>(*item.ahead);
+  const auto left = flows ? time_to_claim(item) : std::nullopt;
+  if (left) {
+    told.text += ", about " + rough_duration(*left);
+    told.numbers["wait_ms"] = std::chrono::duration_cast<WallTime>(*left).count();
+  }
+  told.text += '.';
+}
+
+/// Returns text such as "37 items are ahead of it".
+std::string ahead_text(const WhyItem& item) {
+  return (item.ahead_estimated ? "about " : "") + core::count_of(*item.ahead, "item") +
+         (*item.ahead == 1 ? " is" : " are") + " ahead of it";
+}
+
+/// Explains a free item that no host can claim now. Its `ahead` is known.
+WhySentence position(const WhyList& list, const WhyItem& item, bool flows) {
+  WhySentence told = sentence(
+      "position", named(list, item) + (*item.ahead == 0 ? " is the next to be claimed"
+                                                        : " is waiting: " + ahead_text(item)));
+  put_position(told, item, flows);
+  return told;
+}
+
+/// Explains a free item that nothing blocks.
+WhySentence ready(const WhyList& list, const WhyItem& item) {
+  const std::string start = "Nothing blocks " + named(list, item, false) + ": ";
+  if (item.ahead.value_or(0) == 0) return sentence("ready", start + "it is claimed soon.");
+  WhySentence told = sentence("ready", start + ahead_text(item));
+  put_position(told, item, true);
+  return told;
+}
+
 /// Explains a job in its queue, including the next one to be claimed.
-WhySentence queued(const WhyList& list, const WhyItem& item) {
+WhySentence queued(const WhyList& list, const WhyItem& item, bool flows) {
   const std::size_t others = item.queue_position > 0 ? item.queue_position - 1 : 0;
   std::string text = named(list, item);
   if (list.kind == SourceKind::schedule) {
@@ -239,7 +305,8 @@ WhySentence queued(const WhyList& list, const WhyItem& item) {
                         : " is at position " + std::to_string(item.queue_position) + ", behind " +
                               core::count_of(others, "other");
   }
-  WhySentence told = sentence("queued", text + ".");
+  WhySentence told = sentence("queued", text);
+  put_position(told, item, flows);
   told.numbers["position"] = static_cast<std::int64_t>(item.queue_position);
   if (!item.queue.empty()) told.texts["queue"] = item.queue;
   return told;
@@ -248,9 +315,14 @@ WhySentence queued(const WhyList& list, const WhyItem& item) {
 // ---- jobs of feeds
 
 std::vector<WhySentence> stalled(const WhyList& list, const WhyItem& item) {
+  // The run that stalled the job has deleted its count of failures.
+  const auto& last = item.last_failure;
+  const std::int64_t failures = item.failures == 0 && last && !last->stalled.empty()
+                                    ? last->attempt.value_or(0)
+                                    : item.failures;
   std::vector<WhySentence> all{
       sentence("stalled", named(list, item) + " is stalled" +
-                              (item.failures > 0 ? " after " + in_a_row(item) : "") +
+                              (failures > 0 ? " after " + in_a_row(failures) : "") +
                               ": it does not run until it is retried.")};
   add_failures(list, item, all);
   all.push_back(sentence("remedy", "To run it again: w8yctl job retry " + core::list_text(list) +
@@ -274,12 +346,16 @@ void add_cancels(const WhyItem& item, std::vector<WhySentence>& all) {
 std::vector<WhySentence> takeable(const WhyList& list, const WhyItem& item) {
   std::vector<WhySentence> all = core::hindrances(list, item.queue);
   const bool free = all.empty();
+  const bool flows = std::all_of(all.begin(), all.end(), is_limit);
   const bool in_queue = list.kind != SourceKind::circular;
-  if (free && !in_queue)
-    all.push_back(
-        sentence("ready", "Nothing blocks " + named(list, item, false) + ": it is claimed soon."));
-  if (in_queue) all.push_back(queued(list, item));
-  if (item.failures > 0 && list.kind == SourceKind::circular) add_failures(list, item, all);
+  if (in_queue || (!free && item.ahead && (flows || *item.ahead > 0))) {
+    // In a busy list, the position is the first sentence, and the limit its cause.
+    all.insert(flows ? all.begin() : all.end(),
+               in_queue ? queued(list, item, flows) : position(list, item, flows));
+  } else if (free) {
+    all.push_back(ready(list, item));
+  }
+  if (item.failures > 0 && list.kind == SourceKind::circular) add_failure(list, item, all);
   if (free) {
     auto soon = core::turn_comes(list);
     for (WhySentence& each : soon) all.push_back(std::move(each));

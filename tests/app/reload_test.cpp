@@ -13,6 +13,7 @@ using namespace w8y;
 using namespace w8y::app;
 using namespace w8y::test;
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 
 namespace reload_test {
 namespace {
@@ -185,7 +186,7 @@ TEST_CASE(
   CHECK(f.answers == Lines{"a invalid: " + why});
   CHECK(f.told == Lines{"begun", "failed 1: " + why});
   CHECK(f.reload.last().failed);
-  CHECK(f.reload.last().text == "failed: " + why);
+  CHECK(f.reload.last().text == "failed: " + (f.file ? why : "w8y.toml:1:1: bad"s));
   CHECK(f.reload.state() == ReloadState::idle);
   CHECK(f.discarded.size() == (f.file ? 1 : 0));
 

@@ -9,6 +9,10 @@
 # Runs redis-cli on the case's server.
 r() { redis-cli -s "$DIR/redis.sock" "$@"; }
 
+# Print the number of run records of a list, and the records: those of failed runs first.
+run_count() { echo $(($(r llen "$1:runs") + $(r llen "$1:failed-runs"))); }
+run_records() { r lrange "$1:failed-runs" 0 -1 && r lrange "$1:runs" 0 -1; }
+
 # Runs w8yctl with the case's config.
 ctl() { "$W8YCTL" --config "$DIR/config.toml" "$@"; }
 

@@ -39,10 +39,14 @@ def long_options(help_text):
     return set(re.findall(r"(?m)^ +(?:-\w,? ?)?--([a-z][a-z0-9-]*)", help_text))
 
 
+# Headings above subcommands: those of w8yctl --help, and that of a group.
+HEADINGS = ["Inspect", "Items", "Hosts", "Schedules", "Feeds and jobs", "Subcommands"]
+
+
 def commands_of(help_text):
-    """Returns the subcommands in a help text."""
-    part = help_text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
-    return set(re.findall(r"(?m)^  ([a-z][a-z-]*)", part))
+    """Returns the subcommands in a help text. Each section of them starts with a heading."""
+    parts = re.findall(rf"(?ms)^(?:{'|'.join(HEADINGS)}):\n(.*?)(?:\n\n|\Z)", help_text)
+    return set(re.findall(r"(?m)^  ([a-z][a-z-]*)", "\n".join(parts)))
 
 
 @functools.cache

@@ -102,6 +102,8 @@ class Completions(place.Folder, unittest.TestCase):
             "w8yctl lists --state=in": "ineligible",
             "w8yctl release --state ": "delayed quarantined",
             "w8yctl add work ": "",
+            "w8yctl add --cr": "--create",
+            "w8yctl help qui": "quiet",
             "w8yctl pause --fo": "--for=",
             "w8yctl schedule s": "set statuses schedules",
             "w8yctl schedule -k bike control ": "HALT RESUME",

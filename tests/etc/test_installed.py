@@ -32,6 +32,7 @@ OTHERS = {
     "share/bash-completion/completions/w8yd",
     "share/doc/w8y/LICENSE",
     "share/doc/w8y/examples/checksum.cpp",
+    "share/doc/w8y/examples/keda-scaledobject.yaml",
     "share/doc/w8y/examples/systemd/embedded.conf",
     "share/doc/w8y/examples/systemd/run-as.conf",
     "share/doc/w8y/grafana/w8y.json",

@@ -1,6 +1,7 @@
-"""Tests of the alerts and the dashboard with promtool and the metrics of a w8yd."""
+"""Tests of the alerts, the dashboard and the example for KEDA with promtool and the metrics of a w8yd."""
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -8,6 +9,8 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+
+import yaml
 
 import place
 from api_client import UnixConnection
@@ -53,6 +56,23 @@ def used_in(expression):
     for inside in re.findall(r"\b(?:by|on) \(([^)]*)\)", expression):
         labels |= set(re.findall(r"\w+", inside))
     return names, labels
+
+
+def alerts():
+    rules = yaml.safe_load((place.source / "prometheus/alerts.yml").read_text())
+    return [rule for group in rules["groups"] for rule in group["rules"]]
+
+
+def keda_queries():
+    example = yaml.safe_load((place.source / "examples/keda-scaledobject.yaml").read_text())
+    return [trigger["metadata"]["query"] for trigger in example["spec"]["triggers"]]
+
+
+def commands_in(text):
+    """Returns the commands in quotation marks, with a name for each label and each placeholder."""
+    text = re.sub(r"\{\{[^}]*\}\}", "ring", text).replace("RUN-ID", "01HV6Z3K8Q5V7M2N4P6R8T0W1Y")
+    return [re.sub(r"\b[A-Z][A-Z-]+\b", "x", command)
+            for command in re.findall(r'"((?:w8y\w*|journalctl|systemctl) [^"]*)"', text)]
 
 
 class Scrape:
@@ -101,8 +121,8 @@ class Scrape:
             time.sleep(0.1)
 
 
-class Dashboard(unittest.TestCase):
-    def test_its_metrics_and_those_of_alerts_are_there(self):
+class Metrics(unittest.TestCase):
+    def test_w8yd_has_the_metrics_of_the_dashboard_the_alerts_and_the_example(self):
         with Scrape() as host:
             host.cli("RPUSH", "ring:list", "a", "b")
             host.cli("HSET", "mix-schedules", "one:A", "NOW")
@@ -113,10 +133,14 @@ class Dashboard(unittest.TestCase):
                         name in text
                         for name in ('w8y_cycle_seconds{', 'w8y_longest_wait_seconds{',
                                      'w8y_schedule_due{', 'w8y_schedule_lateness_seconds_bucket{list="mix"',
-                                     'w8y_overdue_after_seconds{')
+                                     'w8y_overdue_after_seconds{', 'w8y_list_slots_needed{',
+                                     'w8y_list_last_success_timestamp_seconds{')
                     )
                 )
             )
+        page = place.page("w8y-metrics.7").read_text()
+        for name in (name for name in there if not re.search("_(bucket|sum|count)$", name)):
+            self.assertRegex(page, rf"\b{name}\b")
         dashboard = json.loads((place.source / "grafana/w8y.json").read_text())
         panels = dashboard["panels"]
         self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
@@ -125,8 +149,7 @@ class Dashboard(unittest.TestCase):
         for variable in dashboard["templating"]["list"]:
             if variable["type"] == "query":
                 expressions.append(variable["query"]["query"].replace(", ", "{", 1).replace(")", '=""})'))
-        rules = (place.source / "prometheus/alerts.yml").read_text()
-        expressions += re.findall(r"(?m)^ +expr: (.*)$", rules)
+        expressions += [rule["expr"] for rule in alerts()] + keda_queries()
         self.assertGreater(len(expressions), 40)
         for expression in expressions:
             names, labels = used_in(expression)
@@ -139,7 +162,8 @@ class Dashboard(unittest.TestCase):
                     self.assertLessEqual(labels, known)
 
 
-class Alerts(unittest.TestCase):
+@unittest.skipUnless(shutil.which("promtool"), "promtool is missing; it is in the package prometheus")
+class Promtool(unittest.TestCase):
     def promtool(self, *words, **more):
         done = subprocess.run(["promtool", *words], capture_output=True, text=True, check=False, **more)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -153,12 +177,50 @@ class Alerts(unittest.TestCase):
             shutil.copy(HERE / "prometheus/alerts_test.yml", folder)
             self.promtool("test", "rules", "alerts_test.yml", cwd=folder)
 
-    def test_each_says_what_to_do(self):
-        rules = (place.source / "prometheus/alerts.yml").read_text()
-        self.assertEqual(rules.count("- alert:"), rules.count("description:"))
+    def test_the_queries_of_the_example_for_keda_are_valid(self):
+        rules = [{"record": f"keda:{i}", "expr": query} for i, query in enumerate(keda_queries())]
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            yaml.safe_dump({"groups": [{"name": "keda", "rules": rules}]}, file)
+            file.flush()
+            self.promtool("check", "rules", file.name)
+
+
+class Annotations(unittest.TestCase):
+    def test_each_alert_has_a_test(self):
         tests = (HERE / "prometheus/alerts_test.yml").read_text()
-        for name in re.findall(r"- alert: (\w+)", rules):
-            self.assertIn(name, tests)
+        for rule in alerts():
+            self.assertIn(f'alertname="{rule["alert"]}"', tests)
+
+    def test_each_alert_has_a_command_that_shows_more(self):
+        for rule in alerts():
+            with self.subTest(rule["alert"]):
+                self.assertTrue(commands_in(rule["annotations"]["description"]))
+
+    def test_each_command_of_w8y_parses(self):
+        """A wrong command line has exit status 2. There is no w8yd and no Redis, so a correct one has 3."""
+        commands = {command for rule in alerts() for text in rule["annotations"].values()
+                    for command in commands_in(text)}
+        self.assertEqual(self.status("w8yctl no-such-command"), 2)
+        for command in sorted(commands):
+            with self.subTest(command):
+                if command.startswith("w8yctl "):
+                    self.assertEqual(self.status(command), 3)
+                elif command.startswith("w8yd "):
+                    self.assertLessEqual(place.long_options(command.replace("w8yd", " ")),
+                                         place.long_options(place.help_texts(self.program("w8yd"))[""]))
+
+    def program(self, name):
+        return next(path for path in place.programs if path.name == name)
+
+    def status(self, command):
+        name, *words = shlex.split(command)
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder, "w8y.toml")
+            config.write_text(CONFIG.format(folder=folder))
+            return subprocess.run(
+                [self.program(name), "--config", config, *words],
+                stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60,
+            ).returncode
 
 
 if __name__ == "__main__":

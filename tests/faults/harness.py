@@ -175,9 +175,17 @@ class World:
         self.wrappers.append(process)
         return process
 
+    def records(self, prefix, last=-1):
+        """Returns the run records of a list, those of failed runs first, each newest first."""
+        return [json.loads(entry) for kind in ("failed-runs", "runs")
+                for entry in self.redis.ask("LRANGE", f"{prefix}:{kind}", 0, last)]
+
+    def record_count(self, prefix):
+        return sum(self.redis.ask("LLEN", f"{prefix}:{kind}") for kind in ("failed-runs", "runs"))
+
     def last_outcome(self, prefix):
-        entries = self.redis.ask("LRANGE", f"{prefix}:runs", 0, 0)
-        return json.loads(entries[0])["outcome"] if entries else None
+        newest = sorted(self.records(prefix, 0), key=lambda record: record["entered_ms"])
+        return newest[-1]["outcome"] if newest else None
 
     def list_config(self, prefix="work", work_ms=20, on_term="", witness=True, say=0, **settings):
         lines = [f"[lists.{prefix}]", f'executor = "{self.executor}"',

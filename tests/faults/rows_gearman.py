@@ -3,7 +3,6 @@
 The jobs are background jobs on a server that stores them in a file. Runs are read from the journal,
 reported jobs from the history, and remaining jobs from the server."""
 import contextlib
-import json
 import shutil
 import signal
 import time
@@ -54,8 +53,7 @@ class Fleet:
 
     def reported(self, outcome="succeeded"):
         """Returns jobs with this outcome, once for each report of a host to the server."""
-        entries = [json.loads(each) for each in self.world.redis.ask("LRANGE", "work:runs", 0, -1)]
-        return [each["item"] for each in entries if each["outcome"] == outcome]
+        return [each["item"] for each in self.world.records("work") if each["outcome"] == outcome]
 
 
 def first_since(world, at):

@@ -65,7 +65,8 @@ def has_grown(world, key):
 def is_settled(world, run):
     """Returns whether the history has the run. Its record is written in the same step in which the lock is released."""
     with world.redis.wire() as wire:
-        entries = wire.ask("LRANGE", "work:runs", 0, 19)
+        entries = [entry for kind in ("failed-runs", "runs")
+                   for entry in wire.ask("LRANGE", f"work:{kind}", 0, 19)]
     return any(run.run.encode() in entry for entry in entries)
 
 

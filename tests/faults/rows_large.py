@@ -116,7 +116,7 @@ def burst_of_ends(setup):
         time.sleep(OUTAGE_S)
         back = now_us()
         world.redis.signal(signal.SIGCONT)
-        wait_for(lambda: world.redis.ask("LLEN", "big:runs") == items, what="all settled")
+        wait_for(lambda: world.record_count("big") == items, what="all settled")
         took = (now_us() - back) / 1e6
         lost = [line for line in host.complaints(size) if "answer" in line or "read" in line]
         assert counted(world, "big")[0] == items
@@ -187,9 +187,9 @@ def long_items_each_way(setup):
             f'backoff = {{ min = "60s", max = "60s" }}\n' for name, how in ways.items()))
         told = {}
         for name in ways:
-            wait_for(lambda name=name: world.redis.ask("LLEN", f"{name}:runs")
+            wait_for(lambda name=name: world.record_count(name)
                      == world.redis.ask("LLEN", f"{name}:list"), 60, f"runs of {name}")
-            told[name] = json.loads(world.redis.ask("LRANGE", f"{name}:runs", 0, 0)[0])
+            told[name] = world.records(name)[0]
             assert told[name]["item_length"] == 16 * MIB, told[name]
             assert len(told[name]["item"].encode()) <= 4096
         result = json.dumps(told["single"]["result"])

@@ -1,5 +1,4 @@
 """Prerequisites of a list disappear and return."""
-import json
 import os
 import shutil
 
@@ -58,7 +57,7 @@ class Needs:
 
 
 def outcomes(world, kind):
-    return {json.loads(entry)["outcome"] for entry in world.redis.ask("LRANGE", f"{kind}:runs", 0, -1)}
+    return {record["outcome"] for record in world.records(kind)}
 
 
 @row("a directory, file or user that a list needs disappears",

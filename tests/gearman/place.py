@@ -69,8 +69,9 @@ class Host:
         self.ctl("reload")
 
     def history(self, name):
-        """The newest first."""
-        entries = self.place.redis.ask("LRANGE", f"{name}:runs", 0, -1)
+        """The failed runs first, each kind newest first."""
+        entries = [entry for kind in ("failed-runs", "runs")
+                   for entry in self.place.redis.ask("LRANGE", f"{name}:{kind}", 0, -1)]
         return [json.loads(entry) for entry in entries]
 
     def end(self, number=signal.SIGTERM):

@@ -86,7 +86,8 @@ class Logs:
         return json.loads(self.ctl("--json", "show", run))
 
     def wait_for_records(self):
-        wait_for(lambda: self.redis.ask("LLEN", "talk:runs") == len(ITEMS), kit.LIMIT, "the ends of the runs")
+        wait_for(lambda: sum(self.redis.ask("LLEN", f"talk:{kind}") for kind in ("runs", "failed-runs"))
+                 == len(ITEMS), kit.LIMIT, "the ends of the runs")
 
     def test_output_before_a_crash_belongs_to_its_run(self):
         runs, so_far = self.begin()

@@ -6,12 +6,16 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -52,6 +56,91 @@ class Stderr {
 
  private:
   int saved_;
+};
+
+/// Standard error as systemd connects it to the journal.
+class Stream {
+ public:
+  Stream() {
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends_) == 0);
+  }
+  ~Stream() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Value of JOURNAL_STREAM for this stream.
+  [[nodiscard]] std::string variable() const {
+    struct stat status {};
+    REQUIRE(fstat(ends_[1], &status) == 0);
+    return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+  }
+  /// Returns the text that a log has written to the stream.
+  std::string logged(const std::string& variable, const std::string& journal,
+                     const std::function<void(Log&)>& write) {
+    setenv("JOURNAL_STREAM", variable.c_str(), 1);
+    {
+      const Stderr to_stream(ends_[1]);
+      Log log({}, journal);
+      write(log);
+    }
+    unsetenv("JOURNAL_STREAM");
+    char buffer[4096];
+    const ssize_t size = read(ends_[0], buffer, sizeof buffer);
+    return {buffer, size > 0 ? static_cast<std::size_t>(size) : 0};
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+/// Socket of journald, which reads entries only on request.
+class Journald {
+ public:
+  using Entry = std::map<std::string, std::string>;
+
+  Journald() { start(); }
+  ~Journald() { stop(); }
+  Journald(const Journald&) = delete;
+  Journald& operator=(const Journald&) = delete;
+
+  [[nodiscard]] std::string path() const { return directory_ / "socket"; }
+  void start() {
+    fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path().copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  }
+  void stop() {
+    close(fd_);
+    std::filesystem::remove(path());
+  }
+  /// Returns the fields of the next entry, empty if there is none.
+  Entry next() {
+    std::string text(65536, '\0');
+    const ssize_t size = recv(fd_, text.data(), text.size(), 0);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    Entry entry;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      REQUIRE(end != std::string::npos);
+      const std::string name = text.substr(at, end - at);
+      std::uint64_t length = 0;
+      std::memcpy(&length, text.data() + end + 1, sizeof length);
+      REQUIRE(end + 1 + sizeof length + length < text.size());
+      CHECK(entry.emplace(name, text.substr(end + 1 + sizeof length, length)).second);
+      at = end + 1 + sizeof length + length;
+      CHECK(text[at++] == '\n');
+    }
+    return entry;
+  }
+
+ private:
+  TempDir directory_;
+  int fd_ = -1;
 };
 
 void write_sample(Log& log) {
@@ -374,27 +463,105 @@ TEST_CASE("a log does not wait for a reader that has stopped reading") {
 }
 
 TEST_CASE("lines have a priority and no time if standard error is the journal") {
-  int ends[2];
-  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-  struct stat status {};
-  REQUIRE(fstat(ends[1], &status) == 0);
-  const std::string stream = std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
-  const auto first_line = [&](const std::string& variable) {
-    setenv("JOURNAL_STREAM", variable.c_str(), 1);
-    {
-      const Stderr to_socket(ends[1]);
-      Log log;
-      log.warn("hello");
-    }
-    unsetenv("JOURNAL_STREAM");
-    char buffer[256];
-    const ssize_t size = read(ends[0], buffer, sizeof buffer);
-    return std::string(buffer, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const TempDir directory;  // without a socket of journald
+  Stream stream;
+  const auto line = [&](const std::string& variable) {
+    return stream.logged(variable, directory / "socket", [](Log& log) { log.warn("hello"); });
   };
-  CHECK(first_line(stream) == "<4>warn: hello\n");
-  CHECK(first_line("1:1").find("Z warn: hello\n") != std::string::npos);
-  close(ends[0]);
-  close(ends[1]);
+  CHECK(line(stream.variable()) == "<4>warn: hello\n");
+  CHECK(line("1:1").find("Z warn: hello\n") != std::string::npos);
+}
+
+TEST_CASE("entries for journald have the list, the run and the item as fields") {
+  Journald journald;
+  Stream stream;
+  const std::string item = "a b\nPRIORITY=0\xff"s;
+  const auto write = [&](Log& log) {
+    log.warn("run ended",
+             {{"list", "work"}, {"item", LoggedItem(item)}, {"run", "01KFA"}, {"code", 3}});
+    log.error("no fields");
+  };
+  CHECK(stream.logged(stream.variable(), journald.path(), write).empty());
+  Journald::Entry entry = journald.next();
+  CHECK_FALSE(entry["SYSLOG_IDENTIFIER"].empty());
+  entry.erase("SYSLOG_IDENTIFIER");
+  CHECK(entry ==
+        Journald::Entry{
+            {"MESSAGE", R"(warn: run ended list=work item="a b\nPRIORITY=0\xff" run=01KFA code=3)"},
+            {"PRIORITY", "4"},
+            {"W8Y_LIST", "work"},
+            {"W8Y_RUN_ID", "01KFA"},
+            {"W8Y_ITEM", item}});
+  entry = journald.next();
+  CHECK(entry["MESSAGE"] == "error: no fields");
+  CHECK(entry["PRIORITY"] == "3");
+  CHECK(entry.size() == 3);
+  // The journal of another process: JOURNAL_STREAM was inherited.
+  CHECK_FALSE(stream.logged("1:1", journald.path(), write).empty());
+  CHECK(journald.next().empty());
+}
+
+TEST_CASE("entries for journald keep the format of lines") {
+  Journald journald;
+  Stream stream;
+  stream.logged(stream.variable(), journald.path(), [](Log& log) {
+    log.configure({LogLevel::info, LogFormat::json, {}});
+    log.info("run ended", {{"list", "work"}});
+  });
+  Journald::Entry entry = journald.next();
+  const auto line = nlohmann::json::parse(entry["MESSAGE"]);
+  CHECK(line["msg"] == "run ended");
+  CHECK(entry["PRIORITY"] == "6");
+  CHECK(entry["W8Y_LIST"] == "work");
+}
+
+TEST_CASE("a log with a file sends nothing to journald") {
+  Journald journald;
+  Stream stream;
+  const TempDir directory;
+  stream.logged(stream.variable(), journald.path(), [&](Log& log) {
+    log.configure({LogLevel::info, LogFormat::text, directory / "log"});
+    log.info("to the file");
+  });
+  CHECK(journald.next().empty());
+  CHECK(read_file(directory / "log").find("to the file") != std::string::npos);
+}
+
+TEST_CASE("a log does not wait for journald that has stopped, and reports the lines that it lost") {
+  Journald journald;
+  Stream stream;
+  stream.logged(stream.variable(), journald.path(), [&](Log& log) {
+    const auto started = std::chrono::steady_clock::now();
+    for (int i = 0; i < 2000; ++i) log.info("x", {{"list", "work"}});
+    // A wait of 50 ms per line would take 100 s.
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(30));
+    const std::uint64_t lost = log.lost();
+    CHECK(lost > 1000);
+    while (!journald.next().empty()) {
+    }
+    log.info("after", {{"list", "work"}});
+    Journald::Entry notice = journald.next();
+    CHECK(notice["MESSAGE"].find("lines=" + std::to_string(lost)) != std::string::npos);
+    CHECK_FALSE(notice.contains("W8Y_LIST"));
+    Journald::Entry after = journald.next();
+    CHECK(after["MESSAGE"] == "info: after list=work");
+    CHECK(after["W8Y_LIST"] == "work");
+  });
+}
+
+TEST_CASE("a log sends entries to journald again after journald has been restarted") {
+  Journald journald;
+  Stream stream;
+  const std::string text = stream.logged(stream.variable(), journald.path(), [&](Log& log) {
+    log.info("before");
+    CHECK(journald.next()["MESSAGE"] == "info: before");
+    journald.stop();
+    log.info("meanwhile");
+    journald.start();
+    log.info("after");
+    CHECK(journald.next()["MESSAGE"] == "info: after");
+  });
+  CHECK(text == "<6>info: meanwhile\n");
 }
 
 }  // namespace log_test

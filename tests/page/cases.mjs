@@ -479,7 +479,7 @@ command = ["true"]
   await viewer.reads(page.getByRole('heading', {level: 1}).locator('xpath=..'), /cancelled/);
   await waitFor(async () => (await redis.ask('HEXISTS', 'work:quarantined', 'a/b <i>')) === 1, 'the quarantine');
   writeFileSync(gate, '');
-  await waitFor(async () => Number(await redis.ask('LLEN', 'work:runs')) >= 2, 'the second run');
+  await waitFor(async () => Number(await redis.ask('LLEN', 'work:failed-runs')) >= 2, 'the second run');
   await viewer.go('#/lists/work');
   const past = page.getByRole('table', {name: 'Runs that ended'});
   await viewer.reads(past.getByRole('row', {name: /second/}), /failed[^]*exit status 3/);
@@ -504,12 +504,12 @@ command = ["true"]
   // Run now ignores the delay of an item.
   await viewer.go('#/lists/work/items/second');
   await viewer.reads(page.getByRole('region', {name: 'Why it does not run'}), /delay/i);
-  const before = Number(await redis.ask('LLEN', 'work:runs'));
+  const before = Number(await redis.ask('LLEN', 'work:failed-runs'));
   await page.getByRole('button', {name: 'Run now …'}).click();
   await viewer.reads(dialog, /Runs second now[^]*ignoring its delay/);
   await dialog.getByRole('button', {name: 'Run now'}).click();
   await dialog.getByRole('button', {name: 'Close'}).click();
-  await waitFor(async () => Number(await redis.ask('LLEN', 'work:runs')) > before, 'the run');
+  await waitFor(async () => Number(await redis.ask('LLEN', 'work:failed-runs')) > before, 'the run');
 
   await viewer.go('#/schedules');
   await viewer.reads(page.getByRole('region', {name: 'mix'}), /On the timeline\s+1[^]*daily:A/);

@@ -174,3 +174,72 @@ TEST_CASE("many runs leave no descriptors, processes or files") {
   }
   unsetenv("TMPDIR");
 }
+
+namespace {
+
+ListConfig result_rule(const std::string& script, ResultKind result) {
+  ListConfig rule = command_rule({"sh", "-c", script});
+  rule.result = result;
+  return rule;
+}
+
+}  // namespace
+
+TEST_CASE("standard output of a command is its result") {
+  Bench bench;
+  const auto text = bench.run_item(
+      "x", result_rule("echo one; printf 'two\\n\\n'; echo bad >&2", ResultKind::output));
+  REQUIRE(text.end->complete);
+  CHECK(text.end->complete->result == "one\ntwo\n");
+  CHECK(text.end->complete->is_text);
+  CHECK(text.all_log() == "bad\n");
+  const auto json = bench.run_item("x", result_rule(R"(printf '{"a":\n[1]}\n')", ResultKind::json));
+  REQUIRE(json.end->complete);
+  CHECK(json.end->complete->result == "{\"a\":\n[1]}\n");
+  CHECK_FALSE(json.end->complete->is_text);
+  CHECK_FALSE(json.end->complete->error);
+  const auto empty = bench.run_item("x", result_rule("true", ResultKind::output));
+  REQUIRE(empty.end->complete);
+  CHECK(empty.end->complete->result.empty());
+}
+
+TEST_CASE(
+    "a text result that is longer than max_result is truncated, with a line in the log output") {
+  Bench bench;
+  ListConfig rule = result_rule("printf 1234; sleep 0.1; printf 56789", ResultKind::output);
+  rule.max_result = 6;
+  const auto told = bench.run_item("x", rule);
+  CHECK(told.end->complete->result == "123456");
+  CHECK(told.all_log() == "the result is truncated to max_result, 6B\n");
+  rule.max_result = 9;
+  const auto whole = bench.run_item("x", rule);
+  CHECK(whole.end->complete->result == "123456789");
+  CHECK(whole.all_log().empty());
+}
+
+TEST_CASE("a command whose result must be JSON fails with the error if it is not") {
+  Bench bench;
+  const auto error_of = [&](const std::string& script, std::uint32_t most) {
+    ListConfig rule = result_rule(script, ResultKind::json);
+    rule.max_result = most;
+    const auto told = bench.run_item("x", rule);
+    REQUIRE(told.end->complete);
+    CHECK(told.end->stderr_tail == (script == "true" ? "" : "{\"a\":1}["));
+    return told.end->complete->error.value_or("none");
+  };
+  CHECK(error_of("printf '{\"a\":1}['", 100).find("its standard output is not JSON") == 0);
+  CHECK(error_of("true", 100) ==
+        "its standard output is empty, and result = \"json\" needs a JSON value");
+  CHECK(error_of("printf '{\"a\":1}[]'", 8) ==
+        "its standard output is longer than max_result, 8B, and result = \"json\" needs all of it");
+}
+
+TEST_CASE("standard output of a command that fails is log output, and no result") {
+  Bench bench;
+  const auto told =
+      bench.run_item("x", result_rule("echo out; echo bad >&2; exit 3", ResultKind::output));
+  CHECK(told.reason() == "exit 3");
+  CHECK_FALSE(told.end->complete);
+  CHECK(told.end->stderr_tail == "bad\nout\n");
+  CHECK(told.all_log().find("out\n") != std::string::npos);
+}

@@ -6,6 +6,7 @@
 
 #include "fixture.hpp"
 #include "redis/client.hpp"
+#include "redis/subscriber.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -69,6 +70,43 @@ TEST_CASE("users of the ACL can log in, including one with few permissions") {
   CHECK(call(loop, any, {"ACL", "WHOAMI"}) == "any");
   Client nobody(loop, options_for(with_login(server, "nobody:secret")));
   CHECK(has(call(loop, nobody, {"PING"}), "WRONGPASS"));
+}
+
+TEST_CASE("the name and version of the library follow the handshake on each connection") {
+  RedisServer server;
+  loop::Loop loop;
+  Client client(loop, options_for(server.url()));
+  const std::string info = call(loop, client, {"CLIENT", "INFO"});
+  if (has(info, " lib-name=")) {
+    CHECK(has(info, " lib-name=w8y "));
+    CHECK(has(info, " lib-ver=" W8Y_VERSION));
+  } else {  // Redis before 7.2 refuses both commands
+    CHECK(server.info_text("errorstat_ERR") == "count=2");
+  }
+  CHECK(client.error().empty());
+}
+
+TEST_CASE("a server that refuses the name and version of the library serves all other commands") {
+  RedisServer server({.config = {"user eve on >secret ~e:* &* +get +set +ping +subscribe"}});
+  loop::Loop loop;
+  Client eve(loop, options_for(with_login(server, "eve:secret")));
+  Ups ups(eve);
+  CHECK(call(loop, eve, {"SET", "e:1", "x"}) == "OK");
+  CHECK(call(loop, eve, {"GET", "e:1"}) == "x");
+  CHECK(ups.ups == 1);
+  CHECK(ups.downs.empty());
+  CHECK(eve.error().empty());
+  redis::Subscriber subscriber(loop, options_for(with_login(server, "eve:secret")));
+  std::string message;
+  bool ready = false;
+  const auto subscription = subscriber.subscribe(
+      "channel", [&](std::string_view, std::string_view payload) { message = payload; },
+      [&] { ready = true; });
+  CHECK(turn_until(loop, [&] { return ready; }));
+  server.command({"PUBLISH", "channel", "hello"});
+  CHECK(turn_until(loop, [&] { return !message.empty(); }));
+  CHECK(message == "hello");
+  CHECK(subscriber.error().empty());
 }
 
 TEST_CASE("the database is selected on each connection, or the connection fails") {

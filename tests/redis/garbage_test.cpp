@@ -68,6 +68,9 @@ class Peer {
   std::unique_ptr<loop::Watch> watch_;
 };
 
+/// Replies to the handshake: to PING, and to the two commands that follow it.
+const std::string handshake = "+PONG\r\n-ERR no\r\n-ERR no\r\n";
+
 std::string first_error(const std::string& says, bool hang_up = false) {
   loop::Loop loop;
   Peer peer(loop, says, hang_up);
@@ -94,16 +97,16 @@ TEST_CASE("invalid bytes instead of a handshake fail the connection") {
 }
 
 TEST_CASE("invalid bytes after a handshake fail the connection") {
-  CHECK(has(first_error("+PONG\r\n?!\r\n"), "lost: "));
-  CHECK(has(first_error("+PONG\r\n$100\r\nhalf a reply"), "no reply within 200 ms"));
-  CHECK(has(first_error("+PONG\r\n", true), "unix://"));
-  CHECK(has(first_error("+PONG\r\n+one\r\n+two\r\n"), "one"));  // the second closes it
+  CHECK(has(first_error(handshake + "?!\r\n"), "lost: "));
+  CHECK(has(first_error(handshake + "$100\r\nhalf a reply"), "no reply within 200 ms"));
+  CHECK(has(first_error(handshake, true), "unix://"));
+  CHECK(has(first_error(handshake + "+one\r\n+two\r\n"), "one"));  // the second closes it
 }
 
 TEST_CASE("a duplicate reply is not used for the next call, and neither are later replies") {
   loop::Loop loop;
   const std::string first = "*2\r\n$1\r\n1\r\n+one\r\n";
-  Peer peer(loop, "+PONG\r\n" + first + first + "*2\r\n$1\r\n2\r\n+two\r\n");
+  Peer peer(loop, handshake + first + first + "*2\r\n$1\r\n2\r\n+two\r\n");
   Client client(loop, options_for("unix://" + peer.path()));
   const redis::Script script{"any", "return 1", "0000000000000000000000000000000000000000"};
   Answers answers;
@@ -119,15 +122,16 @@ TEST_CASE("a duplicate reply is not used for the next call, and neither are late
 
 TEST_CASE("an endless reply fails the connection") {
   loop::Loop loop;
-  Peer peer(loop, "+PONG\r\n+" + std::string(100'000, 'a'));
+  Peer peer(loop, handshake + "+" + std::string(100'000, 'a'));
   Client client(loop, options_for("unix://" + peer.path()));
   CHECK(has(call(loop, client, {"PING"}), "without an end"));
 }
 
 TEST_CASE("a subscriber reconnects after invalid bytes") {
-  for (const char* says : {"garbage\r\n", "+PONG\r\n+PONG\r\n+PONG\r\n+PONG\r\n",
-                           "+PONG\r\n*3\r\n$7\r\nmessage\r\n*0\r\n:1\r\n*0\r\n?",
-                           "+PONG\r\n*1\r\n$9\r\nsubscribe\r\n*0\r\n*0\r\n*0\r\n", "+PONG\r\n"}) {
+  for (const std::string& says :
+       {std::string("garbage\r\n"), handshake + "+PONG\r\n+PONG\r\n+PONG\r\n",
+        handshake + "*3\r\n$7\r\nmessage\r\n*0\r\n:1\r\n*0\r\n?",
+        handshake + "*1\r\n$9\r\nsubscribe\r\n*0\r\n*0\r\n*0\r\n", handshake}) {
     loop::Loop loop;
     Peer peer(loop, says);
     auto options = options_for("unix://" + peer.path());

@@ -23,6 +23,41 @@ TEST_CASE("schedule: an invalid time of AT is refused with a reason") {
   CHECK_BAD("AT:99999999999999999999999", "year 9999");
 }
 
+TEST_CASE("schedule: AT accepts ISO times with Z, an offset, or in UTC") {
+  for (const char* text :
+       {"AT:2026-11-21T13:00:00Z", "AT:2026-11-21T13:00Z", "AT:20261121T130000Z",
+        "AT:2026-11-21T13:00:00", "AT:20261121T1300", "AT:2026-11-21T14:00:00+01:00",
+        "AT:2026-11-21T14:00+01", "AT:20261121T093000-0330", "AT:2026-11-21T13:00:00.9Z",
+        "AT:2026-11-22T00:00:00+11:00", "AT:2026-11-21T13:00:00+00:00"}) {
+    CAPTURE(text);
+    CHECK(why(text) == "");
+    CHECK(std::get<At>(parse_schedule(text, now)).time == now);
+  }
+  CHECK(std::get<At>(parse_schedule("AT:2026-11-22", now)).time == now + 11 * 3600);
+  CHECK(std::get<At>(parse_schedule("AT:20261122", now)).time == 20261122);
+  CHECK_BAD("AT:2026-11-21T25:00", "is no time");
+  CHECK_BAD("AT:2026-11-31T12:00", "is no time");
+  CHECK_BAD("AT:2026-11-21T13:00Z+01:00", "no valid offset");
+  CHECK_BAD("AT:2026-11-21T13:00+1", "no valid offset");
+  CHECK_BAD("AT:2026-11-21T13:00+24:00", "no valid offset");
+  CHECK_BAD("AT:2026-11-21T13:00+01:", "no valid offset");
+  CHECK_BAD("AT:2026-11-21 13:00", "is no time");
+  CHECK_BAD("AT:1969-12-31T23:59:59Z", "never comes");
+  CHECK_BAD("AT:1970-01-01T00:00+01:00", "never comes");
+  CHECK_BAD("AT:9999-12-31T23:59:59-01:00", "never comes");
+}
+
+TEST_CASE("schedule: a typed AT without zone is in the given one") {
+  const auto at = [](const char* text, const char* zone) { return as_stored(text, zone).schedule; };
+  CHECK(at("AT:2026-11-21T14:00", "Europe/Berlin") == "AT:1795266000");
+  CHECK(at("AT:2026-11-21T14:00", "") == "AT:2026-11-21T14:00");
+  // Clocks skip 02:30 on this day, and show it twice on the other.
+  CHECK(at("AT:2027-03-28T02:30", "Europe/Berlin") == "AT:1806193800");
+  CHECK(at("AT:2027-10-31T02:30", "Europe/Berlin") == "AT:1824942600");
+  CHECK(as_stored("AT:2026-11-21T14:00Z", "Europe/Berlin").zone_error.find("already") !=
+        std::string::npos);
+}
+
 TEST_CASE("schedule: an invalid text is refused with a reason") {
   CHECK_BAD("", "empty");
   CHECK_BAD(" \n\n", "empty");

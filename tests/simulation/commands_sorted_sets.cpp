@@ -142,7 +142,12 @@ std::vector<Scored> by_rank(const CommandCall& call, const SortedSet* set, Each 
   return {from, std::next(from, static_cast<std::ptrdiff_t>(range->second - range->first + 1))};
 }
 
+Value by_score(const CommandCall& call, bool backwards);
+
+/// ZRANGE by rank, or with BYSCORE REV.
 Value run_zrange(const CommandCall& call) {
+  if (call.words.size() > 5 && call.words[4] == "BYSCORE" && call.words[5] == "REV")
+    return by_score(call, true);
   const bool scores = requests_scores(call);
   const SortedSet* set = call.keys.find<SortedSet>(call.key());
   // Reads the last member from the end.
@@ -176,6 +181,8 @@ Value by_score(const CommandCall& call, bool backwards) {
   for (std::size_t i = 4; i < call.words.size(); ++i) {
     if (call.words[i] == "WITHSCORES") {
       scores = true;
+    } else if (call.words[0] == "ZRANGE" && i < 6) {
+      continue;  // BYSCORE REV
     } else if (call.words[i] == "LIMIT" && i + 2 < call.words.size()) {
       skip = integer_word(call.words[i + 1]);
       most = integer_word(call.words[i + 2]);

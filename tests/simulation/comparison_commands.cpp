@@ -73,6 +73,7 @@ const std::vector<std::string>& command_forms() {
       "ZRANGEBYSCORE K B B",
       "ZRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
       "ZREVRANGEBYSCORE K B B",
+      "ZRANGE K B B BYSCORE REV LIMIT 0 2 WITHSCORES",
       "ZREVRANGEBYSCORE K B B WITHSCORES LIMIT 1 2",
       "ZCOUNT K B B",
       "ZREMRANGEBYRANK K N N",

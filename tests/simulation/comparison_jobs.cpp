@@ -64,7 +64,8 @@ void Comparison::end_feed_jobs() {
                            of_jobs_.one_of<std::string>({"finish", "finish", "cancel", "hold",
                                                          "stall", "requeue", "back", "leave"}),
                            ms(1), of_jobs_.chance(30) ? "1" : "0",
-                           of_jobs_.one_of<std::string>({"0", "2 1000", "20 200"})});
+                           of_jobs_.one_of<std::string>({"0", "2 1000", "20 200", "2 90 1500000"}),
+                           of_jobs_.chance(50) ? R"({"kept":1})" : ""});
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];

@@ -97,15 +97,16 @@ void Comparison::end_job() {
   const std::string event = R"({"run":")" + end.run + R"("})";
   lua(store::scripts::schedule_settle,
       {keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures, keys.slots,
-       keys.runs, keys.working(end.job)},
+       keys.runs, keys.working(end.job), keys.due, keys.jitter},
       {keys.work_prefix, keys.wake, keys.events, of_schedules_.chance(50) ? R"(,"more":1)" : "",
        end.job, end.tag, end.run, effect, std::to_string(effect == "at" ? now_s + number : number),
        decided_by, after, of_schedules_.chance(20) ? "1" : "0",
        of_schedules_.chance(30) ? "STOP" : "",
        of_schedules_.one_of<std::string>({"keep", "reset", "increment"}),
        of_schedules_.chance(30) ? "1" : "0",
-       of_schedules_.one_of<std::string>({"0", "1 1000", "5 100"}),
-       of_schedules_.chance(80) ? event : ""},
+       of_schedules_.one_of<std::string>({"0", "1 1000", "5 100", "2 90 1500000"}),
+       of_schedules_.chance(80) ? event : "", of_schedules_.chance(30) ? "1" : "0",
+       of_schedules_.chance(50) ? R"({"kept":1})" : ""},
       no_time);
 }
 
@@ -125,13 +126,18 @@ void Comparison::renew_jobs() {
 
 void Comparison::recover_jobs() {
   const auto& keys = schedule_keys();
-  Words arg{keys.work_prefix, keys.wake, "0", "1000"};
+  Words arg{keys.work_prefix,
+            keys.wake,
+            of_schedules_.one_of<std::string>({"0", "2 90 1500000"}),
+            "10",
+            "0",
+            "1000"};
   if (!taken_.empty() && of_schedules_.chance(30)) {
     const Taken& lost = of_schedules_.one_of(taken_);
     arg.push_back(lost.holder + lost.run);
   }
-  lua(store::scripts::schedule_recover, {keys.taken, keys.statuses, keys.slots, keys.timeline}, arg,
-      1);
+  lua(store::scripts::schedule_recover,
+      {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs}, arg, 1);
 }
 
 /// Creates or deletes a key of a wrong type.

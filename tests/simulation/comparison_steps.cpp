@@ -86,10 +86,12 @@ void Comparison::settle_some() {
                            {"delay:cooldown", ms(random_.between(1, 3))},
                            {"delay:backoff", ms(random_.between(1, 3))},
                            {"quarantine:0123", "0"}};
-    arg.insert(arg.end(), {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
-                           random_.one_of<std::string>({"keep", "reset", "increment"}),
-                           random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
-                           random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300"})});
+    arg.insert(arg.end(),
+               {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
+                random_.one_of<std::string>({"keep", "reset", "increment"}),
+                random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
+                random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
+                random_.chance(50) ? R"({"kept":1})" : ""});
   }
   std::set<std::string> locks;
   for (auto left = random_.between(1, 4); left > 0; --left) {
@@ -157,7 +159,10 @@ void Comparison::sweep_all() {
 void Comparison::order() {
   const std::string one = item(), two = item();
   const auto listed = random_.one_of<std::string>({"", "", "01", "11"});
-  if (random_.chance(50)) {
+  if (random_.chance(20)) {
+    lua(store::scripts::move_first, {"w:list", "w:quarantined", lock(one), "w:proc:" + one},
+        {"w:wake", one}, no_time);
+  } else if (random_.chance(50)) {
     lua(store::scripts::quarantine, {"w:list", "w:quarantined", lock(one), lock(two)},
         {listed, R"({"by":"somebody","run":"Y2"})", one, two}, no_time);
   } else {

@@ -181,7 +181,7 @@ bool GearmanWatch::run_over(const std::string&, const EndedRun& run) {
 /// Checks that the history has only results that gearmand has received.
 void GearmanWatch::after(Server&, const Server::Command& command, const Value&) {
   if (command.words.size() < 3 || command.words[0] != "LPUSH" ||
-      command.words[1] != list_ + ":runs")
+      (command.words[1] != list_ + ":runs" && command.words[1] != list_ + ":failed-runs"))
     return;
   for (std::size_t i = 2; i < command.words.size(); ++i)
     check_record(command.words[i], command.who);

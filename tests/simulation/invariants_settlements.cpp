@@ -21,7 +21,7 @@ std::string text_in(Keys& keys, const std::string& key) {
 }
 
 /// Arguments of settle.lua: before the kinds, per kind, and per settlement.
-constexpr std::size_t before_kinds = 4, of_kind = 8, of_end = 4;
+constexpr std::size_t before_kinds = 4, of_kind = 9, of_end = 4;
 /// Number of keys before the locks.
 constexpr std::size_t first_lock = 4;
 

@@ -261,7 +261,7 @@ class Lua {
   std::map<std::string_view, int> compiled_;  ///< by digest
 };
 
-constexpr std::array<const redis::Script*, 50> all_scripts{
+constexpr std::array all_scripts{
     &store::scripts::add,
     &store::scripts::claim,
     &store::scripts::claim_item,
@@ -275,11 +275,15 @@ constexpr std::array<const redis::Script*, 50> all_scripts{
     &store::scripts::feed_publish,
     &store::scripts::feed_put,
     &store::scripts::feed_retract,
+    &store::scripts::feed_starts,
     &store::scripts::find,
     &store::scripts::gearman_record,
     &store::scripts::quarantine_page,
     &store::scripts::items_page,
     &store::scripts::job_change,
+    &store::scripts::job_feed,
+    &store::scripts::job_put,
+    &store::scripts::job_return,
     &store::scripts::job_settle,
     &store::scripts::job_cleanup,
     &store::scripts::job_maintain,
@@ -288,6 +292,7 @@ constexpr std::array<const redis::Script*, 50> all_scripts{
     &store::scripts::job_renew,
     &store::scripts::job_claim,
     &store::scripts::change_long_items,
+    &store::scripts::move_first,
     &store::scripts::peek,
     &store::scripts::list_stats,
     &store::scripts::quarantine,

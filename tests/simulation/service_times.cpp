@@ -218,7 +218,7 @@ void Measuring::one_after_another(std::size_t taken) {
     Call renewal{{list + ":slots"}, {"60000", "0", "0", list + ":lock:", list + ":proc:"}};
     Call end{{list + ":failures", list + ":slots", list + ":runs", list + ":quarantined"},
              {list + ":events", list + ":wake", list + ":lock:", "1", "run:host1:100:", "", "0",
-              R"({"run":"X1"})", "reset", "0", "0", "1000 16777216"}};
+              R"({"run":"X1"})", "reset", "0", "0", "1000 16777216", ""}};
     for (std::size_t i = at; i < at + taken; ++i) {
       runs.push_back(run_id());
       const std::string lock = list + ":lock:" + names[i + 1];

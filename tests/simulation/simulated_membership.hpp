@@ -39,7 +39,7 @@ class SimulatedMembership final {
             {parts.loop, parts.supervisor, parts.redis, parts.gearman, parts.mode, parts.reload,
              drain_, parts.events,
              [&supervisor = parts.supervisor]() -> const Config& { return supervisor.config(); },
-             stats_, parts.id, parts.pid}),
+             stats_, hour_, parts.id, parts.pid}),
         queries_(parts.loop, {}),
         fleet_({parts.loop, parts.log, parts.redis, parts.supervisor, control_, hour_, parts.events,
                 stats_, queries_,

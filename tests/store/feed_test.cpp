@@ -44,7 +44,7 @@ TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   FeedFixture at;
   at.feeds.create("j", FeedKind::job, std::nullopt);
   at.feeds.create("other", FeedKind::job, std::nullopt);
-  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims"})
+  for (const char* hash : {"feed.items:j", "feed.cancelled:j", "j:claims", "j:kept-runs"})
     at.command({"HSET", hash, "a", "1"});
   for (const char* sorted : {"feed.published:j", "feed.claimed:j"})
     at.command({"ZADD", sorted, "1", "a", "2", "b"});
@@ -62,7 +62,7 @@ TEST_CASE("feeds: a deleted feed leaves no key and no lease") {
   CHECK(told[0].substr(0, 10) == "delfeed j|");
   CHECK(at.command({"SMEMBERS", "feeds"}) == "other");
   CHECK(error_of([&] { at.feeds.remove("j"); }) ==
-        "there is no feed j (w8yctl feed create makes one)");
+        "there is no feed j; list feeds with \"w8yctl feed list\"");
 }
 
 namespace {

@@ -242,20 +242,34 @@ TEST_CASE("a host that leaves while a heartbeat queries the time writes nothing 
   CHECK(server.command({"DBSIZE"}) == "0");
 }
 
-TEST_CASE("a heartbeat removes at most 100 hosts that are long gone") {
+TEST_CASE("a heartbeat removes hosts that died a week ago, and earlier starts of its own host") {
   const RedisServer server;
   const long long now = ms_now(server);
+  constexpr long long week = 7LL * 24 * 3600 * 1000;
   put_host(server, "silent-00000000", now - 30'000, "");
-  for (int i = 0; i < 150; ++i) put_host(server, "old" + std::to_string(i), now - 100'000 - i, "");
+  put_host(server, "dead-00000000", now - week + 60'000, "");
+  put_host(server, "old-00000000", now - week - 1, "");
+  put_host(server, "alpha-11111111", now - 61'000, "");
+  put_host(server, "alpha-22222222", now - 30'000, "");
   loop::Loop loop;
   BeatingHost host(loop, server.url(), "alpha");
   REQUIRE(host.has_beaten());
-  CHECK(server.command({"ZCARD", "fleet:hosts"}) == "52");
+  CHECK(server.command({"ZRANGE", "fleet:hosts", "0", "-1"}) ==
+        "dead-00000000\nalpha-22222222\nsilent-00000000\nalpha-00000000");
+}
+
+TEST_CASE("a heartbeat keeps the 1,000 hosts that died last") {
+  const RedisServer server;
+  const long long now = ms_now(server);
+  for (int i = 0; i < 1005; ++i) put_host(server, "old" + std::to_string(i), now - 100'000 - i, "");
+  loop::Loop loop;
+  BeatingHost host(loop, server.url(), "alpha");
   CHECK(turn_until(loop, [&] {
     host.member.heartbeat_soon();
-    return server.command({"ZCARD", "fleet:hosts"}) == "2";
+    return server.command({"ZCARD", "fleet:hosts"}) == "1001";
   }));
-  CHECK(server.command({"ZSCORE", "fleet:hosts", "silent-00000000"}) != "(nil)");
+  CHECK(server.command({"ZSCORE", "fleet:hosts", "old0"}) != "(nil)");
+  CHECK(server.command({"ZSCORE", "fleet:hosts", "old1004"}) == "(nil)");
 }
 
 TEST_CASE("a heartbeat returns the number of hosts, from two to hundreds") {
@@ -341,7 +355,11 @@ TEST_CASE("the fleet view shows running and unresponsive hosts, and duplicate na
   Watcher watcher(loop, server.url());
   const FleetView view = watcher.view();
   CHECK(view.error.empty());
-  REQUIRE(view.hosts.size() == 3);
+  REQUIRE(view.hosts.size() == 4);
+  CHECK(view.hosts[3].heartbeat.host == "gone");
+  CHECK(view.hosts[3].expired);
+  CHECK(view.hosts[3].unresponsive);
+  CHECK(view.hosts[3].error.empty());
   CHECK(view.hosts[0].heartbeat.host == "alpha");
   CHECK(view.hosts[0].duplicate_name);
   CHECK(view.hosts[1].duplicate_name);

@@ -104,10 +104,12 @@ struct Host {
   store::RedisCircularList source;
 };
 
+/// Returns a list whose failed runs are in the same history as the others.
 inline ListConfig list_rule(const std::string& prefix = "work") {
   ListConfig rule;
   rule.prefix = prefix;
   rule.command = {"true"};
+  rule.failed_history.runs = 0;
   return rule;
 }
 

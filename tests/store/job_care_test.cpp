@@ -3,6 +3,9 @@
 
 #include "operator/job_feeds.hpp"
 #include "store/job_host.hpp"
+#include "store/thoonk/redis_job_care.hpp"
+#include "support/client_options.hpp"
+#include "support/cluster.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -11,6 +14,24 @@ using namespace w8y::verbs;
 using namespace w8y::store::thoonk;
 
 namespace job_care_test {
+
+/// Host that has started to care for its feed.
+struct CaringHost : JobCareHandler {
+  CaringHost(loop::Loop& loop, const std::string& url, const std::string& feed = "f")
+      : care(open_link(loop, url, "carer"), *this) {
+    ListConfig rule = job_rule();
+    rule.prefix = feed;
+    care.use(std::make_shared<const ListConfig>(std::move(rule)));
+    care.recover();
+    turn_until(loop, [&] { return recovered; });
+  }
+  void on_recovered(std::optional<Duration>) override { recovered = true; }
+  void on_maintained(const MaintenanceResult&, const std::string&) override {}
+  void on_back() override {}
+
+  bool recovered = false;
+  RedisJobCare care;
+};
 
 TEST_CASE("a job of a dead host is recovered when its lease has expired, and never before") {
   ListConfig rule = job_rule();
@@ -45,9 +66,16 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   CHECK(feed.queue() == "gone");
   CHECK(feed.command({"HGET", "feed.cancelled:f", "gone"}) == "1");
   CHECK(feed.command({"SMEMBERS", "feed.stalled:f"}) == "last");
+  const std::string records = feed.command({"LRANGE", "f:runs", "0", "-1"});
   CHECK(
-      feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"2 consecutive failures") !=
+      records.find("\"stalled\":\"2 consecutive failures, the last: interrupted: host here died") !=
       std::string::npos);
+  CHECK(records.find("\"item\":\"gone\"") != std::string::npos);
+  CHECK(records.find(
+            "\"outcome\":\"lost\",\"attempt\":1,\"reason\":\"interrupted: host here died\"}") !=
+        std::string::npos);
+  CHECK(feed.command({"HGET", "f:kept-runs", "last"}).find("interrupted") != std::string::npos);
+  CHECK(feed.command({"HLEN", "f:kept-runs"}) == "1");
   CHECK(feed.command({"ZRANGE", "feed.claimed:f", "0", "-1"}) == "foreign\nlive");
   CHECK(feed.host.settle(taken.claims[1], Finish{"{}"}));  // too late
   CHECK(feed.queue() == "gone");
@@ -55,6 +83,32 @@ TEST_CASE("a job of a dead host is recovered when its lease has expired, and nev
   feed.command({"ZADD", "feed.claimed:f", "1732147200001", "live"});
   CHECK(other.recover().count == 0);
   CHECK(feed.command({"EXISTS", "f:claims"}) == "0");
+}
+
+TEST_CASE("a host creates the feed of its list, and a feed of another type stays") {
+  JobFixture feed;
+  feed.command({"DEL", "feed.config:f", "feeds"});
+  CaringHost first(feed.loop, feed.server.url());
+  CHECK(feed.command({"HGET", "feed.config:f", "type"}) == "job");
+  CHECK(feed.command({"SMEMBERS", "feeds"}) == "f");
+  for (const bool is_named : {true, false}) {
+    feed.command({"HSET", "feed.config:f", "type", "queue"});
+    if (!is_named) feed.command({"DEL", "feeds"});
+    CaringHost other(feed.loop, feed.server.url());
+    CHECK(feed.command({"HGET", "feed.config:f", "type"}) == "queue");
+    CHECK(feed.command({"SCARD", "feeds"}) == (is_named ? "1" : "0"));
+  }
+}
+
+TEST_CASE("a host creates the feed of its list in two steps in a cluster") {
+  const Cluster cluster;
+  loop::Loop loop;
+  const CaringHost host(loop, cluster.url(), "{f}eed");
+  redis::SyncClient client(loop, options_for(cluster.url()));
+  CHECK(turn_until(loop, [&] {
+    return client.call({"SISMEMBER", "feeds", "{f}eed"}).number == 1;
+  }));
+  CHECK(client.call({"HGET", "feed.config:{f}eed", "type"}).text == "job");
 }
 
 TEST_CASE("a claim that its host never renewed is recovered and counts no failure") {

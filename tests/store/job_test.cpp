@@ -275,6 +275,7 @@ TEST_CASE("a job that is handed back, requeued or stalled counts no failure") {
   CHECK(
       feed.command({"LRANGE", "f:runs", "0", "-1"}).find("\"stalled\":\"3 consecutive failures") !=
       std::string::npos);
+  CHECK(feed.command({"HGET", "f:kept-runs", "b"}).find("\"reason\":\"no\"") != std::string::npos);
 
   // A command to stall the job is carried out, unless the run has finished the job.
   claim = feed.host.claim_one_job();

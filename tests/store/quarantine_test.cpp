@@ -164,6 +164,56 @@ TEST_CASE("add clears the failures and quarantine of a removed item, and remove 
   CHECK(place.server.command({"LRANGE", "work:list", "0", "-1"}) == "a");
 }
 
+TEST_CASE("an item that moves first is claimed next, with its failures and without its delay") {
+  Place place;
+  ItemChanges changes = place.changes();
+  const auto list = [&] { return place.server.command({"LRANGE", "work:list", "0", "-1"}); };
+  place.server.command({"RPUSH", "work:list", "d", "b", "e"});
+  REQUIRE(list() == "a\nb\nc\nd\nb\ne");
+  CHECK(changes.move_first("d") == store::MovedAs::first);
+  CHECK(list() == "d\na\nb\nc\nb\ne");
+  // The last copy moves. The other one and all other items keep their order.
+  CHECK(changes.move_first("b") == store::MovedAs::first);
+  CHECK(list() == "b\nd\na\nb\nc\ne");
+  CHECK(changes.move_first("nowhere") == store::MovedAs::not_listed);
+  place.server.command({"SET", "work:lock:e", "delay:backoff", "PX", "60000"});
+  place.server.command({"SET", "work:proc:e", "delay:backoff", "PX", "60000"});
+  place.server.command({"HSET", "work:failures", "e", "2"});
+  CHECK(changes.move_first("e") == store::MovedAs::first);
+  CHECK(place.server.command({"EXISTS", "work:lock:e", "work:proc:e"}) == "0");
+  const auto claims = place.host->claim(2).claims;
+  REQUIRE(claims.size() == 2);
+  CHECK(claims[0].item == "e");
+  CHECK(claims[0].attempt == 3);
+  CHECK(claims[1].item == "b");
+}
+
+TEST_CASE("an item that runs or is quarantined does not move first, and no refusal loses an item") {
+  Place place;
+  ItemChanges changes = place.changes();
+  const auto list = [&] { return place.server.command({"LRANGE", "work:list", "0", "-1"}); };
+  CHECK(changes.quarantine({"c"}, by_alice) == std::vector{QuarantinedAs::done});
+  CHECK(changes.move_first("c") == store::MovedAs::quarantined);
+  place.server.command({"DEL", "work:lock:c"});  // the index alone keeps it quarantined
+  CHECK(changes.move_first("c") == store::MovedAs::quarantined);
+  place.server.command({"SET", "work:lock:b", "web7 4711"});
+  CHECK(changes.move_first("b") == store::MovedAs::runs);
+  place.server.command({"DEL", "work:lock:b"});
+  place.server.command({"RPUSH", "work:lock:b", "of a wrong type"});
+  CHECK(changes.move_first("b") == store::MovedAs::runs);
+  CHECK(list() == "a\nb\nc");
+  place.server.command({"DEL", "work:lock:b"});
+  for (const std::string forbidden : {"-lpush", "-lrem", "-publish", "-lpos"}) {
+    CAPTURE(forbidden);
+    place.server.command({"ACL", "SETUSER", "default", forbidden});
+    CHECK_THROWS_AS(changes.move_first("b"), redis::RedisError);
+    CHECK(list() == "a\nb\nc");
+    place.server.command({"ACL", "SETUSER", "default", "+@all"});
+  }
+  CHECK(changes.move_first("b") == store::MovedAs::first);
+  CHECK(list() == "b\na\nc");
+}
+
 TEST_CASE("a removal by state keeps items that are in another state") {
   Place place;
   ItemChanges changes = place.changes();

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "loop/loop.hpp"
 #include "redis/subscriber.hpp"
 #include "redis/url.hpp"
@@ -206,6 +208,50 @@ TEST_CASE("the view of a job has status, schedule, next run and whether the job 
   CHECK(view.schedule == "STOP");
   CHECK(view.next_run == 1381720578.0);
   CHECK(view.working);
+}
+
+TEST_CASE("a job with a jitter is due later than scheduled, by less than the jitter") {
+  Fixture at;
+  constexpr UnixSeconds day = 86400;
+  std::vector<SetJob> changes;
+  for (int i = 0; i < 200; ++i)
+    changes.push_back({std::to_string(i) + ":A", "FREQ=DAILY", RunAt{20000 * day + i % 2 * day},
+                       std::chrono::minutes(5)});
+  changes.push_back({"none:A", "FREQ=DAILY", RunAt{20000 * day}});
+  at.changes.set(changes);
+  std::set<UnixSeconds> delays;
+  for (const auto& [job, score] : at.changes.timeline()) {
+    const auto delay = static_cast<UnixSeconds>(score) % day;
+    CHECK(score == static_cast<double>(static_cast<UnixSeconds>(score)));
+    CHECK(delay >= 0);
+    CHECK(delay < 300);
+    delays.insert(delay);
+    if (job == "none:A") CHECK(delay == 0);
+  }
+  CHECK(delays.size() > 80);  // spread
+  const std::string before = at.ask({"ZRANGE", "bike-timeline", "0", "-1", "WITHSCORES"});
+  at.changes.set(changes);
+  CHECK(at.ask({"ZRANGE", "bike-timeline", "0", "-1", "WITHSCORES"}) == before);
+  CHECK(at.ask({"HGET", "bike:jitter", "0:A"}) == "300000");
+  CHECK(at.ask({"HEXISTS", "bike:jitter", "none:A"}) == "0");
+}
+
+TEST_CASE("a job that is set without a jitter, or unset, has none") {
+  Fixture at;
+  const SetJob with{"x:A", "FREQ=DAILY", RunAt{100}, std::chrono::minutes(5)};
+  at.changes.set({with});
+  at.changes.set({{"x:A", "FREQ=DAILY", RunAt{100}}});
+  CHECK(at.ask({"EXISTS", "bike:jitter"}) == "0");
+  CHECK(at.changes.view("x:A").next_run == 100.0);
+  at.changes.set({with});
+  CHECK(at.changes.unset("x:A"));
+  CHECK(at.ask({"EXISTS", "bike:jitter"}) == "0");
+  // Another client may have written anything.
+  for (const char* jitter : {"", "nan", "inf", "-5000", "1e300", "soon"}) {
+    at.ask({"HSET", "bike:jitter", "y:A", jitter});
+    at.changes.set({{"y:A", "FREQ=DAILY", RunAt{100}}});
+    CHECK(at.changes.view("y:A").next_run == 100.0);
+  }
 }
 
 TEST_CASE("dispatch moves due jobs to their queues, oldest first, and no other jobs") {

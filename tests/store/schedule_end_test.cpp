@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <ctime>
+#include <set>
 
 #include "schedule_bike.hpp"
 
@@ -45,6 +46,25 @@ TEST_CASE("the end of a run follows a rule, and marks a bad rule or stops after 
   bike.run("z:A", "DTSTART:20131009T164510\nRRULE:FREQ=DAILY;COUNT=2");
   CHECK(bike.event("z:A") == "STP");
   CHECK(bike.command({"ZCARD", "bike-timeline"}) == "1");
+}
+
+TEST_CASE("the end of a run adds the jitter of the job to its next time") {
+  Bike bike;
+  std::set<UnixSeconds> delays;
+  for (int i = 0; i < 20; ++i) {
+    const std::string job = std::to_string(i) + ":A";
+    bike.command({"HSET", "bike:jitter", job, "3600000"});
+    bike.run(job, "FREQ=DAILY;BYHOUR=0;BYMINUTE=0;BYSECOND=0");
+    const UnixSeconds delay = bike.due(job) % 86400;
+    CHECK(delay < 3600);
+    delays.insert(delay);
+    // Two runs for the same time have the same delay.
+    const UnixSeconds due = bike.due(job);
+    bike.command({"ZREM", "bike-timeline", job});
+    bike.run(job, "FREQ=DAILY;BYHOUR=0;BYMINUTE=0;BYSECOND=0");
+    if (bike.due(job) / 86400 == due / 86400) CHECK(bike.due(job) == due);
+  }
+  CHECK(delays.size() > 10);
 }
 
 TEST_CASE("NOW and AT that are set during a run take effect once") {
@@ -133,6 +153,7 @@ TEST_CASE(
   CHECK(bike.command({"HEXISTS", "bike-statuses", "unset:A"}) == "0");
   bike.run("die:A", "CONTINUE", Die{});
   CHECK(bike.event("die:A") == "DIE");
+  CHECK(bike.command({"HKEYS", "bike:kept-runs"}) == "die:A");
   CHECK(bike.command({"HGET", "bike-schedules", "die:A"}) == "CONTINUE");
   bike.run("later:A", "STOP", BackOff{100s});
   CHECK(bike.event("later:A") == "TML");

@@ -73,8 +73,8 @@ struct ScheduleHost {
         queue(std::make_unique<store::RedisScheduleQueue>(session, source::decide_next, reported)) {
     use(std::move(settings), std::move(codes));
   }
-  void use(ListConfig settings, std::vector<std::string> codes) {
-    settings.source = ScheduleSettings{std::move(codes), true, OnFailure::die, {}};
+  void use(ListConfig settings, std::vector<std::string> codes, CatchUp catch_up = CatchUp::one) {
+    settings.source = ScheduleSettings{std::move(codes), true, OnFailure::die, {}, catch_up};
     rule = std::make_shared<const ListConfig>(std::move(settings));
     queue->use(rule);
   }

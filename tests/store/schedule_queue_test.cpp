@@ -229,6 +229,9 @@ TEST_CASE("the job of a dead holder returns to the end of its queue that is clai
   CHECK(!bike.host.reported.next_recovery);
   CHECK(bike.event("x:A") == "ENQ");
   CHECK(bike.command({"EXISTS", "bike:claims"}) == "0");
+  const std::string record = bike.command({"LRANGE", "bike:runs", "0", "-1"});
+  CHECK(record.find("\"item\":\"x:A\",\"host\":\"dying\"") != std::string::npos);
+  CHECK(record.find("\"reason\":\"interrupted: host dying died\"") != std::string::npos);
   CHECK(bike.jobs_of(bike.host.claim(2)) == std::vector<Item>{"x:A", "y:A"});
 }
 

@@ -28,7 +28,7 @@ struct Values {
 /// Returns the settings that a list needs before it may have `key`.
 std::string kind_for(const std::string& key) {
   if (key == "queues") return "source = \"schedule\"\n";
-  if (key == "dispatch" || key == "on_failure" || key == "timefile")
+  if (key == "dispatch" || key == "on_failure" || key == "catch_up" || key == "timefile")
     return "source = \"schedule\"\nqueues = \"A\"\n";
   if (key == "claim_timeout" || key == "maintenance_interval") return "source = \"job\"\n";
   if (key == "function") return "source = \"gearman\"\n[gearman]\nservers = [\"h\"]\n";
@@ -132,6 +132,7 @@ const std::vector<Values>& all_values() {
        "on_failure",
        {"\"die\"", "\"reschedule\"", "\"backoff\""},
        with(wrong_texts, {"\"Die\""})},
+      {"lists", "catch_up", {"\"one\"", "\"all\"", "\"none\""}, with(wrong_texts, {"\"two\""})},
       {"lists", "timefile", {"\"/var/lib/x\""}, with(wrong_texts, {"\"x\""})},
       {"lists",
        "function",
@@ -156,6 +157,10 @@ const std::vector<Values>& all_values() {
        {"true", "1", "\"1s\"", "[]", "{ min = 0 }", "{ min = \"10m\" }", "{ max = \"0.5s\" }",
         "{ factor = 0.99 }", "{ factor = nan }", "{ factor = inf }", "{ factor = \"2\" }",
         "{ factor = -1 }", "{ min = true }", "{ mni = 1 }", "{ factor = 1000.5 }"}},
+      {"lists",
+       "alert_failures",
+       {"\"0%\"", "\"100%\""},
+       {"\"101%\"", "\"10\"", "\"%\"", "\"-1%\"", "\"1.5%\"", "10", "true"}},
       {"lists", "max_failures", {"0", "1000000000"}, with(wrong_counts, {"1000000001"})},
       {"lists",
        "success_exit_codes",
@@ -204,9 +209,20 @@ const std::vector<Values>& all_values() {
       {"lists", "max_line", {"1", "\"64KiB\"", "\"1GiB\""}, with(wrong_sizes, {"0", "\"2GiB\""})},
       {"lists", "stderr_tail", {"0", "\"64MiB\""}, with(wrong_sizes, {"\"65MiB\""})},
       {"lists", "keep_output", {"true", "false"}, wrong_flags},
+      {"lists",
+       "result",
+       {"\"none\"", "\"stdout\"", "\"json\""},
+       {"\"\"", "\"JSON\"", "\"stderr\"", "true", "1", "[]"}},
+      {"lists", "max_result", {"1", "\"16MiB\""}, with(wrong_sizes, {"0", "\"17MiB\""})},
       {"lists", "history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
       {"lists",
        "history_bytes",
+       {"1024", "\"1GiB\""},
+       with(wrong_sizes, {"0", "1023", "\"2GiB\""})},
+      {"lists", "failed_history", {"0", "1000000"}, with(wrong_counts, {"1000001"})},
+      {"lists", "failed_for", {"60", "\"1m\"", "\"30d\""}, with(wrong_durations, {"0", "\"59s\""})},
+      {"lists",
+       "failed_history_bytes",
        {"1024", "\"1GiB\""},
        with(wrong_sizes, {"0", "1023", "\"2GiB\""})},
       {"lists", "processes", {"1", "100000"}, with(wrong_counts, {"0", "100001"})},
@@ -221,10 +237,16 @@ struct Written {
   std::string path;  ///< name of the key in error messages
 };
 
+/// Returns the program of a list to which the key applies.
+std::string program_for(const std::string& key) {
+  return key == "result" || key == "max_result" ? "command = [\"/bin/x\", \"{}\"]\n"
+                                                : "executor = \"/bin/x\"\n";
+}
+
 Written write(const std::string& section, const std::string& key, const std::string& value) {
   const std::string line = key + " = " + value + "\n";
   if (section == "lists")
-    return {"[lists.w]\nexecutor = \"/bin/x\"\n" + line + kind_for(key), "lists.w." + key};
+    return {"[lists.w]\n" + program_for(key) + line + kind_for(key), "lists.w." + key};
   // The keys of TLS and sentinels are valid only with a URL that uses them.
   std::string url;
   if (key.starts_with("tls_") || key.starts_with("sentinel_"))
@@ -318,7 +340,7 @@ TEST_CASE("the documented default of each key is the value that applies without 
     const Written written =
         write(nested ? "lists" : key.section, nested ? "backoff" : key.name, value);
     const ConfigText with = described(written.text);
-    const std::string list = "[lists.w]\nexecutor = \"/bin/x\"\n";
+    const std::string list = "[lists.w]\n" + program_for(key.name);
     const ConfigText without =
         described(key.section.starts_with("lists") ? list + kind_for(key.name) : "");
     CHECK(with.redis == without.redis);

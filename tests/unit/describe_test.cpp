@@ -83,8 +83,14 @@ const std::vector<std::function<void(ListConfig&)>>& rule_changes() {
       [](ListConfig& rule) { rule.max_line = 1; },
       [](ListConfig& rule) { rule.stderr_tail = 1; },
       [](ListConfig& rule) { rule.keep_output = true; },
+      [](ListConfig& rule) { rule.result = ResultKind::output; },
+      [](ListConfig& rule) { rule.result = ResultKind::json; },
+      [](ListConfig& rule) { rule.max_result = 1; },
       [](ListConfig& rule) { rule.history.runs = 1; },
       [](ListConfig& rule) { rule.history.bytes = 1; },
+      [](ListConfig& rule) { rule.failed_history.runs = 1; },
+      [](ListConfig& rule) { rule.failed_history.age = 60s; },
+      [](ListConfig& rule) { rule.failed_history.bytes = 1; },
       [](ListConfig& rule) { rule.processes = 2; },
       [](ListConfig& rule) { rule.max_items = 1; },
       [](ListConfig& rule) { rule.max_age = 1s; },
@@ -103,6 +109,9 @@ const std::vector<std::function<void(ListConfig&)>>& rule_changes() {
       },
       [](ListConfig& rule) {
         rule.source = ScheduleSettings{{}, true, OnFailure::die, "/t"};
+      },
+      [](ListConfig& rule) {
+        rule.source = ScheduleSettings{{}, true, OnFailure::die, "", CatchUp::all};
       },
       [](ListConfig& rule) { rule.source = JobSettings{}; },
       [](ListConfig& rule) {

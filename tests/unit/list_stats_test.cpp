@@ -89,6 +89,7 @@ TEST_CASE("only responsive hosts with a readable heartbeat are counted") {
   FleetView view;
   view.now = 5s;
   view.hosts.resize(4);
+  view.hosts[1].heartbeat.host = "web2";
   view.hosts[1].unresponsive = true;
   view.hosts[2].config_outdated = true;
   view.hosts[3].error = "no heartbeat";
@@ -96,8 +97,22 @@ TEST_CASE("only responsive hosts with a readable heartbeat are counted") {
   REQUIRE(counts);
   CHECK(counts->hosts == 2);
   CHECK(counts->outdated == 1);
+  CHECK(counts->unresponsive == 1);
   CHECK(counts->at == 5s);
   CHECK_FALSE(parse_fleet_counts("{}"));
+}
+
+TEST_CASE("an unresponsive host is counted until a host of its name is live") {
+  FleetView view;
+  view.hosts.resize(3);
+  view.hosts[0].heartbeat.host = "web1";
+  view.hosts[1].heartbeat.host = "web2";
+  view.hosts[1].unresponsive = true;
+  view.hosts[2].heartbeat.host = "web3";
+  CHECK(count(view).unresponsive == 1);
+  view.hosts[2].heartbeat.host = "web2";
+  CHECK(count(view).unresponsive == 0);
+  CHECK(count(view).hosts == 2);
 }
 
 TEST_CASE("statistics of long lists are collected less often") {

@@ -231,6 +231,27 @@ TEST_CASE("an item that would not be free at once waits for the next slot instea
   CHECK(before.started.empty());
 }
 
+TEST_CASE("a poller keeps the time of the last run that succeeded") {
+  Bench bench(rule_for("work"));
+  bench.redis.lists["work"] = {"a"};
+  bench.begin();
+  CHECK(bench.poller->measures().last_success == WallTime{0});
+  const auto end_run = [&](int status) {
+    REQUIRE(bench.poller->runs().size() == 1);
+    bench.end(bench.executor().started.back().run, Exited{status});
+    return bench.clock.wall();
+  };
+  const WallTime success = end_run(0);
+  CHECK(bench.poller->measures().last_success == success);
+  bench.run_for(1min);
+  end_run(1);
+  CHECK(bench.poller->measures().last_success == success);
+  RunStats sum;
+  sum += bench.poller->measures();
+  sum += RunStats{};
+  CHECK(sum.last_success == success);
+}
+
 TEST_CASE("the first claim is counted like all others") {
   Bench bench(rule_for("work"));
   bench.redis.lists["work"] = {"a"};

@@ -35,6 +35,12 @@ std::vector<std::string> told(const HostStatus& host, const std::vector<ListStat
   return texts;
 }
 
+HostStatus host_without_redis() {
+  HostStatus host = good_host();
+  host.has_redis = false;
+  return host;
+}
+
 using Texts = std::vector<std::string>;
 
 }  // namespace
@@ -106,16 +112,24 @@ TEST_CASE("an outage of Redis is one problem for all waiting lists") {
   CHECK(told(host, {}) == Texts{"redis|Redis unavailable: cannot connect: Connection refused"});
 }
 
+TEST_CASE(
+    "a list that this host cannot serve is a problem only without Redis, and so without a fleet") {
+  const ListStatus list = list_of("a", ListState::ineligible, "not found");
+  CHECK(told(good_host(), {list}).empty());
+  CHECK(told(host_without_redis(), {list}) ==
+        Texts{"ineligible|host is ineligible for a: not found"});
+}
+
 TEST_CASE("lists with one cause are one problem") {
   std::vector<ListStatus> lists;
   for (const char* name : {"a", "b", "c", "d e"})
     lists.push_back(list_of(name, ListState::ineligible, "/opt/x: not found"));
   lists.push_back(list_of("f", ListState::ineligible, "lacks \"gpu\""));
-  CHECK(told(good_host(), lists) ==
+  CHECK(told(host_without_redis(), lists) ==
         Texts{"ineligible|host is ineligible for a, b, c and 1 more: /opt/x: not found",
               "ineligible|host is ineligible for f: lacks \"gpu\""});
   lists.resize(2);
-  CHECK(told(good_host(), lists) ==
+  CHECK(told(host_without_redis(), lists) ==
         Texts{"ineligible|host is ineligible for a and b: /opt/x: not found"});
 }
 
@@ -131,6 +145,14 @@ TEST_CASE("a write error is one problem for all lists with the same error") {
   HostStatus away = good_host();
   away.redis.connected = false;
   CHECK(told(away, {lists[0]}).size() == 1);  // the outage is the problem
+}
+
+TEST_CASE("stalled jobs are a problem") {
+  ListStatus list = list_of("encode");
+  list.stats.emplace();
+  list.stats->items = {{"queued", 3}, {"stalled", 2}};
+  CHECK(told(good_host(), {list}) ==
+        Texts{"stalled|2 jobs are stalled in encode; run them again with \"w8yctl job retry\""});
 }
 
 TEST_CASE("quarantined items are counted over all lists") {
@@ -149,11 +171,14 @@ TEST_CASE("recent failures are a problem that names the last error") {
   ListStatus work = list_of("work", ListState::running);
   work.last_error = "exit status 1";
   work.last_error_at = 10h - 5s;
-  work.counters.failed = 2;
-  work.counters.crashed = 1;
-  work.counters.succeeded = 37;
+  work.recent_runs = 29;
+  work.recent_failed = 3;
   CHECK(told(good_host(), {work}) ==
-        Texts{"failing|3 of 40 runs of work did not succeed, the last one 5s ago: exit status 1"});
+        Texts{"failing|3 of 29 runs of work failed within the last hour, the last one 5s ago: exit "
+              "status 1"});
+  work.recent_runs = 30;  // exactly alert_failures
+  CHECK(told(good_host(), {work}).empty());
+  work.alert_failures = 0;
   ListStatus old = work;
   old.last_error_at = std::chrono::duration_cast<WallTime>(10h - Problems::fresh - 1s);
   CHECK(told(good_host(), {old}).empty());
@@ -175,13 +200,11 @@ TEST_CASE("problems are sorted by severity, and include those of the host itself
   host.last_reload = "failed: the config has errors; nothing was changed";
   ListStatus quarantined = list_of("parked");
   quarantined.quarantined = 2;
-  CHECK(told(host, {list_of("x", ListState::ineligible, "not found"), quarantined,
-                    list_of("y", ListState::unavailable, "NOPERM no"),
+  CHECK(told(host, {quarantined, list_of("y", ListState::unavailable, "NOPERM no"),
                     list_of("z", ListState::starved, "no more processes")}) ==
         Texts{"unavailable|Redis refuses y: NOPERM no",
               "starved|host is short of resources for z: no more processes",
               "quarantined|2 items are quarantined in parked",
-              "ineligible|host is ineligible for x: not found",
               "config_outdated|the config file is not in force, since the last reload failed: the "
               "config "
               "has errors; nothing was changed; generation 3 stays in force",
@@ -189,7 +212,7 @@ TEST_CASE("problems are sorted by severity, and include those of the host itself
 }
 
 TEST_CASE("10,000 causes are limited to a maximum number of problems") {
-  Problems problems(good_host());
+  Problems problems(host_without_redis());
   for (int i = 0; i < 10'000; ++i)
     problems.add(list_of("l" + std::to_string(i), ListState::ineligible, std::to_string(i)));
   const auto all = problems.drain();

@@ -63,4 +63,16 @@ TEST_CASE("counts after a break of an hour do not include those before it") {
         std::vector<MinuteCount>{{first + RunsPerMinute::length, 2, 0}});
 }
 
+TEST_CASE("the sum of a list has the runs of the last hour") {
+  RunsPerMinute hour;
+  hour.add("a", true, 10min);
+  hour.add("a", false, 69min);
+  hour.add("b", true, 69min);
+  const MinuteCount all = hour.sum("a", 69min);
+  CHECK(all.runs == 2);
+  CHECK(all.failed == 1);
+  CHECK(hour.sum("a", 70min).runs == 1);
+  CHECK(hour.sum("none", 70min).runs == 0);
+}
+
 }  // namespace hour_test

@@ -280,6 +280,100 @@ TEST_CASE("why: an item that nothing blocks is claimed soon") {
         "The host alpha polls for free items within 10s, and at once after a wake-up.");
 }
 
+TEST_CASE("why: a free item has its position, and a time if runs start") {
+  FleetHost full = host("alpha", ListState::running);
+  full.lists.front().running = 8;
+  WhyList work = list({full});
+  WhyItem free = item("free");
+  free.ahead = 37;
+  free.runs_per_second = 9.5;
+  const Why busy = why_item(work, free);
+  CHECK(kinds(busy) == "position limit");
+  CHECK(first(busy) == "The item m1 of work is waiting: 37 items are ahead of it, about 4s.");
+  CHECK(busy.sentences[0].numbers.at("ahead") == 37);
+  CHECK(busy.sentences[0].numbers.at("wait_ms") == 4000);
+
+  free.ahead = 1;
+  free.runs_per_second = 0;  // no run has ended yet
+  CHECK(first(why_item(work, free)) == "The item m1 of work is waiting: 1 item is ahead of it.");
+  CHECK(why_item(work, free).sentences[0].numbers.count("wait_ms") == 0);
+  free.ahead = 0;
+  free.runs_per_second = 0.5;
+  CHECK(first(why_item(work, free)) == "The item m1 of work is the next to be claimed, about 2s.");
+  free.ahead = 1'000'000;
+  free.ahead_estimated = true;
+  CHECK(first(why_item(work, free)) ==
+        "The item m1 of work is waiting: about 1000000 items are ahead of it, about 23d3h.");
+
+  // Nothing starts in a paused list.
+  work.pause = Pause{};
+  free = item("free");
+  free.ahead = 37;
+  free.runs_per_second = 9.5;
+  const Why paused = why_item(work, free);
+  CHECK(kinds(paused) == "paused limit position");
+  CHECK(text_of(paused, "position") == "The item m1 of work is waiting: 37 items are ahead of it.");
+
+  free.ahead = 0;
+  CHECK(kinds(why_item(work, free)) == "paused limit");
+  free.ahead = 37;
+  const Why ready = why_item(list({host("alpha")}), free);
+  CHECK(first(ready) == "Nothing blocks the item m1 of work: 37 items are ahead of it, about 4s.");
+  CHECK(ready.sentences[0].numbers.at("ahead") == 37);
+}
+
+TEST_CASE("why: a queued job has the time to its claim") {
+  FleetHost full = host("alpha", ListState::running);
+  full.lists.front().running = 8;
+  WhyItem job = item("queued");
+  job.queue_position = 3;
+  job.ahead = 2;
+  job.runs_per_second = 1;
+  const Why why = why_item(list({full}, SourceKind::job), job);
+  CHECK(kinds(why) == "queued limit");
+  CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others, about 3s.");
+}
+
+TEST_CASE("why: a stalled job has the failures after which it was stalled") {
+  WhyItem job = item("stalled");
+  job.failures = 3;
+  job.last_failure = failed_run();
+  view::RunRecord earlier = failed_run();
+  earlier.host = "beta";
+  earlier.outcome = "timed_out";
+  earlier.reason = "timeout of 5s";
+  earlier.ended = now - 2min;
+  job.earlier_failures = {earlier, failed_run()};
+  const Why why = why_item(list({host("alpha")}, SourceKind::job), job);
+  CHECK(kinds(why) == "stalled last_failure earlier_failure earlier_failure remedy");
+  CHECK(first(why) ==
+        "The job m1 of work is stalled after 3 failures: it does not run until it is retried.");
+  CHECK(why.sentences[1].text ==
+        "Its last run failed on alpha 30s ago: exit status 1: connection refused.");
+  CHECK(why.sentences[2].text == "Before that, a run timed out on beta 2m ago: timeout of 5s.");
+  CHECK(why.sentences[2].texts.at("outcome") == "timed_out");
+
+  // The settlement that stalls a job deletes its count of failures.
+  job.failures = 0;
+  CHECK(first(why_item(list({}, SourceKind::job), job)) ==
+        "The job m1 of work is stalled: it does not run until it is retried.");
+  job.last_failure->stalled = "5 consecutive failures";
+  job.last_failure->attempt = 5;
+  CHECK(first(why_item(list({}, SourceKind::job), job)) ==
+        "The job m1 of work is stalled after 5 failures: it does not run until it is retried.");
+}
+
+TEST_CASE("why: an unknown list has the nearest name") {
+  WhyList nowhere = list({});
+  nowhere.has_keys = false;
+  nowhere.near = "; did you mean words?";
+  CHECK(first(why_item(nowhere, item(""))) ==
+        "There is no list work: Redis has none of its keys; did you mean words?");
+  CHECK(first(why_list(nowhere, {})) ==
+        "There is no list work: Redis has none of its keys, and no host has it in its config; did "
+        "you mean words?");
+}
+
 TEST_CASE("why: a job of a schedule has its state and reason") {
   const WhyList bike = list({host("alpha")}, SourceKind::schedule);
   WhyItem job = item("scheduled");

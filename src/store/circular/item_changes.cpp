@@ -184,6 +184,14 @@ std::vector<ReleasedAs> ItemChanges::release(const std::vector<Item>& items) {
                          Locks::both, {keys_.wake}, items);
 }
 
+MovedAs ItemChanges::move_first(const Item& item) {
+  const std::string own = keys_.lock(item);
+  const std::string other = keys_.other_lock_prefix + item;
+  const redis::ReplyCopy reply = client_.run(
+      scripts::move_first, {keys_.list, keys_.quarantined, own, other}, {keys_.wake, item});
+  return static_cast<MovedAs>(reply.number);
+}
+
 std::vector<DisplayItem> ItemChanges::change_long(const char* what, const std::string& which,
                                                   const std::string& note) {
   std::vector<DisplayItem> changed;

@@ -33,6 +33,12 @@ enum class ReleasedAs {
   runs = 3,        ///< not changed
   called_off = 4,  ///< the item is running and will not be quarantined at the end
 };
+enum class MovedAs {
+  not_listed = 0,
+  first = 1,        ///< the item is claimed next
+  runs = 2,         ///< not changed; also if another program has locked it
+  quarantined = 3,  ///< not changed
+};
 
 /// All throw redis::RedisError. Results are in the order of the items. In a list of a million
 /// items, one Redis call takes at most about 20 ms. In a long list, one pass finds up to 1,000
@@ -56,6 +62,9 @@ class ItemChanges {
   std::vector<QuarantinedAs> quarantine(const std::vector<Item>& items, const QuarantineNote& note);
   /// Ends delays and quarantines, and resets failures.
   std::vector<ReleasedAs> release(const std::vector<Item>& items);
+  /// Moves an item to the end of the list where items are claimed, and ends its delay. One copy is
+  /// moved, and all other items keep their order.
+  MovedAs move_first(const Item& item);
   /// Returns a digit for each item: '1' if it is in the list.
   [[nodiscard]] std::string find(std::span<const Item> items);
 

@@ -137,6 +137,7 @@ struct SettleCall {
   HistoryLimits history = HistoryLimits::none();
   std::string event;  ///< JSON; empty = none
   std::string more;   ///< further members of the run record, see history_members()
+  std::string kept;   ///< kept_record() if the run causes a quarantine; else empty
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };

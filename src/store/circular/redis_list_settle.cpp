@@ -55,9 +55,12 @@ void RedisCircularList::settle(Settlement&& settlement) {
   call.failures = "keep";
   if (rule.keeps_records) {
     call.failures = to_text(settlement.failures);
-    call.history = rule.history;
+    call.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
     call.event = end_json(session_->holder.host, settlement);
-    if (call.history.runs > 0) call.more = history_members(settlement);
+    if (call.history.runs > 0) {
+      call.more = history_members(settlement);
+      if (call.for_good()) call.kept = kept_record(session_->holder.host, settlement, {});
+    }
   }
   put_down(settlement.claim.run, std::move(call));
 }

@@ -98,7 +98,7 @@ std::string_view holder(const SettleCall& call) {
 bool same_kind(const SettleCall& a, const SettleCall& b) {
   return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
          a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
-         a.history == b.history && holder(a) == holder(b);
+         a.history == b.history && a.kept == b.kept && holder(a) == holder(b);
 }
 
 /// Keys and arguments of settle.lua. They point into the calls and into this object.
@@ -132,7 +132,7 @@ class SettleWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 8;
+        words_ += 9;
       }
       words_ += 4;
     }
@@ -143,7 +143,7 @@ class SettleWords {
     arguments_.insert(
         arguments_.end(),
         {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
-         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(to_text(kind.history))});
+         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(to_text(kind.history)), kind.kept});
   }
 
   void add_call(const SettleCall& call, std::string_view kind) {

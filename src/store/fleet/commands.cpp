@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/escape.hpp"
+#include "core/text.hpp"
 #include "loop/loop.hpp"
 
 namespace w8y::store {
@@ -70,15 +71,18 @@ void FleetCommands::handle_view(const GivenPtr& given, const FleetView& view) {
   }
   outcome.now = view.now;
   for (const FleetHost& host : view.hosts)
-    if (given->order.is_for(host.heartbeat.host, host.heartbeat.id))
+    if (!host.expired && given->order.is_for(host.heartbeat.host, host.heartbeat.id))
       outcome.no_reply.push_back(
           {host.heartbeat.host, host.heartbeat.id, host.unresponsive, host.last_heartbeat});
   if (outcome.no_reply.empty()) {
     outcome.not_found = true;
+    std::vector<std::string_view> names;
+    for (const FleetHost& host : view.hosts) names.emplace_back(host.heartbeat.host);
     return fail(given, given->order.host.empty()
                            ? "no host is in the fleet " + escape_text(view.fleet)
                            : "there is no host " + escape_text(given->order.host) +
-                                 " in the fleet " + escape_text(view.fleet));
+                                 " in the fleet " + escape_text(view.fleet) +
+                                 core::near_hint(given->order.host, names));
   }
   given->order.until = view.now + std::chrono::duration_cast<WallTime>(order_timeout);
   finish_at(given, loop_.now() + order_timeout + slack);

@@ -20,8 +20,6 @@ constexpr std::size_t tidy_every = 3;
 /// Interval, in heartbeats, at which the life of the list reports is extended. A list report
 /// expires after six heartbeat intervals.
 constexpr std::size_t prolong_every = 2;
-/// Number of oldest hosts that a heartbeat examines.
-constexpr std::size_t oldest_looked_at = 100;
 /// Life of the key of a minute: queries cover one hour, and one minute later the key is reused.
 constexpr Duration minute_life = std::chrono::minutes(60);
 /// Maximum time for Redis to confirm that this host was removed.
@@ -81,46 +79,49 @@ void FleetMembership::begin() {
   tidy();
 }
 
-/// Reads the oldest hosts and the time. The command with the key is first: in a cluster, TIME then
-/// goes to the same node.
+/// Reads the number of hosts and the time. The command with the key is first: in a cluster, TIME
+/// then goes to the same node.
 void FleetMembership::tidy() {
-  call({"ZRANGE", keys_.hosts, "0", std::to_string(oldest_looked_at - 1), "WITHSCORES"},
-       [this](const redis::Answer& answer) { look_at_oldest(answer); });
+  call({"ZCARD", keys_.hosts}, [this](const redis::Answer& answer) {
+    if (answer.ok()) all_ = static_cast<std::size_t>(answer.reply.integer());
+  });
   call({"TIME"},
        [this, asked = loop_.now()](const redis::Answer& answer) { note_time(answer, asked); });
 }
 
-void FleetMembership::look_at_oldest(const redis::Answer& answer) {
-  oldest_.clear();
-  for (std::size_t i = 0; i + 1 < answer.reply.size(); i += 2) {
-    const std::string_view score = answer.reply[i + 1].text();
-    oldest_.emplace_back(answer.reply[i].text(), read_real(score).value_or(0));
-  }
-}
-
-/// Reports the number of hosts. `gone`: how many of the oldest hosts have stopped their heartbeats.
-/// If all of them have, the total is unknown.
-void FleetMembership::count_hosts(std::size_t gone) {
-  if (oldest_.size() < oldest_looked_at) return handler_.on_counted(oldest_.size() - gone);
-  if (gone == oldest_.size()) return;
-  call({"ZCARD", keys_.hosts}, [this, gone](const redis::Answer& count) {
-    if (leaving_ || !count.ok()) return;
-    const auto all = static_cast<std::size_t>(count.reply.integer());
-    handler_.on_counted(all - std::min(gone, all));
-  });
-}
-
+/// Requests the hosts that have died, the last one first.
 void FleetMembership::note_time(const redis::Answer& answer, Instant asked) {
   // A report that is sent now would arrive after its removal.
   if (leaving_ || !answer.ok() || answer.reply.size() != 2) return;
   time_.record(redis::server_time(answer.reply), asked, loop_.now());
-  const auto last = static_cast<double>(
-      (time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(heartbeat_life)).count());
-  redis::Command forget{"ZREM", keys_.hosts};
-  for (const auto& [id, score] : oldest_)
-    if (score < last && id != id_) forget.push_back(id);
-  count_hosts(forget.size() - 2);
-  if (forget.size() > 2) call(forget);
+  const WallTime last =
+      time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(heartbeat_life);
+  const std::string before = "(" + std::to_string(last.count());
+  const std::string most = std::to_string(max_unresponsive + 1);
+  call({"ZRANGE", keys_.hosts, before, "-inf", "BYSCORE", "REV", "LIMIT", "0", most, "WITHSCORES"},
+       [this](const redis::Answer& dead) { on_dead_hosts(dead); });
+}
+
+/// Removes hosts that died long ago, or whose name this host has now, and sends the heartbeat.
+void FleetMembership::on_dead_hosts(const redis::Answer& answer) {
+  if (leaving_) return;
+  if (answer.ok()) {
+    const std::string name = name_in_host_id(id_);
+    const WallTime kept =
+        time_.at(loop_.now()) - std::chrono::duration_cast<WallTime>(unresponsive_life);
+    const std::size_t dead = answer.reply.size() / 2;
+    redis::Command forget{"ZREM", keys_.hosts};
+    for (std::size_t i = 0; i < dead; ++i) {
+      const std::string_view id = answer.reply[2 * i].text();
+      const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
+      if (id != id_ && (i >= max_unresponsive || name_in_host_id(id) == name ||
+                        score < static_cast<double>(kept.count())))
+        forget.push_back(id);
+    }
+    if (forget.size() > 2) call(forget);
+    // With more dead hosts than were read, the number of live hosts is not known.
+    if (dead <= max_unresponsive) handler_.on_counted(all_ - std::min(dead, all_));
+  }
   send();
 }
 

@@ -41,7 +41,7 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
     virtual std::vector<Minute> minutes(const RedisClock& time) = 0;
     /// Called when the published reports may be lost, so that all must be published again.
     virtual void republish() = 0;
-    /// Called with the number of hosts in the fleet, without those that have stopped their
+    /// Called with the number of hosts in the fleet, without hosts that have stopped their
     /// heartbeats. 0 = this host is the first and has not sent a heartbeat yet.
     virtual void on_counted(std::size_t hosts) = 0;
     /// Called when Redis has replied to a heartbeat. `refused`: the error; empty if it was
@@ -69,8 +69,7 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   void arm();
   void begin();
   void tidy();
-  void look_at_oldest(const redis::Answer& answer);
-  void count_hosts(std::size_t gone);
+  void on_dead_hosts(const redis::Answer& answer);
   void note_time(const redis::Answer& answer, Instant asked);
   void send();
   void send_lists();
@@ -83,13 +82,13 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   Handler& handler_;
   HeartbeatTimer times_;
   RedisClock time_;
-  std::vector<std::pair<std::string, double>> oldest_;  ///< with their scores
-  std::size_t heartbeats_ = 0;                          ///< sent on this connection
-  std::size_t missing_ = 0;                             ///< replies in flight
-  bool told_lists_ = false;                             ///< the hash of list reports exists
-  std::uint64_t version_ = 0;                           ///< of the list reports
-  std::string refused_;                                 ///< error of this heartbeat; empty = none
-                                                        ///< so far
+  std::size_t all_ = 0;         ///< hosts in the fleet, including hosts that have died
+  std::size_t heartbeats_ = 0;  ///< sent on this connection
+  std::size_t missing_ = 0;     ///< replies in flight
+  bool told_lists_ = false;     ///< the hash of list reports exists
+  std::uint64_t version_ = 0;   ///< of the list reports
+  std::string refused_;         ///< error of this heartbeat; empty = none
+                                ///< so far
   bool leaving_ = false;
   std::function<void()> left_;
   Timer next_;

@@ -25,6 +25,7 @@ std::string score_text(WallTime time) {
 struct FleetReader::Round {
   std::vector<Then> waiting;
   std::shared_ptr<FleetView> view = std::make_shared<FleetView>();
+  std::size_t live = 0;     ///< hosts whose heartbeats have not expired; they are first
   std::size_t asked = 0;    ///< hosts whose heartbeats were requested
   std::size_t missing = 0;  ///< heartbeats requested and not received
   bool over = false;
@@ -78,7 +79,8 @@ void FleetReader::ask_time(const RoundPtr& round) {
 void FleetReader::ask_hosts(const RoundPtr& round) {
   const WallTime life = std::chrono::duration_cast<WallTime>(heartbeat_life);
   const std::string newest = score_text(round->view->now + life);
-  const std::string oldest = "(" + score_text(round->view->now - life);
+  const std::string oldest =
+      "(" + score_text(round->view->now - std::chrono::duration_cast<WallTime>(unresponsive_life));
   const std::string count = std::to_string(max_hosts + 1);
   call(round, {"ZREVRANGEBYSCORE", keys_.hosts, newest, oldest, "WITHSCORES", "LIMIT", "0", count},
        keys_.hosts, [this](const redis::Answer& answer) {
@@ -100,7 +102,10 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
     host.heartbeat.host = name_in_host_id(id);
     const double score = read_real(answer.reply[2 * i + 1].text()).value_or(0);
     host.last_heartbeat = read_ms(score).value_or(WallTime{0});
+    host.expired = host.last_heartbeat + heartbeat_life <= view.now;
+    if (host.expired) continue;
     host.error = "no heartbeat";
+    round->live = view.hosts.size();
   }
   ask_heartbeats(round);
 }
@@ -109,7 +114,7 @@ void FleetReader::take_hosts(const RoundPtr& round, const redis::Answer& answer)
 /// to the maximum.
 void FleetReader::ask_heartbeats(const RoundPtr& round) {
   const std::size_t first = round->asked;
-  const std::size_t end = std::min(round->view->hosts.size(), first + heartbeats_at_once);
+  const std::size_t end = std::min(round->live, first + heartbeats_at_once);
   if (first == end) return finish(round);
   round->asked = end;
   round->missing = end - first;

@@ -110,7 +110,7 @@ void RedisGearmanRecords::send_soon() {
 void RedisGearmanRecords::enter(EndedRun&& run) {
   Entry entry;
   entry.run = run.claim.run;
-  entry.history = run.rule->history;
+  entry.history = history_of(*run.rule, std::holds_alternative<Succeeded>(run.outcome));
   entry.event = end_json(session_->holder.host, run);
   if (entry.history.runs > 0) entry.more = history_members(run);
   bytes_ += entry.size();
@@ -132,11 +132,13 @@ void RedisGearmanRecords::send() {
   if (session_->client.connected()) tell();
   if (sent_ > 0 || entries_.empty() || !session_->client.connected()) return;
   sent_ = std::min(entries_at_once, entries_.size());
-  const std::string limits = to_text(entries_[sent_ - 1].history);
-  redis::Command arguments{keys_->events, std::exchange(again_, false) ? "1" : "0", limits};
-  arguments.reserve(arguments.size() + sent_ * 3);
+  redis::Command arguments{keys_->events, std::exchange(again_, false) ? "1" : "0"};
+  arguments.reserve(arguments.size() + sent_ * 4);
+  std::vector<std::string> limits;
+  limits.reserve(sent_);
   for (std::size_t i = 0; i < sent_; ++i)
-    arguments.insert(arguments.end(), {entries_[i].run, entries_[i].event, entries_[i].more});
+    arguments.insert(arguments.end(), {entries_[i].run, entries_[i].event, entries_[i].more,
+                                       limits.emplace_back(to_text(entries_[i].history))});
   session_->client.run(scripts::gearman_record, {keys_->runs}, arguments,
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (*alive) written(answer);

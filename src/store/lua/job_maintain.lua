@@ -5,7 +5,7 @@
 --       10 orphaned: id → the pass in which it was orphaned  11 maintained: host of the pass
 -- ARGV  1 prefix of lease keys ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
---       4 run records kept, and their bytes, "1000 16777216"; "0": none
+--       4 limits of the history (parts/history.lua); "0": none
 --       5 maximum bytes of an ID in the history
 --       6 this host  7 time for which no other host starts a pass, ms
 --       8 the step, and then
@@ -39,6 +39,7 @@ local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua
+-- include parts/interrupted.lua
 -- include parts/job_recover_claims.lua
 
 local wrong = unusable(nil, nil, KEYS[1], 'job') or first_wrong(ids, 'list', items, 'hash', claimed,

@@ -6,7 +6,7 @@
 -- KEYS  1 ids  2 claimed  3 cancelled  4 stalled  5 published  6 claims  7 slots  8 runs
 -- ARGV  1 prefix of lease keys ("feed.lease:F:")  2 wake channel
 --       3 cancels after which a job is stalled; 0: never
---       4 run records kept, and their bytes, "1000 16777216"; "0": none
+--       4 limits of the history (parts/history.lua); "0": none
 --       5 maximum bytes of an ID in the history
 --       6 cursor, 0 at first  7 approximate number of records to examine
 --       8… runs ("run:<host>:<pid>:<run id>") of in-doubt claims: they are undone without counting
@@ -25,6 +25,7 @@ local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/json_bytes.lua
+-- include parts/interrupted.lua
 -- include parts/job_recover_claims.lua
 
 local wrong = first_wrong(ids, 'list', claimed, 'zset', cancelled, 'hash', stalled, 'set', published,
@@ -59,7 +60,7 @@ local function look(id, noted_as)
     undo(id, lease, noted_as.run)
     reply[3] = reply[3] + 1
   else
-    take_back(id, lease, ARGV[3], noted_as.run, 'its lease is over')
+    take_back(id, lease, ARGV[3], noted_as.run, reason_of(noted_as.run))
     free_place(noted_as.run)
     reply[3] = reply[3] + 1
   end

@@ -19,7 +19,8 @@
 --             "leave"    none: the lease expires
 --          "hold": duration, ms
 --          "1": this call may have been executed before (its reply was lost)
---          run records kept, and their bytes, "1000 16777216"; "0": none
+--          limits of the history (parts/history.lua); "0": no run record
+--          "stall": record to keep while the job is stalled, a JSON object; "": none
 --       then, for each run:
 --          its kind, from 1; run ID; the job's ID; "finish": the result
 --          message for the events channel, a JSON object; "": none
@@ -42,8 +43,8 @@ local runs_key = KEYS[10]
 local kinds, at = {}, 6
 for number = 1, tonumber(ARGV[5]) do
   kinds[tostring(number)] = {holder = ARGV[at], effect = ARGV[at + 1], hold_ms = ARGV[at + 2],
-    again = ARGV[at + 3] == '1', history = ARGV[at + 4]}
-  at = at + 5
+    again = ARGV[at + 3] == '1', history = ARGV[at + 4], record = ARGV[at + 5]}
+  at = at + 6
 end
 
 local runs, run_ids, job_ids, only_finish = {}, {}, {}, true
@@ -123,18 +124,21 @@ for _, job in ipairs(runs) do
   end
 end
 
-local most
+local function is_stalled(id) return redis.pcall('SISMEMBER', stalled, id) == 1 end
 for _, job in ipairs(runs) do
   local written = job.kind.history ~= '0'
-  if job.event ~= '' and not (job.kind.again and written and noted(job.run)) then
+  if job.event ~= '' and not (job.kind.again and written and noted(job.run, job.kind.history)) then
     if written then
-      enter(job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more)
-      most = job.kind.history
+      enter(job.event, job.stalls and job.more .. ',"stalled":"by an operator"' or job.more,
+        job.kind.history)
     end
     note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')
   end
+  if job.ours and job.kind.effect == 'stall' then
+    keep_record(job.id, job.kind.record, job.event, is_stalled)
+  end
 end
-if most then write_history(most) end
+write_history()
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if queued or places > 0 then

@@ -2,31 +2,37 @@
 -- missing. They return to the end of their queues from which jobs are claimed. Examines a part of
 -- the recorded claims in each call.
 --
--- KEYS  1 claims  2 statuses  3 slots  4 timeline
+-- KEYS  1 claims  2 statuses  3 slots  4 timeline  5 runs
 -- ARGV  1 prefix of queues  2 wake channel
---       3 cursor, 0 at first  4 approximate number of records to examine
---       5… runs ("run:<host>:<pid>:<run id>") of in-doubt claims: their leases are treated as ended
+--       3 limits of the history (parts/history.lua); "0": none
+--       4 maximum bytes of a job in the history
+--       5 cursor, 0 at first  6 approximate number of records to examine
+--       7… runs ("run:<host>:<pid>:<run id>") of in-doubt claims: their leases are treated as ended
 -- Reply {cursor of the next call, 0 after the last,
 --        ms until another of the examined leases may end or -1, number of recovered jobs,
 --        the runs of ARGV that were found…}
 -- A job is recovered only if its status is unchanged since the claim. Otherwise it was set or
 -- unset, or Redbike has run it, and that result is kept, unless the job became due after that
--- during the run and could not be enqueued.
+-- during the run and could not be enqueued. The run gets a record.
 
-local taken, statuses, timeline, work = KEYS[1], KEYS[2], KEYS[4], ARGV[1]
+local taken, statuses, timeline, runs_key, work = KEYS[1], KEYS[2], KEYS[4], KEYS[5], ARGV[1]
 local time = redis.call('TIME')
 local now_s = time[1]
 local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
 -- include parts/types.lua
 -- include parts/enqueue.lua
 -- include parts/missed_due.lua
+-- include parts/list_part.lua
+-- include parts/history.lua
+-- include parts/json_bytes.lua
+-- include parts/interrupted.lua
 
 local wrong = first_wrong(taken, 'hash', statuses, 'hash', timeline, 'zset')
 if wrong then return wrong end
 local lost = {}
-for i = 5, #ARGV do lost[ARGV[i]] = true end
+for i = 7, #ARGV do lost[ARGV[i]] = true end
 
-local page = redis.call('HSCAN', taken, ARGV[3], 'COUNT', ARGV[4])
+local page = redis.call('HSCAN', taken, ARGV[5], 'COUNT', ARGV[6])
 local reply, next_ms = {page[1], -1, 0}, math.huge
 local function over(job, entry)
   local key = work .. code_of(job) .. '-' .. job
@@ -41,12 +47,16 @@ local function over(job, entry)
     next_ms = math.min(next_ms, now_ms + math.max(redis.call('PTTL', key), 1))
     return
   end
+  local is_lost = lost[entry.run]
   local status = redis.call('HGET', statuses, job)
   if status and (status == 'WRK:' .. tostring(entry.wrk) or has_missed(job, status)) then
     if no_queue(job) then return end
     if enqueue(job, true) then reply[3] = reply[3] + 1 end
   end
   redis.call('HDEL', taken, job)
+  if ARGV[3] ~= '0' and not is_lost then
+    enter_interrupted(entry.run, job, tonumber(ARGV[4]), nil, reason_of(entry.run), '', ARGV[3])
+  end
 end
 for i = 1, #page[2], 2 do
   local job = page[2][i]
@@ -59,5 +69,6 @@ for i = 1, #page[2], 2 do
   end
 end
 if next_ms < math.huge then reply[2] = math.max(next_ms - now_ms, 1) end
+write_history()
 tell_queued(ARGV[2])
 return reply

@@ -2,7 +2,7 @@
 -- the job.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline  4 claims  5 failures  6 slots  7 runs  8 key that
---         exists while the job is running
+--         exists while the job is running  9 due  10 jitter
 -- ARGV  1 prefix of queues  2 wake channel  3 events channel
 --       4 further members of the run record, each after a comma
 --       5 job  6 tag  7 run ID
@@ -19,10 +19,12 @@
 --      13 new schedule; "": unchanged
 --      14 consecutive failures: "keep", "reset", "increment"
 --      15 "1": this call may have been executed before (its reply was lost)
---      16 run records kept, and their bytes, "1000 16777216"; "0": none
+--      16 limits of the history (parts/history.lua); "0": no run record
 --      17 message for the events channel, a JSON object; "": none
+--      18 "1": the next time is the first one after the time in the key due (catch_up = "all")
+--      19 "die": record to keep while the job is dead, a JSON object; "": none
 -- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
---        the schedule as in ARGV 10}
+--        the schedule as in ARGV 10, the time after which the next time is searched or ""}
 --       state: "done"     the key had this tag
 --              "not ours" it had another one, and the job was not changed
 --              "changed"  nothing was changed: decide again, with this schedule and this time
@@ -30,10 +32,12 @@
 
 local schedules, statuses, timeline, taken = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local failures, runs_key, work, job, tag, id = KEYS[5], KEYS[7], ARGV[1], ARGV[5], ARGV[6], ARGV[7]
+local jitters = KEYS[10]
 local now_s = redis.call('TIME')[1]
 -- include parts/types.lua
 -- include parts/enqueue.lua
 -- include parts/timeline.lua
+-- include parts/jitter.lua
 -- include parts/delete_jobs.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
@@ -54,13 +58,18 @@ local note_of_take = redis.call('HGET', taken, job)
 local read, entry = pcall(cjson.decode, note_of_take or '')
 if not read or type(entry) ~= 'table' or entry.tag ~= tag then entry = nil end
 
+local due_at = ARGV[18] == '1' and redis.pcall('HGET', KEYS[9], job)
+due_at = type(due_at) == 'string' and tonumber(due_at) or nil
 if ours and ARGV[10] ~= '' then
   local schedule = redis.call('HGET', schedules, job)
   schedule = schedule and 's' .. schedule or 'n'
   local at, after, now = tonumber(ARGV[9]), tonumber(ARGV[11]), tonumber(now_s)
   local timely = not after or ARGV[12] == '1' or after == now
     or after < now and (ARGV[8] ~= 'at' or at > now)
-  if schedule ~= ARGV[10] or not timely then return {'changed', '', now_s, schedule} end
+  if due_at and due_at < now and schedule ~= 'n' then timely = after == due_at else due_at = nil end
+  if schedule ~= ARGV[10] or not timely then
+    return {'changed', '', now_s, schedule, due_at and string.format('%d', due_at) or ''}
+  end
 end
 
 local function untouched() -- since the claim
@@ -73,7 +82,7 @@ local effects = {
   stop = function() redis.call('HSET', statuses, job, 'STP:' .. now_s) end,
   bad = function() redis.call('HSET', statuses, job, 'BAD:' .. now_s) end,
   die = function() redis.call('HSET', statuses, job, 'DIE:' .. now_s) end,
-  at = function() put_on_timeline(job, ARGV[9]) end,
+  at = function() put_on_timeline(job, ARGV[9] + jitter_of(job, ARGV[9])) end,
   ['in'] = function() put_on_timeline(job, now_s + ARGV[9]) end,
   unset = function() forget(job) end,
   later = function() if untouched() then put_on_timeline(job, now_s + ARGV[9]) end end,
@@ -83,6 +92,7 @@ if ours then
   redis.call('DEL', KEYS[8])
   if ARGV[13] ~= '' then redis.call('HSET', schedules, job, ARGV[13]) end
   effects[ARGV[8]]()
+  if ARGV[18] == '1' and ARGV[8] ~= 'later' and ARGV[8] ~= 'back' then redis.pcall('HDEL', KEYS[9], job) end
 end
 if entry and not gone then redis.call('HDEL', taken, job) end
 
@@ -92,15 +102,21 @@ if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 
 elseif ours and ARGV[14] == 'reset' then
   note(redis.pcall('HDEL', failures, job), 'HDEL')
 end
-if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id)) then
+if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id, ARGV[16])) then
   if ARGV[16] ~= '0' then
-    enter(ARGV[17], ARGV[4])
-    write_history(ARGV[16])
+    enter(ARGV[17], ARGV[4], ARGV[16])
+    write_history()
   end
   note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')
+end
+if ours and ARGV[8] == 'die' then
+  keep_record(job, ARGV[19], ARGV[17], function(other)
+    local status = redis.pcall('HGET', statuses, other)
+    return type(status) == 'string' and string.sub(status, 1, 3) == 'DIE'
+  end)
 end
 local places = note(redis.pcall('ZREM', KEYS[6], id), 'ZREM')
 if places == 1 then redis.pcall('PUBLISH', ARGV[2], 'free') end
 tell_queued(ARGV[2])
 tell_earliest(ARGV[2])
-return {ours and 'done' or 'not ours', refused, now_s, ''}
+return {ours and 'done' or 'not ours', refused, now_s, '', ''}

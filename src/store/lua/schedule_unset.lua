@@ -2,6 +2,7 @@
 -- active run continues to its end without a next time.
 --
 -- KEYS  1 schedules  2 statuses  3 timeline  4 failures  5 its queue  6 the set of its queue
+--       7 due  8 jitter
 -- ARGV  1 prefix of queues  2 the job
 -- Reply 1 removed, 0 it did not exist
 
@@ -18,4 +19,6 @@ local job = ARGV[2]
 local there = redis.call('HEXISTS', schedules, job) + redis.call('HEXISTS', statuses, job) > 0
   or redis.call('ZSCORE', timeline, job) or redis.call('SISMEMBER', KEYS[6], job) == 1
 forget(job)
+redis.pcall('HDEL', KEYS[7], job)
+redis.pcall('HDEL', KEYS[8], job)
 return there and 1 or 0

@@ -13,7 +13,8 @@
 --          consecutive failures: "keep", "reset", "increment"
 --          "1": this call may have been executed before (its reply was lost)
 --          "1": the lease had ended when this was sent
---          run records kept, and their bytes, "1000 16777216"; "0": none
+--          limits of the history (parts/history.lua); "0": no run record
+--          record to keep while the quarantine lasts, a JSON object; "": none
 --       then, for each lock:
 --          its kind, from 1; run ID
 --          message for the events channel, a JSON object; "": none
@@ -33,10 +34,10 @@ local at = 5
 for number = 1, tonumber(ARGV[4]) do
   local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2], note = ARGV[at + 3],
     failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
-    history = ARGV[at + 7]}
+    history = ARGV[at + 7], record = ARGV[at + 8]}
   kind.frees = kind.becomes == '' and not kind.stale
   kinds[number == 1 and '1' or tostring(number)] = kind -- tostring() of a number is slow in Redis
-  at = at + 8
+  at = at + 9
 end
 local first_at = at
 
@@ -115,7 +116,8 @@ for _, run in ipairs(kept) do
   redis.call(unpack(how))
 end
 
-local reset, most = {}, nil
+local reset = {}
+local function is_quarantined(item) return pcall('HEXISTS', KEYS[4], item) == 1 end
 at = first_at
 for i = 1, #runs do
   local run, kind = runs[i], kinds[ARGV[at]]
@@ -124,13 +126,13 @@ for i = 1, #runs do
   elseif run.failures == 'increment' then
     note(pcall('HINCRBY', KEYS[1], item_of(KEYS[i + 4]), 1), 'HINCRBY')
   end
-  if run.parks then note(pcall('HSET', KEYS[4], run.item, kind.note), 'HSET') end
   local message, written = ARGV[at + 2], kind.history ~= '0'
-  if message ~= '' and not (kind.again and written and noted(ids[i])) then
-    if written then
-      enter(message, ARGV[at + 3])
-      most = kind.history
-    end
+  if run.parks then
+    note(pcall('HSET', KEYS[4], run.item, kind.note), 'HSET')
+    keep_record(run.item, kind.record, message, is_quarantined)
+  end
+  if message ~= '' and not (kind.again and written and noted(ids[i], kind.history)) then
+    if written then enter(message, ARGV[at + 3], kind.history) end
     note(pcall('PUBLISH', ARGV[1], message), 'PUBLISH')
   end
   at = at + 4
@@ -140,7 +142,7 @@ local function may_exist(key) return pcall('EXISTS', key) ~= 0 end
 if #reset > 0 and may_exist(KEYS[1]) then
   note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
 end
-if most then write_history(most) end
+write_history()
 
 local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0

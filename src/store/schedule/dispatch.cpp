@@ -9,14 +9,24 @@ namespace {
 /// Maximum number of jobs per call, so that Redis is not blocked for long.
 constexpr const char* jobs_at_once = "256";
 /// Number of elements in the reply before those of each job.
-constexpr std::size_t words_before_late = 9;
+constexpr std::size_t words_before_late = 10;
+
+const char* name_of(CatchUp catch_up) {
+  return catch_up == CatchUp::one ? "one" : catch_up == CatchUp::all ? "all" : "none";
+}
 
 }  // namespace
 
 DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
     : up_to_(call.up_to ? std::to_string(*call.up_to) : ""),
-      keys_{keys.timeline, keys.statuses, keys.control, keys.halted},
-      arguments_{keys.work_prefix, keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0"} {}
+      keys_{keys.timeline,  keys.statuses, keys.control, keys.halted,
+            keys.schedules, keys.due,      keys.jitter},
+      arguments_{
+          keys.work_prefix,      keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0",
+          name_of(call.catch_up)} {
+  for (const auto& [missed, effect] : call.decisions)
+    arguments_.insert(arguments_.end(), {missed.job, missed.schedule, missed.time, effect});
+}
 
 DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   DispatchReply read;
@@ -32,6 +42,9 @@ DispatchReply read_dispatch(const redis::ReplyCopy& reply) {
   read.refused = count(6);
   read.first_refused = told[7].text;
   read.why = told[8].text;
+  const auto& missed = told[9].elements;
+  for (std::size_t i = 0; i + 2 < missed.size(); i += 3)
+    read.missed.push_back({missed[i].text, missed[i + 1].text, missed[i + 2].text});
   for (std::size_t i = words_before_late; i < told.size(); ++i)
     read.late.emplace_back(told[i].number);
   return read;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/schedule_settings.hpp"
 #include "redis/command.hpp"
 #include "redis/reply_copy.hpp"
 #include "store/schedule/effects.hpp"
@@ -14,10 +15,25 @@
 
 namespace w8y::store {
 
+/// Job whose time was missed, with CatchUp::none.
+struct MissedJob {
+  std::string job;
+  std::string schedule;
+  std::string time;  ///< on the timeline, as in Redis
+};
+
+/// Decision about a missed job. It counts if the schedule and the time are still the same.
+struct MissedDecision {
+  MissedJob missed;
+  std::string effect;  ///< "run", "stop", or the next time as Unix time
+};
+
 struct DispatchCall {
   std::optional<UnixSeconds> up_to;  ///< jobs up to this time are due; nullopt = now, by the Redis
                                      ///< clock
   bool even_halted = false;
+  CatchUp catch_up = CatchUp::one;
+  std::vector<MissedDecision> decisions = {};
 };
 
 struct DispatchReply {
@@ -30,6 +46,7 @@ struct DispatchReply {
   std::size_t refused = 0;
   std::string first_refused;  ///< one of these jobs, truncated to 4 KiB
   std::string why;
+  std::vector<MissedJob> missed;  ///< still on the timeline; the next call needs decisions
   std::vector<std::chrono::milliseconds> late;  ///< lateness of each job that was taken off the
                                                 ///< timeline
 };

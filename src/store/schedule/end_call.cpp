@@ -40,8 +40,8 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
     : working_(keys.working(call.job)),
       numbers_{std::to_string(call.number), call.after ? std::to_string(*call.after) : "",
                to_text(call.history)},
-      keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken,
-            keys.failures,  keys.slots,    keys.runs,     working_},
+      keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures,
+            keys.slots,     keys.runs,     working_,      keys.due,   keys.jitter},
       arguments_{keys.work_prefix,
                  keys.wake,
                  keys.events,
@@ -58,7 +58,9 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  to_text(call.failures),
                  call.again ? "1" : "0",
                  numbers_[2],
-                 call.event} {}
+                 call.event,
+                 call.catches_up ? "1" : "0",
+                 call.kept} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;
@@ -67,6 +69,9 @@ EndResult read_end(const redis::Reply& reply) {
   if (state == "changed") result.state = EndResult::State::changed;
   result.refused = reply[1].text();
   result.now = read_integer(reply[2].integer(), seconds_range).value_or(0);
+  result.after = result.now;
+  if (reply.size() > 4)
+    if (const auto due = read_integer(reply[4].text(), seconds_range)) result.after = *due;
   if (const auto schedule = reply[3].text(); schedule.starts_with('s'))
     result.schedule = schedule.substr(1);
   return result;

@@ -31,7 +31,10 @@ struct EndCall {
   bool again = false;  ///< whether it may have been executed before
   HistoryLimits history = HistoryLimits::none();
   std::string event = {};  ///< JSON; empty = none
-  std::string more = {};   ///< further members of the run record, see history_members()
+  /// Whether the next time is counted from the time for which the job was dispatched.
+  bool catches_up = false;
+  std::string more = {};  ///< further members of the run record, see history_members()
+  std::string kept = {};  ///< kept_record() if the job dies; else empty
 };
 
 /// Sets the effect by the schedule of the job.
@@ -58,6 +61,7 @@ struct EndResult {
   State state = State::done;
   std::string refused;                  ///< write error of a key other than the job's key
   UnixSeconds now = 0;                  ///< by the Redis clock
+  UnixSeconds after = 0;                ///< `changed`: time after which the next time is searched
   std::optional<std::string> schedule;  ///< `changed`: the current schedule
 };
 EndResult read_end(const redis::Reply& reply);

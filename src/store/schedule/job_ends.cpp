@@ -48,6 +48,7 @@ void JobEnds::fit(EndCall& call) {
   if (said <= most_said) return;
   call.event.clear();
   call.more.clear();
+  call.kept.clear();
   call.history = HistoryLimits::none();
   news_.push_back([this, run = call.run, said] {
     handler_.given_up(run, "its history and event have " + std::to_string(said >> 20) +
@@ -83,7 +84,7 @@ void JobEnds::answered(const RunId& run, const redis::Answer& answer) {
     return confirmed(run, end, result);
   }
   end.schedule = std::move(result.schedule);
-  store::decide(end.call, decide_, end.schedule, result.now, end.backoff, end.why_bad);
+  store::decide(end.call, decide_, end.schedule, result.after, end.backoff, end.why_bad);
   send(run);
 }
 

@@ -17,6 +17,8 @@ ScheduleKeys::ScheduleKeys(const std::string& prefix)
   events = ours + "events";
   wake = ours + "wake";
   taken = ours + "claims";
+  due = ours + "due";
+  jitter = ours + "jitter";
   halted = ours + "halted";
 }
 

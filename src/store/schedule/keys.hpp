@@ -38,6 +38,8 @@ struct ScheduleKeys {
   std::string wake;
 
   std::string taken;
+  std::string due;     ///< times for which jobs were dispatched, for CatchUp::all
+  std::string jitter;  ///< jobs and their jitter, ms
   std::string halted;  ///< operator that has set `control`, if by w8y
 };
 

@@ -57,10 +57,11 @@ struct EndWordsOf {
 };
 
 /// Returns the call that recovers the claims of hosts that no longer exist.
-RecoverCall recover_call(const ScheduleKeys& keys) {
-  return {scripts::schedule_recover,
-          {keys.taken, keys.statuses, keys.slots, keys.timeline},
-          {keys.work_prefix, keys.wake}};
+RecoverCall recover_call(const ScheduleKeys& keys, const ListConfig& rule) {
+  return {
+      scripts::schedule_recover,
+      {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
+      {keys.work_prefix, keys.wake, to_text(history_of(rule, false)), std::to_string(item_shown)}};
 }
 
 }  // namespace
@@ -70,6 +71,7 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
     : SessionUser{std::move(session)},
       redis::Client::Listener(session_->client),
       handler_(handler),
+      decide_(decide),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
       timeline_review_(*session_, decide),
       ends_(*session_, std::move(decide),
@@ -192,7 +194,7 @@ void RedisScheduleQueue::not_taken(const StoreError& trouble) {
   if (trouble.maybe_done) {
     std::vector<std::string> runs;
     for (const Ticket& ticket : take_.tickets) runs.push_back(holder() + ticket.run);
-    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys()), runs,
+    lost_takes_.add(take_.rule->prefix, recover_call(take_.store->keys(), *take_.rule), runs,
                     session_->clock.now() + take_.rule->key_expiry);
   }
   TakeReply reply;
@@ -232,10 +234,15 @@ void RedisScheduleQueue::settle(JobSettlement&& settlement) {
   std::visit(EndWordsOf{end}, settlement.what);
   if (rule.keeps_records) {
     end.call.failures = settlement.failures;
-    end.call.history = rule.history;
+    end.call.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
     end.call.event = end_json(session_->holder.host, settlement);
-    if (rule.history.runs > 0) end.call.more = history_members(settlement);
+    if (end.call.history.runs > 0) {
+      end.call.more = history_members(settlement);
+      if (end.call.effect == "die")
+        end.call.kept = kept_record(session_->holder.host, settlement, {});
+    }
   }
+  end.call.catches_up = rule.schedule().catch_up == CatchUp::all;
   end.call.job = std::move(settlement.claim.item);
   put_down(settlement.claim.run, std::move(end));
 }
@@ -264,8 +271,29 @@ void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
 
 // ---- Dispatch and recovery
 
+std::vector<MissedDecision> RedisScheduleQueue::decide(std::vector<MissedJob>&& missed,
+                                                       UnixSeconds now) const {
+  std::vector<MissedDecision> decisions;
+  for (MissedJob& job : missed) {
+    std::string effect = "run";
+    try {
+      const ScheduleDecision next = decide_(job.schedule, now, std::nullopt);
+      // A decision with a new schedule is about a job that runs once.
+      const auto* at = std::get_if<RunAt>(&next.step);
+      if (at != nullptr && !next.schedule) effect = std::to_string(at->time);
+      if (std::holds_alternative<StopJob>(next.step) && !next.schedule) effect = "stop";
+    } catch (const std::exception&) {
+      // This host cannot read recurrence rules: the job runs late.
+    }
+    decisions.push_back({std::move(job), std::move(effect)});
+  }
+  return decisions;
+}
+
 void RedisScheduleQueue::dispatch() {
-  const DispatchWords words(keys(), {});
+  const DispatchCall call{std::nullopt, false, rule_->schedule().catch_up,
+                          std::exchange(decisions_, {})};
+  const DispatchWords words(keys(), call);
   session_->client.run(scripts::schedule_dispatch, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {
                          if (!*alive) return;
@@ -277,15 +305,18 @@ void RedisScheduleQueue::dispatch() {
                          } else {
                            told.reply = read_dispatch(redis::ReplyCopy(answer.reply));
                            note_time(told.reply->now);
+                           decisions_ = decide(std::exchange(told.reply->missed, {}),
+                                               told.reply->now.count() / 1000);
                          }
                          handler_.on_dispatched(std::move(told));
                        });
 }
 
 void RedisScheduleQueue::recover() {
-  recovery_.look(recover_call(keys()), [this](std::size_t put_back, std::optional<Duration> next) {
-    handler_.on_recovered(put_back, next);
-  });
+  recovery_.look(recover_call(keys(), *rule_),
+                 [this](std::size_t put_back, std::optional<Duration> next) {
+                   handler_.on_recovered(put_back, next);
+                 });
 }
 
 // ---- Events and notifications

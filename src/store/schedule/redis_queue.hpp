@@ -90,7 +90,13 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::string new_tag();
   void note_time(std::chrono::milliseconds redis_time);
 
+  /// Decides about jobs whose time was missed.
+  [[nodiscard]] std::vector<MissedDecision> decide(std::vector<MissedJob>&& missed,
+                                                   UnixSeconds now) const;
+
   ScheduleQueueHandler& handler_;
+  const DecideNextStep decide_;
+  std::vector<MissedDecision> decisions_;  ///< for the next dispatch
   ListConfigPtr rule_;
   std::shared_ptr<ScheduleLeaseStore> store_;
   std::vector<std::string> queues_;

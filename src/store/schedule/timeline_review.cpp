@@ -118,7 +118,8 @@ void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answ
   if (words.empty()) return end(*page);
   redis::Command args{page->keys.wake};
   args.insert(args.end(), words.begin(), words.end());
-  session_.client.run(scripts::schedule_earlier, {page->keys.schedules, page->keys.timeline}, args,
+  session_.client.run(scripts::schedule_earlier,
+                      {page->keys.schedules, page->keys.timeline, page->keys.jitter}, args,
                       [this, alive = alive_, page](const redis::Answer& answer) {
                         if (*alive && page->round == round_ && answer.ok()) end(*page);
                       });

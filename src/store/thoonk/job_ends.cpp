@@ -15,7 +15,7 @@ namespace {
 /// Returns whether two settlements differ only in run and job.
 bool same_kind(const EndCall& a, const EndCall& b) {
   return std::string_view(a.effect) == b.effect && a.hold == b.hold && a.again == b.again &&
-         a.history == b.history && a.holder == b.holder;
+         a.history == b.history && a.kept == b.kept && a.holder == b.holder;
 }
 
 /// Keys and arguments of job_settle.lua. They point into the calls and into this object.
@@ -47,7 +47,7 @@ class EndWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 5;
+        words_ += 6;
       }
       words_ += 6;
     }
@@ -55,8 +55,9 @@ class EndWords {
 
   void add_kind(const EndCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(arguments_.end(), {kind.holder, kind.effect, number(ms_text(kind.hold)),
-                                         kind.again ? "1" : "0", number(to_text(kind.history))});
+    arguments_.insert(arguments_.end(),
+                      {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
+                       number(to_text(kind.history)), kind.kept});
   }
 
   void add_call(const EndCall& call, std::string_view kind) {

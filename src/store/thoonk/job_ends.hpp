@@ -26,6 +26,7 @@ struct EndCall {
   HistoryLimits history = HistoryLimits::none();
   std::string event;  ///< JSON; empty = none
   std::string more;   ///< further members of the run record, see history_members()
+  std::string kept;   ///< kept_record() if the run stalls the job; else empty
 };
 
 /// Kind of work of Settlements.

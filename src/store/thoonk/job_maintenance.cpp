@@ -40,7 +40,7 @@ std::uint64_t fingerprint(const std::string& id) {
 MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who) {
   return {std::move(who),
           rule.max_failures,
-          rule.history,
+          history_of(rule, false),
           rule.job().claim_timeout,
           rule.job().maintenance_interval,
           false};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/rights.hpp"
+#include "store/scripts.hpp"
 #include "store/store_error.hpp"
 #include "store/thoonk/job_take_call.hpp"
 #include "store/thoonk/redis_job_queue.hpp"
@@ -31,7 +32,37 @@ RedisJobCare::~RedisJobCare() {
   *alive_ = false;
 }
 
+void RedisJobCare::use(ListConfigPtr rule) {
+  if (rule_ && rule_->prefix != rule->prefix) feed_exists_ = false;
+  rule_ = std::move(rule);
+}
+
+/// Creates the feed, so that clients find one of the right type. The list needs no feed: an error,
+/// such as a missing permission, is ignored, and claims report a feed of another type.
+void RedisJobCare::create_feed() {
+  if (std::exchange(feed_exists_, true)) return;
+  const FeedKeys keys(rule_->prefix);
+  const std::string client = session_->holder.lock({});
+  session_->client.run(scripts::job_feed, {keys.config, feeds_key}, {keys.feed, client},
+                       [this, alive = alive_](const redis::Answer& answer) {
+                         if (*alive && answer.reply.text().starts_with("CROSSSLOT"))
+                           create_feed_in_cluster();
+                       });
+}
+
+/// In a cluster, the set of all names has another hash slot.
+void RedisJobCare::create_feed_in_cluster() {
+  const FeedKeys keys(rule_->prefix);
+  const std::string client = session_->holder.lock({});
+  session_->client.run(scripts::job_feed, {keys.config}, {keys.feed, client},
+                       [this, alive = alive_, feed = keys.feed](const redis::Answer& answer) {
+                         if (*alive && answer.reply.integer() == 1)
+                           session_->client.call({"SADD", feeds_key, feed});
+                       });
+}
+
 void RedisJobCare::recover() {
+  create_feed();
   recovery_.look(
       recover_call(FeedKeys(rule_->prefix), *rule_),
       [this](std::size_t, std::optional<Duration> next) { handler_.on_recovered(next); });

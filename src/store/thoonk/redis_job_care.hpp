@@ -17,19 +17,25 @@ class RedisJobCare final : public JobCare, private SessionUser, private redis::C
   RedisJobCare(std::shared_ptr<RedisSession> session, JobCareHandler& handler);
   ~RedisJobCare() override;
 
-  void use(ListConfigPtr rule) override { rule_ = std::move(rule); }
+  void use(ListConfigPtr rule) override;
   void recover() override;
   void maintain() override;
 
  private:
-  void on_up() override { handler_.on_back(); }
+  void on_up() override {
+    feed_exists_ = false;  // Redis may have lost its data
+    handler_.on_back();
+  }
   void on_down(const std::string&) override {}
+  void create_feed();
+  void create_feed_in_cluster();
   void step();
   void stepped(const redis::Answer& answer, Instant sent);
   void end(const std::string& trouble);
 
   JobCareHandler& handler_;
   ListConfigPtr rule_;
+  bool feed_exists_ = false;  ///< or its creation is in flight, or was refused
   Recovery recovery_;
   std::optional<JobMaintenance> maintenance_;
   Timer pause_;  ///< delay between two steps

@@ -42,8 +42,8 @@ RecoverCall recover_call(const FeedKeys& keys, const ListConfig& rule) {
   return {scripts::job_recover,
           {keys.ids, keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken,
            keys.slots, keys.runs},
-          {keys.lease_prefix, keys.wake, std::to_string(rule.max_failures), to_text(rule.history),
-           std::to_string(item_shown)}};
+          {keys.lease_prefix, keys.wake, std::to_string(rule.max_failures),
+           to_text(history_of(rule, false)), std::to_string(item_shown)}};
 }
 
 RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHandler& handler)
@@ -224,9 +224,12 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
   EndCall end;
   end.id = settlement.claim.item;
   if (rule.keeps_records) {
-    end.history = rule.history;
+    end.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
     end.event = end_json(session_->holder.host, settlement);
-    if (rule.history.runs > 0) end.more = history_members(settlement, stall ? stall->why : "");
+    if (end.history.runs > 0) {
+      end.more = history_members(settlement, stall ? stall->why : "");
+      if (stall) end.kept = kept_record(session_->holder.host, settlement, stall->why);
+    }
   }
   std::visit(Effect{end}, settlement.what);
   if (stall) {

@@ -3,13 +3,17 @@
     rights.py block PAGE N              the N-th command for redis-cli that the page shows
     rights.py named PAGE N…             the Redis commands that these commands grant to a user
     rights.py allowed SOCKET USER       all Redis commands of the server that USER may execute
-    rights.py refused SOCKET            the refusals of all users: user, reason, object
+    rights.py refused SOCKET [USER PASSWORD]
+                                        the refusals of all users: user, reason, object
     rights.py done SOCKET               the Redis commands that the server has executed
 """
 import re
 import sys
 
 from private_redis import RedisError, Wire
+
+#: Commands that w8y sends on each connection, and whose refusal it ignores. Redis before 7.2 does not know them.
+OPTIONAL = {"client|setinfo"}
 
 
 def text(reply):
@@ -61,15 +65,16 @@ def allowed(path, user):
     return found
 
 
-def refused(path):
-    entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path), "ACL", "LOG", "128")]
-    return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries})
+def refused(path, *login):
+    entries = [dict(zip(entry[::2], entry[1::2])) for entry in ask(Wire(path, login=login), "ACL", "LOG", "128")]
+    return sorted({f"{each['username']}: {each['reason']} {each['object']}" for each in entries
+                   if each["object"] not in OPTIONAL})
 
 
 def done(path):
     stats = ask(Wire(path), "INFO", "commandstats")
     found = re.findall(r"cmdstat_([^:]+):calls=(\d+)", stats)
-    return sorted(name for name, calls in found if int(calls) > 0)
+    return sorted(name for name, calls in found if int(calls) > 0 and name not in OPTIONAL)
 
 
 what, *words = sys.argv[1:]

@@ -62,6 +62,9 @@ for query, items in {
 }.items():
     assert set(runs_of(tcp.good("/api/v1/runs?" + query))) == items, query
 bad = past["bad"]["run"]
+(group,) = unix.good("/api/v1/errors?list=work&since=1d")["errors"]
+assert group["message"] == "exit status 3: oops" and group["last_run"] == bad, group
+refused(400, "?since= must be a duration", "/api/v1/errors?since=x")
 for start in (bad, bad.lower()):
     found = unix.good(f"/api/v1/runs/{start}")
     assert found["state"] == "finished" and found["item"] == "bad", found
@@ -234,6 +237,9 @@ assert tcp.ask("GET", "/api/v1/runs", headers={"Host": "evil.example"})[0] in (4
 assert unix.good("/api/v1/lists/work")["pause"] is None
 
 title("changes")
+problems = unix.good("/api/v1/fleet/problems")["problems"]
+assert [problem["text"] for problem in problems] == ["no host serves odd/name?: here: not found"], problems
+refused(404, "there is no host nobody", "/api/v1/fleet/hosts/nobody/forget", "POST", {})
 status, said = tcp.ask("POST", "/api/v1/lists/work/pause", {"reason": "new disks", "for": "10m", "by": "jo"})
 assert status == 200 and said["result"] == "paused" and said["until_ms"] - said["since_ms"] == 600_000, said
 pause = unix.good("/api/v1/lists/work")["pause"]
@@ -247,11 +253,13 @@ item = unix.good(many)
 assert (item["state"], item["reason"], item["by"]) == ("quarantined", "odd", "the status API of here"), item
 assert tcp.ask("POST", many + "/quarantine")[1]["result"] == "was quarantined already"
 assert tcp.ask("POST", many + "/release")[1]["result"] == "released"
+assert tcp.ask("POST", many + "/next")[1]["result"] == "is the next to be claimed"
 assert unix.good(many)["state"] == "free"
 refused(404, "not in the list", "/api/v1/lists/many/items/none/quarantine", "POST", {})
 refused(409, "is a schedule", "/api/v1/lists/mix/items/q1%3AA/quarantine", "POST", {})
 refused(409, "is a feed of jobs", "/api/v1/lists/thumbs/items/1/release", "POST", {})
 refused(409, "is running", "/api/v1/lists/work/items/slow/release", "POST", {})
+refused(409, "is running already", "/api/v1/lists/work/items/slow/next", "POST", {})
 refused(409, "has ended", f"/api/v1/runs/{bad}/cancel", "POST", {})
 refused(404, "there is no run", "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel", "POST", {})
 status, said = tcp.ask("POST", f"/api/v1/runs/{slow}/cancel", {"quarantine": True, "reason": "stuck", "by": "jo"})

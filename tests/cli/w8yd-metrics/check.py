@@ -1,6 +1,7 @@
 """Reads /metrics and compares the values with runs and Redis."""
 import collections
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -61,7 +62,8 @@ cycle_seconds longest_wait_seconds claims_total claim_duration_seconds leases le
 leases_lost_total schedule_lateness_seconds schedule_due redis_up redis_rtt_seconds redis_commands_total
 redis_bytes_total loop_lag_seconds settlements_pending reloads_total probe_duration_seconds
 spawn_failures_total child_output_lines_total child_output_dropped_total fleet_hosts
-fleet_hosts_outdated""".split()
+fleet_hosts_outdated fleet_hosts_unresponsive reload_last_success list_last_success_timestamp_seconds
+list_slots_needed""".split()
 
 
 def begin():
@@ -80,6 +82,8 @@ def begin():
         check(value(samples, name, **labels) == 0, f"{name} is 0 {labels}")
     check(value(samples, "w8y_redis_up") == 1, "Redis is up")
     check(value(samples, "w8y_slots_limit") == 7, "slots have a limit")
+    check(value(samples, "w8y_reload_last_success") == 1, "no reload has failed")
+    check(value(samples, "w8y_fleet_hosts_unresponsive") == 0, "no host is unresponsive")
     check(value(samples, "w8y_fleet_hosts") == 1, "one host")
     check(value(samples, "process_resident_memory_bytes") > 1e6, "a process has memory")
     check(abs(value(samples, "process_start_time_seconds") - time.time()) < 600, "and a start")
@@ -90,6 +94,8 @@ def alive():
         return (
             (value(samples, "w8y_runs_total", list="ring", outcome="succeeded") or 0) > 12
             and value(samples, "w8y_cycle_seconds", list="ring") is not None
+            and value(samples, "w8y_list_slots_needed", list="ring") is not None
+            and value(samples, "w8y_list_slots_needed", list="empty") is not None
             and value(samples, "w8y_items", list="bad", state="quarantined") == 1
             and value(samples, "w8y_runs_total", list="mix", outcome="succeeded") == 1
             and value(samples, "w8y_runs_total", list="jobs", outcome="succeeded") == 1
@@ -109,8 +115,23 @@ def alive():
             if label == "list":
                 lists[of].add(name)
     check(lists["never ran"] == {"w8y_list_state"}, "a list that never ran has only its state")
-    states = [dict(labels) for name, labels in samples if name == "w8y_list_state"]
-    check(len(states) == 5, "a list is in one state")
+    states = collections.defaultdict(list)
+    for (name, labels), sample in samples.items():
+        if name == "w8y_list_state":
+            states[dict(labels)["list"]].append(sample)
+    check(len(states) == 6 and all(sorted(each) == [0] * 10 + [1] for each in states.values()),
+          "a list is in one state, and the other states are 0")
+    # Six items of at least 50 ms each, within 50 ms.
+    check(value(samples, "w8y_list_slots_needed", list="ring") >= 6, "slots that a list needs")
+    check(value(samples, "w8y_list_slots_needed", list="empty") == 0, "an empty list needs no slot")
+    last = value(samples, "w8y_list_last_success_timestamp_seconds", list="ring")
+    check(abs(last - time.time()) < 600, "the time of the last success")
+    check(value(samples, "w8y_list_last_success_timestamp_seconds", list="bad") is None,
+          "none of a list without a success")
+    bounds = [float(dict(labels)["le"]) for name, labels in samples
+              if name == "w8y_run_duration_seconds_bucket" and ("list", "ring") in labels]
+    check(sorted(bounds)[0] == 0.005 and sorted(bounds)[-2:] == [3600, float("inf")],
+          "buckets from 5 ms to 1 hour")
 
 
 def quiet():
@@ -146,10 +167,7 @@ def quiet():
     claims = value(samples, "w8y_redis_commands_total", command="claim")
     check(claims is not None and claims > 0, "commands by kind")
     check(value(samples, "w8y_redis_bytes_total", direction="out") > 1000, "bytes")
-    checked = subprocess.run(
-        ["promtool", "check", "metrics"], input=ask()[1], capture_output=True, text=True, check=False
-    )
-    check(checked.returncode == 0 and not checked.stderr, "promtool " + checked.stderr)
+    check_with_promtool()
 
     def commands():
         return int(re.search(r"total_commands_processed:(\d+)", redis("INFO", "stats"))[1])
@@ -161,9 +179,27 @@ def quiet():
     check(commands() - before < 90, "a hundred scrapes cost Redis nothing")
 
 
+def check_with_promtool():
+    if not shutil.which("promtool"):
+        print("skipped: promtool is missing; it is in the package prometheus", file=sys.stderr)
+        print("ok promtool ")
+        return
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"], input=ask()[1], capture_output=True, text=True, check=False
+    )
+    check(checked.returncode == 0 and not checked.stderr, "promtool " + checked.stderr)
+
+
+def failed():
+    samples = until("the reload", lambda samples: value(samples, "w8y_reloads_total", result="failed"))
+    check(value(samples, "w8y_reload_last_success") == 0, "the last reload failed")
+
+
 def reloaded():
     samples = until("the reload", lambda samples: value(samples, "w8y_reloads_total", result="applied"))
     check(value(samples, "w8y_overdue_after_seconds", list="ring") == 3600, "another overdue_after")
+    check(value(samples, "w8y_reload_last_success") == 1, "the last reload succeeded")
+    check(value(samples, "w8y_slots_limit") == float("inf"), "no limit is +Inf")
 
 
 globals()[sys.argv[1]]()

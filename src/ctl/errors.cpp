@@ -1,0 +1,202 @@
+// Groups failed runs by list and error message, and changes the items of one group.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+
+#include "core/escape.hpp"
+#include "ctl/commands.hpp"
+#include "ctl/context.hpp"
+#include "ctl/failure.hpp"
+#include "ctl/operator_name.hpp"
+#include "ctl/table.hpp"
+#include "ctl/text.hpp"
+#include "ctl/values.hpp"
+#include "operator/changes.hpp"
+#include "operator/error_groups.hpp"
+#include "operator/job_feeds.hpp"
+#include "operator/lists.hpp"
+
+namespace w8y::ctl {
+
+namespace {
+
+constexpr std::size_t usual_groups = 50;
+
+std::string count_of_items(const view::ErrorGroup& group) {
+  return (group.more_items ? "at least " : "") + std::to_string(group.items);
+}
+
+std::string hosts_text(const view::ErrorGroup& group) {
+  std::string text;
+  for (const std::string& host : group.hosts)
+    text += (text.empty() ? "" : ", ") + escape_text(host);
+  return text + (group.more_hosts ? ", …" : "");
+}
+
+std::string count_text_of(const char* noun, std::size_t count) {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : "s");
+}
+
+void print_errors(const verbs::ErrorGroups& errors, bool wide) {
+  if (errors.groups.empty()) {
+    std::cout << "no failed runs\n";
+    return;
+  }
+  Table table({"GROUP",
+               {"LIST", may_be_cut},
+               "RUNS",
+               "ITEMS",
+               "FIRST",
+               "LAST",
+               {"HOSTS", may_be_cut},
+               {"MESSAGE", may_be_cut}});
+  for (const view::ErrorGroup& group : errors.groups)
+    table.add({group.id, escape_text(group.list), std::to_string(group.runs), count_of_items(group),
+               time_text(group.first), time_text(group.last), hosts_text(group),
+               escape(group.message)});
+  table.print(wide);
+  if (errors.omitted_groups > 0)
+    print_line(count_text_of("further group", errors.omitted_groups) + " with " +
+               count_text_of("run", errors.omitted_runs) + "; raise --limit");
+  if (!errors.complete) print_line("older failed runs were not read; name a list, or use --since");
+}
+
+/// A change of the items of a group.
+struct Action {
+  const char* option;
+  const char* what;
+  const char* done_word;
+  std::vector<verbs::ChangedItem> (*change)(Context& context, const std::string& list,
+                                            const std::vector<Item>& items,
+                                            const std::string& reason);
+};
+
+std::vector<verbs::ChangedItem> release_group(Context& context, const std::string& list,
+                                              const std::vector<Item>& items, const std::string&) {
+  verbs::QueryContext query = context.query_items(list);
+  return verbs::release_items(query, list, items);
+}
+
+std::vector<verbs::ChangedItem> quarantine_group(Context& context, const std::string& list,
+                                                 const std::vector<Item>& items,
+                                                 const std::string& reason) {
+  verbs::QueryContext query = context.query_items(list);
+  return verbs::quarantine_items(query, list, items, {operator_name(), reason, wall_now()});
+}
+
+std::vector<verbs::ChangedItem> retry_group(Context& context, const std::string& list,
+                                            const std::vector<Item>& items, const std::string&) {
+  verbs::QueryContext query = context.query_items(list);
+  if (verbs::kind_of(query, list) != SourceKind::job)
+    throw Failure(refused, "the list " + escape_text(list) +
+                               " has no jobs that can be stalled; use --release");
+  const auto retried = verbs::JobFeed(verbs::feed_server(context.connection(), list), list)
+                           .change(verbs::JobChange::retry, {items.begin(), items.end()});
+  std::vector<verbs::ChangedItem> changed;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    changed.push_back(
+        {items[i], retried[i].done ? "waits again" : "is not stalled", retried[i].done});
+  return changed;
+}
+
+constexpr Action actions[] = {
+    {"--release", "End delay or quarantine of the items of GROUP", "released", release_group},
+    {"--quarantine", "Quarantine the items of GROUP", "quarantined", quarantine_group},
+    {"--retry", "Return the stalled jobs of GROUP to their queue", "queued again", retry_group},
+};
+
+class Errors final : public Command {
+ public:
+  void declare(Arguments& words) override {
+    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    words.one_or_none("GROUP", "A group of errors, whose items an option changes",
+                      [this](Argument&& word) { group_ = std::move(word.text); });
+    words.option("--since", "WHEN", "a time or a duration, such as 1d or 2026-01-31T12:00:00Z",
+                 "Only runs that failed since then",
+                 [this](Argument&& word) { since_ = moment_of("--since", word.text, wall_now()); });
+    declare_limit(words, "Show at most N groups (default: 50)", limit_);
+    for (std::size_t i = 0; i < std::size(actions); ++i)
+      words.flag(actions[i].option, actions[i].what, wanted_[i]);
+    declare_reason(words, reason_);
+    words.then([this] {
+      const auto count = std::count(std::begin(wanted_), std::end(wanted_), true);
+      if (count > 1) throw Failure(wrong_usage, "use one of --release, --quarantine and --retry");
+      if (count == 1 && group_.empty())
+        throw Failure(wrong_usage, "a change needs a list and a group; w8yctl errors lists them");
+      if (count == 0 && !group_.empty())
+        throw Failure(wrong_usage, "a group needs --release, --quarantine or --retry");
+    });
+  }
+
+  int run(const Options& options, Context& context) override {
+    if (!group_.empty()) return change(options, context);
+    verbs::QueryContext query = context.query();
+    const verbs::ErrorGroups errors =
+        verbs::group_errors(query, {.list = prefix_, .since = since_, .max_groups = limit_});
+    if (!options.json) {
+      print_errors(errors, options.wide);
+      return done;
+    }
+    core::JsonArray groups;
+    for (const view::ErrorGroup& group : errors.groups) groups.add(view::to_json(group));
+    core::AsciiObject json;
+    json.put_json("errors", groups.finish());
+    json.put("omitted_groups", errors.omitted_groups);
+    json.put("omitted_runs", errors.omitted_runs);
+    json.put("complete", errors.complete);
+    print_json(json.finish());
+    return done;
+  }
+
+ private:
+  int change(const Options& options, Context& context) {
+    const auto& action =
+        actions[std::find(std::begin(wanted_), std::end(wanted_), true) - std::begin(wanted_)];
+    context.refuse_other_formats();
+    verbs::QueryContext query = context.query_items(*prefix_);
+    const verbs::ErrorItems found = verbs::items_of_group(query, *prefix_, group_, since_);
+    const std::vector<verbs::ChangedItem> all =
+        action.change(context, *prefix_, found.items, reason_);
+    const auto changed = std::ranges::count_if(
+        all, [](const auto& each) { return each.done && each.result != "was free"; });
+    if (options.json) {
+      core::JsonArray items;
+      for (const verbs::ChangedItem& each : all) {
+        core::AsciiObject item;
+        view::put_item(item, "item", each.item);
+        item.put("result", each.result);
+        item.put("done", each.done);
+        items.add(item.finish());
+      }
+      core::AsciiObject json;
+      json.put_bytes("list", *prefix_);
+      json.put("group", group_);
+      json.put_json("items", items.finish());
+      json.put("too_long", found.too_long);
+      print_json(json.finish());
+    } else {
+      print_line(escape_text(*prefix_) + ": " + std::to_string(changed) +
+                 (changed == 1 ? " item " : " items ") + action.done_word);
+    }
+    if (found.too_long == 0) return done;
+    complain(std::to_string(found.too_long) +
+             " runs are of items longer than 4096 bytes, which were not changed: name them in "
+             "w8yctl release or quarantine");
+    return refused;
+  }
+
+  std::optional<std::string> prefix_;
+  std::string group_;
+  std::optional<WallTime> since_;
+  std::size_t limit_ = usual_groups;
+  bool wanted_[std::size(actions)] = {};
+  std::string reason_;
+};
+
+}  // namespace
+
+CommandPtr make_errors() {
+  return std::make_unique<Errors>();
+}
+
+}  // namespace w8y::ctl

@@ -1,0 +1,78 @@
+#include "view/fleet_problems.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/escape.hpp"
+#include "core/units.hpp"
+
+namespace w8y {
+
+namespace {
+
+using Kind = Problem::Kind;
+
+/// Returns whether the host does not serve a list in this state, now and later.
+bool is_unserved(ListState state) {
+  return state == ListState::ineligible || state == ListState::disabled;
+}
+
+}  // namespace
+
+void FleetProblems::add(Kind kind, const std::string& host, std::string text) {
+  Problem& problem = found_.emplace_back();
+  problem.kind = kind;
+  problem.host = host;
+  problem.text = std::move(text);
+}
+
+void FleetProblems::add(const FleetHost& host) {
+  const HostHeartbeat& heartbeat = host.heartbeat;
+  const std::string name = escape_text(heartbeat.host);
+  const auto age = [this](WallTime time) {
+    return rough_duration(std::max(WallTime(0), now_ - time));
+  };
+  if (host.unresponsive)
+    return add(Kind::unresponsive, heartbeat.host,
+               "host " + name + " has been unresponsive for " + age(host.last_heartbeat) +
+                   "; start it again, or remove it: w8yctl fleet forget " + name);
+  if (heartbeat.reload_failed.count() != 0)
+    add(Kind::config_outdated, heartbeat.host,
+        name + ": reload failed " + age(heartbeat.reload_failed) +
+            " ago: " + escape(heartbeat.reload_error));
+  else if (host.config_outdated)
+    add(Kind::config_outdated, heartbeat.host,
+        name + ": its config is outdated, applied " + age(heartbeat.applied) +
+            " ago; update its file, then: w8yctl reload --host " + name);
+  const WallTime offset = heartbeat.clock_offset;
+  if (offset > max_clock_offset || offset < -max_clock_offset)
+    add(Kind::clock, heartbeat.host,
+        name + ": its clock is " + rough_duration(offset < WallTime{0} ? -offset : offset) +
+            (offset < WallTime{0} ? " behind" : " ahead of") + " the clock of Redis; correct it");
+  for (const ListStatus& list : host.lists) {
+    Served& served = lists_[list.prefix];
+    if (!is_unserved(list.state)) served.by_any = true;
+    if (list.state == ListState::ineligible && served.why.empty())
+      served.why = name + ": " + list.why;
+  }
+}
+
+std::vector<Problem> FleetProblems::drain() {
+  std::map<std::string, std::vector<std::string>> unserved;  // by reason
+  for (const auto& [prefix, served] : std::exchange(lists_, {}))
+    if (!served.by_any && !served.why.empty()) unserved[served.why].push_back(prefix);
+  for (auto& [why, lists] : unserved) {
+    Problem& problem = found_.emplace_back();
+    problem.kind = Kind::ineligible;
+    problem.lists = lists.size();
+    lists.resize(std::min(lists.size(), Problems::max_named));
+    std::vector<std::string> names;
+    for (const std::string& prefix : lists) names.push_back(escape_text(prefix));
+    problem.text = "no host serves " + joined(names, problem.lists) + ": " + escape(why);
+    problem.first = std::move(lists);
+  }
+  std::ranges::stable_sort(found_, {}, &Problem::kind);
+  return std::exchange(found_, {});
+}
+
+}  // namespace w8y
