@@ -149,6 +149,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r"(?m)^((?:process|w8y_redis|w8y_loop|\w+_seconds)\w*(?:\{[^}]*\})?) \S+$", r"\1 <n>"),
     (r"(?m)^w8y_slots_used \d+$", "w8y_slots_used <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
+    (r'("clock_offset_ms"): -?\d+', r"\1: <n>"),
     (r"\b\d/10\b", "<n>/10"),  # slots: a claim in flight has one
 )]
 # Statistics of lists, which w8yd reads periodically: not compared where keys change.
