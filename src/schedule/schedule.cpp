@@ -1,5 +1,6 @@
 #include "schedule/schedule.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "schedule/cron.hpp"

@@ -457,7 +457,7 @@ concurrency = 0
 command = ["true"]
 `);
   host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
-  host.ctl('feed', 'create', 'sums', '--kind', 'job');
+  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
   for (const job of ['one', 'two']) host.ctl('job', 'put', 'sums', job);
   await redis.ask('RPUSH', 'work:list', 'a/b <i>', 'second');
   const viewer = await open(at, host);

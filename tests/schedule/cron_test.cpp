@@ -239,7 +239,9 @@ TEST_CASE("cron: an error names the field, the part, its character and the remed
       {"@reboot", "\"@reboot\" at character 1 is the start of a host"},
       {"@", "unknown name of cron"},
   };
-  for (const auto& [cron, reason] : errors) {
+  for (const auto& error : errors) {
+    const std::string& cron = error[0];
+    const std::string& reason = error[1];
     CAPTURE(cron);
     CAPTURE(rule(cron));
     CHECK(rule(cron).find(reason) != std::string::npos);
