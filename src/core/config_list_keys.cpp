@@ -154,6 +154,13 @@ void read_nice(const ConfigValue& value, ListConfig& rule) {
   if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
 
+void read_maintenance_feed(const ConfigValue& value, ListConfig& rule) {
+  std::string feed;
+  if (!value.text(feed, "the name of a feed")) return;
+  if (feed == rule.prefix) return value.must_be("another feed than that of the list");
+  rule.job().maintenance_feed = std::move(feed);
+}
+
 /// No program starts with less memory.
 constexpr std::uint64_t min_memory = mebibyte;
 
@@ -342,6 +349,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"maintenance_interval", R"("60s")",
      [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
+    {"maintenance_feed", "", read_maintenance_feed,
+     [](auto& rule) { return rule.job().maintenance_feed; }, std::nullopt, job_only},
     {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
      std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, max_runs); },
