@@ -14,7 +14,7 @@ struct JobSettings {
   Duration claim_timeout{0};
   Duration maintenance_interval = std::chrono::seconds(60);  ///< >= 1 s
   /// Feed in which each maintenance pass publishes numbers of jobs; empty = none.
-  std::string maintenance_feed;
+  std::string maintenance_feed = {};
   bool operator==(const JobSettings&) const = default;
 };
 
