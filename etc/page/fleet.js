@@ -14,7 +14,7 @@ function hostOrders(host) {
   const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If it has errors, nothing changes, and they are listed here.`}];
   if (host.state === 'quiet') all.push({word: 'Resume', path: to('resume'), what: `${name} starts runs again.`});
   else all.push({word: 'Quiet', path: to('quiet'), what: `${name} starts no new runs; ${runs === 1 ? '1 run goes' : `${number(runs)} runs go`} on. Resume ends that.`});
-  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} starts no new runs, gives its ${number(runs)} until drain_timeout, ends them, and w8yd ends.`});
+  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} starts no new runs. After drain_timeout, w8yd stops the runs that are still active (now ${number(runs)}), and exits.`});
   return actions(all);
 }
 

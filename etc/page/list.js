@@ -141,7 +141,7 @@ export function history(asked, pages, go, withList) {
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
       v('td', took(run)),
       v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
-    : v('p.none', asked.data?.next ? 'None of the newest fits; there are older ones.' : 'No matching runs')),
+    : v('p.none', asked.data?.next ? 'No match in the newest runs; see older runs.' : 'No matching runs')),
   pages?.view(asked.data, go), staleNote(asked)];
 }
 
@@ -173,8 +173,8 @@ export const list = {
       v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
         v('div.act', actions(row.pause || row.state === 'paused'
-          ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
-          : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
+          ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]
+          : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet claims items of ${plain(row.name, 80)}. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'continues' : 'continue'} to the end.` : 'It has no active runs.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
       v('div', {class: open.own.data?.cycles ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
         open.own.data?.cycles && card('cycles', 'Cycle time, last 6 hours', cycles(open.own.data.cycles))),

@@ -64,7 +64,7 @@ export function runList(runs, running, withList = true) {
         v('span', itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
         v('span.note', runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
           run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', stopping',
-          run.lease_lost && ', its lock is lost')),
+          run.lease_lost && ', its lease is lost')),
       done !== null && bar(done, `Progress of ${plain(bytesOf(run, 'item').text, 60)}`));
   })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
 }

@@ -61,7 +61,7 @@ function going(run) {
 function head(run, listKey) {
   const item = bytesOf(run, 'item').text;
   const all = {bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), then: () => open.asked.again()};
-  const ends = `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: told to end, killed after its kill_grace.`;
+  const ends = `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: SIGTERM, then SIGKILL after its kill_grace.`;
   const orders = going(run) ? [
     {...all, word: 'Cancel', what: `${ends} The item is free again.`},
     {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} Its item does not run until it is released.`},

@@ -131,7 +131,7 @@ class QueryRunner::Worker {
           "Redis refuses: " + verbs::refused_by_redis(error, *question.reach));
     } catch (const std::bad_alloc&) {
       broken = true;
-      return http::error_response(503, "there is not enough memory for this answer");
+      return http::error_response(503, "not enough memory for this response");
     } catch (const std::exception& error) {
       broken = true;  // unread replies may follow
       return http::error_response(500, error.what());

@@ -27,8 +27,7 @@ void ChildProcesses::start(const Config& config) {
 
 void ChildProcesses::log_groups() {
   groups_.on_problem = [this](const std::string& why) {
-    log_.warn("control groups cannot be used any more; runs are killed by process group only",
-              {{"reason", why}});
+    log_.warn("control groups unusable, killing by process group", {{"reason", why}});
   };
   if (groups_.left_behind() > 0)
     log_.warn("orphan processes of an earlier w8yd killed", {{"processes", groups_.left_behind()}});

@@ -85,11 +85,10 @@ ConfigText HostControl::config_text(const std::string* list) const {
 }
 
 std::string HostControl::stuck() const {
-  if (host_.redis.session()->leases.overdue(host_.loop.now()))
-    return "renewals of locks are overdue";
+  if (host_.redis.session()->leases.overdue(host_.loop.now())) return "lease renewals are overdue";
   const Duration silent = host_.supervisor.claims_unanswered_for();
   if (silent < claims_timeout) return {};
-  return "claims have not been answered for " +
+  return "Redis has not replied to claims for " +
          format_duration(std::chrono::floor<std::chrono::seconds>(silent));
 }
 

@@ -54,7 +54,7 @@ void RedisConnection::open(const Config& wanted, Opened then) {
   next_->opened = connect(wanted, [this](RedisState state) { apply_state(state); });
   if (next_->opened->watch == nullptr) return conclude({});
   next_->timeout.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
-                     [this] { conclude("no answer"); });
+                     [this] { conclude("no reply"); });
 }
 
 void RedisConnection::apply_state(RedisState state) {

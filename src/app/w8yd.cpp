@@ -40,9 +40,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   app.set_version_flag("--version", "w8yd " W8Y_VERSION);
   app.add_option("--config", options.config, "Config file; - is standard input")
       ->capture_default_str();
-  auto* check =
-      app.add_flag("--check", options.check,
-                   "Check the config, ask every program, print which lists this host would run");
+  auto* check = app.add_flag("--check", options.check,
+                             "Check the config and print which lists this host would run");
   app.add_flag("--strict", options.strict,
                "With --check: exit 1 if this host is ineligible for a list")
       ->needs(check);

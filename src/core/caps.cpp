@@ -57,12 +57,12 @@ ProbeResult parse_caps(const std::string& output) {
   if (const auto error = json_text::error(output)) {
     const auto end = output.find_last_not_of(" \t\r\n");
     return Ineligibility{
-        "its answer to --caps is not JSON: " +
+        "its reply to --caps is not JSON: " +
         core::quote_start(std::string_view(output).substr(begin, end + 1 - begin)) + " (" + *error +
         ")"};
   }
   const json answer = json::parse(output, nullptr, false);
-  if (!answer.is_object()) return Ineligibility{"its answer to --caps is not a JSON object"};
+  if (!answer.is_object()) return Ineligibility{"its reply to --caps is not a JSON object"};
   return read(answer);
 }
 

@@ -94,13 +94,13 @@ constexpr Key<GearmanServers> gearman_rows[] = {
 };
 
 constexpr Refused gearman_reasons[] = {
-    {"max_failures", "; Gearman has no quarantine: a job whose run fails is over"},
-    {"backoff", "; Gearman has no rest: a job whose run fails is over"},
-    {"cooldown", "; Gearman has no rest: a job is over with its run"},
+    {"max_failures", "; Gearman has no quarantine: a failed run ends its job"},
+    {"backoff", "; Gearman has no delays: a failed run ends its job"},
+    {"cooldown", "; Gearman has no delays: a run ends its job"},
     {"key_expiry", "; Gearman has no locks: the connection is the lease"},
     {"lock_key", "; Gearman has no locks: the connection is the lease"},
     {"fleet_concurrency", "; Gearman has no limit over hosts"},
-    {"overdue_after", "; a job of Gearman comes once"},
+    {"overdue_after", "; Gearman sends each job only once"},
 };
 
 }  // namespace

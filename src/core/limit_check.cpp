@@ -45,8 +45,8 @@ void add_users(const std::vector<ListConfigPtr>& lists, std::uint64_t most,
     const std::uint64_t runs = std::min(need.runs, most);
     if (runs < need.allowed) continue;
     lines.push_back("processes: " + runs_text(runs) + (user.empty() ? "" : " as user " + user) +
-                    ", a process each at least, but that user may have " + number(need.allowed) +
-                    " (ulimit -u, LimitNPROC=, rlimits.nproc)");
+                    ", each with at least one process; the limit of that user is " +
+                    number(need.allowed) + " (ulimit -u, LimitNPROC=, rlimits.nproc)");
   }
 }
 

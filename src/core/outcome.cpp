@@ -60,11 +60,11 @@ std::string outcome_reason(const Outcome& outcome) {
               },
               [](const Cancelled& cancelled) {
                 if (cancelled.with_another)
-                  return std::string("its process was ended because of another run");
+                  return std::string("its process was stopped because of another run");
                 return std::string(cancelled.by_operator ? "cancelled by an operator"
                                                          : "stopped, because w8yd shut down");
               },
-              [](const Lost&) { return std::string("its lock was lost"); }},
+              [](const Lost&) { return std::string("its lease was lost"); }},
       outcome);
 }
 

@@ -155,7 +155,7 @@ void ServedList::run_item(const Item& item, const Poller::RunItemDone& then) {
       break;
     case ServingState::closing:
     case ServingState::closed:
-      reply.why = "the list is gone from the config of this host, or the host drains";
+      reply.why = "the list is no longer in the config of this host, or the host is draining";
       break;
   }
   then(reply);

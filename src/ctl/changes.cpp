@@ -132,7 +132,7 @@ class Remove final : public ChangeItems {
     return verbs::remove_all(query, list, states_.front());
   }
   const char* done_word() const override { return "removed"; }
-  std::string hint() const override { return ": name some, or say --state"; }
+  std::string hint() const override { return ": name items, or use --state"; }
 };
 
 class Quarantine final : public ChangeItems {
@@ -174,7 +174,7 @@ class Release final : public ChangeItems {
     return verbs::release_all(query, list, states_);
   }
   const char* done_word() const override { return "released"; }
-  std::string hint() const override { return ": name some, or say --all"; }
+  std::string hint() const override { return ": name items, or use --all"; }
 
   bool all_ = false;
 };

@@ -232,7 +232,7 @@ class CommandLine {
     const std::string word = unknown();
     if (word.size() > 1 && word.front() == '-')
       return std::string(command.name) + ": " + no_option(word, &command) +
-             " (what starts with '-' and is no option stands after '--')";
+             " (put an argument that starts with '-' after '--')";
     return std::string(command.name) + ": takes no further argument, but was given " +
            escape_text(word);
   }

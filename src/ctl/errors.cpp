@@ -95,7 +95,7 @@ std::vector<verbs::ChangedItem> retry_group(Context& context, const std::string&
   std::vector<verbs::ChangedItem> changed;
   for (std::size_t i = 0; i < items.size(); ++i)
     changed.push_back(
-        {items[i], retried[i].done ? "waits again" : "is not stalled", retried[i].done});
+        {items[i], retried[i].done ? "queued again" : "is not stalled", retried[i].done});
   return changed;
 }
 

@@ -107,7 +107,7 @@ void print_fleet_runs(const FleetCommandResult& outcome, bool wide) {
     if (host.omitted_runs > 0)
       std::cout << escape_text(host.host) << ": and " << host.omitted_runs << " more runs\n";
   for (const FleetCommandResult::NoReply& host : outcome.no_reply)
-    std::cout << escape_text(host.host) << ": did not say what it runs\n";
+    std::cout << escape_text(host.host) << ": no reply, runs unknown\n";
 }
 
 /// Returns the JSON of GET /api/v1/fleet.

@@ -309,7 +309,7 @@ CommandPtr make_job_stall() {
 }
 
 CommandPtr make_job_retry() {
-  return std::make_unique<Change>(JobChange::retry, "waits again");
+  return std::make_unique<Change>(JobChange::retry, "queued again");
 }
 
 CommandPtr make_job_retract() {

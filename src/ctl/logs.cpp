@@ -153,7 +153,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     std::set<std::string> ids;
     for (const GoingRun& run : runs) ids.insert(run.of.run);
     if (ids.size() > 1 && !ids.contains(start_))
-      throw Failure(refused, "more than one run's id starts with " + escape_text(start_) + ": " +
+      throw Failure(refused, "several run IDs start with " + escape_text(start_) + ": " +
                                  *ids.begin() + ", " + *std::next(ids.begin()) +
                                  (ids.size() > 2 ? ", …" : ""));
   }

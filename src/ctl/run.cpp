@@ -86,7 +86,7 @@ class RunItem final : public Command {
     const std::vector<Runner> runners = runners_of(fleet.read(true, prefix_), here);
     if (runners.empty())
       throw Failure(refused, "no host serves " + escape_text(prefix_) +
-                                 " now; for why not: w8yctl why " + escape_text(prefix_));
+                                 " now; to see why: w8yctl why " + escape_text(prefix_));
     std::vector<std::string> others;
     for (const Runner& runner : runners)
       if (const auto why = request(options, fleet, runner)) {

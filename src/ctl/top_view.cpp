@@ -80,12 +80,12 @@ const std::vector<const char*>& help_text() {
       "",
       "  p n u r f     sort by problems, name, running, rate, failures",
       "  /             filter: lists whose name contains this text, or a pattern; Enter keeps it",
-      "  Esc           no filter",
+      "  Esc           clear the filter",
       "  Tab           lists and runs, lists only, runs only",
       "  arrows, PgUp, PgDn, Home, End   scroll",
-      "  Space         stand still; again: go on",
-      "  h ?           this",
-      "  q             leave",
+      "  Space         stop or continue updates",
+      "  h ?           show this help",
+      "  q             quit",
   };
   return text;
 }

@@ -104,7 +104,7 @@ void Run::on_message(Message&& message) {
     return;
   }
   if (end_.complete) {
-    on_bad_line({"a second complete"});
+    on_bad_line({"a second \"complete\" message"});
     return;
   }
   end_.complete = *complete;

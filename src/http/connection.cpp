@@ -106,8 +106,8 @@ class HttpConnection::Exchange {
     HttpShared& shared = connection_->shared_;
     if (!shared.streams.fits(trusted)) {
       const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
-      send_response(error_response(503, "there are " + std::to_string(open) +
-                                            " streams already; ask again when one has ended"));
+      send_response(error_response(
+          503, "there are " + std::to_string(open) + " streams already; retry when one has ended"));
       return nullptr;
     }
     open_ = shared.streams.hold(trusted);
@@ -136,7 +136,7 @@ class HttpConnection::Reply : public HttpReply {
   explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   ~Reply() override {
     if (const auto exchange = exchange_.lock())
-      exchange->send_response(error_response(500, "there was no answer"));
+      exchange->send_response(error_response(500, "the server produced no response"));
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;

@@ -60,7 +60,7 @@ void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
     allow.append(allow.empty() ? "" : ", ").append(route.endpoint.method);
   }
   if (allow.empty()) {
-    reply->send(error_response(404, "no such path; w8y-api(7) names them all"));
+    reply->send(error_response(404, "no such path; see w8y-api(7) for all paths"));
     return;
   }
   HttpResponse response = error_response(405, "use " + allow);

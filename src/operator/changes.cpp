@@ -65,7 +65,7 @@ ChangedItem changed(const DisplayItem& item, store::QuarantinedAs how) {
     case store::QuarantinedAs::at_end_of_run:
       return {item, "is running; will be quarantined at the end of its run"};
     case store::QuarantinedAs::asked_already:
-      return {item, "is running; its quarantine at the end of its run was asked for already"};
+      return {item, "is running; its quarantine at the end of its run is already requested"};
     case store::QuarantinedAs::not_listed:
       break;
   }

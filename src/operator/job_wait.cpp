@@ -156,7 +156,7 @@ void JobWait::on_down(const std::string& why) {
   if (!subscribed_) {
     failure_ = why;
   } else if (!std::exchange(in_outage_, true)) {
-    complain_("Redis is gone: " + escape(why) + "; waiting for it");
+    complain_("Redis unavailable, retrying: " + escape(why));
   }
 }
 

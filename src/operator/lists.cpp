@@ -135,7 +135,7 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
   if (!fitting.empty() || !name) return fitting;
   if (keys_in_redis(query, *name).any()) return {*name};
   if (core::is_pattern(*name))
-    throw QueryError(404, "no list of the config fits " + escape_text(*name));
+    throw QueryError(404, "no list in the config matches " + escape_text(*name));
   if (is_in_fleet(query, *name)) return {*name};
   refuse_unknown(query, *name);
 }
@@ -213,7 +213,7 @@ void check_state(const std::string& list, const std::string& state,
   if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) return;
   std::string all;
   for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
-  throw QueryError(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
+  throw QueryError(400, escape_text(list) + ": no item can be " + escape_text(state) + "; " +
                             option + " may be one of " + all +
                             core::near_hint(state, {states.begin(), states.end()}));
 }

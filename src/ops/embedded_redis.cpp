@@ -149,7 +149,7 @@ void EmbeddedRedis::Impl::start() {
   if (accepts_connections(socket_)) {
     // This process holds the lock, so the other server has outlived its w8yd briefly, or was
     // started by hand.
-    pause("another server answers on " + socket_);
+    pause("another server replies on " + socket_);
     return;
   }
   state_ = State::starting;

@@ -149,9 +149,9 @@ class Writer {
 
 void Writer::write_host() {
   const HostStatus& host = metrics_.host;
-  gauge("w8y_build_info", "1; which w8yd this is.")
+  gauge("w8y_build_info", "Always 1; the labels are the version and commit of w8yd.")
       .add(1.0, {{"version", host.version}, {"commit", W8Y_COMMIT}});
-  gauge("w8y_config_info", "1; which config is in force.")
+  gauge("w8y_config_info", "Always 1; the labels are the generation and hash of the config.")
       .add(1.0, {{"generation", std::to_string(host.generation)}, {"hash", host.config_hash}});
   gauge("w8y_slots_used", "Slots of host_concurrency in use.").add(host.slots_used);
   gauge("w8y_slots_limit", "host_concurrency; +Inf = no limit.")

@@ -90,7 +90,8 @@ std::string CgroupRoot::enable(const std::string& controller) {
     // A group that enables controllers for its child groups must not contain processes.
     if (error == EBUSY && (error = step_aside()) == 0)
       error = write_small_file(base_ + control, plus);
-    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it cannot be divided";
+    if (error == EBUSY)
+      return "processes other than w8yd are in " + base_ + ", so w8yd cannot make groups in it";
     if (error != 0)
       return "cannot use the " + controller + " controller in " + base_ + ": " + error_text(error);
     enabled_.push_back(controller);

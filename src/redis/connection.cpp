@@ -32,8 +32,8 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Sec
   // The transport has its own timeout. This one is a little later, so that the more precise reason
   // of the transport comes first.
   timer_.set(deadline_ + std::chrono::milliseconds(10), [this] {
-    end({.why = transport_ ? "connected, but no answer in time"
-                           : "nobody said in time where the server is"});
+    end({.why = transport_ ? "connected, but no reply in time"
+                           : "the address of the server was not discovered in time"});
   });
 }
 
@@ -186,7 +186,7 @@ void Connection::flush() {
     }
   }
   if (clogged_)
-    timer_.set(loop_.now(), [this] { end({.why = "it does not read what it is sent"}); });
+    timer_.set(loop_.now(), [this] { end({.why = "it does not read the commands sent to it"}); });
 }
 
 void Connection::on_broken(const std::string& why) {

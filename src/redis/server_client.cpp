@@ -57,8 +57,8 @@ std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   Connection* connection = link_.connection();
   if (bytes > Connection::max_output) {
     refuse(callback,
-           "a command of " + std::to_string(bytes >> 20) + " MiB, and no more than " +
-               std::to_string(Connection::max_output >> 20) + " MiB can be sent",
+           "a command of " + std::to_string(bytes >> 20) + " MiB: the limit is " +
+               std::to_string(Connection::max_output >> 20) + " MiB",
            Failure::too_large);
   } else if (!open || connection == nullptr) {
     refuse(callback, "");

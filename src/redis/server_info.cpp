@@ -73,7 +73,7 @@ std::vector<std::string> doubling_risks(const ServerInfo& info, std::string_view
   if (info.limited_memory && !info.maxmemory_policy.empty() &&
       info.maxmemory_policy != "noeviction")
     found.push_back(server + " has maxmemory-policy " + info.maxmemory_policy +
-                    ": short of memory, it drops locks and lists; noeviction keeps them");
+                    ": when its memory is full, it deletes locks and lists; set noeviction");
   if (info.version.empty() && sentinel) {
     found.push_back(
         server +
@@ -97,8 +97,8 @@ std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view whe
   for (auto& risk : doubling_risks(info, where, sentinel)) found.push_back(std::move(risk));
   if (!info.version.empty() && !info.append_only)
     found.push_back(server +
-                    " has no append-only file: a crash loses what is newer than the last snapshot, "
-                    "and everything if it makes none");
+                    " has no append-only file: a crash loses all changes since the last snapshot, "
+                    "or everything without snapshots");
   return found;
 }
 
@@ -111,9 +111,9 @@ std::string guarantee(const ServerInfo& info) {
       info.maxmemory_policy != "noeviction")
     limit("as long as Redis has memory to spare");
   if (!info.version.empty() && !info.append_only)
-    limit("until Redis crashes: it then loses all changes since its last snapshot");
+    limit("until Redis crashes (a crash loses all changes since the last snapshot)");
   if (limits.empty()) limits = "as long as Redis keeps its keys and its clock";
-  return "guarantee: no item is lost, and no two hosts hold the same item " + limits;
+  return "guarantee " + limits + ": no item is lost, and no two hosts hold the same item";
 }
 
 std::string failover_note(const Url& url) {

@@ -231,7 +231,7 @@ void Subscriber::Impl::on_ping_time() {
     late_ = true;
     ping_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_ping_time(); });
   } else {
-    link_.drop("no answer to PING in time");
+    link_.drop("no reply to PING in time");
   }
 }
 

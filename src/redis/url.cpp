@@ -150,7 +150,8 @@ std::vector<HostPort> parse_hosts(std::string_view text, std::uint16_t default_p
     places.push_back(parse_host(one, default_port));
     if (more) text.remove_prefix(comma + 1);
   }
-  if (places.size() > most) fail("more than 64 hosts; a few are enough to find the others");
+  if (places.size() > most)
+    fail("more than 64 hosts; one reachable host is enough to find the others");
   return places;
 }
 

@@ -80,7 +80,7 @@ std::shared_ptr<const Zone> zone_of(const Property& property) {
       zone = Zone::find(parameter.substr(5));
     else if (name != "VALUE=DATE-TIME" && name != "VALUE=DATE")
       throw ScheduleError{property.name + " has the parameter " + core::quote_start(parameter) +
-                          ", and takes TZID, VALUE=DATE-TIME and VALUE=DATE only"};
+                          "; the only parameters are TZID, VALUE=DATE-TIME and VALUE=DATE"};
   }
   return zone;
 }
@@ -145,8 +145,8 @@ void refuse_strange_bytes(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
     if ((byte < 0x20 && blanks.find(text[at]) == blanks.npos) || byte >= 0x7F)
-      throw ScheduleError{"its byte " + std::to_string(at + 1) + " is " + std::to_string(byte) +
-                          ", which no schedule has: it is plain ASCII text"};
+      throw ScheduleError{"byte " + std::to_string(at + 1) + " is " + std::to_string(byte) +
+                          "; a schedule must be plain ASCII text"};
   }
 }
 

@@ -73,7 +73,7 @@ std::optional<Wall> read_time_of_day(TimeReader& text) {
 TimeText read_time(std::string_view text) {
   TimeReader reader(text);
   const ScheduleError wrong{core::quote_start(text) +
-                            " is no time: 20261121T130000 and 2026-11-21T13:00:00 are"};
+                            " is not a time; write it as 20261121T130000 or 2026-11-21T13:00:00"};
   const auto day = read_date(reader);
   if (!day) throw wrong;
   TimeText result{*day * day_length, false};

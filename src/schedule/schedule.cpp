@@ -33,7 +33,7 @@ Schedule parse_at(std::string_view digits) {
       "AT accepts a time such as AT:2026-11-21T14:00:00+01:00 or AT:2026-11-21T13:00:00Z, or whole "
       "seconds since 1970, such as AT:1795266000";
   if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
-    return Bad{wanted + (digits.starts_with('-') ? "; a time before that never comes" : "")};
+    return Bad{wanted + (digits.starts_with('-') ? "; times before 1970 are not allowed" : "")};
   UnixSeconds time = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), time);
   if (error != std::errc() || end != digits.data() + digits.size() || time > latest_time)

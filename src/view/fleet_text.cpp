@@ -74,10 +74,10 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
   FleetCommand order;
   order.id = fields.text("id");
   if (!is_command_id(order.id))
-    return InvalidFleetCommand{"its id is not 1 to 64 letters, digits and '-'"};
+    return InvalidFleetCommand{"its id must have from 1 to 64 letters, digits and '-'"};
   const std::string name = fields.text("command");
   const FleetCommandKind* kind = command_kind(name);
-  if (kind == nullptr) return InvalidFleetCommand{"there is no order " + escape_text(name, 256)};
+  if (kind == nullptr) return InvalidFleetCommand{"there is no command " + escape_text(name, 256)};
   order.kind = *kind;
   order.host = fields.text("host");
   if (order.host.empty() != fields.flag("all"))
@@ -200,7 +200,7 @@ std::string command_text(const FleetCommandResult& outcome) {
   std::string text = to_text(outcome);
   if (outcome.complete()) return text;
   text.pop_back();  // the final }
-  return text += R"(,"error":"not all hosts have done it"})";
+  return text += R"(,"error":"not all hosts have executed the command"})";
 }
 
 FleetCommandResult read_outcome(const JsonFields& json) {

@@ -136,7 +136,7 @@ std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
   if (item.failures > 0) {
     text += " after " + in_a_row(item.failures) + (list.kind == SourceKind::job ? "" : " in a row");
     if (item.last_failure && !item.last_failure->reason.empty())
-      text += ", last " + escape_text(item.last_failure->reason);
+      text += ", the last: " + escape_text(item.last_failure->reason);
   } else if (item.why == "cooldown") {
     text += " by its cooldown, after a run that succeeded";
   }
@@ -187,7 +187,7 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
   }
   return {sentence("not_listed", "The feed " + core::list_text(list) + " has no job " +
                                      item_text(item) +
-                                     ": it is finished, was retracted, or never was.")};
+                                     ": it is finished, was retracted, or never existed.")};
 }
 
 // ---- schedules
@@ -229,9 +229,8 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
     all.push_back(sentence(
         "bad", text + " has a schedule that cannot be read: " + core::ended(escape(item.why))));
   } else if (item.state == "died") {
-    all.push_back(sentence("died", text + " has died" + since +
-                                       ": a run failed, and its schedule "
-                                       "ends there."));
+    all.push_back(sentence("died", text + " is dead (status DIE)" + since +
+                                       ": a run failed, which ended its schedule."));
     add_failures(list, item, all);
   } else {
     all.push_back(sentence("orphaned", text + " is orphaned: " + core::ended(escape(item.why))));

@@ -88,7 +88,7 @@ TEST_CASE("paths for reading return the status, lists and config") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.get("/healthz").status == 200);
-    f.control.stuck_by = "renewals of locks are overdue";
+    f.control.stuck_by = "lease renewals are overdue";
     CHECK(client.get("/healthz").status == 503);
     CHECK(body_of(client.get("/readyz"))["error"] == f.control.stuck_by);
     f.control.stuck_by.clear();

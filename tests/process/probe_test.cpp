@@ -96,7 +96,7 @@ TEST_CASE("each kind of ineligibility has its reason") {
   CHECK(probing.ask(directory.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
   CHECK(probing.ask(directory.script("silent", "")) == "it printed nothing for --caps");
   CHECK(probing.ask(directory.script("usage", "echo 'usage: x'")) ==
-        R"(its answer to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
+        R"(its reply to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
   CHECK(probing.ask(directory.script("bad", "echo '{\"type\": \"c'"))
             .ends_with("(bad JSON at byte 12)"));
   CHECK(probing.ask(directory.script("other", "echo '{}'")) ==
@@ -236,7 +236,7 @@ TEST_CASE("a list is served if the capabilities of its program suffice") {
   CHECK(executor::why_not(rule, caps) == "lacks \"disk\"");
   rule.requires_caps = {};
   caps.caps = {"gpu"};
-  CHECK(executor::why_not(rule, caps) == "lacks \"single\" or \"stream\"");
+  CHECK(executor::why_not(rule, caps) == "lacks the capability \"single\" or \"stream\"");
   rule.mode = Mode::single;
   CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
   caps.caps = {"stream"};

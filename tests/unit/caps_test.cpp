@@ -52,7 +52,7 @@ TEST_CASE("caps have defaults") {
 TEST_CASE("a probe error names the fault of the caps") {
   CHECK(refusal("") == "it printed nothing for --caps");
   CHECK(refusal(" \n") == "it printed nothing for --caps");
-  const std::string not_json = "its answer to --caps is not JSON: ";
+  const std::string not_json = "its reply to --caps is not JSON: ";
   CHECK(refusal(R"({"type":"cap)") == not_json + R"("{\"type\":\"cap" (bad JSON at byte 13))");
   CHECK(refusal("{\"type\": x}") == not_json + R"("{\"type\": x}" (bad JSON at byte 10))");
   CHECK(refusal("\nusage: resize FILE\n") ==
@@ -60,7 +60,7 @@ TEST_CASE("a probe error names the fault of the caps") {
   CHECK(refusal("{\"caps\":[\"\xff\"]}") ==
         not_json + "\"{\\\"caps\\\":[\\\"\xff\\\"]}\" (bad JSON at byte 11)");
   CHECK(refusal("x" + std::string(100'000, 'y')).size() < 150);
-  CHECK(refusal("[]") == "its answer to --caps is not a JSON object");
+  CHECK(refusal("[]") == "its reply to --caps is not a JSON object");
   CHECK(refusal("{}") == R"(its answer to --caps has no "type": "caps")");
   CHECK(refusal(R"({"type":"caps"})") ==
         R"("caps" in its answer to --caps is not an array of strings)");

@@ -83,7 +83,7 @@ TEST_CASE("why: an item that does not exist is unknown") {
   nowhere.has_keys = false;
   CHECK(first(why_item(nowhere, item(""))) == "There is no list work: Redis has none of its keys.");
   CHECK(first(why_item(list({}, SourceKind::job), item(""))) ==
-        "The feed work has no job m1: it is finished, was retracted, or never was.");
+        "The feed work has no job m1: it is finished, was retracted, or never existed.");
   CHECK(why_list(nowhere, {}).unknown());
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("why: hosts at a limit are a reason") {
 
   FleetHost long_items = host("alpha", ListState::full);
   long_items.lists.front().why =
-      "the items that run here are long: more wait until some of them are done";
+      "the memory for long items is in use; the next claim waits until runs end";
   CHECK(first(why_item(list({long_items}), item("free"))) ==
         "The host alpha, the only one that serves it, starts no more runs now: the items that run "
         "here are long: more wait until some of them are done.");

@@ -106,7 +106,7 @@ void FleetCommands::publish(const GivenPtr& given) {
     if (!asked || asked->over || answer.ok()) return;
     asked->outcome.unreachable = answer.failure != redis::Failure::none;
     asked->outcome.replies.clear();
-    fail(asked, "the order cannot be published on " + keys_.control + ": " + answer.problem());
+    fail(asked, "the command cannot be published on " + keys_.control + ": " + answer.problem());
   });
 }
 

@@ -73,7 +73,7 @@ std::string why_refused(const std::string& error, const std::string& feed) {
   std::string kind = error.substr(wrong_kind.size());
   kind = kind.substr(0, kind.find(" script: "));
   return "the feed " + escape_text(feed) + " is of the kind " + escape_text(kind) +
-         ", and source = \"job\" takes work from one of the kind job";
+         ", but source = \"job\" needs a feed of the kind job";
 }
 
 }  // namespace w8y::store::thoonk
