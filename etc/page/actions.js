@@ -35,8 +35,8 @@ export function signIn() {
 }
 
 const FIELDS = {
-  token: {label: 'The token of status_token_file: kept in this tab only, until it is closed', type: 'password'},
-  reason: {label: 'Reason (others see it)', type: 'text'},
+  token: {label: 'The token from status_token_file, kept until this tab is closed', type: 'password'},
+  reason: {label: 'Reason (visible to others)', type: 'text'},
   for: {label: 'Duration, such as 10m or 2h (empty: until resumed)', type: 'text'},
 };
 

@@ -87,7 +87,7 @@ function about(row) {
       own.longest_wait_ms && ['Longest wait', duration(own.longest_wait_ms)],
       own.overdue_after_ms && ['Overdue after', duration(own.overdue_after_ms)],
       own.slots_needed && ['Slots needed', number(own.slots_needed)],
-      ['Since the start', all || 'no run has ended'],
+      ['Runs since start', all || 'no run has ended'],
       row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
       row.write_error && ['Write error', plain(row.write_error)],
       own.program && ['Program', code(own.program)],
@@ -131,7 +131,7 @@ function items() {
     }}))),
     waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, rowHead(itemLink(item, open.key)),
       v('td', state(item.state)), v('td.note', itemDetail(item)))))
-      : v('p.none', 'No item fits.')),
+      : v('p.none', 'No matching items')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
 }
 
@@ -168,7 +168,7 @@ export const list = {
   },
   render({parts}) {
     const row = store.all.get(parts[0]);
-    if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is in no config of this fleet.')];
+    if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is not in the config of any host.')];
     return [
       v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),

@@ -87,7 +87,7 @@ JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> kn
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
-  if (!body) throw QueryError(bad_request, "the body is not a JSON object; it may have: " + all);
+  if (!body) throw QueryError(bad_request, "the body must be a JSON object; known members: " + all);
   for (const std::string& name : body->names()) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
       return name == one || name == one + "_base64";
@@ -103,8 +103,8 @@ std::string text_in(const JsonFields& body, const char* name) {
   if (!body.has(name) && !body.has(std::string(name) + "_base64")) return {};
   auto text = body.bytes(name);
   if (!text)
-    throw QueryError(bad_request, std::string("the body may have either ") + name + " (text) or " +
-                                      name + "_base64 (base64)");
+    throw QueryError(bad_request, std::string(name) + " must be a string, or base64 under " + name +
+                                      "_base64; not both");
   return std::move(*text);
 }
 

@@ -62,7 +62,7 @@ void RedisConnection::apply_state(RedisState state) {
     case RedisState::available:
       return conclude({});
     case RedisState::unsupported_version:
-      return conclude("it is too old");
+      return conclude("its version is too old");
     case RedisState::unavailable:
       conclude(next_->opened ? next_->opened->session->client.error() : "not reachable");
   }

@@ -90,7 +90,7 @@ void StatusServers::start(const Config& config) {
       throw;
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error("cannot serve the status API at this address; all else goes on",
+      log_.error("cannot serve the status API at this address",
                  {{"address", address}, {"reason", error.what()}});
     }
   }

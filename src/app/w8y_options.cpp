@@ -37,7 +37,7 @@ constexpr std::array known{
     Option{'e', "env-var", "NAME", "Environment variable that holds the item"},
     Option{'c', "continuous", nullptr, "Run item after item"},
     Option{'i', "exit-codes", "CODE,...", "With -c, continue after these exit codes (default: 0)"},
-    Option{'q', "quiet", nullptr, "Write nothing to standard error; what the child writes stays"},
+    Option{'q', "quiet", nullptr, "Log nothing to standard error; child output is unaffected"},
     Option{'f', "log-file", "FILE", "Append log lines to this file, also with -q"},
     Option{'t', "no-log-timestamps", nullptr, "Write no time in log lines"},
     Option{lock_key_option, "lock-key", "lock|proc", "Name of lock keys (default: lock)"},

@@ -52,9 +52,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   embedded->expected(0, 1)->type_name("[DIR]");
   check->excludes(plan);
   app.footer(
-      "Signals: USR2 reload; TERM, INT drain and end; USR1 quiet, CONT end of quiet; HUP reopen "
-      "the "
-      "log.\nExit status: 0 done, 1 cannot start, 2 wrong usage, 78 errors in the config.");
+      "Signals: USR2 reload; TERM, INT drain and exit; USR1 quiet, CONT resume; HUP reopen "
+      "the log.\nExit status: 0 done, 1 cannot start, 2 wrong usage, 78 errors in the config.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

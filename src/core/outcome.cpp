@@ -55,7 +55,7 @@ std::string outcome_reason(const Outcome& outcome) {
               [](const Failed& failed) { return failed.error; },
               [](const Crashed& crashed) { return crashed.reason; },
               [](const TimedOut& timed_out) {
-                return std::string(timed_out.silent ? "silent for longer than progress_timeout"
+                return std::string(timed_out.silent ? "no output for longer than progress_timeout"
                                                     : "ran for longer than timeout");
               },
               [](const Cancelled& cancelled) {

@@ -148,7 +148,7 @@ void ServedList::run_item(const Item& item, const Poller::RunItemDone& then) {
     case ServingState::serving:
       return poller_->run_item(item, then);
     case ServingState::probing:
-      reply.why = "its executor has not answered here yet";
+      reply.why = "the probe of the list has not finished yet";
       break;
     case ServingState::ineligible:
       reply.why = "host is ineligible for the list: " + refusal_;

@@ -64,10 +64,9 @@ class ChangeItems : public Command {
  public:
   int run(const Options& options, Context& context) override {
     if (items_.items.empty() == states_.empty())
-      throw Failure(wrong_usage,
-                    states_.empty()
-                        ? "no items are named" + hint()
-                        : "either name items, or say with an option which are meant; not both");
+      throw Failure(wrong_usage, states_.empty()
+                                     ? "no items are named" + hint()
+                                     : "name items or select them with an option, not both");
     Told told(options);
     verbs::QueryContext query = context.query_items(prefix_);
     if (states_.empty()) {

@@ -54,7 +54,7 @@ class RunItem final : public Command {
     item_.declare(words);
     words.flag("--next", "Make it the next item to be claimed, also in a busy list", next_);
     words.then([this] {
-      if (item_.items.size() > 1) throw Failure(wrong_usage, "run takes one ITEM");
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "run accepts only one ITEM");
     });
   }
 

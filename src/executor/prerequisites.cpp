@@ -110,7 +110,7 @@ std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
     case PrerequisiteStep::queued:
       return "not checked yet: the check waits for files of other lists, which do not respond";
     case PrerequisiteStep::account:
-      return "the look-up of its user or group does not respond";
+      return "the lookup of its user or group does not finish";
     case PrerequisiteStep::program:
       return "the directory of its program does not respond";
     case PrerequisiteStep::trial:

@@ -253,8 +253,8 @@ void SocketWorker::handle_packet(Packet&& packet) {
       break;
     case PacketType::error: {
       const auto said = packet.arguments(2);
-      handler_.on_error(*this, said ? escape((*said)[0]) + ": " + escape((*said)[1])
-                                    : "an error packet that cannot be read");
+      handler_.on_error(
+          *this, said ? escape((*said)[0]) + ": " + escape((*said)[1]) : "invalid error packet");
       break;
     }
     default:  // nothing that a worker requests

@@ -26,8 +26,8 @@ std::string unknown_parameter(const Endpoint& endpoint,
     std::string all;
     for (const char* one : endpoint.parameters)
       if (one != nullptr) all.append(all.empty() ? "" : ", ").append(one);
-    return "there is no parameter " + escape_text(name) + " here; " +
-           (all.empty() ? "this path takes none" : "there are: " + all);
+    return "unknown parameter " + escape_text(name) + "; " +
+           (all.empty() ? "this path has no parameters" : "known parameters: " + all);
   }
   return {};
 }

@@ -158,7 +158,8 @@ TcpGate::Refusal TcpGate::token_refusal(const HttpRequest& request, bool shown) 
   auto response = refuse(
       401, reads ? "the token does not match status_token_file; reading needs no token"
            : token_.empty()
-               ? "nothing may be changed over TCP: the config has no status_token_file"
+               ? "changes over TCP are not allowed: the config has no status_token_file; set one, "
+                 "or use the unix socket"
                : "a change over TCP needs the header Authorization: Bearer TOKEN, with the token "
                  "of status_token_file");
   response->challenge = "Bearer realm=\"w8yd\"";

@@ -71,7 +71,7 @@ void SocketTransport::connect() {
                                  });
     timer_.set(deadline_, [this] {
       lookup_.reset();
-      problem_ = "the name was not found in time";
+      problem_ = "the host name was not resolved in time";
       give_up();
     });
   } catch (const std::exception& error) {

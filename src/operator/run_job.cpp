@@ -54,7 +54,7 @@ RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::st
     return {Result::done, name + " is the next to be claimed"};
   switch (jobs.find(id)) {
     case JobFeed::Whereabouts::stalled:
-      return {Result::refused, name + " is stalled; to have it tried again: w8yctl job retry " +
+      return {Result::refused, name + " is stalled; to return it to the queue: w8yctl job retry " +
                                    escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::there:
       return {Result::refused, name + " is claimed already; to see its holder: w8yctl why " +

@@ -166,7 +166,7 @@ void show_file(const http::HttpRequest& request, const http::HttpReplyPtr& reply
     if (packed) response.headers.emplace_back("Content-Encoding", "gzip");
     return reply->send(std::move(response));
   }
-  reply->send(http::error_response(404, "the page has no such file; open / again"));
+  reply->send(http::error_response(404, "no such file; open / to load the page again"));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ std::vector<std::vector<std::string>> cluster_questions() {
 
 std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
                          SlotMap& map) {
-  if (answers.size() != 2) return "not an answer";
+  if (answers.size() != 2) return "invalid reply";
   // If an ACL refuses CLUSTER INFO, the map is used unchecked.
   if (answers[0].text.find("cluster_state:fail") != std::string::npos)
     return "the cluster is down (cluster_state:fail)";

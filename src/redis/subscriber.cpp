@@ -155,7 +155,7 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   if (what == "message" && reply.size() == 3) {
     on_message(reply[1].text(), reply[2].text());
   } else if (sent_.empty()) {
-    link_.drop("an answer that nobody asked for");
+    link_.drop("unexpected reply");
   } else {
     on_answer(reply);
   }

@@ -152,7 +152,7 @@ void TlsTransport::on_room() {
 }
 
 void TlsTransport::on_broken(const std::string& why) {
-  if (state_ == State::shaking) return fail("during the TLS handshake " + why);
+  if (state_ == State::shaking) return fail("TLS handshake failed: " + why);
   fail(why);
 }
 

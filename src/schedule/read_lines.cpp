@@ -60,11 +60,11 @@ std::vector<Property> read_properties(std::string_view text) {
     if (!is_rule(property) && !has_times(property))
       throw ScheduleError{
           core::quote_start(line) +
-          " is not a schedule: give STOP, CONTINUE, NOW, AT:SECONDS, or lines that are "
+          " is not a schedule: write STOP, CONTINUE, NOW, AT:SECONDS, or lines with "
           "DTSTART, RRULE, RDATE, EXRULE or EXDATE"};
     if (is_rule(property) && !property.parameters.empty())
       throw ScheduleError{core::quote_start(line) + ": " + property.name +
-                          " takes no parameters, such as " +
+                          " has no parameters; remove " +
                           core::quote_start(property.parameters[0])};
     properties.push_back(std::move(property));
   }
@@ -99,8 +99,8 @@ class Reader {
     }
     if (lines_.rules.empty() && lines_.times.empty())
       throw ScheduleError{
-          "it has neither RRULE nor RDATE: add one, such as RRULE:FREQ=DAILY; for a "
-          "single time there is AT:SECONDS"};
+          "it has neither RRULE nor RDATE; add one, such as RRULE:FREQ=DAILY, or write AT:SECONDS "
+          "for a single time"};
     return std::move(lines_);
   }
 
@@ -156,7 +156,7 @@ Lines read_lines(std::string_view text) {
   refuse_strange_bytes(text);
   if (text.find_first_not_of(blanks) == text.npos)
     throw ScheduleError{
-        "it is empty: give STOP, CONTINUE, NOW, AT:SECONDS or a rule such as FREQ=DAILY"};
+        "it is empty: write STOP, CONTINUE, NOW, AT:SECONDS or a rule such as FREQ=DAILY"};
   return Reader(text).read();
 }
 

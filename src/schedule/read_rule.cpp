@@ -65,7 +65,7 @@ std::int64_t read_number(const Parts& parts, std::string_view name, std::int64_t
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range && !digits.starts_with('-')) return largest_interval;
   if (error != std::errc() || end != digits.data() + digits.size() || value < 1)
-    refuse(name, found->second, "it takes a whole number from 1 on");
+    refuse(name, found->second, "it must be a whole number of at least 1");
   return std::min(value, largest_interval);
 }
 

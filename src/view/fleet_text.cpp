@@ -91,10 +91,10 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
     order.list = fields.bytes("list").value_or("");
   order.item = fields.bytes("item").value_or("");
   if (order.kind == FleetCommandKind::run && !order.list)
-    return InvalidFleetCommand{"it says not of which list"};
+    return InvalidFleetCommand{"the list of the item is missing"};
   order.listener = fields.text("listener");
   if (!order.listener.empty() && !is_command_id(order.listener))
-    return InvalidFleetCommand{"its listener is not 1 to 64 letters, digits and '-'"};
+    return InvalidFleetCommand{"its listener must have from 1 to 64 letters, digits and '-'"};
   return order;
 }
 

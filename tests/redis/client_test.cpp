@@ -254,10 +254,10 @@ TEST_CASE("the guarantee text depends on the properties of the server") {
   CHECK(says("aof_enabled:1\nmaxmemory:1000\nmaxmemory_policy:noeviction\n") ==
         " as long as Redis keeps its keys and its clock");
   CHECK(says("aof_enabled:0\n") ==
-        " until Redis crashes: it then loses all changes since its last snapshot");
+        " until Redis crashes (a crash loses all changes since the last snapshot)");
   CHECK(says("maxmemory:1000\nmaxmemory_policy:allkeys-lru\n") ==
-        " as long as Redis has memory to spare and until Redis crashes: it then loses all "
-        "changes since its last snapshot");
+        " as long as Redis has memory to spare and until Redis crashes (a crash loses "
+        "all changes since the last snapshot)");
 }
 
 TEST_CASE("replicas without min-replicas-to-write are a weakness") {
