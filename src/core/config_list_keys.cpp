@@ -72,7 +72,7 @@ void read_lock_key(const ConfigValue& value, ListConfig& rule) {
 
 void read_queues(const ConfigValue& value, ListConfig& rule) {
   std::string text;
-  if (!value.text(text, "codes of queues with colons between them, such as \"A:A:B\"")) return;
+  if (!value.text(text, "codes of queues, separated by colons, such as \"A:A:B\"")) return;
   std::vector<std::string> codes;
   std::string_view rest = text;
   for (bool more = true; more;) {
@@ -82,8 +82,8 @@ void read_queues(const ConfigValue& value, ListConfig& rule) {
     if (more) rest.remove_prefix(colon + 1);
     if (code.empty()) {
       return value.wrong("is " + quote_start(text) +
-                         ", which has an empty code; must be codes of queues with one colon "
-                         "between two, such as \"A:A:B\"");
+                         ", which has an empty code; must be codes of queues, separated "
+                         "by single colons, such as \"A:A:B\"");
     }
     if (const std::string error = code_error(code); !error.empty())
       return value.wrong("has the code " + quote_start(code) + ": " + error);
@@ -105,7 +105,7 @@ std::string show_queues(const ListConfig& rule) {
 void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
   std::vector<int> codes;
   if (value.node().kind != Node::Kind::array || value.node().items.empty()) {
-    return value.must_be("an array of exit codes, such as [0, 3], with one at least");
+    return value.must_be("an array of at least one exit code, such as [0, 3]");
   }
   const std::size_t before = value.reading().errors.size();
   for (const Node& item : value.node().items) {
@@ -196,7 +196,7 @@ constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this 
 constexpr const char* own_result =
     "is for a command; an executor sends its result in a complete message";
 constexpr const char* many_items =
-    "is about a process per item; this list's mode is \"stream\", with many items in one";
+    "is for one process per item; with mode = \"stream\", a process has many items";
 
 constexpr OnlyFor<ListConfig> for_executors(void (*copy)(const ListConfig&, ListConfig&),
                                             const char* why_not) {
@@ -230,7 +230,7 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& v, auto& rule) { v.texts(rule.requires_caps.edit(), "capabilities", false); },
      [](auto& rule) { return as_text(*rule.requires_caps); },
      for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
-                   "is for an executor; a command is not asked for --caps")},
+                   "is for an executor; a command is not called with --caps")},
     {"concurrency", "1", read_concurrency, show_concurrency},
     {"fleet_concurrency", "0",
      [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
