@@ -99,6 +99,15 @@ std::string capabilities_text(const std::vector<std::string>& caps) {
   return text;
 }
 
+void add_omitted(KeyValueTable& facts, const FleetSummary& fleet) {
+  if (!fleet.error.empty())
+    facts.add("fleet", {"only this host is counted: " + escape(fleet.error), Colour::poor});
+  if (fleet.omitted > 0)
+    facts.add("fleet", {std::to_string(fleet.omitted) + (fleet.omitted == 1 ? " host" : " hosts") +
+                            " not counted completely: too many lists, or not readable",
+                        Colour::poor});
+}
+
 bool is_by_operator(const ShownProblem& problem) {
   return problem.kind == "paused" || problem.kind == "quiet" || problem.kind == "draining";
 }

@@ -270,7 +270,8 @@ class ApiPage(place.Folder, unittest.TestCase):
             if command[0] == "RPUSH":
                 state = "runs" if command[1].startswith("runs") else "last_error"
                 prefix = command[1].partition(":")[0]
-                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], what=state)
+                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1]["here"][state],
+                               what=state)
 
     def test_names_every_member(self):
         self.run_w8yd()

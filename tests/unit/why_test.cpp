@@ -425,6 +425,9 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work has a schedule that cannot be read: no rule.");
   CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
+  CHECK(
+      first(why_item(bike, item("finished"))) ==
+      "The job m1 of work has finished: its run succeeded, and its schedule has no further time.");
   job = item("orphaned");
   job.why = "no worker has it; set it again";
   CHECK(first(why_item(bike, job)) ==

@@ -3,6 +3,7 @@
 
 #include "store/circular/quarantine_note.hpp"
 #include "store/circular/redis_list.hpp"
+#include "store/failure_count.hpp"
 #include "store/lock_value.hpp"
 #include "store/run_record.hpp"
 
@@ -26,8 +27,7 @@ struct NewLock {
     const std::string reason = outcome_reason(settlement.outcome);
     const std::string outcome = outcome_name(settlement.outcome);
     QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
-    note.reason = std::to_string(settlement.claim.attempt) +
-                  " consecutive failures, the last: " + (reason.empty() ? outcome : reason);
+    note.reason = failures_text(settlement.claim.attempt, reason.empty() ? outcome : reason);
     call.note = to_text(note);
     parked = note.reason;
   }

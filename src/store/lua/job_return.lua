@@ -64,7 +64,8 @@ local function fail(id, lease, run, score)
   local most = tonumber(ARGV[5])
   if most > 0 and failures >= most then
     stall(id, lease)
-    record(id, run, score, failures, failures .. ' consecutive failures, the last: ' .. ARGV[9])
+    local count = failures == 1 and '1 failure: ' or failures .. ' consecutive failures, the last: '
+    record(id, run, score, failures, count .. ARGV[9])
     return 2
   end
   cancel(id, lease)

@@ -17,7 +17,8 @@
 --      11 "at": the Unix time after which it is the next time; 12 "1": the schedule starts at that
 --         time, so the next time does not depend on the time of this call
 --      13 new schedule; "": unchanged
---      14 consecutive failures: "keep", "reset", "increment"
+--      14 consecutive failures: "keep", "reset", "increment". With "stop" and an unchanged schedule,
+--         "reset" stores 0: the job has finished, and was not stopped
 --      15 "1": this call may have been executed before (its reply was lost)
 --      16 limits of the history (parts/history.lua); "0": no run record
 --      17 message for the events channel, a JSON object; "": none
@@ -99,6 +100,8 @@ if entry and not gone then redis.call('HDEL', taken, job) end
 -- Not for a job that was unset.
 if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 1 then
   note(redis.pcall('HINCRBY', failures, job, 1), 'HINCRBY')
+elseif ours and ARGV[14] == 'reset' and ARGV[8] == 'stop' and ARGV[13] == '' then
+  note(redis.pcall('HSET', failures, job, 0), 'HSET')
 elseif ours and ARGV[14] == 'reset' then
   note(redis.pcall('HDEL', failures, job), 'HDEL')
 end

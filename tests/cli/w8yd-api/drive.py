@@ -68,7 +68,7 @@ refused(400, "?since= must be a duration", "/api/v1/errors?since=x")
 for start in (bad, bad.lower()):
     found = unix.good(f"/api/v1/runs/{start}")
     assert found["state"] == "finished" and found["item"] == "bad", found
-slow = next(one for one in unix.good("/api/v1/lists/work")["runs"] if one["item"] == "slow")["run"]
+slow = next(one for one in unix.good("/api/v1/lists/work")["here"]["runs"] if one["item"] == "slow")["run"]
 here = tcp.good(f"/api/v1/runs/{slow}")
 assert here["state"] == "running" and here["host"] == "here" and here["list"] == "work", here
 far = unix.good("/api/v1/fleet/runs?host=there")["hosts"][0]["runs"][0]["run"]
