@@ -79,7 +79,8 @@ class HttpConnection::Exchange {
   bool started = false;     ///< whether the header fields were received
   bool unreadable = false;  ///< whether the target is invalid
   bool trusted = false;     ///< as HttpReply::trusted()
-  bool too_long = false;    ///< whether the body is too long
+  std::size_t max_body = 0;  ///< bytes
+  bool too_long = false;     ///< whether the body is too long
   /// Refusal by the gate. It is sent after the body, whose bytes are ignored: a client that is
   /// still sending when the connection is closed may not receive the reason.
   std::unique_ptr<HttpResponse> refusal;
@@ -97,20 +98,26 @@ class HttpConnection::Exchange {
     if (size > always_room && shared.unread.held(trusted) > 0 && !shared.unread.fits(trusted, size))
       with = error_response(503, "others have not read their long answers yet; ask again soon");
     response = std::move(with);
+    open_ = {};
     unread_ = shared.unread.hold(trusted, response->body.size());
     connection_->resume();
   }
 
-  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
-    if (responded() || connection_ == nullptr) return nullptr;
+  bool hold_stream() {
+    if (responded() || connection_ == nullptr) return false;
     HttpShared& shared = connection_->shared_;
-    if (!shared.streams.fits(trusted)) {
-      const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
-      send_response(error_response(503, "there are " + std::to_string(open) +
-                                            " streams already; ask again when one has ended"));
-      return nullptr;
+    if (shared.streams.fits(trusted)) {
+      open_ = shared.streams.hold(trusted);
+      return true;
     }
-    open_ = shared.streams.hold(trusted);
+    const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
+    send_response(error_response(503, "there are " + std::to_string(open) +
+                                          " streams already; ask again when one has ended"));
+    return false;
+  }
+
+  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
+    if (!hold_stream()) return nullptr;
     stream_type = std::move(type);
     stream = std::make_shared<Stream>(*connection_, std::move(last_words));
     connection_->resume();
@@ -140,6 +147,11 @@ class HttpConnection::Reply : public HttpReply {
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
+
+  bool hold_stream() override {
+    const auto exchange = exchange_.lock();
+    return exchange && exchange->hold_stream();
+  }
 
   void send(HttpResponse response) override {
     if (const auto exchange = exchange_.lock()) exchange->send_response(std::move(response));
@@ -249,11 +261,15 @@ MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
     exchange_->refusal = std::move(verdict.refusal);
     exchange_->trusted = verdict.trusted;
   }
+  exchange_->max_body = shared_.limits.body;
+  if (!exchange_->refusal && !exchange_->unreadable)
+    exchange_->max_body =
+        std::max(exchange_->max_body, shared_.handler.max_body(exchange_->request));
   const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
   if (length == nullptr) return MHD_YES;
   std::size_t size = 0;
   const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
-  if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
+  if (error == std::errc() && size <= exchange_->max_body) return MHD_YES;
   if (!exchange_->refusal) return refuse_now(413, "the body is too long");
   exchange_->response = std::move(*exchange_->refusal);
   return respond();
@@ -262,7 +278,7 @@ MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
 MHD_Result HttpConnection::on_body(std::string_view data) {
   if (exchange_->refusal) return MHD_YES;
   std::string& body = exchange_->request.body;
-  if (body.size() + data.size() <= shared_.limits.body && !exchange_->too_long) {
+  if (body.size() + data.size() <= exchange_->max_body && !exchange_->too_long) {
     body += data;
     return MHD_YES;
   }
