@@ -28,9 +28,10 @@ constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "
 
 std::string id_error(const std::string& id) {
   if (id.find(store::part_separator) != std::string::npos)
-    return "the id " + escape_text(id) + " has a NUL byte, which ends the id in messages about it";
+    return "the ID " + escape_text(id) +
+           " must not contain a NUL byte: it would end the ID in messages";
   if (id.size() > max_job_id)
-    return "the id has " + std::to_string(id.size()) + " bytes, and at most " +
+    return "the ID has " + std::to_string(id.size()) + " bytes, and at most " +
            std::to_string(max_job_id) + " are allowed";
   return {};
 }
@@ -61,7 +62,7 @@ std::optional<FeedItem> QueueFeed::get() {
     if (words[0].text == "long")
       throw FeedRefused("the next item, " + escape_text(words.at(1).text) + ", has " +
                         std::to_string(words.at(2).number) +
-                        " bytes, more than can be read; nothing was taken");
+                        " bytes, more than can be read; nothing was removed");
     if (words[0].text == "got")
       return FeedItem(std::move(words.at(1).text), std::move(words.at(2).text));
   }

@@ -58,6 +58,7 @@ OTHERS = {
     "share/man/man7/w8y-metrics.7",
     "share/man/man7/w8y-migrating.7",
     "share/man/man7/w8y-security.7",
+    "share/man/man7/w8y-stability.7",
     "share/man/man8/w8yd.8",
     "share/w8y/kits/cpp/example.cpp",
     "share/w8y/kits/node/package.json",
