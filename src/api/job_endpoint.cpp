@@ -17,21 +17,22 @@ namespace w8y::api {
 namespace {
 
 constexpr Duration max_wait = std::chrono::seconds(60);
-constexpr Duration min_pause = std::chrono::milliseconds(10);
-constexpr Duration max_pause = std::chrono::milliseconds(250);
+constexpr Duration first_pause = std::chrono::milliseconds(10);
+constexpr Duration longest_pause = std::chrono::milliseconds(250);
 
 Duration wait_of(const http::HttpRequest& request) {
   const auto found = request.query.find("wait");
   if (found == request.query.end()) return Duration{0};
   const auto wait = parse_duration(found->second);
   if (wait && *wait >= Duration{0} && *wait <= max_wait) return *wait;
-  throw verbs::QueryError(bad_request, "?wait= must be a duration of at most 60s, such as 30s, not " +
-                                           escape_text(found->second));
+  throw verbs::QueryError(
+      bad_request,
+      "?wait= must be a duration of at most 60s, such as 30s, not " + escape_text(found->second));
 }
 
 /// Reads a job, or what is left of it after its end.
-verbs::JobState read_state(verbs::QueryContext& query, const std::string& feed,
-                           const std::string& id) {
+verbs::FeedJobState read_state(verbs::QueryContext& query, const std::string& feed,
+                               const std::string& id) {
   verbs::check_feed_tag(query, feed);
   verbs::JobFeed jobs({query.redis, query.cluster()}, feed);
   auto state = jobs.state(id);
@@ -40,7 +41,7 @@ verbs::JobState read_state(verbs::QueryContext& query, const std::string& feed,
                                    escape_text(feed) + ", and no kept result of it");
 }
 
-bool has_ended(const verbs::JobState& state) {
+bool has_ended(const verbs::FeedJobState& state) {
   return state.state == "finished" || state.state == "stalled";
 }
 
@@ -48,7 +49,8 @@ void put_ms(core::JsonObject& json, const char* name, const std::optional<WallTi
   if (time) json.put(name, time->count());
 }
 
-std::string to_json(const std::string& feed, const std::string& id, const verbs::JobState& state) {
+std::string to_json(const std::string& feed, const std::string& id,
+                    const verbs::FeedJobState& state) {
   core::AsciiObject json(1024);
   json.put_bytes("feed", feed);
   json.put_bytes("id", id);
@@ -83,7 +85,7 @@ void JobEndpoint::query(const http::HttpRequest& request, const http::HttpReplyP
     const Duration wait = wait_of(request);
     if (wait > Duration{0} && !reply->hold_stream()) return;
     show(std::make_shared<Wait>(
-        Wait{request.path[3], request.path[5], reply, loop_.now() + wait, min_pause, {}}));
+        Wait{request.path[3], request.path[5], reply, loop_.now() + wait, first_pause, {}}));
   } catch (const verbs::QueryError& refusal) {
     reply->send(http::error_response(refusal.status(), refusal.what()));
   }
@@ -96,7 +98,7 @@ void JobEndpoint::show(WaitPtr wait) {
   queries_.run(
       [wait, ended](verbs::QueryContext& query) {
         return feed_response([&] {
-          const verbs::JobState state = read_state(query, wait->feed, wait->id);
+          const verbs::FeedJobState state = read_state(query, wait->feed, wait->id);
           *ended = has_ended(state);
           return to_json(wait->feed, wait->id, state);
         });
@@ -115,8 +117,8 @@ void JobEndpoint::show(WaitPtr wait) {
 
 void JobEndpoint::arm() {
   if (out_ || waits_.empty()) return;
-  const auto first = std::min_element(
-      waits_.begin(), waits_.end(), [](const auto& a, const auto& b) { return a->due < b->due; });
+  const auto first = std::min_element(waits_.begin(), waits_.end(),
+                                      [](const auto& a, const auto& b) { return a->due < b->due; });
   next_.set((*first)->due, [this] { examine(); });
 }
 
@@ -147,7 +149,7 @@ void JobEndpoint::handle_examined(const Examined& examined, bool is_known) {
   const Instant now = loop_.now();
   for (std::size_t i = 0; i < examined.waits.size(); ++i) {
     const WaitPtr& wait = examined.waits[i];
-    wait->pause = std::min(2 * wait->pause, max_pause);
+    wait->pause = std::min(2 * wait->pause, longest_pause);
     wait->due = std::min(now + wait->pause, std::max(wait->end, now));
     if (now < wait->end && !(is_known && examined.ended[i])) continue;
     waits_.remove(wait);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "api/parameters.hpp"
-#include "core/base64.hpp"
+#include "core/escape.hpp"
 #include "core/json_object.hpp"
 #include "core/units.hpp"
 #include "operator/random_ids.hpp"
@@ -25,8 +25,7 @@ constexpr Duration max_keep = std::chrono::hours(24);
 /// Returns the elements of the array `name`, which has 1 to `most` of them.
 std::vector<JsonFields::Element> elements_of(const JsonFields& body, const char* name,
                                              std::size_t most) {
-  if (!body.is_array(name))
-    throw QueryError(bad_request, std::string(name) + " must be an array");
+  if (!body.is_array(name)) throw QueryError(bad_request, std::string(name) + " must be an array");
   const std::size_t count = body.count(name);
   if (count < 1 || count > most)
     throw QueryError(bad_request, std::string(name) + " has " + std::to_string(count) +
@@ -61,7 +60,8 @@ std::optional<Item> item_of(const JsonFields::Element& element, std::string& err
 std::string other_member(const JsonFields& object, const std::vector<std::string_view>& known) {
   for (const std::string& name : object.names())
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return "has no member " + name + "; it may have payload, id, high and keep_result";
+      return "has the unknown member " + escape_text(name) +
+             "; known members: payload, id, high, keep_result";
   return {};
 }
 
@@ -79,9 +79,8 @@ std::string keep_error(const JsonFields& job, std::optional<Duration>& keep) {
 
 /// Returns why the entry is invalid, or reads it into `job`.
 std::string read_job(const JsonFields& object, verbs::NewJob& job) {
-  if (std::string error =
-          other_member(object, {"payload", "payload_base64", "id", "id_base64", "high",
-                                "keep_result"});
+  if (std::string error = other_member(
+          object, {"payload", "payload_base64", "id", "id_base64", "high", "keep_result"});
       !error.empty())
     return error;
   auto payload = object.bytes("payload");

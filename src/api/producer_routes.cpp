@@ -33,8 +33,7 @@ void check_exists(QueryContext& query, const std::string& list) {
 
 /// Refuses a name that the config has for a list of another kind.
 void check_schedule(const QueryContext& query, const std::string& name) {
-  const auto known =
-      query.lists == nullptr ? std::nullopt : query.lists->find(name);
+  const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(name);
   if (known && known->kind != SourceKind::schedule)
     throw QueryError(conflict, escape_text(name) + " is not a schedule");
 }
@@ -43,8 +42,8 @@ std::string add_items(QueryContext& query, const http::HttpRequest& request) {
   const std::string& list = request.path[3];
   ItemsToAdd wanted = read_items_to_add(request.body);
   if (!wanted.create) check_exists(query, list);
-  const store::RecordedReply reply = verbs::add_items(
-      query, list, wanted.items.valid, wanted.allow_duplicates, once(request));
+  const store::RecordedReply reply =
+      verbs::add_items(query, list, wanted.items.valid, wanted.allow_duplicates, once(request));
   check_once(reply);
   return written_json("list", list, "items", "item", wanted.items.valid, wanted.items.errors,
                       reply.results);

@@ -56,8 +56,7 @@ verbs::RequestOnce once(const http::HttpRequest& request) {
   verbs::RequestOnce request_once;
   request_once.key = request.idempotency_key;
   request_once.content = {request.method};
-  request_once.content.insert(request_once.content.end(), request.path.begin(),
-                              request.path.end());
+  request_once.content.insert(request_once.content.end(), request.path.begin(), request.path.end());
   request_once.content.emplace_back(request.body);
   return request_once;
 }
@@ -69,27 +68,27 @@ void check_once(const store::RecordedReply& reply) {
 }
 
 void write_at(const Routes& routes, const http::Endpoint& endpoint, Change change) {
-  routes.router.on(endpoint, [routes, &queries = routes.queries, change = std::move(change)](
-                                 const http::HttpRequest& request,
-                                 const http::HttpReplyPtr& reply) {
-    try {
-      refuse_in_conflict(routes);
-      check_key(request.idempotency_key);
-    } catch (const verbs::QueryError& refusal) {
-      return reply->send(http::error_response(refusal.status(), refusal.what()));
-    }
-    const auto in_doubt = std::make_shared<std::atomic<bool>>(false);
-    queries.run(
-        [change, in_doubt, kept = std::make_shared<const http::HttpRequest>(request)](
-            verbs::QueryContext& query) {
-          query.in_doubt = in_doubt.get();
-          return feed_response([&] { return change(query, *kept); });
-        },
-        [reply, in_doubt](http::HttpResponse response) {
-          reply->send(with_retry(std::move(response), *in_doubt));
-        },
-        reply->trusted());
-  });
+  routes.router.on(
+      endpoint, [routes, &queries = routes.queries, change = std::move(change)](
+                    const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+        try {
+          refuse_in_conflict(routes);
+          check_key(request.idempotency_key);
+        } catch (const verbs::QueryError& refusal) {
+          return reply->send(http::error_response(refusal.status(), refusal.what()));
+        }
+        const auto in_doubt = std::make_shared<std::atomic<bool>>(false);
+        queries.run(
+            [change, in_doubt, kept = std::make_shared<const http::HttpRequest>(request)](
+                verbs::QueryContext& query) {
+              query.in_doubt = in_doubt.get();
+              return feed_response([&] { return change(query, *kept); });
+            },
+            [reply, in_doubt](http::HttpResponse response) {
+              reply->send(with_retry(std::move(response), *in_doubt));
+            },
+            reply->trusted());
+      });
 }
 
 }  // namespace w8y::api

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "api/event_hub.hpp"
-#include "api/query_runner.hpp"
 #include "api/job_endpoint.hpp"
+#include "api/query_runner.hpp"
 #include "api/ring_endpoint.hpp"
 #include "app/child_processes.hpp"
 #include "app/drain.hpp"

@@ -119,7 +119,8 @@ class Put final : public FeedCommand {
                        added ? wait.result(timeout_) : wait.result_of_known(timeout_), nul_);
   }
 
-  /// Puts a job whose result is kept. A user with permissions only for Thoonk's keys puts it without.
+  /// Puts a job whose result is kept. A user with permissions only for Thoonk's keys puts it
+  /// without.
   static bool put_kept(verbs::JobFeed& feed, verbs::NewJob&& job) {
     try {
       return feed.put_unique(job);

@@ -76,9 +76,9 @@ class HttpConnection::Exchange {
 
   std::string target;
   HttpRequest request;
-  bool started = false;     ///< whether the header fields were received
-  bool unreadable = false;  ///< whether the target is invalid
-  bool trusted = false;     ///< as HttpReply::trusted()
+  bool started = false;      ///< whether the header fields were received
+  bool unreadable = false;   ///< whether the target is invalid
+  bool trusted = false;      ///< as HttpReply::trusted()
   std::size_t max_body = 0;  ///< bytes
   bool too_long = false;     ///< whether the body is too long
   /// Refusal by the gate. It is sent after the body, whose bytes are ignored: a client that is
@@ -263,7 +263,7 @@ MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
     exchange_->trusted = verdict.trusted;
   }
   exchange_->max_body = shared_.limits.body;
-  if (!exchange_->refusal && !exchange_->unreadable)
+  if (!exchange_->unreadable)
     exchange_->max_body =
         std::max(exchange_->max_body, shared_.handler.max_body(exchange_->request));
   const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");

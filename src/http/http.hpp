@@ -71,8 +71,8 @@ class HttpReply {
   /// Starts a stream with status 200. If the queued bytes exceed the limit of the stream, the
   /// stream ends with `last_words`.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
-  /// Counts the request as an open stream until its response (HttpLimits::streams). False: there are
-  /// too many, and the client receives a 503.
+  /// Counts the request as an open stream until its response (HttpLimits::streams). False: there
+  /// are too many, and the client receives a 503.
   virtual bool hold_stream() { return true; }
   /// Returns whether the client is connected to the unix socket or sent the token. A trusted client
   /// may use all of each ClientPool.
@@ -85,8 +85,8 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   /// Handles a request. Responds at once or later.
   virtual void handle(const HttpRequest& request, HttpReplyPtr reply) = 0;
-  /// Returns the maximum length of the body of a request that the gate has accepted, bytes. 0: as
-  /// HttpLimits::body.
+  /// Returns the maximum length of the body of a request, by its head; bytes. A lower value than
+  /// HttpLimits::body has no effect. The body of a request that the gate refuses is not kept.
   [[nodiscard]] virtual std::size_t max_body(const HttpRequest& /*request*/) const { return 0; }
 };
 

@@ -138,24 +138,23 @@ void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
     call.keys = keys_of_put();
     call.args = {keys().feed, "", keys().keep, keys().result_prefix, "", "", ""};
     for (std::size_t i = first; i < first + count; ++i)
-      call.args.insert(call.args.end(),
-                       {items[i].first, items[i].second, high ? "hn" : "n", ""});
+      call.args.insert(call.args.end(), {items[i].first, items[i].second, high ? "hn" : "n", ""});
     first += count;
   }
   run_all(scripts::job_put, std::move(calls));
 }
 
-std::optional<JobState> JobFeed::state(const std::string& id) {
+std::optional<FeedJobState> JobFeed::state(const std::string& id) {
   check();
   // The second time, if another client has put the job again between the two queries.
   for (int i = 0; i < 2; ++i) {
     if (auto found = job(id)) {
-      JobState state{std::string(found->state), std::move(found)};
+      FeedJobState state{std::string(found->state), std::move(found)};
       if (state.state == "stalled") state.end = stall_cause(id);
       return state;
     }
     auto kept = kept_result(id);
-    if (kept && kept->state == "finished") return JobState{kept->state, std::nullopt, kept};
+    if (kept && kept->state == "finished") return FeedJobState{kept->state, std::nullopt, kept};
   }
   return std::nullopt;
 }
@@ -181,6 +180,7 @@ std::optional<KeptResult> JobFeed::kept_result(const std::string& id) {
   KeptResult kept;
   for (std::size_t i = 0; i + 1 < fields.elements.size(); i += 2) {
     const std::string &name = fields.elements[i].text, &value = fields.elements[i + 1].text;
+    if (name == "feed" && value != keys().feed) return std::nullopt;  // both share the key
     if (name == "state") kept.state = value;
     if (name == "run") kept.run = value;
     if (name == "time_ms") kept.time = WallTime(stored_number(value));

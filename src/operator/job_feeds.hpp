@@ -44,8 +44,8 @@ class QueueFeed : public FeedAccess {
 struct NewJob {
   std::string id;
   std::string payload;
-  bool high = false;   ///< before all queued jobs
-  bool is_new = true;  ///< the ID is of RandomIds
+  bool high = false;                  ///< before all queued jobs
+  bool is_new = true;                 ///< the ID is of RandomIds
   std::optional<Duration> keep = {};  ///< time for which its result is kept; nullopt: it is not
 };
 struct PutTerms {
@@ -60,11 +60,11 @@ struct KeptResult {
   WallTime time{0};
   std::optional<std::string> result;  ///< nullopt: the job was finished without one
   bool truncated = false;             ///< to `max_result`
-  std::string reason;      ///< why the job is stalled
+  std::string reason;                 ///< why the job is stalled
 };
 
 /// A job, or what is left of it after its end.
-struct JobState {
+struct FeedJobState {
   std::string state;                   ///< of the job, or "finished"
   std::optional<view::ItemView> job;   ///< nullopt: it is finished
   std::optional<KeptResult> end = {};  ///< of a finished or stalled job
@@ -90,7 +90,7 @@ class JobFeed : public QueueFeed {
   /// Puts one job. False: the feed has a job with this ID, and nothing was changed.
   bool put_unique(const NewJob& job) { return put({job}, {}).results == "1"; }
   /// Returns a job, or its kept result; nullopt: there is neither.
-  std::optional<JobState> state(const std::string& id);
+  std::optional<FeedJobState> state(const std::string& id);
   /// Returns the kept result of a job; nullopt: there is none.
   std::optional<KeptResult> kept_result(const std::string& id);
 

@@ -15,8 +15,8 @@ namespace {
 void check_job(const std::string& job) {
   const std::string_view code = code_of(job);
   if (const std::string why = code_error(code); !why.empty())
-    throw QueryError(400, "the job " + escape_text(job) + " has the code " + escape_text(code) +
-                              ", and " + why);
+    throw QueryError(
+        400, "the job " + escape_text(job) + " has the code " + escape_text(code) + ", and " + why);
 }
 
 std::string stored(const ScheduleToSet& wanted) {
@@ -58,8 +58,7 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
 
 bool unset_schedule(QueryContext& query, const std::string& name, const std::string& job) {
   check_hash_tag(query, name);
-  return write(query,
-               [&] { return ScheduleChanges(query.redis, ScheduleKeys(name)).unset(job); });
+  return write(query, [&] { return ScheduleChanges(query.redis, ScheduleKeys(name)).unset(job); });
 }
 
 }  // namespace w8y::verbs

@@ -56,10 +56,9 @@ class EndWords {
 
   void add_kind(const EndCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(arguments_.end(),
-                      {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
-                       number(to_text(kind.history)), kind.kept,
-                       number(std::to_string(kind.max_result))});
+    arguments_.insert(arguments_.end(), {kind.holder, kind.effect, number(ms_text(kind.hold)),
+                                         kind.again ? "1" : "0", number(to_text(kind.history)),
+                                         kind.kept, number(std::to_string(kind.max_result))});
   }
 
   void add_call(const EndCall& call, std::string_view kind) {

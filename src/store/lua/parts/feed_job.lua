@@ -2,15 +2,17 @@
 -- items, ids, published, claimed, cancelled, stalled, finishes, and feed_taken (records of w8y claims).
 
 -- Kept results: the hash F:keep has the time in ms for each job that was put with keep_result. When
--- such a job is finished or stalled, the hash feed.result:F:ID is written. Protected calls: an error
--- must not prevent the settlement of the job.
+-- such a job is finished or stalled, the hash feed.result:F:ID is written. It names its feed, because
+-- the feeds "a" and "a:b" may share such a key. Protected calls: an error must not prevent the
+-- settlement of the job.
 local keep_key = string.sub(feed_taken, 1, -#'claims' - 1) .. 'keep'
+local feed_name = string.sub(feed_taken, 1, -#':claims' - 1)
 local function result_key(lease) return 'feed.result:' .. string.sub(lease, #'feed.lease:' + 1) end
 -- Returns the error of Redis, or nil. `...`: further fields and values.
 local function write_result(lease, keep_ms, state, run, ...)
   local key = result_key(lease)
   redis.pcall('DEL', key)
-  local done = redis.pcall('HSET', key, 'state', state, 'run', run, 'time_ms',
+  local done = redis.pcall('HSET', key, 'feed', feed_name, 'state', state, 'run', run, 'time_ms',
     string.format('%.0f', now_ms), ...)
   if type(done) == 'table' then return done end
   done = redis.pcall('PEXPIRE', key, keep_ms)
