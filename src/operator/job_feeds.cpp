@@ -175,19 +175,18 @@ std::optional<KeptResult> JobFeed::stall_cause(const std::string& id) {
 
 std::optional<KeptResult> JobFeed::kept_result(const std::string& id) {
   const std::string key = keys().result_prefix + id;
-  const redis::ReplyCopy fields = read({"HGETALL", key}, key);
-  if (fields.elements.empty()) return std::nullopt;
+  redis::ReplyCopy reply =
+      read({"HMGET", key, "feed", "state", "run", "time_ms", "result", "truncated", "reason"}, key);
+  auto& fields = reply.elements;
+  // Another feed may share the key.
+  if (fields.size() < 7 || fields[1].is_nil() || fields[0].text != keys().feed) return std::nullopt;
   KeptResult kept;
-  for (std::size_t i = 0; i + 1 < fields.elements.size(); i += 2) {
-    const std::string &name = fields.elements[i].text, &value = fields.elements[i + 1].text;
-    if (name == "feed" && value != keys().feed) return std::nullopt;  // both share the key
-    if (name == "state") kept.state = value;
-    if (name == "run") kept.run = value;
-    if (name == "time_ms") kept.time = WallTime(stored_number(value));
-    if (name == "result") kept.result = value;
-    if (name == "truncated") kept.truncated = value == "1";
-    if (name == "reason") kept.reason = value;
-  }
+  kept.state = std::move(fields[1].text);
+  kept.run = std::move(fields[2].text);
+  kept.time = WallTime(stored_number(fields[3].text));
+  if (!fields[4].is_nil()) kept.result = std::move(fields[4].text);
+  kept.truncated = fields[5].text == "1";
+  kept.reason = std::move(fields[6].text);
   return kept;
 }
 
