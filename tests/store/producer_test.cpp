@@ -212,7 +212,7 @@ TEST_CASE("a retracted job leaves nothing, and a result of another feed is not s
   CHECK(!JobFeed({at.client, false}, "f:x").state("y"));
 }
 
-TEST_CASE("maintenance removes the note of a job that another client has finished") {
+TEST_CASE("maintenance deletes the entry in keep of a job that another client has finished") {
   ResultFixture at;
   at.put("a");
   at.command({"HDEL", "feed.items:f", "a"});
