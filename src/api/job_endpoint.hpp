@@ -35,7 +35,7 @@ class JobEndpoint {
   using WaitPtr = std::shared_ptr<Wait>;
   struct Examined {
     std::vector<WaitPtr> waits;
-    std::vector<bool> ended;  ///< whether the job of each is finished, stalled or gone
+    std::vector<bool> ended;  ///< whether the job of each is finished, stalled or missing
   };
 
   void query(const http::HttpRequest& request, const http::HttpReplyPtr& reply);

@@ -9,7 +9,7 @@
 --          id, payload
 --          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"
 --          time for which its result is kept, ms; "": not kept
--- Reply {status (parts/request.lua), a digit for each job: 1 added, 0 the feed has it, note}
+-- Reply {status (parts/request.lua), a digit for each job: 1 added, 0 the feed has it, data}
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
 -- keys can put jobs whose results are not kept.
 
