@@ -262,3 +262,6 @@ for method, path, body in (("POST", ITEMS, {"items": ["a"]}), ("DELETE", ITEMS +
     answer = connection.getresponse()
     said = json.loads(answer.read())
     assert answer.status == 503 and answer.headers["Retry-After"] == "1" and "applied" not in said, (path, said)
+asked = {one[:2] for one in unix.asked | tcp.asked}
+assert {(method, path) for method, path, _ in unix.document.operations()
+        if path.startswith(("/api/v1/feeds/", "/api/v1/schedules/")) or method in ("PUT", "DELETE")} <= asked, asked
