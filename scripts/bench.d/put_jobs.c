@@ -21,19 +21,23 @@ static void key(const char *name) {
 static void put(unsigned long count) {
   while (count > 0) {
     const unsigned long some = count < put_at_once ? count : put_at_once;
-    begin(3 + 6 + 3 + 2 * (int)some);
-    words(3, "EVALSHA", put_sha, "6");
+    begin(3 + 9 + 7 + 4 * (int)some);
+    words(3, "EVALSHA", put_sha, "9");
     key("feed.config");
     key("feed.ids");
     key("feed.items");
     key("feed.publishes");
     key("feed.published");
-    words(4, "feeds", feed, "job", "0");
+    key("feed.claimed");
+    key("feed.cancelled");
+    key("feed.stalled");
+    words(1, "feeds");
+    words(7, feed, "", "keep", "feed.result:", "", "", "");
     for (unsigned long i = 0; i < some; ++i) {
       char id[64], item[64];
       snprintf(id, sizeof id, "%032lx", ++next_job);
       snprintf(item, sizeof item, "{\"number\":%lu}", next_job);
-      words(2, id, item);
+      words(4, id, item, "n", "");
     }
     flush();
     struct text done;

@@ -46,7 +46,7 @@ class Case:
     def work(self, feed: str, seconds: float, settle: float = SETTLE) -> Done:
         """Puts jobs into the feed and measures its active worker."""
         lua, before = self.bench.programs.lua, cpu_seconds(self.redis.pid)
-        done = finish([self.bench.programs.bare("put_jobs"), self.redis.socket, lua("feed_put"),
+        done = finish([self.bench.programs.bare("put_jobs"), self.redis.socket, lua("job_put"),
                        feed, str(self.waiting), str(settle), str(seconds)],
                       stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         spent = cpu_seconds(self.redis.pid) - before

@@ -93,4 +93,18 @@ inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"
 inline constexpr Endpoint move_first{"POST", "/api/v1/lists/*/items/*/next"};
 inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 
+// For programs that create work. Their bodies may be longer than those of other endpoints.
+inline constexpr std::size_t max_long_body = std::size_t{1} << 20;
+inline constexpr Endpoint add_items{
+    "POST", "/api/v1/lists/*/items", {}, Endpoint::Others::refused, max_long_body};
+inline constexpr Endpoint remove_item{"DELETE", "/api/v1/lists/*/items/*"};
+inline constexpr Endpoint put_jobs{
+    "POST", "/api/v1/feeds/*/jobs", {}, Endpoint::Others::refused, max_long_body};
+inline constexpr Endpoint job{"GET", "/api/v1/feeds/*/jobs/*", {"wait"}};
+inline constexpr Endpoint retract_job{"DELETE", "/api/v1/feeds/*/jobs/*"};
+inline constexpr Endpoint set_schedule{
+    "PUT", "/api/v1/schedules/*/*", {}, Endpoint::Others::refused, max_long_body};
+inline constexpr Endpoint schedule_job{"GET", "/api/v1/schedules/*/*"};
+inline constexpr Endpoint unset_schedule{"DELETE", "/api/v1/schedules/*/*"};
+
 }  // namespace w8y::api::endpoints

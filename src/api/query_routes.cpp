@@ -29,7 +29,7 @@ void refuse_in_conflict(const Routes& routes) {
 }
 
 void query_at(const Routes& routes, const http::Endpoint& endpoint, Question question) {
-  const bool changes = endpoint.method == std::string_view("POST");
+  const bool changes = endpoint.method != std::string_view("GET");
   routes.router.on(
       endpoint, [routes, &queries = routes.queries, changes, question = std::move(question)](
                     const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
@@ -91,6 +91,7 @@ void add_routes(const Routes& routes) {
   add_fleet_view(routes);
   add_run_routes(routes);
   add_changes(routes);
+  add_producer_routes(routes);
   add_why(routes);
 }
 

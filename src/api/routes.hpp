@@ -23,6 +23,7 @@ void add_queries(const Routes& routes);
 void add_fleet_view(const Routes& routes);
 void add_run_routes(const Routes& routes);
 void add_changes(const Routes& routes);
+void add_producer_routes(const Routes& routes);
 void add_why(const Routes& routes);
 
 }  // namespace w8y::api

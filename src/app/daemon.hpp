@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/event_hub.hpp"
+#include "api/job_endpoint.hpp"
 #include "api/query_runner.hpp"
 #include "api/ring_endpoint.hpp"
 #include "app/child_processes.hpp"
@@ -110,6 +111,7 @@ class Daemon final : private ReloadSteps, private DrainSteps {
   Metrics metrics_;
   http::Router router_;
   api::RingEndpoint ring_;
+  api::JobEndpoint jobs_;
   // Other parts that depend on the config.
   LogSettings log_settings_;
   StatusServers servers_;

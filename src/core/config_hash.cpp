@@ -1,6 +1,4 @@
 // Hash of a config, to detect differences between hosts.
-#include <nettle/sha2.h>
-
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -8,43 +6,11 @@
 
 #include "core/config_keys.hpp"
 #include "core/list_config.hpp"
+#include "core/sha256.hpp"
 
 namespace w8y {
 
 namespace {
-
-class Sha256 {
- public:
-  Sha256() { nettle_sha256_init(&context_); }
-
-  void add(std::string_view bytes) {
-    nettle_sha256_update(&context_, bytes.size(),
-                         reinterpret_cast<const std::uint8_t*>(bytes.data()));
-  }
-  /// Adds the length first, so that "ab", "c" and "a", "bc" differ.
-  void add_part(std::string_view bytes) {
-    add_number(bytes.size());
-    add(bytes);
-  }
-  void add_number(std::uint64_t number) {
-    // Byte by byte, so that hosts with a different byte order agree.
-    std::array<char, 8> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<char>((number >> (8 * i)) & 0xff);
-    add({bytes.data(), bytes.size()});
-  }
-  /// Returns the first 64 bits.
-  std::uint64_t finish() {
-    std::array<std::uint8_t, 8> digest{};
-    nettle_sha256_digest(&context_, digest.size(), digest.data());
-    std::uint64_t number = 0;
-    for (const std::uint8_t byte : digest) number = number << 8 | byte;
-    return number;
-  }
-
- private:
-  sha256_ctx context_{};
-};
 
 /// Returns 16 digits.
 std::string hex(std::uint64_t number) {

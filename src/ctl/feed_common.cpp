@@ -16,6 +16,7 @@
 #include "ctl/item_stream.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
+#include "operator/job_feeds.hpp"
 
 namespace w8y::ctl {
 
@@ -270,12 +271,7 @@ Failure not_there(const std::string& id, const std::string& feed) {
 }
 
 void check_new_id(const std::string& id) {
-  if (id.find('\0') != std::string::npos)
-    throw Failure(refused, "the ID " + escape_text(id) +
-                               " must not contain a NUL byte: it would end the ID in messages");
-  if (id.size() > max_id)
-    throw Failure(refused, "the ID has " + std::to_string(id.size()) + " bytes, and at most " +
-                               std::to_string(max_id) + " are allowed");
+  if (const std::string why = verbs::id_error(id); !why.empty()) throw Failure(refused, why);
 }
 
 }  // namespace w8y::ctl

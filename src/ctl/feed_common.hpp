@@ -109,8 +109,6 @@ class FeedItems {
   bool from_input_ = false;
 };
 
-/// Limit of an ID, since each reply and each message contains it; bytes.
-inline constexpr std::size_t max_id = std::size_t{64} << 10;
 /// Refuses an ID that the contract's messages cannot contain.
 void check_new_id(const std::string& id);
 

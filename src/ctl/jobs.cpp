@@ -23,6 +23,9 @@ namespace {
 using verbs::FeedKind;
 using verbs::JobChange;
 
+/// Time for which the result of a job is kept that a process waits for.
+constexpr Duration kept_result = std::chrono::hours(1);
+
 class Put final : public FeedCommand {
  public:
   explicit Put(FeedKind kind) : kind_(kind) {}
@@ -48,20 +51,29 @@ class Put final : public FeedCommand {
   }
 
   int work(const Options& options, Context& context) override {
-    verbs::QueueFeed feed(server(context), feed_, kind_);
+    if (kind_ == FeedKind::job) {
+      verbs::JobFeed feed(server(context), feed_);
+      return put(options, context, feed);
+    }
+    verbs::QueueFeed feed(server(context), feed_);
+    return put(options, context, feed);
+  }
+
+  template <class Feed>
+  int put(const Options& options, Context& context, Feed& feed) {
     if (items_.many() && !wait_ && !id_) return put_input(options, feed);
     const std::string item =
         items_.one([this](std::string&& word) { return bytes_of(std::move(word)); }, nul_);
     const std::string id = id_ ? *id_ : verbs::RandomIds().next();
     if (wait_) return put_and_wait(options, context, id, item);
     if (id_) return put_unique(options, context, item);
-    feed.put({{id, item}}, high_);
+    feed.put({verbs::FeedItem(id, item)}, high_);
     return print_id(options, feed_, id, nul_);
   }
 
   int put_unique(const Options& options, Context& context, const std::string& item) {
     verbs::JobFeed feed(server(context), feed_);
-    const bool added = feed.put_unique({*id_, item}, high_);
+    const bool added = feed.put_unique({*id_, item, high_, false});
     const auto job = added ? std::nullopt : feed.job(*id_);
     const std::string state = job ? std::string(job->state) : "finished";
     if (!options.json) {
@@ -80,7 +92,8 @@ class Put final : public FeedCommand {
            "; not added";
   }
 
-  int put_input(const Options& options, verbs::QueueFeed& feed) {
+  template <class Feed>
+  int put_input(const Options& options, Feed& feed) {
     feed.check();
     FeedPrinter printer(options, nul_, feed_);
     verbs::RandomIds ids;
@@ -98,17 +111,24 @@ class Put final : public FeedCommand {
     verbs::JobFeed feed(server(context), feed_);
     verbs::JobWait wait(context.connection(), feed, id, complain);
     wait.subscribe();
-    bool added = true;
-    if (id_) {
-      added = feed.put_unique({id, item}, high_);
-    } else {
-      feed.put({{id, item}}, high_);
-    }
+    const bool added = put_kept(feed, {id, item, high_, !id_, kept_result});
     if (!added)
       complain(escape_text(id) + " is in the feed " + escape_text(feed_) +
                " already; waiting for it");
     return print_value(options, feed_, id, "result",
                        added ? wait.result(timeout_) : wait.result_of_known(timeout_), nul_);
+  }
+
+  /// Puts a job whose result is kept. A user with permissions only for Thoonk's keys puts it
+  /// without.
+  static bool put_kept(verbs::JobFeed& feed, verbs::NewJob&& job) {
+    try {
+      return feed.put_unique(job);
+    } catch (const verbs::RedisError& error) {
+      if (error.code() != redis::ErrorCode::noperm) throw;
+      job.keep.reset();
+      return feed.put_unique(job);
+    }
   }
 
   FeedKind kind_;

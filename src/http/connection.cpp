@@ -76,15 +76,17 @@ class HttpConnection::Exchange {
 
   std::string target;
   HttpRequest request;
-  bool started = false;     ///< whether the header fields were received
-  bool unreadable = false;  ///< whether the target is invalid
-  bool trusted = false;     ///< as HttpReply::trusted()
-  bool too_long = false;    ///< whether the body is too long
+  bool started = false;      ///< whether the header fields were received
+  bool unreadable = false;   ///< whether the target is invalid
+  bool trusted = false;      ///< as HttpReply::trusted()
+  std::size_t max_body = 0;  ///< bytes
+  bool too_long = false;     ///< whether the body is too long
   /// Refusal by the gate. It is sent after the body, whose bytes are ignored: a client that is
   /// still sending when the connection is closed may not receive the reason.
   std::unique_ptr<HttpResponse> refusal;
   bool handed_over = false;
   std::optional<HttpResponse> response;
+  std::optional<HttpResponse> last_response;  ///< as HttpReply::set_last_response()
   std::string stream_type;
   std::shared_ptr<Stream> stream;
 
@@ -98,20 +100,31 @@ class HttpConnection::Exchange {
       with =
           error_response(503, "other clients have not read their large responses yet; retry later");
     response = std::move(with);
+    open_ = {};
     unread_ = shared.unread.hold(trusted, response->body.size());
     connection_->resume();
   }
 
-  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
-    if (responded() || connection_ == nullptr) return nullptr;
+  /// Sends last_response, or `otherwise`.
+  void send_last(HttpResponse otherwise) {
+    send_response(last_response ? std::move(*last_response) : std::move(otherwise));
+  }
+
+  bool hold_stream() {
+    if (responded() || connection_ == nullptr) return false;
     HttpShared& shared = connection_->shared_;
-    if (!shared.streams.fits(trusted)) {
-      const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
-      send_response(error_response(
-          503, "there are " + std::to_string(open) + " streams already; retry when one has ended"));
-      return nullptr;
+    if (shared.streams.fits(trusted)) {
+      open_ = shared.streams.hold(trusted);
+      return true;
     }
-    open_ = shared.streams.hold(trusted);
+    const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
+    send_response(error_response(
+        503, "there are " + std::to_string(open) + " streams already; retry when one has ended"));
+    return false;
+  }
+
+  std::shared_ptr<HttpStream> open_stream(std::string type, std::string last_words) {
+    if (!hold_stream()) return nullptr;
     stream_type = std::move(type);
     stream = std::make_shared<Stream>(*connection_, std::move(last_words));
     connection_->resume();
@@ -137,10 +150,19 @@ class HttpConnection::Reply : public HttpReply {
   explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   ~Reply() override {
     if (const auto exchange = exchange_.lock())
-      exchange->send_response(error_response(500, "the server produced no response"));
+      exchange->send_last(error_response(500, "the server produced no response"));
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
+
+  void set_last_response(HttpResponse response) override {
+    if (const auto exchange = exchange_.lock()) exchange->last_response = std::move(response);
+  }
+
+  bool hold_stream() override {
+    const auto exchange = exchange_.lock();
+    return exchange && exchange->hold_stream();
+  }
 
   void send(HttpResponse response) override {
     if (const auto exchange = exchange_.lock()) exchange->send_response(std::move(response));
@@ -250,11 +272,15 @@ MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
     exchange_->refusal = std::move(verdict.refusal);
     exchange_->trusted = verdict.trusted;
   }
+  exchange_->max_body = shared_.limits.body;
+  if (!exchange_->unreadable)
+    exchange_->max_body =
+        std::max(exchange_->max_body, shared_.handler.max_body(exchange_->request));
   const char* length = MHD_lookup_connection_value(mhd_, MHD_HEADER_KIND, "Content-Length");
   if (length == nullptr) return MHD_YES;
   std::size_t size = 0;
   const auto [end, error] = std::from_chars(length, length + std::strlen(length), size);
-  if (error == std::errc() && size <= shared_.limits.body) return MHD_YES;
+  if (error == std::errc() && size <= exchange_->max_body) return MHD_YES;
   if (!exchange_->refusal) return refuse_now(413, "the body is too long");
   exchange_->response = std::move(*exchange_->refusal);
   return respond();
@@ -263,7 +289,7 @@ MHD_Result HttpConnection::on_headers(const char* method, const char* version) {
 MHD_Result HttpConnection::on_body(std::string_view data) {
   if (exchange_->refusal) return MHD_YES;
   std::string& body = exchange_->request.body;
-  if (body.size() + data.size() <= shared_.limits.body && !exchange_->too_long) {
+  if (body.size() + data.size() <= exchange_->max_body && !exchange_->too_long) {
     body += data;
     return MHD_YES;
   }
@@ -356,8 +382,7 @@ void HttpConnection::resume() {
 
 void HttpConnection::stop() {
   if (exchange_->stream) exchange_->stream->close();
-  if (exchange_->handed_over)
-    exchange_->send_response(error_response(503, "w8yd is shutting down"));
+  if (exchange_->handed_over) exchange_->send_last(error_response(503, "w8yd is shutting down"));
   resume();
 }
 

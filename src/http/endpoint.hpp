@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Endpoint {
   const char* pattern;  ///< path such as "/api/v1/lists/*"; "*" matches any single segment
   std::array<const char*, 8> parameters = {};  ///< names of the parameters, up to the first nullptr
   Others others = Others::refused;             ///< whether other parameters are refused
+  std::size_t max_body = 0;  ///< bytes; 0: the limit of the server; a lower limit has no effect
 
   [[nodiscard]] bool has_parameter(std::string_view name) const;
   /// Returns the target in which `segments` replace each "*". A parameter with the value nullopt is

@@ -80,6 +80,7 @@ const char* read_fields(MHD_Connection* mhd, HttpRequest& request) {
   request.content_type = field("Content-Type");
   request.accept_encoding = field("Accept-Encoding");
   request.last_event_id = field("Last-Event-ID");
+  request.idempotency_key = field("Idempotency-Key");
   const std::string length = field("Content-Length");
   request.has_body = !field("Transfer-Encoding").empty() || (!length.empty() && length != "0");
   return nullptr;

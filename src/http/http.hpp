@@ -29,6 +29,7 @@ struct HttpRequest {
   std::string authorization;
   std::string content_type;
   std::string last_event_id;  ///< ID of the last event that a reconnecting client received
+  std::string idempotency_key;
   bool has_body = false;
   std::string accept_encoding;
   bool over_tcp = false;  ///< whether the request came over TCP, so that any user may have sent it
@@ -70,6 +71,12 @@ class HttpReply {
   /// Starts a stream with status 200. If the queued bytes exceed the limit of the stream, the
   /// stream ends with `last_words`.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
+  /// Sets the response for the case that the server stops, or this handle is destroyed, before
+  /// send().
+  virtual void set_last_response(HttpResponse /*response*/) {}
+  /// Counts the request as an open stream until its response (HttpLimits::streams). False: there
+  /// are too many, and the client receives a 503.
+  virtual bool hold_stream() { return true; }
   /// Returns whether the client is connected to the unix socket or sent the token. A trusted client
   /// may use all of each ClientPool.
   [[nodiscard]] virtual bool trusted() const { return false; }
@@ -81,6 +88,9 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   /// Handles a request. Responds at once or later.
   virtual void handle(const HttpRequest& request, HttpReplyPtr reply) = 0;
+  /// Returns the maximum length of the body of a request, by its head; bytes. A lower value than
+  /// HttpLimits::body has no effect. The body of a request that the gate refuses is not kept.
+  [[nodiscard]] virtual std::size_t max_body(const HttpRequest& /*request*/) const { return 0; }
 };
 
 /// Finds the handler for a path. Responds with 404 if the path is unknown, and with 405 if it does
@@ -91,6 +101,7 @@ class Router : public HttpHandler {
 
   void on(const Endpoint& endpoint, Handler handler);
   void handle(const HttpRequest& request, HttpReplyPtr reply) override;
+  [[nodiscard]] std::size_t max_body(const HttpRequest& request) const override;
 
   struct Route {
     Endpoint endpoint;

@@ -47,6 +47,13 @@ void Router::on(const Endpoint& endpoint, Handler handler) {
   routes_.push_back({endpoint, parse_target(endpoint.pattern).value().path, std::move(handler)});
 }
 
+std::size_t Router::max_body(const HttpRequest& request) const {
+  for (const Route& route : routes_)
+    if (route.endpoint.method == request.method && matches(route.pattern, request.path))
+      return route.endpoint.max_body;
+  return 0;
+}
+
 void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
   std::string allow;
   for (const Route& route : routes_) {

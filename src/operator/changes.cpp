@@ -173,6 +173,16 @@ std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,
                      store::ItemChanges(query.redis, item_keys(query, list)).add(items, again));
 }
 
+store::RecordedReply add_items(QueryContext& query, const std::string& list,
+                               const std::vector<Item>& items, bool again,
+                               const RequestOnce& request) {
+  const store::CircularKeys keys = item_keys(query, list);
+  return write(query, [&] {
+    return store::ItemChanges(query.redis, keys)
+        .add(items, again, record_of(request, keys.request_prefix));
+  });
+}
+
 std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,
                                       const std::vector<Item>& items) {
   return all_changed(items, store::ItemChanges(query.redis, item_keys(query, list)).remove(items));

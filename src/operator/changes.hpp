@@ -8,6 +8,7 @@
 
 #include "core/pause.hpp"
 #include "operator/query_context.hpp"
+#include "operator/request_once.hpp"
 #include "view/run_view.hpp"
 
 namespace w8y::verbs {
@@ -38,6 +39,10 @@ struct ChangedItem {
 /// Adds items to the end of the list. `again`: also items that the list has already.
 std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,
                                    const std::vector<Item>& items, bool again);
+/// The same for at most store::max_added items, in one call that also records the request.
+store::RecordedReply add_items(QueryContext& query, const std::string& list,
+                               const std::vector<Item>& items, bool again,
+                               const RequestOnce& request);
 /// Removes all copies of the items.
 std::vector<ChangedItem> remove_items(QueryContext& query, const std::string& list,
                                       const std::vector<Item>& items);

@@ -72,7 +72,7 @@ std::string FeedAccess::remedy() const {
 
 void FeedAccess::refuse(const redis::RedisError& error) const {
   const std::string feed = escape_text(keys_.feed);
-  if (starts_with(error, "NOFEED")) throw FeedRefused("there is no feed " + feed + "; " + remedy());
+  if (starts_with(error, "NOFEED")) throw FeedMissing("there is no feed " + feed + "; " + remedy());
   if (starts_with(error, "WRONGKIND"))
     refuse_kind(std::string_view(error.what()).substr(std::string_view("WRONGKIND ").size()));
   if (starts_with(error, "BADLENGTH"))

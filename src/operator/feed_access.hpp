@@ -31,6 +31,12 @@ class FeedRefused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The feed does not exist.
+class FeedMissing : public FeedRefused {
+ public:
+  using FeedRefused::FeedRefused;
+};
+
 /// Redis with its feeds. In a cluster, the key with the names of all feeds has another hash slot.
 struct FeedServer {
   redis::SyncClient& client;

@@ -5,7 +5,9 @@
 
 #include "core/escape.hpp"
 #include "core/run_id.hpp"
+#include "operator/feed_directory.hpp"
 #include "operator/feed_jobs.hpp"
+#include "operator/random_ids.hpp"
 #include "operator/runs.hpp"
 #include "operator/stored.hpp"
 #include "store/run_record.hpp"
@@ -24,14 +26,24 @@ constexpr std::array names_of_changes = {"finish", "cancel", "stall", "retry", "
 
 }  // namespace
 
+std::string id_error(const std::string& id) {
+  if (id.find(store::part_separator) != std::string::npos)
+    return "the ID " + escape_text(id) +
+           " must not contain a NUL byte: it would end the ID in messages";
+  if (id.size() > max_job_id)
+    return "the ID has " + std::to_string(id.size()) + " bytes, and at most " +
+           std::to_string(max_job_id) + " are allowed";
+  return {};
+}
+
 void QueueFeed::put(const std::vector<FeedItem>& items, bool high) {
   Calls calls;
   for (std::size_t first = 0; first < items.size();) {
     const std::size_t count =
         part_of(items, first, [](const FeedItem& item) { return item.second.size(); });
     auto& call = calls.emplace_back();
-    call.keys = {keys().config, keys().ids, keys().items, keys().publishes, keys().published};
-    call.args = {keys().feed, kind_name(kind_), high ? "1" : "0"};
+    call.keys = {keys().config, keys().ids, keys().items, keys().publishes};
+    call.args = {keys().feed, high ? "1" : "0"};
     for (std::size_t i = first; i < first + count; ++i)
       call.args.insert(call.args.end(), {items[i].first, items[i].second});
     first += count;
@@ -88,12 +100,94 @@ JobFeed::Done JobFeed::finish(const std::string& id, const std::optional<std::st
       .front();
 }
 
-bool JobFeed::put_unique(const FeedItem& job, bool high) {
-  return run(scripts::job_put,
-             {keys().config, keys().ids, keys().items, keys().publishes, keys().published,
-              keys().claimed, keys().cancelled, keys().stalled},
-             {keys().feed, high ? "1" : "0", job.first, job.second})
-             .number == 1;
+redis::Command JobFeed::keys_of_put() const {
+  return {keys().config,    keys().ids,     keys().items,     keys().publishes,
+          keys().published, keys().claimed, keys().cancelled, keys().stalled};
+}
+
+store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerms& terms) {
+  // In a cluster, the set of all names has another hash slot.
+  if (terms.create && in_cluster())
+    FeedDirectory({client(), true}).create(keys().feed, FeedKind::job, std::nullopt);
+  const std::string instance = terms.create ? RandomIds().next() : std::string();
+  const store::RequestRecord record = record_of(terms.request, keys().request_prefix);
+  redis::Command arguments = {keys().feed, instance,    keys().keep, keys().result_prefix,
+                              record.key,  record.hash, record.data};
+  std::vector<std::string> times;
+  times.reserve(jobs.size());
+  for (const NewJob& job : jobs) {
+    times.push_back(
+        job.keep ? std::to_string(
+                       std::chrono::duration_cast<std::chrono::milliseconds>(*job.keep).count())
+                 : std::string());
+    arguments.insert(arguments.end(), {job.id, job.payload,
+                                       job.is_new ? job.high ? "hn" : "n"
+                                       : job.high ? "h"
+                                                  : "",
+                                       times.back()});
+  }
+  return store::read_recorded(run(scripts::job_put, keys_of_put(), arguments));
+}
+
+void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
+  Calls calls;
+  for (std::size_t first = 0; first < items.size();) {
+    const std::size_t count =
+        part_of(items, first, [](const FeedItem& item) { return item.second.size(); });
+    auto& call = calls.emplace_back();
+    call.keys = keys_of_put();
+    call.args = {keys().feed, "", keys().keep, keys().result_prefix, "", "", ""};
+    for (std::size_t i = first; i < first + count; ++i)
+      call.args.insert(call.args.end(), {items[i].first, items[i].second, high ? "hn" : "n", ""});
+    first += count;
+  }
+  run_all(scripts::job_put, std::move(calls));
+}
+
+std::optional<FeedJobState> JobFeed::state(const std::string& id) {
+  check();
+  // The second time, if another client has put the job again between the two queries.
+  for (int i = 0; i < 2; ++i) {
+    if (auto found = job(id)) {
+      FeedJobState state{std::string(found->state), std::move(found)};
+      if (state.state == "stalled") state.end = stall_cause(id);
+      return state;
+    }
+    auto kept = kept_result(id);
+    if (kept && kept->state == "finished") return FeedJobState{kept->state, std::nullopt, kept};
+  }
+  return std::nullopt;
+}
+
+/// Returns why a job is stalled, from the history if its result is not kept.
+std::optional<KeptResult> JobFeed::stall_cause(const std::string& id) {
+  if (auto kept = kept_result(id); kept && kept->state == "stalled") return kept;
+  const std::vector<view::RunRecord> past = runs(id);
+  if (past.empty() || !past.front().failed()) return std::nullopt;
+  const view::RunRecord& run = past.front();
+  KeptResult cause;
+  cause.run = run.run;
+  cause.reason = !run.stalled.empty() ? run.stalled
+                 : run.reason.empty() ? run.outcome
+                                      : run.outcome + ": " + run.reason;
+  return cause;
+}
+
+std::optional<KeptResult> JobFeed::kept_result(const std::string& id) {
+  const std::string key = keys().result_prefix + id;
+  redis::ReplyCopy reply =
+      read({"HMGET", key, "feed", "state", "run", "time_ms", "result", "truncated", "reason"}, key);
+  auto& fields = reply.elements;
+  // Another feed may share the key.
+  if (fields.size() < 7 || fields[1].is_nil() || fields[0].text != keys().feed) return std::nullopt;
+  KeptResult kept;
+  kept.state = std::move(fields[1].text);
+  kept.run = std::move(fields[2].text);
+  kept.time = WallTime(stored_number(fields[3].text));
+  if (!fields[4].is_nil()) kept.result = std::move(fields[4].text);
+  kept.truncated = fields[5].text == "1";
+  kept.reason = std::move(fields[6].text);
+  return kept;
 }
 
 JobFeed::ReturnResult JobFeed::end_claims(const char* how, const std::vector<std::string>& ids,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "operator/feed_access.hpp"
+#include "operator/request_once.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 #include "view/item_view.hpp"
 #include "view/run_record.hpp"
@@ -17,10 +18,17 @@ namespace w8y::verbs {
 using store::thoonk::MaintenanceResult;
 using store::thoonk::MaintenanceTerms;
 
+/// Maximum number of jobs that JobFeed::put() puts in one call.
+inline constexpr std::size_t max_put = 1000;
+/// Limit of an ID, since each reply and each message contains it; bytes.
+inline constexpr std::size_t max_job_id = std::size_t{64} << 10;
+/// Returns why a job cannot have this ID; empty: it can.
+std::string id_error(const std::string& id);
+
 /// Queue, or feed of jobs. All functions throw redis::RedisError and FeedRefused.
 class QueueFeed : public FeedAccess {
  public:
-  /// `kind`: queue or job.
+  /// `kind`: queue or job. Jobs are put by JobFeed.
   QueueFeed(FeedServer at, const std::string& feed, FeedKind kind = FeedKind::queue)
       : FeedAccess(at, feed, kind), kind_(kind) {}
 
@@ -31,6 +39,35 @@ class QueueFeed : public FeedAccess {
 
  private:
   FeedKind kind_;
+};
+
+struct NewJob {
+  std::string id;
+  std::string payload;
+  bool high = false;                  ///< before all queued jobs
+  bool is_new = true;                 ///< the ID is of RandomIds
+  std::optional<Duration> keep = {};  ///< time for which its result is kept; nullopt: it is not
+};
+struct PutTerms {
+  bool create = false;  ///< creates the feed if it does not exist
+  RequestOnce request = {};
+};
+
+/// Result of a job, which is kept after the job has been finished, or why the job is stalled.
+struct KeptResult {
+  std::string state;  ///< "finished" or "stalled"
+  std::string run;    ///< empty: an operator has ended the claim
+  WallTime time{0};
+  std::optional<std::string> result;  ///< nullopt: the job was finished without one
+  bool truncated = false;             ///< to `max_result`
+  std::string reason;                 ///< why the job is stalled
+};
+
+/// A job, or its kept result.
+struct FeedJobState {
+  std::string state;                   ///< of the job, or "finished"
+  std::optional<view::ItemView> job;   ///< nullopt: it is finished
+  std::optional<KeptResult> end = {};  ///< of a finished or stalled job
 };
 
 enum class JobChange { finish, cancel, stall, retry, retract, next };
@@ -46,8 +83,16 @@ class JobFeed : public QueueFeed {
   /// Changes jobs. Not for JobChange::finish.
   std::vector<Done> change(JobChange what, const std::vector<std::string>& ids);
   Done finish(const std::string& id, const std::optional<std::string>& result);
-  /// Adds a job with this ID. False: the feed has a job with this ID, and nothing was changed.
-  bool put_unique(const FeedItem& job, bool high);
+  /// Puts at most max_put jobs in one call. A job whose ID the feed has is not put.
+  store::RecordedReply put(const std::vector<NewJob>& jobs, const PutTerms& terms);
+  /// Puts jobs with new IDs, many per call.
+  void put(const std::vector<FeedItem>& items, bool high);
+  /// Puts one job. False: the feed has a job with this ID, and nothing was changed.
+  bool put_unique(const NewJob& job) { return put({job}, {}).results == "1"; }
+  /// Returns a job, or its kept result; nullopt: there is neither.
+  std::optional<FeedJobState> state(const std::string& id);
+  /// Returns the kept result of a job; nullopt: there is none.
+  std::optional<KeptResult> kept_result(const std::string& id);
 
   /// A claim without a lease that was ended.
   struct Returned : Done {
@@ -89,6 +134,8 @@ class JobFeed : public QueueFeed {
   WallTime now();
 
  private:
+  [[nodiscard]] redis::Command keys_of_put() const;
+  [[nodiscard]] std::optional<KeptResult> stall_cause(const std::string& id);
   std::vector<Done> change(const char* what, const std::vector<std::string>& ids,
                            const std::string& channel, const std::string& result);
   ReturnResult end_claims(const char* how, const std::vector<std::string>& ids,

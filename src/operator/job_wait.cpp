@@ -137,6 +137,8 @@ void JobWait::refuse_stalled() {
 
 /// Returns the result of a job that does not exist any more. Throws QueryError if it has none.
 std::string JobWait::past_result() {
+  if (auto kept = feed_.kept_result(id_); kept && kept->state == "finished" && kept->result)
+    return std::move(*kept->result);
   const auto run = last_run();
   if (run && !run->failed()) return message_of(run->result);
   if (since_ == WallTime{0} && !run)

@@ -115,6 +115,15 @@ void check_known(QueryContext& query, const std::string& prefix) {
     refuse_unknown(query, prefix);
 }
 
+void connect(QueryContext& query) {
+  if (query.redis.client().connected()) return;
+  try {
+    query.redis.call({"TIME"});
+  } catch (const redis::RedisError& error) {
+    if (error.code() == redis::ErrorCode::none) throw;
+  }
+}
+
 std::string refused_by_redis(const redis::RedisError& error, const redis::ClientOptions& reach) {
   return store::with_remedy(error.what(), reach.url.user);
 }
@@ -176,6 +185,15 @@ void check_hash_tag(const Reach& reach, const char* what, const std::string& nam
 
 void check_hash_tag(const QueryContext& query, const std::string& prefix) {
   check_hash_tag(query.reach, "list", prefix, "'{work}'");
+}
+
+void check_feed_tag(const QueryContext& query, const std::string& feed) {
+  check_hash_tag(query.reach, "feed", feed, "'{work}'");
+}
+
+bool is_feed_of_config(const QueryContext& query, const std::string& feed) {
+  const auto list = query.lists == nullptr ? std::nullopt : query.lists->find(feed);
+  return list && list->kind == SourceKind::job;
 }
 
 store::CircularKeys circular_keys(const QueryContext& query, const std::string& prefix) {

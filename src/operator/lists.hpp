@@ -39,6 +39,10 @@ std::vector<std::string> queues_of(const QueryContext& query, const std::string&
 
 /// In a cluster, refuses a name that has no hash tag with 400.
 void check_hash_tag(const QueryContext& query, const std::string& prefix);
+/// The same for the name of a feed.
+void check_feed_tag(const QueryContext& query, const std::string& feed);
+/// Returns whether the config has a list of jobs with this feed.
+bool is_feed_of_config(const QueryContext& query, const std::string& feed);
 /// Returns the channel of the events of runs of a list, after check_hash_tag().
 std::string events_channel(const QueryContext& query, const std::string& prefix);
 /// Returns the keys of a list of any kind, after check_hash_tag().

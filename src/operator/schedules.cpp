@@ -133,7 +133,8 @@ view::FeedView read_feed(QueryContext& query, const std::string& list) {
   return feed;
 }
 
-/// Returns the next times of a schedule, after the one at which the job is due.
+}  // namespace
+
 std::vector<WallTime> times_of(const schedule::Schedule& read,
                                std::optional<store::UnixSeconds> due, store::UnixSeconds now) {
   std::vector<WallTime> times;
@@ -148,8 +149,6 @@ std::vector<WallTime> times_of(const schedule::Schedule& read,
   }
   return times;
 }
-
-}  // namespace
 
 void read_schedules(QueryContext& query, const std::string& list, std::vector<ItemView>& jobs) {
   if (jobs.empty()) return;

@@ -1,6 +1,7 @@
 // Schedules and feeds of jobs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "operator/query_context.hpp"
 #include "operator/runs.hpp"
 #include "operator/schedule_jobs.hpp"
+#include "schedule/schedule.hpp"
 #include "view/schedule_view.hpp"
 
 namespace w8y::verbs {
@@ -36,6 +38,9 @@ ScheduleDetail show_schedule(QueryContext& query, const std::string& list, const
 /// the timeline, and the rest.
 void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
                    const ItemFilter& filter, const PageRequest& part);
+/// Returns the next times of a schedule, at most five, after the one at which the job is due.
+std::vector<WallTime> times_of(const schedule::Schedule& read,
+                               std::optional<store::UnixSeconds> due, store::UnixSeconds now);
 /// Reads the schedules of these jobs: as stored, their description, and the next times.
 void read_schedules(QueryContext& query, const std::string& list,
                     std::vector<view::ItemView>& jobs);

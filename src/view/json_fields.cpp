@@ -122,6 +122,18 @@ std::vector<JsonFields> JsonFields::objects(std::string_view name) const {
   return all;
 }
 
+std::vector<JsonFields::Element> JsonFields::elements(std::string_view name) const {
+  std::vector<Element> all;
+  const Json* const found = member(object_, name);
+  if (found == nullptr || !found->is_array()) return all;
+  for (const Json& each : *found) {
+    Element& element = all.emplace_back();
+    if (each.is_string()) element.text = each.get<std::string>();
+    if (each.is_object()) element.object = JsonFields(document_, &each);
+  }
+  return all;
+}
+
 std::vector<std::string> JsonFields::names() const {
   std::vector<std::string> all;
   for (const auto& [name, value] : static_cast<const Json*>(object_)->items()) all.push_back(name);

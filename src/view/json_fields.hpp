@@ -50,6 +50,9 @@ class JsonFields {
   [[nodiscard]] std::optional<JsonFields> object(std::string_view name) const;
   /// Returns the objects of an array and omits other elements.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view name) const;
+  struct Element;
+  /// Returns all elements of an array, in its order; empty for any other value.
+  [[nodiscard]] std::vector<Element> elements(std::string_view name) const;
   /// Returns the names of the members, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
   /// Returns a value as JSON, in ASCII; "null" if the member is missing.
@@ -66,6 +69,12 @@ class JsonFields {
 
   std::shared_ptr<const Document> document_;
   const void* object_;  ///< in the document
+};
+
+/// Element of an array. Neither member: it is of another type.
+struct JsonFields::Element {
+  std::optional<std::string> text;
+  std::optional<JsonFields> object;
 };
 
 /// Returns a number as JSON: "2.5", "3.0".

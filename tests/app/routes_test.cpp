@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "api/job_endpoint.hpp"
 #include "api/ring_endpoint.hpp"
 #include "ops/api_support.hpp"
 #include "page/live_hub.hpp"
@@ -78,6 +79,8 @@ TEST_CASE("each path, method and parameter is in etc/openapi.json, which has no 
   page::add_live(router, live);
   page::add_page(router, control);
   ring.add_to(router);
+  api::JobEndpoint jobs(loop, queries);
+  jobs.add_to(router);
   const Told router_has = of_router(router);
   const Told document_has = of_document();
   CHECK(router_has.size() > 30);

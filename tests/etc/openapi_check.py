@@ -80,7 +80,7 @@ def check_operation(method, path, operation):
             named.append(parameter["name"])
     check(sorted(named) == sorted(re.findall(r"\{(\w+)\}", path)), f"{place}: parameters of the path: {named}")
     if "requestBody" in operation:
-        check(method == "POST", f"{place}: has a body")
+        check(method in ("POST", "PUT"), f"{place}: has a body")
         check_content(operation["requestBody"], place)
     check("200" in operation.get("responses", {}), f"{place}: has no 200")
     for status, answer in operation.get("responses", {}).items():

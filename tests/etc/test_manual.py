@@ -224,7 +224,7 @@ class ApiPage(place.Folder, unittest.TestCase):
 
     def test_names_every_path_and_no_other(self):
         named = set()
-        for method, path in re.findall(r"(?m)^\.It Li (GET|POST) (.*)$", self.text):
+        for method, path in re.findall(r"(?m)^\.It Li (GET|POST|PUT|DELETE) (.*)$", self.text):
             named.add((method, re.sub(r" Ns (?:Aq Ar \w+|Ao Ar \w+ Ac Ns Li )", "*", path)))
         api = json.loads((place.source / "openapi.json").read_text())
         known = {(method.upper(), re.sub(r"\{\w+\}", "*", path))

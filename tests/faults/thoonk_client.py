@@ -239,8 +239,12 @@ class Scripts:
 
     def put(self, item, high=False, job=False):
         id_ = uuid.uuid4().hex
-        self.run("feed_put", ("ids", "items", "publishes", "published"), "job" if job else "queue",
-                 int(high), id_, item)
+        if job:
+            self.run("job_put", ("ids", "items", "publishes", "published", "claimed", "cancelled", "stalled"),
+                     "", f"{self.feed}:keep", f"feed.result:{self.feed}:", "", "", "", id_, item,
+                     "hn" if high else "n", "")
+        else:
+            self.run("feed_put", ("ids", "items", "publishes"), int(high), id_, item)
         return id_
 
     def get(self, kind="queue"):

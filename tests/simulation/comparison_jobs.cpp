@@ -21,13 +21,22 @@ std::string Comparison::job_id() {
 
 void Comparison::put_feed_jobs() {
   const auto& keys = feed_keys();
-  Words arg{keys.feed, "job", of_jobs_.chance(30) ? "1" : "0"};
+  Words arg{keys.feed,
+            of_jobs_.chance(50) ? "" : "client",
+            keys.keep,
+            keys.result_prefix,
+            of_jobs_.chance(70) ? "" : keys.request_prefix + "1",
+            of_jobs_.one_of<std::string>({"ab", "cd"}),
+            "a note"};
   for (auto left = of_jobs_.between(1, 4); left > 0; --left) {
     const std::string payload = of_jobs_.one_of<std::string>({"", "a payload", "one that is long"});
-    arg.insert(arg.end(), {job_id(), payload});
+    arg.insert(arg.end(), {job_id(), payload, of_jobs_.one_of<std::string>({"", "h", "n", "hn"}),
+                           of_jobs_.chance(50) ? "" : ms(3)});
   }
-  lua(store::scripts::feed_put,
-      {keys.config, keys.ids, keys.items, keys.publishes, keys.published, "feeds"}, arg, no_time);
+  lua(store::scripts::job_put,
+      {keys.config, keys.ids, keys.items, keys.publishes, keys.published, keys.claimed,
+       keys.cancelled, keys.stalled, "feeds"},
+      arg, no_time);
 }
 
 void Comparison::claim_feed_jobs() {
@@ -65,7 +74,7 @@ void Comparison::end_feed_jobs() {
                                                          "stall", "requeue", "back", "leave"}),
                            ms(1), of_jobs_.chance(30) ? "1" : "0",
                            of_jobs_.one_of<std::string>({"0", "2 1000", "20 200", "2 90 1500000"}),
-                           of_jobs_.chance(50) ? R"({"kept":1})" : ""});
+                           of_jobs_.chance(50) ? R"({"kept":1})" : "", "5"});
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];

@@ -183,7 +183,9 @@ void Comparison::add_or_remove() {
   }
   if (random_.chance(60)) {
     items.insert(items.begin(), {random_.chance(80) ? "" : std::string(items.size(), '0'),
-                                 random_.chance(20) ? "1" : "0", "w:wake"});
+                                 random_.chance(20) ? "1" : "0", "w:wake",
+                                 random_.chance(70) ? "" : "w:idempotency:1",
+                                 random_.one_of<std::string>({"ab", "cd"}), "a note"});
     return lua(store::scripts::add, key, items, no_time);
   }
   const Words part{random_.one_of<std::string>({"-100", "-2", "1"}), "100",

@@ -54,9 +54,11 @@ void Scenario::put_job(Server& at, Random& random) {
   const bool high = random.chance(20);
   world_.log("user", std::string(feed_name) + ' ' + id, "is put at " + at.name());
   if (random.chance(50)) {
-    at.run("user", store::scripts::feed_put,
-           {keys.config, keys.ids, keys.items, keys.publishes, keys.published, "feeds"},
-           {feed_name, "job", high ? "1" : "0", id, payload});
+    at.run("user", store::scripts::job_put,
+           {keys.config, keys.ids, keys.items, keys.publishes, keys.published, keys.claimed,
+            keys.cancelled, keys.stalled, "feeds"},
+           {feed_name, "", keys.keep, keys.result_prefix, "", "", "", id, payload,
+            high ? "hn" : "n", random.chance(50) ? "" : "60000"});
     return;
   }
   const std::string now_ms = std::to_string(at.keys().now_ms());

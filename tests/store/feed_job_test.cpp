@@ -36,7 +36,7 @@ TEST_CASE("queues: one put stores many items in their order") {
   at.feeds.create("q", FeedKind::job, std::nullopt);
   std::vector<FeedItem> items;
   for (int i = 0; i < 2345; ++i) items.emplace_back("id" + std::to_string(i), std::to_string(i));
-  QueueFeed jobs(at.at(), "q", FeedKind::job);
+  JobFeed jobs(at.at(), "q");
   jobs.put(items, false);
   CHECK(at.command({"HLEN", "feed.items:q"}) == "2345");
   CHECK(at.command({"ZCARD", "feed.published:q"}) == "2345");

@@ -314,6 +314,7 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
                 "+zremrangebyscore",
                 "~feed.*:f",
                 "~feed.lease:f:*",
+                "~feed.result:f:*",
                 "&job.finish:f",
                 "~feeds",
                 "&newfeed",
@@ -340,6 +341,7 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   url.insert(std::string("unix://").size(), "some:x@");
   JobHost host(feed.loop, url, rule);
   for (int i = 0; i < 6; ++i) feed.put(std::to_string(i));
+  feed.command({"HSET", "f:keep", "0", "60000", "2", "60000"});
   feed.command({"SADD", "feed.stalled:f", "none"});
   const TakeReply reply = host.claim(9);
   REQUIRE(reply.claims.size() == 6);
@@ -354,6 +356,9 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   CHECK(host.settled());
   CHECK(feed.command({"GET", "feed.finishes:f"}) == "1");
   CHECK(feed.command({"LLEN", "f:runs"}) == "6");
+  CHECK(feed.command({"HGET", "feed.result:f:0", "result"}) == "{}");
+  CHECK(feed.command({"HGET", "feed.result:f:2", "reason"}) == "why");
+  CHECK(std::stoi(feed.command({"PTTL", "feed.result:f:0"})) > 0);
   host.recover();
   feed.command({"DEL", "feed.stalled:f"});
   feed.command({"HDEL", "feed.items:f", "2"});

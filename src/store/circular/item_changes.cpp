@@ -117,8 +117,37 @@ std::vector<Result> ItemChanges::run(const redis::Script& script, const redis::C
 }
 
 std::vector<AddedAs> ItemChanges::add(const std::vector<Item>& items, bool again) {
-  return run<AddedAs>(scripts::add, {keys_.list, keys_.failures, keys_.quarantined}, Locks::both,
-                      {again ? "1" : "0", keys_.wake}, items);
+  std::vector<AddedAs> added;
+  while (added.size() < items.size()) {
+    const auto rest = std::span(items).subspan(added.size());
+    const auto some = rest.first(batch_of(rest, max_added));
+    std::string results = add(some, again, {}).results;
+    results.resize(some.size(), '0');
+    for (const char result : results)
+      added.push_back(result == '1' ? AddedAs::added : AddedAs::listed_already);
+  }
+  return added;
+}
+
+RecordedReply ItemChanges::add(std::span<const Item> items, bool again,
+                               const RequestRecord& request) {
+  std::vector<std::string> locks;
+  for (const Item& item : items) {
+    locks.push_back(keys_.lock(item));
+    locks.push_back(keys_.other_lock_prefix + item);
+  }
+  redis::Command names{keys_.list, keys_.failures, keys_.quarantined};
+  names.insert(names.end(), locks.begin(), locks.end());
+  std::string listed;
+  while (true) {
+    redis::Command args{listed,      again ? "1" : "0", keys_.wake,
+                        request.key, request.hash,      request.data};
+    args.insert(args.end(), items.begin(), items.end());
+    const redis::ReplyCopy reply = client_.run(scripts::add, names, args);
+    const bool is_long = !reply.elements.empty() && reply.elements.front().text == "long";
+    if (!is_long || !listed.empty()) return read_recorded(reply);
+    listed = find(items);
+  }
 }
 
 std::vector<std::int64_t> ItemChanges::remove_all(const std::vector<Item>& items,

@@ -15,10 +15,14 @@
 #include "redis/sync.hpp"
 #include "store/circular/keys.hpp"
 #include "store/circular/quarantine_note.hpp"
+#include "store/request_record.hpp"
 
 namespace w8y::store {
 
 enum class AddedAs { listed_already = 0, added = 1 };
+/// Maximum number of items that one call adds.
+inline constexpr std::size_t max_added = 1000;
+
 enum class QuarantinedAs {
   not_listed = 0,
   done = 1,
@@ -48,9 +52,11 @@ class ItemChanges {
   ItemChanges(redis::SyncClient& client, CircularKeys keys)
       : client_(client), keys_(std::move(keys)) {}
 
-  /// Adds items to the end of the list. `again`: also those that are in the list already. A new
-  /// item has no failures, delay or quarantine.
+  /// Adds items to the end of the list, max_added in each call. `again`: also items that are in the
+  /// list already. A new item has no failures, delay or quarantine.
   std::vector<AddedAs> add(const std::vector<Item>& items, bool again);
+  /// Adds at most max_added items in one call, which also records the request.
+  RecordedReply add(std::span<const Item> items, bool again, const RequestRecord& request);
   /// Removes every copy of the items. Returns the number of copies of each.
   std::vector<std::size_t> remove(const std::vector<Item>& items);
   /// Removes items in this state ("free", "running", "delayed" or "quarantined").

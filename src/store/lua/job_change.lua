@@ -50,6 +50,7 @@ local changes = {
   stall = function(id, lease)
     if not is_claimed(id) or is_gone(id, lease) then return 0 end
     stall(id, lease)
+    write_cause(id, lease, '', function() return 'by an operator' end)
     return 1
   end,
   retry = function(id)
@@ -84,6 +85,7 @@ local changes = {
     unclaim(id, lease)
     redis.call('LREM', ids, 0, id)
     redis.call('HDEL', items, id)
+    forget_result(id, lease)
     return 1
   end,
 }

@@ -1,7 +1,7 @@
 -- Removes a part of the records of jobs that no longer exist. They remain if a client finishes a
 -- job, or cancels or stalls a job that was retracted between two steps of the client.
 --
--- KEYS  1 items  2 records to examine: stalled, cancelled or published
+-- KEYS  1 items  2 records to examine: stalled, cancelled, published or keep
 -- ARGV  1 cursor, 0 at first  2 approximate number of records to examine
 -- Reply {cursor of the next call, 0 after the last, number of removed records}
 

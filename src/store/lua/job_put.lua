@@ -1,29 +1,94 @@
--- Adds a job with an ID of the caller's choice, unless the feed has a job with this ID.
+-- Puts jobs into a feed. A job whose ID the feed has is not put.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 published  6 claimed  7 cancelled  8 stalled
 --       9 feeds; none: it is in another hash slot, and was checked before
--- ARGV  1 feed  2 "1": at the end from which jobs are claimed  3 id  4 payload
--- Reply 1 added, 0 the feed has the job, and nothing was changed
+-- ARGV  1 feed  2 ID of this client: creates the feed if it does not exist; "": refuses it
+--       3 keep: hash of jobs whose result is kept  4 prefix of kept results ("feed.result:F:")
+--       5 to 7: the request (parts/request.lua)
+--       8… for each job:
+--          id, payload
+--          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"
+--          time for which its result is kept, ms; "": not kept
+-- Reply {status (parts/request.lua), a digit for each job: 1 added, 0 the feed has it, data}
+-- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
+-- keys can put jobs whose results are not kept.
 
-local ids, items, id = KEYS[2], KEYS[3], ARGV[3]
+local ids, items, feeds, feed = KEYS[2], KEYS[3], KEYS[9], ARGV[1]
+local request = {ARGV[5], ARGV[6], ARGV[7]}
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/feed_wake.lua
+-- include parts/request.lua
 
-local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')
+local wrong = feeds and wrong_type(feeds, 'set')
+if wrong then return wrong end
+local creates = ARGV[2] ~= '' and feeds and redis.call('SISMEMBER', feeds, feed) == 0
+wrong = unusable(not creates and feeds or nil, feed, KEYS[1], 'job')
   or first_wrong(ids, 'list', items, 'hash', KEYS[4], 'string', KEYS[5], 'zset', KEYS[6], 'zset',
     KEYS[7], 'hash', KEYS[8], 'set')
 if wrong then return wrong end
-if redis.call('HEXISTS', items, id) == 1 then return 0 end
--- Remains of a deleted job with this ID, which would keep the new job from being claimed.
-redis.call('ZREM', KEYS[6], id)
-redis.call('HDEL', KEYS[7], id)
-redis.call('SREM', KEYS[8], id)
-redis.call('LREM', ids, 0, id)
-redis.call('INCR', KEYS[4])
-redis.call('HSET', items, id, ARGV[4])
-redis.call('ZADD', KEYS[5], now_ms, id)
-redis.call(ARGV[2] == '1' and 'RPUSH' or 'LPUSH', ids, id)
-tell_waiting(ARGV[1])
-return 1
+local before = recorded()
+if before then return before end
+
+local results, seen = {}, {}
+local fields, times, first, last, keeps, named, old = {}, {}, {}, {}, {}, {}, {}
+for i = 8, #ARGV, 4 do
+  local id, how, keep_ms = ARGV[i], ARGV[i + 2], ARGV[i + 3]
+  local is_new = string.find(how, 'n', 1, true)
+  local added = is_new or not seen[id] and redis.call('HEXISTS', items, id) == 0
+  seen[id] = true
+  results[#results + 1] = added and '1' or '0'
+  if added then
+    fields[#fields + 1], fields[#fields + 2] = id, ARGV[i + 1]
+    times[#times + 1], times[#times + 2] = now_ms, id
+    local to = string.find(how, 'h', 1, true) and first or last
+    to[#to + 1] = id
+    if keep_ms ~= '' then keeps[#keeps + 1], keeps[#keeps + 2] = id, keep_ms end
+    if not is_new then
+      named[#named + 1], old[#old + 1] = id, ARGV[4] .. id
+    end
+  end
+end
+results = table.concat(results)
+local reply = {'written', results, request[3]}
+record(results)
+if #fields == 0 then return reply end
+
+local steps = {}
+local function step(...) steps[#steps + 1] = {...} end
+if creates then
+  local told = feed .. '\0' .. ARGV[2]
+  step('PUBLISH', 'newfeed', told)
+  step('PUBLISH', 'conffeed', told)
+  step('HSET', KEYS[1], 'type', 'job')
+  step('SADD', feeds, feed)
+end
+if #keeps > 0 then step('HSET', ARGV[3], unpack(keeps)) end
+if #named > 0 then
+  -- Remains of a deleted job with this ID, which would keep the new job from being claimed.
+  step('ZREM', KEYS[6], unpack(named))
+  step('HDEL', KEYS[7], unpack(named))
+  step('SREM', KEYS[8], unpack(named))
+  -- An ID that stays in the queue twice does no harm: the job has one claim. So a long queue is not
+  -- searched for many IDs.
+  if #named * redis.call('LLEN', ids) <= 1000000 or #named == 1 then
+    for _, id in ipairs(named) do step('LREM', ids, 0, id) end
+  end
+  if #keeps < #fields then redis.pcall('HDEL', ARGV[3], unpack(named)) end
+  redis.pcall('DEL', unpack(old))
+end
+step('INCRBY', KEYS[4], #fields / 2)
+step('ZADD', KEYS[5], unpack(times))
+if #last > 0 then step('LPUSH', ids, unpack(last)) end
+if #first > 0 then step('RPUSH', ids, unpack(first)) end
+step('HSET', items, unpack(fields))
+for _, each in ipairs(steps) do
+  local done = redis.pcall(unpack(each))
+  if type(done) == 'table' and done.err then
+    unrecord()
+    return done
+  end
+end
+tell_waiting(feed)
+return reply

@@ -19,8 +19,8 @@ local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], K
 local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/types.lua
 -- include parts/count_and_publish.lua
--- include parts/feed_job.lua
 -- include parts/feed_time.lua
+-- include parts/feed_job.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua

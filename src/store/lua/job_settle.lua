@@ -21,6 +21,7 @@
 --          "1": this call may have been executed before (its reply was lost)
 --          limits of the history (parts/history.lua); "0": no run record
 --          "stall": record to keep while the job is stalled, a JSON object; "": none
+--          maximum bytes of a kept result
 --       then, for each run:
 --          its kind, from 1; run ID; the job's ID; "finish": the result
 --          message for the events channel, a JSON object; "": none
@@ -34,8 +35,8 @@ local published, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8]
 local runs_key = KEYS[10]
 -- include parts/types.lua
 -- include parts/count_and_publish.lua
--- include parts/feed_job.lua
 -- include parts/feed_time.lua
+-- include parts/feed_job.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
@@ -43,8 +44,9 @@ local runs_key = KEYS[10]
 local kinds, at = {}, 6
 for number = 1, tonumber(ARGV[5]) do
   kinds[tostring(number)] = {holder = ARGV[at], effect = ARGV[at + 1], hold_ms = ARGV[at + 2],
-    again = ARGV[at + 3] == '1', history = ARGV[at + 4], record = ARGV[at + 5]}
-  at = at + 6
+    again = ARGV[at + 3] == '1', history = ARGV[at + 4], record = ARGV[at + 5],
+    max_result = tonumber(ARGV[at + 6])}
+  at = at + 7
 end
 
 local runs, run_ids, job_ids, only_finish = {}, {}, {}, true
@@ -52,6 +54,7 @@ while at < #ARGV do
   local job = {kind = kinds[ARGV[at]], run = ARGV[at + 1], id = ARGV[at + 2], result = ARGV[at + 3],
     event = ARGV[at + 4], more = ARGV[at + 5]}
   job.lease = ARGV[4] .. job.id
+  job.max_result = job.kind.max_result
   only_finish = only_finish and job.kind.effect == 'finish'
   runs[#runs + 1], run_ids[#run_ids + 1], job_ids[#job_ids + 1] = job, job.run, job.id
   at = at + 6
@@ -112,7 +115,7 @@ for i, job in ipairs(runs) do
   if job.ours then ours = ours + 1 end
   if job.ours and job.kind.effect == 'finish' then done[#done + 1] = job end
 end
-finish_all(done, ARGV[3])
+note(finish_all(done, ARGV[3]), 'kept result')
 for _, job in ipairs(runs) do
   if not job.ours then
     if job.note and job.note.run == job.kind.holder .. job.run then
@@ -133,6 +136,15 @@ for _, job in ipairs(runs) do
         job.kind.history)
     end
     note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')
+  end
+  if job.ours and (job.stalls or job.kind.effect == 'stall') then
+    write_cause(job.id, job.lease, job.run, function()
+      if job.stalls then return 'by an operator' end
+      local read, run = pcall(cjson.decode, '{"outcome":""' .. job.more .. '}')
+      if read and run.stalled then return run.stalled end
+      read, run = pcall(cjson.decode, job.event)
+      return read and (run.reason or run.outcome) or ''
+    end)
   end
   if job.ours and job.kind.effect == 'stall' then
     keep_record(job.id, job.kind.record, job.event, is_stalled)

@@ -15,7 +15,8 @@ namespace {
 /// Returns whether two settlements differ only in run and job.
 bool same_kind(const EndCall& a, const EndCall& b) {
   return std::string_view(a.effect) == b.effect && a.hold == b.hold && a.again == b.again &&
-         a.history == b.history && a.kept == b.kept && a.holder == b.holder;
+         a.history == b.history && a.kept == b.kept && a.max_result == b.max_result &&
+         a.holder == b.holder;
 }
 
 /// Keys and arguments of job_settle.lua. They point into the calls and into this object.
@@ -26,7 +27,7 @@ class EndWords {
               keys.published, keys.finishes, keys.taken,   keys.slots,     keys.runs} {
     find_kinds(calls);
     arguments_.reserve(words_);
-    numbers_.reserve(1 + kinds_.size() * 3);
+    numbers_.reserve(1 + kinds_.size() * 4);
     arguments_ = {keys.wake, keys.events, keys.finish_channel, keys.lease_prefix,
                   number(std::to_string(kinds_.size()))};
     for (const EndCall* kind : kinds_) add_kind(*kind);
@@ -47,7 +48,7 @@ class EndWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 6;
+        words_ += 7;
       }
       words_ += 6;
     }
@@ -55,9 +56,9 @@ class EndWords {
 
   void add_kind(const EndCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(arguments_.end(),
-                      {kind.holder, kind.effect, number(ms_text(kind.hold)), kind.again ? "1" : "0",
-                       number(to_text(kind.history)), kind.kept});
+    arguments_.insert(arguments_.end(), {kind.holder, kind.effect, number(ms_text(kind.hold)),
+                                         kind.again ? "1" : "0", number(to_text(kind.history)),
+                                         kind.kept, number(std::to_string(kind.max_result))});
   }
 
   void add_call(const EndCall& call, std::string_view kind) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct EndCall {
   std::string event;  ///< JSON; empty = none
   std::string more;   ///< further members of the run record, see history_members()
   std::string kept;   ///< kept_record() if the run stalls the job; else empty
+  std::uint32_t max_result = 1U << 20U;  ///< bytes of a kept result
 };
 
 /// Kind of work of Settlements.

@@ -162,7 +162,9 @@ void JobMaintenance::begun(const redis::ReplyCopy& reply) {
   whole_ = terms_.always || number(2) != number(3) + number(4) + number(5) || number(6) > 0 ||
            number(1) / interval % whole_every == 0;
   if (whole_)
-    leftovers_ = {{&keys_.stalled, &result_.stalled}, {&keys_.cancelled, &result_.cancelled}};
+    leftovers_ = {{&keys_.keep, &result_.keep},
+                  {&keys_.stalled, &result_.stalled},
+                  {&keys_.cancelled, &result_.cancelled}};
   // The set has one entry per job that is not stalled, and entries of jobs that other clients have
   // finished.
   if (terms_.always || number(7) > number(2) - number(5))

@@ -52,6 +52,7 @@ struct MaintenanceResult {
   std::size_t stalled = 0;
   std::size_t cancelled = 0;
   std::size_t published = 0;
+  std::size_t keep = 0;          ///< times for which results would be kept
   std::string other;             ///< host that runs the pass; empty = this host
   std::optional<Duration> next;  ///< time until another host may start a pass
 };

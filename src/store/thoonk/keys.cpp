@@ -19,11 +19,14 @@ FeedKeys::FeedKeys(const std::string& name)
       retract_channel("feed.retract:" + name),
       position_channel("feed.position:" + name),
       finish_channel("job.finish:" + name),
-      lease_prefix("feed.lease:" + name + ":") {
+      lease_prefix("feed.lease:" + name + ":"),
+      result_prefix("feed.result:" + name + ":") {
   const std::string ours = name.empty() ? "" : name + ":";
   taken = ours + "claims";
   nowhere = ours + "orphaned";
   maintained = ours + "maintained";
+  keep = ours + "keep";
+  request_prefix = ours + "idempotency:";
   fence = ours + "fence";
   failures = ours + "failures";
   slots = ours + "slots";

@@ -40,8 +40,11 @@ struct FeedKeys {
   // Keys of w8y for jobs.
   std::string lease_prefix;
   std::string taken;
-  std::string nowhere;     ///< IDs of orphaned jobs
-  std::string maintained;  ///< host that does the maintenance
+  std::string nowhere;         ///< IDs of orphaned jobs
+  std::string maintained;      ///< host that does the maintenance
+  std::string keep;            ///< jobs whose result is kept, and for how long
+  std::string result_prefix;   ///< prefix of kept results
+  std::string request_prefix;  ///< prefix of the records of requests (parts/request.lua)
 
   // Keys as for other kinds of work.
   std::string fence;

@@ -223,6 +223,7 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
   const auto* stall = std::get_if<Stall>(&settlement.what);
   EndCall end;
   end.id = settlement.claim.item;
+  end.max_result = rule.max_result;
   if (rule.keeps_records) {
     end.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
     end.event = end_json(session_->holder.host, settlement);

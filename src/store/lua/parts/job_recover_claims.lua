@@ -12,6 +12,9 @@ local function take_back(id, lease, most, run, why)
   local stalls = tonumber(most) ~= 0 and failures >= tonumber(most)
   if stalls then
     stall(id, lease)
+    write_cause(id, lease, run and string.sub(run, -26) or '', function()
+      return failures .. ' consecutive failures, the last: ' .. why
+    end)
   else
     cancel(id, lease)
     queued = true
