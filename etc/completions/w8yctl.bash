@@ -130,6 +130,7 @@ _w8yctl() {
         'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
         top) options+=' --interval=' ;;
+        status) options+=' --check' ;;
         lists) options+=' --state=' ;;
         items) options+=' --state= --limit=' ;;
         fleet) options+=' --runs --no-lists' ;;

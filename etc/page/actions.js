@@ -25,7 +25,7 @@ function button(order) {
 
 /** Button to sign in, if commands need a token. */
 export function signIn() {
-  const order = {word: 'Sign in', fields: ['token'], what: 'Pause lists, end runs, reload and more, by buttons that are here then.',
+  const order = {word: 'Sign in', fields: ['token'], what: 'After signing in, the page has buttons to pause lists, cancel runs, reload and more.',
     send: async ({token}) => {
       setToken((token || '').trim());
       await askForOrders();
@@ -35,8 +35,8 @@ export function signIn() {
 }
 
 const FIELDS = {
-  token: {label: 'The token of status_token_file: kept in this tab only, until it is closed', type: 'password'},
-  reason: {label: 'Reason (others see it)', type: 'text'},
+  token: {label: 'The token from status_token_file, kept until this tab is closed', type: 'password'},
+  reason: {label: 'Reason (visible to others)', type: 'text'},
   for: {label: 'Duration, such as 10m or 2h (empty: until resumed)', type: 'text'},
 };
 

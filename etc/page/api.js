@@ -26,7 +26,7 @@ async function answerOf(response) {
   } catch {
     body = {error: text.slice(0, 300)};
   }
-  if (!response.ok) throw new ApiError(response.status, body.error || `w8yd answers ${response.status}`, body);
+  if (!response.ok) throw new ApiError(response.status, body.error || `w8yd returned HTTP ${response.status}`, body);
   return body;
 }
 

@@ -59,7 +59,7 @@ function focusMain() {
 }
 
 function connection() {
-  const text = store.state === 'live' ? 'live' : store.state === 'lost' ? `not connected since ${time(store.since)}` : 'connecting';
+  const text = store.state === 'live' ? 'live' : store.state === 'lost' ? `disconnected since ${time(store.since)}` : 'connecting';
   return v('span', {class: `link ${store.state}`, role: 'status'}, v('span.dot', {'aria-hidden': 'true'}), text);
 }
 

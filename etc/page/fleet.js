@@ -11,10 +11,10 @@ function hostOrders(host) {
   const to = (word) => path(word) + query({host: host.host_id});
   const name = plain(host.host, 60);
   const runs = host.slots.used;
-  const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If it has errors, nothing changes, and they are listed here.`}];
+  const all = [{word: 'Reload', path: to('reload'), what: `${name} reads its config file again. If the file has errors, nothing changes, and this dialog lists them.`}];
   if (host.state === 'quiet') all.push({word: 'Resume', path: to('resume'), what: `${name} starts runs again.`});
-  else all.push({word: 'Quiet', path: to('quiet'), what: `${name} starts no new runs; ${runs === 1 ? '1 run goes' : `${number(runs)} runs go`} on. Resume ends that.`});
-  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} starts no new runs, gives its ${number(runs)} until drain_timeout, ends them, and w8yd ends.`});
+  else all.push({word: 'Quiet', path: to('quiet'), what: `${name} starts no new runs; ${runs === 1 ? '1 run continues' : `${number(runs)} runs continue`}. Resume ends the quiet state.`});
+  all.push({word: 'Drain', bad: true, path: to('drain'), what: `${name} starts no new runs. After drain_timeout, w8yd stops the runs that are still active (now ${number(runs)}), and exits.`});
   return actions(all);
 }
 

@@ -21,7 +21,7 @@ function orders(key, item, data) {
   const all = [];
   const circular = kind === 'circular';
   if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} is released, and its failures are reset.`});
-  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} does not run until it is released. ${data.state === 'running' ? 'Its run goes on to its end.' : ''}`});
+  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} does not run until it is released. ${data.state === 'running' ? 'Its active run continues.' : ''}`});
   if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
   return actions(all);
 }
@@ -52,7 +52,7 @@ export const item = {
       v('div.head', v('h1', v('span.item', shown(name, 300))), state(data.state), v('div.act', orders(parts[0], parts[1], data))),
       v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
-          waiting(why, 'Why') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. It runs next in its order.'), staleNote(why)),
+          waiting(why, 'The reason') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. A host claims it soon.'), staleNote(why)),
         card('how', 'Status', facts([
           data.reason && ['Reason', plain(data.reason)],
           data.host && ['On', plain(data.host, 80)],

@@ -87,7 +87,7 @@ function about(row) {
       own.longest_wait_ms && ['Longest wait', duration(own.longest_wait_ms)],
       own.overdue_after_ms && ['Overdue after', duration(own.overdue_after_ms)],
       own.slots_needed && ['Slots needed', number(own.slots_needed)],
-      ['Since the start', all || 'no run has ended'],
+      ['Runs since start', all || 'no run has ended'],
       row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
       row.write_error && ['Write error', plain(row.write_error)],
       own.program && ['Program', code(own.program)],
@@ -131,7 +131,7 @@ function items() {
     }}))),
     waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, rowHead(itemLink(item, open.key)),
       v('td', state(item.state)), v('td.note', itemDetail(item)))))
-      : v('p.none', 'No item fits.')),
+      : v('p.none', 'No matching items')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
 }
 
@@ -141,7 +141,7 @@ export function history(asked, pages, go, withList) {
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
       v('td', took(run)),
       v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
-    : v('p.none', asked.data?.next ? 'None of the newest fits; there are older ones.' : 'No matching runs')),
+    : v('p.none', asked.data?.next ? 'No match in the newest runs; see older runs.' : 'No matching runs')),
   pages?.view(asked.data, go), staleNote(asked)];
 }
 
@@ -168,13 +168,13 @@ export const list = {
   },
   render({parts}) {
     const row = store.all.get(parts[0]);
-    if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is in no config of this fleet.')];
+    if (!row) return [v('h1', 'No such list'), v('p.none', v('span.item', shown(textOfKey(parts[0]))), ' is not in the config of any host.')];
     return [
       v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
         v('div.act', actions(row.pause || row.state === 'paused'
-          ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts take items off ${plain(row.name, 80)} again.`}]
-          : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet takes items off ${plain(row.name, 80)} any more. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'goes' : 'go'} on to the end.` : 'Nothing of it runs now.'}`}]))),
+          ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]
+          : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet claims items of ${plain(row.name, 80)}. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'continues' : 'continue'} to the end.` : 'It has no active runs.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
       v('div', {class: open.own.data?.cycles ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
         open.own.data?.cycles && card('cycles', 'Cycle time, last 6 hours', cycles(open.own.data.cycles))),

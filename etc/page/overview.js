@@ -51,7 +51,7 @@ export function problems(rows) {
   const failing = rows.filter((row) => row.last_error && now() - row.last_error_ms < FRESH);
   if (failing.length) {
     const last = failing.reduce((a, b) => (b.last_error_ms > a.last_error_ms ? b : a));
-    add(false, 'Failing', `${few(failing)}; the last one ${time(last.last_error_ms)}: ${plain(last.last_error)}`,
+    add(false, 'Failing', `${few(failing)}; last failure ${time(last.last_error_ms)}: ${plain(last.last_error)}`,
       failing.length === 1 ? `#/lists/${last.key}` : '#/lists?state=failing');
   }
   lines(false, 'Paused', rows.filter((row) => row.pause || row.state === 'paused'), (row) => (row.pause ? row.pause.reason || '' : ''), 'paused');
@@ -71,7 +71,7 @@ function addFleet(add) {
     if (host.unresponsive_since_ms) add(true, 'Unresponsive', `${name} since ${time(host.unresponsive_since_ms)}`, '#/fleet');
     else if (host.config_outdated) add(false, 'Outdated config', `${name} does not have the latest config of the fleet`, '#/fleet');
     else if (host.error) add(false, 'Fleet', `${name}: ${plain(host.error)}`, '#/fleet');
-    if (host.duplicate_name) add(false, 'Fleet', `two hosts are called ${name}`, '#/fleet');
+    if (host.duplicate_name) add(false, 'Fleet', `two hosts have the name ${name}`, '#/fleet');
   }
 }
 

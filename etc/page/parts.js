@@ -64,7 +64,7 @@ export function runList(runs, running, withList = true) {
         v('span', itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
         v('span.note', runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
           run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', stopping',
-          run.lease_lost && ', its lock is lost')),
+          run.lease_lost && ', lease lost')),
       done !== null && bar(done, `Progress of ${plain(bytesOf(run, 'item').text, 60)}`));
   })), running > few.length && v('p.note', `and ${number(running - few.length)} more`)];
 }
@@ -122,7 +122,7 @@ export function chart(hour) {
   const [runs, failed] = sums(hour);
   const most = number(Math.max(1, ...hour.map(([n]) => n)));
   return figure(hour, `Runs per minute in the last hour: ${count(runs, 'run')}, ${number(failed)} failed, at most ${most} in a minute`,
-    ['60 min ago', '45', '30', '15', 'now'], v('span.state.on', v('i'), 'runs that ended'), v('span.state.bad.elsewhere', v('i'), 'of these failed'),
+    ['60 min ago', '45', '30', '15', 'now'], v('span.state.on', v('i'), 'ended runs'), v('span.state.bad.elsewhere', v('i'), 'failed runs'),
     v('span', `at most ${most} in a minute`));
 }
 
@@ -159,7 +159,7 @@ export function waiting(asked, what) {
 /** Shows that data is stale. */
 export function staleNote(asked) {
   return asked.error && asked.data
-    ? v('p.note', {role: 'status'}, `As it was ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message)}`)
+    ? v('p.note', {role: 'status'}, `Last update ${duration(Date.now() - asked.at)} ago: ${plain(asked.error.message)}`)
     : null;
 }
 

@@ -66,7 +66,7 @@ export class Ring {
   caption(answer, groups) {
     if (!groups.length) return 'The list has no items.';
     const group = groups[this.picked];
-    if (!group) return 'Point at the ring, or focus it and use the arrow keys, to see what an item does.';
+    if (!group) return 'Point at the ring, or focus it and use the arrow keys, to see the state of an item.';
     const held = answer.locked.filter((one) => {
       const at = drawn(answer, one.index);
       return at >= group.first && at < group.end;
@@ -136,7 +136,7 @@ export class Ring {
       v('p.caption', {id: 'ring-caption', role: 'status'}, this.caption(answer, groups)),
       v('ul.legend', {'aria-label': answer.sampled ? 'Items of the sample' : 'Items'}, STATES.map(([letter, word]) => v('li', {key: word},
         v('span', {class: `swatch ${word}`, 'aria-hidden': 'true'}), v('b', number(total[letter])), ` ${word}`))),
-      answer.sampled && v('p.note.sample', `A sample: ${number(answer.examined)} of ${count(answer.length, 'item')}, in a hundred pieces of the list.`),
+      answer.sampled && v('p.note.sample', `A sample: ${number(answer.examined)} of ${count(answer.length, 'item')}, from 100 parts of the list.`),
     ];
   }
 

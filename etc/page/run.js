@@ -30,7 +30,7 @@ class Open {
         if (one.denominator) this.progress = one;
         if (one.update !== undefined) this.say(now(), `update ${JSON.stringify(one.update)}`);
       }
-      if (more) this.say(now(), `${count(more, 'line')} more`);
+      if (more) this.say(now(), `${count(more, 'line')} dropped`);
       if (ended) this.asked.again();
     });
     this.source.onerror = () => {
@@ -61,10 +61,10 @@ function going(run) {
 function head(run, listKey) {
   const item = bytesOf(run, 'item').text;
   const all = {bad: true, path: path('runs', encodeURIComponent(run.run), 'cancel'), then: () => open.asked.again()};
-  const ends = `Ends this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: told to end, killed after its kill_grace.`;
+  const ends = `Stops this run of ${plain(item, 80)} on ${plain(run.host || 'its host', 60)}: SIGTERM, then SIGKILL after its kill_grace.`;
   const orders = going(run) ? [
     {...all, word: 'Cancel', what: `${ends} The item is free again.`},
-    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} Its item does not run until it is released.`},
+    {...all, word: 'Cancel and quarantine', body: {quarantine: true}, what: `${ends} The item does not run until it is released.`},
   ] : [];
   return [
     v('p.crumb', listKey ? v('a', {href: `#/lists/${listKey}`}, shown(bytesOf(run, 'list').text, 120)) : 'Run'),
@@ -102,13 +102,13 @@ export const run = {
           one.fence !== undefined && one.fence !== null && ['Fence', String(one.fence)],
           one.started_ms && ['Started', when(one.started_ms)],
           one.ended_ms && ['Ended', when(one.ended_ms)],
-          going(one) ? ['For', duration(Math.max(0, now() - one.started_ms))] : ['Took', took(one)],
+          going(one) ? ['Running for', duration(Math.max(0, now() - one.started_ms))] : ['Duration', took(one)],
           one.cpu_ms >= 0 && ['CPU time', duration(one.cpu_ms)],
           one.peak_memory_bytes && ['Peak memory', `${(one.peak_memory_bytes / 1048576).toFixed(1)} MiB`],
           one.exit !== undefined && ['Exit status', String(one.exit)],
           one.signal && ['Signal', plain(one.signal)],
-          one.bad_lines && ['Bad lines', number(one.bad_lines)],
-          ['Id', code(one.run)],
+          one.bad_lines && ['Invalid lines', number(one.bad_lines)],
+          ['ID', code(one.run)],
         ]), staleNote(open.asked)),
         v('div.grid',
           (going(one) || open.lines.length > 0) && card('says', 'Output',

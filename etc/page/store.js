@@ -211,14 +211,14 @@ export function connect() {
     take(store, news);
     if (!drawing && store.host) live();
   });
-  source.onerror = () => lost('w8yd does not answer');
+  source.onerror = () => lost('w8yd does not reply');
 }
 
 export function start() {
   connect();
   setInterval(() => {
-    if (source && Date.now() - heard > SILENCE) lost('w8yd says nothing any more');
-    if (document.hidden && source && Date.now() - hidden > HIDDEN) lost('the page was not in view');
+    if (source && Date.now() - heard > SILENCE) lost('no data from w8yd');
+    if (document.hidden && source && Date.now() - hidden > HIDDEN) lost('the page was hidden');
     if (!document.hidden) changed(); // durations grow
   }, 1000);
   document.addEventListener('visibilitychange', () => {

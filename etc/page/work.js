@@ -24,7 +24,7 @@ function ask() {
 }
 
 function jobsView(jobs) {
-  return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Then'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'item').text, 120)),
+  return table('Jobs', ['Job', 'State', 'Rule', 'Due', 'Next times'], jobs.map((job, at) => v('tr', {key: at}, v('th', {scope: 'row', class: 'item'}, shown(bytesOf(job, 'item').text, 120)),
       v('td', job.due_ms && job.due_ms < now() - 1000 && job.state === 'scheduled' ? state('late', false, `late by ${duration(now() - job.due_ms)}`) : state(job.state || '')),
       v('td', plain(job.description || ''), job.rule && v('div.note.item', plain(bytesOf(job, 'rule').text))),
       v('td', job.due_ms ? when(job.due_ms) : '–'),
@@ -38,7 +38,7 @@ function scheduleCard(one) {
     v('header', v('h2', v('a', {href: `#/schedules/${name.key}`, class: 'item'}, shown(name.text, 100))),
       one.halted && state('paused', false, 'halted'), late > 0 && state('late', false, `${number(late)} late, the oldest since ${time(one.oldest_due_ms)}`)),
     strip(one, plain(name.text, 60)),
-    facts([['On the timeline', number(one.timeline)], ['Queued', (one.queues || []).map((queue) => `${plain(bytesOf(queue, 'code').text, 60)}: ${number(queue.queued)}`).join(', ') || 'nothing'],
+    facts([['On the timeline', number(one.timeline)], ['Queued', (one.queues || []).map((queue) => `${plain(bytesOf(queue, 'code').text, 60)}: ${number(queue.queued)}`).join(', ') || 'none'],
       ['Next', (one.due_next || []).map((job) => `${plain(bytesOf(job, 'job').text, 60)} ${time(job.due_ms)}`).join(', ') || 'none']]));
 }
 
@@ -58,7 +58,7 @@ export const schedules = {
       key && v('p.crumb', v('a', {href: '#/schedules'}, 'Schedules')),
       v('div.head', v('h1', key ? shown(decodeURIComponent(key), 200) : 'Schedules'), v('span.sub', 'Next 24 hours')),
       wait || (one
-        ? v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'It has no jobs.'))
+        ? v('section.card', strip(data.schedule, 'All jobs'), one.length ? jobsView(one) : v('p.none', 'No jobs'))
         : data.schedules.length ? v('div.grid', data.schedules.map(scheduleCard)) : v('p.none', 'The config of this host has no schedules.')),
       pages.view(data, () => open.again(ask())), staleNote(open),
     ];

@@ -18,8 +18,7 @@ void run_item(Control& control, FleetControl& fleet, const http::HttpRequest& re
   const auto list = body ? body->bytes("list") : std::nullopt;
   const auto item = body ? body->bytes("item") : std::nullopt;
   if (!list || !item) {
-    reply->send(
-        http::error_response(400, R"(the body must be {"list": "PREFIX", "item": "ITEM"})"));
+    reply->send(http::error_response(400, R"(the body must be {"list": "LIST", "item": "ITEM"})"));
     return;
   }
   if (const auto host = request.query.find("host"); host != request.query.end()) {

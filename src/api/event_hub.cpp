@@ -123,7 +123,8 @@ void EventHub::catch_up(http::HttpStream& stream, const EventFilter& filter,
 
 void EventHub::subscribe(http::HttpReply& reply, EventFilter filter, std::string_view last) {
   if (!pool_.fits(reply.trusted())) {
-    reply.send(http::error_response(503, "too many event streams are open"));
+    reply.send(
+        http::error_response(503, "too many event streams are open; close one, or retry later"));
     return;
   }
   auto stream = reply.stream("text/event-stream", last_words);

@@ -87,14 +87,14 @@ JsonFields body_of(const http::HttpRequest& request, std::vector<std::string> kn
   std::string all;
   for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
   auto body = JsonFields::parse(request.body.empty() ? "{}" : request.body);
-  if (!body) throw QueryError(bad_request, "the body is not a JSON object; it may have: " + all);
+  if (!body) throw QueryError(bad_request, "the body must be a JSON object; known members: " + all);
   for (const std::string& name : body->names()) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&name](const std::string& one) {
       return name == one || name == one + "_base64";
     });
     if (!is_known)
-      throw QueryError(bad_request,
-                       "the body has no member " + escape_text(name) + "; it may have: " + all);
+      throw QueryError(bad_request, "the body has the unknown member " + escape_text(name) +
+                                        "; known members: " + all);
   }
   return std::move(*body);
 }
@@ -103,15 +103,14 @@ std::string text_in(const JsonFields& body, const char* name) {
   if (!body.has(name) && !body.has(std::string(name) + "_base64")) return {};
   auto text = body.bytes(name);
   if (!text)
-    throw QueryError(bad_request, std::string(name) + " is text, or bytes in base64 under " + name +
+    throw QueryError(bad_request, std::string(name) + " must be a string, or base64 under " + name +
                                       "_base64; not both");
   return std::move(*text);
 }
 
 bool flag_in(const JsonFields& body, const char* name) {
   if (body.has(name) && !body.is_flag(name))
-    throw QueryError(bad_request,
-                     std::string(name) + " is true, or false, which is the same as none");
+    throw QueryError(bad_request, std::string(name) + " must be true or false (default: false)");
   return body.flag(name);
 }
 
@@ -133,7 +132,7 @@ std::optional<Duration> duration_in(const JsonFields& body, const char* name) {
   if (!body.has(name)) return std::nullopt;
   const auto duration = parse_duration(body.text(name));
   if (!duration || *duration < std::chrono::milliseconds(1))
-    throw QueryError(bad_request, std::string(name) + " is a duration, such as \"10m\"");
+    throw QueryError(bad_request, std::string(name) + " must be a duration, such as \"10m\"");
   return duration;
 }
 

@@ -71,7 +71,8 @@ void add_queries(const Routes& routes) {
   query_at(routes, endpoints::schedules, [](const http::HttpRequest& request) {
     const bool one = request.query.contains("list");
     if (!one && request.query.contains("state"))
-      throw verbs::QueryError(400, "?state= is about the jobs of one schedule: name it by ?list=");
+      throw verbs::QueryError(
+          400, "?state= filters the jobs of one schedule; name the schedule with ?list=");
     return [one, list = text_of(request, "list"), state = text_of(request, "state"),
             part = part_of(request)](QueryContext& query) {
       return one ? schedule_json(verbs::show_schedule(query, list, state, part))

@@ -85,7 +85,7 @@ class QueryRunner::Worker {
   void on_word() {
     const std::lock_guard lock(mutex_);
     stop_requested_ = stopping_;
-    if (stop_requested_ && client_) client_->give_up("w8yd ends");
+    if (stop_requested_ && client_) client_->give_up("w8yd is shutting down");
   }
   std::optional<Question> next() {
     const std::lock_guard lock(mutex_);
@@ -131,7 +131,7 @@ class QueryRunner::Worker {
           "Redis refuses: " + verbs::refused_by_redis(error, *question.reach));
     } catch (const std::bad_alloc&) {
       broken = true;
-      return http::error_response(503, "there is not enough memory for this answer");
+      return http::error_response(503, "not enough memory for this response");
     } catch (const std::exception& error) {
       broken = true;  // unread replies may follow
       return http::error_response(500, error.what());
@@ -186,7 +186,7 @@ bool QueryRunner::start_worker() {
 void QueryRunner::run(Query query, Then then, bool trusted) {
   if (!pool_.fits(trusted) || stopped_)
     return then(http::error_response(
-        503, stopped_ ? "w8yd ends" : "too many queries wait for Redis; retry later"));
+        503, stopped_ ? "w8yd is shutting down" : "too many queries wait for Redis; retry later"));
   if (!start_worker())
     return then(http::error_response(503, "cannot start a thread to query Redis"));
   if (!reach_) reach_ = std::make_shared<const redis::ClientOptions>(ground_.reach());

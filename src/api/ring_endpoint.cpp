@@ -25,7 +25,7 @@ std::size_t max_of(const http::HttpRequest& request, std::string& error) {
   const char* end = found->second.data() + found->second.size();
   const auto [at, failed] = std::from_chars(found->second.data(), end, most);
   if (failed != std::errc{} || at != end || most < 1 || most > verbs::max_in_ring)
-    error = "most is a number from 1 to " + std::to_string(verbs::max_in_ring);
+    error = "?most= must be a number from 1 to " + std::to_string(verbs::max_in_ring);
   return most;
 }
 

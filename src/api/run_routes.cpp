@@ -70,8 +70,7 @@ Ending ending_of(const Routes& routes, const http::HttpRequest& request) {
   const view::JsonFields body = body_of(request, {"quarantine", "reason", "by"});
   Ending ending{flag_in(body, "quarantine"), text_in(body, "reason"), by_in(body, routes)};
   if (!ending.reason.empty() && !ending.quarantine)
-    throw verbs::QueryError(400,
-                            "reason says why the item is kept, so it needs \"quarantine\": true");
+    throw verbs::QueryError(400, "a reason is allowed only with \"quarantine\": true");
   if (ending.quarantine) refuse_in_conflict(routes);
   return ending;
 }

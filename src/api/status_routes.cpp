@@ -155,7 +155,7 @@ void compare_secrets(const Control& control, const http::HttpRequest& request,
   if (!questions) {
     reply.send(http::error_response(400,
                                     R"(the body must be {"salt": "TEXT", "secrets": [)"
-                                    R"({"list": "PREFIX", "key": "KEY", "digest": "TEXT"}, …]})"));
+                                    R"({"list": "LIST", "key": "KEY", "digest": "TEXT"}, …]})"));
     return;
   }
   std::vector<SecretAnswer> answers;

@@ -90,8 +90,7 @@ void on_why(const Routes& routes, const http::HttpRequest& request, std::optiona
             const http::HttpReplyPtr& reply) {
   const std::string times = text_of(request, "times");
   if (!times.empty() && times != "marked")
-    return reply->send(
-        http::error_response(bad_request, "?times= must be marked, or must be omitted"));
+    return reply->send(http::error_response(bad_request, "?times= accepts only the value marked"));
   const auto question = std::make_shared<verbs::WhyQuestion>();
   question->list = request.path[3];
   question->item = std::move(item);

@@ -75,7 +75,7 @@ std::string verdict(const ListConfig& rule, const ProbeResult& result,
   if (rule.concurrency == 0) return "disabled: concurrency = 0";
   std::string text = "runs, " + std::to_string(rule.concurrency) + " at once";
   if (caps.caps.empty()) return text;
-  text += ", can";
+  text += ", capabilities:";
   for (const auto& cap : caps.caps) text += " " + escape_text(cap);
   return text;
 }

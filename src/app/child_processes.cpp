@@ -27,13 +27,12 @@ void ChildProcesses::start(const Config& config) {
 
 void ChildProcesses::log_groups() {
   groups_.on_problem = [this](const std::string& why) {
-    log_.warn("control groups cannot be used any more; runs are killed by process group only",
-              {{"reason", why}});
+    log_.warn("control groups unusable, killing by process group", {{"reason", why}});
   };
   if (groups_.left_behind() > 0)
     log_.warn("orphan processes of an earlier w8yd killed", {{"processes", groups_.left_behind()}});
   if (groups_.usable()) {
-    log_.debug("a control group for each run", {{"in", groups_.path()}});
+    log_.debug("using a control group for each run", {{"in", groups_.path()}});
   } else {
     log_.info("no control groups: runs are killed by process group only",
               {{"reason", groups_.problem()}});
@@ -43,9 +42,10 @@ void ChildProcesses::log_groups() {
 void ChildProcesses::watch_directories() {
   directories_.on_stays = [this](const std::string& path, const std::string& why) {
     if (why.empty()) {
-      log_.info("temporary directory removed", {{"folder", path}});
+      log_.info("temporary directory removed", {{"directory", path}});
     } else {
-      log_.warn("cannot remove temporary directory, retrying", {{"folder", path}, {"reason", why}});
+      log_.warn("cannot remove temporary directory, retrying",
+                {{"directory", path}, {"reason", why}});
     }
   };
 }

@@ -40,7 +40,7 @@ class Drain {
  public:
   Drain(DrainSteps& steps, EventHandler& events) : steps_(steps), events_(events) {}
 
-  /// Requests a drain. `why`: the signal, or "an order".
+  /// Requests a drain. `why`: the signal, or "a command".
   void order(const std::string& why);
   [[nodiscard]] DrainState state() const { return state_; }
   [[nodiscard]] bool started() const { return state_ != DrainState::not_started; }

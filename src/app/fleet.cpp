@@ -89,8 +89,9 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
       const unsigned status = outcome.unreachable ? 503 : runs.empty() ? 404 : 409;
       return reply_->send(http::error_response(
           status, !outcome.error.empty() ? outcome.error
-                  : runs.empty()         ? "no active run has this ID"
-                                 : "several run IDs start with this; give more characters"));
+                  : runs.empty()
+                      ? "no active run has this ID"
+                      : "several active run IDs start with this text; use more characters"));
     }
     stream_ = reply_->stream("text/event-stream", ": closed: the client reads too slowly\n\n");
     push("run", view::to_json(runs.front()));
@@ -105,7 +106,7 @@ class Fleet::LogStream final : private store::LogFollower::Handler {
 
   void on_vanished() override {
     if (ended_) return;
-    push("host_lost", R"({"error":"the run is no longer active, and no end was received"})");
+    push("host_lost", R"({"error":"the run is no longer active, and its end was not reported"})");
     close();
   }
 
@@ -287,7 +288,7 @@ void Fleet::formats_compared(const FleetView& view) {
                                   : Duration(hosts_ * conflict_cost));
   if (conflict_ && *conflict_ == conflict) return;
   if (!conflict.empty())
-    parts_.log.error("claiming nothing, other format in the fleet", {{"reason", conflict}});
+    parts_.log.error("claiming nothing, formats in the fleet differ", {{"reason", conflict}});
   else if (!conflict_.value_or("").empty())
     parts_.log.info("claiming again, formats agree");
   conflict_ = std::move(conflict);
@@ -368,7 +369,7 @@ void Fleet::follow(const std::string& run, http::HttpReplyPtr reply) {
   std::erase_if(logs_, [](const auto& each) { return each->has_ended(); });
   const bool trusted = reply->trusted();
   if (!log_pool_.fits(trusted))
-    return reply->send(http::error_response(503, "too many clients follow runs"));
+    return reply->send(http::error_response(503, "too many clients follow runs; retry later"));
   logs_.push_back(
       std::make_unique<LogStream>(parts_, *link_, run, std::move(reply), log_pool_.hold(trusted)));
   if (!logs_sweep_.pending()) sweep_logs();

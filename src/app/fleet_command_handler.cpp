@@ -100,7 +100,7 @@ void FleetCommandHandler::on_message(std::string_view payload) {
   if (!order.is_for(name_in_host_id(id), id)) return;
   const RedisClock& time = parts_.member.time();
   if (order.until.count() > 0 && time.known() && order.until < time.at(parts_.loop.now()))
-    return command_log_.ignored(keys_.control, "it came too late to be carried out");
+    return command_log_.ignored(keys_.control, "the command arrived after its deadline");
   carry_out(order);
 }
 
@@ -143,13 +143,14 @@ std::shared_ptr<FleetCommandHandler::Slow> FleetCommandHandler::start_slow(
 /// sender.
 void FleetCommandHandler::reload(const FleetCommand& order) {
   if (slow_.size() >= max_slow)
-    return send_reply(order.id, {Kind::refused, "too many reloads were ordered at once", {}, {}});
+    return send_reply(
+        order.id, {Kind::refused, "too many reloads were requested at once; retry later", {}, {}});
   const auto slow = start_slow(order);
   const std::weak_ptr<Slow> weak = slow;
   slow->timeout.set(parts_.loop.now() + max_wait, [this, weak] {
     const auto asked = weak.lock();
     if (!asked || std::exchange(asked->finished, true)) return;
-    send_reply(asked->order, {Kind::accepted, "the reload goes on", {}, {}});
+    send_reply(asked->order, {Kind::accepted, "the reload is still in progress", {}, {}});
   });
   parts_.control.reload([this, weak](const api::CommandResult& result) {
     const auto asked = weak.lock();  // expires with this object
@@ -176,8 +177,11 @@ void FleetCommandHandler::reply_with_runs(const FleetCommand& order) {
 void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
                                               const std::shared_ptr<ToldRuns>& told) {
   if (walks_ >= max_walks)
-    return send_reply(
-        order.id, {Kind::refused, "too many concurrent queries for the runs of all lists", {}, {}});
+    return send_reply(order.id,
+                      {Kind::refused,
+                       "too many concurrent queries for the runs of all lists; retry later",
+                       {},
+                       {}});
   ++walks_;
   parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
                                const ListStatus& list) { told->add(list, start, now); },
@@ -197,9 +201,11 @@ void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
   Followed followed = Followed::added;
   if (!order.listener.empty()) followed = followers_.follow(order, parts_.loop.now());
   if (followed == Followed::too_many)
-    return send_reply(
-        order.id,
-        {Kind::refused, "too many clients follow the output of runs on this host", {}, {}});
+    return send_reply(order.id,
+                      {Kind::refused,
+                       "too many clients follow the output of runs on this host; retry later",
+                       {},
+                       {}});
   arm_logs();
   const auto told = std::make_shared<ToldRuns>();
   if (followed == Followed::renewed) return answer_runs(order.id, *told);

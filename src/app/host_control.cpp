@@ -37,8 +37,8 @@ std::string how_it_ends(const Supervisor& supervisor, const RunId& run) {
   const std::string grace = format_duration(found->rule->kill_grace);
   // Only a process for several runs has a limit for them.
   if (found->executor->capacity() != std::numeric_limits<std::size_t>::max())
-    return "asked the process of run " + run +
-           " to cancel it; the process is ended if it has not in " + grace;
+    return "sent a cancel request to the process of run " + run +
+           "; SIGTERM if the run has not ended in " + grace;
   return "sent SIGTERM to run " + run + "; SIGKILL in " + grace;
 }
 
@@ -85,11 +85,10 @@ ConfigText HostControl::config_text(const std::string* list) const {
 }
 
 std::string HostControl::stuck() const {
-  if (host_.redis.session()->leases.overdue(host_.loop.now()))
-    return "renewals of locks are overdue";
+  if (host_.redis.session()->leases.overdue(host_.loop.now())) return "lease renewals are overdue";
   const Duration silent = host_.supervisor.claims_unanswered_for();
   if (silent < claims_timeout) return {};
-  return "claims have not been answered for " +
+  return "Redis has not replied to claims for " +
          format_duration(std::chrono::floor<std::chrono::seconds>(silent));
 }
 
@@ -98,7 +97,7 @@ std::optional<ListStatus> HostControl::list(const std::string& prefix) const {
 }
 
 api::CommandResult HostControl::drain() {
-  host_.drain.order("an order");
+  host_.drain.order("a command");
   return {Kind::accepted, "draining", {}, {}};
 }
 

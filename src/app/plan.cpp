@@ -90,7 +90,7 @@ int plan(const Config& config) {
   for (const std::string& any : config.supervisor.status)
     if (address.empty() && any.starts_with(scheme)) address = any;
   if (address.empty()) {
-    std::cerr << "w8yd: the config names no unix socket under [supervisor] status\n";
+    std::cerr << "w8yd: --plan needs a unix socket in [supervisor] status; add one\n";
     return not_reachable;
   }
   http::HttpClient client(address.substr(scheme.size()));
@@ -103,8 +103,8 @@ int plan(const Config& config) {
   }
   ReloadPlan changes = plan_reload(*running, describe(config));
   if (!compare_secrets(client, *running, config, changes))
-    std::cerr << "w8yd: the running w8yd does not say whether it has the same passwords and env "
-                 "values: a change of those is not shown\n";
+    std::cerr << "w8yd: cannot compare passwords and env values with the running w8yd; "
+                 "changes of these are not shown\n";
   if (changes.empty()) std::cout << "nothing would change\n";
   for (const auto& line : changes.lines()) std::cout << line << '\n';
   print_refusals(config, changes);

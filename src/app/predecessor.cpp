@@ -91,7 +91,7 @@ void wait_for_predecessor(const SupervisorSettings& supervisor) {
                                  ", which was draining for longer than drain_timeout (" +
                                  format_duration(supervisor.drain_timeout) + "): " + place);
       if (!told) {
-        std::cerr << "w8yd: waits for " << escape(holder.to_string())
+        std::cerr << "w8yd: waiting for " << escape(holder.to_string())
                   << ", which is draining, for up to " << format_duration(supervisor.drain_timeout)
                   << std::endl;
         told = true;

@@ -54,7 +54,7 @@ void RedisConnection::open(const Config& wanted, Opened then) {
   next_->opened = connect(wanted, [this](RedisState state) { apply_state(state); });
   if (next_->opened->watch == nullptr) return conclude({});
   next_->timeout.set(loop_.now() + wanted.redis.connect_timeout + wanted.redis.command_timeout,
-                     [this] { conclude("no answer"); });
+                     [this] { conclude("no reply"); });
 }
 
 void RedisConnection::apply_state(RedisState state) {
@@ -62,7 +62,7 @@ void RedisConnection::apply_state(RedisState state) {
     case RedisState::available:
       return conclude({});
     case RedisState::unsupported_version:
-      return conclude("it is too old");
+      return conclude("its version is too old");
     case RedisState::unavailable:
       conclude(next_->opened ? next_->opened->session->client.error() : "not reachable");
   }

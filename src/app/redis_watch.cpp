@@ -58,7 +58,7 @@ void RedisWatch::record_list(const redis::ServerInfo& info) {
   }
   // A replica is reachable, but unusable until it is promoted or Sentinel names another server.
   if (info.role == "slave") {
-    in_error("it is a replica, which takes no writes");
+    in_error("the server is a replica and accepts no writes");
     again_.set(clock_.now() + replica_look, [this] { query(); });
   } else {
     recovered();

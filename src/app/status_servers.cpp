@@ -90,7 +90,7 @@ void StatusServers::start(const Config& config) {
       throw;
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error("cannot serve the status API at this address; all else goes on",
+      log_.error("cannot serve the status API at this address",
                  {{"address", address}, {"reason", error.what()}});
     }
   }
@@ -131,9 +131,8 @@ void StatusServers::take_back() {
       servers_[address] = serve_at(address);
     } catch (const std::exception& error) {
       servers_.erase(address);
-      log_.error(
-          "cannot serve the status API at this address any more; the next reload tries again",
-          {{"address", address}, {"reason", error.what()}});
+      log_.error("status address lost, retrying at next reload",
+                 {{"address", address}, {"reason", error.what()}});
     }
   }
 }

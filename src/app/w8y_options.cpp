@@ -36,8 +36,8 @@ constexpr std::array known{
            "Seconds until a lock expires that is not renewed (default: 5)"},
     Option{'e', "env-var", "NAME", "Environment variable that holds the item"},
     Option{'c', "continuous", nullptr, "Run item after item"},
-    Option{'i', "exit-codes", "CODE,...", "With -c, go on after these exit codes (default: 0)"},
-    Option{'q', "quiet", nullptr, "Write nothing to standard error; what the child writes stays"},
+    Option{'i', "exit-codes", "CODE,...", "With -c, continue after these exit codes (default: 0)"},
+    Option{'q', "quiet", nullptr, "Log nothing to standard error; child output is unaffected"},
     Option{'f', "log-file", "FILE", "Append log lines to this file, also with -q"},
     Option{'t', "no-log-timestamps", nullptr, "Write no time in log lines"},
     Option{lock_key_option, "lock-key", "lock|proc", "Name of lock keys (default: lock)"},
@@ -59,8 +59,9 @@ void print_help() {
   }
   std::puts(
       "\nArguments after the executable are passed on; use {} as a placeholder for the item.\n"
-      "Exit status: the child's, 128 + signal if it died by one, 0 if there was nothing to do,\n"
-      "2 for wrong usage and for a Redis that cannot be reached.");
+      "Exit status: that of the child, 128 + N if signal N killed it, 0 if there was nothing to "
+      "do,\n"
+      "2 for wrong usage or if Redis cannot be reached.");
 }
 
 bool complain(const std::string& what) {

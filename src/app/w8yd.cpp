@@ -40,9 +40,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   app.set_version_flag("--version", "w8yd " W8Y_VERSION);
   app.add_option("--config", options.config, "Config file; - is standard input")
       ->capture_default_str();
-  auto* check =
-      app.add_flag("--check", options.check,
-                   "Check the config, ask every program, print which lists this host would run");
+  auto* check = app.add_flag("--check", options.check,
+                             "Check the config and print which lists this host would run");
   app.add_flag("--strict", options.strict,
                "With --check: exit 1 if this host is ineligible for a list")
       ->needs(check);
@@ -53,9 +52,8 @@ bool parse(int argc, char** argv, Options& options, int& exit) {
   embedded->expected(0, 1)->type_name("[DIR]");
   check->excludes(plan);
   app.footer(
-      "Signals: USR2 reload; TERM, INT drain and end; USR1 quiet, CONT end of quiet; HUP reopen "
-      "the "
-      "log.\nExit status: 0 done, 1 cannot start, 2 wrong usage, 78 errors in the config.");
+      "Signals: USR2 reload; TERM, INT drain and exit; USR1 quiet, CONT resume; HUP reopen "
+      "the log.\nExit status: 0 done, 1 cannot start, 2 wrong usage, 78 errors in the config.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

@@ -177,7 +177,7 @@ void ActiveRuns::on_ended(const RunId& id, RunEnd&& end) {
     // item.
     if (run->pid == 0)
       end.process = NotStarted{
-          "no process has taken an item for " + format_duration(timeout_of(*run)), false, true};
+          "no process has accepted an item for " + format_duration(timeout_of(*run)), false, true};
     run->stopping.reset();
   }
   Outcome outcome = outcome_of(*run->rule, end, run->stopping);

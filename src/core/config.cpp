@@ -109,8 +109,8 @@ void Loader::read_includes(const ConfigValue& value) {
     if (!pattern.path(text)) continue;
     const std::vector<std::string> paths = reading_.host.glob(text);
     if (paths.empty() && text.find_first_of("*?[") == std::string::npos) {
-      pattern.wrong(quote_start(text) + " is not there; must be a file, or a pattern such as " +
-                    "\"/etc/w8y.d/*.toml\", which may match none");
+      pattern.wrong(quote_start(text) + " does not exist; must be a file, or a pattern such as " +
+                    "\"/etc/w8y.d/*.toml\", which may match no file");
     }
     for (const std::string& path : paths) {
       if (seen.insert(path).second) open_file(path);
@@ -123,7 +123,7 @@ void Loader::read_programs(const ConfigValue& value) {
                       std::ranges::all_of(value.node().items, [](const Node& item) {
                         return item.kind == Node::Kind::table;
                       });
-  if (!tables) return value.must_be("tables of this name, each [[lists_from]]");
+  if (!tables) return value.must_be("one or more tables [[lists_from]]");
   for (const Node& item : value.node().items) open_program(value.member(item));
 }
 
@@ -216,7 +216,7 @@ void Loader::lists(const ConfigValue& section) {
     const ConfigValue value = section.member(node);
     std::string prefix = node.key;
     if (prefix == ":") {
-      value.wrong_key("could be the empty prefix or a colon; must be \"\" or \"::\"");
+      value.wrong_key("is ambiguous: the empty prefix or a colon; must be \"\" or \"::\"");
       continue;
     }
     if (prefix.ends_with(':')) prefix.pop_back();
@@ -229,9 +229,9 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   const auto [entry, is_new] = defined_.try_emplace(prefix, Defined{value.file(), node.key_place});
   if (!is_new) {
     const Defined& first = entry->second;
-    value.wrong_key("is there twice: first at " + first.file + ':' +
+    value.wrong_key("is defined twice: first at " + first.file + ':' +
                     std::to_string(first.place.line) + ':' + std::to_string(first.place.column) +
-                    "; must be there once (a final ':' makes no difference)");
+                    "; remove one (a final ':' makes no difference)");
   }
   auto rule = std::make_shared<ListConfig>();
   rule->prefix = prefix;
@@ -265,9 +265,8 @@ void Loader::check_prefix(const ConfigValue& value, const ListConfig& rule) cons
   if (!is_cluster_url(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
   const std::string tagged = "{" + rule.prefix + "}";
   value.wrong_key(
-      "has no hash tag, and in a cluster all keys of a list must share a hash slot; must be such "
-      "as "
-      "[lists." +
+      "has no hash tag, and in a cluster all keys of a list must share a hash slot; must have a "
+      "name such as [lists." +
       quote_start(tagged) + "] (the keys are then " +
       quote_start(feed ? "feed.ids:" + tagged : tagged + (schedule ? "-timeline" : ":list")) +
       " and so on)");

@@ -68,7 +68,7 @@ void read_servers(const ConfigValue& value, GearmanServers& gearman) {
     if (!server) {
       member.must_be("host, host:port, or [address]:port of IPv6, such as \"localhost:4730\"");
     } else if (std::find(servers.begin(), servers.end(), *server) != servers.end()) {
-      member.wrong("is there twice; must be there once");
+      member.wrong("is listed twice; remove one");
     } else {
       servers.push_back(std::move(*server));
       continue;
@@ -94,13 +94,13 @@ constexpr Key<GearmanServers> gearman_rows[] = {
 };
 
 constexpr Refused gearman_reasons[] = {
-    {"max_failures", "; Gearman has no quarantine: a job whose run fails is over"},
-    {"backoff", "; Gearman has no rest: a job whose run fails is over"},
-    {"cooldown", "; Gearman has no rest: a job is over with its run"},
+    {"max_failures", "; Gearman has no quarantine: a job is not run again after a failure"},
+    {"backoff", "; Gearman has no delays: a job is not run again after a failure"},
+    {"cooldown", "; Gearman has no delays: a job is run only once"},
     {"key_expiry", "; Gearman has no locks: the connection is the lease"},
     {"lock_key", "; Gearman has no locks: the connection is the lease"},
-    {"fleet_concurrency", "; Gearman has no limit over hosts"},
-    {"overdue_after", "; a job of Gearman comes once"},
+    {"fleet_concurrency", "; Gearman cannot limit the runs of all hosts together"},
+    {"overdue_after", "; Gearman sends each job only once"},
 };
 
 }  // namespace
@@ -110,8 +110,7 @@ const std::span<const Key<GearmanServers>> gearman_keys = gearman_rows;
 void read_function(const ConfigValue& value, ListConfig& rule) {
   std::string name;
   if (!value.text(name, "the name of a function")) return;
-  if (name.size() > max_function)
-    return value.wrong("is longer than a function's name may be; must have 512 bytes at most");
+  if (name.size() > max_function) return value.wrong("is too long; must have at most 512 bytes");
   rule.gearman().function = std::move(name);
 }
 
@@ -121,8 +120,8 @@ void check_function(const ConfigValue& list, ListConfig& rule) {
   if (rule.prefix.empty() || rule.prefix.size() > max_function ||
       rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
-        "cannot be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; must "
-        "have such as function = \"resize\"");
+        "cannot be the name of a function of Gearman, which has 1 to 512 bytes and no NUL; set "
+        "another name, such as function = \"resize\"");
   } else if (list.node().find("function") == nullptr) {
     function = rule.prefix;
   }

@@ -19,7 +19,7 @@ void check_function(const ConfigValue& list, ListConfig& rule);
 std::string why_not_in_gearman(std::string_view key);
 
 inline constexpr const char* no_gearman_servers =
-    "has source = \"gearman\", and there are no servers to get jobs from; must be used with "
-    "[gearman] servers = [\"localhost:4730\"] or such";
+    "has source = \"gearman\", but the config has no servers; set servers in [gearman], such as "
+    "servers = [\"localhost:4730\"]";
 
 }  // namespace w8y::core

@@ -23,7 +23,7 @@ namespace w8y {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{16} << 20;
-constexpr const char* too_large = "is larger than 16 MiB; no configuration is";
+constexpr const char* too_large = "is larger than 16 MiB, the limit for a config file";
 
 std::string problem_of(int error) {
   if (error == ENOENT) return "not found";

@@ -134,7 +134,7 @@ class TreeMaker : public nlohmann::json::json_sax_t {
     return parent.items.emplace_back(std::move(node));
   }
   bool open(Node::Kind kind) {
-    if (open_.size() >= deepest) return fail(place(), "is nested deeper than anything here");
+    if (open_.size() >= deepest) return fail(place(), "is nested deeper than any key accepts");
     open_.push_back(&add(kind));
     return true;
   }

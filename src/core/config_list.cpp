@@ -42,12 +42,12 @@ constexpr std::size_t max_argument = std::size_t{128} << 10;
 void check_name(const ConfigValue& list, const ListConfig& rule) {
   if (rule.prefix.find('\0') != std::string::npos) {
     list.wrong_key(
-        "has a NUL byte, and an executor is called with the prefix as an argument, which cannot "
-        "hold one; must be a prefix without NUL, or a command");
+        "has a NUL byte, but an executor gets the name of the list as an argument, which cannot "
+        "have NUL bytes; rename the list, or use a command");
   } else if (rule.prefix.size() >= max_argument) {
     list.wrong_key(
-        "is longer than an argument can be, and an executor is called with it; must be "
-        "shorter than 128 KiB, or a command");
+        "is too long to be an argument of the executor; use a name that is shorter than 128 KiB, "
+        "or a command");
   }
 }
 
@@ -60,16 +60,16 @@ void warn_without_item(const ConfigValue& list, const ListConfig& rule) {
       });
   if (names_item || !rule.child->env_var.empty()) return;
   list.warn(
-      "has no {} in its command, so each run is called alike; the item stands where {} "
-      "stands, and in the variable W8Y_ITEM");
+      "has no {} in its command, so that each run has the same arguments; {} stands for the item, "
+      "which is also in the variable W8Y_ITEM");
 }
 
 void warn_of_late_visits(const ConfigValue& list, const ListConfig& rule) {
   const CircularSettings& settings = rule.circular();
   if (settings.overdue_after == Duration{0} || settings.overdue_after > settings.cooldown) return;
   list.warn("has an overdue_after of " + format_duration(settings.overdue_after) +
-            ", and its items are delayed by a cooldown of " + format_duration(settings.cooldown) +
-            ": it would always be overdue");
+            ", but a cooldown of " + format_duration(settings.cooldown) +
+            "; overdue_after must be longer, or the list is always overdue");
 }
 
 constexpr std::size_t index_of(SourceKind kind) {
@@ -107,17 +107,15 @@ const Key<ListConfig>* row_of(std::string_view name) {
 void check_schedule(const ConfigValue& list, const ListConfig& rule) {
   if (rule.schedule().queues.empty() && list.node().find("queues") == nullptr) {
     list.wrong_key(
-        "has no queues, and source = \"schedule\" needs them; must have such as queues = \"A\", "
-        "the "
-        "codes behind the last ':' of its jobs");
+        "has no queues, and source = \"schedule\" needs them; set queues, such as queues = \"A\": "
+        "the codes after the last ':' of its jobs");
   }
   if (rule.schedule().on_failure == OnFailure::backoff) return;
   for (const char* key : {"backoff", "max_failures"}) {
     if (const Node* own = list.node().find(key))
       list.member(*own).wrong_key(
           "is for circular lists, and for schedules with on_failure = \"backoff\"; omit it, "
-          "or "
-          "say that");
+          "or set on_failure");
   }
 }
 
@@ -178,7 +176,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   const Node* command = list.node().find("command");
   if (executor != nullptr && command != nullptr) {
     return list.member(*command).wrong_key(
-        "is beside executor; a list has either an executor or a command");
+        "is set together with executor; a list has either an executor or a command");
   }
   if (executor == nullptr && command == nullptr) {
     return list.wrong_key(
@@ -188,8 +186,7 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
   if (rule.child->run_as.user && !list.reading().root) {
     list.warn(
         "has a user, but w8yd does not run as root: the host is ineligible for the list unless "
-        "that is the same "
-        "user");
+        "w8yd runs as this user");
   }
   check_applies(list, rule, command != nullptr);
   if (rule.kind() == SourceKind::schedule) check_schedule(list, rule);

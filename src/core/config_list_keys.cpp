@@ -72,7 +72,7 @@ void read_lock_key(const ConfigValue& value, ListConfig& rule) {
 
 void read_queues(const ConfigValue& value, ListConfig& rule) {
   std::string text;
-  if (!value.text(text, "codes of queues with colons between them, such as \"A:A:B\"")) return;
+  if (!value.text(text, "codes of queues, separated by colons, such as \"A:A:B\"")) return;
   std::vector<std::string> codes;
   std::string_view rest = text;
   for (bool more = true; more;) {
@@ -82,8 +82,8 @@ void read_queues(const ConfigValue& value, ListConfig& rule) {
     if (more) rest.remove_prefix(colon + 1);
     if (code.empty()) {
       return value.wrong("is " + quote_start(text) +
-                         ", which has an empty code; must be codes of queues with one colon "
-                         "between two, such as \"A:A:B\"");
+                         ", which has an empty code; must be codes of queues, separated "
+                         "by single colons, such as \"A:A:B\"");
     }
     if (const std::string error = code_error(code); !error.empty())
       return value.wrong("has the code " + quote_start(code) + ": " + error);
@@ -105,7 +105,7 @@ std::string show_queues(const ListConfig& rule) {
 void read_exit_codes(const ConfigValue& value, ListConfig& rule) {
   std::vector<int> codes;
   if (value.node().kind != Node::Kind::array || value.node().items.empty()) {
-    return value.must_be("an array of exit codes, such as [0, 3], with one at least");
+    return value.must_be("an array of at least one exit code, such as [0, 3]");
   }
   const std::size_t before = value.reading().errors.size();
   for (const Node& item : value.node().items) {
@@ -154,6 +154,13 @@ void read_nice(const ConfigValue& value, ListConfig& rule) {
   if (value.integer(nice, -20, 19)) rule.child.edit().nice = nice;
 }
 
+void read_maintenance_feed(const ConfigValue& value, ListConfig& rule) {
+  std::string feed;
+  if (!value.text(feed, "the name of a feed")) return;
+  if (feed == rule.prefix) return value.must_be("another feed than that of the list");
+  rule.job().maintenance_feed = std::move(feed);
+}
+
 /// No program starts with less memory.
 constexpr std::uint64_t min_memory = mebibyte;
 
@@ -189,7 +196,7 @@ constexpr const char* no_stream = "is for mode = \"stream\" (or \"auto\"); this 
 constexpr const char* own_result =
     "is for a command; an executor sends its result in a complete message";
 constexpr const char* many_items =
-    "is about a process per item; this list's mode is \"stream\", with many items in one";
+    "is for one process per item; with mode = \"stream\", a process has many items";
 
 constexpr OnlyFor<ListConfig> for_executors(void (*copy)(const ListConfig&, ListConfig&),
                                             const char* why_not) {
@@ -223,7 +230,7 @@ constexpr Key<ListConfig> list_rows[] = {
      [](auto& v, auto& rule) { v.texts(rule.requires_caps.edit(), "capabilities", false); },
      [](auto& rule) { return as_text(*rule.requires_caps); },
      for_executors([](auto& from, auto& into) { into.requires_caps = from.requires_caps; },
-                   "is for an executor; a command is not asked for --caps")},
+                   "is for an executor; a command is not called with --caps")},
     {"concurrency", "1", read_concurrency, show_concurrency},
     {"fleet_concurrency", "0",
      [](auto& v, auto& rule) { v.integer(rule.fleet_concurrency, 0, million); },
@@ -342,6 +349,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"maintenance_interval", R"("60s")",
      [](auto& v, auto& rule) { v.duration(rule.job().maintenance_interval, 1s); },
      [](auto& rule) { return as_text(rule.job().maintenance_interval); }, std::nullopt, job_only},
+    {"maintenance_feed", "", read_maintenance_feed,
+     [](auto& rule) { return rule.job().maintenance_feed; }, std::nullopt, job_only},
     {"function", "", read_function, [](auto& rule) { return rule.gearman().function; },
      std::nullopt, gearman_only},
     {"processes", "1", [](auto& v, auto& rule) { v.integer(rule.processes, 1, max_runs); },

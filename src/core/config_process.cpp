@@ -82,7 +82,7 @@ void read_backoff(const ConfigValue& value, ListConfig& rule) {
   if (value.reading().errors.size() != before) return;
   if (backoff.min > backoff.max) {
     return value.wrong("has a min of " + quote(format_duration(backoff.min)) + " and a max of " +
-                       quote(format_duration(backoff.max)) + "; min must not be over max");
+                       quote(format_duration(backoff.max)) + "; min must be at most max");
   }
   rule.backoff = backoff;
 }

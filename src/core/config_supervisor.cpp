@@ -75,7 +75,7 @@ void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
     std::string problem = parse_status_address(addresses[i], parsed);
     const auto here = addresses.begin() + static_cast<std::ptrdiff_t>(i);
     if (problem.empty() && std::find(addresses.begin(), here, addresses[i]) != here)
-      problem = "is there twice; must be there once";
+      problem = "is listed twice; remove one";
     if (problem.empty()) continue;
     right = false;
     address.wrong(problem.starts_with("must") ? "is " + address.found() + "; " + problem : problem);
@@ -135,7 +135,9 @@ constexpr Key<RedisSettings> redis_rows[] = {
     {"tls_key", "", [](auto& v, auto& redis) { v.secret_path(redis.tls_key); },
      [](auto& redis) { return as_text(redis.tls_key); }},
     {"tls_server_name", "",
-     [](auto& v, auto& redis) { v.text(redis.tls_server_name, "the name to check"); },
+     [](auto& v, auto& redis) {
+       v.text(redis.tls_server_name, "the name in the certificate of the server");
+     },
      [](auto& redis) { return as_text(redis.tls_server_name); }},
     {"connect_timeout", R"("5s")",
      [](auto& v, auto& redis) { v.duration(redis.connect_timeout, min_timeout); },

@@ -112,12 +112,12 @@ class Unbearable {
       }
       if (static_cast<unsigned char>(c) > 0x7f) {
         why_ =
-            "is not valid TOML: a character that is not ASCII may stand only in quotes, or in a "
-            "comment";
+            "is not valid TOML: characters other than ASCII are allowed only in quotes and "
+            "comments";
         return at_;
       }
       if (c == '.' && ++dots_ > max_dots) {
-        why_ = "has a key of too many parts; no key here has more than four";
+        why_ = "has a key with too many parts; a key has at most four";
         return at_;
       }
       if (std::string_view("[]{},=\n").find(c) != std::string_view::npos) dots_ = 0;

@@ -166,7 +166,7 @@ bool ConfigValue::path(std::string& into) const {
   std::string value;
   if (!text(value, "an absolute path")) return false;
   if (value.front() != '/') {
-    must_be("an absolute path: one that starts with /");
+    must_be("an absolute path, which starts with /");
     return false;
   }
   into = std::move(value);

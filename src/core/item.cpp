@@ -15,7 +15,7 @@ constexpr std::size_t max_character = 4;
 
 std::string too_long_text() {
   static_assert(max_item % (std::size_t{1} << 20) == 0);
-  return "longer than " + std::to_string(max_item >> 20) + " MiB, the most that an item may have";
+  return "longer than " + std::to_string(max_item >> 20) + " MiB, the maximum for an item";
 }
 
 std::string_view shown_part(std::string_view item) noexcept {

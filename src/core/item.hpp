@@ -22,7 +22,7 @@ using Item = std::string;
 /// for some tens of milliseconds. Two such items in one command are far below the limits of a
 /// connection.
 inline constexpr std::size_t max_item = std::size_t{16} << 20;
-/// Returns "longer than 16 MiB, the most that an item may have".
+/// Returns "longer than 16 MiB, the maximum for an item".
 [[nodiscard]] std::string too_long_text();
 /// Maximum number of bytes of an item in the history, events, log and API. The length of the item
 /// is stored beside them.

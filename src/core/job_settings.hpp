@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "core/clock.hpp"
 
@@ -12,6 +13,8 @@ struct JobSettings {
   /// Time after which a claim without a lease is recovered; 0 = never.
   Duration claim_timeout{0};
   Duration maintenance_interval = std::chrono::seconds(60);  ///< >= 1 s
+  /// Feed in which each maintenance pass publishes numbers of jobs; empty = none.
+  std::string maintenance_feed = {};
   bool operator==(const JobSettings&) const = default;
 };
 

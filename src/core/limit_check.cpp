@@ -45,8 +45,8 @@ void add_users(const std::vector<ListConfigPtr>& lists, std::uint64_t most,
     const std::uint64_t runs = std::min(need.runs, most);
     if (runs < need.allowed) continue;
     lines.push_back("processes: " + runs_text(runs) + (user.empty() ? "" : " as user " + user) +
-                    ", a process each at least, but that user may have " + number(need.allowed) +
-                    " (ulimit -u, LimitNPROC=, rlimits.nproc)");
+                    ", each with at least one process; the limit of that user is " +
+                    number(need.allowed) + " (ulimit -u, LimitNPROC=, rlimits.nproc)");
   }
 }
 
@@ -71,20 +71,21 @@ std::vector<std::string> shortfalls(const std::vector<ListConfigPtr>& lists,
   const std::uint64_t descriptors =
       own + (runs - limited) * descriptors_of_run + limited * descriptors_of_limited_run;
   if (limits.descriptors && descriptors > *limits.descriptors)
-    lines.push_back("descriptors: " + runs_text(runs) + " take " + number(descriptors) + " (" +
+    lines.push_back("descriptors: " + runs_text(runs) + " need " + number(descriptors) + " (" +
                     number(descriptors_of_run) + " each, " +
                     (limited > 0 ? number(descriptors_of_limited_run) + " with memory_max, " : "") +
-                    number(own) + " for w8yd itself), but it may have " +
+                    number(own) + " for w8yd itself), but the limit of w8yd is " +
                     number(*limits.descriptors) + " (ulimit -Hn, LimitNOFILE=)");
   add_users(lists, most, limits, lines);
   if (limits.group && runs >= limits.group->most)
-    lines.push_back("processes: " + runs_text(runs) + ", a process each at least, but the group " +
-                    limits.group->path + " may have " + number(limits.group->most) +
+    lines.push_back("processes: " + runs_text(runs) +
+                    ", each with at least one process; the limit of the control group " +
+                    limits.group->path + " is " + number(limits.group->most) +
                     " (pids.max, TasksMax=)");
   if (limits.kernel && runs >= *limits.kernel)
     lines.push_back("processes: " + runs_text(runs) +
-                    ", a process each at least, but the kernel allows " + number(*limits.kernel) +
-                    " (kernel.pid_max, kernel.threads-max)");
+                    ", each with at least one process; the limit of the kernel is " +
+                    number(*limits.kernel) + " (kernel.pid_max, kernel.threads-max)");
   return lines;
 }
 

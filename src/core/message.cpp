@@ -126,7 +126,7 @@ StreamMessage parse_stream_message(std::string_view line) noexcept {
   try {
     return parse(line);
   } catch (const std::exception&) {
-    return {{}, BadLine{"no memory to read it"}};
+    return {{}, BadLine{"not enough memory to parse the line"}};
   }
 }
 

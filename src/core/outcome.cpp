@@ -55,16 +55,16 @@ std::string outcome_reason(const Outcome& outcome) {
               [](const Failed& failed) { return failed.error; },
               [](const Crashed& crashed) { return crashed.reason; },
               [](const TimedOut& timed_out) {
-                return std::string(timed_out.silent ? "silent for longer than progress_timeout"
+                return std::string(timed_out.silent ? "no output for longer than progress_timeout"
                                                     : "ran for longer than timeout");
               },
               [](const Cancelled& cancelled) {
                 if (cancelled.with_another)
-                  return std::string("its process was ended because of another run");
+                  return std::string("its process was stopped because of another run");
                 return std::string(cancelled.by_operator ? "cancelled by an operator"
                                                          : "stopped, because w8yd shut down");
               },
-              [](const Lost&) { return std::string("its lock was lost"); }},
+              [](const Lost&) { return std::string("its lease was lost"); }},
       outcome);
 }
 

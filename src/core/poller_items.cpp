@@ -7,7 +7,7 @@ namespace w8y {
 
 /// Returns an empty text if this host may try.
 std::string Poller::why_not_item() const {
-  if (draining_) return "the list is gone from the config of this host, or the host drains";
+  if (draining_) return "the list is no longer in the config of this host, or the host is draining";
   if (quiet_) return "host is quiet: starting no new runs";
   if (!rule_->enabled) return "the list is disabled on this host";
   if (rule_->concurrency == 0) return "concurrency is 0 on this host";

@@ -148,14 +148,14 @@ void ServedList::run_item(const Item& item, const Poller::RunItemDone& then) {
     case ServingState::serving:
       return poller_->run_item(item, then);
     case ServingState::probing:
-      reply.why = "its executor has not answered here yet";
+      reply.why = "the probe of the list has not finished yet";
       break;
     case ServingState::ineligible:
       reply.why = "host is ineligible for the list: " + refusal_;
       break;
     case ServingState::closing:
     case ServingState::closed:
-      reply.why = "the list is gone from the config of this host, or the host drains";
+      reply.why = "the list is no longer in the config of this host, or the host is draining";
       break;
   }
   then(reply);

@@ -40,8 +40,8 @@ std::string parse_tcp(std::string_view text, StatusAddress& into) {
   if (!is_number) return any_form;
   std::string ip(text.substr(0, colon));
   if (ip.empty())
-    return "must say which address of this host: \"127.0.0.1:" + std::string(digits) +
-           "\" for this host alone, \"0.0.0.0:" + std::string(digits) + "\" for all";
+    return "must have an IP address: \"127.0.0.1:" + std::string(digits) +
+           "\" for clients on this host, \"0.0.0.0:" + std::string(digits) + "\" for all clients";
   if (error != std::errc() || into.port == 0 || digits.front() == '0')
     return "must have a port from 1 to 65535";
   if (is_ip(AF_INET6, ip))
@@ -65,8 +65,8 @@ std::string parse_status_address(std::string_view text, StatusAddress& into) {
   into.text = text;
   if (text.starts_with(unix_scheme)) return parse_unix(text.substr(unix_scheme.size()), into);
   if (text.find("//") != std::string_view::npos || text.starts_with("tcp:"))
-    return R"(must be an IP address and a port with nothing before or behind, such as )"
-           R"("127.0.0.1:9158"; TLS is a proxy's work)";
+    return R"(must be only an IP address and a port, such as "127.0.0.1:9158"; )"
+           R"(for TLS, use a reverse proxy)";
   if (text.find(':') == std::string_view::npos) return any_form;
   return parse_tcp(text, into);
 }

@@ -121,7 +121,7 @@ std::string near_hint(std::string_view name, const std::vector<std::string_view>
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& names) {
   const std::string_view meant = nearest(name, names);
-  return meant.empty() ? "w8y.toml(5) names all" : "did you mean " + quote(meant) + "?";
+  return meant.empty() ? "see w8y.toml(5)" : "did you mean " + quote(meant) + "?";
 }
 
 bool is_variable_name(std::string_view name) {

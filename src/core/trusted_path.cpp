@@ -55,8 +55,8 @@ std::string writable_by_others(const struct stat& status, uid_t also) {
 }
 
 constexpr const char* must_be_roots =
-    "; w8yd runs as root, so it must belong to root, and nobody else may write it (chown root, "
-    "chmod go-w)";
+    "; w8yd runs as root, so the file must belong to root, and only root may write to it (chown "
+    "root, chmod go-w)";
 
 /// Walker along a path to a file. `place_` is the current directory: it is open, and its path is
 /// trusted.
@@ -202,7 +202,7 @@ std::string distrust_of_target(struct stat status) {
   // Writing to a device changes no file.
   if (S_ISCHR(status.st_mode)) return {};
   if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-    return "has another name (a hard link); w8yd runs as root, so it must have only one";
+    return "has another name (a hard link); w8yd runs as root, so the file must have only one name";
   const std::string why = writable_by_others(status, 0);
   return why.empty() ? why : why + must_be_roots;
 }

@@ -36,7 +36,7 @@ class Add final : public Command {
     const bool from_input = words_.size() == 1 && words_[0].text == "-" && !words_[0].literal;
     if (nul_ && !from_input)
       throw Failure(wrong_usage,
-                    "-0 goes with '-' as the only item: it says how standard input is read");
+                    "-0 needs '-' as the only item, since it applies to standard input");
     std::vector<Item> items;
     if (!from_input)
       for (auto& word : words_) items.push_back(item_of(std::move(word.text)));
@@ -85,8 +85,7 @@ class Add final : public Command {
     if (!base64_) return std::move(word);
     auto bytes = base64_decode(word);
     if (bytes) return std::move(*bytes);
-    throw Failure(wrong_usage,
-                  escape_text(word) + " is not base64, which --base64 says that items are");
+    throw Failure(wrong_usage, escape_text(word) + " is not base64, which --base64 requires");
   }
 
   int add_input(const Options& options, verbs::QueryContext& query) const {
@@ -106,8 +105,8 @@ class Add final : public Command {
     } catch (const verbs::RedisError& error) {
       throw Failure(verbs::is_unreachable(error) ? not_reachable : refused, escape(error.what()),
                     {std::to_string(bulk.added()) +
-                     " items were added before that; what is in the list is skipped when this is "
-                     "done again"});
+                     " items were added before this error; repeat the command without "
+                     "--allow-duplicates to skip them"});
     }
     report(options, bulk, refused_lines);
     return refused_lines == 0 ? done : refused;
@@ -117,7 +116,7 @@ class Add final : public Command {
   [[nodiscard]] std::string refusal(ItemStream::Line& line) const {
     if (base64_ && !line.too_long) {
       auto bytes = base64_decode(line.item);
-      if (!bytes) return "is not base64, which --base64 says that items are";
+      if (!bytes) return "is not base64, which --base64 requires";
       line.item = std::move(*bytes);
     }
     if (!line.too_long && line.item.size() <= max_item) return {};

@@ -18,13 +18,14 @@ namespace {
 class Cancel final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN-ID", "The run, or the start of its id",
+    words.one("RUN-ID", "The run, or the start of its ID",
               [this](Argument&& word) { run_ = std::move(word.text); });
-    words.flag("--quarantine", "Keep its item from being run until it is released", quarantine_);
+    words.flag("--quarantine", "Keep its item from running until released", quarantine_);
     declare_reason(words, reason_);
     words.then([this] {
       if (!reason_.empty() && !quarantine_)
-        throw Failure(wrong_usage, "--reason needs --quarantine: it says why the item is kept");
+        throw Failure(wrong_usage,
+                      "--reason needs --quarantine: it is the reason of the quarantine");
     });
   }
 
@@ -77,7 +78,7 @@ class Cancel final : public Command {
              time_text(found.finished->ended.value_or(WallTime{0})) + " on host " +
              escape_text(found.finished->host) + ": " + escape(found.finished->outcome);
     const view::ItemView& item = *found.held;
-    return "run " + escape(run) + " goes on at host " + escape_text(item.host) + " (pid " +
+    return "run " + escape(run) + " continues on host " + escape_text(item.host) + " (pid " +
            escape(item.pid) + "), for item " + item_text(item.shown()) + " of " +
            escape_text(found.list) + "; on that host, run: w8yctl cancel " + escape(run) +
            (quarantine_ ? " --quarantine" : "");

@@ -64,10 +64,9 @@ class ChangeItems : public Command {
  public:
   int run(const Options& options, Context& context) override {
     if (items_.items.empty() == states_.empty())
-      throw Failure(wrong_usage,
-                    states_.empty()
-                        ? "no items are named" + hint()
-                        : "either name items, or say with an option which are meant; not both");
+      throw Failure(wrong_usage, states_.empty()
+                                     ? "no items are named" + hint()
+                                     : "name items or select them with an option, not both");
     Told told(options);
     verbs::QueryContext query = context.query_items(prefix_);
     if (states_.empty()) {
@@ -132,7 +131,7 @@ class Remove final : public ChangeItems {
     return verbs::remove_all(query, list, states_.front());
   }
   const char* done_word() const override { return "removed"; }
-  std::string hint() const override { return ": name some, or say --state"; }
+  std::string hint() const override { return ": name items, or use --state"; }
 };
 
 class Quarantine final : public ChangeItems {
@@ -174,7 +173,7 @@ class Release final : public ChangeItems {
     return verbs::release_all(query, list, states_);
   }
   const char* done_word() const override { return "released"; }
-  std::string hint() const override { return ": name some, or say --all"; }
+  std::string hint() const override { return ": name items, or use --all"; }
 
   bool all_ = false;
 };

@@ -132,7 +132,7 @@ class Trial final : private RunHandler {
       findings_.good(what, "complete, with the result " + escape(complete.result));
   }
   void on_log(const RunId&, std::string_view line, bool cut) override {
-    findings_.add("standard error", escape(line) + (cut ? " (cut)" : ""));
+    findings_.add("standard error", escape(line) + (cut ? " (truncated)" : ""));
   }
   void on_process(int, const ProcessEvent& news) override {
     if (const auto* line = std::get_if<ProcessLine>(&news)) {
@@ -165,7 +165,7 @@ class Trial final : private RunHandler {
     const bool right =
         std::holds_alternative<Succeeded>(outcome) || std::holds_alternative<Failed>(outcome);
     if (!end.complete && right)
-      findings_.add("complete", "none: the exit code alone says how it went");
+      findings_.add("complete", "none: the exit code alone determines the outcome");
     std::string text = end_text(end.process) + ": the run has " + outcome_name(outcome);
     if (std::holds_alternative<TimedOut>(outcome)) text += ": " + outcome_reason(outcome);
     if (right) {
@@ -190,8 +190,7 @@ class Trial final : private RunHandler {
 std::string caps_text(const Caps& caps) {
   std::string text;
   for (const auto& cap : caps.caps) text += (text.empty() ? "" : ", ") + escape_text(cap);
-  if (text.empty()) text = "nothing";
-  text = "can " + text;
+  if (text.empty()) text = "none";
   if (caps.concurrency > 1) text += "; " + std::to_string(caps.concurrency) + " items at once";
   if (!caps.version.empty()) text += "; version " + escape_text(caps.version);
   return text;
@@ -221,11 +220,11 @@ class CheckExecutor final : public Command {
  public:
   void declare(Arguments& words) override {
     words.one("PATH", "The executor", [this](Argument&& word) { program_ = std::move(word.text); });
-    words.any_number("ARGS", "Its own arguments, before those of the protocol (after --)",
+    words.any_number("ARGS", "Arguments of the executor, placed first (after --)",
                      [this](Argument&& word) { args_.push_back(std::move(word.text)); });
-    item_.declare_option(words, "The item that it is tried with (default: check)");
+    item_.declare_option(words, "Item of the test run (default: check)");
     words.option("--timeout", "DURATION", "a duration, such as 90s",
-                 "How long the run may take (default: 1m)",
+                 "Maximum duration of the run (default: 1m)",
                  [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
   }
 

@@ -19,11 +19,10 @@ namespace w8y::ctl {
 namespace {
 
 constexpr const char* footer =
-    "Which w8yd and which Redis: --socket names the status socket of w8yd, --redis-url names "
-    "Redis,\n"
-    "and --config names a file that says both. Without these, $W8Y_SOCKET is used; else\n"
-    "/etc/w8y.toml; else the usual socket of w8yd. $W8Y_REDIS_URL then replaces the URL of that\n"
-    "file. A w8yd with an embedded Redis is asked where that is.\n"
+    "Connections: --socket is the status socket of w8yd, --redis-url is the URL of Redis, and\n"
+    "--config is a file with both. Without these options, w8yctl uses $W8Y_SOCKET, else\n"
+    "/etc/w8y.toml, else the default socket of w8yd. $W8Y_REDIS_URL then replaces the URL in that\n"
+    "file. If w8yd has an embedded Redis, w8yctl requests its URL from w8yd.\n"
     "\n"
     "Items that start with '-' follow '--'; --base64 accepts any bytes. Commands that query, "
     "pause,\n"
@@ -121,7 +120,7 @@ class CommandLine {
     common_.option("--fleet", "NAME", "a name", "Name of the fleet (default: as in the config)",
                    [this](Argument&& word) { options_.fleet = std::move(word.text); });
     common_.flag("--json", "For programs: one JSON document (watch: JSON lines)", options_.json);
-    common_.flag("--wide", "Do not cut tables to the terminal's width", options_.wide);
+    common_.flag("--wide", "Do not truncate tables to the terminal's width", options_.wide);
   }
 
   void declare(const CommandRow& row) {
@@ -232,9 +231,8 @@ class CommandLine {
     const std::string word = unknown();
     if (word.size() > 1 && word.front() == '-')
       return std::string(command.name) + ": " + no_option(word, &command) +
-             " (what starts with '-' and is no option stands after '--')";
-    return std::string(command.name) + ": takes no further argument, but was given " +
-           escape_text(word);
+             " (put an argument that starts with '-' after '--')";
+    return std::string(command.name) + ": unexpected argument " + escape_text(word);
   }
 
   std::string error_text(const CLI::Error& error) {
@@ -261,7 +259,7 @@ class CommandLine {
 
   Options& options_;
   std::string heading_;  ///< of the commands that are being declared
-  CLI::App app_{"Shows and directs w8yd and its lists.", "w8yctl"};
+  CLI::App app_{"Shows and controls w8yd and its lists.", "w8yctl"};
   Arguments common_;
   std::list<Chosen> groups_;    // their `command` is nullptr
   std::list<Chosen> commands_;  // arguments refer to its elements

@@ -118,8 +118,7 @@ std::string Context::find_socket() {
   std::string socket = config == nullptr ? usual : first_socket(config->supervisor.status);
   if (socket.empty())
     throw Failure(not_reachable,
-                  "the config names no unix socket under [supervisor] status; say with --socket "
-                  "where w8yd listens");
+                  "the config has no unix socket in [supervisor] status; use --socket PATH");
   // The default path of the operator's account may differ from that of the account of w8yd.
   if (socket == usual && !exists(socket) && exists(system_socket)) return system_socket;
   return socket;
@@ -184,14 +183,14 @@ verbs::Reach Context::find_redis() {
     verbs::Reach configured = config::client_options(config->redis, "w8yctl");
     const auto embedded = embedded_redis(configured.url.to_string());
     if (!embedded && !config->has_redis) throw Failure(not_reachable, verbs::no_redis);
-    return embedded ? reach_of(*embedded, "the URL that w8yd gave") : configured;
+    return embedded ? reach_of(*embedded, "the URL of Redis from w8yd") : configured;
   }
   const HostStatus status = view::read_host(host().request(api::endpoints::status_of_host()));
   if (!status.has_redis) throw Failure(not_reachable, verbs::no_redis);
   const std::string& url = status.redis.url;
   if (url.empty())
-    throw Failure(not_reachable, "w8yd does not say where its Redis is; give --redis-url");
-  return reach_of(url, "the URL that w8yd gave");
+    throw Failure(not_reachable, "w8yd does not report the URL of its Redis; use --redis-url");
+  return reach_of(url, "the URL of Redis from w8yd");
 }
 
 const verbs::Reach& Context::reach() {

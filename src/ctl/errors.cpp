@@ -95,7 +95,7 @@ std::vector<verbs::ChangedItem> retry_group(Context& context, const std::string&
   std::vector<verbs::ChangedItem> changed;
   for (std::size_t i = 0; i < items.size(); ++i)
     changed.push_back(
-        {items[i], retried[i].done ? "waits again" : "is not stalled", retried[i].done});
+        {items[i], retried[i].done ? "queued again" : "is not stalled", retried[i].done});
   return changed;
 }
 
@@ -108,7 +108,8 @@ constexpr Action actions[] = {
 class Errors final : public Command {
  public:
   void declare(Arguments& words) override {
-    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    declare_prefix_or_none(words, "A list, or a pattern (default: all lists in the config)",
+                           prefix_);
     words.one_or_none("GROUP", "A group of errors, whose items an option changes",
                       [this](Argument&& word) { group_ = std::move(word.text); });
     words.option("--since", "WHEN", "a time or a duration, such as 1d or 2026-01-31T12:00:00Z",
@@ -179,9 +180,10 @@ class Errors final : public Command {
                  (changed == 1 ? " item " : " items ") + action.done_word);
     }
     if (found.too_long == 0) return done;
-    complain(std::to_string(found.too_long) +
-             " runs are of items longer than 4096 bytes, which were not changed: name them in "
-             "w8yctl release or quarantine");
+    complain(
+        std::to_string(found.too_long) +
+        " runs are of items longer than 4096 bytes; these items were not changed: name them in "
+        "w8yctl release or w8yctl quarantine");
     return refused;
   }
 

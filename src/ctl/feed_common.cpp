@@ -24,8 +24,7 @@ namespace {
 std::string decoded(std::string&& word, const char* option) {
   auto bytes = base64_decode(word);
   if (bytes) return std::move(*bytes);
-  throw Failure(wrong_usage,
-                escape_text(word) + " is not base64, which " + option + " says that it is");
+  throw Failure(wrong_usage, escape_text(word) + " is not base64, which " + option + " requires");
 }
 
 /// Reads a file; "-": standard input. Throws Failure.
@@ -116,7 +115,7 @@ int FeedResults::end() {
 // ---- subcommands
 
 void declare_feeds(Arguments& words, Options& options) {
-  words.flag("--base64", "Ids and items are given in base64", options.base64);
+  words.flag("--base64", "IDs and items are given in base64", options.base64);
   words.flag("--feed-base64", "FEED is given in base64", options.feed_base64);
   declare_raw(words, options);
 }
@@ -179,12 +178,12 @@ void FeedItems::declare(Arguments& words, const char* name, const char* what) {
     dash_ = word.text == "-" && !word.literal;
     word_ = std::move(word.text);
   });
-  words.option("--file", "PATH", "a file", "Instead of it, all of a file; '-': of standard input",
+  words.option("--file", "PATH", "a file", "Read the content from a file ('-': standard input)",
                [this](Argument&& word) { file_ = std::move(word.text); });
 }
 
 void FeedItems::check(const char* command, const char* name, bool nul, bool optional) {
-  if (word_ && file_) throw Failure(wrong_usage, std::string("--file stands instead of ") + name);
+  if (word_ && file_) throw Failure(wrong_usage, std::string("use either --file or ") + name);
   from_input_ = dash_ || (nul && !word_ && !file_ && !optional);
   if (!given() && !optional)
     throw Failure(wrong_usage, std::string(command) + " needs " + name + ", or --file");
@@ -197,7 +196,7 @@ std::string FeedItems::one(const std::function<std::string(std::string&&)>& byte
   auto line = lines.next();
   if (!line || lines.next())
     throw Failure(wrong_usage, std::string("standard input has ") + (line ? "several" : "no") +
-                                   " items, and this takes one; --file - takes all as one");
+                                   " items, but one is needed; --file - reads all of it as one");
   if (line->too_long) throw Failure(refused, "standard input is " + too_long_text());
   return bytes_of(std::move(line->item));
 }
@@ -210,7 +209,7 @@ bool FeedItems::each(bool base64, bool nul, const std::function<void(std::string
     std::optional<std::string> item = std::move(line->item);
     if (base64 && !line->too_long) item = base64_decode(*item);
     if (!item) {
-      why = "is not base64, which --base64 says that items are";
+      why = "is not base64, which --base64 requires";
     } else if (line->too_long || item->size() > max_item) {
       why = "is " + too_long_text() + "; skipped";
     } else {
@@ -228,8 +227,7 @@ Failure failed_after(std::size_t sent, const verbs::RedisError& error) {
   return {lost ? not_reachable : refused,
           escape(error.what()),
           {std::to_string(sent) + " items are in the feed" +
-           (lost ? "; some of the items after them may be, too"
-                 : "; none of the items after them is")}};
+           (lost ? "; some of the later items may be in it, too" : "; no later item is in it")}};
 }
 
 // ---- output for one ID
@@ -273,10 +271,10 @@ Failure not_there(const std::string& id, const std::string& feed) {
 
 void check_new_id(const std::string& id) {
   if (id.find('\0') != std::string::npos)
-    throw Failure(refused, "the id " + escape_text(id) +
-                               " has a NUL byte, which ends the id in messages about it");
+    throw Failure(refused, "the ID " + escape_text(id) +
+                               " must not contain a NUL byte: it would end the ID in messages");
   if (id.size() > max_id)
-    throw Failure(refused, "the id has " + std::to_string(id.size()) + " bytes, and at most " +
+    throw Failure(refused, "the ID has " + std::to_string(id.size()) + " bytes, and at most " +
                                std::to_string(max_id) + " are allowed");
 }
 

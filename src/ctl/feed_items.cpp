@@ -18,7 +18,7 @@ using Where = verbs::FeedPosition::Where;
 class Publish final : public FeedCommand {
   void declare_more(Arguments& words) override {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
-    words.option("--id", "ID", "an id", "Its id, or that of the one to edit (default: a new one)",
+    words.option("--id", "ID", "an ID", "ID of a new item, or of the item to edit (default: new)",
                  into(id_));
   }
 
@@ -68,7 +68,7 @@ class SortedInsert final : public FeedCommand {
  private:
   void declare_more(Arguments& words) override {
     if (position_.where == Where::before || position_.where == Where::after)
-      words.one("ID", "The item next to which", into(position_.id));
+      words.one("ID", "The item before or after which ITEM is added", into(position_.id));
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
   }
 
@@ -117,7 +117,7 @@ class SortedEdit final : public FeedCommand {
 
 class SortedMove final : public FeedCommand {
   void declare_more(Arguments& words) override {
-    words.one("POSITION", ":ID before that one, ID: behind it, begin: or :end",
+    words.one("POSITION", ":ID (before ID), ID: (after ID), begin: or :end",
               [this](Argument&& word) { position_ = position_of(word.text); });
     words.one("ID", "The item to move", into(id_));
   }

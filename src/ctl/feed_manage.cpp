@@ -36,10 +36,11 @@ class FeedCreate final : public FeedCommand {
                  [this](Argument&& word) { kind_ = kind_of("--kind", word.text); });
     words.option("--max-length", "N", "a number", "Keep the newest N items of a feed",
                  [this](Argument&& word) { most_ = max_length_of("--max-length", word.text); });
-    words.flag("--exists-ok", "Be content with one that is there", exists_ok_);
+    words.flag("--exists-ok", "Succeed if the feed exists already", exists_ok_);
     words.then([this] {
       if (most_ && kind_ != verbs::FeedKind::feed)
-        throw Failure(wrong_usage, "--max-length goes with --kind feed: others keep all");
+        throw Failure(wrong_usage,
+                      "--max-length needs --kind feed: feeds of other kinds keep all items");
     });
   }
 
@@ -110,7 +111,7 @@ class FeedList final : public Command {
 class FeedConfig final : public FeedCommand {
   void declare_more(Arguments& words) override {
     words.one_or_none("NAME", "One value, such as max_length (default: all)", into(name_));
-    words.one_or_none("VALUE", "From now on", into(value_));
+    words.one_or_none("VALUE", "New value (default: print the current one)", into(value_));
   }
 
   int work(const Options& options, Context& context) override {

@@ -37,7 +37,7 @@ class FeedWatch final : public FeedCommand {
 
  private:
   void declare_more(Arguments& words) override {
-    declare_limit(words, "End after N events", limit_);
+    declare_limit(words, "Exit after N events", limit_);
   }
 
   int work(const Options& options, Context& context) override {

@@ -74,7 +74,7 @@ void print_fleet_hosts(const FleetView& fleet, bool wide) {
                fleet_note_text(host)});
   }
   table.print(wide);
-  if (fleet.truncated) std::cout << "there are more hosts than are shown\n";
+  if (fleet.truncated) std::cout << "not all hosts are shown\n";
 }
 
 void print_fleet_lists(const FleetView& fleet, bool wide) {
@@ -99,7 +99,7 @@ void print_fleet_runs(const FleetCommandResult& outcome, bool wide) {
                  progress_text(run.status.progress)});
   std::cout << '\n';
   if (table.empty()) {
-    std::cout << "nothing runs\n";
+    std::cout << "no active runs\n";
   } else {
     table.print(wide);
   }
@@ -107,7 +107,7 @@ void print_fleet_runs(const FleetCommandResult& outcome, bool wide) {
     if (host.omitted_runs > 0)
       std::cout << escape_text(host.host) << ": and " << host.omitted_runs << " more runs\n";
   for (const FleetCommandResult::NoReply& host : outcome.no_reply)
-    std::cout << escape_text(host.host) << ": did not say what it runs\n";
+    std::cout << escape_text(host.host) << ": no reply, runs unknown\n";
 }
 
 /// Returns the JSON of GET /api/v1/fleet.
@@ -123,8 +123,8 @@ std::string to_json(FleetView&& fleet, bool lists, const std::optional<FleetComm
 class Fleet final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.flag("--runs", "Ask each host what it runs, and since when", runs_);
-    words.flag("--no-lists", "Only a line for each host", no_lists_);
+    words.flag("--runs", "Show the active runs of each host", runs_);
+    words.flag("--no-lists", "Show only one line per host", no_lists_);
   }
 
   int run(const Options& options, Context& context) override {

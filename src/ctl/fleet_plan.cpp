@@ -94,7 +94,8 @@ class FleetPlan final : public Command {
 
   int run(const Options& options, Context& context) override {
     if (file_ == "-")
-      throw Failure(wrong_usage, "fleet plan reads the file once for each host: name a file");
+      throw Failure(wrong_usage,
+                    "fleet plan reads the file once for each host: use a file, not standard input");
     PlannedConfig planned(file_);
     check(planned);
     FleetAccess access(options, context);

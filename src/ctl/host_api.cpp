@@ -31,15 +31,15 @@ std::string silence(const http::HttpResult& result, const std::string& socket) {
   const std::string name = "the status socket " + escape_text(socket);
   if (access(socket.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
     return name +
-           " is not there: is w8yd running? (--config, --socket or $W8Y_SOCKET says where "
-           "it listens)";
+           " does not exist: is w8yd running? (set its path with --config, --socket or "
+           "$W8Y_SOCKET)";
   if (access(socket.c_str(), R_OK | W_OK) != 0)
-    return name + " is not for this user (" + std::strerror(errno) +
-           "): be its owner, a member of its group, or root";
+    return name + " is not accessible to this user (" + std::strerror(errno) +
+           "); run w8yctl as its owner, a member of its group, or root";
   const auto last = result.problem.rfind(": ");
   const std::string why =
       last == std::string::npos ? result.problem : result.problem.substr(last + 2);
-  return name + " is there, but no w8yd answers: " + escape(why);
+  return name + " exists, but w8yd does not respond: " + escape(why);
 }
 
 /// Returns the body of a successful response; throws Failure for any other.
@@ -50,14 +50,13 @@ JsonFields answer_of(const http::HttpResult& result, const std::string& socket,
   auto json = JsonFields::parse(result.body);
   if (!json)
     throw Failure(not_reachable,
-                  "what answers at the status socket " + escape_text(socket) + " is no w8yd");
+                  "the program at the status socket " + escape_text(socket) + " is not w8yd");
   // The result of a fleet command is printed even if some hosts failed.
   if (result.status < 300 || json->has(member)) return std::move(*json);
   const std::string why = escape(json->text("error"));
-  throw Failure(
-      result.status == 503 ? not_reachable : refused,
-      why.empty() ? "w8yd answers with HTTP status " + std::to_string(result.status) : why,
-      lines_of(*json));
+  throw Failure(result.status == 503 ? not_reachable : refused,
+                why.empty() ? "w8yd returned HTTP status " + std::to_string(result.status) : why,
+                lines_of(*json));
 }
 
 }  // namespace

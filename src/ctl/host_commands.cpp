@@ -124,7 +124,7 @@ class Drain final : public Command {
 }  // namespace
 
 void TargetHosts::declare(Arguments& words) {
-  words.option("--host", "HOST", "the name or the id of a host", "Another host, or this one",
+  words.option("--host", "HOST", "the name or the ID of a host", "Another host, or this one",
                [this](Argument&& word) { host_ = std::move(word.text); });
   words.flag("--all", "All hosts of the fleet", all_);
   words.then([this] {

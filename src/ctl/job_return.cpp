@@ -52,7 +52,7 @@ class ReturnCommand : public FeedCommand {
 class Fail final : public ReturnCommand {
   void declare_more(Arguments& words) override {
     declare_ids(words);
-    words.option("--reason", "TEXT", "a text", "Why it failed, for the history",
+    words.option("--reason", "TEXT", "a text", "Reason of the failure, for the history",
                  [this](Argument&& word) { reason_ = std::move(word.text); });
   }
 

@@ -30,19 +30,20 @@ class Put final : public FeedCommand {
  private:
   void declare_more(Arguments& words) override {
     items_.declare(words, "ITEM", "The item; '-': those of standard input, one per line");
-    words.flag("--high", "Before all that waits", high_);
+    words.flag("--high", "Put it before all that are queued", high_);
     if (kind_ == FeedKind::job) {
-      words.option("--id", "ID", "an id", "Its id; a job with this id is not added twice",
+      words.option("--id", "ID", "an ID", "Its ID; a job with this ID is not added twice",
                    into(id_));
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
-      words.option("--timeout", "DURATION", "a duration, such as 1h30m", "With --wait: no longer",
+      words.option("--timeout", "DURATION", "a duration, such as 1h30m",
+                   "With --wait: maximum wait (default: no limit)",
                    [this](Argument&& word) { timeout_ = duration_of("--timeout", word.text); });
     }
   }
 
   void check() override {
     items_.check(kind_ == FeedKind::job ? "job put" : "queue put", "ITEM", nul_);
-    if (timeout_ && !wait_) throw Failure(wrong_usage, "--timeout goes with --wait");
+    if (timeout_ && !wait_) throw Failure(wrong_usage, "--timeout needs --wait");
     if (id_) check_new_id(*id_);
   }
 
@@ -133,9 +134,10 @@ class Take final : public FeedCommand {
     verbs::QueueFeed feed(server(context), feed_, kind_);
     const auto taken = claim_jobs(feed, context.loop());
     if (!taken)
-      throw Failure(refused, "nothing is queued in the feed " + escape_text(feed_) +
-                                 (timeout_ ? ", nor came within " + format_duration(*timeout_)
-                                           : std::string()));
+      throw Failure(refused,
+                    "nothing is queued in the feed " + escape_text(feed_) +
+                        (timeout_ ? ", and nothing arrived within " + format_duration(*timeout_)
+                                  : std::string()));
     const auto& [id, item] = *taken;
     if (options.json || kind_ != FeedKind::job)
       return print_value(options, feed_, id, "item", item, nul_);
@@ -171,7 +173,7 @@ std::string error_of(const verbs::JobFeed::Done& done, JobChange what, const std
                      const std::string& feed) {
   const std::string where = " in the feed " + escape_text(feed);
   if (!done.holder.empty())
-    return escape_text(id) + " is worked on by " + escape_text(done.holder) +
+    return escape_text(id) + " is claimed by " + escape_text(done.holder) +
            "; only its holder can finish it (w8yctl job cancel returns it to the queue)";
   if (what == JobChange::retract) return not_there(id, feed).what();
   return escape_text(id) + (what == JobChange::retry ? " is not stalled" : " is not claimed") +
@@ -309,7 +311,7 @@ CommandPtr make_job_stall() {
 }
 
 CommandPtr make_job_retry() {
-  return std::make_unique<Change>(JobChange::retry, "waits again");
+  return std::make_unique<Change>(JobChange::retry, "queued again");
 }
 
 CommandPtr make_job_retract() {

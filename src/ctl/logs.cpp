@@ -107,9 +107,9 @@ std::vector<GoingRun> going_runs(const FleetCommandResult& outcome, const std::s
 class Logs final : public Command, private verbs::LogFollower::Handler {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN|LIST", "A run, or the start of its id; or a list",
+    words.one("RUN|LIST", "A run, or the start of its ID; or a list",
               [this](Argument&& word) { what_ = std::move(word.text); });
-    words.flag("-f,--follow", "Go on with what is written", follow_);
+    words.flag("-f,--follow", "Follow new output", follow_);
   }
 
   int run(const Options& options, Context& context) override {
@@ -153,7 +153,7 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     std::set<std::string> ids;
     for (const GoingRun& run : runs) ids.insert(run.of.run);
     if (ids.size() > 1 && !ids.contains(start_))
-      throw Failure(refused, "more than one run's id starts with " + escape_text(start_) + ": " +
+      throw Failure(refused, "several run IDs start with " + escape_text(start_) + ": " +
                                  *ids.begin() + ", " + *std::next(ids.begin()) +
                                  (ids.size() > 2 ? ", …" : ""));
   }
@@ -189,9 +189,9 @@ class Logs final : public Command, private verbs::LogFollower::Handler {
     if (gone_) show_finished();
     if (vanished_)
       throw Failure(refused,
-                    "the run is no longer active, and no end was received: its host "
-                    "may have been killed; w8yctl show " +
-                        escape_text(start_) + " says whether it has ended");
+                    "the run is no longer active, and its end was not reported: its host "
+                    "may have been killed; to see whether it has ended: w8yctl show " +
+                        escape_text(start_));
     return done;
   }
 

@@ -58,7 +58,7 @@ class PauseList final : public Command {
 class Resume final : public Command {
  public:
   void declare(Arguments& words) override {
-    declare_prefix_or_none(words, "The paused list, or a pattern; without one, this host", prefix_);
+    declare_prefix_or_none(words, "A paused list, or a pattern (default: this host)", prefix_);
     hosts_.declare(words);
     words.then([this] {
       if (prefix_ && hosts_.others())
@@ -77,7 +77,7 @@ class Resume final : public Command {
       told.push_back(view::resume_json(prefix, was_paused));
       if (options.json) continue;
       std::cout << escape_text(prefix) << ": "
-                << (was_paused ? "takes work again on all hosts" : "was not paused") << '\n';
+                << (was_paused ? "resumed on all hosts" : "was not paused") << '\n';
     }
     if (options.json) print_each(told, prefixes == std::vector{*prefix_});
     return done;

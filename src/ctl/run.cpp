@@ -54,7 +54,7 @@ class RunItem final : public Command {
     item_.declare(words);
     words.flag("--next", "Make it the next item to be claimed, also in a busy list", next_);
     words.then([this] {
-      if (item_.items.size() > 1) throw Failure(wrong_usage, "run takes one ITEM");
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "run accepts only one ITEM");
     });
   }
 
@@ -86,7 +86,7 @@ class RunItem final : public Command {
     const std::vector<Runner> runners = runners_of(fleet.read(true, prefix_), here);
     if (runners.empty())
       throw Failure(refused, "no host serves " + escape_text(prefix_) +
-                                 " now; for why not: w8yctl why " + escape_text(prefix_));
+                                 " now; to see why: w8yctl why " + escape_text(prefix_));
     std::vector<std::string> others;
     for (const Runner& runner : runners)
       if (const auto why = request(options, fleet, runner)) {

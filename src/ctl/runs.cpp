@@ -49,7 +49,8 @@ void print_runs(const std::vector<view::RunRecord>& runs, bool wide) {
 class Runs final : public Command {
  public:
   void declare(Arguments& words) override {
-    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
+    declare_prefix_or_none(words, "A list, or a pattern (default: all lists in the config)",
+                           prefix_);
     item_.declare_option(words, "Only runs of this item");
     words.flag("--failed", "Only runs that did not succeed", failed_);
     words.option("--since", "WHEN", "a time or a duration, such as 2h or 2026-01-31T12:00:00Z",

@@ -104,8 +104,7 @@ void JobWord::declare(Arguments& words, const char* what, bool or_none) {
     if (!base64_) return;
     auto bytes = base64_decode(job);
     if (!bytes)
-      throw Failure(wrong_usage,
-                    escape_text(job) + " is not base64, which --base64 says that the job is");
+      throw Failure(wrong_usage, escape_text(job) + " is not base64, which --base64 requires");
     job = std::move(*bytes);
   };
   if (or_none) {
@@ -136,7 +135,7 @@ std::string bad_schedule_text(const std::string& job, const std::string& why, bo
 
 namespace {
 
-constexpr const char* only_redbike = "until one does, only a worker of Redbike can run its jobs";
+constexpr const char* only_redbike = "until then, only a worker of Redbike can run its jobs";
 
 /// Returns the warning about a schedule that no host has in its config.
 std::string unknown_schedule(Context& context, const std::string& prefix) {
@@ -154,7 +153,7 @@ std::string unknown_schedule(Context& context, const std::string& prefix) {
     if (const std::string_view near = core::nearest(prefix, views); !near.empty())
       return "no config has the schedule " + name + "; did you mean -k " + escape_text(near) + "?";
     if (names.size() == 1)
-      return "no config has the schedule " + name + "; the schedule of the config is -k " +
+      return "no config has the schedule " + name + "; the only schedule in the config is -k " +
              escape_text(names.front());
   }
   return "no host of the fleet has the schedule " + name +

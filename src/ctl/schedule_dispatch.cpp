@@ -88,10 +88,8 @@ class Dispatch final : private verbs::ScheduleDispatcher::Handler {
     report_refused(reply);
     time_file_.write(reply.now.count() / 1000);
   }
-  void on_error(const std::string& why) override {
-    complain(escape(why) + "; waiting for that to end");
-  }
-  void on_recovered() override { complain("Redis answers again"); }
+  void on_error(const std::string& why) override { complain(escape(why) + "; retrying"); }
+  void on_recovered() override { complain("Redis available again"); }
 
   TimeFile& time_file_;
   verbs::ScheduleDispatcher dispatcher_;
@@ -104,11 +102,11 @@ class ScheduleDispatch final : public Command {
     words.option("--schedules", "CSV", "a file", "Set the jobs of this file first",
                  [this](Argument&& word) { schedules_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "First what is due at this time (default: that of the time file, else now)",
+                 "Start with jobs due at TIME (default: time file, else now)",
                  [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
-    words.option("--timefile", "FILE", "a file", "Keep the time of the last look there",
+    words.option("--timefile", "FILE", "a file", "Keep the time of the last dispatch in this file",
                  [this](Argument&& word) { time_file_ = std::move(word.text); });
-    words.flag("--once", "Look once, also after HALT", once_);
+    words.flag("--once", "Dispatch once, even after HALT", once_);
   }
 
   int run(const Options& options, Context& context) override {

@@ -45,15 +45,15 @@ ScheduleFile read_schedule_file(const std::string& path) {
     file.errors.emplace(line, place_in(path, line) + why);
   };
   if (csv.unclosed_line > 0) {
-    error(csv.unclosed_line, "has a quote that nothing closes");
+    error(csv.unclosed_line, "has an unclosed quote");
     csv.rows.pop_back();
   }
   for (CsvRow& row : csv.rows) {
     const std::size_t count = row.fields.size();
     if (count != 2) {
       error(row.line, "has " + std::to_string(count) + (count == 1 ? " field" : " fields") +
-                          ", where JOB,SCHEDULE is needed; what has commas, quotes or ends of "
-                          "lines must be in quotes");
+                          ", but JOB,SCHEDULE is needed; quote a field that has commas, quotes or "
+                          "newlines");
     } else if (const std::string why = job_error(row.fields[0]); !why.empty()) {
       error(row.line, why);
     } else {

@@ -28,7 +28,7 @@ class ScheduleNext final : public Command {
   void declare(Arguments& words) override {
     job_.declare(words, "The job", true);
     words.option("--rule", "RULE", "a rule, such as FREQ=DAILY",
-                 "Of this rule or cron expression, without Redis",
+                 "Use this rule or cron expression, without Redis",
                  [this](Argument&& word) { rule_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
                  "With --rule: times after this one (default: now)",
@@ -57,8 +57,8 @@ class ScheduleNext final : public Command {
   void check() const {
     if (rule_.has_value() == job_.given)
       throw Failure(wrong_usage, "schedule next needs either JOB or --rule");
-    if (after_ && !rule_) throw Failure(wrong_usage, "--after goes with --rule");
-    if (!zone_.empty() && !rule_) throw Failure(wrong_usage, "--tz goes with --rule");
+    if (after_ && !rule_) throw Failure(wrong_usage, "--after needs --rule");
+    if (!zone_.empty() && !rule_) throw Failure(wrong_usage, "--tz needs --rule");
   }
 
   [[nodiscard]] std::vector<Due> of_rule() const {

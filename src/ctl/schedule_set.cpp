@@ -25,11 +25,11 @@ constexpr std::size_t next_shown = 3;
 class ScheduleSet final : public Command {
  public:
   void declare(Arguments& words) override {
-    job_.declare(words, "The job; what follows its last ':' names its queue", true);
+    job_.declare(words, "The job; the part after its last ':' names its queue", true);
     words.one_or_none("SCHEDULE", "NOW, AT:TIME, CONTINUE, STOP, cron fields or iCalendar lines",
                       [this](Argument&& word) { typed_ = std::move(word.text); });
     words.option("--after", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "The first time of a rule after this one (default: now)",
+                 "Start a rule at its first time after TIME (default: now)",
                  [this](Argument&& word) { after_ = unix_time_of("--after", word.text); });
     words.option("--tz", "ZONE", "a time zone, such as Europe/Berlin",
                  "Time zone of a cron expression or of AT: (default: UTC)",
@@ -37,7 +37,7 @@ class ScheduleSet final : public Command {
     words.option("--jitter", "DURATION", "a duration, such as 5m",
                  "Delay each run of a rule by a part of this time",
                  [this](Argument&& word) { jitter_ = jitter_of(word.text); });
-    words.option("--file", "CSV", "a file", "All jobs of this file, or none; '-': standard input",
+    words.option("--file", "CSV", "a file", "Set all jobs of a file, or none ('-': standard input)",
                  [this](Argument&& word) { file_ = std::move(word.text); });
     words.flag("--force", "Replace a valid schedule even if SCHEDULE is invalid", force_);
     words.then([this] { check(); });
@@ -59,7 +59,9 @@ class ScheduleSet final : public Command {
  private:
   void check() {
     if (file_ && (job_.given || after_ || !zone_.empty() || jitter_.count() > 0))
-      throw Failure(wrong_usage, "--file stands alone: the file says which jobs and schedules");
+      throw Failure(
+          wrong_usage,
+          "--file excludes JOB, --after, --tz and --jitter: the file has the jobs and schedules");
     if (!file_ && !typed_)
       throw Failure(wrong_usage, "schedule set needs JOB and SCHEDULE, or --file");
     if (typed_) schedule_ = schedule_of(*typed_, zone_);
@@ -71,8 +73,7 @@ class ScheduleSet final : public Command {
     verbs::Decision decision = verbs::decide(schedule_, now, after_);
     if (jitter_.count() > 0 && decision.why_bad.empty() &&
         (!std::holds_alternative<store::RunAt>(decision.effect) || decision.schedule != schedule_))
-      throw Failure(wrong_usage,
-                    "--jitter goes with a rule or a cron expression that has a next time");
+      throw Failure(wrong_usage, "--jitter needs a rule or a cron expression that has a next time");
     const bool unchanged =
         !set_schedules(changes, {{job_.job, decision.schedule, decision.effect, jitter_}}, now,
                        force_)
@@ -142,7 +143,7 @@ class ScheduleSet final : public Command {
       json.put("jobs", all.size());
       print_json(json.finish());
     }
-    if (!file.errors.empty()) refuse(file, "all were set, these with status BAD");
+    if (!file.errors.empty()) refuse(file, "all jobs were set, these with status BAD");
     std::vector<std::string> jobs;
     for (const auto& row : file.rows) {
       warn(row.job, row.schedule);
@@ -201,7 +202,7 @@ class ScheduleUnset final : public Command {
 class ScheduleControl final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("SIGNAL", "HALT: no dispatch and no new runs, on all hosts; RESUME: its end",
+    words.one("SIGNAL", "HALT: no dispatch, no new runs (all hosts); RESUME: continue",
               [this](Argument&& word) { signal_ = upper(std::move(word.text)); });
   }
 

@@ -59,7 +59,7 @@ class ScheduleStatuses final : public Command {
  public:
   void declare(Arguments& words) override {
     words.option("--before", "TIME", "a time, such as 2026-01-31T12:00:00Z",
-                 "Only those of this time or before it (default: now)",
+                 "Only statuses of this time or earlier (default: now)",
                  [this](Argument&& word) { before_ = unix_time_of("--before", word.text); });
   }
 

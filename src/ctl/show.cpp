@@ -103,9 +103,9 @@ void print_held(const verbs::FoundRun& held, bool wide) {
 class Show final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.one("RUN-ID", "The run, or the start of its id",
+    words.one("RUN-ID", "The run, or the start of its ID",
               [this](Argument&& word) { run_ = std::move(word.text); });
-    words.option("--list", "LIST", "a list", "Look only in this list",
+    words.option("--list", "LIST", "a list", "Search only this list",
                  [this](Argument&& word) { list_ = prefix_of(std::move(word.text)); });
   }
 

@@ -77,7 +77,7 @@ std::string locks_text(const RedisStatus& redis, const Totals& totals) {
             " lost since the start, then regained or ended";
   }
   if (redis.lease_margin && *redis.lease_margin >= Duration{0})
-    text += "; renewed with " + rough_duration(*redis.lease_margin) + " or more to spare";
+    text += "; lease margin at least " + rough_duration(*redis.lease_margin);
   return text;
 }
 
@@ -95,7 +95,7 @@ std::string running_text(const Totals& totals, const HostStatus& host) {
   std::string text = std::to_string(totals.running);
   if (host.slots_limit > 0)
     text += ", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
-            " processes";
+            " slots";
   return text;
 }
 

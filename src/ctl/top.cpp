@@ -106,14 +106,14 @@ class Asking {
 class Top final : public Command {
  public:
   void declare(Arguments& words) override {
-    words.option("--interval", "INTERVAL", "a time, such as 5s",
+    words.option("--interval", "INTERVAL", "a duration, such as 5s",
                  "Refresh each INTERVAL (default: 1s)",
                  [this](Argument&& word) { pause_ = duration_of("--interval", word.text); });
   }
 
   int run(const Options& options, Context& context) override {
     if (options.json)
-      throw Failure(wrong_usage, "top is for a terminal; `w8yctl --json status` has the same");
+      throw Failure(wrong_usage, "top has no JSON output; use `w8yctl --json status`");
     if (pause_ < min_pause) throw Failure(wrong_usage, "--interval needs at least 100ms");
     HostApi& host = context.host();
     view_.set(reader_.read(host.request(api::endpoints::status.target()), monotonic_now()));

@@ -80,12 +80,12 @@ const std::vector<const char*>& help_text() {
       "",
       "  p n u r f     sort by problems, name, running, rate, failures",
       "  /             filter: lists whose name contains this text, or a pattern; Enter keeps it",
-      "  Esc           no filter",
+      "  Esc           clear the filter",
       "  Tab           lists and runs, lists only, runs only",
       "  arrows, PgUp, PgDn, Home, End   scroll",
-      "  Space         stand still; again: go on",
-      "  h ?           this",
-      "  q             leave",
+      "  Space         stop or continue updates",
+      "  h ?           show this help",
+      "  q             quit",
   };
   return text;
 }
@@ -288,10 +288,10 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   for (std::size_t i = 0; i < stats_.problems.size() && i < max_problems; ++i)
     to.push_back(one_line({outcome_text(stats_.problems[i].text), Colour::bad}, width));
   if (const std::size_t count = stats_.problems.size(); count > max_problems)
-    to.push_back(
-        one_line({"and " + std::to_string(count - max_problems) + " more: w8yctl status has all",
-                  Colour::bad},
-                 width));
+    to.push_back(one_line(
+        {"and " + std::to_string(count - max_problems) + " more; to see all: w8yctl status",
+         Colour::bad},
+        width));
 }
 
 void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t rows) {
@@ -347,7 +347,7 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
     const RunStatus& run = *runs[i].run;
     table.push_back(
         {runs[i].list, item_text(run.item),
-         run.lease_lost ? Cell("lock lost", Colour::bad) : shaded(state_name(run.state)),
+         run.lease_lost ? Cell("lease lost", Colour::bad) : shaded(state_name(run.state)),
          time_span(stats_.host.now - run.started), bar_text(run.progress), escape(run.run)});
   }
   add_table(to,
@@ -364,10 +364,10 @@ TopLine TopView::footer(std::size_t width) const {
   using Look = TopLine::Look;
   if (editing_) return one_line("filter: " + filter_ + "_", width, Look::footer);
   if (!error_.empty()) return one_line({error_, Colour::bad}, width, Look::footer);
-  std::string text = "by " + std::string(sort_name(sort_));
+  std::string text = "sorted by " + std::string(sort_name(sort_));
   if (!filter_.empty()) text += ", only " + filter_;
-  if (frozen_) text += ", standing still";
-  return one_line(text + "   h keys   q leave", width, Look::footer);
+  if (frozen_) text += ", updates stopped";
+  return one_line(text + "   h help   q quit", width, Look::footer);
 }
 
 std::vector<TopLine> TopView::lines(std::size_t width, std::size_t height) {

@@ -95,7 +95,7 @@ void declare_prefix_or_none(Arguments& words, const char* what, std::optional<st
 }
 
 void declare_reason(Arguments& words, std::string& into) {
-  words.option("--reason", "TEXT", "a text", "Why: shown with who and when",
+  words.option("--reason", "TEXT", "a text", "Reason, shown with operator and time",
                [&into](Argument&& word) { into = std::move(word.text); });
 }
 
@@ -112,8 +112,7 @@ void ItemArguments::add(Argument&& word) {
   if (!base64) return items.push_back(std::move(word.text));
   auto bytes = base64_decode(word.text);
   if (!bytes)
-    throw Failure(wrong_usage,
-                  escape_text(word.text) + " is not base64, which --base64 says that items are");
+    throw Failure(wrong_usage, escape_text(word.text) + " is not base64, which --base64 requires");
   items.push_back(std::move(*bytes));
 }
 

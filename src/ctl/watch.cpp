@@ -65,8 +65,9 @@ void show(const std::optional<JsonFields>& event, std::string_view payload, bool
 class Watch final : public Command {
  public:
   void declare(Arguments& words) override {
-    declare_prefix_or_none(words, "A list, or a pattern (default: all of the config)", prefix_);
-    declare_limit(words, "End after N events", limit_);
+    declare_prefix_or_none(words, "A list, or a pattern (default: all lists in the config)",
+                           prefix_);
+    declare_limit(words, "Exit after N events", limit_);
   }
 
   int run(const Options& options, Context& context) override {

@@ -26,7 +26,7 @@ class AskWhy final : public Command {
     declare_prefix(words, "The list", prefix_);
     item_.declare(words, true);
     words.then([this] {
-      if (item_.items.size() > 1) throw Failure(wrong_usage, "why takes one ITEM at most");
+      if (item_.items.size() > 1) throw Failure(wrong_usage, "why accepts at most one ITEM");
     });
   }
 

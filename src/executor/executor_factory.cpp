@@ -54,10 +54,11 @@ std::unique_ptr<Executor> make_executor(loop::Loop& loop, const ExecutorOptions&
 
 std::string why_not(const ListConfig& rule, const Caps& caps) {
   for (const std::string& cap : *rule.requires_caps)
-    if (!caps.has(cap)) return "lacks \"" + cap + '"';
+    if (!caps.has(cap)) return "lacks the capability \"" + cap + '"';
   if (way_for(rule, caps) != nullptr) return {};
-  if (rule.mode == Mode::automatic) return "lacks \"single\" or \"stream\"";
-  return rule.mode == Mode::stream ? "lacks \"stream\"" : "lacks \"single\"";
+  if (rule.mode == Mode::automatic) return "lacks the capability \"single\" or \"stream\"";
+  return rule.mode == Mode::stream ? "lacks the capability \"stream\""
+                                   : "lacks the capability \"single\"";
 }
 
 }  // namespace w8y::executor

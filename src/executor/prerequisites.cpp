@@ -108,9 +108,9 @@ PrerequisiteResult check_and_try(const Prerequisites& needs, std::atomic<Prerequ
 std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
   switch (step) {
     case PrerequisiteStep::queued:
-      return "not checked yet: it waits for what other lists name, which does not respond";
+      return "not checked yet: the check waits for files of other lists, which do not respond";
     case PrerequisiteStep::account:
-      return "the look-up of its user or group does not respond";
+      return "the lookup of its user or group does not finish";
     case PrerequisiteStep::program:
       return "the directory of its program does not respond";
     case PrerequisiteStep::trial:
@@ -118,7 +118,7 @@ std::string no_answer_text(const Prerequisites& needs, PrerequisiteStep step) {
       if (needs.cwd == "/") return "env_file " + needs.env_file + " does not respond";
       return "cwd " + needs.cwd + " or env_file " + needs.env_file + " does not respond";
   }
-  return "no answer";
+  return "no reply";
 }
 
 }  // namespace w8y::executor

@@ -104,7 +104,7 @@ void Run::on_message(Message&& message) {
     return;
   }
   if (end_.complete) {
-    on_bad_line({"a second complete"});
+    on_bad_line({"a second \"complete\" message"});
     return;
   }
   end_.complete = *complete;
@@ -150,7 +150,8 @@ Complete Run::result_of(bool cut) {
     complete.error =
         result_.empty()
             ? std::string("its standard output is empty, and result = \"json\" needs a JSON value")
-            : "its standard output is not JSON, as result = \"json\" needs it: " + *wrong;
+            : "its standard output is not JSON, but result = \"json\" needs a JSON value: " +
+                  *wrong;
   }
   if (complete.error) {
     complete.result = R"({"error":)" + escape_json(*complete.error) + "}";

@@ -19,7 +19,7 @@ class Single : public Protocol {
     argv.insert(argv.end(), rule.args->begin(), rule.args->end());
     argv.push_back(claim.call.name.value_or(rule.prefix));
     argv.push_back(claim.call.id.value_or(claim.run.str()));
-    if (auto why_not = no_argument("the id of the job", argv.back())) return why_not;
+    if (auto why_not = no_argument("the ID of the job", argv.back())) return why_not;
     argv.push_back(std::to_string(options.input.size()));
     return std::nullopt;
   }

@@ -181,8 +181,8 @@ void StreamExecutor::give_up_overdue() {
     overdue.push_back(std::move(waiting_.front().item));
     waiting_.pop_front();
   }
-  const std::string why =
-      now < start_at_ ? "its processes fail: " + last_end_ : "no process of it takes items";
+  const std::string why = now < start_at_ ? "its processes fail: " + last_end_
+                                          : "no process of its executor accepts items";
   for (const StreamItem& item : overdue) {
     // A run that has started cannot be handed back.
     const ProcessEnd end =

@@ -102,7 +102,7 @@ void StreamSession::on_cut_line(std::string_view line) {
     if (run.replied || beginning.find('"' + id.str() + '"') == std::string_view::npos) continue;
     on_bad_line(id, run, {reason});
     if (beginning.find("\"complete\"") != std::string_view::npos)
-      on_message(id, run, Complete{"{}", "its complete line is " + reason, {}, {}, {}, {}});
+      on_message(id, run, Complete{"{}", "its \"complete\" message is " + reason, {}, {}, {}, {}});
     return;
   }
   on_foreign_line(reason);
@@ -114,8 +114,8 @@ void StreamSession::on_foreign_line(const std::string& reason) {
 
 void StreamSession::on_message(const RunId& id, OpenRun& run, Message&& message) {
   auto* complete = std::get_if<Complete>(&message);
-  if (run.replied) {  // late; a second complete is always an error
-    if (complete != nullptr) on_bad_line(id, run, {"a second complete"});
+  if (run.replied) {  // late; a second "complete" message is always an error
+    if (complete != nullptr) on_bad_line(id, run, {"a second \"complete\" message"});
     return;
   }
   if (auto* bad = std::get_if<BadLine>(&message)) return on_bad_line(id, run, std::move(*bad));

@@ -128,7 +128,7 @@ void SocketWorker::watch() {
     const Duration silence =
         loop_.now() - (asks ? std::max(received_, question_since_) : received_);
     if (asks && silence >= timeout)
-      return end("it has not answered for " + std::to_string(silence / std::chrono::seconds(1)) +
+      return end("it has not replied for " + std::to_string(silence / std::chrono::seconds(1)) +
                  " s");
     if (!asks && silence >= timeout / 3) mark();
     watch();
@@ -179,7 +179,7 @@ void SocketWorker::flush() {
   sent_ += transport_->write(std::string_view(out_).substr(sent_));
   if (sent_ < out_.size()) {
     if (out_.size() - sent_ > max_unread)
-      stuck_.set(loop_.now(), [this] { end("it does not read its requests"); });
+      stuck_.set(loop_.now(), [this] { end("it does not read requests"); });
     return;
   }
   out_.clear();
@@ -253,7 +253,8 @@ void SocketWorker::handle_packet(Packet&& packet) {
       break;
     case PacketType::error: {
       const auto said = packet.arguments(2);
-      handler_.on_error(*this, said ? escape((*said)[0]) + ": " + escape((*said)[1]) : "an error");
+      handler_.on_error(
+          *this, said ? escape((*said)[0]) + ": " + escape((*said)[1]) : "invalid error packet");
       break;
     }
     default:  // nothing that a worker requests
@@ -288,7 +289,7 @@ bool SocketWorker::handle_answer() {
 void SocketWorker::handle_job(const Packet& packet, bool cut) {
   const auto arguments = packet.arguments(4);
   if (!arguments || grabs_.empty())
-    return end("it gave a job that nobody has asked for, or half of one");
+    return end("it sent a job that was not requested, or an incomplete job");
   Job job;
   job.handle = (*arguments)[0];
   job.function = (*arguments)[1];

@@ -35,7 +35,7 @@ int connect_error(CURL* curl, CURLcode code) {
 /// Describes an error of the socket. The text of libcurl would name a host and a port.
 std::string problem_of(CURL* curl, CURLcode code, const char* detail) {
   const int error = connect_error(curl, code);
-  if (error == EAGAIN) return "it did not accept the connection in time";
+  if (error == EAGAIN) return "the server did not accept the connection in time";
   if (error != 0) return std::generic_category().message(error);
   return *detail != '\0' ? detail : Curl::get().easy_strerror(code);
 }

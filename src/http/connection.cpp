@@ -95,7 +95,8 @@ class HttpConnection::Exchange {
     HttpShared& shared = connection_->shared_;
     const std::size_t size = with.body.size();
     if (size > always_room && shared.unread.held(trusted) > 0 && !shared.unread.fits(trusted, size))
-      with = error_response(503, "others have not read their long answers yet; ask again soon");
+      with =
+          error_response(503, "other clients have not read their large responses yet; retry later");
     response = std::move(with);
     unread_ = shared.unread.hold(trusted, response->body.size());
     connection_->resume();
@@ -106,8 +107,8 @@ class HttpConnection::Exchange {
     HttpShared& shared = connection_->shared_;
     if (!shared.streams.fits(trusted)) {
       const std::size_t open = shared.streams.held(true) + shared.streams.held(false);
-      send_response(error_response(503, "there are " + std::to_string(open) +
-                                            " streams already; ask again when one has ended"));
+      send_response(error_response(
+          503, "there are " + std::to_string(open) + " streams already; retry when one has ended"));
       return nullptr;
     }
     open_ = shared.streams.hold(trusted);
@@ -136,7 +137,7 @@ class HttpConnection::Reply : public HttpReply {
   explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   ~Reply() override {
     if (const auto exchange = exchange_.lock())
-      exchange->send_response(error_response(500, "there was no answer"));
+      exchange->send_response(error_response(500, "the server produced no response"));
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
@@ -296,7 +297,8 @@ void HttpConnection::hand_over() {
   } else if (exchange_->too_long) {
     exchange_->send_response(error_response(413, "the body is too long"));
   } else if (exchange_->unreadable) {
-    exchange_->send_response(error_response(400, "the path cannot be read"));
+    exchange_->send_response(
+        error_response(400, "the request target is invalid; check its percent-encoding"));
   } else {
     shared_.handler.handle(exchange_->request, std::make_shared<Reply>(exchange_));
   }
@@ -354,7 +356,8 @@ void HttpConnection::resume() {
 
 void HttpConnection::stop() {
   if (exchange_->stream) exchange_->stream->close();
-  if (exchange_->handed_over) exchange_->send_response(error_response(503, "the server ends"));
+  if (exchange_->handed_over)
+    exchange_->send_response(error_response(503, "w8yd is shutting down"));
   resume();
 }
 

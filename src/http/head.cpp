@@ -54,7 +54,8 @@ const char* HeadCheck::problem() const {
   if (lengths_ > 1) return "there is more than one Content-Length header";
   if (lengths_ > 0 && encodings_ > 0)
     return "there is a Content-Length header together with a Transfer-Encoding header; send one";
-  if (encodings_ > 1 || bad_encoding_) return "the only Transfer-Encoding is chunked, given once";
+  if (encodings_ > 1 || bad_encoding_)
+    return "Transfer-Encoding must be chunked, and given only once";
   return nullptr;
 }
 

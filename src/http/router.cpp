@@ -26,8 +26,8 @@ std::string unknown_parameter(const Endpoint& endpoint,
     std::string all;
     for (const char* one : endpoint.parameters)
       if (one != nullptr) all.append(all.empty() ? "" : ", ").append(one);
-    return "there is no parameter " + escape_text(name) + " here; " +
-           (all.empty() ? "this path takes none" : "there are: " + all);
+    return "unknown parameter " + escape_text(name) + "; " +
+           (all.empty() ? "this path has no parameters" : "known parameters: " + all);
   }
   return {};
 }
@@ -60,7 +60,7 @@ void Router::handle(const HttpRequest& request, HttpReplyPtr reply) {
     allow.append(allow.empty() ? "" : ", ").append(route.endpoint.method);
   }
   if (allow.empty()) {
-    reply->send(error_response(404, "no such path; w8y-api(7) names them all"));
+    reply->send(error_response(404, "no such path; see w8y-api(7) for all paths"));
     return;
   }
   HttpResponse response = error_response(405, "use " + allow);

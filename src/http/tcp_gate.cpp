@@ -133,7 +133,7 @@ HttpVerdict TcpGate::check(const HttpRequest& request) const {
 TcpGate::Refusal TcpGate::head_refusal(const HttpRequest& request) const {
   if (request.hosts > 1) return refuse(400, "there is more than one Host header");
   if (request.hosts == 0 && request.version != "HTTP/1.0")
-    return refuse(400, "there is no Host header, which HTTP/1.1 asks for");
+    return refuse(400, "the Host header is missing; HTTP/1.1 requires it");
   const auto host = parse_authority(request.host);
   if (!host && !request.host.empty())
     return refuse(400, "the Host header " + escape_text(request.host.substr(0, 255)) +
@@ -141,10 +141,10 @@ TcpGate::Refusal TcpGate::head_refusal(const HttpRequest& request) const {
   if (is_open(request)) return nullptr;
   if (request.hosts == 1 && !is_called(host ? host->name : ""))
     return refuse(421, "this host is not known as " + escape(request.host.substr(0, 255)) +
-                           "; status_allowed_hosts of its config may name it (w8y.toml(5))");
+                           "; add that name to status_allowed_hosts in its config (w8y.toml(5))");
   if (!request.origin.empty() && !is_same_origin(request.origin, request.host))
     return refuse(403, "a page of " + escape(request.origin.substr(0, 255)) +
-                           " may not ask here; only one of the same host and port may");
+                           " may not send requests here; only pages of the same host and port may");
   return nullptr;
 }
 
@@ -158,7 +158,8 @@ TcpGate::Refusal TcpGate::token_refusal(const HttpRequest& request, bool shown) 
   auto response = refuse(
       401, reads ? "the token does not match status_token_file; reading needs no token"
            : token_.empty()
-               ? "nothing may be changed over TCP: the config has no status_token_file"
+               ? "changes over TCP are not allowed: the config has no status_token_file; set one, "
+                 "or use the unix socket"
                : "a change over TCP needs the header Authorization: Bearer TOKEN, with the token "
                  "of status_token_file");
   response->challenge = "Bearer realm=\"w8yd\"";

@@ -91,8 +91,7 @@ void check_directory(const std::string& path, const std::string& directory) {
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     cant_listen(path,
                 "its directory can be written by its group or others, so another program could "
-                "replace the socket; "
-                "chmod go-w it, or use a directory of its own");
+                "replace the socket; use chmod go-w, or a separate directory");
   check_way(path, directory);
 }
 
@@ -109,7 +108,8 @@ std::optional<SocketHolder> holder_at(const std::string& path, const sockaddr_un
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     fail_errno(path);
   }
-  if (!S_ISSOCK(status.st_mode)) cant_listen(path, "there is a file that is no socket");
+  if (!S_ISSOCK(status.st_mode))
+    cant_listen(path, "a file that is not a socket exists; remove it, or use another path");
   const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) fail_errno(path);
   const int result = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -158,7 +158,7 @@ void UnixListener::bind_and_listen() {
   check_way(path_, directory_of(directory));
   std::error_code not_made;
   std::filesystem::create_directories(directory, not_made);
-  if (not_made) cant_listen(path_, "cannot make its directory: " + not_made.message());
+  if (not_made) cant_listen(path_, "cannot create its directory: " + not_made.message());
   check_directory(path_, directory);
   fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd_ < 0) fail_errno(path_);

@@ -8,7 +8,7 @@ namespace w8y::loop {
 
 EmbeddedUvLoop::EmbeddedUvLoop(Loop& loop) {
   if (const int result = uv_loop_init(&uv_); result < 0)
-    throw std::system_error(-result, std::generic_category(), "cannot make an event loop");
+    throw std::system_error(-result, std::generic_category(), "cannot create an event loop");
   uv_check_init(&uv_, &keeper_);
   uv_check_start(&keeper_, [](uv_check_t*) {});
   watch_ = std::make_unique<Watch>(loop, uv_backend_fd(&uv_), [this](bool, bool) { turn(); });

@@ -71,7 +71,7 @@ void SocketTransport::connect() {
                                  });
     timer_.set(deadline_, [this] {
       lookup_.reset();
-      problem_ = "the name was not found in time";
+      problem_ = "the host name was not resolved in time";
       give_up();
     });
   } catch (const std::exception& error) {
@@ -100,7 +100,7 @@ void SocketTransport::try_next() {
       return;
     }
     timer_.set(now + (deadline_ - now) / left, [this] {
-      problem_ = "no answer in time";
+      problem_ = "no reply in time";
       try_next();
     });
     return;
@@ -174,7 +174,7 @@ void SocketTransport::read_some() {
   for (int rounds = 0; rounds < 16 && state_ == State::connected; ++rounds) {
     const ssize_t got = recv(fd_, buffer, sizeof buffer, 0);
     if (got == 0) {
-      fail("the connection was closed by the other side");
+      fail("the server closed the connection");
     } else if (got > 0) {
       handler_.on_bytes({buffer, static_cast<std::size_t>(got)});
       if (static_cast<std::size_t>(got) < sizeof buffer) return;

@@ -26,7 +26,7 @@ void stop_job(redis::SyncClient& client, const view::RunView& run) {
   const Item& job = run.status.item.beginning;
   if (run.status.item.is_truncated())
     throw QueryError(conflict,
-                     "the job is too long for this command; set it to STOP first, by: "
+                     "the job is too long for this command; set it to STOP first: "
                      "w8yctl schedule -k " +
                          escape_text(list) + " set");
   ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
@@ -38,7 +38,7 @@ void stall_job(redis::SyncClient& client, const view::RunView& run) {
   const Item& job = run.status.item.beginning;
   if (run.status.item.is_truncated())
     throw QueryError(conflict,
-                     "the id of the job is too long for this command; cancel its run, and "
+                     "the ID of the job is too long for this command; cancel its run, and "
                      "stall it with: w8yctl job stall " +
                          escape_text(feed));
   if (!JobFeed({client, false}, feed)
@@ -65,7 +65,7 @@ ChangedItem changed(const DisplayItem& item, store::QuarantinedAs how) {
     case store::QuarantinedAs::at_end_of_run:
       return {item, "is running; will be quarantined at the end of its run"};
     case store::QuarantinedAs::asked_already:
-      return {item, "is running; its quarantine at the end of its run was asked for already"};
+      return {item, "is running; its quarantine at the end of its run is already requested"};
     case store::QuarantinedAs::not_listed:
       break;
   }
@@ -114,7 +114,7 @@ ChangedItem changed(const DisplayItem& item, std::size_t copies) {
 /// `copies`: number of removed copies; nullopt: the item was in another state.
 ChangedItem changed(const DisplayItem& item, std::optional<std::size_t> copies) {
   return copies ? changed(item, *copies)
-                : ChangedItem{item, "not removed: it is in another state by now", false};
+                : ChangedItem{item, "not removed: its state has changed", false};
 }
 
 template <class How>

@@ -41,7 +41,7 @@ void ChannelWatch::on_down(const std::string& why) {
     failure_ = why;
     loop_.stop();
   } else if (!in_outage_) {
-    complain_("Redis is gone: " + escape(why) + "; waiting for it");
+    complain_("Redis unavailable, retrying: " + escape(why));
   }
   in_outage_ = true;
 }

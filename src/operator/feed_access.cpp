@@ -57,7 +57,7 @@ void FeedAccess::refuse_kind(std::string_view found) const {
   const auto kind = kind_of_name(found);
   throw FeedRefused("the feed " + escape_text(keys_.feed) + " is of kind " + escape_text(found) +
                     ", not " + std::string(kind_ ? kind_name(*kind_) : "") +
-                    (kind ? "; its commands are those of w8yctl " +
+                    (kind ? "; use the subcommands of w8yctl " +
                                 std::string(groups.at(static_cast<std::size_t>(*kind)))
                           : ""));
 }

@@ -36,9 +36,8 @@ std::string position_text(const FeedPosition& position) {
 }
 
 FeedRefused position_gone(const FeedPosition& position, const std::string& feed) {
-  return FeedRefused("there is no " + escape_text(position.id) + " in the feed " +
-                     escape_text(feed) + " to put it " +
-                     std::string(word_of(position.where, false)));
+  return FeedRefused("cannot put the item " + std::string(word_of(position.where, false)) + " " +
+                     escape_text(position.id) + ", which is not in the feed " + escape_text(feed));
 }
 
 bool is_gone(const redis::RedisError& error) {

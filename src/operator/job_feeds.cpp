@@ -50,7 +50,7 @@ std::optional<FeedItem> QueueFeed::get() {
     if (words[0].text == "long")
       throw FeedRefused("the next item, " + escape_text(words.at(1).text) + ", has " +
                         std::to_string(words.at(2).number) +
-                        " bytes, more than can be read; nothing was taken");
+                        " bytes, more than can be read; nothing was removed");
     if (words[0].text == "got")
       return FeedItem(std::move(words.at(1).text), std::move(words.at(2).text));
   }

@@ -140,8 +140,8 @@ std::string JobWait::past_result() {
   const auto run = last_run();
   if (run && !run->failed()) return message_of(run->result);
   if (since_ == WallTime{0} && !run)
-    throw QueryError(404, "there is no " + escape_text(id_) + " in the feed " +
-                              escape_text(feed_.keys().feed) + ", nor a run of it in the history");
+    throw QueryError(404, "the job " + escape_text(id_) + " is neither in the feed " +
+                              escape_text(feed_.keys().feed) + " nor in the history");
   throw QueryError(409, escape_text(id_) +
                             " is gone, and no result was received: it was finished without one, "
                             "or retracted" +
@@ -156,7 +156,7 @@ void JobWait::on_down(const std::string& why) {
   if (!subscribed_) {
     failure_ = why;
   } else if (!std::exchange(in_outage_, true)) {
-    complain_("Redis is gone: " + escape(why) + "; waiting for it");
+    complain_("Redis unavailable, retrying: " + escape(why));
   }
 }
 

@@ -82,9 +82,10 @@ bool is_in_fleet(const QueryContext& query, const std::string& prefix) {
 }  // namespace
 
 void refuse_gearman(const std::string& prefix) {
-  throw QueryError(409, escape_text(prefix) +
-                            " is a list of Gearman, whose jobs are gearmand's and not in Redis; "
-                            "gearadmin --status counts them");
+  throw QueryError(409,
+                   escape_text(prefix) +
+                       " is a list of Gearman: its jobs are in gearmand, not in Redis; to count "
+                       "them: gearadmin --status");
 }
 
 std::string near_list(const QueryContext& query, const std::string& name) {
@@ -121,7 +122,7 @@ std::string refused_by_redis(const redis::RedisError& error, const redis::Client
 std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::string>& name) {
   if (query.lists == nullptr) {
     constexpr const char* remedy =
-        "it is not known which lists there are: name one, or give --config or --socket";
+        "the lists are not known: name a list, or use --config or --socket";
     if (!name) throw QueryError(400, remedy);
     if (core::is_pattern(*name) && !keys_in_redis(query, *name).any())
       throw QueryError(400, escape_text(*name) + " is a pattern, and " + remedy);
@@ -135,7 +136,7 @@ std::vector<std::string> lists_of(QueryContext& query, const std::optional<std::
   if (!fitting.empty() || !name) return fitting;
   if (keys_in_redis(query, *name).any()) return {*name};
   if (core::is_pattern(*name))
-    throw QueryError(404, "no list of the config fits " + escape_text(*name));
+    throw QueryError(404, "no list in the config matches " + escape_text(*name));
   if (is_in_fleet(query, *name)) return {*name};
   refuse_unknown(query, *name);
 }
@@ -170,7 +171,7 @@ void check_hash_tag(const Reach& reach, const char* what, const std::string& nam
   if (reach.url.kind != redis::Url::Kind::cluster || redis::has_hash_tag(name)) return;
   throw QueryError(400, "the " + std::string(what) + " " + escape_text(name) +
                             " has no hash tag, and in a cluster all keys of a " + what +
-                            " must share a hash slot; such as " + example);
+                            " must share a hash slot; use for example " + example);
 }
 
 void check_hash_tag(const QueryContext& query, const std::string& prefix) {
@@ -194,12 +195,11 @@ store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
   switch (find_kind(query, prefix).value_or(SourceKind::circular)) {
     case SourceKind::schedule:
       throw QueryError(409, escape_text(prefix) +
-                                " is a schedule, whose jobs are set and shown by: w8yctl "
-                                "schedule -k " +
+                                " is a schedule; to set and show its jobs: w8yctl schedule -k " +
                                 escape_text(prefix));
     case SourceKind::job:
-      throw QueryError(409, escape_text(prefix) +
-                                " is a feed of jobs, which are put and changed by: w8yctl job");
+      throw QueryError(
+          409, escape_text(prefix) + " is a feed of jobs; to put and change them: w8yctl job");
     case SourceKind::gearman:
       refuse_gearman(prefix);
     case SourceKind::circular:
@@ -213,7 +213,7 @@ void check_state(const std::string& list, const std::string& state,
   if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) return;
   std::string all;
   for (const std::string_view one : states) all += (all.empty() ? "" : ", ") + std::string(one);
-  throw QueryError(400, escape_text(list) + ": no item of it is ever " + escape_text(state) + "; " +
+  throw QueryError(400, escape_text(list) + ": no item can be " + escape_text(state) + "; " +
                             option + " may be one of " + all +
                             core::near_hint(state, {states.begin(), states.end()}));
 }

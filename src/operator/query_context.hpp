@@ -10,9 +10,8 @@
 namespace w8y::verbs {
 
 inline constexpr const char* no_redis =
-    "there is no [redis] in the config, since all lists are of Gearman: runs have no history, "
-    "lists "
-    "no pauses, and hosts no fleet";
+    "the config has no [redis], since all lists are of Gearman: there is no history of runs, no "
+    "pause and no fleet";
 
 /// Redis, lists and fleet for one verb. In w8yd, verbs run on the thread of the QueryRunner and
 /// must not access any other state of w8yd.

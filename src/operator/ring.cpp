@@ -43,7 +43,7 @@ store::CircularKeys ring_keys(const QueryContext& query, const std::string& pref
   const auto list = query.lists->find(prefix);
   if (!list) throw QueryError(404, "there is no such list");
   if (list->kind != SourceKind::circular)
-    throw QueryError(409, "only circular lists are circles; this one has jobs");
+    throw QueryError(409, "only circular lists have a ring; this list has jobs");
   return circular_keys(query, prefix);
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Result = RunJobResult::Result;
 
 std::string paused_text(const std::string& list) {
-  return "the list " + escape_text(list) + " is paused; to end that: w8yctl resume " +
+  return "the list " + escape_text(list) + " is paused; resume it with: w8yctl resume " +
          escape_text(list);
 }
 
@@ -30,11 +30,13 @@ RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list
     case RunNow::queued:
       return {Result::refused, name + " is in the queue " + escape_text(code_of(job)) + " already"};
     case RunNow::halted:
-      return {Result::refused, "the schedule is halted; to end that: " + way + " control RESUME"};
+      return {Result::refused,
+              "the schedule is halted; resume it with: " + way + " control RESUME"};
     case RunNow::paused:
       return {Result::refused, paused_text(list)};
     case RunNow::bad:
-      return {Result::refused, "the code of " + name + " names keys of others"};
+      return {Result::refused,
+              "the code of " + name + " is invalid: its keys would be keys of another code"};
     case RunNow::unknown:
       break;
   }
@@ -52,16 +54,16 @@ RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::st
     return {Result::done, name + " is the next to be claimed"};
   switch (jobs.find(id)) {
     case JobFeed::Whereabouts::stalled:
-      return {Result::refused, name + " is stalled; to have it tried again: w8yctl job retry " +
+      return {Result::refused, name + " is stalled; to return it to the queue: w8yctl job retry " +
                                    escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::there:
-      return {Result::refused, name + " is claimed already: w8yctl why " + escape_text(feed) + " " +
-                                   name + " shows by which operator"};
+      return {Result::refused, name + " is claimed already; to see its holder: w8yctl why " +
+                                   escape_text(feed) + " " + name};
     case JobFeed::Whereabouts::gone:
       break;
   }
   return {Result::not_found, "the feed " + escape_text(feed) + " has no job " + name +
-                                 ": it is finished, was retracted, or never was"};
+                                 ": it is finished, was retracted, or never existed"};
 }
 
 }  // namespace w8y::verbs

@@ -21,7 +21,8 @@ constexpr std::size_t max_named = 5;
 
 RunMatches::RunMatches(const std::string& start, std::optional<std::string> list)
     : start_(run_id_of(start)), list_(std::move(list)) {
-  if (start_.empty()) throw QueryError(400, "a run id, or the start of one, is not empty");
+  if (start_.empty())
+    throw QueryError(400, "the run ID is empty; give at least its first character");
 }
 
 bool RunMatches::fits(const std::string& list, std::string_view run) const {
@@ -44,9 +45,9 @@ void RunMatches::add(const FleetCommandResult& replies) {
       add(std::move(run));
     }
   if (!replies.error.empty())
-    missing_ = "; other hosts could not be asked: " + escape(replies.error);
+    missing_ = "; other hosts could not be queried: " + escape(replies.error);
   for (const auto& host : replies.no_reply)
-    missing_ += (missing_.empty() ? "; not answered by: " : ", ") + escape_text(host.host);
+    missing_ += (missing_.empty() ? "; no reply from: " : ", ") + escape_text(host.host);
 }
 
 void RunMatches::add_held(QueryContext& query) {
@@ -85,8 +86,8 @@ void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
   }
   add_kept(query);
   if (!all && empty())
-    throw QueryError(409, "more than " + std::to_string(max_read) +
-                              " runs have ended since; say by ?list= which list it is of");
+    throw QueryError(409, "the run is not among the last " + std::to_string(max_read) +
+                              " finished runs; name its list with ?list=");
 }
 
 /// Reads the runs that are kept while the quarantines and stalls last that they caused. They may be
@@ -104,14 +105,14 @@ void RunMatches::add_kept(QueryContext& query) {
 const FoundRun& RunMatches::only() const {
   if (empty())
     throw QueryError(404, "there is no run " + escape_text(start_) +
-                              ": it is not going on, and not in the history" + missing_);
+                              ": it is neither active nor in the history" + missing_);
   if (settled()) return found_.at(start_);
   if (found_.size() == 1) return found_.begin()->second;
   std::string named;
   std::size_t count = 0;
   for (const auto& [id, found] : found_)
     if (count++ < max_named) named += (named.empty() ? "" : ", ") + escape(id);
-  throw QueryError(409, "more than one run's id starts with " + escape_text(start_) + ": " + named +
+  throw QueryError(409, "several run IDs start with " + escape_text(start_) + ": " + named +
                             (count > max_named ? ", …" : ""));
 }
 

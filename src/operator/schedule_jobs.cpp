@@ -320,11 +320,11 @@ class Reader {
   }
 
   static const char* why_nowhere(const std::string& event, const Facts& facts) {
-    if (!facts.taken.run.empty()) return "its lease has ended: it returns to its queue";
+    if (!facts.taken.run.empty()) return "its lease has ended; it returns to its queue";
     if (event == "WRK") return "no worker has it; set it again";
-    if (event == "ENQ") return "it is in no queue: set it again";
-    if (event == "TML") return "it is not on the timeline: set it again";
-    return "it has no status: set it again";
+    if (event == "ENQ") return "it is in no queue; set it again";
+    if (event == "TML") return "it is not on the timeline; set it again";
+    return "it has no status; set it again";
   }
 
   static void set_holder(JobState& state, const Facts& facts) {

@@ -59,8 +59,9 @@ class EmbeddedRedis::Impl : public process::ChildHandler {
         timer_(loop.timers()),
         lines_(max_log_line) {
     if (socket_.size() >= sizeof(sockaddr_un::sun_path))
-      throw std::runtime_error("the path of the directory " + directory_.path() +
-                               " is too long for a unix socket in it");
+      throw std::runtime_error(
+          "the path " + socket_ +
+          " is too long for a Unix socket; use a shorter path with --embedded DIR");
     const auto found = process::find_program(options_.program);
     if (found.path.empty())
       throw std::runtime_error("cannot run " + options_.program + ": " + found.problem);
@@ -149,7 +150,7 @@ void EmbeddedRedis::Impl::start() {
   if (accepts_connections(socket_)) {
     // This process holds the lock, so the other server has outlived its w8yd briefly, or was
     // started by hand.
-    pause("another server answers on " + socket_);
+    pause("another server already listens on " + socket_ + "; stop it");
     return;
   }
   state_ = State::starting;
@@ -233,7 +234,9 @@ std::string default_embedded_directory() {
     return state.substr(0, state.find(':'));
   if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) return state + "/w8y";
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/state/w8y";
-  throw std::runtime_error("--embedded needs a directory: STATE_DIRECTORY and HOME are not set");
+  throw std::runtime_error(
+      "--embedded needs a directory, since STATE_DIRECTORY and HOME are not set; write --embedded "
+      "DIR");
 }
 
 }  // namespace w8y::ops

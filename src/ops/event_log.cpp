@@ -74,8 +74,7 @@ bool EventLog::admits(std::string_view talker, LogField of, std::string_view lis
 bool EventLog::admits_command(const char* kind) {
   const auto answer = commands_.admit(kind);
   if (answer.left_out > 0)
-    log_.warn("lines about commands not logged",
-              {{"command", kind}, {"dropped_lines", answer.left_out}});
+    log_.warn("command log rate-limited", {{"command", kind}, {"dropped_lines", answer.left_out}});
   return answer.admitted;
 }
 
@@ -200,7 +199,7 @@ void EventLog::write(const HostChanged& event) {
 void EventLog::write(const RunsSignalled& event) {
   flush();
   log_.warn(event.killed ? "sent SIGKILL to all runs"
-                         : "sent SIGTERM to all runs; SIGKILL in the kill_grace of each",
+                         : "sent SIGTERM to all runs, SIGKILL after kill_grace",
             {{"reason", event.why}, {"running", event.running}});
 }
 

@@ -123,7 +123,7 @@ class Log::Impl {
   }
 
   [[nodiscard]] std::string notice(std::uint64_t lost, int error) const {
-    return render_line(settings_.format, "lines of the log were lost",
+    return render_line(settings_.format, "log lines dropped",
                        {{"lines", lost}, {"error", std::strerror(error)}});
   }
 

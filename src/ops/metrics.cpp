@@ -149,9 +149,9 @@ class Writer {
 
 void Writer::write_host() {
   const HostStatus& host = metrics_.host;
-  gauge("w8y_build_info", "1; which w8yd this is.")
+  gauge("w8y_build_info", "Always 1; the labels are the version and commit of w8yd.")
       .add(1.0, {{"version", host.version}, {"commit", W8Y_COMMIT}});
-  gauge("w8y_config_info", "1; which config is in force.")
+  gauge("w8y_config_info", "Always 1; the labels are the generation and hash of the config.")
       .add(1.0, {{"generation", std::to_string(host.generation)}, {"hash", host.config_hash}});
   gauge("w8y_slots_used", "Slots of host_concurrency in use.").add(host.slots_used);
   gauge("w8y_slots_limit", "host_concurrency; +Inf = no limit.")
@@ -165,8 +165,8 @@ void Writer::write_host() {
     if (host.redis.lease_margin) margin.add(seconds_of(*host.redis.lease_margin));
   }
   {
-    Family expiry = gauge("w8y_key_expiry_seconds",
-                          "The shortest key_expiry of the lists that are served here.");
+    Family expiry =
+        gauge("w8y_key_expiry_seconds", "Shortest key_expiry of the lists that this host serves.");
     if (metrics_.key_expiry) expiry.add(seconds_of(*metrics_.key_expiry));
   }
   histogram("w8y_loop_lag_seconds", "Delay of timers on the event loop.").add(metrics_.loop_lag);
@@ -177,7 +177,8 @@ void Writer::write_host() {
     reloads.add(metrics_.reloads_applied, {{"result", "applied"}});
     reloads.add(metrics_.reloads_failed, {{"result", "failed"}});
   }
-  gauge("w8y_reload_last_success", "1 if the last reload was applied, or none was requested.")
+  gauge("w8y_reload_last_success",
+        "1 if the last reload was applied or there was no reload, else 0.")
       .add(metrics_.last_reload_succeeded ? 1.0 : 0.0);
   histogram("w8y_probe_duration_seconds", "Duration of probes.").add(metrics_.probes);
   {
@@ -192,7 +193,7 @@ void Writer::write_host() {
   gauge("w8y_fleet_hosts_outdated", "Hosts whose config is older than that of another host.")
       .add(fleet.outdated);
   gauge("w8y_fleet_hosts_unresponsive",
-        "Hosts whose heartbeats have stopped, and that were not started again.")
+        "Hosts whose heartbeats have stopped and that have not restarted.")
       .add(fleet.unresponsive);
 }
 
@@ -364,10 +365,10 @@ void Writer::write_process() {
   if (!process) return;
   counter("process_cpu_seconds_total", "User and system time of w8yd.").add(process->cpu_seconds);
   gauge("process_open_fds", "Open descriptors.").add(process->open_descriptors);
-  gauge("process_max_fds", "Descriptors that may be open.").add(process->max_descriptors);
+  gauge("process_max_fds", "Maximum number of open descriptors.").add(process->max_descriptors);
   gauge("process_virtual_memory_bytes", "Virtual memory.").add(process->virtual_bytes);
   gauge("process_resident_memory_bytes", "Resident memory.").add(process->resident_bytes);
-  gauge("process_start_time_seconds", "When w8yd was started, as Unix time.")
+  gauge("process_start_time_seconds", "Start time of w8yd, as Unix time.")
       .add(process->start_seconds);
 }
 

@@ -35,7 +35,7 @@ void make(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   check_way(parent.string());
   fs::create_directories(parent, error);
-  if (error) cant_use(path, "cannot make " + parent.string() + ": " + error.message());
+  if (error) cant_use(path, "cannot create " + parent.string() + ": " + error.message());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) cant_use(path, std::strerror(errno));
 }
 
@@ -43,9 +43,10 @@ void check(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) cant_use(path, std::strerror(errno));
   if (!S_ISDIR(status.st_mode)) cant_use(path, "it is not a directory");
-  if (status.st_uid != geteuid()) cant_use(path, "it belongs to another user");
+  if (status.st_uid != geteuid())
+    cant_use(path, "it belongs to another user; use another directory");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    cant_use(path, "others can write in it; chmod go-w it, or use a directory of its own");
+    cant_use(path, "other users can write to it; run chmod go-w on it, or use another directory");
   check_way(path);
 }
 
@@ -55,7 +56,7 @@ PrivateDirectory::PrivateDirectory(std::string path) {
   std::error_code error;
   path_ = fs::absolute(path, error).lexically_normal().string();
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  if (path.empty() || error) cant_use(path, "no such path");
+  if (path.empty() || error) cant_use(path, "the path is empty or invalid");
   make(path_);
   check(path_);
   const std::string file = path_ + "/lock";
@@ -63,7 +64,8 @@ PrivateDirectory::PrivateDirectory(std::string path) {
   if (lock_ < 0) cant_use(path_, "cannot open its lock file: " + std::string(std::strerror(errno)));
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     const bool taken = errno == EWOULDBLOCK;
-    const std::string why = taken ? "another w8yd uses it" : std::strerror(errno);
+    const std::string why =
+        taken ? "another w8yd uses it; use another directory" : std::strerror(errno);
     close(lock_);
     cant_use(path_, why);
   }

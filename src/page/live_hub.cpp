@@ -284,7 +284,8 @@ void LiveHub::send_event(const std::string& fields) {
 void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
   std::erase_if(clients_, [](const Client& client) { return client.gone; });
   if (!pool_.fits(reply.trusted()))
-    return reply.send(http::error_response(503, "too many pages are open on this host"));
+    return reply.send(
+        http::error_response(503, "too many pages of this host are open; close one of them"));
   Client client;
   client.hold = pool_.hold(reply.trusted());
   client.stream = reply.stream("text/event-stream", live_last_words);

@@ -76,17 +76,17 @@ class PlainLists {
   }
 
   [[nodiscard]] std::string add() {
-    std::string text = "<main><h1>" + as_html(host_.host) + "</h1>\n<p>w8yd " +
-                       as_html(host_.version) + ": " + state_name(host_.state) +
-                       ". As it was when this was asked for; a browser with JavaScript shows it "
-                       "live.</p>\n";
+    std::string text =
+        "<main><h1>" + as_html(host_.host) + "</h1>\n<p>w8yd " + as_html(host_.version) + ": " +
+        state_name(host_.state) +
+        ". State at the time of this request; a browser with JavaScript shows live data.</p>\n";
     const auto problems = problems_.drain();
     if (!problems.empty()) text += "<h2>Problems</h2>\n<ul>\n";
     for (const Problem& problem : problems) text += "<li>" + as_html(problem.text) + "</li>\n";
     if (!problems.empty()) text += "</ul>\n";
     text +=
         "<table><caption>Lists</caption>\n<thead><tr><th scope=\"col\">List</th>"
-        "<th scope=\"col\">State</th><th scope=\"col\">Why</th><th scope=\"col\">Running</th>"
+        "<th scope=\"col\">State</th><th scope=\"col\">Reason</th><th scope=\"col\">Running</th>"
         "<th scope=\"col\">Limit</th><th scope=\"col\">Succeeded</th><th scope=\"col\">Failed</th>"
         "<th scope=\"col\">Quarantined</th></tr></thead>\n<tbody>\n";
     text += rows_ + "</tbody></table>\n";
@@ -166,7 +166,7 @@ void show_file(const http::HttpRequest& request, const http::HttpReplyPtr& reply
     if (packed) response.headers.emplace_back("Content-Encoding", "gzip");
     return reply->send(std::move(response));
   }
-  reply->send(http::error_response(404, "the page has no such file; open / again"));
+  reply->send(http::error_response(404, "no such file; open / to load the page again"));
 }
 
 }  // namespace

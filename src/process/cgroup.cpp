@@ -142,8 +142,8 @@ void RunGroup::refused(int error) {
 ControlGroups::ControlGroups(const CgroupPlace& place) : home_(place), problem_(home_.problem()) {
   if (!usable() || children_live()) return;
   problem_ =
-      "our own group was killed as a whole once, and this kernel (Linux 6.14 and later) "
-      "continues to kill processes that start in groups below it";
+      "the control group of w8yd was killed as a whole earlier, and this kernel (Linux 6.14 or "
+      "later) kills all processes that start in groups below it";
   home_.give_up(problem_);
 }
 

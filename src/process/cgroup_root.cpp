@@ -66,7 +66,7 @@ void CgroupRoot::kill_left_behind() {
 void CgroupRoot::make() {
   path_ = base_ + '/' + group_name_of(getpid());
   if (mkdir(path_.c_str(), 0755) != 0 && errno != EEXIST) {
-    problem_ = "cannot make a group in " + base_ + ": " + error_text(errno);
+    problem_ = "cannot create a group in " + base_ + ": " + error_text(errno);
     path_.clear();
     return;
   }
@@ -90,7 +90,8 @@ std::string CgroupRoot::enable(const std::string& controller) {
     // A group that enables controllers for its child groups must not contain processes.
     if (error == EBUSY && (error = step_aside()) == 0)
       error = write_small_file(base_ + control, plus);
-    if (error == EBUSY) return "others than w8yd are in " + base_ + ", so it cannot be divided";
+    if (error == EBUSY)
+      return "processes other than w8yd are in " + base_ + ", so w8yd cannot create groups in it";
     if (error != 0)
       return "cannot use the " + controller + " controller in " + base_ + ": " + error_text(error);
     enabled_.push_back(controller);

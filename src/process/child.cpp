@@ -50,7 +50,7 @@ class Child::Impl : private SpawnClient {
       fail({error, problem.what()});
     } catch (const std::bad_alloc&) {
       abandon();
-      fail({ENOMEM, "cannot make a process: no memory"});
+      fail({ENOMEM, "cannot create a process: no memory"});
     }
   }
   ~Impl() override {
@@ -143,7 +143,7 @@ bool Child::Impl::set_group(ChildOptions& options) {
   group_ = options.groups->acquire(options.limits, error);
   if (error != 0) {
     abandon();
-    fail({error, "cannot make a control group: " + error_text(error), true});
+    fail({error, "cannot create a control group: " + error_text(error), true});
     return false;
   }
   if (group_) options.spawn.group = group_->directory();

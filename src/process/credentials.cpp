@@ -137,7 +137,7 @@ std::optional<SpawnError> resolve(const RunAs& run_as, Account& account) {
   if (run_as.user) {
     if (auto problem = find_user(*run_as.user, user)) return problem;
     if (user.name.empty() && !run_as.group)
-      return SpawnError{EINVAL, "user " + *run_as.user + " has no account: it needs a group, too"};
+      return SpawnError{EINVAL, "user " + *run_as.user + " has no account; set `group`, too"};
     wanted.uid = user.uid;
     wanted.gid = user.gid;
     account.name = user.name.empty() ? *run_as.user : user.name;

@@ -43,7 +43,7 @@ struct Pipe {
 Pipe make_status_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    throw std::system_error(errno, std::generic_category(), "cannot create a pipe");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
@@ -93,7 +93,7 @@ void PendingSpawn::decide() {
   } catch (const std::system_error& problem) {
     fail({problem.code().value(), problem.what()});
   } catch (const std::bad_alloc&) {
-    fail({ENOMEM, "cannot make a process: no memory"});
+    fail({ENOMEM, "cannot create a process: no memory"});
   }
 }
 
@@ -111,9 +111,9 @@ void PendingSpawn::request_helper() {
   forgotten().sweep();
   if (const std::size_t stuck = forgotten().of_start(start_kind(request_)); stuck >= max_stuck)
     return fail({ETIMEDOUT,
-                 std::to_string(stuck) + " processes that did not come to run " + request_.program +
-                     " were killed and have not ended: a file or directory that they need does not "
-                     "answer",
+                 std::to_string(stuck) + " processes were killed before they ran " +
+                     request_.program +
+                     " and have not ended: a file or directory that they need does not respond",
                  true});
   Pipe pipe = make_status_pipe();
   SpawnFds fds;

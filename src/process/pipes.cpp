@@ -34,7 +34,7 @@ struct Ends {
 
 Ends make_pipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot create a pipe");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 

@@ -155,7 +155,7 @@ std::optional<SpawnError> spawn(const SpawnRequest& request, Spawned& result) {
     }
     return spawn_checked(request, result);
   } catch (const std::bad_alloc&) {
-    return SpawnError{ENOMEM, "cannot make a process: no memory"};
+    return SpawnError{ENOMEM, "cannot create a process: no memory"};
   }
 }
 

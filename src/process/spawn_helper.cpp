@@ -111,7 +111,7 @@ int run_spawn_helper() {
   try {
     Helper().serve();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "w8yd: the helper that starts children ends: %s\n", error.what());
+    std::fprintf(stderr, "w8yd: the process that starts children failed: %s\n", error.what());
     return 1;
   }
   return 0;

@@ -49,7 +49,7 @@ std::uint64_t realtime_signals() {
 
 std::optional<SpawnError> check_request(const SpawnRequest& request) {
   if (request.program.empty() || has_nul(request.program))
-    return invalid("cannot run a program without a proper name");
+    return invalid("the name of the program is empty or contains a NUL byte");
   if (has_nul(request.cwd)) return invalid("the working directory contains a NUL byte");
   for (std::size_t i = 0; i < request.argv.size(); ++i)
     if (has_nul(request.argv[i]))
@@ -166,7 +166,7 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
     case Step::none:
       return {};
     case Step::clone:
-      return cant("make a process");
+      return cant("create a process");
     case Step::environment:
       return cant("read " + request.env_file);
     case Step::session:
@@ -192,13 +192,13 @@ std::string text_of(const SpawnRequest& request, const SpawnFailure& failure) {
       return cant("change to user " +
                   (request.credentials ? std::to_string(request.credentials->uid) : ""));
     case Step::capabilities:
-      return cant("clear its capabilities");
+      return cant("clear the capabilities of the process");
     case Step::directory:
       return cant("change to directory " + request.cwd);
     case Step::no_new_privs:
       return cant("set no_new_privs");
     case Step::parent_death:
-      return cant("tie it to its parent");
+      return cant("set the signal for the end of its parent");
     case Step::run:
       return why_not_run(request, failure);
   }

@@ -75,7 +75,7 @@ void SpawnService::start_helper() {
   if (process_) return;
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw std::system_error(errno, std::generic_category(), "cannot make a socket");
+    throw std::system_error(errno, std::generic_category(), "cannot create a socket");
   socket_ = Fd(ends[0]);
   const Fd theirs(ends[1]);
   watch_.emplace(loop_, socket_.get(), [this](bool readable, bool writable) {

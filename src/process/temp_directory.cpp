@@ -26,7 +26,7 @@ std::optional<SpawnError> TempDirectory::make(const std::optional<Credentials>& 
   const std::string parent = variable != nullptr && *variable == '/' ? variable : "/tmp";
   std::string path = parent + "/w8y-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
-    SpawnError error = failed("cannot make a directory in " + parent, errno);
+    SpawnError error = failed("cannot create a directory in " + parent, errno);
     error.of_host = true;  // a missing or read-only directory is not the fault of an item
     return error;
   }

@@ -155,8 +155,8 @@ class TreeRemoval::Turn {
   bool record(int directory, const char* name) {
     const int error = errno;
     if (whole_.problem_.empty())
-      whole_.problem_ =
-          std::string(name) + " in it cannot be removed: " + reason(directory, name, error);
+      whole_.problem_ = "its entry " + std::string(name) +
+                        " cannot be removed: " + reason(directory, name, error);
     return true;
   }
 

@@ -141,7 +141,7 @@ ClusterNode* ClusterClient::node_for(const ClusterCall& call, std::string& why) 
         return up->second.get();
   }
   if (primary != nullptr) return &node_at(*primary);
-  why = options_.url.to_string() + ": nobody serves slot " + std::to_string(call.slot);
+  why = options_.url.to_string() + ": no node serves hash slot " + std::to_string(call.slot);
   return nullptr;
 }
 

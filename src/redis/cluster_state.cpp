@@ -48,7 +48,7 @@ std::string ClusterClient::find_error(bool& connecting) {
   for (const Slot slot : slots) {
     const HostPort* primary = view_.map().primary(slot);
     if (primary == nullptr)
-      return options_.url.to_string() + ": nobody serves slot " + std::to_string(slot);
+      return options_.url.to_string() + ": no node serves hash slot " + std::to_string(slot);
     const ClusterNode& node = node_at(*primary);
     if (!node.error().empty()) return node.error();
     if (!node.ready()) connecting = true;

@@ -32,8 +32,8 @@ Connection::Connection(loop::Loop& loop, const ClientOptions& options, const Sec
   // The transport has its own timeout. This one is a little later, so that the more precise reason
   // of the transport comes first.
   timer_.set(deadline_ + std::chrono::milliseconds(10), [this] {
-    end({.why = transport_ ? "connected, but no answer in time"
-                           : "nobody said in time where the server is"});
+    end({.why = transport_ ? "connected, but no reply in time"
+                           : "the address of the server was not discovered in time"});
   });
 }
 
@@ -113,7 +113,7 @@ void Connection::on_bytes(std::string_view bytes) {
       handle(Reply(reply));
     }
     if (!reader_.problem().empty())
-      end({.why = "the answer cannot be read: " + reader_.problem(),
+      end({.why = "the reply cannot be read: " + reader_.problem(),
            .too_large = reader_.too_large()});
   }
 }
@@ -134,7 +134,7 @@ void Connection::handle_handshake(const Reply& reply) {
   if (role_ && expected_ == 1) {
     // If the server refuses ROLE (ACL) or does not know it (a proxy), it counts as a primary.
     if (reply[0].text() == "slave")
-      end({.why = "is a replica, and takes no writes", .untouched = true});
+      end({.why = "is a replica and accepts no writes", .untouched = true});
     return;
   }
   const ErrorCode code = reply.is_error() ? error_code(reply.text()) : ErrorCode::none;
@@ -186,7 +186,8 @@ void Connection::flush() {
     }
   }
   if (clogged_)
-    timer_.set(loop_.now(), [this] { end({.why = "it does not read what it is sent"}); });
+    timer_.set(loop_.now(),
+               [this] { end({.why = "the server does not read the commands sent to it"}); });
 }
 
 void Connection::on_broken(const std::string& why) {

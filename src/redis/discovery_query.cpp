@@ -57,7 +57,7 @@ void DiscoveryQuery::query_next() {
     append_command(connection_->output(), Command(question.begin(), question.end()));
   timer_.set(loop_.now() + options.connect_timeout, [this, where = options.url.to_string()] {
     close();
-    failed(where + ": no answer in time");
+    failed(where + ": no reply in time");
   });
 }
 

@@ -114,18 +114,18 @@ std::string read_slots(const HostPort& asked, const ReplyCopy& reply, SlotMap& m
   SlotMap read;
   read.primaries_.assign(slot_count, SlotMap::nobody);
   for (const ReplyCopy& range : reply.elements) {
-    if (range.elements.size() < 3) return "its answer to CLUSTER SLOTS cannot be read";
+    if (range.elements.size() < 3) return "its reply to CLUSTER SLOTS cannot be read";
     const std::int64_t first = range.elements[0].number;
     const std::int64_t last = range.elements[1].number;
     const auto primary = read_place(asked, range.elements[2]);
     if (!primary || first < 0 || last < first || last >= static_cast<std::int64_t>(slot_count))
-      return "its answer to CLUSTER SLOTS cannot be read";
+      return "its reply to CLUSTER SLOTS cannot be read";
     std::fill(read.primaries_.begin() + first, read.primaries_.begin() + last + 1,
               read.number_of(*primary));
     for (std::size_t i = 3; i < range.elements.size(); ++i)
       if (const auto replica = read_place(asked, range.elements[i])) read.number_of(*replica);
   }
-  if (read.nodes_.empty()) return "no slot of this cluster is served";
+  if (read.nodes_.empty()) return "no hash slot of this cluster is served";
   map = std::move(read);
   return {};
 }
@@ -136,7 +136,7 @@ std::vector<std::vector<std::string>> cluster_questions() {
 
 std::string read_cluster(const HostPort& asked, const std::vector<ReplyCopy>& answers,
                          SlotMap& map) {
-  if (answers.size() != 2) return "not an answer";
+  if (answers.size() != 2) return "invalid reply";
   // If an ACL refuses CLUSTER INFO, the map is used unchecked.
   if (answers[0].text.find("cluster_state:fail") != std::string::npos)
     return "the cluster is down (cluster_state:fail)";

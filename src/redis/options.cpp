@@ -21,7 +21,8 @@ std::string read_password(const ClientOptions& options, Secret& password) {
   std::string text;
   std::string problem;
   if (!read_own(path, max_password, text, problem))
-    return place + (text.size() > max_password ? "longer than any password (4096 bytes)" : problem);
+    return place +
+           (text.size() > max_password ? "too long; a password has at most 4096 bytes" : problem);
   std::string_view line(text);
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);

@@ -163,7 +163,7 @@ void Reader::feed(std::string_view bytes) {
   taken_ += bytes.size();
   if (taken_ + (max_elements - memory_.elements_left) * element_cost > max_reply_) {
     too_large_ = true;
-    problem_ = "a reply of more than " + std::to_string(max_reply_ >> 20) +
+    problem_ = "it has more than " + std::to_string(max_reply_ >> 20) +
                " MiB; shorten the longest items and values in Redis";
   } else if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     problem_ = reader_->errstr;
@@ -176,7 +176,7 @@ const redisReply* Reader::next() {
   void* reply = nullptr;
   if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
     // hiredis reports "Out of memory" for an array that is too large or too deep.
-    problem_ = reader_->err == REDIS_ERR_OOM ? "a reply with too many elements, or arrays too deep"
+    problem_ = reader_->err == REDIS_ERR_OOM ? "it has too many elements or levels of arrays"
                                              : reader_->errstr;
     return nullptr;
   }
@@ -212,7 +212,7 @@ void Reader::check_unfinished() {
   if (bulk ? waiting > max_number &&
                  std::memchr(reader_->buf + reader_->pos, '\n', max_number) == nullptr
            : waiting > max_line)
-    problem_ = "a line without an end, which is not Redis's protocol";
+    problem_ = "a line without an end, so the server is not Redis; check the address";
 }
 
 }  // namespace w8y::redis

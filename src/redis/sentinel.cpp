@@ -119,8 +119,10 @@ void SentinelDiscovery::cancel() {
 }
 
 std::string SentinelDiscovery::problem_text(const std::string& problem) const {
-  if (unknown_) return "no sentinel knows the service '" + options_.url.service + "'";
-  return "no sentinel can be asked: " + problem;
+  if (unknown_)
+    return "no Sentinel monitors the service '" + options_.url.service +
+           "'; correct the name in the URL";
+  return "no Sentinel can be queried: " + problem;
 }
 
 std::string SentinelDiscovery::classify(const HostPort& asked,
@@ -130,12 +132,12 @@ std::string SentinelDiscovery::classify(const HostPort& asked,
   if (address.is_error()) return where + ": " + address.text;
   if (address.is_nil()) {
     unknown_ = true;
-    return where + ": does not know the service";
+    return where + ": does not monitor the service";
   }
   const auto place = address.elements.size() == 2
                          ? place_of(address.elements[0].text, address.elements[1].text)
                          : std::nullopt;
-  if (!place) return where + ": its answer is not a sentinel's";
+  if (!place) return where + ": its reply is not that of a Sentinel; check the port";
   primary_ = place;
   learn(asked, answers.back());
   return {};

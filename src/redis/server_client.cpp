@@ -57,13 +57,13 @@ std::string* ServerClient::accept(Callback& callback, std::size_t bytes) {
   Connection* connection = link_.connection();
   if (bytes > Connection::max_output) {
     refuse(callback,
-           "a command of " + std::to_string(bytes >> 20) + " MiB, and no more than " +
-               std::to_string(Connection::max_output >> 20) + " MiB can be sent",
+           "a command of " + std::to_string(bytes >> 20) + " MiB: the limit is " +
+               std::to_string(Connection::max_output >> 20) + " MiB",
            Failure::too_large);
   } else if (!open || connection == nullptr) {
     refuse(callback, "");
   } else if (!connection->has_room()) {
-    refuse(callback, "Redis does not read its input");
+    refuse(callback, "Redis does not read the commands sent to it");
   } else {
     return &connection->output();
   }
@@ -142,7 +142,7 @@ void ServerClient::on_link_up() {
 void ServerClient::on_link_reply(const Reply& reply) {
   if (distrusted_) return;
   if (calls_.empty()) {
-    link_.drop("an answer that nobody asked for: " + std::string(reply.text().substr(0, 200)));
+    link_.drop("unexpected reply: " + std::string(reply.text().substr(0, 200)));
     return;
   }
   // Errors raised by a script carry no name.

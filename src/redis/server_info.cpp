@@ -73,18 +73,18 @@ std::vector<std::string> doubling_risks(const ServerInfo& info, std::string_view
   if (info.limited_memory && !info.maxmemory_policy.empty() &&
       info.maxmemory_policy != "noeviction")
     found.push_back(server + " has maxmemory-policy " + info.maxmemory_policy +
-                    ": short of memory, it drops locks and lists; noeviction keeps them");
+                    ": when its memory is full, it deletes locks and lists; set noeviction");
   if (info.version.empty() && sentinel) {
     found.push_back(
         server +
-        " does not let this user run INFO: w8y cannot see whether min-replicas-to-write "
-        "is set; grant +info");
+        " refuses INFO for this user, so w8y cannot check min-replicas-to-write; grant +info");
   } else if (!info.version.empty() && (sentinel || info.has_replicas) && !info.waits_for_replicas &&
              info.role != "slave") {
-    found.push_back(server +
-                    " has no min-replicas-to-write: while a network partition lasts, two primaries "
-                    "give out the same items; set min-replicas-to-write 1, which limits that to "
-                    "min-replicas-max-lag");
+    found.push_back(
+        server +
+        " has no min-replicas-to-write: during a network partition, hosts can claim the "
+        "same item from two primaries; set min-replicas-to-write 1, which limits that "
+        "to min-replicas-max-lag");
   }
   return found;
 }
@@ -93,12 +93,13 @@ std::vector<std::string> weaknesses(const ServerInfo& info, std::string_view whe
   std::vector<std::string> found;
   const std::string server = "Redis at " + std::string(where);
   if (auto old = too_old(info, where); !old.empty()) found.push_back(std::move(old));
-  if (info.role == "slave") found.push_back(server + " is a replica: it takes no writes");
+  if (info.role == "slave")
+    found.push_back(server + " is a replica and accepts no writes; use the primary");
   for (auto& risk : doubling_risks(info, where, sentinel)) found.push_back(std::move(risk));
   if (!info.version.empty() && !info.append_only)
     found.push_back(server +
-                    " has no append-only file: a crash loses what is newer than the last snapshot, "
-                    "and everything if it makes none");
+                    " has no append-only file: a crash loses all changes since the last snapshot, "
+                    "or everything without snapshots; set appendonly yes");
   return found;
 }
 
@@ -111,15 +112,15 @@ std::string guarantee(const ServerInfo& info) {
       info.maxmemory_policy != "noeviction")
     limit("as long as Redis has memory to spare");
   if (!info.version.empty() && !info.append_only)
-    limit("until Redis crashes: it then loses all changes since its last snapshot");
+    limit("until Redis crashes (a crash loses all changes since the last snapshot)");
   if (limits.empty()) limits = "as long as Redis keeps its keys and its clock";
-  return "guarantee: no item is lost, and no two hosts hold the same item " + limits;
+  return "guarantee: no item is lost, and no two hosts hold the same item, " + limits;
 }
 
 std::string failover_note(const Url& url) {
   if (url.kind != Url::Kind::sentinel && url.kind != Url::Kind::cluster) return {};
   return "replication is asynchronous: a failover can lose the newest writes, such as a lock, "
-         "whose item then runs twice; the fencing token tells a late writer";
+         "so that its item runs twice; the fencing token identifies late writes";
 }
 
 void query_server_info(Client& client, ServerInfoCallback callback) {

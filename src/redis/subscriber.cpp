@@ -155,7 +155,7 @@ void Subscriber::Impl::on_link_reply(const Reply& reply) {
   if (what == "message" && reply.size() == 3) {
     on_message(reply[1].text(), reply[2].text());
   } else if (sent_.empty()) {
-    link_.drop("an answer that nobody asked for");
+    link_.drop("unexpected reply");
   } else {
     on_answer(reply);
   }
@@ -231,7 +231,7 @@ void Subscriber::Impl::on_ping_time() {
     late_ = true;
     ping_.set(loop_.now() + std::chrono::milliseconds(20), [this] { on_ping_time(); });
   } else {
-    link_.drop("no answer to PING in time");
+    link_.drop("no reply to PING in time");
   }
 }
 

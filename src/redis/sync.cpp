@@ -45,7 +45,7 @@ SyncClient::SyncClient(loop::Loop& loop, ClientOptions options)
 
 void SyncClient::give_up_at(std::optional<Instant> end) {
   end_.cancel();
-  if (end) end_.set(*end, [this] { give_up("no answer in time"); });
+  if (end) end_.set(*end, [this] { give_up("no reply in time"); });
 }
 
 Client::Callback SyncClient::gather(const std::shared_ptr<Gathered>& into) {

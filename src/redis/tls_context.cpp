@@ -125,12 +125,12 @@ bool is_address(const std::string& name) {
 void expect_name(SSL* ssl, const std::string& name) {
   if (is_address(name)) {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) != 1)
-      throw TlsError("cannot check for the address " + name);
+      throw TlsError("cannot verify the certificate for the address " + name);
     return;
   }
   SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (SSL_set1_host(ssl, name.c_str()) != 1 || SSL_set_tlsext_host_name(ssl, name.c_str()) != 1)
-    throw TlsError("cannot check for the name " + name);
+    throw TlsError("cannot verify the certificate for the name " + name);
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ std::string tls_problem(SSL* ssl) {
     }
     if (why == SSL_R_WRONG_VERSION_NUMBER) {
       ERR_clear_error();
-      return "the other side does not speak TLS";
+      return "the server does not use TLS on this port; check the port and the scheme of the URL";
     }
   }
   return "TLS: " + reason();

@@ -61,7 +61,7 @@ void TlsTransport::on_connected() {
   state_ = State::shaking;
   // A server without TLS may wait for the end of a line.
   timer_.set(deadline_,
-             [this] { fail("no answer to the TLS handshake; is TLS on at this port?"); });
+             [this] { fail("no reply to the TLS handshake; check that this port uses TLS"); });
   shake();
 }
 
@@ -103,7 +103,7 @@ void TlsTransport::read_plain() {
       continue;
     }
     const int error = SSL_get_error(ssl_.get(), got);
-    if (error == SSL_ERROR_ZERO_RETURN) return fail("the connection was closed by the other side");
+    if (error == SSL_ERROR_ZERO_RETURN) return fail("the server closed the connection");
     if (error != SSL_ERROR_WANT_READ) return fail(tls_problem(ssl_.get()));
     flush();  // the reply to a key update
     return;
@@ -152,7 +152,7 @@ void TlsTransport::on_room() {
 }
 
 void TlsTransport::on_broken(const std::string& why) {
-  if (state_ == State::shaking) return fail("during the TLS handshake " + why);
+  if (state_ == State::shaking) return fail("TLS handshake failed: " + why);
   fail(why);
 }
 

@@ -106,7 +106,7 @@ std::string parse_bracketed(std::string_view inside) {
   const bool has_zone = percent != std::string_view::npos;
   if (inet_pton(AF_INET6, bare.c_str(), &ignored) != 1 || !all_of(zone, ".-_") ||
       has_zone == zone.empty())
-    fail("the text in brackets is not an IPv6 address, as in redis://[::1]:6379");
+    fail("the text in brackets is not an IPv6 address; write it as in redis://[::1]:6379");
   return has_zone ? bare + "%" + std::string(zone) : bare;
 }
 
@@ -116,7 +116,8 @@ HostPort parse_host(std::string_view authority, std::uint16_t default_port) {
   std::string_view rest;
   if (authority.starts_with('[')) {
     const auto close = authority.find(']');
-    if (close == std::string_view::npos) fail("a '[' without ']', as in redis://[::1]:6379");
+    if (close == std::string_view::npos)
+      fail("a '[' without ']'; write an IPv6 address as in redis://[::1]:6379");
     place.host = parse_bracketed(authority.substr(1, close - 1));
     rest = authority.substr(close + 1);
     if (!rest.empty() && rest[0] != ':') fail("only a ':' and the port may follow the ']'");
@@ -129,13 +130,13 @@ HostPort parse_host(std::string_view authority, std::uint16_t default_port) {
           "more than one ':' after the host; an IPv6 address must be in brackets, as in "
           "redis://[::1]:6379");
     if (!all_of(host, ".-_"))
-      fail("the host has a character that no host name has; it should look like " +
+      fail("the host has a character that is not valid in a host name; it should look like " +
            std::string(forms));
-    if (host.size() > 253) fail("the host is longer than any host name (253 characters)");
+    if (host.size() > 253) fail("the host is too long; a host name has at most 253 characters");
     if (!host.empty()) place.host = host;
   }
   if (rest.size() > 1) place.port = parse_port(rest.substr(1));
-  if (rest == ":") fail("a ':' without a port after the host");
+  if (rest == ":") fail("a ':' without a port after the host; add the port or remove the ':'");
   return place;
 }
 
@@ -146,11 +147,12 @@ std::vector<HostPort> parse_hosts(std::string_view text, std::uint16_t default_p
     const auto comma = text.find(',');
     more = comma != std::string_view::npos;
     const std::string_view one = text.substr(0, comma);
-    if (one.empty()) fail("a host is missing; several are separated by one comma each");
+    if (one.empty()) fail("a host is missing; separate two hosts by one comma");
     places.push_back(parse_host(one, default_port));
     if (more) text.remove_prefix(comma + 1);
   }
-  if (places.size() > most) fail("more than 64 hosts; a few are enough to find the others");
+  if (places.size() > most)
+    fail("more than 64 hosts; one reachable host is enough to find the others");
   return places;
 }
 
@@ -159,7 +161,7 @@ std::vector<HostPort> parse_hosts(std::string_view text, std::uint16_t default_p
 void parse_behind_hosts(std::string_view tail, Url& url) {
   if (tail.starts_with('/')) tail.remove_prefix(1);
   if (tail.find_first_of("?#") != std::string_view::npos)
-    fail("nothing may follow; it should look like " + std::string(forms));
+    fail("'?' and '#' are not allowed after the hosts; it should look like " + std::string(forms));
   if (url.kind == Url::Kind::cluster) {
     if (!tail.empty()) fail("a cluster has one database only, so nothing may follow the hosts");
     return;
@@ -168,7 +170,7 @@ void parse_behind_hosts(std::string_view tail, Url& url) {
   url.service = unescape(tail.substr(0, slash), "service");
   if (url.service.empty())
     fail(
-        "the name of the service is missing: what the sentinels call the primary, as in "
+        "the name of the service is missing: the name of the primary at the Sentinels, as in "
         "redis+sentinel://10.0.0.1,10.0.0.2,10.0.0.3/mymaster");
   if (slash != std::string_view::npos && slash + 1 < tail.size())
     url.db = parse_db(tail.substr(slash + 1));
@@ -216,9 +218,10 @@ Url parse_unix(std::string_view rest) {
     url.db = parse_db(query.substr(3));
   }
   url.path = unescape(path, "path");
-  if (url.path == "/") fail("the path of the socket is missing: unix:///run/redis.sock");
+  if (url.path == "/")
+    fail("the path of the socket is missing; write it as in unix:///run/redis.sock");
   if (url.path.size() >= sizeof(sockaddr_un{}.sun_path))
-    fail("the path of the socket is longer than the system takes (107 bytes)");
+    fail("the path of the socket is too long; it has at most 107 bytes");
   return url;
 }
 

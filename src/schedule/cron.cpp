@@ -85,7 +85,7 @@ class CronFieldReader {
       read_item(values);
     } while (skip(','));
     if (at_ < word_.text.size())
-      refuse(at_, "this is no part of a field, which has numbers, \"*\", \"-\", \"/\" and \",\"");
+      refuse(at_, "invalid character; a field has numbers, names, \"*\", \"-\", \"/\" and \",\"");
     if (&field_ == &weekday_field && values.numbers[7]) {
       values.numbers.set(0);
       values.numbers.reset(7);
@@ -233,7 +233,7 @@ std::string_view fields_of_name(const CronWord& word) {
   if (name == "@reboot")
     throw ScheduleError{
         "\"@reboot\" at character " + std::to_string(word.at) +
-        " is the start of a host, which is no time of a schedule; use a systemd unit, or NOW"};
+        ": a schedule cannot run a job at the start of a host; use a systemd unit, or NOW"};
   for (const auto& [known, fields] : names)
     if (name == known) return fields;
   throw ScheduleError{core::quote_start(word.text) + " at character " + std::to_string(word.at) +
@@ -267,7 +267,7 @@ std::string rule_of_cron(std::string_view text) {
         std::to_string(last.at + last.text.size() - 1)};
   const CronWord& first = words[extra];
   throw ScheduleError{core::quote_start(first.text) + " at character " + std::to_string(first.at) +
-                      (named ? " follows a name of cron, which stands alone"
+                      (named ? ": no field may follow a name such as @daily"
                              : " is a sixth field: a cron expression has minute, hour, day of "
                                "month, month and day of week, without seconds, user and command")};
 }

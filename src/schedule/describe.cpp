@@ -196,7 +196,8 @@ std::string in_words(const Schedule& schedule, std::string_view text) {
 std::string redbike_stumbles(std::string_view text) {
   const std::string what = first_zone(text);
   if (what.empty()) return {};
-  return "workers of Redbike 0.13 know no zones: at " + what + " they end the job as DIE or BAD";
+  return "workers of Redbike 0.13 do not support time zones: because of " + what +
+         ", they set the job to DIE or BAD";
 }
 
 }  // namespace w8y::schedule

@@ -60,11 +60,11 @@ std::vector<Property> read_properties(std::string_view text) {
     if (!is_rule(property) && !has_times(property))
       throw ScheduleError{
           core::quote_start(line) +
-          " is not a schedule: give STOP, CONTINUE, NOW, AT:SECONDS, or lines that are "
+          " is not a schedule: write STOP, CONTINUE, NOW, AT:SECONDS, or lines with "
           "DTSTART, RRULE, RDATE, EXRULE or EXDATE"};
     if (is_rule(property) && !property.parameters.empty())
       throw ScheduleError{core::quote_start(line) + ": " + property.name +
-                          " takes no parameters, such as " +
+                          " has no parameters; remove " +
                           core::quote_start(property.parameters[0])};
     properties.push_back(std::move(property));
   }
@@ -80,7 +80,7 @@ std::shared_ptr<const Zone> zone_of(const Property& property) {
       zone = Zone::find(parameter.substr(5));
     else if (name != "VALUE=DATE-TIME" && name != "VALUE=DATE")
       throw ScheduleError{property.name + " has the parameter " + core::quote_start(parameter) +
-                          ", and takes TZID, VALUE=DATE-TIME and VALUE=DATE only"};
+                          "; the only parameters are TZID, VALUE=DATE-TIME and VALUE=DATE"};
   }
   return zone;
 }
@@ -99,8 +99,8 @@ class Reader {
     }
     if (lines_.rules.empty() && lines_.times.empty())
       throw ScheduleError{
-          "it has neither RRULE nor RDATE: add one, such as RRULE:FREQ=DAILY; for a "
-          "single time there is AT:SECONDS"};
+          "it has neither RRULE nor RDATE; add one, such as RRULE:FREQ=DAILY, or write AT:SECONDS "
+          "for a single time"};
     return std::move(lines_);
   }
 
@@ -145,8 +145,8 @@ void refuse_strange_bytes(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const auto byte = static_cast<unsigned char>(text[at]);
     if ((byte < 0x20 && blanks.find(text[at]) == blanks.npos) || byte >= 0x7F)
-      throw ScheduleError{"its byte " + std::to_string(at + 1) + " is " + std::to_string(byte) +
-                          ", which no schedule has: it is plain ASCII text"};
+      throw ScheduleError{"byte " + std::to_string(at + 1) + " is " + std::to_string(byte) +
+                          "; a schedule must be plain ASCII text"};
   }
 }
 
@@ -156,7 +156,7 @@ Lines read_lines(std::string_view text) {
   refuse_strange_bytes(text);
   if (text.find_first_not_of(blanks) == text.npos)
     throw ScheduleError{
-        "it is empty: give STOP, CONTINUE, NOW, AT:SECONDS or a rule such as FREQ=DAILY"};
+        "it is empty: write STOP, CONTINUE, NOW, AT:SECONDS or a rule such as FREQ=DAILY"};
   return Reader(text).read();
 }
 

@@ -65,7 +65,7 @@ std::int64_t read_number(const Parts& parts, std::string_view name, std::int64_t
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range && !digits.starts_with('-')) return largest_interval;
   if (error != std::errc() || end != digits.data() + digits.size() || value < 1)
-    refuse(name, found->second, "it takes a whole number from 1 on");
+    refuse(name, found->second, "it must be a whole number of at least 1");
   return std::min(value, largest_interval);
 }
 
@@ -177,7 +177,7 @@ Frequency read_frequency(const Parts& parts) {
   const auto found = known.find(part->second);
   if (found == known.end())
     refuse("FREQ", part->second,
-           "it is YEARLY, MONTHLY, WEEKLY, DAILY, HOURLY, MINUTELY or SECONDLY");
+           "it must be YEARLY, MONTHLY, WEEKLY, DAILY, HOURLY, MINUTELY or SECONDLY");
   return found->second;
 }
 
@@ -187,7 +187,7 @@ int read_week_start(const Parts& parts) {
   static constexpr std::array<std::string_view, 7> names = {"MO", "TU", "WE", "TH",
                                                             "FR", "SA", "SU"};
   const auto* const found = std::find(names.begin(), names.end(), part->second);
-  if (found == names.end()) refuse("WKST", part->second, "it is a day such as MO");
+  if (found == names.end()) refuse("WKST", part->second, "it must be a day such as MO");
   return static_cast<int>(found - names.begin());
 }
 
@@ -196,7 +196,7 @@ void refuse_strangers(const Parts& parts) {
                                                              "WKST"};
   for (const auto& [name, value] : parts) {
     const auto same = [name = name](const auto& part) { return part == name; };
-    if (name == "BYEASTER") refuse(name, value, "there is no Easter here; give the days by RDATE");
+    if (name == "BYEASTER") refuse(name, value, "Easter is not supported; list the days in RDATE");
     if (std::none_of(others.begin(), others.end(), same) &&
         std::none_of(numbers.begin(), numbers.end(),
                      [&](const Numbers& part) { return same(part.name); }))

@@ -73,7 +73,7 @@ std::optional<Wall> read_time_of_day(TimeReader& text) {
 TimeText read_time(std::string_view text) {
   TimeReader reader(text);
   const ScheduleError wrong{core::quote_start(text) +
-                            " is no time: 20261121T130000 and 2026-11-21T13:00:00 are"};
+                            " is not a time; write it as 20261121T130000 or 2026-11-21T13:00:00"};
   const auto day = read_date(reader);
   if (!day) throw wrong;
   TimeText result{*day * day_length, false};
@@ -85,7 +85,7 @@ TimeText read_time(std::string_view text) {
   result.utc = reader.read('Z');
   if (reader.read('+') || reader.read('-'))
     throw ScheduleError{core::quote_start(text) +
-                        " has an offset: give the zone by TZID, or the time in UTC with Z"};
+                        " has an offset; write the zone as TZID, or the time in UTC with Z"};
   if (!reader.empty()) throw wrong;
   return result;
 }
@@ -104,7 +104,7 @@ OffsetTime read_offset_time(std::string_view text) {
   const auto minutes = !extended && offset.empty() ? std::optional<int>(0) : offset.digits(2);
   if (time.utc || !hours || !minutes || *hours > 23 || *minutes > 59 || !offset.empty())
     throw ScheduleError{core::quote_start(text) +
-                        " has no valid offset: +01:00 and -03:30 are, or Z for UTC"};
+                        " has no valid offset; write it as +01:00 or -03:30, or Z for UTC"};
   const int east = *hours * 3600 + *minutes * 60;
   return {time.wall, text[sign] == '-' ? -east : east};
 }

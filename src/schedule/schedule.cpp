@@ -1,5 +1,6 @@
 #include "schedule/schedule.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "schedule/cron.hpp"
@@ -17,7 +18,7 @@ UnixSeconds read_instant(std::string_view text, const Zone& zone) {
   const UnixSeconds instant = time.east ? time.wall - *time.east : zone.when(time.wall);
   if (instant < 0 || instant > latest_time)
     throw ScheduleError{core::quote_start(text) +
-                        " never comes: AT accepts times of the years 1970 to 9999"};
+                        " is out of range: AT accepts times from the year 1970 to 9999"};
   return instant;
 }
 
@@ -33,18 +34,17 @@ Schedule parse_at(std::string_view digits) {
       "AT accepts a time such as AT:2026-11-21T14:00:00+01:00 or AT:2026-11-21T13:00:00Z, or whole "
       "seconds since 1970, such as AT:1795266000";
   if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
-    return Bad{wanted + (digits.starts_with('-') ? "; a time before that never comes" : "")};
+    return Bad{wanted + (digits.starts_with('-') ? "; times before 1970 are not allowed" : "")};
   UnixSeconds time = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), time);
   if (error != std::errc() || end != digits.data() + digits.size() || time > latest_time)
-    return Bad{wanted + "; this is after the year 9999 (are they milliseconds?)"};
+    return Bad{wanted + "; the time is after the year 9999 (is it in milliseconds?)"};
   return At{time};
 }
 
 const char* const too_much_work =
     "the search for its next time exceeds the limit: it has too many rules, or an "
-    "EXRULE "
-    "that excludes too much; use fewer";
+    "EXRULE that excludes too much; use fewer rules";
 
 /// Returns the rules that have any time.
 std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, WorkBudget& work) {
@@ -55,8 +55,8 @@ std::vector<Rule> make_rules(const std::vector<RuleText>& texts, Wall start, Wor
     Rule rule(text, start, work);
     if (!rule.reaches_a_time())
       throw ScheduleError{
-          "it never fires: INTERVAL, counted from DTSTART, steps over all times that "
-          "BYHOUR, BYMINUTE and BYSECOND leave"};
+          "it never fires: no time that INTERVAL reaches from DTSTART matches BYHOUR, BYMINUTE "
+          "and BYSECOND"};
     if (rule.fires(work)) rules.push_back(std::move(rule));
     if (work.used_up()) throw ScheduleError{too_much_work};
   }
@@ -71,7 +71,7 @@ Schedule parse_recurrence(std::string_view text, UnixSeconds now) {
   plan->rules = make_rules(lines.rules, start, work);
   plan->excluded_rules = make_rules(lines.excluded_rules, start, work);
   if (plan->rules.empty() && lines.times.empty())
-    throw ScheduleError{"it never fires: up to the year 9999 no day passes all parts of its rule"};
+    throw ScheduleError{"it never fires: no day up to the year 9999 matches all parts of its rule"};
   plan->zone = std::move(lines.zone);
   plan->times = std::move(lines.times);
   plan->excluded_times = std::move(lines.excluded_times);
@@ -105,8 +105,7 @@ Schedule parse_schedule(std::string_view text, UnixSeconds now) {
   try {
     if (text.starts_with(at_word)) return parse_at(text.substr(at_word.size()));
     if (looks_like_cron(text))
-      return Bad{"it is a cron expression; a schedule has its rule, which is " +
-                 rule_of_cron(text)};
+      return Bad{"it is a cron expression; store its rule instead, which is " + rule_of_cron(text)};
     return parse_recurrence(text, now);
   } catch (const ScheduleError& error) {
     return Bad{error.why};
@@ -135,9 +134,9 @@ Typed as_stored(std::string_view typed, std::string_view zone) {
     // parse_schedule() has the reason.
     return result;
   }
-  result.zone_error = date ? "the time has a zone already; omit one of them"
-                           : "only a cron expression and AT: with a time accept a zone; a rule "
-                             "names it by DTSTART;TZID=" +
+  result.zone_error = date ? "the time already has a zone; omit one of the two"
+                           : "a zone is only for a cron expression, or AT: with a time; in a rule, "
+                             "write the zone as DTSTART;TZID=" +
                                  found->name() + ":20260101T000000";
   return result;
 }

@@ -20,8 +20,8 @@ struct Writes {
   const char* rule;  ///< ACL rule for the keys or the channel
 };
 constexpr Writes written[] = {
-    {"LPUSH", "the history has no entry of these runs", "~PREFIX:*"},
-    {"LTRIM", "the history has no entry of these runs", "~PREFIX:*"},
+    {"LPUSH", "the history has no record of these runs", "~PREFIX:*"},
+    {"LTRIM", "the history has no record of these runs", "~PREFIX:*"},
     {"LRANGE", "the history may have runs twice", "~PREFIX:*"},
     {"DEL", "the history may become larger than history_bytes", "~PREFIX:*"},
     {"RPUSH", "the history may become larger than history_bytes", "~PREFIX:*"},
@@ -60,7 +60,8 @@ std::string missing_right(std::string_view refused) {
   if (has(refused, "to run the") || has(refused, "can't run this command"))
     return text + ". The ACL of this user needs +" + lower;
   if (has(refused, "access") || has(refused, "channel"))
-    return text + ". The ACL of this user needs " + known->rule + " for the list's prefix";
+    return text + ". The ACL of this user needs " + known->rule +
+           ", where PREFIX is the key prefix of the list";
   return text;
 }
 

@@ -26,7 +26,6 @@ extern const redis::Script gearman_record;
 extern const redis::Script quarantine_page;
 extern const redis::Script items_page;
 extern const redis::Script job_change;
-extern const redis::Script job_feed;
 extern const redis::Script job_put;
 extern const redis::Script job_return;
 extern const redis::Script job_settle;

@@ -78,9 +78,10 @@ void Settlements<Kind>::fit(Call& call) const {
   call.more.clear();
   call.kept.clear();
   call.history = HistoryLimits::none();
-  handler_.given_up(call.run, "its history and event have " + std::to_string(said >> 20) +
-                                  " MiB, and no more than " +
-                                  std::to_string(settling::most_said >> 20) + " MiB are written");
+  handler_.given_up(call.run, "its run record and event have " + std::to_string(said >> 20) +
+                                  " MiB, more than the limit of " +
+                                  std::to_string(settling::most_said >> 20) +
+                                  " MiB, and are not written");
 }
 
 template <class Kind>

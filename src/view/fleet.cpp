@@ -137,7 +137,8 @@ std::string format_conflict(const FleetView& view, const HostHeartbeat* own) {
     const HostHeartbeat& other = host.heartbeat;
     if (host.unresponsive || !host.error.empty() || other.format == fleet_format) continue;
     if (own == nullptr || std::tie(other.started, other.id) < std::tie(own->started, own->id))
-      return "host " + escape_text(other.host) + " uses format " + std::to_string(other.format) +
+      return "host " + escape_text(other.host) + " uses fleet format " +
+             std::to_string(other.format) +
              (other.format < fleet_format ? "; stop or upgrade it"
                                           : "; stop it, or upgrade this host");
   }

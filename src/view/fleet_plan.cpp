@@ -58,7 +58,7 @@ ListVerdict judge_list(const FleetHost& host, const ListConfig& rule, const std:
   const ListStatus* known = known_of(host, rule.prefix, program);
   if (known == nullptr) {
     verdict.kind = Kind::unknown;
-    verdict.why = escape_text(program) + " has not been looked for there";
+    verdict.why = escape_text(program) + " has not been probed on that host";
   } else if (!known->caps.empty()) {
     verdict.why = why_not(rule, Caps{known->caps, 1, known->executor_version});
     if (!verdict.why.empty()) verdict.kind = Kind::refused;
@@ -129,7 +129,7 @@ std::vector<std::string> HostPlan::lines() const {
         lines.push_back(list + "would be disabled");
         break;
       case ListVerdict::Kind::refused:
-        lines.push_back(list + "would be refused: " + escape(verdict.why));
+        lines.push_back(list + "would be ineligible: " + escape(verdict.why));
         break;
       case ListVerdict::Kind::unknown:
         lines.push_back(list + verdict.why);

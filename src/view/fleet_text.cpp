@@ -74,10 +74,10 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
   FleetCommand order;
   order.id = fields.text("id");
   if (!is_command_id(order.id))
-    return InvalidFleetCommand{"its id is not 1 to 64 letters, digits and '-'"};
+    return InvalidFleetCommand{"its id must have from 1 to 64 letters, digits and '-'"};
   const std::string name = fields.text("command");
   const FleetCommandKind* kind = command_kind(name);
-  if (kind == nullptr) return InvalidFleetCommand{"there is no order " + escape_text(name, 256)};
+  if (kind == nullptr) return InvalidFleetCommand{"there is no command " + escape_text(name, 256)};
   order.kind = *kind;
   order.host = fields.text("host");
   if (order.host.empty() != fields.flag("all"))
@@ -91,10 +91,10 @@ std::variant<FleetCommand, InvalidFleetCommand> parse_command(std::string_view t
     order.list = fields.bytes("list").value_or("");
   order.item = fields.bytes("item").value_or("");
   if (order.kind == FleetCommandKind::run && !order.list)
-    return InvalidFleetCommand{"it says not of which list"};
+    return InvalidFleetCommand{"the list of the item is missing"};
   order.listener = fields.text("listener");
   if (!order.listener.empty() && !is_command_id(order.listener))
-    return InvalidFleetCommand{"its listener is not 1 to 64 letters, digits and '-'"};
+    return InvalidFleetCommand{"its listener must have from 1 to 64 letters, digits and '-'"};
   return order;
 }
 
@@ -200,7 +200,7 @@ std::string command_text(const FleetCommandResult& outcome) {
   std::string text = to_text(outcome);
   if (outcome.complete()) return text;
   text.pop_back();  // the final }
-  return text += R"(,"error":"not all hosts have done it"})";
+  return text += R"(,"error":"not all hosts have executed the command"})";
 }
 
 FleetCommandResult read_outcome(const JsonFields& json) {

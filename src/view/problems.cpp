@@ -170,7 +170,7 @@ Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cau
   };
   switch (kind) {
     case Kind::unavailable:
-      problem.text = "Redis refuses " + names;
+      problem.text = "Redis refuses claims from " + names;
       break;
     case Kind::write_error:
       problem.text = "Redis refuses part of the run records of " + names;

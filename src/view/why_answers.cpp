@@ -120,8 +120,8 @@ Why why_gearman(const WhyList& list) {
         sentence("ready", running > 0 ? "Nothing blocks it: " + count_of(running, "job") +
                                             (running == 1 ? " runs." : " run.")
                                       : "Nothing blocks it: its hosts wait for jobs."));
-  why.sentences.push_back(
-      sentence("not_known", "Only gearmand has the number of queued jobs: gearadmin --status"));
+  why.sentences.push_back(sentence(
+      "not_known", "Only gearmand has the number of queued jobs; to see it: gearadmin --status"));
   if (!hindered) add(why.sentences, core::limits_reached(list));
   add(why.sentences, core::elsewhere(list));
   return why;

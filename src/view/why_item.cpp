@@ -54,11 +54,12 @@ WhySentence other_holder(const WhyList& list, const WhyItem& item) {
   } else if (circular) {
     text += " is locked by another program: " + escape_text(item.lock, max_of_item);
   } else {
-    text += " is being worked on by another program";
+    text += " is claimed by another program";
     if (!item.lock.empty()) text += ": " + escape_text(item.lock, max_of_item);
     if (item.since) text += ", " + core::since_text(list, *item.since);
   }
-  text += item.left ? "; the lock has " + rough_duration(*item.left) + " to live, unless renewed."
+  text += item.left
+              ? "; the lock expires in " + rough_duration(*item.left) + " unless it is renewed."
           : list.kind == SourceKind::job ? "; it has no lease that could expire."
                                          : "; the lock does not expire.";
   WhySentence told = sentence("other_program", std::move(text));
@@ -136,7 +137,7 @@ std::vector<WhySentence> delayed(const WhyList& list, const WhyItem& item) {
   if (item.failures > 0) {
     text += " after " + in_a_row(item.failures) + (list.kind == SourceKind::job ? "" : " in a row");
     if (item.last_failure && !item.last_failure->reason.empty())
-      text += ", last " + escape_text(item.last_failure->reason);
+      text += ", the last: " + escape_text(item.last_failure->reason);
   } else if (item.why == "cooldown") {
     text += " by its cooldown, after a run that succeeded";
   }
@@ -173,7 +174,8 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
                                     (list.near.empty() ? "." : list.near))};
   if (list.kind == SourceKind::gearman)
     return {sentence("not_known", "Only gearmand has the queued jobs of " + core::list_text(list) +
-                                      "; active runs: w8yctl runs " + core::list_text(list))};
+                                      "; to see active runs: w8yctl runs " +
+                                      core::list_text(list))};
   switch (list.kind) {
     case SourceKind::circular:
       return {sentence("not_listed", "The list " + core::list_text(list) + " has no item " +
@@ -187,7 +189,7 @@ std::vector<WhySentence> unknown(const WhyList& list, const WhyItem& item) {
   }
   return {sentence("not_listed", "The feed " + core::list_text(list) + " has no job " +
                                      item_text(item) +
-                                     ": it is finished, was retracted, or never was.")};
+                                     ": it is finished, was retracted, or never existed.")};
 }
 
 // ---- schedules
@@ -229,9 +231,8 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
     all.push_back(sentence(
         "bad", text + " has a schedule that cannot be read: " + core::ended(escape(item.why))));
   } else if (item.state == "died") {
-    all.push_back(sentence("died", text + " has died" + since +
-                                       ": a run failed, and its schedule "
-                                       "ends there."));
+    all.push_back(sentence("died", text + " is dead (status DIE)" + since +
+                                       ": a run failed, which ended its schedule."));
     add_failures(list, item, all);
   } else {
     all.push_back(sentence("orphaned", text + " is orphaned: " + core::ended(escape(item.why))));
@@ -262,7 +263,7 @@ void put_position(WhySentence& told, const WhyItem& item, bool flows) {
   if (item.ahead) told.numbers["ahead"] = static_cast<std::int64_t>(*item.ahead);
   const auto left = flows ? time_to_claim(item) : std::nullopt;
   if (left) {
-    told.text += ", about " + rough_duration(*left);
+    told.text += "; estimated wait " + rough_duration(*left);
     told.numbers["wait_ms"] = std::chrono::duration_cast<WallTime>(*left).count();
   }
   told.text += '.';
@@ -335,8 +336,7 @@ void add_cancels(const WhyItem& item, std::vector<WhySentence>& all) {
   std::string text = "It was cancelled " + std::to_string(item.failures) +
                      (item.failures == 1 ? " time" : " times");
   if (item.max_failures > 0)
-    text +=
-        " of " + std::to_string(item.max_failures) + " (max_failures), after which it is stalled";
+    text += "; it is stalled after " + std::to_string(item.max_failures) + " (max_failures)";
   WhySentence told = sentence("cancelled", text + ".");
   told.numbers = {{"failures", item.failures}, {"max_failures", item.max_failures}};
   all.push_back(std::move(told));

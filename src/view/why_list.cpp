@@ -205,7 +205,7 @@ WhySentence limit_sentence(const WhyList& list, const FleetHost& host, bool only
     told = sentence(
         "host_limit",
         who + " has no free slot: " + of(host.heartbeat.slots_used, host.heartbeat.slots_limit) +
-            " slots are in use (host_concurrency). The next one goes by weight; " +
+            " slots are in use (host_concurrency). Free slots are shared by weight; " +
             list_text(list) + " has weight " + std::to_string(list_of(host)->weight) + ".");
     told.numbers = {{"running", static_cast<std::int64_t>(host.heartbeat.slots_used)},
                     {"limit", static_cast<std::int64_t>(host.heartbeat.slots_limit)},
@@ -246,7 +246,7 @@ WhySentence paused_sentence(const WhyList& list) {
   if (pause.since.count() > 0) text += " for " + rough_duration(list.now - pause.since);
   text +=
       pause.reason.empty() ? ", and no reason was given; " : ": \"" + escape(pause.reason) + "\"; ";
-  text += pause.until.count() > 0 ? "it ends " + at_and_in(list, pause.until) + "."
+  text += pause.until.count() > 0 ? "the pause ends " + at_and_in(list, pause.until) + "."
                                   : "to resume it: w8yctl resume " + list_text(list);
   WhySentence told = sentence("paused", std::move(text));
   if (!pause.by.empty()) told.texts["by"] = pause.by;
@@ -299,7 +299,7 @@ Sentences nobody_works(const WhyList& list, std::string_view queue) {
     known += (known.empty() ? "" : "; ") + escape_text(host.heartbeat.host) + ": " + codes;
   }
   Sentences all{sentence("queue_unserved", "No host serves the queue " + escape_text(queue) +
-                                               ": none of the fleet has it in `queues`.")};
+                                               ": no host of the fleet has it in `queues`.")};
   all.front().texts["queue"] = queue;
   if (!known.empty()) all.push_back(sentence("queues", "Queues that are served: " + known));
   return all;

@@ -66,10 +66,10 @@ TEST_CASE("further drain commands skip the current wait of the drain") {
   Fixture f;
   f.drain.order("SIGTERM");
   f.drain.order("SIGTERM");
-  f.drain.order("an order");
+  f.drain.order("a command");
   CHECK(f.done == Lines{"begin", "lists", "lists", "lists"});
-  CHECK(f.told ==
-        Lines{"draining because of SIGTERM, 2", "term: SIGTERM again", "kill: an order once more"});
+  CHECK(f.told == Lines{"draining because of SIGTERM, 2", "term: SIGTERM again",
+                        "kill: a command once more"});
   f.lists_then();
   f.drain.order("SIGINT");
   CHECK(f.done.back() == "kill streams");

@@ -87,9 +87,8 @@ TEST_CASE(
   CHECK(f.log.drain().size() == 300);
   f.pass(2s);
   f.tell(HostChanged{HostState::quiet, {}, 0});
-  CHECK(f.log.drain() ==
-        Lines{"warn lines about commands not logged command=quiet dropped_lines=4900",
-              "info host is quiet: starting no new runs"});
+  CHECK(f.log.drain() == Lines{"warn command log rate-limited command=quiet dropped_lines=4900",
+                               "info host is quiet: starting no new runs"});
 }
 
 TEST_CASE("lists: maintenance errors are coalesced, and their end is logged") {
@@ -258,7 +257,7 @@ TEST_CASE("host: its states and repeated drain commands are logged") {
   CHECK(lines[3].starts_with("warn run ended"));
   CHECK(lines[4] == "info draining reason=SIGTERM running=2");
   CHECK(lines[5] ==
-        "warn sent SIGTERM to all runs; SIGKILL in the kill_grace of each "
+        "warn sent SIGTERM to all runs, SIGKILL after kill_grace "
         "reason=\"SIGTERM again\" running=2");
   CHECK(lines[6] == "warn sent SIGKILL to all runs reason=\"SIGTERM once more\" running=1");
 }

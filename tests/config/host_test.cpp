@@ -41,7 +41,7 @@ TEST_CASE("the real host reads files, and returns a reason if it cannot") {
   // Sparse file: it has no data, and none is read.
   const std::string large = directory.file("large", "");
   REQUIRE(::truncate(large.c_str(), off_t{100} << 20) == 0);
-  CHECK(host.read(large).problem == "is larger than 16 MiB; no configuration is");
+  CHECK(host.read(large).problem == "is larger than 16 MiB, the limit for a config file");
   REQUIRE(::truncate(large.c_str(), off_t{16} << 20) == 0);
   CHECK(host.read(large).text.size() == std::size_t{16} << 20);
 }

@@ -62,6 +62,7 @@ OTHERS = {
     "share/man/man7/w8y-migrating.7",
     "share/man/man7/w8y-redis.7",
     "share/man/man7/w8y-security.7",
+    "share/man/man7/w8y-stability.7",
     "share/man/man8/w8yd.8",
     "share/w8y/clients/node/package.json",
     "share/w8y/clients/node/w8y-client.d.ts",

@@ -92,7 +92,7 @@ def hostile_replies(setup):
         for name, reply in (REPLIES | RECORDS | {"127 MiB": TOO_LONG}).items():
             attack(name, "LRANGE", reply, "/api/v1/runs?list=work")
         # After this the host does not claim from the list for ten minutes.
-        attack("127 MiB", "EVAL", TOO_LONG, over="a reply of more than 64 MiB; shorten the longest")
+        attack("127 MiB", "EVAL", TOO_LONG, over="it has more than 64 MiB; shorten the longest")
         forger.close()
         return {"replies": len(grown), "MiB more": round(max(grown.values()))}
 

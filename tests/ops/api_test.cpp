@@ -88,7 +88,7 @@ TEST_CASE("paths for reading return the status, lists and config") {
   ApiFixture f;
   f.with_client([&](HttpClient& client) {
     CHECK(client.get("/healthz").status == 200);
-    f.control.stuck_by = "renewals of locks are overdue";
+    f.control.stuck_by = "lease renewals are overdue";
     CHECK(client.get("/healthz").status == 503);
     CHECK(body_of(client.get("/readyz"))["error"] == f.control.stuck_by);
     f.control.stuck_by.clear();
@@ -204,7 +204,7 @@ TEST_CASE("excess subscribers are refused with 503") {
   f.with_client([&](HttpClient& client) {
     const HttpResult result = client.get("/api/v1/events");
     CHECK(result.status == 503);
-    CHECK(body_of(result)["error"] == "too many event streams are open");
+    CHECK(body_of(result)["error"] == "too many event streams are open; close one, or retry later");
   });
 }
 
@@ -216,13 +216,13 @@ TEST_CASE("unknown parameters and invalid values are refused") {
       return body_of(result)["error"].get<std::string>();
     };
     CHECK(why(client.get("/api/v1/status?list=a")) ==
-          "there is no parameter list here; there are: lists");
+          "unknown parameter list; known parameters: lists");
     CHECK(why(client.get("/api/v1/lists?a%0Ab=1")) ==
-          "there is no parameter \"a\\nb\" here; this path takes none");
+          "unknown parameter \"a\\nb\"; this path has no parameters");
     CHECK(why(client.get("/api/v1/status?lists=some")) ==
           "?lists= must be no or count; omit it for all lists");
     CHECK(why(client.post("/api/v1/quiet?hosts=a", "")) ==
-          "there is no parameter hosts here; there are: host, all");
+          "unknown parameter hosts; known parameters: host, all");
     CHECK(f.control.called.empty());
     CHECK(client.get("/healthz?now=1").status == 200);  // parameters are ignored here
   });

@@ -152,7 +152,7 @@ TEST_CASE("a directory of the embedded Redis that is not private is refused") {
   CHECK(problem_of(directory / "x/y/z").empty());
   std::filesystem::create_directory(directory / "open");
   std::filesystem::permissions(directory / "open", std::filesystem::perms::all);
-  CHECK(problem_of(directory / "open").find("others can write in it") != std::string::npos);
+  CHECK(problem_of(directory / "open").find("other users can write to it") != std::string::npos);
   std::ofstream(directory / "file") << "x";
   CHECK(problem_of(directory / "file").find("not a directory") != std::string::npos);
   if (geteuid() != 0) CHECK(problem_of("/").find("another user") != std::string::npos);

@@ -38,7 +38,7 @@ TEST_CASE(
     REQUIRE(first.connected());
     const HttpResult result = HttpClient(path).get("/", 50ms);
     CHECK(result.status == 0);
-    CHECK(result.problem == "it did not accept the connection in time");
+    CHECK(result.problem == "the server did not accept the connection in time");
   }
   std::vector<HttpResult> results(4);
   std::vector<std::thread> clients;

@@ -411,7 +411,7 @@ TEST_CASE("lines lost to a full disk are counted and reported") {
   log.configure({LogLevel::info, LogFormat::text, directory / "log"});
   log.info("back");
   const std::string text = read_file(directory / "log");
-  CHECK(text.find("warn: lines of the log were lost lines=2 error=\"No space left on device\"\n") !=
+  CHECK(text.find("warn: log lines dropped lines=2 error=\"No space left on device\"\n") !=
         std::string::npos);
   CHECK(text.find("info: back\n") != std::string::npos);
   CHECK(text.find("warn") < text.find("back"));

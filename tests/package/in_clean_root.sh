@@ -156,7 +156,7 @@ kill -TERM "$first"
 wait_for "w8yctl --json status | grep -q '\"state\": *\"draining\"'"
 "${as_w8y[@]}" /usr/bin/w8yd >"$work/second.log" 2>&1 &
 w8yd=$!
-wait_for "grep -q 'waits for w8yd (pid $first), which is draining' $work/second.log"
+wait_for "grep -q 'waiting for w8yd (pid $first), which is draining' $work/second.log"
 touch "$work/pear.go"
 wait "$first" || fail "the drained one ended with $?"
 wait_for "grep -q 'info: ready' $work/second.log"

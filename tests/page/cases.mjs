@@ -246,7 +246,7 @@ async function keyboardCase(at) {
   await focusOn(/^Pause/);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', {name: 'Pause'});
-  await viewer.reads(dialog, /No host of the fleet takes items off work any more\. 1 run goes on to the end/);
+  await viewer.reads(dialog, /No host of the fleet claims items of work\. 1 run continues to the end/);
   await viewer.accessible();
   await page.keyboard.press('Escape');
   await dialog.waitFor({state: 'hidden'});
@@ -347,7 +347,7 @@ async function breakCase(at) {
   await viewer.reads(page.getByRole('main'), /No problems/);
   await host.stop('SIGKILL');
   await viewer.reads(page.getByRole('alert'), /Disconnected since \d\d:\d\d:\d\d/);
-  await viewer.reads(page.getByRole('banner'), /not connected since/);
+  await viewer.reads(page.getByRole('banner'), /disconnected since/);
   await viewer.picture('not-connected');
   await redis.ask('RPUSH', 'work:list', 'meanwhile');
   await host.start();
@@ -457,7 +457,7 @@ concurrency = 0
 command = ["true"]
 `);
   host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
-  host.ctl('feed', 'create', 'sums', '--kind', 'job');
+  host.ctl('feed', 'create', 'sums', '--kind', 'job', '--exists-ok');
   for (const job of ['one', 'two']) host.ctl('job', 'put', 'sums', job);
   await redis.ask('RPUSH', 'work:list', 'a/b <i>', 'second');
   const viewer = await open(at, host);

@@ -217,7 +217,7 @@ TEST_CASE("a limit that cannot be set is a shortage of the host, and no run star
   ListConfig rule = command_rule({"/bin/true"});
   rule.child.edit().memory_max = mebi;
   const auto told = bench.run_item("x", rule);
-  CHECK(told.reason() == "cannot make a control group: Is a directory");
+  CHECK(told.reason() == "cannot create a control group: Is a directory");
   CHECK(std::get<NotStarted>(told.end->process).host_is_short);
 }
 

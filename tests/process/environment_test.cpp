@@ -176,7 +176,7 @@ TEST_CASE("a run whose temporary directory cannot be created does not start") {
   const Variable place("TMPDIR", "/nonexistent");
   ListConfig rule;
   rule.child.edit().cwd = "temp";
-  CHECK(reason(rule) == "cannot make a directory in /nonexistent: No such file or directory");
+  CHECK(reason(rule) == "cannot create a directory in /nonexistent: No such file or directory");
 }
 
 TEST_CASE("a list name that is no valid variable is omitted, and the command runs") {

@@ -94,13 +94,13 @@ TEST_CASE("each kind of ineligibility has its reason") {
         "cannot run " + orphan + ": the interpreter that it names is not there");
   CHECK(probing.ask(directory.script("three", good + "; exit 3")) == "exit 3");
   CHECK(probing.ask(directory.script("dies", good + "; kill -SEGV $$")) == "signal 11 (SIGSEGV)");
-  CHECK(probing.ask(directory.script("silent", "")) == "it printed nothing for --caps");
+  CHECK(probing.ask(directory.script("silent", "")) == "the executor printed nothing for --caps");
   CHECK(probing.ask(directory.script("usage", "echo 'usage: x'")) ==
-        R"(its answer to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
+        R"(its reply to --caps is not JSON: "usage: x" (bad JSON at byte 1))");
   CHECK(probing.ask(directory.script("bad", "echo '{\"type\": \"c'"))
             .ends_with("(bad JSON at byte 12)"));
   CHECK(probing.ask(directory.script("other", "echo '{}'")) ==
-        R"(its answer to --caps has no "type": "caps")");
+        R"(its reply to --caps has no "type": "caps")");
   CHECK(probing.ask(directory.script("flood", "yes")) ==
         "its reply to --caps is longer than 64 KiB");
 }
@@ -111,7 +111,7 @@ TEST_CASE("the reason shows standard error of the program") {
   CHECK(probing.ask(directory.script("driver", "echo 'no \"GPU\"' >&2; echo driver >&2; exit 3")) ==
         R"(exit 3; its standard error: "no \"GPU\"\ndriver")");
   CHECK(probing.ask(directory.script("silent", "echo; echo 'what?' >&2; echo >&2")) ==
-        R"(it printed nothing for --caps; its standard error: "what?")");
+        R"(the executor printed nothing for --caps; its standard error: "what?")");
   CHECK(probing.ask(directory.script("blank", "echo >&2; exit 1")) == "exit 1");
   CHECK(probing.ask(directory.script("trace", "seq 1000 >&2; echo it broke >&2; exit 1"))
             .ends_with("\\n1000\\nit broke\""));
@@ -236,7 +236,7 @@ TEST_CASE("a list is served if the capabilities of its program suffice") {
   CHECK(executor::why_not(rule, caps) == "lacks \"disk\"");
   rule.requires_caps = {};
   caps.caps = {"gpu"};
-  CHECK(executor::why_not(rule, caps) == "lacks \"single\" or \"stream\"");
+  CHECK(executor::why_not(rule, caps) == "lacks the capability \"single\" or \"stream\"");
   rule.mode = Mode::single;
   CHECK(executor::why_not(rule, caps) == "lacks \"single\"");
   caps.caps = {"stream"};

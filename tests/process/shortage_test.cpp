@@ -40,7 +40,7 @@ TEST_CASE(
     const NoDescriptors none(4);  // enough for the pipes, and for one more of UBSan
     told = bench.run_item("x", command_rule({"/bin/true"}));
   }
-  CHECK(told->reason() == "cannot make a process: Too many open files");
+  CHECK(told->reason() == "cannot create a process: Too many open files");
   CHECK(short_of_something(*told));
   CHECK(bench.run_item("x", command_rule({"true"})).reason() == "exit 0");
 }
@@ -58,7 +58,7 @@ TEST_CASE("files that cannot be read without descriptors are a shortage of the h
     process::Account account;
     find_account = process::resolve({"nobody", std::nullopt}, account);
   }
-  CHECK(told->reason() == "cannot make a pipe: Too many open files");
+  CHECK(told->reason() == "cannot create a pipe: Too many open files");
   CHECK(short_of_something(*told));
   // The look-up may succeed without a free descriptor if this process has made one before.
   if (find_account)
@@ -73,7 +73,7 @@ TEST_CASE("a missing directory for temporary directories is a shortage of the ho
   {
     const TemporaryPlace gone("/nonexistent");
     const auto told = bench.run_item("x", rule);
-    CHECK(told.reason() == "cannot make a directory in /nonexistent: No such file or directory");
+    CHECK(told.reason() == "cannot create a directory in /nonexistent: No such file or directory");
     CHECK(short_of_something(told));
   }
   CHECK(bench.run_item("x", rule).reason() == "exit 0");
@@ -95,7 +95,7 @@ TEST_CASE("a full disk is a shortage for runs with a temporary directory until t
   const auto next = bench.run_item("x", rule);
   umount(directory.path().c_str());
   CHECK(told.reason() ==
-        "cannot make a directory in " + directory.path() + ": No space left on device");
+        "cannot create a directory in " + directory.path() + ": No space left on device");
   CHECK(short_of_something(told));
   CHECK(next.reason() == "exit 0");
 }

@@ -62,7 +62,7 @@ printf '{"type":"update","data":2}')");
   CHECK(std::get<Print>(told.messages[1]).content == "hello");
   CHECK(std::get<Update>(told.messages[2]).data == "[1]");
   CHECK(std::get<Complete>(told.messages[3]).cooldown == 10min);
-  CHECK(std::get<BadLine>(told.messages[4]).reason == "a second complete");
+  CHECK(std::get<BadLine>(told.messages[4]).reason == "a second \"complete\" message");
   CHECK(std::get<Update>(told.messages[5]).data == "2");
   REQUIRE(told.end->complete);
   CHECK(told.end->complete->result == R"({"size":10,"cooldown":"10m"})");

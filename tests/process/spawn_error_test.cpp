@@ -55,9 +55,9 @@ TEST_CASE("a program that cannot be run is an error with its reason") {
   const std::string text = directory.file("text", "just text\n", 0755);
   CHECK(text_of_program(text) ==
         "cannot run " + text + ": Exec format error (a script needs a first line with #!)");
-  CHECK(text_of_program("") == "cannot run a program without a proper name");
+  CHECK(text_of_program("") == "the name of the program is empty or contains a NUL byte");
   CHECK(text_of_program(std::string("/bin/true\0x", 11)) ==
-        "cannot run a program without a proper name");
+        "the name of the program is empty or contains a NUL byte");
 }
 
 TEST_CASE("invalid arguments and variables are errors") {
@@ -104,7 +104,7 @@ TEST_CASE("a lack of descriptors is reported as a shortage of the host") {
   const auto error = process::spawn(request, spawned);
   setrlimit(RLIMIT_NOFILE, &before);
   REQUIRE(error);
-  CHECK(error->text == "cannot make a process: Too many open files");
+  CHECK(error->text == "cannot create a process: Too many open files");
   CHECK(error->host_is_short());
 }
 

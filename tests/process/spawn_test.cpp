@@ -202,7 +202,7 @@ TEST_CASE("an account is found by name and by number") {
   };
   CHECK(problem({"no-such-user", std::nullopt}) == "no such user 'no-such-user'");
   CHECK(problem({std::nullopt, "no-such-group"}) == "no such group 'no-such-group'");
-  CHECK(problem({"4000000", std::nullopt}) == "user 4000000 has no account: it needs a group, too");
+  CHECK(problem({"4000000", std::nullopt}) == "user 4000000 has no account; set `group`, too");
 }
 
 TEST_CASE("a program is searched in PATH as a shell does, except in relative directories") {

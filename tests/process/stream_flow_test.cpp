@@ -79,7 +79,7 @@ TEST_CASE("a process that does not read has a limited buffer, and further items 
   REQUIRE(bench.started("A"));
   const Item large(std::size_t{300} << 10, 'x');
   for (int i = 0; i < 50; ++i) bench.start("R" + std::to_string(i), large);
-  CHECK(bench.end_of("R49") == "no process of it takes items");
+  CHECK(bench.end_of("R49") == "no process of its executor accepts items");
   std::size_t taken = 0;
   for (int i = 0; i < 50; ++i) {
     const auto& told = bench.recorder.runs["R" + std::to_string(i)];

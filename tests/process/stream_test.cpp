@@ -110,7 +110,8 @@ TEST_CASE("lines belong to the run that they name, and other lines are counted")
   // The program completes its run twice.
   bench.run("F", R"(say {"type":"complete","id":"ID","error":"first"})");
   CHECK(bench.recorder.runs["F"].end->complete->error == "first");
-  CHECK(bench.recorder.runs["F"].bad_lines() == std::vector<std::string>{"a second complete"});
+  CHECK(bench.recorder.runs["F"].bad_lines() ==
+        std::vector<std::string>{"a second \"complete\" message"});
   bench.executor->retire();
   REQUIRE(bench.wait([&] { return !bench.recorder.runs_ended.empty(); }));
   CHECK(bench.recorder.runs_ended[0].bad_lines == 4);

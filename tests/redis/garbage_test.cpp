@@ -86,14 +86,14 @@ std::string first_error(const std::string& says, bool hang_up = false) {
 }  // namespace
 
 TEST_CASE("invalid bytes instead of a handshake fail the connection") {
-  CHECK(has(first_error("HTTP/1.1 400 Bad Request\r\n\r\n"), "the answer cannot be read"));
-  CHECK(has(first_error(std::string(100, '\0')), "the answer cannot be read"));
-  CHECK(has(first_error("*2147483647\r\n"), "the answer cannot be read"));
+  CHECK(has(first_error("HTTP/1.1 400 Bad Request\r\n\r\n"), "the reply cannot be read"));
+  CHECK(has(first_error(std::string(100, '\0')), "the reply cannot be read"));
+  CHECK(has(first_error("*2147483647\r\n"), "the reply cannot be read"));
   CHECK(has(first_error("-ERR max number of clients reached\r\n", true), "max number"));
   CHECK(has(first_error("+PO", true), "connection"));
   CHECK(has(first_error("", true), "unix://"));
-  CHECK(has(first_error(""), "no answer in time"));
-  CHECK(has(first_error("$100\r\nhalf a reply"), "no answer in time"));
+  CHECK(has(first_error(""), "no reply in time"));
+  CHECK(has(first_error("$100\r\nhalf a reply"), "no reply in time"));
 }
 
 TEST_CASE("invalid bytes after a handshake fail the connection") {

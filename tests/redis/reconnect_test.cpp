@@ -177,7 +177,7 @@ TEST_CASE("a stopped server is detected and waited for, even by a new connection
     server.pause();
     Client client(loop, options);
     Ups ups(client);
-    CHECK(has(call(loop, client, {"PING"}), "no answer in time"));
+    CHECK(has(call(loop, client, {"PING"}), "no reply in time"));
     CHECK_FALSE(client.connected());
     server.resume();
     CHECK(turn_until(loop, [&] { return ups.ups == 1; }));

@@ -51,8 +51,8 @@ TEST_CASE("sentinels that cannot be reached are a connection error, not an excep
   Client client(loop, options_for(url));
   const std::string answer = call(loop, client, {"PING"});
   CHECK(has(answer, "not_sent: redis+sentinel://127.0.0.1:" + port));
-  CHECK(has(answer, "no sentinel can be asked: redis://localhost:" + port));
-  CHECK(has(client.error(), "no sentinel can be asked"));
+  CHECK(has(answer, "no Sentinel can be queried: redis://localhost:" + port));
+  CHECK(has(client.error(), "no Sentinel can be queried"));
 
   RedisServer plain({.tcp = true});  // a server that is not a sentinel
   Client other(loop,
@@ -65,7 +65,7 @@ TEST_CASE("sentinels: a client follows the primary, even after sentinels have di
   loop::Loop loop;
 
   Client wrong(loop, options_for(world.url().substr(0, world.url().rfind('/')) + "/nosuch"));
-  CHECK(has(call(loop, wrong, {"PING"}), "no sentinel knows the service 'nosuch'"));
+  CHECK(has(call(loop, wrong, {"PING"}), "no Sentinel monitors the service 'nosuch'"));
 
   Client client(loop, options_for(world.url({2})));  // it discovers the others
   Ups ups(client);

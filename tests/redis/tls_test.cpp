@@ -151,7 +151,7 @@ TEST_CASE("TLS: a connection fails with a clear reason if only one side uses TLS
   auto options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(tls.server.port());
   options.connect_timeout = 3s;  // in total, including the time to load OpenSSL
-  CHECK(has(outcome(options), "is TLS on at this port?"));
+  CHECK(has(outcome(options), "check that this port uses TLS"));
   options = tls.options();
   options.url.tls = false;
   CHECK(has(outcome(options), "the connection "));
@@ -167,7 +167,7 @@ TEST_CASE("TLS: a connection fails with a clear reason if only one side uses TLS
   });
   options = tls.options();
   options.url.server.port = static_cast<std::uint16_t>(port_of(listener));
-  CHECK(has(outcome(options), "the other side does not speak TLS"));
+  CHECK(has(outcome(options), "the server does not use TLS on this port"));
   shutdown(listener, SHUT_RDWR);
   close(listener);
   speaker.join();

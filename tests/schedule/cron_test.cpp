@@ -207,7 +207,7 @@ TEST_CASE("cron: an error names the field, the part, its character and the remed
       {"0 0 * foo *", "the month \"foo\" has \"foo\" at character 7: months are 1 to 12"},
       {"0 0 * monday *", "has \"monday\" at character 7"},
       {"0 0 * * 8", "the day of week \"8\" has \"8\" at character 9: days of a week are 0 to 7"},
-      {"0 0 * * monday", "has \"day\" at character 12: this is no part of a field"},
+      {"0 0 * * monday", "has \"day\" at character 12: invalid character"},
       {"0 0 * * 5#3", "has \"#3\" at character 10"},
       {"0 0 L * *", "has \"L\" at character 5"},
       {"0 0 15W * *", "has \"W\" at character 7"},
@@ -234,12 +234,14 @@ TEST_CASE("cron: an error names the field, the part, its character and the remed
       {"*", "this has 1"},
       {"0 0 3 * * *", "\"*\" at character 11 is a sixth field"},
       {"0 3 * * * root /bin/backup", "\"root\" at character 11 is a sixth field"},
-      {"@daily x", "\"x\" at character 8 follows a name of cron"},
+      {"@daily x", "\"x\" at character 8: no field may follow"},
       {"@dayly", "\"@dayly\" at character 1: unknown name of cron; use @hourly, @daily"},
-      {"@reboot", "\"@reboot\" at character 1 is the start of a host"},
+      {"@reboot", "\"@reboot\" at character 1: a schedule cannot run a job at the start of a host"},
       {"@", "unknown name of cron"},
   };
-  for (const auto& [cron, reason] : errors) {
+  for (const auto& error : errors) {
+    const std::string& cron = error[0];
+    const std::string& reason = error[1];
     CAPTURE(cron);
     CAPTURE(rule(cron));
     CHECK(rule(cron).find(reason) != std::string::npos);

@@ -18,7 +18,7 @@ TEST_CASE("schedule: an invalid time of AT is refused with a reason") {
   CHECK_BAD("AT:", "whole seconds");
   CHECK_BAD("AT:1.5", "whole seconds");
   CHECK_BAD("AT: 5", "whole seconds");
-  CHECK_BAD("AT:-5", "never comes");
+  CHECK_BAD("AT:-5", "before 1970");
   CHECK_BAD("AT:1795266000000", "milliseconds?");
   CHECK_BAD("AT:99999999999999999999999", "year 9999");
 }
@@ -35,16 +35,16 @@ TEST_CASE("schedule: AT accepts ISO times with Z, an offset, or in UTC") {
   }
   CHECK(std::get<At>(parse_schedule("AT:2026-11-22", now)).time == now + 11 * 3600);
   CHECK(std::get<At>(parse_schedule("AT:20261122", now)).time == 20261122);
-  CHECK_BAD("AT:2026-11-21T25:00", "is no time");
-  CHECK_BAD("AT:2026-11-31T12:00", "is no time");
+  CHECK_BAD("AT:2026-11-21T25:00", "is not a time");
+  CHECK_BAD("AT:2026-11-31T12:00", "is not a time");
   CHECK_BAD("AT:2026-11-21T13:00Z+01:00", "no valid offset");
   CHECK_BAD("AT:2026-11-21T13:00+1", "no valid offset");
   CHECK_BAD("AT:2026-11-21T13:00+24:00", "no valid offset");
   CHECK_BAD("AT:2026-11-21T13:00+01:", "no valid offset");
-  CHECK_BAD("AT:2026-11-21 13:00", "is no time");
-  CHECK_BAD("AT:1969-12-31T23:59:59Z", "never comes");
-  CHECK_BAD("AT:1970-01-01T00:00+01:00", "never comes");
-  CHECK_BAD("AT:9999-12-31T23:59:59-01:00", "never comes");
+  CHECK_BAD("AT:2026-11-21 13:00", "is not a time");
+  CHECK_BAD("AT:1969-12-31T23:59:59Z", "is out of range");
+  CHECK_BAD("AT:1970-01-01T00:00+01:00", "is out of range");
+  CHECK_BAD("AT:9999-12-31T23:59:59-01:00", "is out of range");
 }
 
 TEST_CASE("schedule: a typed AT without zone is in the given one") {
@@ -61,14 +61,14 @@ TEST_CASE("schedule: a typed AT without zone is in the given one") {
 TEST_CASE("schedule: an invalid text is refused with a reason") {
   CHECK_BAD("", "empty");
   CHECK_BAD(" \n\n", "empty");
-  CHECK_BAD("stop", "give STOP");
+  CHECK_BAD("stop", "write STOP");
   CHECK_BAD(std::string(1024 * 1024, 'X'), "at most 65536");
   CHECK_BAD(std::string("FREQ=DAILY\0", 11), "byte 11 is 0");
   CHECK_BAD("FREQ=T\xC3\x84GLICH", "plain ASCII");
   CHECK_BAD("DTSTART:20131009T164510\nR:FREQ=Secondly", "\"R:FREQ=Secondly\"");
   CHECK_BAD("DTSTART:20261121T130000", "neither RRULE nor RDATE");
   CHECK_BAD("EXRULE:FREQ=DAILY", "neither RRULE nor RDATE");
-  CHECK_BAD("RRULE;X=1:FREQ=DAILY", "takes no parameters");
+  CHECK_BAD("RRULE;X=1:FREQ=DAILY", "has no parameters; remove");
   CHECK_BAD("DTSTART;VALUE=PERIOD:20261121\nFREQ=DAILY", "VALUE=PERIOD");
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("schedule: an invalid time or zone is refused with a reason") {
                                  "20261121T1300", "00000101T000000", "20261121X", "now", ""}) {
     CAPTURE(text);
     const std::string rule = "DTSTART:" + text + "\nFREQ=DAILY";
-    if (text != "20261121T1300") CHECK(why(rule).find("is no time") != std::string::npos);
+    if (text != "20261121T1300") CHECK(why(rule).find("is not a time") != std::string::npos);
   }
   CHECK_BAD("DTSTART:20261121T130000+0100\nFREQ=DAILY", "has an offset");
   CHECK_BAD("DTSTART;TZID=Europe/Berlin:20261121T130000Z\nFREQ=DAILY", "both TZID and a Z");

@@ -78,7 +78,7 @@ class Process final : private app::ReloadSteps,
   /// `drained` is called instead of Host::on_ended.
   void drain(std::function<void()> drained) {
     on_over_ = std::move(drained);
-    if (fleet_) return fleet_->drain().order("an order");
+    if (fleet_) return fleet_->drain().order("a command");
     start_drain();
     supervisor_.drain(on_over_);
   }

@@ -281,7 +281,6 @@ constexpr std::array all_scripts{
     &store::scripts::quarantine_page,
     &store::scripts::items_page,
     &store::scripts::job_change,
-    &store::scripts::job_feed,
     &store::scripts::job_put,
     &store::scripts::job_return,
     &store::scripts::job_settle,

@@ -286,13 +286,13 @@ TEST_CASE("sorted feeds: a missing position, or the item itself as position, cha
   feed.insert({Where::end, {}}, {"one", "two"});
   CHECK(error_of([&] {
           feed.insert({Where::before, "9"}, {"x"});
-        }) == "there is no 9 in the feed top to put it before");
+        }) == "cannot put the item before 9, which is not in the feed top");
   CHECK(error_of([&] {
           feed.insert({Where::after, ""}, {"x"});
-        }).find("to put it after") != std::string::npos);
+        }).find("cannot put the item after ") != std::string::npos);
   CHECK(error_of([&] {
           feed.move({Where::after, "9"}, "1");
-        }) == "there is no 9 in the feed top to put it after");
+        }) == "cannot put the item after 9, which is not in the feed top");
   CHECK(error_of([&] { feed.move({Where::after, "1"}, "1"); }) == "1 cannot be moved after itself");
   CHECK(at.ids_of(feed) == Words{"1", "2"});
   CHECK(at.command({"GET", "feed.idincr:top"}) == "2");

@@ -15,10 +15,10 @@ TEST_CASE("feeds: a change of another kind is refused with both kinds, and chang
   at.feeds.create("j", FeedKind::job, std::nullopt);
   const std::string before = at.keys();
   CHECK(error_of([&] { at.publish("j", "1", "x"); }) ==
-        "the feed j is of kind job, not feed; its commands are those of w8yctl job");
+        "the feed j is of kind job, not feed; use the subcommands of w8yctl job");
   CHECK(error_of([&] {
           QueueFeed(at.at(), "j").put({{"1", "x"}}, false);
-        }) == "the feed j is of kind job, not queue; its commands are those of w8yctl job");
+        }) == "the feed j is of kind job, not queue; use the subcommands of w8yctl job");
   CHECK(!error_of([&] { QueueFeed(at.at(), "f").get(); }).empty());
   CHECK(!error_of([&] { JobFeed(at.at(), "f").change(JobChange::retract, {"1"}); }).empty());
   CHECK(!error_of([&] { JobFeed(at.at(), "f").failures("1"); }).empty());
@@ -130,7 +130,7 @@ TEST_CASE("feeds: an item that is too long to be read stays in its queue") {
   at.command({"RPUSH", "feed.ids:q", "long"});
   QueueFeed queue(at.at(), "q");
   CHECK(error_of([&] { queue.get(); }) ==
-        "the next item, long, has 100000001 bytes, more than can be read; nothing was taken");
+        "the next item, long, has 100000001 bytes, more than can be read; nothing was removed");
   CHECK(at.command({"LLEN", "feed.ids:q"}) == "1");
 }
 

@@ -526,7 +526,8 @@ TEST_CASE("a fleet command fails if it cannot be sent or its replies cannot be r
   server.command({"ACL", "SETUSER", "default", "resetchannels"});
   Watcher watcher(loop, server.url());
   CHECK(watcher.give(FleetCommandKind::quiet).error ==
-        "Redis does not permit a subscription to the channels fleet:reply:*");
+        "Redis does not permit a subscription to the channels fleet:reply:*; grant them to "
+        "this user");
   server.command({"ACL", "SETUSER", "default", "&fleet:reply:*"});
   CHECK(watcher.give(FleetCommandKind::quiet).error.find("fleet:control: NOPERM") !=
         std::string::npos);

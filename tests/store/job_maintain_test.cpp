@@ -6,6 +6,8 @@
 #include "operator/job_feeds.hpp"
 #include "store/job_host.hpp"
 #include "store/thoonk/redis_job_care.hpp"
+#include "support/client_options.hpp"
+#include "support/cluster.hpp"
 
 using namespace w8y;
 using namespace w8y::test;
@@ -207,6 +209,54 @@ TEST_CASE("a claim of w8yd whose job is gone leaves no key after its lease has e
   CHECK(feed.command({"EXISTS", "feed.claimed:f", "feed.cancelled:f", "f:claims"}) == "0");
 }
 
+TEST_CASE("a host publishes the numbers of jobs after each search") {
+  ListConfig rule = job_rule();
+  rule.job().maintenance_feed = "ops";
+  JobFixture feed(rule);
+  feed.put("waits");
+  feed.put("claimed");
+  feed.command({"ZADD", "feed.claimed:f", "1732147200000", "claimed"});
+  feed.command({"LREM", "feed.ids:f", "1", "claimed"});
+  feed.command({"HSET", "feed.items:f", "orphan", "{}"});
+  Carer carer(feed.loop, feed.server.url(), rule, "here");
+  carer.maintain();
+  CHECK(carer.error == "");
+  CHECK(feed.command({"HGET", "feed.config:ops", "type"}) == "feed");
+  CHECK(feed.command({"HGET", "feed.config:ops", "max_length"}) == "1000");
+  CHECK(feed.command({"SISMEMBER", "feeds", "ops"}) == "1");
+  const std::string id = feed.command({"ZRANGE", "feed.ids:ops", "0", "-1"});
+  CHECK(id.ends_with("-f"));
+  const std::string text = feed.command({"HGET", "feed.items:ops", id});
+  CHECK(text.starts_with(R"({"list":"f","time_ms":)"));
+  CHECK(text.ends_with(R"("queued":1,"claimed":1,"stalled":0,"recovered":0,"orphaned":1})"));
+  carer.maintain();
+  CHECK(feed.command({"ZCARD", "feed.ids:ops"}) == "2");
+  CHECK(feed.command({"GET", "feed.publishes:ops"}) == "2");
+  // Another host runs the search, and publishes its numbers.
+  Carer other(feed.loop, feed.server.url(), rule, "there");
+  CHECK(!other.maintain().other.empty());
+  CHECK(feed.command({"ZCARD", "feed.ids:ops"}) == "2");
+  feed.command({"HSET", "feed.config:ops", "type", "queue"});
+  carer.maintain();
+  CHECK(carer.error ==
+        "the feed ops is of the kind queue, but maintenance_feed needs a feed of the kind feed");
+  CHECK(feed.command({"HGET", "feed.config:ops", "type"}) == "queue");
+}
+
+TEST_CASE("a host publishes the numbers of jobs in a cluster") {
+  const Cluster cluster;
+  loop::Loop loop;
+  ListConfig rule = job_rule();
+  rule.prefix = "{f}eed";
+  rule.job().maintenance_feed = "ops";
+  Carer carer(loop, cluster.url(), rule, "here");
+  carer.maintain();
+  CHECK(carer.error == "");
+  redis::SyncClient client(loop, options_for(cluster.url()));
+  CHECK(turn_until(loop, [&] { return client.call({"SISMEMBER", "feeds", "ops"}).number == 1; }));
+  CHECK(client.call({"ZCARD", "feed.ids:ops"}).number == 1);
+}
+
 TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits all work on jobs") {
   ListConfig rule = job_rule();
   rule.fleet_concurrency = 10;
@@ -281,7 +331,10 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
                 "+rpop",
                 "+lpush",
                 "+sscan",
-                "+zscan"});
+                "+zscan",
+                "~feed.*:ops",
+                "&feed.*:ops",
+                "+zrevrange"});
   feed.command({"HSET", "feed.config:f", "type", "job"});
   std::string url = feed.server.url();
   url.insert(std::string("unix://").size(), "some:x@");
@@ -305,9 +358,11 @@ TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits a
   feed.command({"DEL", "feed.stalled:f"});
   feed.command({"HDEL", "feed.items:f", "2"});
   feed.command({"LREM", "feed.ids:f", "1", "1"});
+  rule.job().maintenance_feed = "ops";
   Carer carer(feed.loop, url, rule, "here");
   carer.maintain();
-  CHECK(carer.error.empty());
+  CHECK(carer.error == "");
+  CHECK(feed.command({"ZCARD", "feed.ids:ops"}) == "1");
   CHECK(carer.maintain().put_back == 1);
   CHECK(host.reported.unwritten.empty());
 }

@@ -151,8 +151,7 @@ TEST_CASE("a missing feed is empty, a feed without a kind is served, and other k
     const TakeReply reply = feed.host.claim();
     CHECK(reply.end == ClaimEnd::refused);
     CHECK(reply.detail.find("the feed f is of the kind ") == 0);
-    CHECK(reply.detail.find("source = \"job\" takes work from one of the kind job") !=
-          std::string::npos);
+    CHECK(reply.detail.find("source = \"job\" needs a feed of the kind job") != std::string::npos);
   }
   feed.command({"HSET", "feed.config:f", "type", "job"});
   CHECK(feed.host.claim().claims.size() == 1);

@@ -35,11 +35,11 @@ TEST_CASE("the type of caps may be missing, but must not be another type") {
   const ProbeResult result = parse_caps(R"({"caps":["single","multiple"]})");
   REQUIRE(std::holds_alternative<Caps>(result));
   CHECK(std::get<Caps>(result).has("single"));
-  const char* other = R"(its answer to --caps has no "type": "caps")";
+  const char* other = R"(its reply to --caps has no "type": "caps")";
   CHECK(refusal(R"({"type":"complete","caps":["single"]})") == other);
   CHECK(refusal(R"({"type":null,"caps":["single"]})") == other);
   CHECK(refusal(R"({"caps":"single"})") ==
-        R"("caps" in its answer to --caps is not an array of strings)");
+        R"("caps" in its reply to --caps is not an array of strings)");
 }
 
 TEST_CASE("caps have defaults") {
@@ -50,9 +50,9 @@ TEST_CASE("caps have defaults") {
 }
 
 TEST_CASE("a probe error names the fault of the caps") {
-  CHECK(refusal("") == "it printed nothing for --caps");
-  CHECK(refusal(" \n") == "it printed nothing for --caps");
-  const std::string not_json = "its answer to --caps is not JSON: ";
+  CHECK(refusal("") == "the executor printed nothing for --caps");
+  CHECK(refusal(" \n") == "the executor printed nothing for --caps");
+  const std::string not_json = "its reply to --caps is not JSON: ";
   CHECK(refusal(R"({"type":"cap)") == not_json + R"("{\"type\":\"cap" (bad JSON at byte 13))");
   CHECK(refusal("{\"type\": x}") == not_json + R"("{\"type\": x}" (bad JSON at byte 10))");
   CHECK(refusal("\nusage: resize FILE\n") ==
@@ -60,17 +60,17 @@ TEST_CASE("a probe error names the fault of the caps") {
   CHECK(refusal("{\"caps\":[\"\xff\"]}") ==
         not_json + "\"{\\\"caps\\\":[\\\"\xff\\\"]}\" (bad JSON at byte 11)");
   CHECK(refusal("x" + std::string(100'000, 'y')).size() < 150);
-  CHECK(refusal("[]") == "its answer to --caps is not a JSON object");
-  CHECK(refusal("{}") == R"(its answer to --caps has no "type": "caps")");
+  CHECK(refusal("[]") == "its reply to --caps is not a JSON object");
+  CHECK(refusal("{}") == R"(its reply to --caps has no "type": "caps")");
   CHECK(refusal(R"({"type":"caps"})") ==
-        R"("caps" in its answer to --caps is not an array of strings)");
+        R"("caps" in its reply to --caps is not an array of strings)");
   CHECK(refusal(R"({"type":"caps","caps":[1]})") ==
-        R"("caps" in its answer to --caps is not an array of strings)");
+        R"("caps" in its reply to --caps is not an array of strings)");
   for (const char* concurrency : {"0", "-1", "1.5", "\"4\"", "1000001", "99999999999999999999"})
     CHECK(refusal(R"({"type":"caps","caps":[],"concurrency":)" + std::string(concurrency) + "}") ==
-          R"("concurrency" in its answer to --caps is not a number from 1 to 1000000)");
+          R"("concurrency" in its reply to --caps is not a number from 1 to 1000000)");
   CHECK(refusal(R"({"type":"caps","caps":[],"version":1})") ==
-        R"("version" in its answer to --caps is not a string)");
+        R"("version" in its reply to --caps is not a string)");
   CHECK(refusal(R"({"type":"caps","caps":)" + std::string(50'000, '[') + std::string(50'000, ']') +
                 "}")
             .ends_with("(JSON nested deeper than 128)"));

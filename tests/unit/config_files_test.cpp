@@ -53,7 +53,7 @@ TEST_CASE("errors in all files are reported together, file by file") {
   const Lines lines = errors_in_files(host);
   REQUIRE(lines.size() == 11);
   CHECK(lines[0].starts_with("/c:1:20: include[1]: is \"relative\"; must be an absolute path"));
-  CHECK(lines[1].starts_with("/c:1:32: include[2]: \"/missing\" is not there"));
+  CHECK(lines[1].starts_with("/c:1:32: include[2]: \"/missing\" does not exist"));
   CHECK(lines[2] == "/c:1:44: include[3]: is 3; must be an absolute path");
   CHECK(lines[3].starts_with("/c:3:12: lists.a.executor: is \"x\"; must be an absolute path"));
   CHECK(lines[4] == "/d/1:1:2: redis: is in an included file, which may have only [lists]");
@@ -61,7 +61,7 @@ TEST_CASE("errors in all files are reported together, file by file") {
   CHECK(lines[6].starts_with("/d/2:1:9: is not valid TOML"));
   CHECK(lines[7] == "/d/3: is a directory");
   CHECK(lines[8].starts_with("/d/4:1:1: include: is in an included file"));
-  CHECK(lines[9].starts_with("/d/4:2:8: lists.\"a:\": is there twice: first at /c:2:8"));
+  CHECK(lines[9].starts_with("/d/4:2:8: lists.\"a:\": is defined twice: first at /c:2:8"));
   CHECK(lines[10].starts_with("/d/4:4:1: lists.\"a:\".nise: is not a known key"));
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("errors name standard input <stdin>") {
   FakeHost host;
   host.files["-"].text = "x = 1\n";
   CHECK_THROWS_WITH_AS(load_config("-", host),
-                       "<stdin>:1:1: x: is not a known key; w8y.toml(5) names all", ConfigError);
+                       "<stdin>:1:1: x: is not a known key; see w8y.toml(5)", ConfigError);
 }
 
 TEST_CASE("a missing file is one error") {

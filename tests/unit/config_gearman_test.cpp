@@ -56,12 +56,12 @@ TEST_CASE("gearman: servers and the function of a list are parsed") {
 TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the reason") {
   for (const auto& [key, reason] : std::vector<std::pair<std::string, std::string>>{
            {"max_failures = 3", "Gearman has no quarantine"},
-           {"backoff = false", "Gearman has no rest"},
-           {"cooldown = 1", "Gearman has no rest"},
-           {"overdue_after = 1", "a job of Gearman comes once"},
+           {"backoff = false", "Gearman has no delays"},
+           {"cooldown = 1", "Gearman has no delays"},
+           {"overdue_after = 1", "Gearman sends each job only once"},
            {"key_expiry = 5", "the connection is the lease"},
            {"lock_key = \"proc\"", "the connection is the lease"},
-           {"fleet_concurrency = 2", "Gearman has no limit over hosts"},
+           {"fleet_concurrency = 2", "Gearman cannot limit the runs of all hosts together"},
            {"queues = \"A\"", "source = \"schedule\""},
            {"claim_timeout = 1", "source = \"job\""}}) {
     const std::string line = only_error(servers + one_list + key + "\n");
@@ -78,7 +78,7 @@ TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the 
 }
 
 TEST_CASE("gearman: a list needs a server and a valid function name") {
-  CHECK(only_error(one_list).find("there are no servers to get jobs from") != std::string::npos);
+  CHECK(only_error(one_list).find("the config has no servers") != std::string::npos);
   CHECK(only_error(servers + "[lists.\"\"]\nsource = \"gearman\"\ncommand = [\"x\"]\n")
             .find("cannot be the name of a function") != std::string::npos);
   CHECK(errors_in(servers +

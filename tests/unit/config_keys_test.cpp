@@ -30,7 +30,8 @@ std::string kind_for(const std::string& key) {
   if (key == "queues") return "source = \"schedule\"\n";
   if (key == "dispatch" || key == "on_failure" || key == "catch_up" || key == "timefile")
     return "source = \"schedule\"\nqueues = \"A\"\n";
-  if (key == "claim_timeout" || key == "maintenance_interval") return "source = \"job\"\n";
+  if (key == "claim_timeout" || key == "maintenance_interval" || key == "maintenance_feed")
+    return "source = \"job\"\n";
   if (key == "function") return "source = \"gearman\"\n[gearman]\nservers = [\"h\"]\n";
   return "";
 }
@@ -140,6 +141,7 @@ const std::vector<Values>& all_values() {
        with(wrong_texts, {"\"" + std::string(513, 'x') + "\""})},
       {"lists", "claim_timeout", {"0", "\"1h\""}, wrong_durations},
       {"lists", "maintenance_interval", {"1", "\"1h\""}, with(wrong_durations, {"0", "\"999ms\""})},
+      {"lists", "maintenance_feed", {"\"ops\"", "\"a b\""}, wrong_texts},
       {"lists",
        "key_expiry",
        {"1", "\"1s\"", "\"1h\""},

@@ -62,8 +62,8 @@ TEST_CASE("lists_from: the output of a program defines lists, in TOML or JSON") 
   host.printed.text = "[lists.b]\nexecutor = \"/x\"\n";
   const std::string twice = from + from + "[lists.a]\nexecutor = \"/x\"\n";
   CHECK(errors_in(twice, host) ==
-        Lines{"the output of /opt/lists:1:8: lists.b: is there twice: first at the output of "
-              "/opt/lists:1:8; must be there once (a final ':' makes no difference)"});
+        Lines{"the output of /opt/lists:1:8: lists.b: is defined twice: first at the output of "
+              "/opt/lists:1:8; remove one (a final ':' makes no difference)"});
 }
 
 TEST_CASE("lists_from: errors in the output of a program are reported with their location in it") {
@@ -106,7 +106,7 @@ TEST_CASE("lists_from: output that is neither valid TOML nor valid JSON is one e
   CHECK(only("{\"lists\": {\"a\": {\"weight\": 18446744073709551615}}}") ==
         "the output of /opt/lists:1:28: is a number that is too large");
   CHECK(only("{\"lists\": " + std::string(40, '[') + std::string(40, ']') + "}") ==
-        "the output of /opt/lists:1:42: is nested deeper than anything here");
+        "the output of /opt/lists:1:42: is nested deeper than any key accepts");
   CHECK(only("{\"lists\": [3]}").starts_with("the output of /opt/lists:1:11: lists: is "));
   CHECK(only("[lists.a]\nx = \"\xff\"\n").starts_with("the output of /opt/lists:2:"));
 }

@@ -22,7 +22,8 @@ TEST_CASE("the name of a list needs a hash tag if Redis is a cluster") {
   const std::string schedule = "]\nsource = \"schedule\"\nqueues = \"A\"\ncommand = [\"true\"]\n";
   CHECK(errors_in(cluster + "[lists.mix" + schedule) ==
         Lines{"c:3:8: lists.mix: has no hash tag, and in a cluster all keys of a list must share a "
-              "hash slot; must be such as [lists.\"{mix}\"] (the keys are then \"{mix}-timeline\" "
+              "hash slot; must have a name such as [lists.\"{mix}\"] (the keys are then "
+              "\"{mix}-timeline\" "
               "and so "
               "on)"});
   CHECK(errors_in(cluster + "[lists.\"{mix}\"" + schedule).empty());
@@ -58,8 +59,8 @@ TEST_CASE("a key for another kind of list is an error") {
     CHECK(has(error(command, line), "is for a"));
   }
   CHECK(has(error(single, "max_items = 2\n"), "c:4:1: lists.w.max_items: is for mode = "));
-  CHECK(has(error(stream, "env_var = \"A\"\n"), "is about a process per item"));
-  CHECK(has(error(stream, "success_exit_codes = [3]\n"), "is about a process per item"));
+  CHECK(has(error(stream, "env_var = \"A\"\n"), "is for one process per item"));
+  CHECK(has(error(stream, "success_exit_codes = [3]\n"), "is for one process per item"));
 }
 
 TEST_CASE("a key in [defaults] applies only to the lists that may have it") {
@@ -139,17 +140,16 @@ TEST_CASE("two lists with conflicting Redis keys are an error") {
 }
 
 TEST_CASE("the error for a duplicate list names both locations") {
-  CHECK(
-      errors_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
-      Lines{"c:3:8: lists.\"w:\": is there twice: first at c:1:8; must be there once (a final ':' "
-            "makes no difference)"});
+  CHECK(errors_in("[lists.w]\nexecutor = \"/x\"\n[lists.\"w:\"]\nexecutor = \"/x\"\n") ==
+        Lines{"c:3:8: lists.\"w:\": is defined twice: first at c:1:8; remove one (a final ':' "
+              "makes no difference)"});
 }
 
 TEST_CASE("the name of a list with an executor must be a valid argument") {
   CHECK(
       errors_in("[lists.\"a\\u0000b\"]\nexecutor = \"/x\"\n") ==
-      Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, and an executor is called with the prefix "
-            "as an argument, which cannot hold one; must be a prefix without NUL, or a command"});
+      Lines{"c:1:8: lists.\"a\\u0000b\": has a NUL byte, but an executor gets the name of the list "
+            "as an argument, which cannot have NUL bytes; rename the list, or use a command"});
   CHECK(errors_in("[lists.\"a\\u0000b\"]\ncommand = [\"x\", \"{}\"]\n").empty());
   const std::string longest((std::size_t{128} << 10) - 1, 'a');
   CHECK(errors_in("[lists." + longest + "]\nexecutor = \"/x\"\n").empty());
@@ -163,8 +163,8 @@ TEST_CASE("a command without the item in its arguments is a warning") {
     return parse_config("[lists.w]\n" + keys, "c", host).warnings;
   };
   CHECK(warnings("command = [\"x\", \"-v\"]\n") ==
-        Lines{"c:2:1: lists.w.command: has no {} in its command, so each run is called alike; the "
-              "item stands where {} stands, and in the variable W8Y_ITEM"});
+        Lines{"c:2:1: lists.w.command: has no {} in its command, so that each run has the same "
+              "arguments; {} stands for the item, which is also in the variable W8Y_ITEM"});
   CHECK(warnings("command = [\"x\", \"a{}b\"]\n").empty());
   CHECK(warnings("command = [\"sh\", \"-c\", \"echo $W8Y_ITEM\"]\n").empty());
   CHECK(warnings("command = [\"x\"]\nenv_var = \"ITEM\"\n").empty());

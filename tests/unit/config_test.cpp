@@ -45,8 +45,8 @@ TEST_CASE("all errors are reported together with their locations, in the order o
               "c:5:13: supervisor.log_level: is \"loud\"; must be \"trace\", \"debug\", \"info\", "
               "\"warn\" or \"error\"",
               "c:7:19: lists.work.concurrency: is -1; must be an integer from 0 to 100000",
-              "c:8:1: lists.work.command: is beside executor; a list has either an executor or "
-              "a command",
+              "c:8:1: lists.work.command: is set together with executor; a list has either an "
+              "executor or a command",
               "c:10:25: lists.work.backoff.fcator: is not a known key; did you mean \"factor\"?",
               "c:11:8: lists.\"a b\": has neither executor nor command; must have executor = "
               "\"/absolute/path\", or command = [\"program\", \"{}\"]",
@@ -97,9 +97,9 @@ TEST_CASE("text that is not TOML in UTF-8 is one error with its location") {
        "c:1:5: has a NUL byte"},
       {"a = [", "c:1:"},
       {"enabled = tr\ne\n", "c:1:"},
-      {"ö = 1\n", "c:1:1: is not valid TOML: a character that is not ASCII may stand only in"},
-      {"# ö\n[lists.größe]\n", "c:2:10: is not valid TOML: a character that is not ASCII"},
-      {"\xef\xbb\xbf[redis]\nurl = ö", "c:2:7: is not valid TOML: a character"},
+      {"ö = 1\n", "c:1:1: is not valid TOML: characters other than ASCII are allowed only in"},
+      {"# ö\n[lists.größe]\n", "c:2:10: is not valid TOML: characters other than ASCII"},
+      {"\xef\xbb\xbf[redis]\nurl = ö", "c:2:7: is not valid TOML: characters"},
       {"x = 1ﳿ\n", "c:1:6: is not valid TOML: "},
       {"[redis]\n[&", "c:2:2: is not valid TOML: unexpected character"},
       {"x = 1\n[lists]\n[[[lists.w]]]\ny = 2\n", "c:3:3: is not valid TOML: "},
@@ -213,8 +213,7 @@ TEST_CASE("an unknown key is an error that suggests the nearest key") {
   }
   for (const char* far : {"retries", "colour", "x", "max_speed_of_light"})
     CHECK(errors_in(list_with(std::string(far) + " = 1")) ==
-          Lines{std::string("c:3:1: lists.w.") + far +
-                ": is not a known key; w8y.toml(5) names all"});
+          Lines{std::string("c:3:1: lists.w.") + far + ": is not a known key; see w8y.toml(5)"});
   const Lines lines = errors_in(list_with(std::string(100'000, 'k') + " = 1"));
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].size() < 200);
@@ -222,7 +221,7 @@ TEST_CASE("an unknown key is an error that suggests the nearest key") {
 
 TEST_CASE("the error for an invalid status address describes a valid address") {
   const std::vector<std::pair<const char*, const char*>> rows = {
-      {":9158", "is \":9158\"; must say which address of this host: \"127.0.0.1:9158\""},
+      {":9158", "is \":9158\"; must have an IP address: \"127.0.0.1:9158\""},
       {"localhost:9158", "must have an IP address of this host, not a name"},
       {"::1:9158", "must have its IPv6 address in brackets: \"[::1]:9158\""},
       {"[127.0.0.1]:9158", "must have an IP address of this host, not a name"},
@@ -231,8 +230,8 @@ TEST_CASE("the error for an invalid status address describes a valid address") {
       {"127.0.0.1:080", "must have a port from 1 to 65535"},
       {"127.0.0.1:", "must be \"unix:/path\", \"127.0.0.1:9158\" or \"[::1]:9158\""},
       {"127.0.0.1", "must be \"unix:/path\", \"127.0.0.1:9158\" or \"[::1]:9158\""},
-      {"http://127.0.0.1:9158", "TLS is a proxy's work"},
-      {"tcp:127.0.0.1:9158", "TLS is a proxy's work"},
+      {"http://127.0.0.1:9158", "for TLS, use a reverse proxy"},
+      {"tcp:127.0.0.1:9158", "for TLS, use a reverse proxy"},
       {"unix:w8yd.sock", "must be \"unix:\" and an absolute path"},
   };
   for (const auto& [address, right] : rows) {
@@ -245,7 +244,7 @@ TEST_CASE("the error for an invalid status address describes a valid address") {
   const Lines twice =
       errors_in("[supervisor]\nstatus = [\"127.0.0.1:9158\", \"127.0.0.1:9158\"]\n");
   REQUIRE(twice.size() == 1);
-  CHECK(has(twice[0], "status[1]: is there twice"));
+  CHECK(has(twice[0], "status[1]: is listed twice"));
 }
 
 TEST_CASE("keys of TLS and sentinels are errors without a matching URL") {

@@ -116,8 +116,8 @@ TEST_CASE("overdue_after is for circular lists, and must be longer than their co
   CHECK(
       parse_config(list + "cooldown = \"10m\"\n", "c", host).warnings ==
       Lines{
-          "c:1:8: lists.w: has an overdue_after of 10m, and its items are delayed by a cooldown of "
-          "10m: it would always be overdue"});
+          "c:1:8: lists.w: has an overdue_after of 10m, but a cooldown of 10m; overdue_after must "
+          "be longer, or the list is always overdue"});
 }
 
 TEST_CASE("lists of a feed have their own keys and a backoff, and need no {} in the command") {

@@ -66,7 +66,7 @@ TEST_CASE("outcomes of runs of a stream process follow from replies and its end"
   RunEnd end;
   end.process = Unanswered{"signal 9 (SIGKILL)", true};
   CHECK(outcome_reason(outcome_of(rule, end, {})) ==
-        "its process was ended because of another run");
+        "its process was stopped because of another run");
   end.process = Unanswered{"its process ended: exit 3"};
   CHECK(outcome_reason(outcome_of(rule, end, {})) == "its process ended: exit 3");
 }

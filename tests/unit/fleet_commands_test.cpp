@@ -63,16 +63,16 @@ TEST_CASE("fleet: an invalid control command is refused with a reason") {
   CHECK(why_bad("[]") == "it is not a JSON object");
   CHECK(why_bad(std::string(max_command + 1, 'x')).starts_with("it has 65537 bytes"));
   CHECK(why_bad(R"({"command":"quiet","all":true})") ==
-        "its id is not 1 to 64 letters, digits and '-'");
+        "its id must have from 1 to 64 letters, digits and '-'");
   CHECK(why_bad(R"({"id":"a:b","command":"quiet","all":true})").starts_with("its id"));
-  CHECK(why_bad(R"({"id":"a","command":"dance","all":true})") == "there is no order dance");
-  CHECK(why_bad(R"({"id":"a","command":7,"all":true})") == R"(there is no order "")");
+  CHECK(why_bad(R"({"id":"a","command":"dance","all":true})") == "there is no command dance");
+  CHECK(why_bad(R"({"id":"a","command":7,"all":true})") == R"(there is no command "")");
   CHECK(why_bad(R"({"id":"a","command":"quiet"})").starts_with("exactly one of"));
   CHECK(why_bad(R"({"id":"a","command":"quiet","all":true,"host":"b"})")
             .starts_with("exactly one of"));
   CHECK(why_bad(R"({"id":"a","command":"quiet","all":"yes"})").starts_with("exactly one of"));
   CHECK(why_bad(R"({"id":"a","command":"cancel","all":true})") == "the run to cancel is missing");
-  CHECK(why_bad(R"({"id":"a","command":"run","all":true})") == "it says not of which list");
+  CHECK(why_bad(R"({"id":"a","command":"run","all":true})") == "the list of the item is missing");
   CHECK(why_bad(R"({"id":"a","command":"logs","all":true,"listener":"a:b"})")
             .starts_with("its listener"));
   CHECK(why_bad(R"({"id":"a","command":"quiet","all":true})").empty());

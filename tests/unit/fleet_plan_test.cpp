@@ -98,8 +98,8 @@ TEST_CASE("fleet plan: the verdict for a list follows from the capabilities in t
                planned_rule("asked", "/opt/asked"), planned_rule("fresh", "/opt/fresh")}),
       lacks);
   CHECK(plan.lines() == Strings{"lists.sh: enabled: true -> false", "lists.fresh: added",
-                                "lists.films: would be refused: lacks gpu",
-                                "lists.fresh: /opt/fresh has not been looked for there",
+                                "lists.films: would be ineligible: lacks gpu",
+                                "lists.fresh: /opt/fresh has not been probed on that host",
                                 "lists.gpu: would run", "lists.sh: would be disabled"});
   const auto verdict = [&](const std::string& prefix) {
     for (const auto& each : plan.verdicts)

@@ -404,13 +404,14 @@ TEST_CASE("fleet: a live host of another format that started earlier is a confli
     classify(view);
     return format_conflict(view, &own);
   };
-  const std::string earlier = "host alpha uses format 0; stop or upgrade it";
+  const std::string earlier = "host alpha uses fleet format 0; stop or upgrade it";
   CHECK(conflict(0, now - 2min, now) == earlier);
   CHECK(conflict(fleet_format, now - 2min, now).empty());
   CHECK(conflict(0, now - 30s, now).empty());
   CHECK(conflict(0, now - 2min, now - 30s).empty());  // the other host is unresponsive
   // Both started at the same time: the smaller ID counts as earlier.
-  CHECK(conflict(2, own.started, now) == "host alpha uses format 2; stop it, or upgrade this host");
+  CHECK(conflict(2, own.started, now) ==
+        "host alpha uses fleet format 2; stop it, or upgrade this host");
   CHECK(conflict(2, own.started, now, "gamma-00000003").empty());
 
   FleetView view;
@@ -418,7 +419,7 @@ TEST_CASE("fleet: a live host of another format that started earlier is a confli
   view.hosts = {host_at("late", now), host_at("unread", now)};
   view.hosts[0].heartbeat.started = now;
   view.hosts[1].error = "it is no JSON";
-  CHECK(format_conflict(view, nullptr) == "host late uses format 0; stop or upgrade it");
+  CHECK(format_conflict(view, nullptr) == "host late uses fleet format 0; stop or upgrade it");
   view.hosts.front().heartbeat.format = fleet_format;
   CHECK(format_conflict(view, nullptr).empty());
 }

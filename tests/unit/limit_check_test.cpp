@@ -32,8 +32,8 @@ TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
   limits.descriptors = 1024;
   const std::vector<ListConfigPtr> lists = {share(rule_for("a", 100)), share(rule_for("b", 50))};
   CHECK(shortfalls(lists, supervisor(), limits) ==
-        Lines{"descriptors: 150 runs at once take 1029 (6 each, 129 for w8yd itself), but it may "
-              "have 1024 (ulimit -Hn, LimitNOFILE=)"});
+        Lines{"descriptors: 150 runs at once need 1029 (6 each, 129 for w8yd itself), but the "
+              "limit of w8yd is 1024 (ulimit -Hn, LimitNOFILE=)"});
   CHECK(shortfalls(lists, supervisor(149), limits).empty());
   limits.descriptors = 1029;
   CHECK(shortfalls(lists, supervisor(), limits).empty());
@@ -43,8 +43,8 @@ TEST_CASE("descriptors: the check counts those of each run and those of w8yd") {
   rule.child.edit().memory_max = 1 << 20;
   limits.descriptors = 142;
   CHECK(shortfalls({share(rule)}, supervisor(), limits) ==
-        Lines{"descriptors: 2 runs at once take 143 (6 each, 7 with memory_max, 129 for w8yd "
-              "itself), but it may have 142 (ulimit -Hn, LimitNOFILE=)"});
+        Lines{"descriptors: 2 runs at once need 143 (6 each, 7 with memory_max, 129 for w8yd "
+              "itself), but the limit of w8yd is 142 (ulimit -Hn, LimitNOFILE=)"});
 }
 
 TEST_CASE("a disabled list needs nothing from the limits") {
@@ -62,7 +62,7 @@ TEST_CASE("processes are counted per user, and root has no limit") {
                                             as_user("a", 60, "nobody"), as_user("b", 40, "nobody"),
                                             as_user("c", 99, "www")};
   const std::string end =
-      ", a process each at least, but that user may have 100 (ulimit -u, LimitNPROC=, "
+      ", each with at least one process; the limit of that user is 100 (ulimit -u, LimitNPROC=, "
       "rlimits.nproc)";
   CHECK(shortfalls(lists, supervisor(), limits) ==
         Lines{"processes: 100 runs at once" + end,
@@ -90,11 +90,13 @@ TEST_CASE("limits of the control group and of the kernel are checked") {
   HostLimits limits;
   limits.group = HostLimits::Group{"/sys/fs/cgroup/x", 8};
   limits.kernel = 8;
-  CHECK(shortfalls({share(rule_for("a", 8))}, supervisor(), limits) ==
-        Lines{"processes: 8 runs at once, a process each at least, but the group /sys/fs/cgroup/x "
-              "may have 8 (pids.max, TasksMax=)",
-              "processes: 8 runs at once, a process each at least, but the kernel allows 8 "
-              "(kernel.pid_max, kernel.threads-max)"});
+  CHECK(
+      shortfalls({share(rule_for("a", 8))}, supervisor(), limits) ==
+      Lines{
+          "processes: 8 runs at once, each with at least one process; the limit of the control "
+          "group /sys/fs/cgroup/x is 8 (pids.max, TasksMax=)",
+          "processes: 8 runs at once, each with at least one process; the limit of the kernel is 8 "
+          "(kernel.pid_max, kernel.threads-max)"});
   CHECK(shortfalls({share(rule_for("a", 7))}, supervisor(), limits).empty());
 }
 

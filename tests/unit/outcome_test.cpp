@@ -21,10 +21,10 @@ TEST_CASE("an outcome has a reason if the run did not succeed") {
   CHECK(outcome_reason(Failed{"no disk"}) == "no disk");
   CHECK(outcome_reason(Crashed{"exit 3"}) == "exit 3");
   CHECK(outcome_reason(TimedOut{}) == "ran for longer than timeout");
-  CHECK(outcome_reason(TimedOut{true}) == "silent for longer than progress_timeout");
+  CHECK(outcome_reason(TimedOut{true}) == "no output for longer than progress_timeout");
   CHECK(outcome_reason(Cancelled{true}) == "cancelled by an operator");
   CHECK(outcome_reason(Cancelled{}) == "stopped, because w8yd shut down");
-  CHECK(outcome_reason(Lost{}) == "its lock was lost");
+  CHECK(outcome_reason(Lost{}) == "its lease was lost");
 }
 
 TEST_CASE("the end of a process has a text") {

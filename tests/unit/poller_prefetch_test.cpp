@@ -134,7 +134,7 @@ TEST_CASE("a run that times out before a process accepts it is no failure of its
   CHECK(bench.source().handed_back == bench.executor().stopped.size());
   CHECK(bench.poller->counters().timed_out == 0);
   CHECK(bench.poller->state() == PollerState::starved);
-  CHECK(bench.poller->shortage().reason() == "no process has taken an item for 3s");
+  CHECK(bench.poller->shortage().reason() == "no process has accepted an item for 3s");
   bench.executor().busy = false;
   bench.run_for(30s);
   CHECK(bench.poller->runs().size() == 1);

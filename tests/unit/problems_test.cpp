@@ -202,7 +202,7 @@ TEST_CASE("problems are sorted by severity, and include those of the host itself
   quarantined.quarantined = 2;
   CHECK(told(host, {quarantined, list_of("y", ListState::unavailable, "NOPERM no"),
                     list_of("z", ListState::starved, "no more processes")}) ==
-        Texts{"unavailable|Redis refuses y: NOPERM no",
+        Texts{"unavailable|Redis refuses claims from y: NOPERM no",
               "starved|host is short of resources for z: no more processes",
               "quarantined|2 items are quarantined in parked",
               "config_outdated|the config file is not in force, since the last reload failed: the "

@@ -70,7 +70,7 @@ TEST_CASE("a reply ends its run later, in end_answered") {
   CHECK(s.dialogue.replied_runs() == 1);
   CHECK(s.dialogue.has("b"));
   s.complete("b");
-  CHECK(s.take() == Lines{"b bad: a second complete"});
+  CHECK(s.take() == Lines{"b bad: a second \"complete\" message"});
   s.dialogue.end_answered();
   CHECK(s.take() == Lines{"b over: answered [] 1"});
   CHECK_FALSE(s.dialogue.has("b"));

@@ -152,7 +152,7 @@ TEST_CASE("a list is maintained by each host that has it in its config") {
     CHECK(house.maintenance.all.empty());
   }
   SUBCASE("a hold suspends the maintenance") {
-    house.supervisor.set_hold("host old uses format 0");
+    house.supervisor.set_hold("host old uses fleet format 0");
     CHECK(house.maintenance.all.empty());
     rule.weight = 7;
     house.apply({rule});
@@ -183,11 +183,11 @@ TEST_CASE(
   SupervisorBench house;
   house.redis.lists["a"] = {"1"};
   house.redis.lists["g"] = {"1"};
-  house.supervisor.set_hold("host old uses format 0");
+  house.supervisor.set_hold("host old uses fleet format 0");
   ListConfig jobs = rule_for("g");
   jobs.source = GearmanSettings{};
   house.apply({rule_for("a"), jobs});
-  CHECK(house.supervisor.hold(rule_for("a")) == "host old uses format 0");
+  CHECK(house.supervisor.hold(rule_for("a")) == "host old uses fleet format 0");
   CHECK(house.supervisor.hold(jobs).empty());
   CHECK(house.list("a").running() == 0);
   CHECK(house.list("g").running() == 1);

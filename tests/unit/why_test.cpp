@@ -83,7 +83,7 @@ TEST_CASE("why: an item that does not exist is unknown") {
   nowhere.has_keys = false;
   CHECK(first(why_item(nowhere, item(""))) == "There is no list work: Redis has none of its keys.");
   CHECK(first(why_item(list({}, SourceKind::job), item(""))) ==
-        "The feed work has no job m1: it is finished, was retracted, or never was.");
+        "The feed work has no job m1: it is finished, was retracted, or never existed.");
   CHECK(why_list(nowhere, {}).unknown());
 }
 
@@ -111,8 +111,8 @@ TEST_CASE("why: a lock of another program is shown as it is") {
   held.lock = "web7 4711";
   held.left = 4s;
   CHECK(first(why_item(list({host("alpha")}), held)) ==
-        "The item m1 of work is locked by another program: \"web7 4711\"; the lock has 4s to live, "
-        "unless renewed.");
+        "The item m1 of work is locked by another program: \"web7 4711\"; the lock expires in "
+        "4s unless it is renewed.");
   held.left.reset();
   held.lock.clear();
   CHECK(first(why_item(list({host("alpha")}), held)) ==
@@ -169,7 +169,7 @@ TEST_CASE("why: a paused list is a reason") {
   paused.pause = Pause{"deploy", "root on alpha", now - 12min, now + 48min};
   const Why why = why_item(paused, item("free"));
   CHECK(first(why) ==
-        "The list work is paused by root on alpha for 12m: \"deploy\"; it ends at "
+        "The list work is paused by root on alpha for 12m: \"deploy\"; the pause ends at "
         "2026-01-31T13:22:56Z, in 48m.");
   CHECK(why.sentences[0].texts.at("reason") == "deploy");
   CHECK(why.sentences[0].numbers.at("until_ms") == (now + 48min).count());
@@ -247,14 +247,14 @@ TEST_CASE("why: hosts at a limit are a reason") {
   const Why why = why_item(list({full, crowded}), item("free"));
   CHECK(kinds(why) == "limit host_limit");
   CHECK(why.sentences[1].text ==
-        "The host beta has no free slot: 16 of 16 slots are in use (host_concurrency). The next "
-        "one goes by weight; work has weight 1.");
+        "The host beta has no free slot: 16 of 16 slots are in use (host_concurrency). Free slots "
+        "are shared by weight; work has weight 1.");
   // Another host has a free slot, so nothing blocks the item.
   CHECK(kinds(why_item(list({full, host("gamma")}), item("free"))) == "ready");
 
   FleetHost long_items = host("alpha", ListState::full);
   long_items.lists.front().why =
-      "the items that run here are long: more wait until some of them are done";
+      "the memory for long items is in use; the next claim waits until runs end";
   CHECK(first(why_item(list({long_items}), item("free"))) ==
         "The host alpha, the only one that serves it, starts no more runs now: the items that run "
         "here are long: more wait until some of them are done.");
@@ -289,7 +289,8 @@ TEST_CASE("why: a free item has its position, and a time if runs start") {
   free.runs_per_second = 9.5;
   const Why busy = why_item(work, free);
   CHECK(kinds(busy) == "position limit");
-  CHECK(first(busy) == "The item m1 of work is waiting: 37 items are ahead of it, about 4s.");
+  CHECK(first(busy) ==
+        "The item m1 of work is waiting: 37 items are ahead of it; estimated wait 4s.");
   CHECK(busy.sentences[0].numbers.at("ahead") == 37);
   CHECK(busy.sentences[0].numbers.at("wait_ms") == 4000);
 
@@ -299,11 +300,13 @@ TEST_CASE("why: a free item has its position, and a time if runs start") {
   CHECK(why_item(work, free).sentences[0].numbers.count("wait_ms") == 0);
   free.ahead = 0;
   free.runs_per_second = 0.5;
-  CHECK(first(why_item(work, free)) == "The item m1 of work is the next to be claimed, about 2s.");
+  CHECK(first(why_item(work, free)) ==
+        "The item m1 of work is the next to be claimed; estimated wait 2s.");
   free.ahead = 1'000'000;
   free.ahead_estimated = true;
-  CHECK(first(why_item(work, free)) ==
-        "The item m1 of work is waiting: about 1000000 items are ahead of it, about 23d3h.");
+  CHECK(
+      first(why_item(work, free)) ==
+      "The item m1 of work is waiting: about 1000000 items are ahead of it; estimated wait 23d3h.");
 
   // Nothing starts in a paused list.
   work.pause = Pause{};
@@ -318,7 +321,8 @@ TEST_CASE("why: a free item has its position, and a time if runs start") {
   CHECK(kinds(why_item(work, free)) == "paused limit");
   free.ahead = 37;
   const Why ready = why_item(list({host("alpha")}), free);
-  CHECK(first(ready) == "Nothing blocks the item m1 of work: 37 items are ahead of it, about 4s.");
+  CHECK(first(ready) ==
+        "Nothing blocks the item m1 of work: 37 items are ahead of it; estimated wait 4s.");
   CHECK(ready.sentences[0].numbers.at("ahead") == 37);
 }
 
@@ -331,7 +335,7 @@ TEST_CASE("why: a queued job has the time to its claim") {
   job.runs_per_second = 1;
   const Why why = why_item(list({full}, SourceKind::job), job);
   CHECK(kinds(why) == "queued limit");
-  CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others, about 3s.");
+  CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others; estimated wait 3s.");
 }
 
 TEST_CASE("why: a stalled job has the failures after which it was stalled") {
@@ -405,7 +409,8 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
   video.lists.front().queues = {"video", "text"};
   const Why unserved = why_item(list({video}, SourceKind::schedule), job);
   CHECK(kinds(unserved) == "queue_unserved queues queued");
-  CHECK(first(unserved) == "No host serves the queue audio: none of the fleet has it in `queues`.");
+  CHECK(first(unserved) ==
+        "No host serves the queue audio: no host of the fleet has it in `queues`.");
   CHECK(unserved.sentences[1].text == "Queues that are served: alpha: video, text");
 
   job = item("died");
@@ -426,7 +431,7 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
   job = item("running");
   job.lock = "worker-7";
   CHECK(first(why_item(bike, job)) ==
-        "The job m1 of work is being worked on by another program: worker-7; the lock does not "
+        "The job m1 of work is claimed by another program: worker-7; the lock does not "
         "expire.");
 }
 
@@ -439,8 +444,7 @@ TEST_CASE("why: a job of a feed has its state and reason") {
   const Why why = why_item(feed, job);
   CHECK(kinds(why) == "queued cancelled");
   CHECK(first(why) == "The job m1 of work is at position 3, behind 2 others.");
-  CHECK(why.sentences[1].text ==
-        "It was cancelled 1 time of 5 (max_failures), after which it is stalled.");
+  CHECK(why.sentences[1].text == "It was cancelled 1 time; it is stalled after 5 (max_failures).");
   job = item("running");
   job.host = "alpha";
   job.run = "01KF";
@@ -449,7 +453,7 @@ TEST_CASE("why: a job of a feed has its state and reason") {
   job = item("claimed");
   job.since = now - 1min;
   CHECK(first(why_item(feed, job)) ==
-        "The job m1 of work is being worked on by another program, since 2026-01-31T12:33:56Z, for "
+        "The job m1 of work is claimed by another program, since 2026-01-31T12:33:56Z, for "
         "1m; it has no lease that could expire.");
   job = item("stalled");
   job.failures = 5;

@@ -148,8 +148,8 @@ void GearmanSource::lose(Line& line) {
   drop_lost(late_);
   for (EndedRun& run : ended) {
     host_.servers.on_problem(line.worker->server(), rule_->prefix,
-                             "the connection broke before it had confirmed the end of run " +
-                                 run.claim.run + ", whose job may be given to another");
+                             "the connection broke before gearmand confirmed the end of run " +
+                                 run.claim.run + "; gearmand may send its job to another worker");
     record(std::move(run), true);
   }
   for (const RunId& run : lost)

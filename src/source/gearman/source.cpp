@@ -186,7 +186,7 @@ ClaimReply GearmanSource::reply() {
     }
     const std::string& trouble = line->worker->error();
     reply.detail += (reply.detail.empty() ? "" : "; ") + name + ": " +
-                    (line->slow        ? "it does not answer"
+                    (line->slow        ? "it does not reply"
                      : trouble.empty() ? "not connected yet"
                                        : trouble);
   }

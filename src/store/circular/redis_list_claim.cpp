@@ -101,7 +101,7 @@ void RedisCircularList::hold_back() {
   leave_redis_line();
   PassReply reply;
   reply.end = ClaimEnd::fleet_full;
-  reply.detail = "the items that run here are long: more wait until some of them are done";
+  reply.detail = "the memory for long items is in use; the next claim waits until runs end";
   answer_later(std::move(reply));
 }
 

@@ -106,7 +106,7 @@ void FleetCommands::publish(const GivenPtr& given) {
     if (!asked || asked->over || answer.ok()) return;
     asked->outcome.unreachable = answer.failure != redis::Failure::none;
     asked->outcome.replies.clear();
-    fail(asked, "the order cannot be published on " + keys_.control + ": " + answer.problem());
+    fail(asked, "the command cannot be published on " + keys_.control + ": " + answer.problem());
   });
 }
 
@@ -144,10 +144,10 @@ void FleetCommands::finish(const GivenPtr& given) {
   FleetCommandResult& outcome = given->outcome;
   if (outcome.error.empty() && !given->published) {
     outcome.unreachable = !subscriber_.connected();
-    outcome.error =
-        outcome.unreachable
-            ? "replies cannot be received: Redis refuses the connection for channels"
-            : "Redis does not permit a subscription to the channels " + keys_.reply_prefix + "*";
+    outcome.error = outcome.unreachable
+                        ? "replies cannot be received: Redis refuses the connection for channels"
+                        : "Redis does not permit a subscription to the channels " +
+                              keys_.reply_prefix + "*; grant them to this user";
     outcome.no_reply.clear();
   }
   std::sort(outcome.replies.begin(), outcome.replies.end(), by_host);

@@ -75,7 +75,8 @@ local function trouble_with(job)
   if troubles[code] == nil then
     local bad = collides(code)
     local no = not bad and no_queue(job)
-    troubles[code] = bad and {bad = true, why = 'its code names keys of others'}
+    troubles[code] = bad and {bad = true,
+        why = 'its code leads to a key of another queue or of a claimed job; use another code'}
       or no and {why = no.err} or false
   end
   return troubles[code]

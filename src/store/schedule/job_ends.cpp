@@ -51,9 +51,9 @@ void JobEnds::fit(EndCall& call) {
   call.kept.clear();
   call.history = HistoryLimits::none();
   news_.push_back([this, run = call.run, said] {
-    handler_.given_up(run, "its history and event have " + std::to_string(said >> 20) +
-                               " MiB, and no more than " + std::to_string(most_said >> 20) +
-                               " MiB are written");
+    handler_.given_up(run, "its run record and event have " + std::to_string(said >> 20) +
+                               " MiB, more than the limit of " + std::to_string(most_said >> 20) +
+                               " MiB, and are not written");
   });
   tell_.set(session_.clock.now(), [this] {
     for (const auto& tell : std::exchange(news_, {})) tell();

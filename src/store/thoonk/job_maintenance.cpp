@@ -101,6 +101,7 @@ std::optional<RecoverCall> JobMaintenance::next() const {
 
 void JobMaintenance::answered(const redis::ReplyCopy& reply) {
   if (reply.elements.empty()) {  // another host does it now
+    result_.counts = {};
     step_ = Step::over;
     return;
   }
@@ -155,6 +156,7 @@ void JobMaintenance::begun(const redis::ReplyCopy& reply) {
   }
   const auto number = [&](std::size_t i) { return reply.elements.at(i).number; };
   look_ = std::to_string(number(1));
+  result_.counts = {WallTime(number(1)), number(3), number(4), number(5)};
   const std::int64_t interval = std::max<std::int64_t>(
       1, std::chrono::duration_cast<std::chrono::milliseconds>(terms_.interval).count());
   whole_ = terms_.always || number(2) != number(3) + number(4) + number(5) || number(6) > 0 ||

@@ -33,7 +33,16 @@ struct MaintenanceTerms {
 };
 MaintenanceTerms maintenance_terms(const ListConfig& rule, std::string who);
 
+/// Numbers of jobs at one moment.
+struct JobCounts {
+  WallTime at{0};  ///< time of Redis
+  std::int64_t queued = 0;
+  std::int64_t claimed = 0;
+  std::int64_t stalled = 0;
+};
+
 struct MaintenanceResult {
+  JobCounts counts;  ///< when the pass began; without a time if another host runs it
   std::size_t taken_back = 0;
   std::size_t put_back = 0;
   std::size_t nowhere = 0;  ///< orphaned jobs that the next pass queues if they are still

@@ -67,13 +67,14 @@ TakeResult read_take(const redis::Reply& reply) {
   return result;
 }
 
-std::string why_refused(const std::string& error, const std::string& feed) {
+std::string why_refused(const std::string& error, const std::string& feed, const char* setting,
+                        const char* kind) {
   constexpr std::string_view wrong_kind = "WRONGKIND ";
   if (!error.starts_with(wrong_kind)) return error;
-  std::string kind = error.substr(wrong_kind.size());
-  kind = kind.substr(0, kind.find(" script: "));
-  return "the feed " + escape_text(feed) + " is of the kind " + escape_text(kind) +
-         ", and source = \"job\" takes work from one of the kind job";
+  std::string found = error.substr(wrong_kind.size());
+  found = found.substr(0, found.find(" script: "));
+  return "the feed " + escape_text(feed) + " is of the kind " + escape_text(found) + ", but " +
+         setting + " needs a feed of the kind " + kind;
 }
 
 }  // namespace w8y::store::thoonk

@@ -27,10 +27,11 @@ class RedisJobCare final : public JobCare, private SessionUser, private redis::C
     handler_.on_back();
   }
   void on_down(const std::string&) override {}
-  void create_feed();
-  void create_feed_in_cluster();
+  void create_feed(const std::string& name, const char* kind, const char* max_length);
+  void create_feed_in_cluster(const std::string& name, const char* kind, const char* max_length);
   void step();
   void stepped(const redis::Answer& answer, Instant sent);
+  void complete();
   void end(const std::string& trouble);
 
   JobCareHandler& handler_;

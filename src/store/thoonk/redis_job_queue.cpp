@@ -102,7 +102,7 @@ void RedisJobQueue::send_take() {
   if (!has_room()) {
     TakeReply reply;
     reply.end = ClaimEnd::fleet_full;
-    reply.detail = "the jobs that run here are long: more wait until some of them are done";
+    reply.detail = "the memory for long jobs is in use; the next claim waits until runs end";
     return answer_later(std::move(reply));
   }
   if (longest_ >= RedisSession::large && !session_->may_call_large())

@@ -197,7 +197,7 @@ refused(404, "work is not a schedule", "/api/v1/schedules?list=work")
 
 title("requests that are wrong")
 for path, words in {
-    "/api/v1/runs?lists=a": "there is no parameter lists here",
+    "/api/v1/runs?lists=a": "unknown parameter lists",
     "/api/v1/runs?limit=0": "?limit= must be a number from 1 to 1000",
     "/api/v1/runs?limit=1001": "?limit= must be a number from 1 to 1000",
     "/api/v1/runs?limit=ten": "?limit= must be a number from 1 to 1000",
@@ -212,7 +212,7 @@ for path, words in {
     "/api/v1/schedules?state=bad": "name it by ?list=",
     "/api/v1/feeds?after=%00": "?after= must be the",
     "/api/v1/status?lists=all": "?lists= must be no or count",
-    "/api/v1/lists?x=1": "this path takes none",
+    "/api/v1/lists?x=1": "this path has no parameters",
 }.items():
     refused(400, words, path)
 runs_after = unix.good("/api/v1/runs?list=many&limit=1")["next"]
@@ -221,9 +221,9 @@ for path in ("/api/v1/runs", "/api/v1/lists/work/items", "/api/v1/schedules", "/
     refused(405, "use GET", path, "POST", {})
 for path in ("/api/v1/lists/work/pause", f"/api/v1/runs/{slow}/cancel"):
     refused(405, "use POST", path)
-for body, words in (("{", "not a JSON object"), ("[]", "not a JSON object"), ('{"why": 1}', "has no member why"),
-                    ('{"reason": 1}', "reason is text"), ('{"for": "soon"}', "for is a duration"),
-                    ('{"for": 10}', "for is a duration"), ('{"reason": "a", "reason_base64": "YQ=="}', "not both")):
+for body, words in (("{", "must be a JSON object"), ("[]", "must be a JSON object"), ('{"why": 1}', "unknown member why"),
+                    ('{"reason": 1}', "reason must be a string"), ('{"for": "soon"}', "for must be a duration"),
+                    ('{"for": 10}', "for must be a duration"), ('{"reason": "a", "reason_base64": "YQ=="}', "not both")):
     for api in (unix, tcp):
         got, said = api.ask("POST", "/api/v1/lists/work/pause", body, {"Content-Type": "application/json"})
         assert got == 400 and words in said["error"], (body, got, said)

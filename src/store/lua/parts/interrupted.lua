@@ -6,7 +6,7 @@ local function host_of(run) return run and string.match(run, '^run:(.*):[%d.]+:%
 -- Returns the reason for operators.
 local function reason_of(run)
   local host = host_of(run)
-  return host and 'interrupted: host ' .. host .. ' died' or 'its lease is over'
+  return host and 'interrupted: host ' .. host .. ' died' or 'its lease expired'
 end
 
 -- `run`: value of the lease; nil: there was none. `most_bytes`: maximum bytes of an item in the
