@@ -252,9 +252,10 @@ class Fake(Program):
                          ["/api/v1/feeds/images/jobs/0a"])
 
     def test_wait_outlasts_an_outage(self):
-        client = self.begin(*[UNAVAILABLE] * 3, CLOSE, reply(200, {"id": "0a", "state": "finished", "result": "x"}),
-                            retry_for=0)
-        self.assertEqual(self.value(client, "wait", "images", "0a", {"timeout": 60}), data(b"x"))
+        finished = reply(200, {"id": "0a", "state": "finished", "result": "x"})
+        for options in ({"timeout": 60}, {}):
+            client = self.begin(*[UNAVAILABLE] * 3, CLOSE, finished, retry_for=0)
+            self.assertEqual(self.value(client, "wait", "images", "0a", options), data(b"x"))
 
     # ---- errors
 
@@ -367,6 +368,16 @@ class Fake(Program):
             self.assertTrue(self.server.closed.wait(kit.LIMIT))
             self.server.closed.clear()
         self.assertEqual([request.connection for request in self.server.requests], [0, 1, 2, 3])
+
+    def test_a_kept_connection_that_ends_with_the_request_is_replaced_at_once(self):
+        fine = reply(200, {"reasons": [], "items": [{"result": "added"}]})
+        for call in (("why", "work"), ("add", "work", ["a"])):
+            client = self.begin(fine, CLOSE, fine, retry_for=0)
+            self.value(client, "why", "work")
+            self.value(client, *call)
+        client = self.begin(fine, CLOSE, fine, retry_for=0)
+        self.value(client, "why", "work")
+        self.assertTrue(self.error(client, "remove", "work", "a")["maybe_applied"])
 
     def test_a_reply_with_close_ends_its_connection(self):
         client = self.begin(reply(200, {"result": "removed"}, Connection="close"), retry_for=0)

@@ -328,9 +328,8 @@ class Client {
     for (;;) {
       const left = Math.max(0, end - performance.now());
       const wait = Math.ceil(Math.min(left, MAX_WAIT));
-      const retryFor = left === Infinity ? this.#retryFor : left;
       const path = this.#jobPath(feed, id) + (wait > 0 ? `?wait=${wait}ms` : "");
-      const reply = await this.#send("GET", path, { wait, retryFor });
+      const reply = await this.#send("GET", path, { wait, retryFor: left });
       if (reply.state === "stalled")
         throw new JobFailed(id, String(textIn(reply, "reason") ?? ""), textIn(reply, "run"));
       if (reply.state === "finished") {

@@ -19,6 +19,7 @@ import base64
 import collections
 import datetime
 import json
+import math
 import os
 import random
 import select
@@ -273,14 +274,13 @@ class _Deadline:
     """Time limit of a wait; None: no limit."""
 
     def __init__(self, seconds: Optional[float]) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
+        self._end = math.inf if seconds is None else time.monotonic() + seconds
 
-    def left(self) -> Optional[float]:
-        return None if self._end is None else max(0.0, self._end - time.monotonic())
+    def left(self) -> float:
+        return max(0.0, self._end - time.monotonic())
 
     def part(self) -> float:
-        left = self.left()
-        return MAX_WAIT_S if left is None else min(MAX_WAIT_S, left)
+        return min(MAX_WAIT_S, self.left())
 
     def check(self, job: Text, state: str) -> None:
         if self.left() == 0.0:
