@@ -458,6 +458,25 @@ class Node(Fake, unittest.TestCase):
         self.assertEqual(re.findall(r"(?m)^  (\w+)\(", client), methods)
 
 
+class Manual(Program, unittest.TestCase):
+    def test_examples_of_the_page_work(self):
+        server = FakeW8yd()
+        self.addCleanup(server.close)
+        server.replies = [reply(200, {"items": [{"result": "added"}], "jobs": [{"result": "added", "id": "0a"}],
+                                      "state": "finished", "result": "done", "next_ms": []})]
+        page = (kit.source / "man/w8y-clients.7").read_text()
+        examples = re.findall(r"(?ms)^\.Bd -literal.*?$\n(.*?)^\.Ed", page.partition(".Sh EXAMPLES")[2])
+        self.assertEqual(len(examples), 3)
+        for code in examples:
+            with self.subTest(code):
+                code = re.sub("unix:/run/w8y/w8yd.sock|http://127.0.0.1:9158", server.address, code)
+                program = [sys.executable, "-c"] if "import" in code else ["node", "-e"]
+                done = subprocess.run([*program, code], env={**self.environment(), "TOKEN": "s3cret"}, check=False,
+                                      capture_output=True, text=True, timeout=kit.LIMIT)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn("done", done.stdout)
+
+
 class Installation(Program, unittest.TestCase):
     """The directories of the clients can be installed with pip and npm, without a network."""
 
