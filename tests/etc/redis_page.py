@@ -78,6 +78,8 @@ class Page:
         """Returns the state in Redis after the run."""
         ask = self.redis.ask
         if section == "CIRCULAR LISTS":
+            for item in RUNS[section]:
+                wait_for(lambda item=item: ask("GET", f"work:lock:{item}") == b"delay:cooldown", what="the delay")
             return {"items": sorted(item.decode() for item in ask("LRANGE", "work:list", 0, -1))}
         if section == "SCHEDULES":
             wait_for(lambda: ask("ZSCORE", "bike-timeline", "mail:A"), what="the next time")
