@@ -1,4 +1,5 @@
 """Tests of the clients with a w8yd, over its unix socket and over TCP."""
+import base64
 import json
 import signal
 import subprocess
@@ -30,7 +31,10 @@ command = ["{folder}/image"]
 result = "stdout"
 concurrency = 4
 max_failures = 1
-max_result = "1KiB"
+[lists.longs]
+source = "job"
+executor = "{folder}/long"
+max_line = "4MiB"
 [lists.mix]
 source = "schedule"
 queues = "A"
@@ -40,10 +44,17 @@ IMAGE = """#!/bin/sh
 IFS= read -r item
 case $item in
   fail) echo "no such image" >&2; exit 3 ;;
-  long) head -c 5000 /dev/zero | tr '\\0' x ;;
   gate\\ *) until [ -e "${item#gate }" ]; do sleep 0.02; done ;;
 esac
 printf 'done %s' "$item"
+"""
+LONG = """#!/bin/sh
+case $1 in
+  --caps) echo '{"type": "caps", "caps": ["single"]}'; exit ;;
+esac
+printf '{"type": "complete", "text": "'
+head -c 1500000 /dev/zero | tr '\\0' x
+printf '"}\\n'
 """
 
 
@@ -65,9 +76,10 @@ class Daemon:
         token = self.folder / "token"
         token.write_text(TOKEN + "\n")
         token.chmod(0o600)
-        image = self.folder / "image"
-        image.write_text(IMAGE)
-        image.chmod(0o755)
+        for name, text in (("image", IMAGE), ("long", LONG)):
+            program = self.folder / name
+            program.write_text(text)
+            program.chmod(0o755)
         self.start()
 
     def start(self):
@@ -160,8 +172,18 @@ class Real(Program):
         self.fails("NotFound", "retract", "images", job)
 
     def test_truncated_results(self):
-        job = self.get("put", "images", "long")
-        self.fails("ResultTruncated", "wait", "images", job, {"timeout": kit.LIMIT})
+        job = self.get("put", "longs", "x")
+        error = self.fails("ResultTruncated", "wait", "longs", job, {"timeout": kit.LIMIT})
+        self.assertGreater(base64.b64decode(error["result"]["bytes"]).count(b"x"), 100_000)
+
+    def test_more_waits_than_w8yd_serves(self):
+        gate = self.folder / "gate"
+        jobs = self.get("put_many", "images", [f"gate {gate}"] * 60)
+        self.client.stdin.write(json.dumps([["wait", ["images", job], {}] for job in jobs]) + "\n")
+        self.client.stdin.flush()
+        wait_for(lambda: self.redis.ask("ZCARD", "feed.claimed:images") == 4, what="the runs")
+        gate.touch()
+        self.assertEqual(json.loads(self.client.stdout.readline()), [{"value": data(f"done gate {gate}".encode())}] * 60)
 
     def test_ids(self):
         gate = self.folder / "gate"

@@ -108,7 +108,7 @@ export class JobFailed extends W8yError {
   reason: string;
   run?: string | Buffer;
 }
-/** The result of the job is longer than max_result of its list. `result` is its start, if it was kept. */
+/** The result of the job is longer than w8yd keeps. `result` is its start, if it was kept. */
 export class ResultTruncated extends W8yError {
   job: Text;
   result?: Buffer;

@@ -76,10 +76,10 @@ class JobFailed extends W8yError {
   }
 }
 
-/** The result of the job is longer than max_result of its list. `result` is its start, if it was kept. */
+/** The result of the job is longer than w8yd keeps. `result` is its start, if it was kept. */
 class ResultTruncated extends W8yError {
   constructor(job, result) {
-    super(`the result of job ${job} is longer than max_result of its list`);
+    super(`the result of job ${job} is longer than w8yd keeps`);
     this.job = job;
     this.result = result;
   }

@@ -104,10 +104,10 @@ class JobFailed(Error):
 
 
 class ResultTruncated(Error):
-    """The result of the job is longer than max_result of its list. `result` is its start, if it was kept."""
+    """The result of the job is longer than w8yd keeps. `result` is its start, if it was kept."""
 
     def __init__(self, job: str, result: Optional[bytes]) -> None:
-        super().__init__(f"the result of job {job} is longer than max_result of its list")
+        super().__init__(f"the result of job {job} is longer than w8yd keeps")
         self.job = job
         self.result = result
 
