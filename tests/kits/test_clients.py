@@ -219,11 +219,12 @@ class Fake(Program):
 
     def test_wait(self):
         queued = reply(200, {"feed": "images", "id": "0a", "state": "queued"})
+        client = self.begin(queued)
         for last, value in (({"result": '{"a": 1}'}, data(b'{"a": 1}')), ({"result_base64": "/w=="}, data(b"\xff")),
                             ({"result": ""}, data(b"")), ({}, None)):
             with self.subTest(last):
                 self.server.requests.clear()
-                client = self.begin(queued, reply(200, {"feed": "images", "id": "0a", "state": "finished", **last}))
+                self.server.replies = [queued, reply(200, {"feed": "images", "id": "0a", "state": "finished", **last})]
                 self.assertEqual(self.value(client, "wait", "images", "0a"), value)
                 self.assertEqual([(request.method, request.path) for request in self.server.requests],
                                  [("GET", "/api/v1/feeds/images/jobs/0a?wait=60000ms")] * 2)
@@ -294,9 +295,10 @@ class Fake(Program):
     def test_repeats_while_redis_is_unavailable(self):
         added = reply(200, {"items": [{"result": "added"}]})
         removed = reply(200, {"result": "removed"})
+        client = self.begin(added)
         for answer, call in ((added, ("add", "work", ["a"])), (removed, ("remove", "work", "a"))):
             self.server.requests.clear()
-            client = self.begin(UNAVAILABLE, UNAVAILABLE, answer)
+            self.server.replies = [UNAVAILABLE, UNAVAILABLE, answer]
             self.value(client, *call)
             self.assertEqual(len(self.server.requests), 3)
             self.assertEqual(len({request.headers.get("idempotency-key") for request in self.server.requests}), 1)
@@ -326,7 +328,7 @@ class Fake(Program):
                 for call in (("remove", "work", "a"), ("schedule", "mix", "a:A", "NOW"), ("retract", "images", "0a"),
                              ("unschedule", "mix", "a:A")):
                     self.server.requests.clear()
-                    client = self.begin(lost, reply(200, {"next_ms": []}))
+                    self.server.replies = [lost, reply(200, {"next_ms": []})]
                     error = self.error(client, *call)
                     self.assertEqual((error["error"], error["maybe_applied"]), ("Unavailable", True))
                     self.assertEqual(len(self.server.requests), 1)
