@@ -96,6 +96,7 @@ constexpr Key<GearmanServers> gearman_rows[] = {
 constexpr Refused gearman_reasons[] = {
     {"max_failures", "; Gearman has no quarantine: a job whose run fails is over"},
     {"backoff", "; Gearman has no rest: a job whose run fails is over"},
+    {"breaker", "; Gearman has no quarantine that an outage could cause"},
     {"cooldown", "; Gearman has no rest: a job is over with its run"},
     {"key_expiry", "; Gearman has no locks: the connection is the lease"},
     {"lock_key", "; Gearman has no locks: the connection is the lease"},

@@ -59,6 +59,7 @@ TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the 
            {"backoff = false", "Gearman has no rest"},
            {"cooldown = 1", "Gearman has no rest"},
            {"overdue_after = 1", "a job of Gearman comes once"},
+           {"breaker = \"80% of 20\"", "Gearman has no quarantine that an outage could cause"},
            {"key_expiry = 5", "the connection is the lease"},
            {"lock_key = \"proc\"", "the connection is the lease"},
            {"fleet_concurrency = 2", "Gearman has no limit over hosts"},
