@@ -24,7 +24,8 @@ struct CircularKeys {
         wake(key_prefix + "wake"),
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
-        samples(key_prefix + "samples") {}
+        samples(key_prefix + "samples"),
+        breaker(key_prefix + "breaker") {}
   explicit CircularKeys(const ListConfig& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
@@ -59,6 +60,7 @@ struct CircularKeys {
   std::string quarantined;
   std::string waiting;
   std::string samples;
+  std::string breaker;
 };
 
 }  // namespace w8y::store
