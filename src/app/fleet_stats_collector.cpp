@@ -57,7 +57,7 @@ void keep_counts(ListStats& stats, const ListStats& before) {
 bool serves(ListState state) {
   return state == ListState::running || state == ListState::idle || state == ListState::full ||
          state == ListState::paused || state == ListState::starved ||
-         state == ListState::unavailable;
+         state == ListState::breaker_open || state == ListState::unavailable;
 }
 
 }  // namespace

@@ -135,7 +135,9 @@ void print_list(const ListStatus& list, bool wide) {
 
 /// Returns the rank of a list: problems come first.
 int rank_of(const ListStatus& list) {
-  if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
+  if (list.state == ListState::unavailable || list.state == ListState::starved ||
+      list.state == ListState::breaker_open)
+    return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
   if (list.state == ListState::ineligible || list.state == ListState::paused) return 2;
   return 3;
@@ -147,9 +149,10 @@ class Lists final : public Command {
     declare_prefix_or_none(words, "A list, or a pattern", prefix_);
     words.option("--state", "STATE", "a state, such as ineligible or paused",
                  "Only lists in this state", [this](Argument&& word) {
-                   state_ = one_of("--state", word.text,
-                                   {"running", "idle", "full", "unavailable", "starved", "paused",
-                                    "quiet", "probing", "ineligible", "disabled", "draining"});
+                   state_ =
+                       one_of("--state", word.text,
+                              {"running", "idle", "full", "unavailable", "starved", "breaker_open",
+                               "paused", "quiet", "probing", "ineligible", "disabled", "draining"});
                  });
   }
 

@@ -59,7 +59,9 @@ Cell redis_cell(const HostStatus& host) {
 
 /// Returns the rank of a list: problems come first.
 int rank_of(const ListStatus& list) {
-  if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
+  if (list.state == ListState::unavailable || list.state == ListState::starved ||
+      list.state == ListState::breaker_open)
+    return 0;
   if (list.quarantined.value_or(0) > 0) return 1;
   if (list.state == ListState::ineligible || list.state == ListState::paused) return 2;
   return list.state == ListState::running ? 3 : 4;
