@@ -97,8 +97,8 @@ _w8yctl() {
         local states='free running delayed quarantined'
         case $command in
             lists)
-                states='running idle full unavailable starved paused quiet probing ineligible disabled
-                    draining'
+                states='running idle full unavailable starved breaker_open paused quiet probing
+                    ineligible disabled draining'
                 ;;
             items) states+=' queued scheduled finished stopped bad died orphaned claimed stalled' ;;
             release) states='delayed quarantined' ;;

@@ -79,7 +79,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'delayed quarantined' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that are delayed or quarantined'
-complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved breaker_open paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l release -d 'Release the items of a group'

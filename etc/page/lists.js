@@ -6,14 +6,14 @@ import {quarantined} from './overview.js';
 const ROW = 45; // px, as in style.css
 const SPARE = 6;
 const FRESH = 12; // rows that are created at a time
-const TROUBLE = {unavailable: 0, starved: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
-const STATES = ' problems running idle full paused quarantined failing ineligible starved unavailable probing quiet draining disabled'.split(' ');
+const TROUBLE = {unavailable: 0, starved: 1, breaker_open: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
+const STATES = ' problems running idle full paused quarantined failing ineligible starved breaker_open unavailable probing quiet draining disabled'.split(' ');
 
 const failed = (row) => sums(hourOf(row))[1];
 const items = (row, name) => (row.items && row.items[name] !== undefined ? row.items[name] : null);
 
 function isTrouble(row) {
-  return ['unavailable', 'starved', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
+  return ['unavailable', 'starved', 'breaker_open', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
     (row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
 }
 

@@ -229,7 +229,7 @@ export function start() {
 
 // ---- all hosts
 
-const RANK = 'running full paused idle starved unavailable quiet draining probing ineligible disabled'.split(' ');
+const RANK = 'running full paused idle starved breaker_open unavailable quiet draining probing ineligible disabled'.split(' ');
 
 /** Name of a host; without an ID, of this host. */
 export function hostName(id) {

@@ -198,7 +198,9 @@ void print_lists_of(const FleetHost& host, bool wide) {
 /// Returns the rank of a list: problems come first.
 int rank_of(const ListInFleet& one) {
   const ListState state = one.totals.state;
-  if (state == ListState::unavailable || state == ListState::starved) return 0;
+  if (state == ListState::unavailable || state == ListState::starved ||
+      state == ListState::breaker_open)
+    return 0;
   if (one.list.quarantined.value_or(0) > 0) return 1;
   if (state == ListState::ineligible || state == ListState::paused) return 2;
   return 3;
@@ -210,9 +212,10 @@ class Lists final : public Command {
     declare_prefix_or_none(words, "A list, or a pattern", prefix_);
     words.option("--state", "STATE", "a state, such as ineligible or paused",
                  "Only lists in this state", [this](Argument&& word) {
-                   state_ = one_of("--state", word.text,
-                                   {"running", "idle", "full", "unavailable", "starved", "paused",
-                                    "quiet", "probing", "ineligible", "disabled", "draining"});
+                   state_ =
+                       one_of("--state", word.text,
+                              {"running", "idle", "full", "unavailable", "starved", "breaker_open",
+                               "paused", "quiet", "probing", "ineligible", "disabled", "draining"});
                  });
     words.option("--host", "HOST", "the name of a host",
                  "Only lists of this host, as it reports them",

@@ -70,12 +70,12 @@ std::string counted_text(const std::map<std::string, std::size_t>& states,
 
 Cell shaded(const std::string& name) {
   static const std::map<std::string_view, Colour> colours = {
-      {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
-      {"failed", Colour::bad},      {"crashed", Colour::bad},    {"timed out", Colour::bad},
-      {"quarantined", Colour::bad}, {"lost", Colour::bad},       {"unavailable", Colour::bad},
-      {"starved", Colour::bad},     {"cancelled", Colour::poor}, {"delayed", Colour::poor},
-      {"ineligible", Colour::poor}, {"paused", Colour::poor},    {"quiet", Colour::poor},
-      {"draining", Colour::poor},   {"stopping", Colour::poor},
+      {"running", Colour::busy},    {"succeeded", Colour::good},   {"free", Colour::good},
+      {"failed", Colour::bad},      {"crashed", Colour::bad},      {"timed out", Colour::bad},
+      {"quarantined", Colour::bad}, {"lost", Colour::bad},         {"unavailable", Colour::bad},
+      {"starved", Colour::bad},     {"breaker_open", Colour::bad}, {"cancelled", Colour::poor},
+      {"delayed", Colour::poor},    {"ineligible", Colour::poor},  {"paused", Colour::poor},
+      {"quiet", Colour::poor},      {"draining", Colour::poor},    {"stopping", Colour::poor},
   };
   const auto found = colours.find(name);
   return {escape(name), found == colours.end() ? Colour::none : found->second};

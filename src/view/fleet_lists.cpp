@@ -13,9 +13,9 @@ namespace {
 
 /// States of a list, the nearest to a run first. One host that serves the list suffices.
 constexpr std::array by_nearness = {
-    ListState::running, ListState::full,        ListState::paused,  ListState::idle,
-    ListState::starved, ListState::unavailable, ListState::quiet,   ListState::draining,
-    ListState::probing, ListState::ineligible,  ListState::disabled};
+    ListState::running,  ListState::full,    ListState::paused,      ListState::breaker_open,
+    ListState::idle,     ListState::starved, ListState::unavailable, ListState::quiet,
+    ListState::draining, ListState::probing, ListState::ineligible,  ListState::disabled};
 static_assert(by_nearness.size() == all_list_states.size());
 
 std::ptrdiff_t distance_of(ListState state) {
@@ -49,7 +49,7 @@ std::map<std::string, std::size_t> read_counts(const view::JsonFields& json,
 bool serves(ListState state) {
   return state == ListState::running || state == ListState::idle || state == ListState::full ||
          state == ListState::paused || state == ListState::starved ||
-         state == ListState::unavailable;
+         state == ListState::breaker_open || state == ListState::unavailable;
 }
 
 /// A pause that is known is from Redis, and holds on all hosts: it replaces older states, and so

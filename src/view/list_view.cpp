@@ -48,6 +48,29 @@ struct PauseForm {
   }
 };
 
+struct BreakerForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<OpenBreaker>& breaker, Surface surface) {
+    if (!breaker) {
+      if ((surface & sparse) == 0) json.put_json(name, "null");
+      return;
+    }
+    core::AsciiObject object(128);
+    object.put_bytes("reason", breaker->reason);
+    Time::write(object, "since_ms", breaker->since, api);
+    Time::write(object, "probe_ms", breaker->probe, api);
+    json.put_json(name, object.finish());
+  }
+  static void read(const JsonFields& json, std::string_view name,
+                   std::optional<OpenBreaker>& breaker) {
+    const auto object = json.object(name);
+    if (!object) return;
+    breaker = OpenBreaker{object->ms("since_ms").value_or(WallTime{0}),
+                          object->ms("probe_ms").value_or(WallTime{0}),
+                          object->bytes("reason").value_or("")};
+  }
+};
+
 constexpr std::pair<const char*, std::uint64_t RunCounters::*> counters[] = {
     {"claimed", &RunCounters::claimed},
     {"succeeded", &RunCounters::succeeded},
@@ -210,6 +233,7 @@ constexpr Field<L> list_fields[] = {
     field<L, ListStateForm, &L::state>("state", here | all_pages | in_fleet | reply),
     field<L, Text<max_reason>, &L::why>("reason", here | all_pages | in_fleet | reply),
     field<L, PauseForm, &L::pause>("pause", on_all_hosts | page),
+    field<L, BreakerForm, &L::breaker>("breaker", on_all_hosts | page),
     field<L, MaybeNumber, &L::quarantined>("quarantined", on_all_hosts | page),
     field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_all_hosts | page),
     field<L, FiguresForm, &L::stats>("items", on_all_hosts | page),

@@ -101,6 +101,7 @@ struct Wishes {
   bool operators = false;
   bool redisless = false;
   bool fleet = false;
+  bool breakers = false;
   unsigned edition = static_cast<unsigned>(Edition::newest);
   bool log = false;
   bool all = false;    ///< continue after a broken invariant
@@ -132,6 +133,7 @@ SceneOptions options_of(const Wishes& wishes, std::uint64_t seed) {
   options.scale.feed = options.scale.feed || wishes.feed;
   options.scale.with_events = options.scale.with_events || wishes.printed;
   options.scale.fleet = options.scale.fleet || wishes.fleet;
+  options.scale.breakers = options.scale.breakers || wishes.breakers;
   options.scale.redisless = options.scale.redisless || wishes.redisless;
   options.scale.gearman = options.scale.gearman || wishes.gearman || wishes.redisless;
   options.scale.lapses = options.scale.lapses || wishes.lapses;
@@ -157,7 +159,7 @@ std::string run_seed(const Wishes& wishes, std::uint64_t seed) {
         << (options.scale.gearman ? "a Gearman list, " : "")
         << (options.scale.lapses ? "lapses, " : "")
         << (options.scale.operators ? "operators, " : "")
-        << (options.scale.fleet ? "a fleet, " : "")
+        << (options.scale.fleet ? "a fleet, " : "") << (options.scale.breakers ? "breakers, " : "")
         << (options.scale.redisless ? "hosts without Redis, " : "") << options.faults.size()
         << " faults, " << count.children << " runs, " << summary.lines << " lines, digest "
         << digest << '\n';
@@ -241,6 +243,7 @@ int main(int argc, char** argv) {
   app.add_flag("--operators", wishes.operators,
                "Add queries and changes by operators to each world");
   app.add_flag("--fleet", wishes.fleet, "Add fleet commands to each world");
+  app.add_flag("--breakers", wishes.breakers, "Add breakers and outages of what runs need");
   app.add_flag("--redisless", wishes.redisless, "Add hosts without Redis, temporarily or always");
   app.add_option("--edition", wishes.edition, "Edition of the generator of worlds")
       ->capture_default_str()

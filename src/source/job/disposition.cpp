@@ -15,13 +15,14 @@ using namespace store::thoonk;
 JobDisposition after_failed_job(const EndedRun& run) {
   const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
+  Duration rest = backoff_after(rule.backoff, failures);
+  if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
   if (rule.max_failures > 0 && failures >= rule.max_failures) {
     const std::string reason = outcome_reason(run.outcome);
     return Stall{store::failures_text(
-        failures, reason.empty() ? std::string(outcome_name(run.outcome)) : reason)};
+                     failures, reason.empty() ? std::string(outcome_name(run.outcome)) : reason),
+                 rest};
   }
-  Duration rest = backoff_after(rule.backoff, failures);
-  if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
   return Cancel{rest};
 }
 

@@ -25,7 +25,8 @@ struct CircularKeys {
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
         samples(key_prefix + "samples"),
-        request_prefix(key_prefix + "idempotency:") {}
+        request_prefix(key_prefix + "idempotency:"),
+        breaker(key_prefix + "breaker") {}
   explicit CircularKeys(const ListConfig& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
@@ -61,6 +62,7 @@ struct CircularKeys {
   std::string waiting;
   std::string samples;
   std::string request_prefix;  ///< prefix of the records of requests (parts/request.lua)
+  std::string breaker;
 };
 
 }  // namespace w8y::store
