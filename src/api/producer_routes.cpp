@@ -21,7 +21,7 @@ namespace {
 using verbs::QueryContext;
 using verbs::QueryError;
 
-/// Refuses a list that neither the config, a host of the fleet nor Redis has.
+/// Throws QueryError 404 for a list that neither the config, a host of the fleet nor Redis has.
 void check_exists(QueryContext& query, const std::string& list) {
   try {
     verbs::check_known(query, list);
