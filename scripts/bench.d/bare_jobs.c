@@ -49,7 +49,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   const int noted = strcmp(history, "0") != 0;
   for (int i = 0; noted && i < count; ++i)
     publish_start(ours("events"), feed, first_run + (unsigned long)i, jobs[per_job * i]);
-  begin(3 + 10 + 5 + 5 + count * 6);
+  begin(3 + 10 + 6 + 8 + count * 6);
   words(3, "EVALSHA", end_sha, "10");
   static const char *const keys[] = {"feed.ids",       "feed.items",   "feed.claimed",
                                      "feed.cancelled", "feed.stalled", "feed.published",
@@ -62,7 +62,8 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   words(1, ours("events"));
   theirs("job.finish", "");
   theirs("feed.lease", ":");
-  words(6, "1", "run:bench:1:", "finish", "0", "0", history);
+  words(9, "1", "", "run:bench:1:", "finish", "0", "0", history, "", "1048576");
+  words(1, "");
   for (int i = 0; i < count; ++i) {
     const struct text *job = jobs + per_job * i;
     char run[run_size + 1];
@@ -78,7 +79,7 @@ static void finish(const struct text *jobs, int count, unsigned long first_run) 
   }
 }
 
-/* The reply to an end has two elements; the reply to a claim has six, and four for each job. Finishes these
+/* The reply to an end has three elements; the reply to a claim has six, and four for each job. Finishes these
  * jobs and claims the next. */
 static void take_reply(void) {
   static struct text found[head + per_job * 4096];

@@ -8,14 +8,14 @@
 
 static unsigned long batch;
 
-/* The reply to a settlement has two elements; that to a claim has five, or eight and more. In the second
+/* The reply to a settlement has three elements; that to a claim has five, or eight and more. In the second
  * case, its items are settled and the next are claimed. */
 static unsigned long take_reply(int more) {
   static struct text found[claim_header + 3 * 4096];
   static unsigned long oldest_run;
   const int count = reply(found, sizeof found / sizeof *found);
   if (count < 5) {
-    if (count == 2) note_settled(found);
+    if (count == 3) note_settled(found);
     return 0;
   }
   const int items = count < claim_header ? 0 : (count - claim_header) / 3;

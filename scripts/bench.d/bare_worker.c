@@ -70,13 +70,13 @@ static void ended(struct work *work) {
   end(work);
 }
 
-/* The reply to a claim has five elements, or eight and more; the reply to a settlement has two. */
+/* The reply to a claim has five elements, or eight and more; the reply to a settlement has three. */
 static void take_replies(void) {
   static struct text found[claim_header + 3 * 4096];
   do {
     const int count = reply(found, sizeof found / sizeof *found);
     if (count < 5) {
-      if (count == 2) note_settled(found);
+      if (count == 3) note_settled(found);
       continue;
     }
     for (int i = claim_header; i + 2 < count; i += 3) {

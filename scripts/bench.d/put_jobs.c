@@ -40,8 +40,8 @@ static void put(unsigned long count) {
       words(4, id, item, "n", "");
     }
     flush();
-    struct text done;
-    reply(&done, 1);
+    struct text parts[3];  /* status, a digit for each job, note */
+    reply(parts, 3);
     count -= some;
   }
 }
