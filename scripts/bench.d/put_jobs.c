@@ -40,7 +40,7 @@ static void put(unsigned long count) {
       words(4, id, item, "n", "");
     }
     flush();
-    struct text parts[3];  /* status, a digit for each job, note */
+    struct text parts[3]; /* status, a digit for each job, text of the request */
     reply(parts, 3);
     count -= some;
   }
