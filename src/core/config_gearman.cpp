@@ -68,7 +68,7 @@ void read_servers(const ConfigValue& value, GearmanServers& gearman) {
     if (!server) {
       member.must_be("host, host:port, or [address]:port of IPv6, such as \"localhost:4730\"");
     } else if (std::find(servers.begin(), servers.end(), *server) != servers.end()) {
-      member.wrong("is listed twice; remove one");
+      member.wrong("is listed twice; must be listed once");
     } else {
       servers.push_back(std::move(*server));
       continue;

@@ -75,7 +75,7 @@ void read_status(const ConfigValue& value, SupervisorSettings& supervisor) {
     std::string problem = parse_status_address(addresses[i], parsed);
     const auto here = addresses.begin() + static_cast<std::ptrdiff_t>(i);
     if (problem.empty() && std::find(addresses.begin(), here, addresses[i]) != here)
-      problem = "is listed twice; remove one";
+      problem = "is listed twice; must be listed once";
     if (problem.empty()) continue;
     right = false;
     address.wrong(problem.starts_with("must") ? "is " + address.found() + "; " + problem : problem);

@@ -97,10 +97,10 @@ TEST_CASE("a socket without a listener is replaced") {
 TEST_CASE("a file that is not a socket is kept") {
   const TempDir directory;
   std::ofstream(directory / "s") << "precious";
-  CHECK(problem_of(directory / "s").find("no socket") != std::string::npos);
+  CHECK(problem_of(directory / "s").find("not a socket") != std::string::npos);
   CHECK(read_file(directory / "s") == "precious");
   std::filesystem::create_symlink(directory / "s", directory / "link");
-  CHECK(problem_of(directory / "link").find("no socket") != std::string::npos);
+  CHECK(problem_of(directory / "link").find("not a socket") != std::string::npos);
 }
 
 TEST_CASE("a socket of another listener at the same path is kept at the end") {

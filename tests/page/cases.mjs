@@ -59,7 +59,7 @@ command = ["true"]
   const {page} = viewer;
   await viewer.reads(page.getByRole('banner'), /live/);
   const wrong = page.getByRole('region', {name: 'Problems'});
-  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /gpu: lacks "gpu"/);
+  await viewer.reads(wrong.getByRole('listitem').filter({hasText: 'Ineligible'}), /gpu: lacks the capability "gpu"/);
 
   // The page shows added items as running. Redis has their locks.
   await redis.ask('RPUSH', 'films:list', 'holiday.mkv', 'wedding.mkv', 'later.mkv');
@@ -368,7 +368,7 @@ async function fleetCase(at) {
   const {page} = viewer;
   await viewer.go('#/fleet');
   const grid = page.getByRole('table', {name: 'Lists by host'});
-  await viewer.reads(grid.getByRole('row', {name: /gpu/}), /ineligible[^]*lacks "gpu"/);
+  await viewer.reads(grid.getByRole('row', {name: /gpu/}), /ineligible[^]*lacks the capability "gpu"/);
   await viewer.reads(grid.getByRole('row', {name: /own/}), /–/);
   await redis.ask('RPUSH', 'work:list', 'a', 'b');
   await viewer.go('#/lists/work');

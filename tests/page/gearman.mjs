@@ -29,7 +29,7 @@ concurrency = 2
   // There is no ring to draw and there are no items to list: the page names the location of the jobs.
   await viewer.go('#/lists/thumbs');
   await viewer.reads(page.getByRole('region', {name: 'Running now'}), /<b>cat<\/b>\.png/);
-  await viewer.reads(page.getByRole('region', {name: 'The ring'}), /only circular lists are circles/);
+  await viewer.reads(page.getByRole('region', {name: 'The ring'}), /only circular lists have a ring/);
   await viewer.reads(page.getByRole('region', {name: 'Items'}), /gearmand/);
   await viewer.accessible();
   await viewer.fits();

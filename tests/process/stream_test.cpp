@@ -129,7 +129,8 @@ TEST_CASE("a line that is too long is skipped, and a run whose complete line is 
   CHECK(bench.recorder.runs["B"].bad_lines() == std::vector<std::string>{"longer than 100B"});
   CHECK_FALSE(bench.recorder.runs["B"].end->complete->error);
   CHECK(bench.run("C", tail) == "answered");  // the program returns it
-  CHECK(bench.recorder.runs["C"].end->complete->error == "its complete line is longer than 100B");
+  CHECK(bench.recorder.runs["C"].end->complete->error ==
+        "its \"complete\" message is longer than 100B");
   CHECK(bench.recorder.bad_lines.size() == 1);
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("the password file is read for each connection") {
   write(file, "");
   CHECK(turn_until(loop, [&] { return has(client.error(), "empty"); }));
   write(file, std::string(5000, 'x'));
-  CHECK(turn_until(loop, [&] { return has(client.error(), "longer"); }));
+  CHECK(turn_until(loop, [&] { return has(client.error(), "too long"); }));
   write(file, "wrong\n");
   CHECK(turn_until(loop, [&] { return has(client.error(), "WRONGPASS"); }));
   write(file, "first\n");

@@ -248,13 +248,13 @@ TEST_CASE("a host publishes the numbers of jobs in a cluster") {
   loop::Loop loop;
   ListConfig rule = job_rule();
   rule.prefix = "{f}eed";
-  rule.job().maintenance_feed = "ops";
+  rule.job().maintenance_feed = "{o}ps";
   Carer carer(loop, cluster.url(), rule, "here");
   carer.maintain();
   CHECK(carer.error == "");
   redis::SyncClient client(loop, options_for(cluster.url()));
-  CHECK(turn_until(loop, [&] { return client.call({"SISMEMBER", "feeds", "ops"}).number == 1; }));
-  CHECK(client.call({"ZCARD", "feed.ids:ops"}).number == 1);
+  CHECK(turn_until(loop, [&] { return client.call({"SISMEMBER", "feeds", "{o}ps"}).number == 1; }));
+  CHECK(client.call({"ZCARD", "feed.ids:{o}ps"}).number == 1);
 }
 
 TEST_CASE("an ACL with no more than the permissions in w8y-security(7) permits all work on jobs") {

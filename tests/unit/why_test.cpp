@@ -128,7 +128,8 @@ TEST_CASE("why: a delayed item has its failures or its cooldown as the reason") 
   rests.last_failure = failed_run();
   const Why why = why_item(list({host("alpha")}), rests);
   CHECK(first(why) ==
-        "The item m1 of work is delayed for 2m more after 3 failures in a row, last \"exit status "
+        "The item m1 of work is delayed for 2m more after 3 failures in a row, the last: \"exit "
+        "status "
         "1: connection refused\".");
   CHECK(kinds(why) == "delayed remedy");
   CHECK(text_of(why, "remedy") == "To end its delay: w8yctl release work m1");
@@ -256,8 +257,8 @@ TEST_CASE("why: hosts at a limit are a reason") {
   long_items.lists.front().why =
       "the memory for long items is in use; the next claim waits until runs end";
   CHECK(first(why_item(list({long_items}), item("free"))) ==
-        "The host alpha, the only one that serves it, starts no more runs now: the items that run "
-        "here are long: more wait until some of them are done.");
+        "The host alpha, the only one that serves it, starts no more runs now: the memory for "
+        "long items is in use; the next claim waits until runs end.");
 
   FleetHost limited = host("alpha", ListState::running);
   limited.lists.front().fleet_concurrency = 4;

@@ -3,8 +3,8 @@
 --
 -- KEYS  1 config  2 feeds; none: it is in another hash slot, and has the name
 -- ARGV  1 feed  2 kind  3 max_length; "": none  4 ID of this client
---       5 "1": keep the type of a feed that has one, for w8yd. Such a feed may have no name in
---         `feeds`, such as after an interrupted deletion.
+--       5 "1": keep the type of a feed that has one, for w8yd. After an interrupted deletion,
+--         a feed may have a type and no name in `feeds`.
 -- Reply 1 created, 0 a feed of that name exists, and nothing was changed
 -- All scripts about feeds publish messages before they change anything: the messages are the part
 -- that an ACL refuses most likely, and no client can act on them before the script ends.

@@ -42,7 +42,7 @@ struct JobCounts {
 };
 
 struct MaintenanceResult {
-  JobCounts counts;  ///< when the pass began; without a time if another host runs it
+  JobCounts counts;  ///< when the pass started; without a time if another host runs it
   std::size_t taken_back = 0;
   std::size_t put_back = 0;
   std::size_t nowhere = 0;  ///< orphaned jobs that the next pass queues if they are still

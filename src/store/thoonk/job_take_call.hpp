@@ -66,7 +66,7 @@ struct TakeResult {
 TakeResult read_take(const redis::Reply& reply);
 
 /// Returns the error of job_claim.lua and other scripts for a feed of another kind, as a sentence.
-/// `setting`: the one that names the feed; `kind`: the kind that it needs.
+/// `setting`: names the feed; `kind`: the kind that it needs.
 std::string why_refused(const std::string& error, const std::string& feed,
                         const char* setting = "source = \"job\"", const char* kind = "job");
 

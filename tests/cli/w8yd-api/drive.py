@@ -74,9 +74,9 @@ assert here["state"] == "running" and here["host"] == "here" and here["list"] ==
 far = unix.good("/api/v1/fleet/runs?host=there")["hosts"][0]["runs"][0]["run"]
 assert unix.good(f"/api/v1/runs/{far}")["host"] == "there"
 assert unix.good(f"/api/v1/runs/{far}?list=far")["item"] == "distant"
-refused(404, "not going on, and not in the history", "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV")
-refused(404, "not going on, and not in the history", f"/api/v1/runs/{far}?list=work")
-refused(409, "more than one run", "/api/v1/runs/0")
+refused(404, "neither active nor in the history", "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV")
+refused(404, "neither active nor in the history", f"/api/v1/runs/{far}?list=work")
+refused(409, "several run IDs", "/api/v1/runs/0")
 
 title("many runs, of one list and of several")
 said = '"type":"ended","time_ms":%d,"run":"%026d","item":"i","outcome":"failed"}'
@@ -209,7 +209,7 @@ for path, words in {
     "/api/v1/lists/thumbs/items?state=free": "?state= may be one of running, delayed",
     "/api/v1/lists/work/items?after=AAAA.BBBB": "?after= must be the",
     "/api/v1/schedules?list=mix&state=free": "?state= may be one of",
-    "/api/v1/schedules?state=bad": "name it by ?list=",
+    "/api/v1/schedules?state=bad": "name the schedule with ?list=",
     "/api/v1/feeds?after=%00": "?after= must be the",
     "/api/v1/status?lists=all": "?lists= must be no or count",
     "/api/v1/lists?x=1": "this path has no parameters",
@@ -227,8 +227,8 @@ for body, words in (("{", "must be a JSON object"), ("[]", "must be a JSON objec
     for api in (unix, tcp):
         got, said = api.ask("POST", "/api/v1/lists/work/pause", body, {"Content-Type": "application/json"})
         assert got == 400 and words in said["error"], (body, got, said)
-refused(400, "quarantine is true", f"/api/v1/runs/{slow}/cancel", "POST", {"quarantine": "yes"})
-refused(400, "it needs", f"/api/v1/runs/{slow}/cancel", "POST", {"reason": "why"})
+refused(400, "quarantine must be true", f"/api/v1/runs/{slow}/cancel", "POST", {"quarantine": "yes"})
+refused(400, "a reason is allowed only", f"/api/v1/runs/{slow}/cancel", "POST", {"reason": "why"})
 assert tcp.ask("POST", "/api/v1/lists/work/pause", "reason=x", {"Content-Type": "text/plain"})[0] == 415
 assert tcp.ask("POST", "/api/v1/lists/work/pause", {"reason": "x" * 300_000})[0] == 413
 assert TCP_ONLY_LOOKS.ask("POST", "/api/v1/lists/work/pause", {})[0] == 401
@@ -291,7 +291,7 @@ refused(404, "no such path", "/api/v1/nothing")
 assert unix.ask("POST", "/api/v1/lists/work/items/none/run")[0] in (404, 409)
 ring = unix.good("/api/v1/lists/work/ring")
 assert sorted(ring["ring"]) == ["d", "q", "q"] and ring["length"] == 3, ring
-refused(400, "most is a number", "/api/v1/lists/work/ring?most=0")
+refused(400, "most= must be a number", "/api/v1/lists/work/ring?most=0")
 page = ""
 for path in ("/", "/page/", "/metrics", "/api/v1/events?run=none", "/api/v1/live"):
     if path == "/page/":
