@@ -28,6 +28,7 @@ local runs_key = KEYS[3]
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/notify_next_waiter.lua
+local reruns = key_prefix .. 'reruns' -- parts/rerun_marks.lua
 
 local kinds = {}
 local at = 5
@@ -41,8 +42,10 @@ for number = 1, tonumber(ARGV[4]) do
 end
 local first_at = at
 
--- Most lists have no quarantine, no fleet limit and no waiters: one command checks all three.
-local crowded = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS]) ~= 0
+-- Most lists have no quarantine, no fleet limit, no waiters and no marks of reruns: one command checks
+-- all four. EXISTS counts a key each time that it is named, so from 4 on, there are marks.
+local there = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS], reruns, reruns, reruns, reruns)
+local crowded = there ~= 0 and there ~= 4
 -- Items that an operator has quarantined during their run.
 local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
@@ -51,8 +54,18 @@ local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
--- Decides the new state of a lock that is not just freed.
-local function judge(kind, id, lock, is_ours)
+-- Returns the marks of the items, in the order of the locks; false: none, or they cannot be read.
+local function read_marks()
+  local items = {}
+  for i = 5, #KEYS - 1 do items[i - 4] = item_of(KEYS[i]) end
+  local marks = note(pcall('HMGET', reruns, unpack(items)), 'HMGET')
+  return not marks.err and marks
+end
+local marks = (type(there) ~= 'number' or there > 3) and read_marks()
+local marked = {} -- items whose mark is of these runs
+local news = 'free\n' .. kinds['1'].holder
+-- Decides the new state of a lock that is not just freed. `is_marked`: the item must run again.
+local function judge(kind, id, lock, is_ours, is_marked)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
     failures = kind.failures, ours = is_ours}
@@ -69,6 +82,13 @@ local function judge(kind, id, lock, is_ours)
     local free_for_us = is_ours or
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
+  end
+  if is_marked then
+    marked[#marked + 1] = item
+    if run.becomes ~= '' and run.life ~= '0' then
+      run.becomes = ''
+      if is_ours then news = 'free' end -- a wake-up of this host, too, which expects a delay
+    end
   end
   -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. A
   -- search of the list here would take time in proportion to its length.
@@ -87,9 +107,10 @@ for i = 1, #KEYS - 5 do
   -- length and type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
   local run = kind -- the most frequent case: held by this host, and freed
-  if found ~= value or indexed or not kind.frees then
+  local is_marked = marks and marks[i] == value
+  if found ~= value or indexed or is_marked or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-    run = judge(kind, id, lock, found == value)
+    run = judge(kind, id, lock, found == value, is_marked)
   end
   if found == value then ours = ours + 1 end
   if run.becomes ~= '' then
@@ -115,6 +136,7 @@ for _, run in ipairs(kept) do
   end
   redis.call(unpack(how))
 end
+if #marked > 0 then note(pcall('HDEL', reruns, unpack(marked)), 'HDEL') end
 
 local reset = {}
 local function is_quarantined(item) return pcall('HEXISTS', KEYS[4], item) == 1 end
@@ -149,7 +171,6 @@ places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
   -- The waiters that came first get a turn (claim.lua): as many as there are free items or slots.
   -- Other waiters are not notified.
-  local news = 'free\n' .. kinds['1'].holder
   local notified, problem = 0, nil
   if crowded then
     notified, problem = call_from_line(KEYS[#KEYS], ARGV[2], math.max(#free, places), news)
