@@ -125,7 +125,7 @@ _w8yctl() {
         'sorted append' | 'sorted prepend' | 'sorted before' | 'sorted after' | 'sorted edit' | \
             'job finish') options+=' --file=' ;;
         'queue put') options+=' --file= --high' ;;
-        'job put') options+=' --file= --high --id= --wait --timeout=' ;;
+        'job put') options+=' --file= --high --id= --rerun --wait --timeout=' ;;
         'job fail') options+=' --reason=' ;;
         'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;

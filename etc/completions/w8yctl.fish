@@ -187,6 +187,7 @@ complete -c w8yctl -n '__w8yctl_of job put finish' -l file -r -F -d 'Read all fr
 complete -c w8yctl -n '__w8yctl_of queue put' -l high -d 'Put before all that are queued'
 complete -c w8yctl -n '__w8yctl_of job put' -l high -d 'Put before all that are queued'
 complete -c w8yctl -n '__w8yctl_of job put' -l wait -d 'Wait, and print the result'
+complete -c w8yctl -n '__w8yctl_of job put' -l rerun -d 'With --id: run it again with this payload'
 complete -c w8yctl -n '__w8yctl_of job put' -l id -x -d 'ID of a job that is not added twice'
 complete -c w8yctl -n '__w8yctl_of job fail' -l reason -x -d 'Reason of the failure, for the history'
 complete -c w8yctl -n '__w8yctl_of job put get wait' -l timeout -x -d 'Wait for at most this time'

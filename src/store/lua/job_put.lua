@@ -1,4 +1,4 @@
--- Puts jobs into a feed. A job whose ID the feed has is not put.
+-- Puts jobs into a feed. A job whose ID the feed has is not put, or runs again with a new payload.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 published  6 claimed  7 cancelled  8 stalled
 --       9 feeds; none: it is in another hash slot, and was checked before
@@ -7,19 +7,25 @@
 --       5 to 7: the request (parts/request.lua)
 --       8… for each job:
 --          id, payload
---          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"
+--          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"; with "r": if
+--          the feed has the job, it runs again with this payload
 --          time for which its result is kept, ms; "": not kept
--- Reply {status (parts/request.lua), a digit for each job: 1 added, 0 the feed has it, note}
+-- Reply {status (parts/request.lua), a digit for each job, note}
+--       1 added, 0 the feed has it; with "r": 2 its payload is replaced, since it is queued or delayed,
+--       3 it runs, and the payload waits for the end of the run, 4 it is stalled, and nothing is changed
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
 -- keys can put jobs whose results are not kept.
 
 local ids, items, feeds, feed = KEYS[2], KEYS[3], KEYS[9], ARGV[1]
 local request = {ARGV[5], ARGV[6], ARGV[7]}
+local claimed, key_prefix = KEYS[6], string.sub(ARGV[3], 1, -#'keep' - 1)
+local reruns, feed_taken = key_prefix .. 'reruns', key_prefix .. 'claims'
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/feed_wake.lua
 -- include parts/request.lua
+-- include parts/job_claims.lua
 
 local wrong = feeds and wrong_type(feeds, 'set')
 if wrong then return wrong end
@@ -31,14 +37,37 @@ if wrong then return wrong end
 local before = recorded()
 if before then return before end
 
-local results, seen = {}, {}
+-- Lets a job of the feed run again. Returns its digit of the reply, and the changes.
+local function rerun(id, payload, keep_ms)
+  if redis.call('SISMEMBER', KEYS[8], id) == 1 then return '4', {} end
+  local score = redis.call('ZSCORE', claimed, id)
+  local claim = score and read_note(redis.call('HGET', feed_taken, id))
+  if not counts(claim, score) then claim = nil end
+  if not score or claim and string.sub(claim.mark, 1, 1) == 'r' then
+    local keep = keep_ms ~= '' and {'HSET', ARGV[3], id, keep_ms} or {'HDEL', ARGV[3], id}
+    return '2', {keep, {'HSET', items, id, payload}}
+  end
+  local changes = {{'HSET', reruns, id, keep_ms .. ' ' .. payload}}
+  if claim then
+    changes[2] = {'HSET', feed_taken, id,
+      note_of_claim(claim.score, claim.until_ms, claim.mark .. '+', claim.run)}
+  end
+  return '3', changes
+end
+
+local results, seen, changes = {}, {}, {}
 local fields, times, first, last, keeps, named, old = {}, {}, {}, {}, {}, {}, {}
 for i = 8, #ARGV, 4 do
   local id, how, keep_ms = ARGV[i], ARGV[i + 2], ARGV[i + 3]
   local is_new = string.find(how, 'n', 1, true)
   local added = is_new or not seen[id] and redis.call('HEXISTS', items, id) == 0
+  local result, more = added and '1' or '0', {}
+  if not added and string.find(how, 'r', 1, true) then
+    result, more = rerun(id, ARGV[i + 1], keep_ms)
+  end
+  for _, change in ipairs(more) do changes[#changes + 1] = change end
   seen[id] = true
-  results[#results + 1] = added and '1' or '0'
+  results[#results + 1] = result
   if added then
     fields[#fields + 1], fields[#fields + 2] = id, ARGV[i + 1]
     times[#times + 1], times[#times + 2] = now_ms, id
@@ -53,7 +82,7 @@ end
 results = table.concat(results)
 local reply = {'written', results, request[3]}
 record(results)
-if #fields == 0 then return reply end
+if #fields + #changes == 0 then return reply end
 
 local steps = {}
 local function step(...) steps[#steps + 1] = {...} end
@@ -76,13 +105,17 @@ if #named > 0 then
     for _, id in ipairs(named) do step('LREM', ids, 0, id) end
   end
   if #keeps < #fields then redis.pcall('HDEL', ARGV[3], unpack(named)) end
+  redis.pcall('HDEL', reruns, unpack(named))
   redis.pcall('DEL', unpack(old))
 end
-step('INCRBY', KEYS[4], #fields / 2)
-step('ZADD', KEYS[5], unpack(times))
+if #fields > 0 then
+  step('INCRBY', KEYS[4], #fields / 2)
+  step('ZADD', KEYS[5], unpack(times))
+end
 if #last > 0 then step('LPUSH', ids, unpack(last)) end
 if #first > 0 then step('RPUSH', ids, unpack(first)) end
-step('HSET', items, unpack(fields))
+if #fields > 0 then step('HSET', items, unpack(fields)) end
+for _, change in ipairs(changes) do steps[#steps + 1] = change end
 for _, each in ipairs(steps) do
   local done = redis.pcall(unpack(each))
   if type(done) == 'table' and done.err then
@@ -90,5 +123,5 @@ for _, each in ipairs(steps) do
     return done
   end
 end
-tell_waiting(feed)
+if #fields > 0 then tell_waiting(feed) end
 return reply

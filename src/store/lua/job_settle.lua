@@ -40,6 +40,7 @@ local runs_key = KEYS[10]
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 
 local kinds, at = {}, 6
 for number = 1, tonumber(ARGV[5]) do
@@ -113,7 +114,13 @@ for i, job in ipairs(runs) do
   end
   job.stalls = job.ours and job.note and job.note.mark == 'q' and job.kind.effect ~= 'finish'
   if job.ours then ours = ours + 1 end
-  if job.ours and job.kind.effect == 'finish' then done[#done + 1] = job end
+  if job.ours and job.kind.effect == 'finish' then
+    if job.note and job.note.waits and finish_and_put(job.id, job.lease, ARGV[3], job.result) then
+      queued = true
+    else
+      done[#done + 1] = job
+    end
+  end
 end
 note(finish_all(done, ARGV[3]), 'kept result')
 for _, job in ipairs(runs) do
@@ -123,6 +130,7 @@ for _, job in ipairs(runs) do
     end
     if job.leased then redis.pcall('DEL', job.lease) end
   elseif job.kind.effect ~= 'finish' then
+    if job.note and job.note.waits and job.kind.effect ~= 'leave' then take_payload(job.id) end
     effects[job.stalls and 'stall' or job.kind.effect](job)
   end
 end
