@@ -109,7 +109,9 @@ struct Fault {
     last_of_commands = command_of_feed,
     // of worlds with fleet commands
     fleet_order,
-    last = fleet_order,
+    // of worlds in which items run again after their runs
+    rerun,
+    last = rerun,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the start of the world
@@ -124,7 +126,7 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 
 /// Version of the generator of worlds. A seed in a test keeps the edition in which it was found.
-enum class Edition : unsigned { first = 1, second = 2, third = 3, newest = third };
+enum class Edition : unsigned { first = 1, second = 2, third = 3, fourth = 4, newest = fourth };
 
 struct Scale {
   Edition edition = Edition::newest;
@@ -140,6 +142,7 @@ struct Scale {
   bool lapses = false;       ///< hosts are cut off right after a claim or the loss of a lock
   bool fleet = false;        ///< operators send fleet commands
   bool redisless = false;    ///< hosts have only Gearman lists, temporarily or always
+  bool reruns = false;       ///< operators mark running items to run again
   /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);
 

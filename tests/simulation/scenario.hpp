@@ -42,6 +42,7 @@ class Scenario {
   void lock_most(Server& at, const std::string& list, Random& random);
   void begin(const Fault& fault);
   void start_network(const Fault& fault);
+  void start_rerun(const Fault& fault);
   void start_cut(const Fault& fault);
   void start_server(const Fault& fault);
   void start_host(const Fault& fault);
