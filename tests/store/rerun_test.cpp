@@ -203,4 +203,20 @@ TEST_CASE("a refused command writes no mark and ends no delay") {
   CHECK_FALSE(place.has_marks());
 }
 
+TEST_CASE("a settlement waits while the marks cannot be read, so that none is lost") {
+  Place place;
+  const std::vector<Claim> claims = place.host->claim(1).claims;
+  REQUIRE(claims.size() == 1);
+  CHECK(place.rerun(claims[0].item) == RerunAs::after_run);
+  place.server.command({"ACL", "SETUSER", "default", "-hmget"});
+  const auto before = place.host->session->client.commands_sent();
+  place.host->settle(claims[0], store::RestFor{false, 60s}, store::FailureCount::reset);
+  CHECK(turn_until(place.loop,
+                   [&] { return place.host->session->client.commands_sent() > before + 1; }));
+  CHECK(place.host->source.unsettled() == 1);
+  place.server.command({"ACL", "SETUSER", "default", "+@all"});
+  CHECK(place.host->settled());
+  CHECK(place.server.command({"EXISTS", "work:reruns", "work:lock:" + claims[0].item}) == "0");
+}
+
 }  // namespace rerun_test

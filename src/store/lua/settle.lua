@@ -54,14 +54,17 @@ local runs, free, kept, ids = {}, {}, {}, {}
 local ours = 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
--- Returns the marks of the items, in the order of the locks; false: none, or they cannot be read.
+-- Returns the marks of the items, in the order of the locks, or an error.
 local function read_marks()
   local items = {}
   for i = 5, #KEYS - 1 do items[i - 4] = item_of(KEYS[i]) end
-  local marks = note(pcall('HMGET', reruns, unpack(items)), 'HMGET')
-  return not marks.err and marks
+  return pcall('HMGET', reruns, unpack(items))
 end
 local marks = (type(there) ~= 'number' or there > 3) and read_marks()
+if marks and marks.err then
+  if not string.find(marks.err, 'WRONGTYPE') then return marks end -- a mark must not be lost
+  marks = false
+end
 local marked = {} -- items whose mark is of these runs
 local news = 'free\n' .. kinds['1'].holder
 -- Decides the new state of a lock that is not just freed. `is_marked`: the item must run again.
