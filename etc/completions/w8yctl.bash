@@ -1,6 +1,6 @@
 # bash completion for w8yctl
 
-# Lists of this host. Omits names that need quotes.
+# Lists of the fleet. Omits names that need quotes.
 _w8yctl_lists() {
     "$1" lists --json 2>/dev/null | sed -n 's/[{},]/\n/gp' |
         sed -n 's/^ *"list": *"\([A-Za-z0-9._/@-]*\)" *$/\1/p' |
@@ -97,10 +97,10 @@ _w8yctl() {
         local states='free running delayed quarantined'
         case $command in
             lists)
-                states='running idle full unavailable starved paused quiet probing ineligible disabled
-                    draining'
+                states='running idle full unavailable starved breaker_open paused quiet probing
+                    ineligible disabled draining'
                 ;;
-            items) states+=' queued scheduled stopped bad died orphaned claimed stalled' ;;
+            items) states+=' queued scheduled finished stopped bad died orphaned claimed stalled' ;;
             release) states='delayed quarantined' ;;
         esac
         COMPREPLY=($(compgen -W "$states" -- "$cur"))
@@ -129,9 +129,9 @@ _w8yctl() {
         'job fail') options+=' --reason=' ;;
         'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
+        status) options+=' --check --host=' ;;
         top) options+=' --interval=' ;;
-        status) options+=' --check' ;;
-        lists) options+=' --state=' ;;
+        lists) options+=' --state= --host=' ;;
         items) options+=' --state= --limit=' ;;
         fleet) options+=' --runs --no-lists' ;;
         quiet | resume | reload) options+=' --host= --all' ;;

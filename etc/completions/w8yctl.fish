@@ -1,6 +1,6 @@
 # fish completion for w8yctl
 
-# Lists of this host. Omits names that need quotes.
+# Lists of the fleet. Omits names that need quotes.
 function __w8yctl_lists
     w8yctl lists --json 2>/dev/null | string match -ra '"list": *"[A-Za-z0-9._/@-]*"' |
         string replace -r '"list": *"(.*)"' '$1' | sort -u
@@ -43,9 +43,9 @@ complete -c w8yctl -l fleet -x -d 'Use the fleet of this name'
 complete -c w8yctl -l json -d 'Print JSON, for programs'
 complete -c w8yctl -l wide -d 'Do not truncate tables'
 
-complete -c w8yctl -n __fish_use_subcommand -a status -d 'Show the state of this host, problems first'
-complete -c w8yctl -n __fish_use_subcommand -a top -d 'Monitor this host in the terminal'
-complete -c w8yctl -n __fish_use_subcommand -a lists -d 'List all lists of this host, or show one'
+complete -c w8yctl -n __fish_use_subcommand -a status -d 'Show the state of the fleet, problems first'
+complete -c w8yctl -n __fish_use_subcommand -a top -d 'Monitor the fleet in the terminal'
+complete -c w8yctl -n __fish_use_subcommand -a lists -d 'List all lists of the fleet, or show one'
 complete -c w8yctl -n __fish_use_subcommand -a fleet -d 'Show all hosts, with their configs and lists'
 complete -c w8yctl -n __fish_use_subcommand -a quiet -d 'Stop starting runs, on this host or others'
 complete -c w8yctl -n __fish_use_subcommand -a resume -d 'End the pause of a list or the quiet state of hosts'
@@ -76,11 +76,11 @@ complete -c w8yctl -n __fish_use_subcommand -a help -d 'Show the help of a comma
 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run rerun logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from why run rerun remove quarantine release' -a '(__w8yctl_items)' -d Item
-complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled finished stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'delayed quarantined' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that are delayed or quarantined'
-complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved paused quiet probing ineligible disabled draining' -d 'Only in this state'
+complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved breaker_open paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l release -d 'Release the items of a group'
@@ -109,6 +109,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from runs errors' -l since -x -d '
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel show logs' -a '(__w8yctl_going)' -d 'Active run'
 complete -c w8yctl -n '__fish_seen_subcommand_from show logs' -a '(__w8yctl_ended)' -d 'Finished run'
 complete -c w8yctl -n '__fish_seen_subcommand_from logs' -s f -l follow -d 'Follow new output'
+complete -c w8yctl -n '__fish_seen_subcommand_from status lists' -l host -x -a '(__w8yctl_hosts)' -d 'Only this host'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l host -x -a '(__w8yctl_hosts)' -d 'Only runs of this host'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs errors watch items' -l limit -x -d 'Show at most N'
 complete -c w8yctl -n '__fish_seen_subcommand_from show' -l list -x -a '(__w8yctl_lists)' -d 'Search only this list'

@@ -6,7 +6,7 @@ import {history} from './list.js';
 import {actions} from './actions.js';
 
 // States of items that can be run now.
-const RUNNABLE = 'free delayed scheduled queued orphaned claimed stopped'.split(' ');
+const RUNNABLE = 'free delayed scheduled queued orphaned claimed finished stopped'.split(' ');
 const KINDS = ['circular', 'schedule', 'job'];
 
 let open = null;

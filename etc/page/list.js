@@ -76,7 +76,7 @@ function hosts(row) {
 function about(row) {
   const counters = row.counters || {};
   const all = OUTCOMES.filter((name) => counters[name]).map((name) => `${number(counters[name])} ${name.replace('_', ' ')}`).join(', ');
-  const own = {...open.own.data, ...row};
+  const own = {...row, ...open.own.data};
   return card('about', 'The list',
     open.why.data && reasons(open.why.data.reasons),
     facts([
@@ -87,10 +87,10 @@ function about(row) {
       own.longest_wait_ms && ['Longest wait', duration(own.longest_wait_ms)],
       own.overdue_after_ms && ['Overdue after', duration(own.overdue_after_ms)],
       own.slots_needed && ['Slots needed', number(own.slots_needed)],
-      ['Runs since start', all || 'no run has ended'],
-      row.last_error && ['Last failure', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
+      ['Runs here since start', all || 'no run has ended'],
+      row.last_error && ['Last failure here', [when(row.last_error_ms), `: ${plain(row.last_error)}`]],
       row.write_error && ['Write error', plain(row.write_error)],
-      own.program && ['Program', code(own.program)],
+      own.here?.program && ['Program here', code(own.here.program)],
       own.caps?.length && ['Capabilities', plain(own.caps.join(', '))],
     ]), settings());
 }
@@ -172,7 +172,7 @@ export const list = {
     return [
       v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
-        v('div.act', actions(row.pause || row.state === 'paused'
+        v('div.act', actions(row.pause || /^(paused|breaker_open)$/.test(row.state)
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet claims items of ${plain(row.name, 80)}. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'continues' : 'continue'} to the end.` : 'It has no active runs.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),

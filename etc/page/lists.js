@@ -1,22 +1,19 @@
 // All lists. Only lists in view are drawn, so that ten thousand can scroll.
 import {
-  v, plain, number, count, duration, rows, store, changed, choice, listLink, rateOf, rateText, spark, state, rowHead} from './parts.js';
+  v, plain, number, count, duration, rows, store, changed, choice, hourOf, listLink, rateOf, rateText, spark, state, sums, rowHead} from './parts.js';
 import {quarantined} from './overview.js';
 
 const ROW = 45; // px, as in style.css
 const SPARE = 6;
 const FRESH = 12; // rows that are created at a time
-const TROUBLE = {unavailable: 0, starved: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
-const STATES = ' problems running idle full paused quarantined failing ineligible starved unavailable probing quiet draining disabled'.split(' ');
+const TROUBLE = {unavailable: 0, starved: 1, breaker_open: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
+const STATES = ' problems running idle full paused quarantined failing ineligible starved breaker_open unavailable probing quiet draining disabled'.split(' ');
 
-const failedAll = (row) => {
-  const c = row.counters || {};
-  return (c.failed || 0) + (c.crashed || 0) + (c.timed_out || 0);
-};
+const failed = (row) => sums(hourOf(row))[1];
 const items = (row, name) => (row.items && row.items[name] !== undefined ? row.items[name] : null);
 
 function isTrouble(row) {
-  return ['unavailable', 'starved', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
+  return ['unavailable', 'starved', 'breaker_open', 'ineligible', 'paused'].includes(row.state) || quarantined(row) > 0 || Boolean(row.write_error) ||
     (row.overdue_after_ms && row.longest_wait_ms > row.overdue_after_ms);
 }
 
@@ -32,7 +29,7 @@ const SORTS = {
   name: () => 0,
   running: (row) => -row.running,
   rate: (row) => -rateOf(row),
-  failed: (row) => -failedAll(row),
+  failed: (row) => -failed(row),
   cycle: (row) => -(row.cycle_ms || 0),
 };
 
@@ -116,7 +113,7 @@ function rowView(row, at) {
     v('td.n', `${number(row.running)} / ${number(row.limit)}`),
     v('td.n.opt', rateText(rateOf(row))),
     v('td.opt', spark(row)),
-    v('td.n.opt', number(failedAll(row))),
+    v('td.n.opt', number(failed(row))),
     v('td.n.more', number(items(row, 'delayed'))),
     v('td.n.more', number(quarantined(row))),
     v('td.n.more', number(items(row, 'length'))),
@@ -125,7 +122,7 @@ function rowView(row, at) {
 }
 
 const COLUMNS = [['List', 'c-list', 'name'], ['State', 'c-state', 'problems'], ['Running', 'c-n n', 'running'], ['Per min', 'c-n n opt', 'rate'],
-  ['Last hour', 'c-spark opt'], ['Failed', 'c-n n opt', 'failed'], ['Delayed', 'c-n n more'], ['Quarantined', 'c-n n more'], ['Items', 'c-n n more'],
+  ['Last hour', 'c-spark opt'], ['Failed, 1 h', 'c-n n opt', 'failed'], ['Delayed', 'c-n n more'], ['Quarantined', 'c-n n more'], ['Items', 'c-n n more'],
   ['Cycle', 'c-n n opt', 'cycle'], ['Longest wait', 'c-n n more']];
 
 function head(text, cls, how) {

@@ -40,7 +40,7 @@ export function problems(rows) {
   const on = (name) => (row) => row.hosts.some((one) => one.row.state === name);
   const why = (name) => (row) => row.hosts.find((one) => one.row.state === name).row.reason || '';
   lines(true, 'Unavailable', rows.filter((row) => row.state === 'unavailable' && (host.redis.connected || !host.has_redis)), (row) => row.reason, 'unavailable');
-  lines(true, 'Starved', rows.filter(on('starved')), why('starved'), 'starved');
+  for (const [word, name] of [['Starved', 'starved'], ['Breaker', 'breaker_open']]) lines(true, word, rows.filter(on(name)), why(name), name);
   lines(true, 'Write error', rows.filter((row) => row.write_error), (row) => row.write_error, 'problems');
   lines(true, 'Ineligible', rows.filter((row) => row.state === 'ineligible'), (row) => row.reason, 'ineligible');
   const parked = rows.filter((row) => quarantined(row) > 0);

@@ -5,8 +5,8 @@ export * from './store.js';
 import {v, shown, plain, number, count, duration, bytesOf} from './dom.js';
 import {changed, store, now, hourOf} from './store.js';
 
-const KINDS = {on: 'running full succeeded', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
-  bad: 'ineligible starved unavailable quarantined failed crashed timed_out lost unresponsive unknown stalled late stopped bad died'};
+const KINDS = {on: 'running full succeeded finished', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
+  bad: 'ineligible starved breaker_open unavailable quarantined failed crashed timed_out lost unresponsive unknown stalled late stopped bad died'};
 const MOST_RUNS = 25;
 const KIND = Object.fromEntries(Object.entries(KINDS).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])));
 

@@ -106,7 +106,7 @@ function join(of, key) {
   const row = own || best;
   const places = hosts.reduce((sum, one) => sum + (serves(one.row.state) ? one.row.concurrency : 0), 0);
   of.all.set(key, Object.assign(hosts.length > 1 ? {...row} : row, {hosts, state: best.state, reason: best.reason,
-    running: hosts.reduce((sum, one) => sum + one.row.running, 0),
+    running: (hosts[1] && row.items?.running) ?? hosts.reduce((sum, one) => sum + one.row.running, 0),
     limit: row.fleet_concurrency ? Math.min(places, row.fleet_concurrency) : places}));
 }
 
@@ -229,7 +229,7 @@ export function start() {
 
 // ---- all hosts
 
-const RANK = 'running full paused idle starved unavailable quiet draining probing ineligible disabled'.split(' ');
+const RANK = 'running full paused idle starved breaker_open unavailable quiet draining probing ineligible disabled'.split(' ');
 
 /** Name of a host; without an ID, of this host. */
 export function hostName(id) {

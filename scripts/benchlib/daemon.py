@@ -71,16 +71,16 @@ class W8yd:
 
     def quiet(self):
         os.kill(self.pid, signal.SIGUSR1)
-        wait_for("quiet", 10, lambda: all(one["running"] == 0 for one in self._lists()))
+        wait_for("quiet", 10, lambda: all(one["here"]["running"] == 0 for one in self._lists()))
 
     def go_on(self):
         os.kill(self.pid, signal.SIGCONT)
 
     def succeeded(self, prefix: str) -> int:
-        return self._good(prefix, self._get(f"/api/v1/lists/{prefix}")["counters"])
+        return self._good(prefix, self._get(f"/api/v1/lists/{prefix}")["here"]["counters"])
 
     def all_succeeded(self) -> Dict[str, int]:
-        return {one["list"]: self._good(one["list"], one["counters"]) for one in self._lists()}
+        return {one["list"]: self._good(one["list"], one["here"]["counters"]) for one in self._lists()}
 
     def _good(self, prefix: str, counters: Dict[str, int]) -> int:
         for name, value in counters.items():

@@ -60,6 +60,11 @@ struct EventFields {
     object.put("state", state_name(event.ended ? ListState::running : ListState::starved));
     object.put("reason", event.reason);
   }
+  void operator()(const BreakerChanged& event) const {
+    object.put_bytes("list", event.of.prefix);
+    object.put("state", state_name(event.ended ? ListState::running : ListState::breaker_open));
+    object.put("reason", event.reason);
+  }
   void operator()(const HostReady&) const {
     object.put("state", state_name(HostState::running));
     object.put("reason", "");

@@ -48,6 +48,12 @@ class Control {
   /// iteration. Both may be dropped when the Control is destroyed.
   virtual void each_list(std::function<void(const ListStatus&)> look,
                          std::function<void()> then) = 0;
+  /// Counts the items of a list in Redis, all at one moment, then calls `then` with its statistics:
+  /// nullopt if its kind has no such count or Redis does not reply. `then` as with refresh().
+  virtual void count_items(const std::string& /*prefix*/,
+                           std::function<void(const std::optional<ListStats>&)> then) {
+    then(std::nullopt);
+  }
   /// nullopt: there is no such list.
   [[nodiscard]] virtual std::optional<ListStatus> list(const std::string& prefix) const = 0;
   /// `list`: only this list, and no list if there is none of this name. nullptr: all lists.

@@ -44,7 +44,8 @@ inline constexpr Endpoint why_list{"GET", "/api/v1/lists/*/why", {"times"}};
 inline constexpr Endpoint why_item{"GET", "/api/v1/lists/*/items/*/why", {"times"}};
 
 // The fleet.
-inline constexpr Endpoint fleet{"GET", "/api/v1/fleet", {"lists", "list", "limit", "after"}};
+inline constexpr Endpoint fleet{
+    "GET", "/api/v1/fleet", {"lists", "list", "host", "limit", "after"}};
 inline constexpr Endpoint fleet_problems{"GET", "/api/v1/fleet/problems"};
 inline constexpr Endpoint forget_host{"POST", "/api/v1/fleet/hosts/*/forget"};
 inline constexpr Endpoint fleet_runs{"GET", "/api/v1/fleet/runs", {"host", "run", "list"}};

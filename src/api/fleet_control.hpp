@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "http/http.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_commands.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/host_details.hpp"
 
 namespace w8y::api {
@@ -40,6 +42,9 @@ class FleetControl {
   /// Reads the details of the first of these hosts, at least one; of none if Redis cannot be read.
   /// `then` as with read().
   virtual void details(std::vector<view::HostWish> wishes, Detailed then) = 0;
+  using Listed = std::function<void(FleetLists&&)>;
+  /// Reads the lists of all other hosts, or one list. `then` as with read(), after at most 3 s.
+  virtual void lists(std::optional<std::string> list, Listed then) = 0;
   using Sent = std::function<void(const FleetCommandResult&)>;
   /// Sends a command. Hosts execute it and reply. Its `id` and `until` are filled in. `then` as
   /// with read().

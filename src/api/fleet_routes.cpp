@@ -18,6 +18,7 @@ verbs::FleetWish fleet_wish(const http::HttpRequest& request) {
   // cost.
   wish.lists = lists.empty() ? !request.over_tcp : lists == "yes";
   if (request.query.contains("list") && lists != "no") wish.list = text_of(request, "list");
+  if (request.query.contains("host")) wish.host = text_of(request, "host");
   wish.part = part_of(request);
   if (!request.query.contains("limit")) wish.part.limit = verbs::max_view_hosts;
   return wish;

@@ -52,7 +52,7 @@ http::HttpResponse outcome_response(const FleetCommandResult& outcome) {
 }
 
 void add_api(http::Router& router, Control& control, FleetControl& fleet, EventHub& events) {
-  add_status_queries(router, control, events);
+  add_status_queries(router, control, fleet, events);
   add_fleet_queries(router, fleet);
   add_commands(router, control, fleet);
 }

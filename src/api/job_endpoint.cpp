@@ -30,7 +30,7 @@ Duration wait_of(const http::HttpRequest& request) {
       "?wait= must be a duration of at most 60s, such as 30s, not " + escape_text(found->second));
 }
 
-/// Reads a job, or what is left of it after its end.
+/// Reads a job, or its kept result.
 verbs::FeedJobState read_state(verbs::QueryContext& query, const std::string& feed,
                                const std::string& id) {
   verbs::check_feed_tag(query, feed);

@@ -15,7 +15,7 @@ namespace w8y::api {
 
 /// Shows jobs. A client with ?wait= receives its response when the job is finished or stalled. All
 /// waiting clients share one query, in which each needs two commands of constant cost. A job is
-/// examined more seldom the longer its client has waited.
+/// examined more rarely the longer its client has waited.
 class JobEndpoint {
  public:
   JobEndpoint(loop::Loop& loop, QueryRunner& queries)
@@ -35,7 +35,7 @@ class JobEndpoint {
   using WaitPtr = std::shared_ptr<Wait>;
   struct Examined {
     std::vector<WaitPtr> waits;
-    std::vector<bool> ended;  ///< whether the job of each is finished, stalled or gone
+    std::vector<bool> ended;  ///< whether the job of each is finished, stalled or missing
   };
 
   void query(const http::HttpRequest& request, const http::HttpReplyPtr& reply);

@@ -22,7 +22,7 @@ using view::JsonFields;
 constexpr Duration default_keep = std::chrono::hours(1);
 constexpr Duration max_keep = std::chrono::hours(24);
 
-/// Returns the elements of the array `name`, which has 1 to `most` of them.
+/// Returns the elements of the array `name`. Refuses fewer than 1 and more than `most` elements.
 std::vector<JsonFields::Element> elements_of(const JsonFields& body, const char* name,
                                              std::size_t most) {
   if (!body.is_array(name)) throw QueryError(bad_request, std::string(name) + " must be an array");

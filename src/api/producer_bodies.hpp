@@ -13,7 +13,7 @@
 
 namespace w8y::api {
 
-/// Entries of a request, by index. An invalid entry has an error instead of a value.
+/// Entries of a request. An invalid entry has an error instead of a value.
 template <class Value>
 struct Entries {
   std::vector<Value> valid;         ///< in the order of the request

@@ -21,7 +21,7 @@ namespace {
 using verbs::QueryContext;
 using verbs::QueryError;
 
-/// Refuses a list that neither the config, a host of the fleet nor Redis has.
+/// Throws QueryError 404 for a list that neither the config, a host of the fleet nor Redis has.
 void check_exists(QueryContext& query, const std::string& list) {
   try {
     verbs::check_known(query, list);
@@ -89,12 +89,12 @@ std::string put_jobs(QueryContext& query, const http::HttpRequest& request) {
   std::vector<verbs::NewJob>& jobs = wanted.jobs.valid;
   verbs::check_feed_tag(query, feed);
   verbs::PutTerms terms{wanted.create || verbs::is_feed_of_config(query, feed), once(request)};
-  terms.request.note = NewIds::of(jobs);
+  terms.request.data = NewIds::of(jobs);
   const store::RecordedReply reply = verbs::write(query, [&] {
     return verbs::JobFeed({query.redis, query.cluster()}, feed).put(jobs, terms);
   });
   check_once(reply);
-  if (reply.state == store::RecordedReply::State::again) NewIds::put(reply.note, jobs);
+  if (reply.state == store::RecordedReply::State::again) NewIds::put(reply.data, jobs);
   std::vector<std::string> ids;
   for (verbs::NewJob& job : jobs) ids.push_back(std::move(job.id));
   return written_json("feed", feed, "jobs", "id", ids, wanted.jobs.errors, reply.results);

@@ -77,6 +77,8 @@ void write_at(const Routes& routes, const http::Endpoint& endpoint, Change chang
         } catch (const verbs::QueryError& refusal) {
           return reply->send(http::error_response(refusal.status(), refusal.what()));
         }
+        reply->set_last_response(
+            with_retry(http::error_response(unavailable, "w8yd is shutting down"), true));
         const auto in_doubt = std::make_shared<std::atomic<bool>>(false);
         queries.run(
             [change, in_doubt, kept = std::make_shared<const http::HttpRequest>(request)](

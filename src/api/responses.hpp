@@ -17,7 +17,8 @@ http::HttpResponse result_response(const CommandResult& result);
 /// Returns the result of a command that was sent to other hosts.
 http::HttpResponse outcome_response(const FleetCommandResult& outcome);
 
-void add_status_queries(http::Router& router, Control& control, EventHub& events);
+void add_status_queries(http::Router& router, Control& control, FleetControl& fleet,
+                        EventHub& events);
 void add_fleet_queries(http::Router& router, FleetControl& fleet);
 void add_commands(http::Router& router, Control& control, FleetControl& fleet);
 

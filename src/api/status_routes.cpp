@@ -10,6 +10,7 @@
 #include "api/endpoints.hpp"
 #include "api/responses.hpp"
 #include "api/secret_json.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/host_view.hpp"
 #include "view/list_view.hpp"
 #include "view/problems.hpp"
@@ -47,8 +48,8 @@ http::HttpResponse ready_response(const Control& host) {
   return state_response("ready", why);
 }
 
-/// Statistics of all lists.
-struct Totals {
+/// Sums of the lists of this host.
+struct HereTotals {
   std::map<std::string, std::size_t> states;
   std::size_t lists = 0;
   std::size_t running = 0;
@@ -75,50 +76,86 @@ struct Totals {
   }
 };
 
-/// Response about all lists, while they are iterated. The lists are encoded one by one: a JSON tree
-/// of 10,000 lists takes many times the memory of its text.
-struct Lists {
-  explicit Lists(HostStatus host) : problems(std::move(host)) {}
-  Problems problems;
-  Totals totals;
-  std::string text;
-};
-
 enum class Shown { totals, all };
 
-/// Writes the problems, the host unless it is nullptr, and then each list.
-http::HttpResponse lists_response(Lists& lists, const HostStatus* host, Shown shown) {
-  core::AsciiObject json(4096);
-  json.put_json("problems", to_json(lists.problems.drain()));
-  if (host != nullptr) view::put_host(json, *host, view::api);
-  json.put_json("totals", lists.totals.json());
-  std::string head = json.finish();
-  if (shown == Shown::totals) return json_response(200, std::move(head));
-  head.pop_back();  // the final }
-  // The text of 10,000 lists has several MB. It is moved in its memory, not copied.
-  lists.text.insert(0, head.append(",\"lists\":[")).append("]}");
-  return json_response(200, std::move(lists.text));
-}
+/// Response about all lists, while they are iterated. The lists are encoded one by one: a JSON tree
+/// of 10,000 lists takes many times the memory of its text.
+class Lists {
+ public:
+  Lists(HostStatus host, FleetLists&& others, Shown shown)
+      : host_(std::move(host)),
+        others_(std::move(others)),
+        shown_(shown),
+        problems_(host_),
+        summary_(host_, others_) {}
 
-void send_lists(Control& control, const http::HttpReplyPtr& reply, bool with_host, Shown shown) {
-  const auto lists = std::make_shared<Lists>(control.status());
-  control.each_list(
-      [lists, shown](const ListStatus& list) {
-        lists->problems.add(list);
-        lists->totals.add(list);
-        if (shown != Shown::all) return;
-        if (!lists->text.empty()) lists->text += ',';
-        lists->text += view::to_json(list, view::api);
-      },
-      [&control, lists, shown, reply, with_host] {
-        const HostStatus host = control.status();
-        reply->send(lists_response(*lists, with_host ? &host : nullptr, shown));
-      });
+  /// Adds a list of this host, after the lists that only other hosts have and whose names are less.
+  void add(const ListStatus& list) {
+    problems_.add(list);
+    here_.add(list);
+    put_others_until(&list.prefix);
+    auto others = others_.lists.extract(list.prefix);
+    put(list.prefix, others.empty() ? ListTotals() : std::move(others.mapped()), &list);
+  }
+  /// Writes the problems, the host unless it is nullptr, and then each list.
+  http::HttpResponse response(const HostStatus* host) {
+    put_others_until(nullptr);
+    core::AsciiObject json(4096);
+    json.put_json("problems", to_json(problems_.drain()));
+    if (host != nullptr) view::put_host(json, *host, view::api);
+    json.put_json("fleet", to_json(summary_));
+    json.put_json("here", here_.json());
+    std::string head = json.finish();
+    if (shown_ == Shown::totals) return json_response(200, std::move(head));
+    head.pop_back();  // the final }
+    // The text of 10,000 lists has several MB. It is moved in its memory, not copied.
+    text_.insert(0, head.append(",\"lists\":[")).append("]}");
+    return json_response(200, std::move(text_));
+  }
+
+ private:
+  /// `end`: nullptr = all.
+  void put_others_until(const std::string* end) {
+    auto& others = others_.lists;
+    while (!others.empty() && (end == nullptr || others.begin()->first < *end)) {
+      auto list = others.extract(others.begin());
+      put(list.key(), std::move(list.mapped()), nullptr);
+    }
+  }
+  void put(const std::string& prefix, ListTotals&& totals, const ListStatus* own) {
+    if (own != nullptr) totals.add(host_.host, *own);
+    // The runs of this host alone are known now, and statistics are older.
+    totals.finish(own == nullptr || totals.hosts == 1 ? std::nullopt : own->stats);
+    summary_.add(totals);
+    if (shown_ != Shown::all) return;
+    if (!text_.empty()) text_ += ',';
+    text_ += view::to_json(prefix, totals, own, view::api);
+  }
+
+  const HostStatus host_;
+  FleetLists others_;
+  const Shown shown_;
+  Problems problems_;
+  HereTotals here_;
+  FleetSummary summary_;
+  std::string text_;
+};
+
+void send_lists(Control& control, FleetControl& fleet, const http::HttpReplyPtr& reply,
+                bool with_host, Shown shown) {
+  fleet.lists({}, [&control, reply, with_host, shown](FleetLists&& others) {
+    const auto lists = std::make_shared<Lists>(control.status(), std::move(others), shown);
+    control.each_list([lists](const ListStatus& list) { lists->add(list); },
+                      [&control, lists, reply, with_host] {
+                        const HostStatus host = control.status();
+                        reply->send(lists->response(with_host ? &host : nullptr));
+                      });
+  });
 }
 
 /// With `lists=no`, shows only the host, without a query of Redis and without an iteration over the
 /// lists. With `lists=count`, shows all except the individual lists.
-void show_status(Control& control, const http::HttpRequest& request,
+void show_status(Control& control, FleetControl& fleet, const http::HttpRequest& request,
                  const http::HttpReplyPtr& reply) {
   const auto found = request.query.find("lists");
   const std::string lists = found == request.query.end() ? "" : found->second;
@@ -130,14 +167,46 @@ void show_status(Control& control, const http::HttpRequest& request,
     view::put_host(json, control.status(), view::api);
     return reply->send(json_response(200, json.finish()));
   }
-  control.refresh([&control, reply, shown = lists == "count" ? Shown::totals : Shown::all] {
-    send_lists(control, reply, true, shown);
-  });
+  const Shown shown = lists == "count" ? Shown::totals : Shown::all;
+  control.refresh(
+      [&control, &fleet, reply, shown] { send_lists(control, fleet, reply, true, shown); });
 }
 
-http::HttpResponse list_response(const std::optional<ListStatus>& list) {
-  if (!list) return http::error_response(404, "there is no such list");
-  return json_response(200, view::to_json(*list, view::detail));
+/// Replaces the counts of the statistics by newer ones.
+void set_items(ListStatus& list, const std::optional<ListStats>& counted) {
+  if (!counted) return;
+  ListStats stats = *counted;
+  if (list.stats) {
+    stats.slots = list.stats->slots;
+    stats.slots_needed = list.stats->slots_needed;
+    stats.cycles = std::move(list.stats->cycles);
+  }
+  list.stats = std::move(stats);
+}
+
+http::HttpResponse list_response(const std::string& prefix, const std::string& host,
+                                 const std::optional<ListStatus>& own, FleetLists&& others) {
+  auto found = others.lists.extract(prefix);
+  if (!own && found.empty()) return http::error_response(404, "there is no such list");
+  ListTotals totals = found.empty() ? ListTotals() : std::move(found.mapped());
+  if (own) totals.add(host, *own);
+  totals.finish(own ? own->stats : std::nullopt);
+  return json_response(200, view::to_json(prefix, totals, own ? &*own : nullptr, view::detail));
+}
+
+void show_list(Control& control, FleetControl& fleet, const std::string& prefix,
+               const http::HttpReplyPtr& reply) {
+  control.refresh([&control, &fleet, reply, prefix] {
+    fleet.lists(prefix, [&control, reply, prefix](FleetLists&& others) {
+      const auto rest = std::make_shared<FleetLists>(std::move(others));
+      control.count_items(
+          prefix, [&control, reply, prefix, rest](const std::optional<ListStats>& counted) {
+            std::optional<ListStatus> own = control.list(prefix);
+            if (own) set_items(*own, counted);
+            reply->send(list_response(prefix, control.status().host, own, std::move(*rest)));
+          });
+    });
+  });
 }
 
 void show_config(const Control& control, const http::HttpRequest& request, http::HttpReply& reply) {
@@ -175,7 +244,8 @@ EventFilter event_filter(const http::HttpRequest& request) {
 
 }  // namespace
 
-void add_status_queries(http::Router& router, Control& control, EventHub& events) {
+void add_status_queries(http::Router& router, Control& control, FleetControl& fleet,
+                        EventHub& events) {
   using Show = http::HttpResponse (*)(const Control&);
   const auto show = [&](const http::Endpoint& endpoint, Show response) {
     router.on(endpoint,
@@ -186,18 +256,18 @@ void add_status_queries(http::Router& router, Control& control, EventHub& events
   show(endpoints::health, health_response);
   show(endpoints::ready, ready_response);
   router.on(endpoints::status,
-            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              show_status(control, request, reply);
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_status(control, fleet, request, reply);
             });
   router.on(endpoints::lists,
-            [&control](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
-              control.refresh([&control, reply] { send_lists(control, reply, false, Shown::all); });
+            [&control, &fleet](const http::HttpRequest&, const http::HttpReplyPtr& reply) {
+              control.refresh([&control, &fleet, reply] {
+                send_lists(control, fleet, reply, false, Shown::all);
+              });
             });
   router.on(endpoints::list,
-            [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
-              control.refresh([&control, reply, prefix = request.path.back()] {
-                reply->send(list_response(control.list(prefix)));
-              });
+            [&control, &fleet](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {
+              show_list(control, fleet, request.path.back(), reply);
             });
   router.on(endpoints::config,
             [&control](const http::HttpRequest& request, const http::HttpReplyPtr& reply) {

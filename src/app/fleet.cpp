@@ -29,6 +29,9 @@ constexpr Duration compare_interval = std::chrono::minutes(1);
 constexpr Duration compare_cost = std::chrono::seconds(1);
 constexpr Duration conflict_cost = std::chrono::milliseconds(100);
 
+/// Timeout of a query for the lists of other hosts.
+constexpr Duration lists_timeout = std::chrono::seconds(3);
+
 std::optional<WallTime> in_ms(const std::optional<Duration>& time) {
   if (!time) return std::nullopt;
   return std::chrono::duration_cast<WallTime>(*time);
@@ -356,6 +359,44 @@ void Fleet::details(std::vector<view::HostWish> wishes, Detailed then) {
       [hosts, then = std::move(then)](const http::HttpResponse& response) {
         if (response.status == 200) return then(std::move(*hosts));
         then({});
+      },
+      true);
+}
+
+void Fleet::lists(std::optional<std::string> list, Listed then) {
+  if (!parts_.redis.exists()) return then({});
+  if (!parts_.redis.session()->client.connected()) {
+    FleetLists none;
+    none.error = "Redis is unavailable";
+    return then(std::move(none));
+  }
+  struct Pending {
+    Pending(TimerQueue& timers, Listed answer) : then(std::move(answer)), timeout(timers) {}
+    void finish(FleetLists&& lists) {
+      if (then) std::exchange(then, {})(std::move(lists));
+    }
+    void fail(std::string why) {
+      FleetLists none;
+      none.error = std::move(why);
+      finish(std::move(none));
+    }
+    Listed then;  ///< empty after its call
+    Timer timeout;
+  };
+  const auto found = std::make_shared<FleetLists>();
+  const auto pending = std::make_shared<Pending>(parts_.loop.timers(), std::move(then));
+  pending->timeout.set(parts_.loop.now() + lists_timeout, [weak = std::weak_ptr(pending)] {
+    if (const auto waits = weak.lock()) waits->fail("the fleet was not read within 3 s");
+  });
+  parts_.queries.run(
+      [found, own = parts_.id, list = std::move(list)](verbs::QueryContext& query) {
+        *found = verbs::fleet_lists(query, own, list);
+        return http::HttpResponse{};
+      },
+      [found, pending](const http::HttpResponse& response) {
+        // After a timeout, the query thread may still write to `found`.
+        if (response.status != 200) return pending->fail(api::error_in(response));
+        pending->finish(std::move(*found));
       },
       true);
 }

@@ -61,6 +61,7 @@ class Fleet final : public Subsystem,
   // api::FleetControl
   void read(Seen then) override;
   void details(std::vector<view::HostWish> wishes, Detailed then) override;
+  void lists(std::optional<std::string> list, Listed then) override;
   void send(FleetCommand order, Sent then) override;
   void follow(const std::string& run, http::HttpReplyPtr reply) override;
   void when_changed(std::function<void()> then) override { changed_ = std::move(then); }

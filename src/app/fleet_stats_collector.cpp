@@ -5,6 +5,7 @@
 
 #include "core/circular_settings.hpp"
 #include "operator/fleet.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/list_view.hpp"
 
 namespace w8y::app {
@@ -50,14 +51,6 @@ void keep_counts(ListStats& stats, const ListStats& before) {
   for (auto& [state, count] : stats.items)
     for (const auto& [known, items] : before.items)
       if (state == known && (state == "bad" || state == "died")) count = std::max(count, items);
-}
-
-/// Returns whether a host in this state claims items of the list, or would claim items if there
-/// were any.
-bool serves(ListState state) {
-  return state == ListState::running || state == ListState::idle || state == ListState::full ||
-         state == ListState::paused || state == ListState::starved ||
-         state == ListState::unavailable;
 }
 
 }  // namespace

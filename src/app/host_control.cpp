@@ -11,6 +11,9 @@ namespace {
 
 using Kind = api::CommandResult::Kind;
 
+/// Timeout of a count of items.
+constexpr Duration count_timeout = std::chrono::seconds(1);
+
 /// Timeout of a claim, which ends after a small number of command_timeout, whatever Redis does.
 constexpr Duration claims_timeout = std::chrono::minutes(2);
 
@@ -52,6 +55,30 @@ HostControl::HostControl(ControlledHost host)
 
 void HostControl::refresh(std::function<void()> then) {
   survey_.refresh(host_.redis.session(), host_.supervisor, std::move(then));
+}
+
+void HostControl::count_items(const std::string& prefix,
+                              std::function<void(const std::optional<ListStats>&)> then) {
+  const auto list = host_.supervisor.lists().find(prefix);
+  const SourceKind kind =
+      list == host_.supervisor.lists().end() ? SourceKind::gearman : list->second->config().kind();
+  // Counts of a schedule take too long.
+  const bool countable = kind == SourceKind::circular || kind == SourceKind::job;
+  if (!countable || !host_.redis.session()->client.connected()) return then(std::nullopt);
+  std::erase_if(counts_, [](const auto& count) { return !count->then; });
+  Count& count = *counts_.emplace_back(std::make_unique<Count>(host_.loop.timers()));
+  count.then = std::move(then);
+  const auto end = [&count] {
+    if (count.then) std::exchange(count.then, {})(count.stats);
+  };
+  const bool cluster = host_.redis.options().url.kind == redis::Url::Kind::cluster;
+  count.reader.emplace(host_.loop, host_.redis.session(), cluster,
+                       [&count](const ListConfigPtr&, const std::optional<ListStats>& stats) {
+                         count.stats = stats;
+                       });
+  count.timeout.set(host_.loop.now() + count_timeout, end);
+  count.reader->begin(
+      {list->second->shared_config()}, [this] { return host_.loop.clock().wall(); }, end);
 }
 
 HostStatus HostControl::status() const {

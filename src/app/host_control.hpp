@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/control.hpp"
 #include "app/drain.hpp"
@@ -12,9 +14,11 @@
 #include "app/list_iteration.hpp"
 #include "app/list_state_cache.hpp"
 #include "app/list_stats_cache.hpp"
+#include "app/list_stats_reader.hpp"
 #include "app/redis_connection.hpp"
 #include "app/reload.hpp"
 #include "core/supervisor.hpp"
+#include "core/timers.hpp"
 #include "gearman/server_pool.hpp"
 
 namespace w8y::app {
@@ -48,6 +52,8 @@ class HostControl final : public api::Control {
   void each_list(std::function<void(const ListStatus&)> look, std::function<void()> then) override {
     list_walks_.begin(std::move(look), std::move(then));
   }
+  void count_items(const std::string& prefix,
+                   std::function<void(const std::optional<ListStats>&)> then) override;
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override;
   [[nodiscard]] ConfigText config_text(const std::string* list) const override;
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
@@ -63,10 +69,20 @@ class HostControl final : public api::Control {
   void run_item(const std::string& prefix, const Item& item, Answer answer) override;
 
  private:
+  /// Count of the items of one list.
+  struct Count {
+    explicit Count(TimerQueue& timers) : timeout(timers) {}
+    std::optional<ListStatsReader> reader;
+    std::optional<ListStats> stats;
+    std::function<void(const std::optional<ListStats>&)> then;  ///< empty after its call
+    Timer timeout;
+  };
+
   ControlledHost host_;
   WallTime started_;
   ListStateCache survey_;
   ListIteration list_walks_;
+  std::vector<std::unique_ptr<Count>> counts_;
 };
 
 }  // namespace w8y::app

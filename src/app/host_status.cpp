@@ -46,6 +46,9 @@ void describe_serving(ListStatus& status, const Poller& poller, WallTime now) {
              (end == ClaimEnd::paused && !status.quarantined)) {
     status.state = ListState::paused;
     status.why = poller.detail();
+  } else if (status.breaker || end == ClaimEnd::breaker) {
+    status.state = ListState::breaker_open;
+    status.why = status.breaker ? breaker_text(*status.breaker, now) : poller.detail();
   } else if (end == ClaimEnd::unavailable || end == ClaimEnd::refused) {
     status.state = ListState::unavailable;
     status.why = poller.detail();

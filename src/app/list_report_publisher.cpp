@@ -22,6 +22,7 @@ struct ChangedList {
   std::string_view operator()(const ShortageChanged& event) const { return event.of.prefix; }
   std::string_view operator()(const ClaimsRefused& event) const { return event.of.prefix; }
   std::string_view operator()(const ListPaused& event) const { return event.of.prefix; }
+  std::string_view operator()(const BreakerChanged& event) const { return event.of.prefix; }
   template <typename Other>
   std::string_view operator()(const Other&) const {
     return {nullptr, 0};

@@ -51,7 +51,7 @@ void ListStateCache::begin() {
   round_->redis = std::exchange(redis_, nullptr);
   round_->started = loop_.now();
   for (const auto& [prefix, list] : supervisor_->lists())
-    round_->lists.emplace_back(prefix, list->config().key_prefix());
+    round_->lists.push_back({prefix, list->config().key_prefix(), list->config().breaker.runs > 0});
   request_batch(round_);
 }
 
@@ -59,8 +59,9 @@ void ListStateCache::request_batch(const std::shared_ptr<Round>& round) {
   if (round->next == round->lists.size()) return end_round(true);
   const std::size_t end = std::min(round->lists.size(), round->next + batch);
   while (round->next < end) {
-    const auto& [prefix, key_prefix] = round->lists[round->next++];
-    request(round, prefix, key_prefix);
+    const Round::List& list = round->lists[round->next++];
+    request(round, list.prefix, list.key_prefix);
+    if (list.has_breaker) request_breaker(round, list.prefix, list.key_prefix);
   }
 }
 
@@ -84,6 +85,21 @@ void ListStateCache::request(const std::shared_ptr<Round>& round, const std::str
          if (const auto time = read_ms(left, {1, ms_range.max}))
            pause.until = loop_.clock().wall() + *time;
          request_reason(prefix, paused);
+       });
+}
+
+void ListStateCache::request_breaker(const std::shared_ptr<Round>& round, const std::string& prefix,
+                                     const std::string& key_prefix) {
+  const store::CircularKeys keys(key_prefix);
+  call(round, {"HMGET", keys.breaker, "since", "probe", "failed", "reason"},
+       [this, prefix](const redis::Answer& answer) {
+         if (!answer.ok() || answer.reply.size() < 4) return;
+         auto open = read_open_breaker(answer.reply[0].text(), answer.reply[1].text(),
+                                       answer.reply[2].text(), answer.reply[3].text());
+         if (!open) return;
+         const auto [found, is_new] = found_.try_emplace(prefix);
+         if (is_new) found->second.quarantined = 0;
+         found->second.breaker = std::move(open);
        });
 }
 
@@ -140,6 +156,7 @@ void ListStateCache::add_to(ListStatus& status) const {
   if (found != found_.end()) {
     status.quarantined = found->second.quarantined;
     status.pause = found->second.pause;
+    status.breaker = found->second.breaker;
   } else if (whole_) {
     status.quarantined = 0;
   }

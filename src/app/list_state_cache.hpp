@@ -41,9 +41,13 @@ class ListStateCache final : public ListStateSource {
   /// Replies that are being received. There is one batch at a time, so that commands of lists are
   /// not delayed.
   struct Round {
+    struct List {
+      std::string prefix;
+      std::string key_prefix;  ///< start of the names of its keys
+      bool has_breaker = false;
+    };
     std::shared_ptr<store::RedisSession> redis;
-    /// Prefix, start of the names of its keys.
-    std::vector<std::pair<std::string, std::string>> lists;
+    std::vector<List> lists;
     Instant started{};
     std::size_t next = 0;
     std::size_t missing = 0;  ///< replies of the batch that are not received yet
@@ -52,6 +56,7 @@ class ListStateCache final : public ListStateSource {
   struct Found {
     std::optional<std::uint64_t> quarantined;
     std::optional<Pause> pause;
+    std::optional<OpenBreaker> breaker;
   };
   using Look = std::function<void(const redis::Answer&)>;
 
@@ -59,6 +64,8 @@ class ListStateCache final : public ListStateSource {
   void request_batch(const std::shared_ptr<Round>& round);
   void request(const std::shared_ptr<Round>& round, const std::string& prefix,
                const std::string& key_prefix);
+  void request_breaker(const std::shared_ptr<Round>& round, const std::string& prefix,
+                       const std::string& key_prefix);
   void request_reason(const std::string& prefix, const std::string& paused);
   void call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look);
   void end_round(bool whole);

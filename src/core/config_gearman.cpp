@@ -96,6 +96,7 @@ constexpr Key<GearmanServers> gearman_rows[] = {
 constexpr Refused gearman_reasons[] = {
     {"max_failures", "; Gearman has no quarantine: a job is not run again after a failure"},
     {"backoff", "; Gearman has no delays: a job is not run again after a failure"},
+    {"breaker", "; Gearman has no quarantine that an outage could cause"},
     {"cooldown", "; Gearman has no delays: a job is run only once"},
     {"key_expiry", "; Gearman has no locks: the connection is the lease"},
     {"lock_key", "; Gearman has no locks: the connection is the lease"},

@@ -21,6 +21,8 @@ using namespace std::chrono_literals;
 
 /// The claims from all queues are in one Redis command.
 constexpr std::size_t max_queues = 1000;
+/// The runs of a breaker are in one value in Redis.
+constexpr std::int64_t max_breaker_runs = 1000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
@@ -128,6 +130,33 @@ void read_alert_failures(const ConfigValue& value, ListConfig& rule) {
           : std::nullopt;
   if (!percent) return value.must_be("a percentage from \"0%\" to \"100%\", such as \"10%\"");
   rule.alert_failures = static_cast<std::uint8_t>(*percent);
+}
+
+void read_breaker(const ConfigValue& value, ListConfig& rule) {
+  if (value.node().kind == Node::Kind::flag && !value.node().flag) {
+    rule.breaker = {};
+    return;
+  }
+  std::string text;
+  if (!value.text(text, "failures among the last runs, such as \"80% of 20\", or false")) return;
+  constexpr std::string_view between = "% of ";
+  const std::string_view whole = text;
+  const auto at = whole.find(between);
+  const auto percent =
+      at == std::string_view::npos ? std::nullopt : read_integer(whole.substr(0, at), {1, 100});
+  const auto runs = percent ? read_integer(whole.substr(at + between.size()), {2, max_breaker_runs})
+                            : std::nullopt;
+  if (!runs) {
+    return value.must_be("a percentage from 1% to 100% of 2 to " +
+                         std::to_string(max_breaker_runs) +
+                         " runs, such as \"80% of 20\", or false");
+  }
+  rule.breaker = {static_cast<std::uint16_t>(*percent), static_cast<std::uint16_t>(*runs)};
+}
+
+std::string show_breaker(const ListConfig& rule) {
+  if (rule.breaker.runs == 0) return "false";
+  return std::to_string(rule.breaker.percent) + "% of " + std::to_string(rule.breaker.runs);
 }
 
 void read_env_var(const ConfigValue& value, ListConfig& rule) {
@@ -265,6 +294,7 @@ constexpr Key<ListConfig> list_rows[] = {
     {"max_failures", "0",
      [](auto& v, auto& rule) { v.integer(rule.max_failures, 0, 1000 * million); },
      [](auto& rule) { return as_text(rule.max_failures); }, std::nullopt, in_redis},
+    {"breaker", "false", read_breaker, show_breaker, std::nullopt, in_redis},
     {"alert_failures", R"("10%")", read_alert_failures,
      [](auto& rule) { return std::to_string(rule.alert_failures) + "%"; }},
     {"success_exit_codes", "[0]", read_exit_codes,

@@ -81,6 +81,7 @@ void EventReporter::state_changed(Poller& poller) {
   if (poller.state() == PollerState::drained) {
     refused_.erase(&poller);
     paused_.erase(&poller);
+    open_.erase(&poller);
     return events_.on_event(PollerGone{ref(poller)});
   }
   // Reported at the end of each claim. The connection reports an outage, which all lists share.
@@ -89,6 +90,10 @@ void EventReporter::state_changed(Poller& poller) {
   const bool paused = end == ClaimEnd::paused || end == ClaimEnd::halted;
   if (paused ? paused_.insert(&poller).second : paused_.erase(&poller) > 0)
     events_.on_event(ListPaused{ref(poller), !paused});
+  const bool open = end == ClaimEnd::breaker;
+  const bool known = open || (!paused && end != ClaimEnd::refused);
+  if (open ? open_.insert(&poller).second : known && !open_.empty() && open_.erase(&poller) > 0)
+    events_.on_event(BreakerChanged{ref(poller), !open, open ? poller.detail() : std::string()});
   if (end == ClaimEnd::refused) {
     if (refused_.insert(&poller).second)
       events_.on_event(ClaimsRefused{ref(poller), false, poller.detail()});

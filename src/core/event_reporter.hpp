@@ -38,6 +38,7 @@ class EventReporter final : public ServedListObserver {
   /// Pollers whose claims Redis refuses, so that only a change of this is an event.
   std::unordered_set<const Poller*> refused_;
   std::unordered_set<const Poller*> paused_;
+  std::unordered_set<const Poller*> open_;  ///< with an open breaker
 };
 
 }  // namespace w8y

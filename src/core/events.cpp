@@ -14,6 +14,7 @@ struct EventName {
   const char* operator()(const LeaseChanged&) const { return "lease"; }
   const char* operator()(const ListChanged&) const { return "list"; }
   const char* operator()(const ShortageChanged&) const { return "list"; }
+  const char* operator()(const BreakerChanged&) const { return "list"; }
   const char* operator()(const HostReady&) const { return "host"; }
   const char* operator()(const HostChanged&) const { return "host"; }
   const char* operator()(const Reloaded&) const { return "reload"; }

@@ -143,6 +143,12 @@ struct ListPaused {
   PollerRef of;
   bool ended = false;
 };
+/// The breaker of the list has opened or closed. Detected by claims.
+struct BreakerChanged {
+  PollerRef of;
+  bool ended = false;
+  std::string_view reason;  ///< while `ended` is false
+};
 /// Redis refuses a part of the settlements, or accepts all of them again.
 struct WritesRefused {
   PollerRef of;
@@ -218,9 +224,9 @@ using Event =
     std::variant<RunStarted, RunProgressed, RunUpdated, RunLogged, RunLineIgnored, RunPartIgnored,
                  RunEnded, LeaseChanged, RunCancelled, SettlementAbandoned, SettlementsAbandoned,
                  ItemQuarantined, StreamProcessEvent, ListChanged, ShortageChanged, ClaimsRefused,
-                 ListPaused, WritesRefused, MaintenanceChanged, ListOverdue, PollerGone, HostReady,
-                 HostChanged, RunsSignalled, ReloadStarted, ReloadNotStarted, Reloaded,
-                 RedisChanged, GearmanChanged, GearmanProblem>;
+                 ListPaused, BreakerChanged, WritesRefused, MaintenanceChanged, ListOverdue,
+                 PollerGone, HostReady, HostChanged, RunsSignalled, ReloadStarted, ReloadNotStarted,
+                 Reloaded, RedisChanged, GearmanChanged, GearmanProblem>;
 
 class EventHandler {
  public:

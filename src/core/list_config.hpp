@@ -34,6 +34,15 @@ struct Backoff {
   bool operator==(const Backoff&) const = default;
 };
 
+/// Breaker of a list: opens when `percent` of the last `runs` runs of the fleet have failed.
+struct BreakerSettings {
+  std::uint16_t percent = 0;
+  std::uint16_t runs = 0;  ///< 0 = no breaker
+  /// Returns the number of failures that open it.
+  [[nodiscard]] unsigned failures() const { return (percent * runs + 99U) / 100U; }
+  bool operator==(const BreakerSettings&) const = default;
+};
+
 /// Limits of a history of a list.
 struct HistoryLimits {
   std::uint32_t runs = 1000;         ///< number of run records; 0 = none
@@ -126,7 +135,8 @@ struct ListConfig {
   /// retry, and does no maintenance.
   bool supervised = true;
   std::uint32_t max_result = 1U << 20U;  ///< of a command, bytes, >= 1
-  Duration max_age{0};                   ///< of a `stream` process; 0 = no limit
+  BreakerSettings breaker;
+  Duration max_age{0};  ///< of a `stream` process; 0 = no limit
 
   [[nodiscard]] SourceKind kind() const { return source.kind(); }
   // For a list of that kind only.

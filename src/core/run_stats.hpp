@@ -38,7 +38,7 @@ struct RunStats {
   CallTimes claims;
   /// Claims by result. Index 0 counts claims that returned items; the other indexes are those of
   /// ClaimEnd.
-  std::array<std::uint64_t, 8> claim_ends{};
+  std::array<std::uint64_t, 9> claim_ends{};
   RunTimes late;  ///< for schedules: time from due to enqueued
   LineCounts lines;
   /// Runs that could not be started: shortage of the host, missing prerequisite, other reasons.

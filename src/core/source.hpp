@@ -27,12 +27,14 @@ enum class ClaimEnd : std::uint8_t {
   unavailable,   ///< Redis or every gearmand is unavailable; the Source calls on_may_claim()
                  ///< afterwards
   refused,       ///< Redis refuses claims from this list: a key of a wrong type, an ACL
+  breaker,       ///< the breaker is open; a claim that is a probe returns one item
 };
 
 struct ClaimReply {
   std::vector<Claim> claims;
   ClaimEnd end = ClaimEnd::more;
-  std::string detail;  ///< why it is paused, halted, unavailable or refused; for people
+  std::string detail;  ///< why it is paused, halted, unavailable or refused, or why its breaker is
+                       ///< open; for people
 };
 
 /// Result of the claim of a single, named item.

@@ -49,17 +49,12 @@ constexpr std::pair<HostState, const char*> host_states[] = {{HostState::startin
                                                              {HostState::draining, "draining"}};
 
 constexpr std::pair<ListState, const char*> list_states[] = {
-    {ListState::running, "running"},
-    {ListState::idle, "idle"},
-    {ListState::full, "full"},
-    {ListState::unavailable, "unavailable"},
-    {ListState::starved, "starved"},
-    {ListState::paused, "paused"},
-    {ListState::quiet, "quiet"},
-    {ListState::probing, "probing"},
-    {ListState::ineligible, "ineligible"},
-    {ListState::disabled, "disabled"},
-    {ListState::draining, "draining"},
+    {ListState::running, "running"},   {ListState::idle, "idle"},
+    {ListState::full, "full"},         {ListState::unavailable, "unavailable"},
+    {ListState::starved, "starved"},   {ListState::breaker_open, "breaker_open"},
+    {ListState::paused, "paused"},     {ListState::quiet, "quiet"},
+    {ListState::probing, "probing"},   {ListState::ineligible, "ineligible"},
+    {ListState::disabled, "disabled"}, {ListState::draining, "draining"},
 };
 
 template <class State>

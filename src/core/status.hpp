@@ -13,6 +13,7 @@
 #include "core/counters.hpp"
 #include "core/item.hpp"
 #include "core/message.hpp"
+#include "core/open_breaker.hpp"
 #include "core/pause.hpp"
 
 namespace w8y {
@@ -26,25 +27,27 @@ enum class HostState {
 
 /// Why a list runs or does not run. If several states apply, the last one in this order is used.
 enum class ListState {
-  running,      ///< at least one run
-  idle,         ///< no items, or no free item
-  full,         ///< items may be free, but `host_concurrency` or `fleet_concurrency` is reached
-  unavailable,  ///< Redis or every gearmand is unavailable, or hosts with another format hold the
-                ///< list
-  starved,      ///< this host is short of processes, descriptors, memory or disk
-  paused,       ///< by an operator, on all hosts
-  quiet,        ///< this host starts no new runs
-  probing,      ///< the probe of its executor has not finished yet
-  ineligible,   ///< this host cannot serve it
-  disabled,     ///< `enabled = false` or `concurrency = 0`
-  draining,     ///< removed from the config, or the host drains; its runs continue
+  running,       ///< at least one run
+  idle,          ///< no items, or no free item
+  full,          ///< items may be free, but `host_concurrency` or `fleet_concurrency` is reached
+  unavailable,   ///< Redis or every gearmand is unavailable, or hosts with another format hold the
+                 ///< list
+  starved,       ///< this host is short of processes, descriptors, memory or disk
+  breaker_open,  ///< too many runs of all hosts failed; one run at a time tests whether they
+                 ///< succeed
+  paused,        ///< by an operator, on all hosts
+  quiet,         ///< this host starts no new runs
+  probing,       ///< the probe of its executor has not finished yet
+  ineligible,    ///< this host cannot serve it
+  disabled,      ///< `enabled = false` or `concurrency = 0`
+  draining,      ///< removed from the config, or the host drains; its runs continue
 };
 
 /// In the order of ListState.
 inline constexpr std::array all_list_states = {
-    ListState::running,    ListState::idle,     ListState::full,    ListState::unavailable,
-    ListState::starved,    ListState::paused,   ListState::quiet,   ListState::probing,
-    ListState::ineligible, ListState::disabled, ListState::draining};
+    ListState::running, ListState::idle,         ListState::full,     ListState::unavailable,
+    ListState::starved, ListState::breaker_open, ListState::paused,   ListState::quiet,
+    ListState::probing, ListState::ineligible,   ListState::disabled, ListState::draining};
 
 struct RunStatus {
   enum class State { running, stopping };
@@ -107,6 +110,7 @@ struct ListStatus {
   // Data that only Redis has. Set if Redis was queried and has replied.
   std::optional<std::uint64_t> quarantined;  ///< items
   std::optional<Pause> pause;                ///< set even if an item runs
+  std::optional<OpenBreaker> breaker;        ///< nullopt = closed
   std::optional<ListStats> stats;
   Duration overdue_after{0};  ///< 0 = not monitored
 

@@ -21,9 +21,9 @@ CommandPtr feed_command() {
 std::span<const CommandRow> all_commands() {
   static constexpr std::array all = std::to_array<CommandRow>({
       {"", "Inspect"},
-      {"status", "Show the state of this host, problems first", make_status},
-      {"top", "Monitor this host in the terminal", make_top},
-      {"lists", "List all lists of this host, or show one", make_lists},
+      {"status", "Show the state of the fleet, problems first", make_status},
+      {"top", "Monitor the fleet in the terminal", make_top},
+      {"lists", "List all lists of the fleet, or show one", make_lists},
       {"fleet", "Show all hosts, with their configs and lists", make_fleet},
       {"fleet plan", "Show what another config would change on each host", make_fleet_plan},
       {"fleet forget", "Remove a host that has died from the fleet", make_fleet_forget, changes},

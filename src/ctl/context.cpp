@@ -151,9 +151,9 @@ void Context::add_here(verbs::RunMatches& matches) {
   const auto answer = try_request(api::endpoints::status.target());
   if (!answer) return;
   for (const JsonFields& each : answer->objects("lists"))
-    if (const auto list = view::read_list(each, view::api))
-      for (const RunStatus& run : list->runs)
-        matches.add({list->prefix, run, {}, {}, answer->text("host"), {}});
+    if (const auto list = view::read_list_in_fleet(each, view::api))
+      for (const RunStatus& run : list->list.runs)
+        matches.add({list->list.prefix, run, {}, {}, answer->text("host"), {}});
 }
 
 // ---- Redis

@@ -9,6 +9,7 @@
 #include "api/endpoints.hpp"
 #include "core/escape.hpp"
 #include "core/json_object.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "ctl/context.hpp"
 #include "ctl/failure.hpp"
@@ -96,6 +97,7 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
         api::endpoints::fleet.target({}, {{"limit", std::to_string(wish.part.limit)},
                                           {"lists", wish.lists ? "yes" : "no"},
                                           {"list", wish.list},
+                                          {"host", wish.host},
                                           {"after", if_any(wish.part.after)}}));
     wish.part.after = part.text("next");
     return view::read_fleet(part);
@@ -111,21 +113,34 @@ FleetView FleetAccess::next_part(verbs::FleetWish& wish) {
 
 void FleetAccess::each_part(bool lists, const std::optional<std::string>& list,
                             const std::function<void(FleetView&&)>& take) {
-  verbs::FleetWish wish{lists, list, {verbs::max_view_hosts, {}}};
+  verbs::FleetWish wish{lists, list, {}, {verbs::max_view_hosts, {}}};
   do take(next_part(wish));
   while (!wish.part.after.empty());
 }
 
+FleetView FleetAccess::read(verbs::FleetWish wish) {
+  FleetView all = next_part(wish);
+  while (!wish.part.after.empty()) {
+    FleetView part = next_part(wish);
+    std::move(part.hosts.begin(), part.hosts.end(), std::back_inserter(all.hosts));
+  }
+  return all;
+}
+
 FleetView FleetAccess::read(bool lists, const std::optional<std::string>& list) {
-  std::optional<FleetView> all;
-  each_part(lists, list, [&all](FleetView&& part) {
-    if (!all) {
-      all = std::move(part);
-    } else {
-      std::move(part.hosts.begin(), part.hosts.end(), std::back_inserter(all->hosts));
-    }
+  return read({lists, list, {}, {verbs::max_view_hosts, {}}});
+}
+
+FleetView FleetAccess::read_host(const std::string& name) {
+  FleetView fleet = read({true, {}, name, {verbs::max_view_hosts, {}}});
+  std::stable_partition(fleet.hosts.begin(), fleet.hosts.end(), [](const FleetHost& host) {
+    return !host.unresponsive && host.error.empty();
   });
-  return std::move(*all);
+  if (!fleet.hosts.empty()) return fleet;
+  std::vector<std::string> names;
+  for (const FleetHost& host : read(false).hosts) names.push_back(host.heartbeat.host);
+  throw Failure(refused, "there is no host " + escape_text(name) + " in the fleet" +
+                             core::near_hint(name, {names.begin(), names.end()}));
 }
 
 void FleetAccess::add_runs(verbs::RunMatches& matches) {

@@ -28,6 +28,9 @@ class FleetAccess {
 
   /// Reads all hosts. `list`: without other lists.
   [[nodiscard]] FleetView read(bool lists, const std::optional<std::string>& list = {});
+  /// Reads one host, with its lists. Throws Failure if no host has this name. If several hosts have
+  /// it, prefers a live one.
+  [[nodiscard]] FleetView read_host(const std::string& name);
   /// As read(), but in parts, so that only one part is in memory at a time.
   void each_part(bool lists, const std::optional<std::string>& list,
                  const std::function<void(FleetView&&)>& take);
@@ -44,6 +47,7 @@ class FleetAccess {
                                                            verbs::LogFollower::Handler& handler);
 
  private:
+  [[nodiscard]] FleetView read(verbs::FleetWish wish);
   /// Reads a part of the hosts, and sets the cursor of `wish` to the next part; empty: it was the
   /// last.
   [[nodiscard]] FleetView next_part(verbs::FleetWish& wish);

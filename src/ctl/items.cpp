@@ -54,7 +54,8 @@ std::string detail_of(const ItemView& item, SourceKind kind) {
   if (item.quarantined_at_end)
     add(is_circular(kind) ? "will be quarantined at its end" : "will be stalled at its end");
   // The reason of a quarantine has the number already.
-  if (item.failures > 0 && item.why.find("consecutive failures") == std::string::npos)
+  if (item.failures > 0 && !item.why.starts_with("1 failure: ") &&
+      item.why.find("consecutive failures") == std::string::npos)
     add(std::to_string(item.failures) + (kind == SourceKind::job ? " failed"
                                          : item.failures == 1    ? " failure"
                                                                  : " consecutive failures"));
@@ -127,12 +128,13 @@ class ShowItems final : public Command {
  public:
   void declare(Arguments& words) override {
     declare_prefix(words, "The list, or a pattern", prefix_);
-    words.option("--state", "STATE",
-                 "free, running, delayed or quarantined; of a schedule running, queued, scheduled, "
-                 "stopped, bad, died or orphaned; of jobs of a feed running, delayed, claimed, "
-                 "queued, stalled or orphaned",
-                 "Only items in this state",
-                 [this](Argument&& word) { state_ = any_item_state_of(word.text); });
+    words.option(
+        "--state", "STATE",
+        "free, running, delayed or quarantined; of a schedule running, queued, scheduled, "
+        "finished, stopped, bad, died or orphaned; of jobs of a feed running, delayed, claimed, "
+        "queued, stalled or orphaned",
+        "Only items in this state",
+        [this](Argument&& word) { state_ = any_item_state_of(word.text); });
     declare_limit(words, "Show at most N of each list", limit_);
   }
 

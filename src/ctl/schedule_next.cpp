@@ -106,6 +106,10 @@ class ScheduleList final : public Command {
     for (const auto& [job, text] : changes.statuses())
       jobs_[job].status = verbs::read_status(job, text);
     for (const auto& [job, score] : changes.timeline()) jobs_[job].due = verbs::due_second(score);
+    for (const auto& [job, failures] : changes.failures())
+      if (const auto known = jobs_.find(job); known != jobs_.end())
+        known->second.finished =
+            failures == "0" && known->second.status && known->second.status->event == "STP";
     if (options.json) {
       print_jobs();
     } else if (jobs_.empty()) {
@@ -121,6 +125,7 @@ class ScheduleList final : public Command {
     std::optional<std::string> schedule;
     std::optional<verbs::JobStatus> status;
     std::optional<verbs::UnixSeconds> due;
+    bool finished = false;  ///< its last run succeeded, and its schedule has no further time
   };
 
   [[nodiscard]] std::string words_of(const Known& job) const {
@@ -136,7 +141,9 @@ class ScheduleList final : public Command {
     for (const auto& [name, job] : jobs_)
       table.add({escape_text(name), escape(words_of(job)),
                  job.due ? time_text(WallTime(*job.due * 1000)) : "",
-                 job.status ? escape(job.status->event) : ""});
+                 job.finished ? "finished"
+                 : job.status ? escape(job.status->event)
+                              : ""});
     table.print(wide);
   }
 
@@ -154,6 +161,7 @@ class ScheduleList final : public Command {
       if (job.status) {
         one.put_bytes("status", job.status->event);
         one.put("since_unix", job.status->time);
+        one.put("finished", job.finished);
       }
       all.add(one.finish());
     }

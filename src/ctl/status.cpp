@@ -1,5 +1,6 @@
-// Shows a summary of this host, problems first.
+// Shows a summary of the fleet and of this host, or of one host; problems first.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "ctl/fleet_access.hpp"
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/host_view.hpp"
 
 namespace w8y::ctl {
@@ -21,10 +23,10 @@ namespace {
 
 using view::JsonFields;
 
-/// Totals of all lists, as GET /api/v1/status returns them.
-struct Totals {
-  explicit Totals(const JsonFields& answer) {
-    const auto totals = answer.object("totals");
+/// Sums of the lists of this host, as GET /api/v1/status returns them.
+struct HereTotals {
+  explicit HereTotals(const JsonFields& answer) {
+    const auto totals = answer.object("here");
     if (!totals) return;
     lists = totals->number<std::size_t>("lists");
     running = totals->number<std::size_t>("running");
@@ -32,9 +34,9 @@ struct Totals {
     lost_now = totals->number<std::uint64_t>("leases_lost_now");
     if (const auto by_state = totals->object("states"))
       for (const std::string& state : by_state->names())
-        states.emplace_back(state, by_state->number<std::size_t>(state));
+        states[state] = by_state->number<std::size_t>(state);
   }
-  std::vector<std::pair<std::string, std::size_t>> states;
+  std::map<std::string, std::size_t> states;
   std::size_t lists = 0;
   std::size_t running = 0;
   std::uint64_t leases_lost = 0;
@@ -68,7 +70,7 @@ std::string redis_text(const RedisStatus& redis) {
 }
 
 /// Returns the number of leases, of lost leases, and the lease margin.
-std::string locks_text(const RedisStatus& redis, const Totals& totals) {
+std::string locks_text(const RedisStatus& redis, const HereTotals& totals) {
   std::string text = std::to_string(redis.leases) + " held";
   if (totals.lost_now > 0) text += "; " + std::to_string(totals.lost_now) + " lost now";
   if (totals.leases_lost > totals.lost_now) {
@@ -81,41 +83,75 @@ std::string locks_text(const RedisStatus& redis, const Totals& totals) {
   return text;
 }
 
-std::string lists_text(const Totals& totals) {
-  std::string text = std::to_string(totals.lists);
+/// Returns "3: 2 running, 1 idle".
+std::string states_text(std::size_t all, const std::map<std::string, std::size_t>& states) {
+  std::string text = std::to_string(all);
   const char* gap = ": ";
-  for (const auto& [state, count] : totals.states) {
+  for (const auto& [state, count] : states) {
     text += gap + std::to_string(count) + " " + escape(state);
     gap = ", ";
   }
   return text;
 }
 
-std::string running_text(const Totals& totals, const HostStatus& host) {
-  std::string text = std::to_string(totals.running);
-  if (host.slots_limit > 0)
-    text += ", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
-            " slots";
+/// Returns "3, 2 of 8 slots".
+std::string running_text(std::size_t running, std::size_t used, std::size_t limit) {
+  std::string text = std::to_string(running);
+  if (limit > 0) text += ", " + std::to_string(used) + " of " + std::to_string(limit) + " slots";
   return text;
+}
+
+void add_fleet(KeyValueTable& facts, const FleetSummary& fleet) {
+  std::size_t hosts = 0;
+  for (const auto& [state, count] : fleet.host_states) hosts += count;
+  facts.add("hosts", states_text(hosts, fleet.host_states));
+  facts.add("running", running_text(fleet.running, fleet.slots_used, fleet.slots_limit));
+  facts.add("lists", states_text(fleet.lists, fleet.states));
+  add_omitted(facts, fleet);
 }
 
 void print_status(const JsonFields& answer, const HostStatus& host,
                   const std::vector<ShownProblem>& problems, bool wide) {
-  const Totals totals(answer);
+  const HereTotals totals(answer);
   KeyValueTable facts;
   add_problems(facts, problems);
-  facts.add("host", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
-                        escape(host.version));
+  if (const auto fleet = answer.object("fleet")) add_fleet(facts, read_fleet_summary(*fleet));
+  facts.add("host here", escape(host.host) + ", pid " + std::to_string(host.pid) + ", w8yd " +
+                             escape(host.version));
   const std::string state = state_name(host.state);
-  facts.add("state", {state + ", up " + since(host.started), shaded(state).colour});
-  facts.add("config", escape(host.config_hash) + ", generation " + std::to_string(host.generation));
+  facts.add("state here", {state + ", up " + since(host.started), shaded(state).colour});
+  facts.add("config here",
+            escape(host.config_hash) + ", generation " + std::to_string(host.generation));
   if (!host.last_reload.empty())
-    facts.add("reload", time_text(host.last_reload_at) + ": " + escape(host.last_reload));
+    facts.add("reload here", time_text(host.last_reload_at) + ": " + escape(host.last_reload));
   facts.add("redis", host.has_redis ? redis_text(host.redis) : without_redis);
   for (const GearmanStatus& server : host.gearman) facts.add("gearman", gearman_text(server));
-  facts.add("running", running_text(totals, host));
-  if (host.has_redis) facts.add("locks", locks_text(host.redis, totals));
-  facts.add("lists", lists_text(totals));
+  facts.add("running here", running_text(totals.running, host.slots_used, host.slots_limit));
+  if (host.has_redis) facts.add("locks here", locks_text(host.redis, totals));
+  facts.add("lists here", states_text(totals.lists, totals.states));
+  facts.print(wide);
+}
+
+/// Prints a host as its heartbeat and its list reports describe it.
+void print_host(const FleetHost& host, WallTime now, const std::vector<ShownProblem>& problems,
+                bool wide) {
+  const HostHeartbeat& heartbeat = host.heartbeat;
+  KeyValueTable facts;
+  add_problems(facts, problems);
+  facts.add("host", escape_text(heartbeat.host) + ", pid " + std::to_string(heartbeat.pid) +
+                        ", w8yd " + escape(heartbeat.version));
+  std::string state = host.state();
+  if (!host.error.empty()) state += ": " + escape(host.error);
+  facts.add("state", {state, shaded(host.state()).colour});
+  facts.add("heartbeat", rough_duration(std::max(WallTime{0}, now - host.last_heartbeat)) + " ago");
+  facts.add("config",
+            escape(heartbeat.config_hash) + ", generation " + std::to_string(heartbeat.generation));
+  std::map<std::string, std::size_t> states;
+  for (const ListStatus& list : host.lists) ++states[state_name(list.state)];
+  std::string slots = std::to_string(heartbeat.slots_used);
+  if (heartbeat.slots_limit > 0) slots += " of " + std::to_string(heartbeat.slots_limit);
+  facts.add("slots", slots + " in use");
+  facts.add("lists", states_text(host.lists.size(), states));
   facts.print(wide);
 }
 
@@ -137,9 +173,12 @@ class Status final : public Command {
  public:
   void declare(Arguments& words) override {
     words.flag("--check", "Print only problems; exit 1 if there is one", check_);
+    words.option("--host", "HOST", "the name of a host", "Only this host, as it reports itself",
+                 [this](Argument&& word) { host_ = std::move(word.text); });
   }
 
   int run(const Options& options, Context& context) override {
+    if (!host_.empty()) return show_host(options, context);
     // There may be 10,000 lists; only JSON contains each of them.
     std::optional<std::string_view> lists;
     if (!options.json) lists = "count";
@@ -162,7 +201,25 @@ class Status final : public Command {
   }
 
  private:
+  int show_host(const Options& options, Context& context) const {
+    FleetAccess access(options, context);
+    FleetView fleet = access.read_host(host_);
+    std::vector<ShownProblem> problems = access.problems();
+    std::erase_if(problems, [this](const ShownProblem& problem) { return problem.host != host_; });
+    if (check_) {
+      for (const ShownProblem& problem : problems) print_line(outcome_text(problem.text));
+      return problems.empty() ? done : refused;
+    }
+    if (options.json) {
+      print_json(view::to_json(std::move(fleet.hosts.front()), true));
+    } else {
+      print_host(fleet.hosts.front(), fleet.now, problems, options.wide);
+    }
+    return done;
+  }
+
   bool check_ = false;
+  std::string host_;
 };
 
 }  // namespace

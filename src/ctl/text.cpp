@@ -70,12 +70,12 @@ std::string counted_text(const std::map<std::string, std::size_t>& states,
 
 Cell shaded(const std::string& name) {
   static const std::map<std::string_view, Colour> colours = {
-      {"running", Colour::busy},    {"succeeded", Colour::good}, {"free", Colour::good},
-      {"failed", Colour::bad},      {"crashed", Colour::bad},    {"timed out", Colour::bad},
-      {"quarantined", Colour::bad}, {"lost", Colour::bad},       {"unavailable", Colour::bad},
-      {"starved", Colour::bad},     {"cancelled", Colour::poor}, {"delayed", Colour::poor},
-      {"ineligible", Colour::poor}, {"paused", Colour::poor},    {"quiet", Colour::poor},
-      {"draining", Colour::poor},   {"stopping", Colour::poor},
+      {"running", Colour::busy},    {"succeeded", Colour::good},   {"free", Colour::good},
+      {"failed", Colour::bad},      {"crashed", Colour::bad},      {"timed out", Colour::bad},
+      {"quarantined", Colour::bad}, {"lost", Colour::bad},         {"unavailable", Colour::bad},
+      {"starved", Colour::bad},     {"breaker_open", Colour::bad}, {"cancelled", Colour::poor},
+      {"delayed", Colour::poor},    {"ineligible", Colour::poor},  {"paused", Colour::poor},
+      {"quiet", Colour::poor},      {"draining", Colour::poor},    {"stopping", Colour::poor},
   };
   const auto found = colours.find(name);
   return {escape(name), found == colours.end() ? Colour::none : found->second};
@@ -97,6 +97,15 @@ std::string capabilities_text(const std::vector<std::string>& caps) {
   std::string text;
   for (const auto& cap : caps) text += (text.empty() ? "" : " ") + escape_text(cap);
   return text;
+}
+
+void add_omitted(KeyValueTable& facts, const FleetSummary& fleet) {
+  if (!fleet.error.empty())
+    facts.add("fleet", {"only this host is counted: " + escape(fleet.error), Colour::poor});
+  if (fleet.omitted > 0)
+    facts.add("fleet", {std::to_string(fleet.omitted) + (fleet.omitted == 1 ? " host" : " hosts") +
+                            " not counted completely: too many lists, or not readable",
+                        Colour::poor});
 }
 
 bool is_by_operator(const ShownProblem& problem) {

@@ -15,6 +15,7 @@
 #include "ctl/options.hpp"
 #include "ctl/table.hpp"
 #include "operator/stored.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/json_fields.hpp"
 #include "view/problems.hpp"
 #include "view/run_record.hpp"
@@ -55,6 +56,8 @@ std::string counted_text(const std::map<std::string, std::size_t>& states, const
 
 /// Adds the problems, a line per cause, as the first entry.
 void add_problems(KeyValueTable& facts, const std::vector<ShownProblem>& problems);
+/// Adds why the sums of the fleet are not complete, if they are not.
+void add_omitted(KeyValueTable& facts, const FleetSummary& fleet);
 /// Returns whether an operator has made the problem, by pause, quiet or drain.
 bool is_by_operator(const ShownProblem& problem);
 

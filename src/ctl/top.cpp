@@ -1,4 +1,4 @@
-// Monitors this host in the terminal.
+// Monitors the fleet in the terminal, with rates and runs of this host.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

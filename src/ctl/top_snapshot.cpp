@@ -19,9 +19,11 @@ double per_minute(std::uint64_t now, std::uint64_t then, double minutes) {
 }  // namespace
 
 TopSnapshot TopReader::read(const view::JsonFields& answer, Instant now) {
-  TopSnapshot stats{view::read_host(answer), read_problems(answer), {}};
+  TopSnapshot stats{view::read_host(answer), {}, read_problems(answer), {}};
+  if (const auto fleet = answer.object("fleet")) stats.fleet = read_fleet_summary(*fleet);
   for (const view::JsonFields& each : answer.objects("lists"))
-    if (auto list = view::read_list(each, view::api)) stats.lists.push_back({std::move(*list)});
+    if (auto list = view::read_list_in_fleet(each, view::api))
+      stats.lists.push_back({std::move(list->list), std::move(list->totals)});
 
   if (stats.host.host_id != host_id_) {
     host_id_ = stats.host.host_id;

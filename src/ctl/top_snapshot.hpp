@@ -1,4 +1,5 @@
-// Data that `w8yctl top` shows of a host: its status, and rates that follow from earlier ones.
+// Data that `w8yctl top` shows of the fleet and of a host: its status, and rates that follow from
+// earlier ones.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/status.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/json_fields.hpp"
 #include "view/list_view.hpp"
 #include "view/problems.hpp"
@@ -16,7 +18,8 @@
 namespace w8y::ctl {
 
 struct TopList {
-  ListStatus status;
+  ListStatus status;  ///< of this host
+  ListTotals totals;  ///< of the fleet
   double done_per_minute = 0;
   double failed_per_minute = 0;
 
@@ -27,6 +30,7 @@ struct TopList {
 
 struct TopSnapshot {
   HostStatus host;
+  FleetSummary fleet;
   std::vector<ShownProblem> problems;
   std::vector<TopList> lists;
 };

@@ -58,11 +58,14 @@ Cell redis_cell(const HostStatus& host) {
 }
 
 /// Returns the rank of a list: problems come first.
-int rank_of(const ListStatus& list) {
-  if (list.state == ListState::unavailable || list.state == ListState::starved) return 0;
-  if (list.quarantined.value_or(0) > 0) return 1;
-  if (list.state == ListState::ineligible || list.state == ListState::paused) return 2;
-  return list.state == ListState::running ? 3 : 4;
+int rank_of(const TopList& list) {
+  const ListState state = list.totals.state;
+  if (state == ListState::unavailable || state == ListState::starved ||
+      state == ListState::breaker_open)
+    return 0;
+  if (list.status.quarantined.value_or(0) > 0) return 1;
+  if (state == ListState::ineligible || state == ListState::paused) return 2;
+  return state == ListState::running ? 3 : 4;
 }
 
 std::optional<WallTime> cycle_of(const TopList& list) {
@@ -218,12 +221,12 @@ std::vector<const TopList*> TopView::chosen_lists() const {
   };
   switch (sort_) {
     case Sort::problems:
-      by([](const TopList& list) { return -rank_of(list.status); });
+      by([](const TopList& list) { return -rank_of(list); });
       break;
     case Sort::name:
       break;  // in the order of the response
     case Sort::running:
-      by([](const TopList& list) { return list.status.running; });
+      by([](const TopList& list) { return list.totals.running; });
       break;
     case Sort::rate:
       by([](const TopList& list) { return list.done_per_minute + list.failed_per_minute; });
@@ -278,11 +281,12 @@ void TopView::add_head(std::vector<TopLine>& to, std::size_t width) const {
   to.push_back(std::exchange(line, {}));
   room = width;
   put(std::to_string(stats_.lists.size()) + (stats_.lists.size() == 1 ? " list, " : " lists, "));
-  put(std::to_string(running()) + " running");
-  if (host.slots_limit > 0)
-    put(", " + std::to_string(host.slots_used) + " of " + std::to_string(host.slots_limit) +
-        " slots");
-  put(", " + (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
+  put(std::to_string(stats_.fleet.running) + " running");
+  if (stats_.fleet.slots_limit > 0)
+    put(", " + std::to_string(stats_.fleet.slots_used) + " of " +
+        std::to_string(stats_.fleet.slots_limit) + " slots");
+  put("; here " + std::to_string(running()) + " running, " +
+      (done > 0 ? rate_text(done) : std::string("0")) + " done a minute");
   if (!some_failed.empty()) put(", " + some_failed + " failed", Colour::bad);
   to.push_back(std::move(line));
   for (std::size_t i = 0; i < stats_.problems.size() && i < max_problems; ++i)
@@ -309,24 +313,24 @@ void TopView::add_lists(std::vector<TopLine>& to, std::size_t width, std::size_t
     const ListStatus& status = list.status;
     std::vector<Cell> row = {
         escape_text(status.prefix),
-        shaded(state_name(status.state)),
-        std::to_string(status.running) + "/" + std::to_string(status.concurrency),
+        shaded(state_name(list.totals.state)),
+        std::to_string(list.totals.running) + "/" + std::to_string(list.totals.slots),
         rate_text(list.done_per_minute),
         {rate_text(list.failed_per_minute), Colour::bad},
         count_text(list.done()),
         count_text(list.failed()),
         {count_text(status.quarantined.value_or(0)), Colour::bad}};
     if (cycles) row.emplace_back(cycle_of(list) ? time_span(*cycle_of(list)) : "");
-    row.emplace_back(outcome_text(status.why));
+    row.emplace_back(outcome_text(list.totals.why));
     table.push_back(std::move(row));
   }
   std::vector<TopColumn> columns = {{"LIST", true},
                                     {"STATE"},
                                     {"RUNNING", false, true},
-                                    {"/MIN", false, true, 2},
-                                    {"FAIL/MIN", false, true, 6},
-                                    {"SUCCEEDED", false, true, 4},
-                                    {"FAILED", false, true, 5},
+                                    {"/MIN HERE", false, true, 2},
+                                    {"FAIL/MIN HERE", false, true, 6},
+                                    {"SUCCEEDED HERE", false, true, 4},
+                                    {"FAILED HERE", false, true, 5},
                                     {"QUAR", false, true, 1}};
   if (cycles) columns.push_back({"CYCLE", false, true, 3});
   columns.push_back({"REASON", true, false, 3});
@@ -356,7 +360,7 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
              {"STATE", false, false, 2},
              {"AGE", false, true, 1},
              {"PROGRESS", false, false, 3},
-             {"RUN", false, false, 4}},
+             {"RUN HERE", false, false, 4}},
             table, width);
 }
 

@@ -81,8 +81,8 @@ std::string item_state_of(const std::string& text) {
 
 std::string any_item_state_of(const std::string& text) {
   return one_of("--state", text,
-                {"free", "running", "delayed", "quarantined", "queued", "scheduled", "stopped",
-                 "bad", "died", "orphaned", "claimed", "stalled"});
+                {"free", "running", "delayed", "quarantined", "queued", "scheduled", "finished",
+                 "stopped", "bad", "died", "orphaned", "claimed", "stalled"});
 }
 
 void declare_prefix(Arguments& words, const char* what, std::string& into) {

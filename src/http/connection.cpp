@@ -86,6 +86,7 @@ class HttpConnection::Exchange {
   std::unique_ptr<HttpResponse> refusal;
   bool handed_over = false;
   std::optional<HttpResponse> response;
+  std::optional<HttpResponse> last_response;  ///< as HttpReply::set_last_response()
   std::string stream_type;
   std::shared_ptr<Stream> stream;
 
@@ -102,6 +103,11 @@ class HttpConnection::Exchange {
     open_ = {};
     unread_ = shared.unread.hold(trusted, response->body.size());
     connection_->resume();
+  }
+
+  /// Sends last_response, or `otherwise`.
+  void send_last(HttpResponse otherwise) {
+    send_response(last_response ? std::move(*last_response) : std::move(otherwise));
   }
 
   bool hold_stream() {
@@ -144,10 +150,14 @@ class HttpConnection::Reply : public HttpReply {
   explicit Reply(std::weak_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
   ~Reply() override {
     if (const auto exchange = exchange_.lock())
-      exchange->send_response(error_response(500, "the server produced no response"));
+      exchange->send_last(error_response(500, "the server produced no response"));
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
+
+  void set_last_response(HttpResponse response) override {
+    if (const auto exchange = exchange_.lock()) exchange->last_response = std::move(response);
+  }
 
   bool hold_stream() override {
     const auto exchange = exchange_.lock();
@@ -372,8 +382,7 @@ void HttpConnection::resume() {
 
 void HttpConnection::stop() {
   if (exchange_->stream) exchange_->stream->close();
-  if (exchange_->handed_over)
-    exchange_->send_response(error_response(503, "w8yd is shutting down"));
+  if (exchange_->handed_over) exchange_->send_last(error_response(503, "w8yd is shutting down"));
   resume();
 }
 

@@ -71,6 +71,9 @@ class HttpReply {
   /// Starts a stream with status 200. If the queued bytes exceed the limit of the stream, the
   /// stream ends with `last_words`.
   virtual std::shared_ptr<HttpStream> stream(std::string content_type, std::string last_words) = 0;
+  /// Sets the response for the case that the server stops, or this handle is destroyed, before
+  /// send().
+  virtual void set_last_response(HttpResponse /*response*/) {}
   /// Counts the request as an open stream until its response (HttpLimits::streams). False: there
   /// are too many, and the client receives a 503.
   virtual bool hold_stream() { return true; }

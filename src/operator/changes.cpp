@@ -118,7 +118,7 @@ ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
   return {item, not_listed, false};
 }
 
-/// Refuses a list of another kind, with what to do instead.
+/// Throws if a list has another kind. The error names the subcommand that applies.
 void check_can_rerun(QueryContext& query, const std::string& list) {
   const SourceKind kind = kind_with_items(query, list);
   const std::string name = escape_text(list);
@@ -190,10 +190,12 @@ void pause_list(QueryContext& query, const std::string& list, const Pause& pause
 
 bool resume_list(QueryContext& query, const std::string& list) {
   const store::CircularKeys keys = circular_keys(query, list);
-  const bool was_paused = query.redis.call({"DEL", keys.paused}).number > 0;
-  if (was_paused) query.redis.call({"PUBLISH", keys.wake, "resumed"});
+  bool waited = query.redis.call({"HEXISTS", keys.breaker, "since"}).number > 0;
+  query.redis.call({"DEL", keys.breaker});
+  waited = query.redis.call({"DEL", keys.paused}).number > 0 || waited;
+  if (waited) query.redis.call({"PUBLISH", keys.wake, "resumed"});
   publish_change(query, list);
-  return was_paused;
+  return waited;
 }
 
 std::vector<ChangedItem> add_items(QueryContext& query, const std::string& list,

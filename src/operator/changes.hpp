@@ -25,7 +25,8 @@ struct ChangeNote {
 /// Pauses a list on all hosts, for `period` if there is one. `pause.until` is then its end.
 void pause_list(QueryContext& query, const std::string& list, const Pause& pause,
                 std::optional<Duration> period);
-/// Ends the pause of a list. False: the list was not paused.
+/// Ends the pause of a list, and closes its breaker. False: the list was not paused, and its
+/// breaker was not open.
 bool resume_list(QueryContext& query, const std::string& list);
 
 // ---- items of circular lists

@@ -10,6 +10,7 @@
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
 #include "operator/query_context.hpp"
+#include "store/circular/keys.hpp"
 #include "store/fleet/reader.hpp"
 #include "view/fleet_problems.hpp"
 #include "view/host_view.hpp"
@@ -226,8 +227,64 @@ FleetView hosts_of_list(const QueryContext& query, const std::string& list) {
   return view;
 }
 
+namespace {
+
+/// Maximum number of lists of other hosts whose quarantined items are counted.
+constexpr std::size_t max_counted = 1000;
+
+/// Counts the quarantined items of lists that this host does not have.
+void count_quarantined(const QueryContext& query, FleetLists& all) {
+  std::vector<ListTotals*> lists;
+  std::vector<std::string> keys;
+  for (auto& [prefix, list] : all.lists) {
+    if (lists.size() == max_counted) break;
+    if (query.lists != nullptr && query.lists->contains(prefix)) continue;
+    lists.push_back(&list);
+    keys.push_back(store::CircularKeys(prefix.empty() ? "" : prefix + ":").quarantined);
+  }
+  // In a cluster, the keys of a pipeline share a hash slot.
+  const std::size_t at_once = query.cluster() ? 1 : max_counted;
+  for (std::size_t first = 0; first < keys.size(); first += at_once) {
+    std::vector<redis::Command> commands;
+    for (std::size_t i = first; i < std::min(keys.size(), first + at_once); ++i)
+      commands.push_back({"HLEN", keys[i]});
+    const std::vector<ReplyCopy> replies = query.redis.pipeline(commands);
+    for (std::size_t i = 0; i < replies.size(); ++i)
+      if (replies[i].kind == ReplyCopy::Kind::integer)
+        lists[first + i]->quarantined = static_cast<std::uint64_t>(replies[i].number);
+  }
+}
+
+}  // namespace
+
+FleetLists fleet_lists(const QueryContext& query, const std::string& own,
+                       const std::optional<std::string>& list) {
+  FleetView view = fleet_hosts(query);
+  std::erase_if(view.hosts, [&own](const FleetHost& host) {
+    return host.unresponsive || !host.error.empty() || host.heartbeat.id == own;
+  });
+  if (list) find_list(query, view.hosts, *list);
+  FleetLists all;
+  std::size_t read = 0;
+  for (FleetHost& host : view.hosts) {
+    const HostHeartbeat& heartbeat = host.heartbeat;
+    const auto state = host_state(heartbeat.state);
+    ++all.states[state ? state_name(*state) : "unknown"];
+    all.slots_used += heartbeat.slots_used;
+    all.slots_limit += heartbeat.slots_limit;
+    all.unlimited = all.unlimited || heartbeat.slots_limit == 0;
+    const bool fits = read < max_read;
+    if (!list && fits) read += read_lists(query, host);
+    if (!fits || !host.lists_error.empty()) ++all.omitted;
+    for (const ListStatus& each : std::exchange(host.lists, {}))
+      all.lists[each.prefix].add(heartbeat.host, each);
+  }
+  count_quarantined(query, all);
+  return all;
+}
+
 std::vector<Problem> fleet_problems(const QueryContext& query) {
-  FleetWalk walk(query, {true, {}, {std::numeric_limits<std::size_t>::max(), {}}});
+  FleetWalk walk(query, {true, {}, {}, {std::numeric_limits<std::size_t>::max(), {}}});
   FleetProblems problems(walk.fleet().now);
   while (const auto host = walk.next()) problems.add(*host);
   return problems.drain();
@@ -254,8 +311,11 @@ FleetWalk::FleetWalk(const QueryContext& query, FleetWish wish)
     : query_(query),
       wish_(std::move(wish)),
       fleet_(fleet_hosts(query)),
-      all_(std::exchange(fleet_.hosts, {})),
-      hosts_(part_of(all_, wish_.part)) {
+      all_(std::exchange(fleet_.hosts, {})) {
+  if (wish_.host)
+    std::erase_if(all_,
+                  [this](const FleetHost& host) { return host.heartbeat.host != *wish_.host; });
+  hosts_ = part_of(all_, wish_.part);
   if (wish_.list)
     find_list(query, hosts_.first(std::min(hosts_.size(), wish_.part.limit)), *wish_.list);
 }

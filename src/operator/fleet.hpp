@@ -12,6 +12,7 @@
 #include "operator/query_context.hpp"
 #include "operator/runs.hpp"
 #include "view/fleet.hpp"
+#include "view/fleet_lists.hpp"
 #include "view/host_details.hpp"
 #include "view/problems.hpp"
 
@@ -26,6 +27,7 @@ inline constexpr std::size_t max_view_hosts = 1000;
 struct FleetWish {
   bool lists = true;
   std::optional<std::string> list;  ///< only this list
+  std::optional<std::string> host;  ///< only hosts of this name
   PageRequest part{max_view_hosts, {}};
 };
 
@@ -36,6 +38,10 @@ FleetView fleet_hosts(const QueryContext& query);
 /// Returns all hosts, each with this list if its config has it.
 FleetView hosts_of_list(const QueryContext& query, const std::string& list);
 
+/// Returns the lists of all live hosts except `own`, a host ID: all lists, or one. Reads the list
+/// reports of these hosts, up to a limit in bytes.
+FleetLists fleet_lists(const QueryContext& query, const std::string& own,
+                       const std::optional<std::string>& list);
 /// Returns the problems of the fleet. Reads the list reports of all hosts, up to a limit in bytes.
 std::vector<Problem> fleet_problems(const QueryContext& query);
 /// Removes a host that has died. Throws QueryError if no host has this name, or one is live.

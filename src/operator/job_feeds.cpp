@@ -112,7 +112,7 @@ store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerm
   const std::string instance = terms.create ? RandomIds().next() : std::string();
   const store::RequestRecord record = record_of(terms.request, keys().request_prefix);
   redis::Command arguments = {keys().feed, instance,    keys().keep, keys().result_prefix,
-                              record.key,  record.hash, record.note};
+                              record.key,  record.hash, record.data};
   std::vector<std::string> times, hows;
   times.reserve(jobs.size());
   hows.reserve(jobs.size());

@@ -72,7 +72,7 @@ struct KeptResult {
   std::string reason;                 ///< why the job is stalled
 };
 
-/// A job, or what is left of it after its end.
+/// A job, or its kept result.
 struct FeedJobState {
   std::string state;                   ///< of the job, or "finished"
   std::optional<view::ItemView> job;   ///< nullopt: it is finished

@@ -8,7 +8,7 @@ store::RequestRecord record_of(const RequestOnce& request, const std::string& pr
   if (request.key.empty()) return {};
   Sha256 hash;
   for (const std::string_view part : request.content) hash.add_part(part);
-  return {prefix + request.key, hash.finish_hex(), request.note};
+  return {prefix + request.key, hash.finish_hex(), request.data};
 }
 
 }  // namespace w8y::verbs

@@ -14,7 +14,7 @@ struct RequestOnce {
   std::string key;  ///< any bytes; empty: a repetition is carried out again
   /// All that a repetition must have in common: method, path and body.
   std::vector<std::string_view> content = {};
-  std::string note = {};  ///< for the caller that repeats the request
+  std::string data = {};  ///< for the caller that repeats the request
 };
 
 /// Returns the record of a request. `prefix`: of its key.

@@ -75,9 +75,10 @@ redis::ReplyCopy ScheduleChanges::send(const std::vector<SetJob>& changes,
     arguments.insert(arguments.end(),
                      {change.job, change.schedule, effect.name, effect.number, effect.jitter});
   }
-  return client_.run(scripts::schedule_set,
-                     {keys_.schedules, keys_.statuses, keys_.timeline, keys_.due, keys_.jitter},
-                     arguments);
+  return client_.run(
+      scripts::schedule_set,
+      {keys_.schedules, keys_.statuses, keys_.timeline, keys_.due, keys_.jitter, keys_.failures},
+      arguments);
 }
 
 void ScheduleChanges::set(const std::vector<SetJob>& changes) {

@@ -80,6 +80,9 @@ class ScheduleChanges {
   using Fields = std::vector<std::pair<Job, std::string>>;
   Fields statuses() { return fields(keys_.statuses); }
   Fields schedules() { return fields(keys_.schedules); }
+  /// Values are numbers of consecutive failures. "0": the last run succeeded and ended the
+  /// schedule.
+  Fields failures() { return fields(keys_.failures); }
   /// Returns the jobs of the timeline and their scores.
   std::vector<std::pair<Job, double>> timeline();
 

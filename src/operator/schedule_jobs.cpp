@@ -260,9 +260,10 @@ class Reader {
       state.queue = code_of(state.item);
       set_status(state, told[count].elements[i]);
       state.failures = told[count + 1].elements[i].number;
-      Facts facts{told[3 * i], told[3 * i + 1], told[3 * i + 2].number == 1, {}, false};
+      Facts facts{told[3 * i], told[3 * i + 1], told[3 * i + 2].number == 1, {}, false, false};
       const ReplyCopy& score = told[count + 2].elements[i];
       facts.on_timeline = !score.is_nil();
+      facts.finished = told[count + 1].elements[i].text == "0";
       if (const auto due = facts.on_timeline ? due_second(read_real(score.text)) : std::nullopt)
         state.due = std::chrono::seconds(*due);
       const ReplyCopy& note = told[count + 3].elements[i];
@@ -291,6 +292,7 @@ class Reader {
     bool member = false;     ///< whether the job is in the set of queued jobs
     Taken taken;
     bool on_timeline = false;
+    bool finished = false;  ///< whether the last run succeeded and ended the schedule
   };
 
   void classify(JobState& state, const Facts& facts) const {
@@ -309,7 +311,7 @@ class Reader {
     } else if (facts.on_timeline) {
       state.state = "scheduled";
     } else if (event == "STP") {
-      state.state = "stopped";
+      state.state = facts.finished ? "finished" : "stopped";
     } else if (event == "BAD") {
       state.state = "bad";
     } else if (event == "DIE") {

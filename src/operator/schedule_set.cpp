@@ -48,7 +48,7 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
                               escape(decision.why_bad) + "; nothing was changed");
   if (wanted.jitter.count() > 0 &&
       (!std::holds_alternative<store::RunAt>(decision.effect) || decision.schedule != schedule))
-    throw QueryError(400, "jitter goes with a rule or cron fields that have a next time");
+    throw QueryError(400, "jitter needs a recurrence or cron fields with a next time");
   write(query, [&] {
     changes.set({{job, decision.schedule, decision.effect, wanted.jitter}});
     return true;

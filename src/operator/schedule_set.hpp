@@ -13,7 +13,7 @@ namespace w8y::verbs {
 struct ScheduleToSet {
   std::string schedule;                   ///< as typed; see schedule::as_stored()
   std::string zone;                       ///< of cron fields or of AT:; empty: UTC
-  std::chrono::milliseconds jitter = {};  ///< of a rule; 0 = none
+  std::chrono::milliseconds jitter = {};  ///< of a recurrence; 0 = none
 };
 
 struct ScheduleSet {

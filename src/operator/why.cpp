@@ -58,11 +58,13 @@ struct CommonKeys {
     slots = prefix + "slots";
     runs = prefix + "runs";
     failed_runs = prefix + "failed-runs";
+    breaker = prefix + "breaker";
   }
   std::string paused;
   std::string slots;
   std::string runs;
   std::string failed_runs;
+  std::string breaker;
 };
 
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
@@ -84,13 +86,17 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   list.now = redis::server_time(client.call({"TIME"}));
   const CommonKeys keys(question);
   const std::string now = std::to_string(list.now.count());
-  const auto told = client.pipeline({{"PTTL", keys.paused},
-                                     {"GETRANGE", keys.paused, "0", max_of_pause},
-                                     {"ZCOUNT", keys.slots, "(" + now, "+inf"},
-                                     {"EXISTS", keys.runs, keys.failed_runs}});
+  const auto told =
+      client.pipeline({{"PTTL", keys.paused},
+                       {"GETRANGE", keys.paused, "0", max_of_pause},
+                       {"ZCOUNT", keys.slots, "(" + now, "+inf"},
+                       {"EXISTS", keys.runs, keys.failed_runs},
+                       {"HMGET", keys.breaker, "since", "probe", "failed", "reason"}});
   read_pause(list, told[0], told[1]);
   if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
-  list.has_keys = told[3].number > 0 || list.pause;
+  if (const auto& open = told[4].elements; !told[4].is_error() && open.size() == 4)
+    list.breaker = read_open_breaker(open[0].text, open[1].text, open[2].text, open[3].text);
+  list.has_keys = told[3].number > 0 || list.pause || list.breaker;
   return list;
 }
 

@@ -52,6 +52,7 @@ class EventLog final : public EventHandler {
   void write(const ShortageChanged& event);
   void write(const ClaimsRefused& event);
   void write(const ListPaused&) {}  // the operator gets a reply
+  void write(const BreakerChanged& event);
   void write(const WritesRefused& event);
   void write(const MaintenanceChanged& event);
   void write(const ListOverdue& event);

@@ -138,6 +138,11 @@ void EventLog::write(const ClaimsRefused& event) {
   refusals_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));
 }
 
+void EventLog::write(const BreakerChanged& event) {
+  if (event.ended) return log_.info("breaker closed", {{"list", event.of.prefix}});
+  log_.error("breaker open", {{"list", event.of.prefix}, {"reason", event.reason}});
+}
+
 void EventLog::write(const WritesRefused& event) {
   if (event.ended) return unwritten_.end(event.of.id);
   unwritten_.begin(event.of.id, std::string(event.of.prefix), std::string(event.reason));

@@ -271,8 +271,9 @@ void Writer::write_runs() {
 
 void Writer::write_claims() {
   /// In the order of ClaimEnd.
-  static constexpr const char* results[] = {"claimed", "nothing_free", "empty",       "paused",
-                                            "halted",  "fleet_full",   "unavailable", "refused"};
+  static constexpr const char* results[] = {"claimed",     "nothing_free", "empty",
+                                            "paused",      "halted",       "fleet_full",
+                                            "unavailable", "refused",      "breaker"};
   {
     Family claims = counter("w8y_claims_total", "Claims by result.");
     each_run([&](const std::string& list, const ActiveListMetrics& of) {

@@ -78,6 +78,7 @@ bool is_about_host(const Event& event) {
 /// Returns whether the event changes list state that only Redis holds.
 bool is_about_redis(const Event& event) {
   return std::holds_alternative<ListPaused>(event) ||
+         std::holds_alternative<BreakerChanged>(event) ||
          std::holds_alternative<ItemQuarantined>(event);
 }
 

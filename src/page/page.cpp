@@ -86,8 +86,9 @@ class PlainLists {
     if (!problems.empty()) text += "</ul>\n";
     text +=
         "<table><caption>Lists</caption>\n<thead><tr><th scope=\"col\">List</th>"
-        "<th scope=\"col\">State</th><th scope=\"col\">Reason</th><th scope=\"col\">Running</th>"
-        "<th scope=\"col\">Limit</th><th scope=\"col\">Succeeded</th><th scope=\"col\">Failed</th>"
+        "<th scope=\"col\">State here</th><th scope=\"col\">Reason here</th>"
+        "<th scope=\"col\">Running here</th><th scope=\"col\">Limit here</th>"
+        "<th scope=\"col\">Succeeded here</th><th scope=\"col\">Failed here</th>"
         "<th scope=\"col\">Quarantined</th></tr></thead>\n<tbody>\n";
     text += rows_ + "</tbody></table>\n";
     if (more_)

@@ -9,7 +9,7 @@ RecordedReply read_recorded(const redis::ReplyCopy& reply) {
   if (state == "again") read.state = RecordedReply::State::again;
   if (state == "other") read.state = RecordedReply::State::other;
   read.results = reply.elements[1].text;
-  read.note = reply.elements[2].text;
+  read.data = reply.elements[2].text;
   return read;
 }
 

@@ -11,18 +11,18 @@ namespace w8y::store {
 struct RequestRecord {
   std::string key;   ///< key of the record; empty: the request is not recorded
   std::string hash;  ///< hexadecimal; of all that a repetition must have in common
-  std::string note;  ///< for the caller that repeats the request; any bytes
+  std::string data;  ///< for the caller that repeats the request; any bytes
 };
 
 struct RecordedReply {
   enum class State {
     written,
-    again,  ///< the request was carried out before; results and note are those of that call
+    again,  ///< the request was carried out before; results and data are those of that call
     other,  ///< the record is of another request, and nothing was changed
   };
   State state = State::written;
   std::string results;  ///< a digit for each entry: '1' it was added
-  std::string note;
+  std::string data;
 };
 
 /// Parses the reply of a script that includes parts/request.lua.

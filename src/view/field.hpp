@@ -19,7 +19,7 @@ namespace w8y::view {
 
 /// Outputs on which a field shows; a row combines several with |. Times are Unix time in ms.
 enum Surface : unsigned {
-  api = 1,               ///< GET /api/v1/status, /lists; an unknown value is null
+  api = 1,               ///< GET /api/v1/status, /lists of the fleet; an unknown value is null
   detail = 2,            ///< GET /api/v1/lists/LIST
   page = 4,              ///< lists in GET /api/v1/live; usual values are omitted
   heartbeat = 8,         ///< heartbeat of a host in Redis
@@ -35,6 +35,7 @@ enum Surface : unsigned {
   schedule_job = 8192,   ///< job of a schedule
   feed_job = 16384,      ///< job of a feed
   ring = 32768,          ///< item in the ring of the page
+  here = 65536,          ///< this host, in a list of the fleet in GET /api/v1/status, /lists
 };
 
 /// Surfaces that truncate texts, because each host reads the texts of all others.

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> circular_states{"free", "running", "delayed",
                                                           "quarantined"};
-constexpr std::array<std::string_view, 7> schedule_states{
-    "running", "queued", "scheduled", "stopped", "bad", "died", "orphaned"};
+constexpr std::array<std::string_view, 8> schedule_states{
+    "running", "queued", "scheduled", "finished", "stopped", "bad", "died", "orphaned"};
 constexpr std::array<std::string_view, 6> feed_states{"running", "delayed", "claimed",
                                                       "queued",  "stalled", "orphaned"};
 

@@ -48,6 +48,29 @@ struct PauseForm {
   }
 };
 
+struct BreakerForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<OpenBreaker>& breaker, Surface surface) {
+    if (!breaker) {
+      if ((surface & sparse) == 0) json.put_json(name, "null");
+      return;
+    }
+    core::AsciiObject object(128);
+    object.put_bytes("reason", breaker->reason);
+    Time::write(object, "since_ms", breaker->since, api);
+    Time::write(object, "probe_ms", breaker->probe, api);
+    json.put_json(name, object.finish());
+  }
+  static void read(const JsonFields& json, std::string_view name,
+                   std::optional<OpenBreaker>& breaker) {
+    const auto object = json.object(name);
+    if (!object) return;
+    breaker = OpenBreaker{object->ms("since_ms").value_or(WallTime{0}),
+                          object->ms("probe_ms").value_or(WallTime{0}),
+                          object->bytes("reason").value_or("")};
+  }
+};
+
 constexpr std::pair<const char*, std::uint64_t RunCounters::*> counters[] = {
     {"claimed", &RunCounters::claimed},
     {"succeeded", &RunCounters::succeeded},
@@ -202,35 +225,46 @@ struct FiguresForm {
 
 using L = ListStatus;
 constexpr unsigned all_pages = page | fleet_page;
-constexpr unsigned on_host = api | detail;
+constexpr unsigned on_all_hosts = api | detail;
 constexpr unsigned in_fleet = report | fleet;
 
 constexpr Field<L> list_fields[] = {
-    field<L, Bytes, &L::prefix>("list", on_host | all_pages | fleet),
-    field<L, ListStateForm, &L::state>("state", on_host | all_pages | in_fleet | reply),
-    field<L, Text<max_reason>, &L::why>("reason", on_host | all_pages | in_fleet | reply),
-    field<L, PauseForm, &L::pause>("pause", on_host | page),
-    field<L, MaybeNumber, &L::quarantined>("quarantined", on_host | page),
-    field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_host | page),
-    field<L, FiguresForm, &L::stats>("items", on_host | page),
-    field<L, Text<>, &L::program>("program", on_host),
+    field<L, Bytes, &L::prefix>("list", all_pages | fleet),
+    field<L, ListStateForm, &L::state>("state", here | all_pages | in_fleet | reply),
+    field<L, Text<max_reason>, &L::why>("reason", here | all_pages | in_fleet | reply),
+    field<L, PauseForm, &L::pause>("pause", on_all_hosts | page),
+    field<L, BreakerForm, &L::breaker>("breaker", on_all_hosts | page),
+    field<L, MaybeNumber, &L::quarantined>("quarantined", on_all_hosts | page),
+    field<L, WatchedForm, &L::overdue_after>("overdue_after_ms", on_all_hosts | page),
+    field<L, FiguresForm, &L::stats>("items", on_all_hosts | page),
+    field<L, Text<>, &L::program>("program", here),
     field<L, Text<max_reason>, &L::probed>("program", in_fleet | settled),
-    field<L, Texts, &L::caps>("caps", on_host | in_fleet | settled),
-    field<L, Text<>, &L::executor_version>("executor_version", on_host | in_fleet | settled),
-    field<L, Number, &L::running>("running", on_host | all_pages | in_fleet | reply),
-    field<L, Number, &L::concurrency>("concurrency",
-                                      on_host | all_pages | in_fleet | settled | reply),
+    field<L, Texts, &L::caps>("caps", here | in_fleet | settled),
+    field<L, Text<>, &L::executor_version>("executor_version", here | in_fleet | settled),
+    field<L, Number, &L::running>("running", here | all_pages | in_fleet | reply),
+    field<L, Number, &L::concurrency>("concurrency", here | all_pages | in_fleet | settled | reply),
     field<L, Limit, &L::fleet_concurrency>("fleet_concurrency",
-                                           on_host | page | in_fleet | settled | reply),
-    field<L, Number, &L::weight>("weight", on_host | in_fleet | settled | reply),
+                                           here | page | in_fleet | settled | reply),
+    field<L, Number, &L::weight>("weight", here | in_fleet | settled | reply),
     field<L, Flag, &L::enabled>("enabled", in_fleet | settled),
     field<L, QueuesForm, &L::queues>("queues", in_fleet | settled | reply),
-    field<L, KnownTime, &L::poll_within>("poll_within_ms", on_host | reply),
-    field<L, Text<>, &L::unwritten>("write_error", on_host | page),
-    field<L, CountersForm, &L::counters>("counters", on_host | page),
-    field<L, Text<>, &L::last_error>("last_error", on_host | page),
-    field<L, Time, &L::last_error_at>("last_error_ms", on_host | page),
-    field<L, RunsForm, &L::runs>("runs", on_host | page),
+    field<L, KnownTime, &L::poll_within>("poll_within_ms", here | reply),
+    field<L, Text<>, &L::unwritten>("write_error", here | page),
+    field<L, CountersForm, &L::counters>("counters", here | page),
+    field<L, Text<>, &L::last_error>("last_error", here | page),
+    field<L, Time, &L::last_error_at>("last_error_ms", here | page),
+    field<L, RunsForm, &L::runs>("runs", here | page),
+};
+
+using T = ListTotals;
+constexpr Field<T> totals_fields[] = {
+    field<T, ListStateForm, &T::state>("state", on_all_hosts),
+    field<T, Text<>, &T::why>("reason", on_all_hosts),
+    field<T, Texts, &T::caps>("caps", on_all_hosts),
+    field<T, Number, &T::hosts>("hosts", on_all_hosts),
+    field<T, Number, &T::serving>("serving_hosts", on_all_hosts),
+    field<T, Number, &T::running>("running", on_all_hosts),
+    field<T, Number, &T::slots>("slots", on_all_hosts),
 };
 
 /// Returns whether the state changes whenever a run starts or ends.
@@ -247,14 +281,30 @@ std::string to_json(const ListStatus& list, Surface surface) {
   return json.finish();
 }
 
+std::string to_json(const std::string& prefix, const ListTotals& list, const ListStatus* own,
+                    Surface surface) {
+  core::AsciiObject json(768);
+  json.put_bytes("list", prefix);
+  put_fields(json, totals_fields, list, surface);
+  if (own != nullptr) put_fields(json, list_fields, *own, surface);
+  if (own == nullptr) MaybeNumber::write(json, "quarantined", list.quarantined, surface);
+  json.put_json("here", own == nullptr ? "null" : to_json(*own, here));
+  return json.finish();
+}
+
 void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface) {
   put_fields(json, list_fields, list, surface);
 }
 
 std::vector<std::string_view> list_names(unsigned surfaces) {
-  std::vector<std::string_view> names = names_of(list_fields, surfaces);
-  if ((surfaces & on_host) != 0)
-    for (const std::string_view name : names_of(figure_fields, surfaces)) names.push_back(name);
+  return names_of(list_fields, surfaces);
+}
+
+std::vector<std::string_view> list_in_fleet_names() {
+  std::vector<std::string_view> names = names_of(list_fields, on_all_hosts);
+  for (const std::string_view name : names_of(figure_fields, on_all_hosts)) names.push_back(name);
+  for (const std::string_view name : names_of(totals_fields, on_all_hosts)) names.push_back(name);
+  names.insert(names.end(), {"list", "here"});
   return names;
 }
 
@@ -264,6 +314,23 @@ std::optional<ListStatus> read_list(const JsonFields& json, Surface surface) {
   ListStatus list;
   list.state = *state;
   read_fields(json, list_fields, list, surface);
+  return list;
+}
+
+std::optional<ListInFleet> read_list_in_fleet(const JsonFields& json, Surface surface) {
+  const auto state = list_state(json.text("state"));
+  if (!state) return std::nullopt;
+  ListInFleet list;
+  list.list.state = *state;
+  if (const auto own = json.object("here"))
+    if (auto read = read_list(*own, here)) {
+      list.list = std::move(*read);
+      list.here = true;
+    }
+  read_fields(json, list_fields, list.list, surface);
+  read_fields(json, totals_fields, list.totals, surface);
+  list.totals.state = *state;
+  list.list.prefix = json.bytes("list").value_or("");
   return list;
 }
 

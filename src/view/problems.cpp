@@ -113,6 +113,11 @@ void Problems::add(const ListStatus& list) {
   // In a fleet, another host may serve the list: FleetProblems.
   if (list.state == ListState::ineligible && !host_.has_redis)
     add(Kind::ineligible, list.why, list);
+  if (list.breaker) {
+    add(Kind::breaker_open, breaker_text(*list.breaker, host_.now), list);
+  } else if (list.state == ListState::breaker_open) {
+    add(Kind::breaker_open, "breaker open: " + list.why, list);
+  }
   if (list.quarantined.value_or(0) > 0) add(Kind::quarantined, "", list, *list.quarantined);
   if (const std::uint64_t jobs = jobs_in_state(list, "stalled"); jobs > 0)
     add(Kind::stalled, "", list, jobs);
@@ -198,6 +203,9 @@ Problem Problems::problem_of(Kind kind, const std::string& why, const Cause& cau
                      " of " + names + " failed within the last hour, the last one " +
                      rough_duration(host_.now - cause.last) + " ago";
       break;
+    case Kind::breaker_open:
+      problem.text = names;
+      break;
     case Kind::overdue:
       problem.text = "items of " + names + " are overdue";
       break;
@@ -256,6 +264,8 @@ const char* kind_name(Kind kind) {
       return "write_error";
     case Kind::starved:
       return "starved";
+    case Kind::breaker_open:
+      return "breaker_open";
     case Kind::quarantined:
       return "quarantined";
     case Kind::stalled:

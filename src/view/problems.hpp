@@ -24,6 +24,7 @@ struct Problem {
     clock,         ///< the clock of Redis jumped within the last hour
     write_error,   ///< Redis refuses part of the settlements
     starved,       ///< the host has a shortage of processes, descriptors, memory or disk space
+    breaker_open,  ///< the fleet claims nothing but probes, because too many runs failed
     quarantined,   ///< items that are quarantined until an operator releases them
     stalled,       ///< jobs that are stalled until an operator retries them
     invalid,       ///< jobs whose schedule is invalid: status BAD

@@ -18,6 +18,7 @@
 #include "core/item.hpp"
 #include "core/list_config.hpp"
 #include "core/message.hpp"
+#include "core/open_breaker.hpp"
 #include "core/pause.hpp"
 #include "view/fleet.hpp"
 #include "view/fleet_commands.hpp"
@@ -64,6 +65,7 @@ struct WhyList {
   bool has_keys = true;  ///< whether Redis has keys of the list
   std::string near;      ///< of an unknown list: "; did you mean NAME?", if a name is similar
   std::optional<Pause> pause;
+  std::optional<OpenBreaker> breaker;
   /// Schedule: the operator who halted it; may be empty.
   std::optional<std::string> halted;
   std::size_t fleet_runs = 0;  ///< runs that count for fleet_concurrency

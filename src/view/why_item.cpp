@@ -227,6 +227,10 @@ std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
   const std::string since = item.since ? " " + core::since_text(list, *item.since) : "";
   if (item.state == "stopped") {
     all.push_back(sentence("stopped", text + " is stopped" + since + "."));
+  } else if (item.state == "finished") {
+    all.push_back(sentence("finished", text + " has finished" + since +
+                                           ": its run succeeded, and its schedule has no "
+                                           "further time."));
   } else if (item.state == "bad") {
     all.push_back(sentence(
         "bad", text + " has a schedule that cannot be read: " + core::ended(escape(item.why))));

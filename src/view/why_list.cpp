@@ -256,6 +256,21 @@ WhySentence paused_sentence(const WhyList& list) {
   return told;
 }
 
+WhySentence breaker_sentence(const WhyList& list) {
+  const OpenBreaker& breaker = *list.breaker;
+  const std::string next = breaker.probe > list.now
+                               ? "the next probe is " + at_and_in(list, breaker.probe)
+                               : std::string("one run at a time tests whether runs succeed again");
+  WhySentence told = sentence(
+      "breaker_open", "The breaker of " + list_text(list) + " has been open for " +
+                          rough_duration(list.now - breaker.since) + ": " + escape(breaker.reason) +
+                          "; " + next + "; to close it now: w8yctl resume " + list_text(list));
+  told.texts["reason"] = breaker.reason;
+  told.numbers["since_ms"] = breaker.since.count();
+  told.numbers["probe_ms"] = breaker.probe.count();
+  return told;
+}
+
 WhySentence halted_sentence(const WhyList& list) {
   WhySentence told = sentence(
       "halted", "The schedule " + list_text(list) + " is halted" +
@@ -310,6 +325,7 @@ Sentences nobody_works(const WhyList& list, std::string_view queue) {
 Sentences hindrances(const WhyList& list, std::string_view queue) {
   Sentences all;
   if (list.pause) all.push_back(paused_sentence(list));
+  if (list.breaker) all.push_back(breaker_sentence(list));
   if (list.halted) all.push_back(halted_sentence(list));
   if (!list.fleet_error.empty()) {
     all.push_back(sentence("fleet_unknown",

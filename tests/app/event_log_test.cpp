@@ -217,6 +217,15 @@ TEST_CASE("lists: a shortage is logged when it starts, and when its last list ha
                            "duration_ms=5000"});
 }
 
+TEST_CASE("lists: an open breaker is logged with its reason, and its end") {
+  Fixture f;
+  f.tell(BreakerChanged{{"feeds", id(1)}, false, "19 of 20 runs failed: HTTP 503"});
+  CHECK(f.later() ==
+        Lines{"error breaker open list=feeds reason=\"19 of 20 runs failed: HTTP 503\""});
+  f.tell(BreakerChanged{{"feeds", id(1)}, true, {}});
+  CHECK(f.later() == Lines{"info breaker closed list=feeds"});
+}
+
 TEST_CASE("lists: refused claims hide refused run records of the same list") {
   Fixture f;
   f.tell(WritesRefused{{"a", id(1)}, false, "no history"});

@@ -189,7 +189,7 @@ TEST_CASE("fleet view: a page ends at its limit, and the next one continues afte
     names.insert("host" + std::to_string(i));
     fleet.lists(id, 3, report());
   }
-  FleetWish wish{true, {}, {3, {}}};
+  FleetWish wish{true, {}, {}, {3, {}}};
   std::set<std::string> seen;
   for (int part = 0; part < 3; ++part) {
     const nlohmann::json json = fleet.view(wish);
@@ -205,6 +205,48 @@ TEST_CASE("fleet view: a page ends at its limit, and the next one continues afte
   CHECK(seen == names);
   wish.part.after = "bm9uc2Vuc2U";
   CHECK_THROWS_AS(fleet.view(wish), verbs::QueryError);
+}
+
+TEST_CASE("fleet view: one host is selected by its name") {
+  const RedisServer server;
+  Written fleet(server.url());
+  for (const char* name : {"web1", "web2", "web3"}) fleet.lists(fleet.host(name), 2, report());
+  FleetWish wish;
+  wish.host = "web2";
+  const nlohmann::json json = fleet.view(wish);
+  REQUIRE(json["hosts"].size() == 1);
+  CHECK(json["hosts"][0]["host"] == "web2");
+  CHECK(json["hosts"][0]["lists"].size() == 2);
+  wish.host = "web4";
+  CHECK(fleet.view(wish)["hosts"].empty());
+}
+
+TEST_CASE("the lists of the fleet are those of all live hosts except the own one") {
+  const RedisServer server;
+  Written fleet(server.url());
+  const std::string own = fleet.host("web1");
+  fleet.lists(own, 1, report());
+  for (const char* name : {"web2", "web3"}) {
+    const std::string id = fleet.host(name);
+    fleet.lists(id, 700, report());
+    fleet.list(id, "work", report());
+  }
+  FleetLists all = verbs::fleet_lists(fleet.query(), own, {});
+  CHECK(all.lists.size() == 701);
+  CHECK(all.states == std::map<std::string, std::size_t>{{"running", 2}});
+  CHECK(all.omitted == 0);
+  CHECK(all.unlimited);
+  ListTotals& work = all.lists.at("work");
+  work.finish(std::nullopt);
+  CHECK(work.hosts == 2);
+  CHECK(work.slots == 4);
+  const FleetLists one = verbs::fleet_lists(fleet.query(), own, "work");
+  CHECK(one.lists.size() == 1);
+  CHECK(one.lists.at("work").hosts == 2);
+
+  // A host with an unreadable report is counted as omitted.
+  fleet.list(fleet.host("web4"), "work", "nonsense");
+  CHECK(verbs::fleet_lists(fleet.query(), own, {}).omitted == 1);
 }
 
 TEST_CASE("fleet view: forged hosts with too many lists are truncated") {

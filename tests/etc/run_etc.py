@@ -22,7 +22,7 @@ for name, value in vars(options).items():
     setattr(place, name, resolved)
 
 modules = ("executors", "manual", "completions", "security", "service", "bench", "facts", "mutants", "metrics", "tour",
-           "package", "lists_from_mysql", "migrate", "installed")
+           "package", "lists_from_mysql", "migrate", "redis_page", "installed")
 suite = unittest.defaultTestLoader.loadTestsFromNames([f"test_{name}" for name in modules])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
 for test, reason in result.skipped:

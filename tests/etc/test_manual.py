@@ -224,7 +224,7 @@ class ApiPage(place.Folder, unittest.TestCase):
 
     def test_names_every_path_and_no_other(self):
         named = set()
-        for method, path in re.findall(r"(?m)^\.It Li (GET|POST) (.*)$", self.text):
+        for method, path in re.findall(r"(?m)^\.It Li (GET|POST|PUT|DELETE) (.*)$", self.text):
             named.add((method, re.sub(r" Ns (?:Aq Ar \w+|Ao Ar \w+ Ac Ns Li )", "*", path)))
         api = json.loads((place.source / "openapi.json").read_text())
         known = {(method.upper(), re.sub(r"\{\w+\}", "*", path))
@@ -270,7 +270,8 @@ class ApiPage(place.Folder, unittest.TestCase):
             if command[0] == "RPUSH":
                 state = "runs" if command[1].startswith("runs") else "last_error"
                 prefix = command[1].partition(":")[0]
-                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1][state], what=state)
+                place.wait_for(lambda: self.ask("GET", f"/api/v1/lists/{prefix}")[1]["here"][state],
+                               what=state)
 
     def test_names_every_member(self):
         self.run_w8yd()

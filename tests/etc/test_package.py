@@ -38,7 +38,8 @@ class Version(unittest.TestCase):
                  if path.is_file() and path.parent.name not in ("man", "doc")
                  and version().encode() in path.read_bytes()]
         self.assertEqual(other, [])
-        self.assertNotIn("version", json.loads((ROOT / "etc/kits/node/package.json").read_text()))
+        for name in ("kits", "clients"):
+            self.assertNotIn("version", json.loads((ROOT / f"etc/{name}/node/package.json").read_text()))
 
     def test_changelog_is_one_of_debian(self):
         made = changelog((ROOT / "CHANGELOG.md").read_text())

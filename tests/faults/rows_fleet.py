@@ -115,7 +115,7 @@ def fleet_garbage(setup):
         world.check_items(items)
         overlaps = world.overlaps()
         assert not overlaps, overlaps
-        lost = sum(state["totals"]["leases_lost"] for state in states)
+        lost = sum(state["here"]["leases_lost"] for state in states)
         margin = min(state["redis"]["min_lease_margin_ms"] for state in states
                      if state["redis"]["min_lease_margin_ms"] is not None)
         assert set(statuses) <= {200, 404, 409, 503}, set(statuses)

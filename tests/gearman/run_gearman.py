@@ -273,13 +273,13 @@ def lease_lost(place):
     server.stop()
     wait_for(lambda: host.history("ends"), what="the killed run")
     assert host.history("ends")[0]["outcome"] == "lost", host.history("ends")
-    wait_for(lambda: host.list("goes_on")["runs"][0]["lease_lost"], what="the lost lease")
+    wait_for(lambda: host.list("goes_on")["here"]["runs"][0]["lease_lost"], what="the lost lease")
     pathlib.Path(gate).touch()
     wait_for(lambda: host.history("goes_on"), what="the run that went on")
     entry = host.history("goes_on")[0]
     assert (entry["outcome"], entry["result"]) == ("lost", {"n": 1}), entry
     assert os.path.exists(exited)
-    assert host.list("goes_on")["counters"]["lost"] == 1
+    assert host.list("goes_on")["here"]["counters"]["lost"] == 1
 
 
 @case
@@ -306,7 +306,7 @@ def orders_of_operators(place):
     note = str(place.home / "notes")
     client.submit("work", place.order(note=note, wait=str(place.home / "never")))
     wait_for(lambda: place.notes(), what="the run")
-    run = host.list("work")["runs"][0]["run"]
+    run = host.list("work")["here"]["runs"][0]["run"]
     host.ctl("cancel", run)
     assert names(client.outcome()) == ["exception"]
     client = place.client(server)

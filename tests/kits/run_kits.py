@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the executor kits. Programs that use each kit are started, and get items, as from w8yd."""
+"""Tests of the executor kits and of the clients. Programs that use each kit are started, and get items, as from
+w8yd."""
 import argparse
 import sys
 import unittest
@@ -25,7 +26,7 @@ sys.path.insert(0, str(kit.support))
 loader = unittest.TestLoader()
 if options.only:
     loader.testNamePatterns = [f"*{options.only}*"]
-suite = loader.loadTestsFromNames(["test_kits", "test_examples", "test_logs"])
+suite = loader.loadTestsFromNames(["test_kits", "test_examples", "test_logs", "test_clients", "test_clients_w8yd"])
 result = unittest.TextTestRunner(verbosity=1, failfast="--failfast" in rest).run(suite)
 for test, reason in result.skipped:
     print(f"skipped: {test.id()}: {reason}")

@@ -75,8 +75,14 @@ TEST_CASE("the status of a host is JSON") {
   CHECK(json["started_ms"] == 1000);
   CHECK(json["last_reload_ms"].is_null());
   CHECK(json["redis"]["connected"] == false);
-  const Json first = Json::parse(view::to_json(list, view::api));
-  CHECK(first["list"] == "media:thumbs");
+  ListTotals totals;
+  totals.add("alpha", list);
+  totals.finish(std::nullopt);
+  const Json all = Json::parse(view::to_json(list.prefix, totals, &list, view::api));
+  CHECK(all["list"] == "media:thumbs");
+  CHECK(all["state"] == "ineligible");
+  CHECK_FALSE(all.contains("counters"));
+  const Json& first = all["here"];
   CHECK(first["state"] == "ineligible");
   CHECK(first["reason"] == "lacks \"gpu\"");
   CHECK(first["counters"]["timed_out"] == 3);
@@ -125,8 +131,13 @@ TEST_CASE("JSON has no control character for a terminal, and deep nesting is ref
   list.why = list.last_error = list.unwritten = list.prefix;
   list.pause = Pause{list.prefix, list.prefix, WallTime{0}, WallTime{0}};
   list.runs.emplace_back().item = list.prefix;
+  ListTotals totals;
+  totals.add(list.prefix, list);
+  totals.add("other", ListStatus());
   for (const view::Surface surface : {view::api, view::detail, view::page, view::fleet}) {
-    const std::string shown = view::to_json(list, surface);
+    const bool of_fleet = surface == view::api || surface == view::detail;
+    const std::string shown = of_fleet ? view::to_json(list.prefix, totals, &list, surface)
+                                       : view::to_json(list, surface);
     CHECK(std::all_of(shown.begin(), shown.end(), [](char c) { return c >= 0x20 && c < 0x7f; }));
   }
 }

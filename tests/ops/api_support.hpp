@@ -48,6 +48,11 @@ struct FakeControl : Control {
     for (const ListStatus& list : lists) look(list);
     then();
   }
+  std::optional<ListStats> counted;
+  void count_items(const std::string&,
+                   std::function<void(const std::optional<ListStats>&)> then) override {
+    then(counted);
+  }
   [[nodiscard]] std::optional<ListStatus> list(const std::string& prefix) const override {
     for (const ListStatus& one : lists)
       if (one.prefix == prefix) return one;
@@ -99,6 +104,9 @@ struct FakeFleet : FleetControl {
   }
 
   void details(std::vector<view::HostWish>, Detailed then) override { then({}); }
+
+  FleetLists others;
+  void lists(std::optional<std::string>, Listed then) override { then(FleetLists(others)); }
 
   void follow(const std::string& run, HttpReplyPtr reply) override {
     reply->send(error_response(404, "no run " + run));

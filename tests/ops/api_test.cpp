@@ -78,9 +78,67 @@ TEST_CASE("list totals replace the lists if the request asks for a count only") 
     CHECK(status["host"] == "alpha");
     CHECK_FALSE(status.contains("lists"));
     CHECK(status["problems"][0]["count"] == 2);
-    CHECK(status["totals"] == Json::parse(R"({"lists": 2, "states": {"paused": 1, "running": 1},
+    CHECK(status["here"] == Json::parse(R"({"lists": 2, "states": {"paused": 1, "running": 1},
       "running": 3, "leases_lost": 5, "leases_lost_now": 1})"));
-    CHECK(body_of(client.get("/api/v1/status"))["totals"] == status["totals"]);
+    CHECK(body_of(client.get("/api/v1/status"))["here"] == status["here"]);
+  });
+}
+
+TEST_CASE("numbers of a list are of the fleet, and those of this host are in here") {
+  ApiFixture f;
+  f.control.host.slots_limit = 4;
+  f.control.host.slots_used = 1;
+  f.control.lists[0].running = 1;
+  f.control.lists[0].state = ListState::running;
+  ListStatus other;
+  other.state = ListState::running;
+  other.running = 2;
+  other.concurrency = 3;
+  f.fleet.others.lists[f.control.lists[0].prefix].add("beta", other);
+  f.fleet.others.lists["theirs"].add("beta", other);
+  f.fleet.others.states = {{"quiet", 1}};
+  f.fleet.others.slots_limit = 8;
+  f.fleet.others.slots_used = 4;
+  f.with_client([&](HttpClient& client) {
+    const Json answer = body_of(client.get("/api/v1/lists"));
+    CHECK(answer["fleet"] == Json::parse(R"({"hosts": {"quiet": 1, "running": 1},
+      "omitted_hosts": 0, "error": "", "slots": {"limit": 12, "used": 5}, "lists": 3,
+      "states": {"probing": 1, "running": 2}, "running": 5})"));
+    CHECK(answer["here"]["running"] == 1);
+    const Json& both = answer["lists"][0];
+    CHECK(both["running"] == 3);
+    CHECK(both["slots"] == 4);
+    CHECK(both["hosts"] == 2);
+    CHECK(both["here"]["running"] == 1);
+    CHECK(answer["lists"][1]["hosts"] == 1);
+    CHECK(answer["lists"][2]["list"] == "theirs");
+    CHECK(answer["lists"][2]["running"] == 2);
+    CHECK(answer["lists"][2]["here"].is_null());
+    CHECK(body_of(client.get("/api/v1/lists/theirs"))["slots"] == 3);
+    CHECK(client.get("/api/v1/lists/nobodys").status == 404);
+    f.fleet.others = {};
+    f.fleet.others.error = "Redis is unavailable";
+    CHECK(body_of(client.get("/api/v1/lists"))["fleet"]["error"] == "Redis is unavailable");
+  });
+}
+
+TEST_CASE("the runs of a list are those of one count of its items") {
+  ApiFixture f;
+  ListStatus& list = f.control.lists[1];
+  list.state = ListState::running;
+  list.running = 1;
+  list.stats.emplace().items = {{"length", 9}, {"free", 2}, {"running", 4}, {"delayed", 3}};
+  f.fleet.others.lists[list.prefix].add("beta", list);
+  f.with_client([&](HttpClient& client) {
+    const Json shown = body_of(client.get("/api/v1/lists"))["lists"][1];
+    CHECK(shown["running"] == 4);  // not the sum of reports of different times
+    CHECK(shown["items"]["running"] == 4);
+    f.control.counted = list.stats;
+    f.control.counted->items = {{"length", 9}, {"free", 1}, {"running", 5}, {"delayed", 3}};
+    const Json one = body_of(client.get("/api/v1/lists/second"));
+    CHECK(one["running"] == 5);
+    CHECK(one["items"]["free"] == 1);
+    CHECK(one["here"]["running"] == 1);
   });
 }
 
@@ -97,9 +155,9 @@ TEST_CASE("paths for reading return the status, lists and config") {
     CHECK(status["lists"].size() == 2);
     CHECK(status["lists"][1]["list"] == "second");
     const Json lists = body_of(client.get("/api/v1/lists"));
-    CHECK(lists.size() == 3);
+    CHECK(lists.size() == 4);
     CHECK(lists["lists"] == status["lists"]);
-    CHECK(lists["totals"] == status["totals"]);
+    CHECK(lists["fleet"] == status["fleet"]);
     CHECK(lists["problems"] == status["problems"]);
     const HttpResult list = client.get(make_path({"api", "v1", "lists", "a/b\xff"}));
     CHECK(list.status == 200);

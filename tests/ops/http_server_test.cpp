@@ -48,6 +48,16 @@ struct Fixture {
     });
     router.on({"POST", "/later"},
               [this](const HttpRequest&, const HttpReplyPtr& reply) { later = reply; });
+    router.on({"POST", "/held"}, [this](const HttpRequest&, const HttpReplyPtr& reply) {
+      reply->set_last_response(error_response(503, "in doubt"));
+      if (reply->hold_stream()) held.push_back(reply);
+    });
+    router.on({"POST", "/long", {}, Endpoint::Others::refused, 2000},
+              [](const HttpRequest& request, const HttpReplyPtr& reply) {
+                HttpResponse response;
+                response.body = std::to_string(request.body.size());
+                reply->send(response);
+              });
     router.on({"POST", "/never"}, [](const HttpRequest&, const HttpReplyPtr&) {});
     router.on({"POST", "/throw"},
               [](const HttpRequest&, const HttpReplyPtr&) { throw std::runtime_error("broken"); });
@@ -68,6 +78,7 @@ struct Fixture {
   loop::Loop loop;
   Router router;
   HttpReplyPtr later;
+  std::vector<HttpReplyPtr> held;
   std::shared_ptr<HttpStream> stream;
   std::unique_ptr<HttpServer> server;
 };
@@ -303,6 +314,45 @@ TEST_CASE("the number of streams is limited, and other requests are still served
   const RawClient next(f.path());
   next.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
   beside(f.loop, [&] { CHECK(raw_status(next.receive_until("\r\n")) == 200); });
+}
+
+TEST_CASE("a request that waits counts as a stream until its response") {
+  Fixture f({.streams = 1});
+  const RawClient waiting(f.path());
+  waiting.send("POST /held HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.held.size() == 1; }));
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    CHECK(error_of(client.get("/stream")).find("there are 1 streams already") == 0);
+    CHECK(error_of(client.post("/held", "")).find("there are 1 streams already") == 0);
+  });
+  f.held.front()->send({});
+  beside(f.loop, [&] { CHECK(raw_status(waiting.receive_until("\r\n")) == 200); });
+  const RawClient next(f.path());
+  next.send("GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  beside(f.loop, [&] { CHECK(raw_status(next.receive_until("\r\n")) == 200); });
+}
+
+TEST_CASE("an endpoint may accept a longer body than the others") {
+  Fixture f({.body = 1000});
+  beside(f.loop, [&] {
+    HttpClient client(f.path());
+    CHECK(client.post("/echo", std::string(1001, 'x')).status == 413);
+    CHECK(client.post("/long", std::string(2000, 'x')).body == "2000");
+    CHECK(client.post("/long", std::string(2001, 'x')).status == 413);
+    CHECK(client.post("/echo", std::string(1000, 'x')).status == 200);
+  });
+}
+
+TEST_CASE("a request without a response gets the last response when the server stops") {
+  Fixture f;
+  const RawClient waiting(f.path());
+  waiting.send("POST /held HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  REQUIRE(turn_until(f.loop, [&] { return f.held.size() == 1; }));
+  f.server.reset();
+  const std::string answer = waiting.receive();
+  CHECK(raw_status(answer) == 503);
+  CHECK(answer.find("in doubt") != std::string::npos);
 }
 
 TEST_CASE("a large response is sent completely") {

@@ -88,6 +88,8 @@ struct PageFleet : FleetControl {
     then(glance_of(view));
   }
   /// Replies later, from the loop, as a query thread does.
+  void lists(std::optional<std::string> /*list*/, Listed then) override { then({}); }
+
   void details(std::vector<view::HostWish> asked, Detailed then) override {
     wishes.insert(wishes.end(), asked.begin(), asked.end());
     asked.resize(std::min(asked.size(), at_once));

@@ -81,7 +81,7 @@ systemd-analyze verify --man=no w8yd.service 2>&1 | grep w8y && fail "the unit i
 for program in w8y w8yd w8yctl; do
   same "$($program --version)" "$program ${version%%+*}" "the version of $program"
 done
-for page in w8y.1 w8yctl.1 w8yctl-items.1 w8y.toml.5 w8y-executor.7 w8yd.8; do
+for page in w8y.1 w8yctl.1 w8yctl-items.1 w8y.toml.5 w8y-clients.7 w8y-executor.7 w8yd.8; do
   [ -s "/usr/share/man/man${page##*.}/$page.gz" ] || fail "there is no page $page"
 done
 same "$(w8y -u rediss://127.0.0.1:1 -k work true 2>&1 | grep -c 'Connection refused')" 1 "w8y with TLS"

@@ -184,6 +184,12 @@ ChildScript Children::script_of(const ListConfig& rule, const Item& item) {
   } else if (dice > 90) {
     story.cooldown = random_.between(Duration{0}, Duration(std::chrono::seconds(5)));
   }
+  if (const auto outage = outages.find(rule.prefix);
+      outage != outages.end() && world_.now() < outage->second) {
+    story.end = ChildScript::End::fails;
+    story.cooldown.reset();
+    story.completes.reset();
+  }
   return story;
 }
 

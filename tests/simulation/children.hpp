@@ -60,6 +60,7 @@ class Children {
     Duration longest = std::chrono::seconds(3);
   };
   std::map<std::string, ItemBehaviour> manners;  ///< by list
+  std::map<std::string, Instant> outages;        ///< by list: until then, all of its runs fail
 
   std::shared_ptr<Executor> make_executor(Inbox& host, const ListConfig& rule, RunHandler& handler);
 

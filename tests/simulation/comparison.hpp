@@ -199,6 +199,11 @@ class Comparison final : private Keys::Listener {
   std::string seen_fence(Random& random) {
     return random.chance(80) ? "0" : std::to_string(keys_.now_us + 1'000'000);
   }
+  /// Returns the limits of a breaker; empty: the list has none.
+  std::string limits_of_breaker(Random& random) {
+    const std::string pauses = ' ' + ms(1) + ' ' + ms(3);
+    return random.one_of<std::string>({"", "1 2" + pauses, "2 3" + pauses, "3 4" + pauses});
+  }
   std::string ms(std::int64_t units) { return std::to_string(units * unit_ms); }
 
   struct Run {

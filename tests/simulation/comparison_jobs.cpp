@@ -53,10 +53,10 @@ void Comparison::claim_feed_jobs() {
             of_jobs_.chance(80) ? "100" : "3",
             seen_fence(of_jobs_)};
   for (auto left = of_jobs_.between(1, 5); left > 0; --left) arg.push_back(run_id());
-  lua(store::scripts::job_claim,
-      {keys.config, keys.paused, keys.fence, keys.slots, keys.ids, keys.items, keys.claimed,
-       keys.cancelled, keys.stalled, keys.published, keys.taken},
-      arg, 2);
+  Words key{keys.config,  keys.paused,    keys.fence,   keys.slots,     keys.ids,  keys.items,
+            keys.claimed, keys.cancelled, keys.stalled, keys.published, keys.taken};
+  if (of_jobs_.chance(70)) key.push_back(keys.breaker);
+  lua(store::scripts::job_claim, key, arg, 2);
   for (const auto& [key, entry] : model_keys())
     for (std::size_t i = 9; i < arg.size(); ++i)
       if (key.starts_with(keys.lease_prefix) && entry.what[0] == who + arg[i])
@@ -68,14 +68,18 @@ void Comparison::end_feed_jobs() {
   const auto& keys = feed_keys();
   const auto kinds = of_jobs_.between(1, 2);
   const std::string who = of_jobs_.one_of(claimed_).holder;
-  Words arg{keys.wake, keys.events, keys.finish_channel, keys.lease_prefix, std::to_string(kinds)};
+  const std::string breaker = limits_of_breaker(of_jobs_);
+  Words arg{keys.wake,         keys.events,           keys.finish_channel,
+            keys.lease_prefix, std::to_string(kinds), breaker};
   for (std::int64_t i = 0; i < kinds; ++i)
-    arg.insert(arg.end(), {who,
-                           of_jobs_.one_of<std::string>({"finish", "finish", "cancel", "hold",
-                                                         "stall", "requeue", "back", "leave"}),
-                           ms(1), of_jobs_.chance(30) ? "1" : "0",
-                           of_jobs_.one_of<std::string>({"0", "2 1000", "20 200", "2 90 1500000"}),
-                           of_jobs_.chance(50) ? R"({"kept":1})" : "", "5"});
+    arg.insert(arg.end(),
+               {who,
+                of_jobs_.one_of<std::string>(
+                    {"finish", "finish", "cancel", "hold", "stall", "requeue", "back", "leave"}),
+                ms(1), of_jobs_.chance(30) ? "1" : "0",
+                of_jobs_.one_of<std::string>({"0", "2 1000", "20 200", "2 90 1500000"}),
+                of_jobs_.chance(50) ? R"({"kept":1})" : "", "5",
+                breaker.empty() ? "" : of_jobs_.one_of<std::string>({"", "+", "-", "-"})});
   for (auto left = of_jobs_.between(1, 4); left > 0 && !claimed_.empty(); --left) {
     const auto place = of_jobs_.below(claimed_.size());
     const Run run = claimed_[place];

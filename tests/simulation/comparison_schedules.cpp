@@ -66,10 +66,10 @@ void Comparison::claim_jobs() {
     wanted.push_back({{}, "tag" + run, run, who});
     arg.insert(arg.end(), {run, wanted.back().tag});
   }
-  lua(store::scripts::schedule_claim,
-      {keys.control, keys.paused, keys.fence, keys.failures, keys.slots, keys.statuses, keys.taken,
-       keys.schedules, keys.halted},
-      arg, 3);
+  Words key{keys.control,  keys.paused, keys.fence,     keys.failures, keys.slots,
+            keys.statuses, keys.taken,  keys.schedules, keys.halted};
+  if (of_schedules_.chance(70)) key.push_back(keys.breaker);
+  lua(store::scripts::schedule_claim, key, arg, 3);
   for (const auto& [key, entry] : model_keys())
     for (Taken& each : wanted)
       if (entry.kind == "string" && entry.what[0] == each.tag) {
@@ -98,15 +98,28 @@ void Comparison::end_job() {
   lua(store::scripts::schedule_settle,
       {keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures, keys.slots,
        keys.runs, keys.working(end.job), keys.due, keys.jitter},
-      {keys.work_prefix, keys.wake, keys.events, of_schedules_.chance(50) ? R"(,"more":1)" : "",
-       end.job, end.tag, end.run, effect, std::to_string(effect == "at" ? now_s + number : number),
-       decided_by, after, of_schedules_.chance(20) ? "1" : "0",
+      {keys.work_prefix,
+       keys.wake,
+       keys.events,
+       of_schedules_.chance(50) ? R"(,"more":1)" : "",
+       end.job,
+       end.tag,
+       end.run,
+       effect,
+       std::to_string(effect == "at" ? now_s + number : number),
+       decided_by,
+       after,
+       of_schedules_.chance(20) ? "1" : "0",
        of_schedules_.chance(30) ? "STOP" : "",
        of_schedules_.one_of<std::string>({"keep", "reset", "increment"}),
        of_schedules_.chance(30) ? "1" : "0",
        of_schedules_.one_of<std::string>({"0", "1 1000", "5 100", "2 90 1500000"}),
-       of_schedules_.chance(80) ? event : "", of_schedules_.chance(30) ? "1" : "0",
-       of_schedules_.chance(50) ? R"({"kept":1})" : ""},
+       of_schedules_.chance(80) ? event : "",
+       of_schedules_.chance(30) ? "1" : "0",
+       of_schedules_.chance(50) ? R"({"kept":1})" : "",
+       limits_of_breaker(of_schedules_),
+       of_schedules_.one_of<std::string>({"", "+", "-", "-", "?"}),
+       std::to_string(of_schedules_.between(0, 9))},
       no_time);
 }
 

@@ -48,10 +48,10 @@ void Comparison::claim_some() {
     wanted_runs.push_back({who, run_id(), {}});
     arg.push_back(wanted_runs.back().id);
   }
-  lua(store::scripts::claim,
-      {"w:list", "w:fence", "w:failures", "w:slots", "w:paused", "w:quarantined", "w:waiting",
-       "w:samples"},
-      arg, 2);
+  Words key{"w:list",   "w:fence",       "w:failures", "w:slots",
+            "w:paused", "w:quarantined", "w:waiting",  "w:samples"};
+  if (random_.chance(70)) key.push_back("w:breaker");
+  lua(store::scripts::claim, key, arg, 2);
   left_ = -1;
   for (const auto& [key, entry] : model_keys())
     for (Run& run : wanted_runs)
@@ -78,7 +78,8 @@ void Comparison::settle_some() {
   if (held_.empty()) return;
   Words key{"w:failures", "w:slots", "w:runs", "w:quarantined"};
   const auto kinds = random_.between(1, 2);
-  Words arg{"w:events", "w:wake", "w:lock:", std::to_string(kinds)};
+  const std::string breaker = limits_of_breaker(random_);
+  Words arg{"w:events", "w:wake", "w:lock:", std::to_string(kinds), breaker};
   const std::string who = random_.one_of(held_).holder;
   for (std::int64_t i = 0; i < kinds; ++i) {
     const auto becomes = random_.below(4);
@@ -86,12 +87,15 @@ void Comparison::settle_some() {
                            {"delay:cooldown", ms(random_.between(1, 3))},
                            {"delay:backoff", ms(random_.between(1, 3))},
                            {"quarantine:0123", "0"}};
-    arg.insert(arg.end(),
-               {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
-                random_.one_of<std::string>({"keep", "reset", "increment"}),
-                random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
-                random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
-                random_.chance(50) ? R"({"kept":1})" : ""});
+    arg.insert(
+        arg.end(),
+        {who, words[becomes][0], words[becomes][1], R"({"run":"X1"})",
+         random_.one_of<std::string>({"keep", "reset", "increment"}),
+         random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
+         random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
+         random_.chance(50) ? R"({"kept":1})" : "",
+         breaker.empty() ? ""
+                         : random_.one_of<std::string>({"", "+", "-", "-", "-" + ms(2), ms(3)})});
   }
   std::set<std::string> locks;
   for (auto left = random_.between(1, 4); left > 0; --left) {

@@ -87,6 +87,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"command for a schedule", 1, 6s},
     {"command for a feed", 1, 12s},
     {"fleet command", 1, 10s},
+    {"outage upstream", 1, 40s},
     {"rerun", 1, 0s},
 }};
 
@@ -132,7 +133,8 @@ std::string to_text(const Fault& fault) {
 
 Scale draw_scale(Random random, Edition edition) {
   // Additions of later editions do not change the draws of the first one.
-  Random later = random.fork(2), latest = random.fork(3), of_reruns = random.fork(5);
+  Random later = random.fork(2), latest = random.fork(3), fourth = random.fork(4);
+  Random fifth = random.fork(5);
   Scale scale;
   scale.edition = edition;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
@@ -153,7 +155,9 @@ Scale draw_scale(Random random, Edition edition) {
   scale.fleet = latest.chance(25);
   if (scale.schedule || scale.feed) scale.operators = scale.operators || latest.chance(40);
   if (edition == Edition::third) return scale;
-  scale.reruns = of_reruns.chance(40);
+  scale.breakers = fourth.chance(30);
+  if (edition == Edition::fourth) return scale;
+  scale.reruns = fifth.chance(40);
   return scale;
 }
 
@@ -184,6 +188,11 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
   if (scale.redisless)
     add(others.fork(8), Fault::Kind::change_redis, Fault::Kind::last_of_redisless);
   if (scale.fleet) add(others.fork(11), Fault::Kind::fleet_order, Fault::Kind::fleet_order);
+  if (scale.breakers) {
+    Random outages = others.fork(12);
+    for (Duration at = 5s; at < end; at += outages.between(Duration(10s), Duration(50s)))
+      faults.push_back(draw_fault(outages, scale, at, Fault::Kind::upstream_outage));
+  }
   if (scale.reruns) {
     Random reruns = others.fork(13);
     for (Duration at = 2s; at < end; at += reruns.between(Duration(100ms), Duration(3s)))

@@ -109,6 +109,8 @@ struct Fault {
     last_of_commands = command_of_feed,
     // of worlds with fleet commands
     fleet_order,
+    // of worlds with breakers
+    upstream_outage,
     // of worlds in which items run again after their runs
     rerun,
     last = rerun,
@@ -126,7 +128,14 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 
 /// Version of the generator of worlds. A seed in a test keeps the edition in which it was found.
-enum class Edition : unsigned { first = 1, second = 2, third = 3, fourth = 4, newest = fourth };
+enum class Edition : unsigned {
+  first = 1,
+  second = 2,
+  third = 3,
+  fourth = 4,
+  fifth = 5,
+  newest = fifth
+};
 
 struct Scale {
   Edition edition = Edition::newest;
@@ -142,6 +151,7 @@ struct Scale {
   bool lapses = false;       ///< hosts are cut off right after a claim or the loss of a lock
   bool fleet = false;        ///< operators send fleet commands
   bool redisless = false;    ///< hosts have only Gearman lists, temporarily or always
+  bool breakers = false;     ///< lists have a breaker, and all of their runs fail at times
   bool reruns = false;       ///< operators mark running items to run again
   /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);

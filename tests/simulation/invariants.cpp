@@ -352,6 +352,20 @@ void Invariants::child_dead(const Child& child) {
 
 // ---- settlements
 
+namespace {
+
+/// Returns how long the item of a run that has failed is delayed at least, if its list has a
+/// breaker. The end of another run may open the breaker. That releases a quarantine, and a job
+/// waits for the breaker instead of its delay.
+Duration least_rest(const EndedRun& ended) {
+  const ListConfig& rule = *ended.rule;
+  const bool quarantines = rule.max_failures > 0 && ended.claim.attempt >= rule.max_failures;
+  if (quarantines || rule.kind() == SourceKind::job) return Duration{0};
+  return backoff_after(rule.backoff, 1);
+}
+
+}  // namespace
+
 void Invariants::run_over(const std::string& host, const std::string&, const EndedRun& ended) {
   ++runs_of_[host];
   if (is_of_watch([&](KindWatch& watch) { return watch.run_over(host, ended); })) return;
@@ -363,6 +377,7 @@ void Invariants::run_over(const std::string& host, const std::string&, const End
   Duration rest{0};
   if (counts_as(ended) == Counts::failure) {
     rest = backoff_after(ended.rule->backoff, ended.claim.attempt);
+    if (ended.rule->breaker.runs > 0) rest = least_rest(ended);
   } else if (counts_as(ended) == Counts::success && kind == SourceKind::circular) {
     rest = ended.end.complete && ended.end.complete->cooldown ? *ended.end.complete->cooldown
                                                               : ended.rule->circular().cooldown;

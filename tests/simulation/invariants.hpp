@@ -276,6 +276,8 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   static ItemState state_of(Keys& keys, const Server::Command& command, const std::string& lock,
                             const std::string& item);
   std::vector<Before> before_;
+  bool after_breaker(Server& server, const std::string& list);
+  std::map<std::string, std::string> open_;  ///< since when breakers are open, by server and list
 };
 
 }  // namespace w8y::sim

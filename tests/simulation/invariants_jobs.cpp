@@ -101,7 +101,7 @@ void JobWatch::after_renew(const Server::Command& command, const Value& reply) {
 /// Checks that a job is finished once. One call may settle two runs of a job, of which one has the
 /// claim.
 void JobWatch::after_end(Server& server, const Server::Command& command, const Value& reply) {
-  constexpr std::size_t first = 5, of_kind = 7, of_run = 6;
+  constexpr std::size_t first = 6, of_kind = 8, of_run = 6;
   const auto kinds = static_cast<std::size_t>(number(command.arg[4]));
   std::set<std::string> jobs, done;
   for (std::size_t at = first + of_kind * kinds; at + of_run <= command.arg.size(); at += of_run) {

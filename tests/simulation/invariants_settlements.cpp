@@ -20,8 +20,13 @@ std::string text_in(Keys& keys, const std::string& key) {
   return text == nullptr ? std::string() : *text;
 }
 
+std::string field_of(const Hash& hash, const std::string& field) {
+  const auto found = hash.find(field);
+  return found == hash.end() ? std::string() : found->second;
+}
+
 /// Arguments of settle.lua: before the kinds, per kind, and per settlement.
-constexpr std::size_t before_kinds = 4, of_kind = 9, of_end = 4;
+constexpr std::size_t before_kinds = 5, of_kind = 10, of_end = 4;
 /// Number of keys before the locks.
 constexpr std::size_t first_lock = 4;
 
@@ -140,7 +145,32 @@ void Invariants::finish(Run& run) {
   std::string().swap(run.lock);
 }
 
+/// Checks that no run of an outage keeps its item quarantined. Returns whether this call has opened
+/// or closed the breaker, which changes other items as well.
+bool Invariants::after_breaker(Server& server, const std::string& list) {
+  const Hash* breaker = server.keys().find<Hash>(list + ":breaker");
+  const auto since = breaker == nullptr ? std::string() : field_of(*breaker, "since");
+  const bool changed = std::exchange(open_[server.name() + ' ' + list], since) != since;
+  if (!changed || since.empty()) return changed;
+  const Hash* quarantined = server.keys().find<Hash>(list + ":quarantined");
+  if (quarantined == nullptr) return changed;
+  const std::string window = field_of(*breaker, "window");
+  constexpr std::size_t entry = 27;
+  for (std::size_t at = 0; at + entry <= window.size(); at += entry) {
+    const std::string run = window.substr(at, entry - 1);
+    for (const auto& [item, note] : *quarantined)
+      if (window[at + entry - 1] == '-' &&
+          note.find("\"run\":\"" + run + '"') != std::string::npos &&
+          note.find("consecutive failures") != std::string::npos)
+        break_promise("an outage quarantines no item",
+                      brief(item) + " of " + list + " is quarantined by run " + run,
+                      {list + ' ' + brief(item)});
+  }
+  return changed;
+}
+
 void Invariants::after_settle(Server& server, const Server::Command& command) {
+  const bool of_breaker = after_breaker(server, list_named(list_key_of_settle(command.key)));
   for (const Before& each : before_) {
     Run& run = runs_[each.run];
     finish(run);
@@ -158,7 +188,7 @@ void Invariants::after_settle(Server& server, const Server::Command& command) {
                       "the settlement of run " + each.run + " leaves the lock " + now.lock,
                       {each.list + ' ' + brief(each.item), run.host});
     }
-    if (!each.old || run.lost_by_store) continue;
+    if (!each.old || run.lost_by_store || of_breaker) continue;
     const bool held = !each.was.lock.empty() && each.was.lock != run.value;
     const auto differs = [&](auto ItemState::*part) {
       return now.*part != each.was.*part && now.*part != each.due.*part;

@@ -65,6 +65,15 @@ Scenario::Scenario(const SceneOptions& options)
     settings_.others.push_back(draw_other(random, SourceKind::job));
     promises_.add(std::make_unique<JobWatch>(promises_, feed_name));
   }
+  if (options_.scale.breakers) {
+    Random of_breakers = world_.random.fork(14);
+    for (auto* lists : {&settings_.lists, &settings_.others})
+      for (ListSettings& list : *lists) {
+        if (!of_breakers.chance(80)) continue;
+        list.breaker = of_breakers.one_of<std::string>({"80% of 10", "100% of 5", "60% of 20"});
+        list.max_failures = static_cast<unsigned>(of_breakers.one_of<int>({1, 2, 3}));
+      }
+  }
   if (options_.scale.gearman) {
     Random of_gearman = world_.random.fork(11);
     settings_.others.push_back(draw_other(of_gearman, SourceKind::gearman));
@@ -115,6 +124,9 @@ void Scenario::run() {
 // ---- the calm
 
 void Scenario::watch_calm() {
+  // No breaker may stay open, and none opens any more.
+  if (options_.scale.breakers)
+    for (auto& [list, manner] : children_.manners) manner.failing = 0;
   for (const auto& each : hosts_) {
     const bool here = each->alive() && (each->connected() || !has_redis(*each));
     if (!here || each->state() != HostState::running)
@@ -150,6 +162,16 @@ bool Scenario::has_room(const Host& host, const ServedList& list) {
   const bool starved = list.poller() != nullptr && list.poller()->state() == PollerState::starved;
   return !full && !starved && list.poller() != nullptr && list.running() < rule.concurrency &&
          (limit == 0 || running < limit) && !keys.exists(rule.prefix + ":paused");
+}
+
+/// Returns how much longer a free item may wait because a breaker is or was open: the largest pause
+/// before a probe, its run, and the time in which items wait for it.
+Duration Scenario::delay_by_breaker(Server& at, const std::string& list) {
+  constexpr Duration probe = 10s + 5s + 10s;
+  const std::string name = at.name() + ' ' + list;
+  if (has_field(at.keys(), list + ":breaker", "since")) open_[name] = world_.now();
+  const auto open = open_.find(name);
+  return open != open_.end() && world_.now() - open->second < max_wait ? probe : Duration{0};
 }
 
 /// Returns for how long a condition has been true at each check.
@@ -190,6 +212,7 @@ void Scenario::query_items(Server& at, const std::string& list, const std::strin
   if (items == nullptr) return;
   const auto& turning = promises_.turning(at.name() + ' ' + locks);
   const Duration pass = time_for_pass(*items, who);
+  const Duration open = delay_by_breaker(at, list);
   // Few items are free at a time, even in a long list.
   auto& free = free_[at.name() + ' ' + locks];
   std::map<std::string, Free> was;
@@ -208,7 +231,7 @@ void Scenario::query_items(Server& at, const std::string& list, const std::strin
     const Duration waits = world_.now() - since.at;
     const bool by_end =
         promises_.set_free(at, locks + item) > promises_.visited(at.name(), list, item);
-    const Duration longest = max_wait + (by_end || pass == Duration{0} ? pass : max_debt);
+    const Duration longest = max_wait + open + (by_end || pass == Duration{0} ? pass : max_debt);
     if (waits > longest && (turning.last < world_.now() - longest ||
                             turning.claims - since.claims > 3 * items->size() + 10))
       return promises_.break_promise("each free item is claimed",

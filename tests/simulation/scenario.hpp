@@ -41,6 +41,7 @@ class Scenario {
   void populate();
   void lock_most(Server& at, const std::string& list, Random& random);
   void begin(const Fault& fault);
+  void start_outage(const Fault& fault);
   void start_network(const Fault& fault);
   void start_rerun(const Fault& fault);
   void start_cut(const Fault& fault);
@@ -130,6 +131,7 @@ class Scenario {
   [[nodiscard]] Duration time_for_pass(const List& items, const std::string& who) const;
   [[nodiscard]] Duration time_for_calls(std::size_t calls, const std::string& who) const;
   bool has_room(const Host& host, const ServedList& list);
+  [[nodiscard]] Duration delay_by_breaker(Server& at, const std::string& list);
   Duration for_how_long(const std::string& what, bool is);
   void check_calls();
   bool check_host(const Host& which);
@@ -174,6 +176,7 @@ class Scenario {
   std::uint64_t jobs_put_ = 0;
   // in the calm
   std::map<std::string, Instant> since_;  ///< a condition has been true
+  std::map<std::string, Instant> open_;   ///< breakers by server and list: last seen open
   struct Free {
     Instant at;
     std::uint64_t claims;  ///< of the list until then

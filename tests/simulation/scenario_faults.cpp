@@ -24,6 +24,7 @@ void Scenario::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_feeds) return start_job(fault);
   if (fault.kind <= Kind::last_of_cuts) return start_cut(fault);
   if (fault.kind <= Kind::last_of_told) return start_told(fault);
+  if (fault.kind == Kind::upstream_outage) return start_outage(fault);
   if (fault.kind == Kind::rerun) return start_rerun(fault);
   if (fault.kind > Kind::last_of_commands) return start_fleet(fault);
   if (fault.kind > Kind::last_of_redisless) return start_command(fault);
@@ -31,6 +32,14 @@ void Scenario::begin(const Fault& fault) {
   if (fault.kind > Kind::last_of_lapses) return start_operator(fault);
   if (fault.kind > Kind::last_of_gearman) return start_lapse(fault);
   if (gearman_) gearman_->begin(fault);
+}
+
+/// Makes all runs of a list fail, or of a list of another kind.
+void Scenario::start_outage(const Fault& fault) {
+  const std::size_t other = fault.number % (settings_.others.size() + 1);
+  const std::string& list =
+      other < settings_.others.size() ? settings_.others[other].name : fault.list;
+  children_.outages[list] = world_.now() + fault.time;
 }
 
 /// An operator makes an item run again: a running one, if the search finds one soon.

@@ -214,7 +214,14 @@ void Scenario::check_others() {
                                     has_room(*each, *served->second)) > 5s;
       room[each->server()] = room[each->server()] || has;
     }
-    for (const auto& [name, has] : room) promises_.watches()[i]->check(server(name), has);
+    for (const auto& [name, has] : room) {
+      // Jobs wait for probes, but not all the time.
+      const bool open = delay_by_breaker(server(name), list) > Duration{0};
+      promises_.watches()[i]->check(server(name), has && !open);
+      if (for_how_long("breaker " + name + ' ' + list, open && has) > 40s)
+        promises_.break_promise("a breaker closes", list + " has had an open breaker for 40 s",
+                                {list});
+    }
   }
 }
 

@@ -52,9 +52,13 @@ std::string time(unsigned number, const char* unit) {
   return '"' + std::to_string(number) + unit + '"';
 }
 
+std::string breaker_of(const ListSettings& list) {
+  return list.breaker.empty() ? "" : line("breaker", '"' + list.breaker + '"');
+}
+
 std::string backoff_of(const ListSettings& list) {
   return line("backoff", "{ min = " + time(list.backoff, "ms") + ", max = \"10s\" }") +
-         line("max_failures", std::to_string(list.max_failures));
+         line("max_failures", std::to_string(list.max_failures)) + breaker_of(list);
 }
 
 /// Returns the settings that only lists of this kind have.
@@ -67,7 +71,7 @@ std::string of_its_kind(const ListSettings& list) {
            line("maintenance_interval", time(feed_maintenance_s, "s")) + backoff_of(list);
   return line("source", "\"schedule\"") + line("queues", '"' + std::string(schedule_queues) + '"') +
          line("on_failure", '"' + list.on_failure + '"') +
-         (list.on_failure == "backoff" ? backoff_of(list) : "");
+         (list.on_failure == "backoff" ? backoff_of(list) : breaker_of(list));
 }
 
 std::string section_of(const ListSettings& list) {
@@ -143,7 +147,11 @@ void change(Settings& settings, Random& random) {
   if (random.chance(30)) list.terminates = !list.terminates;
   if (random.chance(20)) list.lock_key = list.lock_key == "lock" ? "proc" : "lock";
   for (ListSettings& other : settings.others)
-    if (random.chance(30)) other = draw_other(random, other.kind);
+    if (random.chance(30)) {
+      const std::string breaker = other.breaker;
+      other = draw_other(random, other.kind);
+      other.breaker = breaker;
+    }
 }
 
 }  // namespace w8y::sim

@@ -31,7 +31,8 @@ struct ListSettings {
   unsigned cooldown = 0;    ///< ms
   unsigned backoff = 500;   ///< ms, minimum
   unsigned max_failures = 0;
-  unsigned timeout = 0;  ///< s
+  std::string breaker{};  ///< empty = none
+  unsigned timeout = 0;   ///< s
   unsigned kill_grace = 2;
   std::string on_failure = "die";  ///< of a schedule
   // Of Gearman lists only.

@@ -33,6 +33,9 @@ class Told : public store::CircularListHandler {
   [[nodiscard]] bool pays_for_look() override { return true; }
   void on_given_up(const RunId& run, const std::string&) override { given_up.push_back(run); }
   void on_all_settled() override { ++all_settled; }
+  void on_quarantined(const DisplayItem& item, const std::string& why) override {
+    quarantined.push_back(item.beginning + ": " + why);
+  }
   void on_unwritten(const std::string& why) override {
     if (unwritten.empty() || unwritten.back() != why) unwritten.push_back(why);
   }
@@ -44,6 +47,7 @@ class Told : public store::CircularListHandler {
   std::vector<RunId> back;
   std::vector<RunId> expiring;
   std::vector<RunId> given_up;
+  std::vector<std::string> quarantined;
   std::vector<std::string> unwritten;  ///< without consecutive duplicates
   int wakes = 0;
   int turns = 0;

@@ -55,15 +55,15 @@ struct ResultFixture : JobFixture {
 
 TEST_CASE("a repeated request adds nothing and gets the first reply") {
   ItemFixture at;
-  const store::RequestRecord request{"work:idempotency:k", "0a", "a note"};
+  const store::RequestRecord request{"work:idempotency:k", "0a", "data"};
   const auto first = at.add({"a", "b", "a"}, request);
   CHECK(first.state == State::written);
   CHECK(first.results == "110");
   at.command({"DEL", "work:list"});
-  const auto again = at.add({"a", "b", "a"}, {"work:idempotency:k", "0a", "another note"});
+  const auto again = at.add({"a", "b", "a"}, {"work:idempotency:k", "0a", "other data"});
   CHECK(again.state == State::again);
   CHECK(again.results == "110");
-  CHECK(again.note == "a note");
+  CHECK(again.data == "data");
   CHECK(at.add({"c"}, {"work:idempotency:k", "0b", ""}).state == State::other);
   CHECK(at.command({"EXISTS", "work:list"}) == "0");
   CHECK(std::stoi(at.command({"PTTL", "work:idempotency:k"})) > 3'500'000);
@@ -123,7 +123,7 @@ TEST_CASE("jobs are put in one call, each at its end of the queue, unless the fe
                                  {"c", "3", true},
                                  {"d", "4", true, false},
                                  {"b", "5", false, false}};
-  const verbs::PutTerms terms{false, {"key", {"POST"}, "a note"}};
+  const verbs::PutTerms terms{false, {"key", {"POST"}, "data"}};
   const auto reply = at.jobs.put(some, terms);
   CHECK(reply.results == "11110");
   CHECK(at.queue() == "b\na\nc\nd");
@@ -135,7 +135,7 @@ TEST_CASE("jobs are put in one call, each at its end of the queue, unless the fe
   const auto again = at.jobs.put(some, terms);
   CHECK(again.state == State::again);
   CHECK(again.results == "11110");
-  CHECK(again.note == "a note");
+  CHECK(again.data == "data");
   CHECK(at.jobs.put(some, {false, {"key", {"PUT"}, ""}}).state == State::other);
   CHECK(at.command({"LLEN", "feed.ids:f"}) == "4");
 }
@@ -212,7 +212,7 @@ TEST_CASE("a retracted job leaves nothing, and a result of another feed is not s
   CHECK(!JobFeed({at.client, false}, "f:x").state("y"));
 }
 
-TEST_CASE("maintenance removes the note of a job that another client has finished") {
+TEST_CASE("maintenance deletes the entry in keep of a job that another client has finished") {
   ResultFixture at;
   at.put("a");
   at.command({"HDEL", "feed.items:f", "a"});

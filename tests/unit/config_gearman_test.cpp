@@ -57,6 +57,7 @@ TEST_CASE("gearman: keys without a meaning for Gearman are errors that name the 
   for (const auto& [key, reason] : std::vector<std::pair<std::string, std::string>>{
            {"max_failures = 3", "Gearman has no quarantine"},
            {"backoff = false", "Gearman has no delays"},
+           {"breaker = \"80% of 20\"", "Gearman has no quarantine that an outage could cause"},
            {"cooldown = 1", "Gearman has no delays"},
            {"overdue_after = 1", "Gearman sends each job only once"},
            {"key_expiry = 5", "the connection is the lease"},

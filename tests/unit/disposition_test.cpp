@@ -55,7 +55,7 @@ TEST_CASE("the disposition of an item follows from the end of its run and its li
   end.process = Exited{1};
 
   rule.max_failures = 3;
-  CHECK(std::holds_alternative<Quarantine>(dispose(rule, end, 3).rest));
+  CHECK(std::get<Quarantine>(dispose(rule, end, 3).rest).instead == 4s);
   CHECK(std::holds_alternative<RestFor>(dispose(rule, end, 2).rest));
 
   // A cancelled or lost run does not count, and the item is free at once.

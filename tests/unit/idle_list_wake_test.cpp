@@ -268,6 +268,19 @@ TEST_CASE("the end of a run frees a slot of the fleet, even if its item is delay
   }
 }
 
+TEST_CASE("the end of a run while the breaker is open makes the host read the next probe") {
+  ListConfig rule = rule_for("work", 2);
+  rule.circular().cooldown = 10s;
+  IdlePollerBench bench(rule, 2);
+  bench.lock(1, 2);
+  bench.redis.too_few = ClaimEnd::breaker;
+  bench.begin();
+  CHECK(bench.poller->last_claim() == ClaimEnd::breaker);
+  const std::size_t claims = bench.redis.claims;
+  bench.end("run1");
+  CHECK(bench.redis.claims == claims + 1);
+}
+
 TEST_CASE("a longer wait queue makes each waiter peek less often") {
   IdlePollerBench bench(rule_for("work", 2), 1);
   bench.redis.line = Line::crowded;

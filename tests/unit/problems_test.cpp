@@ -97,6 +97,16 @@ TEST_CASE("a list whose items wait longer than its overdue_after is overdue") {
   CHECK(told(good_host(), {list}).empty());
 }
 
+TEST_CASE("an open breaker is a problem with its duration and reason") {
+  ListStatus feeds = list_of("feeds", ListState::breaker_open);
+  feeds.breaker = OpenBreaker{good_host().now - 4min, {}, "19 of 20 runs failed: HTTP 503"};
+  CHECK(told(good_host(), {feeds}) ==
+        Texts{"breaker_open|feeds: breaker open for 4m: 19 of 20 runs failed: HTTP 503"});
+  // Redis was not queried.
+  CHECK(told(good_host(), {list_of("feeds", ListState::breaker_open, "19 of 20 runs failed")}) ==
+        Texts{"breaker_open|feeds: breaker open: 19 of 20 runs failed"});
+}
+
 TEST_CASE("an outage of Redis is one problem for all waiting lists") {
   HostStatus host = good_host();
   host.redis.connected = false;

@@ -179,6 +179,21 @@ TEST_CASE("why: a paused list is a reason") {
         "The list work is paused, and no reason was given; to resume it: w8yctl resume work");
 }
 
+TEST_CASE("why: an open breaker is a reason with the next probe and the command that closes it") {
+  WhyList open = list({host("alpha")});
+  open.now = 10h;
+  open.breaker = OpenBreaker{10h - 4min, 10h + 8s, "19 of 20 runs failed: HTTP 503"};
+  const Why why = why_item(open, item("free"));
+  CHECK(text_of(why, "breaker_open")
+            .starts_with("The breaker of work has been open for 4m: 19 of 20 runs failed: HTTP "
+                         "503; the next probe is "));
+  CHECK(text_of(why, "breaker_open").ends_with("; to close it now: w8yctl resume work"));
+  open.breaker->probe = 10h - 1s;
+  CHECK(text_of(why_item(open, item("free")), "breaker_open") ==
+        "The breaker of work has been open for 4m: 19 of 20 runs failed: HTTP 503; one run at a "
+        "time tests whether runs succeed again; to close it now: w8yctl resume work");
+}
+
 TEST_CASE("why: ineligible hosts are grouped by reason") {
   const WhyList one = list({refusing("alpha", "lacks \"gpu\""), refusing("beta", "lacks \"gpu\""),
                             refusing("gamma", "lacks \"gpu\"")});
@@ -425,6 +440,9 @@ TEST_CASE("why: a job of a schedule has its state and reason") {
   CHECK(first(why_item(bike, job)) ==
         "The job m1 of work has a schedule that cannot be read: no rule.");
   CHECK(kinds(why_item(bike, item("stopped"))) == "stopped remedy");
+  CHECK(
+      first(why_item(bike, item("finished"))) ==
+      "The job m1 of work has finished: its run succeeded, and its schedule has no further time.");
   job = item("orphaned");
   job.why = "no worker has it; set it again";
   CHECK(first(why_item(bike, job)) ==

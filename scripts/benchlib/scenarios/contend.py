@@ -45,7 +45,7 @@ def look(redis: Redis, hosts: List[W8yd]) -> Seen:
     return Seen(time.monotonic(), redis.calls_of("evalsha") + redis.calls_of("eval"),
                 sum(status["redis"]["commands_sent"] for status in statuses),
                 sum(cpu_seconds(pid) for pid in [redis.pid] + [host.pid for host in hosts]),
-                [status["lists"][0]["counters"]["succeeded"] for status in statuses])
+                [status["lists"][0]["here"]["counters"]["succeeded"] for status in statuses])
 
 
 def take(redis: Redis, hosts: List[W8yd], seconds: float) -> Round:

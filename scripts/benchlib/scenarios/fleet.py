@@ -68,7 +68,7 @@ class Fleet:
 
     def _look(self) -> Tuple:
         statuses = [host.status() for host in self._hosts]
-        runs = [sum(one["counters"]["succeeded"] for one in status["lists"]) for status in statuses]
+        runs = [sum(one["here"]["counters"]["succeeded"] for one in status["lists"]) for status in statuses]
         commands = sum(one.calls for name, one in self._redis.commands().items() if name != "info")
         cpu = sum(cpu_seconds(pid) for pid in [self._redis.pid] + [one.pid for one in self._hosts])
         return (time.monotonic(), commands,

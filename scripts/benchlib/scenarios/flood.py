@@ -49,7 +49,7 @@ class Beside:
                   'drain_timeout = "0s"\n') as daemon:
             if kind:
                 wait_for("the flood", 10, lambda: any(
-                    one["list"] == "flood" and one["running"] == 1
+                    one["list"] == "flood" and one["here"]["running"] == 1
                     for one in daemon.status()["lists"]))
             time.sleep(SETTLE)
             rate = rate_over(self._seconds, lambda: daemon.succeeded("other"))

@@ -71,7 +71,7 @@ def with_children(bench, redis: Redis, folder: pathlib.Path, count: int,
         redis.fill("bench:list", (f"item-{i}" for i in range(count)))
         redis.call("PUBLISH", "bench:wake", "added")
         wait_for(f"{count} children", 60,
-                 lambda: daemon.status()["lists"][0]["running"] == count)
+                 lambda: daemon.status()["lists"][0]["here"]["running"] == count)
         time.sleep(1)
         return ((memory(daemon.pid).rss - before) / count,
                 (descriptors(daemon.pid) - open_before) / count)

@@ -108,7 +108,7 @@ def run(bench) -> List[Row]:
         before = memory(daemon.pid).rss / MIB
         for _ in range(min(bench.rounds, 3)):
             run_round(daemon, redis, locks, port, 5 if bench.quick else 10, taken)
-        lost = daemon.status()["totals"]["leases_lost"]
+        lost = daemon.status()["here"]["leases_lost"]
     case = f"{CLIENTS:,} clients"
 
     def row(subject: str, unit: str, name: str, settings: str = SETTINGS) -> Row:

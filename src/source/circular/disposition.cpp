@@ -22,14 +22,14 @@ std::optional<Duration> own_cooldown(const EndedRun& run) {
 Disposition after_failure(const EndedRun& run) {
   const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
-  if (rule.max_failures > 0 && failures >= rule.max_failures)
-    return {store::Quarantine{}, store::FailureCount::increment};
   Duration rest = backoff_after(rule.backoff, failures);
   // The executor's value can only make it longer, so that a failing item cannot run without a
   // pause.
   if (const auto cooldown = own_cooldown(run)) rest = std::max(rest, *cooldown);
   // The one-item wrapper leaves the delay to its caller, and leaves no lock.
   if (run.never_began() != nullptr && rule.supervised) rest = std::max(rest, least_rest_unstarted);
+  if (rule.max_failures > 0 && failures >= rule.max_failures)
+    return {store::Quarantine{rest}, store::FailureCount::increment};
   return {rest_for(rest, true), store::FailureCount::increment};
 }
 

@@ -60,6 +60,7 @@ void CircularSource::pay_for(const store::PassReply& reply) {
 
 /// Plans a poll for the end of a delay that a run of this host has set.
 void CircularSource::expect_free(Duration in) {
+  if (last_ == ClaimEnd::breaker) return;  // the next probe is later, or another host probes
   in += settled_within;
   const Instant at = clock_.now() + in;
   if (!resting_ || (free_at_ && *free_at_ <= at)) return;

@@ -99,7 +99,8 @@ void CircularSource::settle(EndedRun&& run) {
     note_freed();
   } else {
     if (free_in) expect_free(*free_in);
-    if (last_ == ClaimEnd::fleet_full) follow_end();  // any settlement releases a fleet slot
+    // Any settlement releases a fleet slot. The end of a probe changes the time of the next one.
+    if (last_ == ClaimEnd::fleet_full || last_ == ClaimEnd::breaker) follow_end();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "source/least_rest.hpp"
+#include "store/failure_count.hpp"
 
 namespace w8y::source {
 
@@ -14,13 +15,14 @@ using namespace store::thoonk;
 JobDisposition after_failed_job(const EndedRun& run) {
   const ListConfig& rule = *run.rule;
   const unsigned failures = run.claim.attempt;
-  if (rule.max_failures > 0 && failures >= rule.max_failures) {
-    const std::string reason = outcome_reason(run.outcome);
-    return Stall{std::to_string(failures) + " consecutive failures, the last: " +
-                 (reason.empty() ? std::string(outcome_name(run.outcome)) : reason)};
-  }
   Duration rest = backoff_after(rule.backoff, failures);
   if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
+  if (rule.max_failures > 0 && failures >= rule.max_failures) {
+    const std::string reason = outcome_reason(run.outcome);
+    return Stall{store::failures_text(
+                     failures, reason.empty() ? std::string(outcome_name(run.outcome)) : reason),
+                 rest};
+  }
   return Cancel{rest};
 }
 

@@ -26,6 +26,12 @@ store::JobEnd as_scheduled(const EndedRun& run) {
 
 ScheduleDisposition after_failure(const EndedRun& run) {
   const ListConfig& rule = *run.rule;
+  const unsigned failures = run.claim.attempt;
+  Duration rest = backoff_after(rule.backoff, failures);
+  // The executor's value can only make it longer, so that a failing job cannot run without a pause.
+  if (run.end.complete && run.end.complete->backoff)
+    rest = std::max(rest, *run.end.complete->backoff);
+  if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
   switch (rule.schedule().on_failure) {
     case OnFailure::die:
       break;
@@ -34,19 +40,11 @@ ScheduleDisposition after_failure(const EndedRun& run) {
         return {store::ActOnSchedule{whole_seconds(least_rest_unstarted)},
                 store::FailureCount::increment};
       return {as_scheduled(run), store::FailureCount::increment};
-    case OnFailure::backoff: {
-      const unsigned failures = run.claim.attempt;
+    case OnFailure::backoff:
       if (rule.max_failures > 0 && failures >= rule.max_failures) break;
-      Duration rest = backoff_after(rule.backoff, failures);
-      // The executor's value can only make it longer, so that a failing job cannot run without a
-      // pause.
-      if (run.end.complete && run.end.complete->backoff)
-        rest = std::max(rest, *run.end.complete->backoff);
-      if (run.never_began() != nullptr) rest = std::max(rest, least_rest_unstarted);
       return {store::BackOff{whole_seconds(rest)}, store::FailureCount::increment};
-    }
   }
-  return {store::Die{}, store::FailureCount::increment};
+  return {store::Die{whole_seconds(rest)}, store::FailureCount::increment};
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ RecordedReply ItemChanges::add(std::span<const Item> items, bool again,
   std::string listed;
   while (true) {
     redis::Command args{listed,      again ? "1" : "0", keys_.wake,
-                        request.key, request.hash,      request.note};
+                        request.key, request.hash,      request.data};
     args.insert(args.end(), items.begin(), items.end());
     const redis::ReplyCopy reply = client_.run(scripts::add, names, args);
     const bool is_long = !reply.elements.empty() && reply.elements.front().text == "long";

@@ -60,7 +60,7 @@ class ItemChanges {
   ItemChanges(redis::SyncClient& client, CircularKeys keys)
       : client_(client), keys_(std::move(keys)) {}
 
-  /// Adds items to the end of the list, max_added in each call. `again`: also those that are in the
+  /// Adds items to the end of the list, max_added in each call. `again`: also items that are in the
   /// list already. A new item has no failures, delay or quarantine.
   std::vector<AddedAs> add(const std::vector<Item>& items, bool again);
   /// Adds at most max_added items in one call, which also records the request.

@@ -26,7 +26,8 @@ struct CircularKeys {
         waiting(key_prefix + "waiting"),
         samples(key_prefix + "samples"),
         reruns(key_prefix + "reruns"),
-        request_prefix(key_prefix + "idempotency:") {}
+        request_prefix(key_prefix + "idempotency:"),
+        breaker(key_prefix + "breaker") {}
   explicit CircularKeys(const ListConfig& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 
@@ -63,6 +64,7 @@ struct CircularKeys {
   std::string samples;
   std::string reruns;
   std::string request_prefix;  ///< prefix of the records of requests (parts/request.lua)
+  std::string breaker;
 };
 
 }  // namespace w8y::store

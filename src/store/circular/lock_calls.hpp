@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ struct ClaimCall {
   std::uint64_t newest_fence = 0;  ///< the largest fencing token that this host has seen of the
                                    ///< list
 
+  bool has_breaker = false;
+
   static constexpr std::int64_t new_pass = -1;
   /// Scan::ends.
   static constexpr std::int64_t only_ends = -2;
@@ -46,7 +49,7 @@ struct Taken {
   unsigned failures = 0;
 };
 
-enum class ClaimStatus { ok, more, none, empty, paused, full };
+enum class ClaimStatus { ok, more, none, empty, paused, full, breaker };
 
 struct ClaimResult {
   ClaimStatus status = ClaimStatus::ok;
@@ -135,9 +138,15 @@ struct SettleCall {
   /// if a late renewal has set the lock again.
   bool stale = false;
   HistoryLimits history = HistoryLimits::none();
-  std::string event;  ///< JSON; empty = none
-  std::string more;   ///< further members of the run record, see history_members()
-  std::string kept;   ///< kept_record() if the run causes a quarantine; else empty
+  std::string event;           ///< JSON; empty = none
+  std::string more;            ///< further members of the run record, see history_members()
+  std::string kept;            ///< kept_record() if the run causes a quarantine; else empty
+  std::string breaker_limits;  ///< breaker_limits(); empty = no breaker
+  std::string breaker;         ///< breaker_entry(); if the run causes a quarantine, then its
+                               ///< Quarantine::instead in ms
+  /// Called when Redis has confirmed that the run has quarantined its item, if the breaker could
+  /// prevent that.
+  std::function<void()> on_quarantined;
 
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };

@@ -29,6 +29,8 @@ ClaimEnd end_of(ClaimStatus status) {
       return ClaimEnd::fleet_full;
     case ClaimStatus::none:
       return ClaimEnd::nothing_free;
+    case ClaimStatus::breaker:
+      return ClaimEnd::breaker;
     case ClaimStatus::ok:
     case ClaimStatus::more:
       break;
@@ -65,7 +67,8 @@ void RedisCircularList::scan() {
                  work_->pass->overdue,
                  session_->circular.parked_note,
                  longest_,
-                 newest_fence_};
+                 newest_fence_,
+                 work_->pass->rule->breaker.runs > 0};
   // More IDs than one call can use would only be sent for nothing.
   const std::size_t wanted = std::min(work_->pass->wanted, ScriptLocks::most_looked_at);
   call.runs.reserve(wanted);

@@ -1,8 +1,10 @@
 // RedisCircularList: settlements of runs.
 #include <utility>
 
+#include "store/breaker.hpp"
 #include "store/circular/quarantine_note.hpp"
 #include "store/circular/redis_list.hpp"
+#include "store/failure_count.hpp"
 #include "store/lock_value.hpp"
 #include "store/run_record.hpp"
 
@@ -21,15 +23,15 @@ struct NewLock {
     call.new_value = resting_lock(rest.after_failure);
     call.new_life = rest.time;
   }
-  void operator()(const Quarantine&) const {
+  void operator()(const Quarantine& quarantine) const {
     call.new_value = quarantined_lock(call.run);
     const std::string reason = outcome_reason(settlement.outcome);
     const std::string outcome = outcome_name(settlement.outcome);
     QuarantineNote note{call.run, "w8yd on " + host, {}, settlement.ended};
-    note.reason = std::to_string(settlement.claim.attempt) +
-                  " consecutive failures, the last: " + (reason.empty() ? outcome : reason);
+    note.reason = failures_text(settlement.claim.attempt, reason.empty() ? outcome : reason);
     call.note = to_text(note);
     parked = note.reason;
+    if (!call.breaker_limits.empty()) call.breaker += ms_text(quarantine.instead);
   }
 };
 
@@ -46,12 +48,22 @@ void RedisCircularList::settle(Settlement&& settlement) {
   SettleCall call;
   call.item = settlement.claim.item;
   call.run = settlement.claim.run;
+  if (rule.keeps_records) call.breaker_limits = breaker_limits(rule);
+  if (!call.breaker_limits.empty()) call.breaker = breaker_entry(settlement);
   std::string parked;
   std::visit(NewLock{call, settlement, session_->holder.host, parked}, settlement.rest);
-  if (!parked.empty())
-    tell_later([this, item = DisplayItem(settlement.claim.item), parked] {
+  if (!parked.empty()) {
+    auto tell = [this, item = DisplayItem(settlement.claim.item), parked] {
       handler_.on_quarantined(item, parked);
-    });
+    };
+    if (call.breaker_limits.empty()) {
+      tell_later(std::move(tell));
+    } else {
+      call.on_quarantined = [this, alive = alive(), tell = std::move(tell)] {
+        if (*alive) tell_later(tell);
+      };
+    }
+  }
   call.failures = "keep";
   if (rule.keeps_records) {
     call.failures = to_text(settlement.failures);

@@ -24,6 +24,7 @@ ClaimStatus status_of(std::string_view text) {
   if (text == "empty") return ClaimStatus::empty;
   if (text == "paused") return ClaimStatus::paused;
   if (text == "full") return ClaimStatus::full;
+  if (text == "breaker") return ClaimStatus::breaker;
   return ClaimStatus::none;
 }
 
@@ -44,7 +45,7 @@ ClaimResult read_claim(const redis::Reply& reply) {
   result.status = status_of(reply[0].text());
   result.left = reply[1].integer();
   result.next_free = read_ms(reply[2].integer());
-  if (result.status == ClaimStatus::paused) {
+  if (result.status == ClaimStatus::paused || result.status == ClaimStatus::breaker) {
     result.detail = shown_part(reply[3].text());
   } else if (result.status == ClaimStatus::ok) {
     result.refused = reply[3].text();
@@ -98,7 +99,8 @@ std::string_view holder(const SettleCall& call) {
 bool same_kind(const SettleCall& a, const SettleCall& b) {
   return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
          a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
-         a.history == b.history && a.kept == b.kept && holder(a) == holder(b);
+         a.history == b.history && a.kept == b.kept && a.breaker == b.breaker &&
+         holder(a) == holder(b);
 }
 
 /// Keys and arguments of settle.lua. They point into the calls and into this object.
@@ -112,7 +114,8 @@ class SettleWords {
     find_kinds(calls);
     arguments_.reserve(words_);
     numbers_.reserve(1 + kinds_.size() * 3);
-    arguments_ = {keys.events, keys.wake, keys.lock_prefix, number(std::to_string(kinds_.size()))};
+    arguments_ = {keys.events, keys.wake, keys.lock_prefix, number(std::to_string(kinds_.size())),
+                  limits_of(calls)};
     for (const SettleCall* kind : kinds_) add_kind(*kind);
     for (std::size_t i = 0; i < calls.size(); ++i) add_call(*calls[i], names_[kind_of_[i]]);
   }
@@ -132,7 +135,7 @@ class SettleWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 9;
+        words_ += 10;
       }
       words_ += 4;
     }
@@ -140,10 +143,17 @@ class SettleWords {
 
   void add_kind(const SettleCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(
-        arguments_.end(),
-        {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
-         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(to_text(kind.history)), kind.kept});
+    arguments_.insert(arguments_.end(),
+                      {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note,
+                       kind.failures, kind.again ? "1" : "0", kind.stale ? "1" : "0",
+                       number(to_text(kind.history)), kind.kept, kind.breaker});
+  }
+
+  /// Returns the limits of the breaker. A claim that is handed back has none.
+  static std::string_view limits_of(const std::vector<const SettleCall*>& calls) {
+    for (const SettleCall* call : calls)
+      if (!call->breaker_limits.empty()) return call->breaker_limits;
+    return {};
   }
 
   void add_call(const SettleCall& call, std::string_view kind) {
@@ -154,7 +164,7 @@ class SettleWords {
 
   redis::Command keys_;
   redis::Command arguments_;
-  std::size_t words_ = 4;
+  std::size_t words_ = 5;
   std::vector<const SettleCall*> kinds_;  ///< first call of each kind
   std::vector<std::size_t> kind_of_;      ///< kind of each call, as an index
   std::vector<std::string> numbers_;      ///< reserved, because the arguments point to them
@@ -208,11 +218,12 @@ void ScriptLocks::claim(const ClaimCall& call, Answer<ClaimResult> answer) {
                       fence,
                       call.keys.other_lock_prefix};
   args.insert(args.end(), call.runs.begin(), call.runs.end());
+  redis::Command keys{call.keys.list,    call.keys.fence,  call.keys.failures,
+                      call.keys.slots,   call.keys.paused, call.keys.quarantined,
+                      call.keys.waiting, call.keys.samples};
+  if (call.has_breaker) keys.push_back(call.keys.breaker);
   client_.run(
-      scripts::claim,
-      {call.keys.list, call.keys.fence, call.keys.failures, call.keys.slots, call.keys.paused,
-       call.keys.quarantined, call.keys.waiting, call.keys.samples},
-      args,
+      scripts::claim, keys, args,
       [this, leaves = call.runs.empty(), answer = std::move(answer)](const redis::Answer& got) {
         if (const auto trouble = trouble_of(got)) {
           note_refusal(got);
@@ -350,8 +361,11 @@ void ScriptLocks::measure(const ListStatsCall& call, Answer<ListStatsResult> ans
 void ScriptLocks::settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
                          SettleAnswer answer) {
   const SettleWords words(keys, calls);
+  // A quarantine is settled alone.
+  std::function<void()> on_quarantined = calls.front()->on_quarantined;
   client_.run(scripts::settle, words.keys(), words.arguments(),
-              [this, count = calls.size(), answer = std::move(answer)](const redis::Answer& got) {
+              [this, count = calls.size(), on_quarantined = std::move(on_quarantined),
+               answer = std::move(answer)](const redis::Answer& got) {
                 auto trouble = trouble_of(got);
                 if (trouble) {
                   note_refusal(got);
@@ -360,6 +374,8 @@ void ScriptLocks::settle(const CircularKeys& keys, const std::vector<const Settl
                   proven_ = false;
                   trouble = refused_beside(refused, got.reply[0].integer() > 0);
                 }
+                if (on_quarantined && !trouble_of(got) && got.reply[2].integer() > 0)
+                  on_quarantined();
                 for (std::size_t i = 0; i < count; ++i) answer(i, trouble ? &*trouble : nullptr);
               });
 }

@@ -13,7 +13,9 @@ struct RestFor {
   bool after_failure = false;  ///< "delay:backoff", else "delay:cooldown"
   Duration time{0};            ///< > 0
 };
-struct Quarantine {};
+struct Quarantine {
+  Duration instead{0};  ///< delay if the breaker prevents the quarantine
+};
 /// New state of the item: free, delayed or quarantined.
 using Rest = std::variant<SetFree, RestFor, Quarantine>;
 

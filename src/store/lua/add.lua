@@ -8,7 +8,7 @@
 --       3 wake channel
 --       4 to 6: the request (parts/request.lua)
 --       7… items
--- Reply {status (parts/request.lua), a digit for each item: 1 added, 0 in the list already, note}
+-- Reply {status (parts/request.lua), a digit for each item: 1 added, 0 in the list already, data}
 --       status "long": the caller must find the items and send known_listed
 
 local known_listed = ARGV[1]

@@ -1,6 +1,7 @@
 -- Claims up to N free items of a circular list, in one step.
 --
 -- KEYS  1 list  2 fence  3 failures  4 slots  5 paused  6 quarantined  7 waiting  8 samples
+--       9 breaker; none: the list has no breaker
 -- ARGV  1 prefix of lock keys ("work:lock:")
 --       2 lock value without the run ID ("run:<host>:<pid>:")
 --       3 life of a lock, ms
@@ -33,6 +34,8 @@
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet limit is reached
+--               "breaker" the breaker is open, instead of all others except "more" and "paused";
+--                        detail is the reason. With an item, this run is the probe
 --       For "none" and "full", a second word of detail means that the caller is in the wait queue
 --       now, and is the number of other waiters.
 -- The order of the list is the same for all hosts: examined items move to the end. A scan of the
@@ -51,12 +54,14 @@
 -- include parts/claim_permissions.lua
 -- include parts/notify_next_waiter.lua
 local first_run = 18
-local own_locks, other_locks = ARGV[1], ARGV[17]
+local own_locks, other_locks, breaker = ARGV[1], ARGV[17], KEYS[9]
 local reruns = string.sub(KEYS[2], 1, -6) .. 'reruns'
 -- include parts/other_locks.lua
 -- include parts/rerun_marks.lua
 -- include parts/claim_fast_path.lua
-local whole = claim_first()
+-- include parts/breaker_claim.lua
+local open = open_breaker()
+local whole = not open and claim_first()
 if whole then return whole end
 
 local function min(a, b) if a < b then return a else return b end end
@@ -71,13 +76,23 @@ local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 local now_ms = math.floor(now_us / 1000)
 local want = #ARGV - first_run + 1
+local why_open
+if open then
+  local wait
+  wait, why_open = probe_wait(open, now_ms)
+  if wait > 0 then
+    redis.pcall('ZREM', KEYS[7], ARGV[2]) -- as if it was paused
+    return {'breaker', 0, wait, why_open}
+  end
+  want = min(want, 1)
+end
 local limit = tonumber(ARGV[4])
 local room = math.huge
 local capped = false
 
 local line, me = KEYS[7], ARGV[2]
 local others, called, place, my_turn = 0, 0, false, false
-local in_line = redis.pcall('ZCARD', line)
+local in_line = open or redis.pcall('ZCARD', line) -- hosts do not wait for an open breaker
 if type(in_line) ~= 'number' then
   line = false -- a key of a wrong type, or a missing permission
 elseif in_line > 0 then
@@ -113,7 +128,8 @@ if limit > 0 then
   room = limit - redis.call('ZCARD', KEYS[4])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-    return {'full', 0, math.max(1, first[2] - now_ms), stand_in_line()}
+    local ms = math.max(1, first[2] - now_ms)
+    return {open and 'breaker' or 'full', 0, ms, why_open or stand_in_line()}
   end
   if room < want then
     want = room
@@ -124,7 +140,7 @@ end
 local length = redis.call('LLEN', KEYS[1])
 if length == 0 then
   leave_line()
-  return {'empty', 0, -1, ''}
+  return {open and 'breaker' or 'empty', 0, -1, why_open or ''}
 end
 
 if not proved then
@@ -357,5 +373,10 @@ if #taken > 0 then
     runs[i] = ARGV[first_run + i - 1]
   end
   if limit > 0 then take_places(KEYS[4], runs, now_ms + ARGV[3], ARGV[3]) end
+  if open then
+    begin_probe(own_locks .. taken[1], ARGV[2] .. runs[1])
+    reply[3] = tonumber(ARGV[3])
+  end
 end
+if open and reply[1] ~= 'more' then reply[1], reply[2], reply[4] = 'breaker', 0, why_open end
 return reply

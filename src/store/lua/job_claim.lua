@@ -1,7 +1,7 @@
 -- Claims up to N jobs of a feed, in one step: they leave the queue and are claimed together.
 --
 -- KEYS  1 config  2 paused  3 fence  4 slots  5 ids  6 items  7 claimed  8 cancelled  9 stalled
---       10 published  11 claims
+--       10 published  11 claims  12 breaker; none: the list has no breaker
 -- ARGV  1 prefix of lease keys ("feed.lease:F:")
 --       2 lease value without the run ID ("run:<host>:<pid>:")
 --       3 life of a lease, ms
@@ -21,18 +21,21 @@
 --               "empty"   the feed has no more
 --               "paused"  by an operator; detail is the reason
 --               "full"    the fleet limit is reached
+--               "breaker" the breaker is open, instead of all others except "more" and "paused";
+--                         detail is the reason. With a job, its run is the probe
 -- An ID leaves the queue after everything else is written, so that an error of Redis loses none. An
 -- ID without a job (retracted), or of a job that is claimed or stalled, leaves the queue without a
 -- run: a job has one holder, even if its ID is queued twice. A lease without a claim has no effect:
 -- another client has recovered the claim.
 
-local ids, items, claimed, taken = KEYS[5], KEYS[6], KEYS[7], KEYS[11]
+local ids, items, claimed, taken, breaker = KEYS[5], KEYS[6], KEYS[7], KEYS[11], KEYS[12]
 local longest, told = tonumber(ARGV[6]), tonumber(ARGV[8])
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/claim_results.lua
 -- include parts/job_claims.lua
+-- include parts/breaker_claim.lua
 
 local function nothing(status, ms, detail) return {status, now_ms, ms, detail, '', 0} end
 
@@ -42,7 +45,7 @@ if wrong then return wrong end
 -- Jobs from the claiming end of the queue on. An error while reading ends the script before any
 -- change.
 local want, most_looked, most_bytes = #ARGV - 9, tonumber(ARGV[5]), tonumber(ARGV[7])
-local limit, capped = tonumber(ARGV[4]), false
+local limit, capped, why_open = tonumber(ARGV[4]), false, nil
 local jobs, too_long, seen = {}, {}, {}
 local looked, bytes, ended = 0, 0, false
 
@@ -94,13 +97,20 @@ local function look()
   if pause_ends ~= -2 then
     return nothing('paused', pause_ends, redis.call('GETRANGE', KEYS[2], 0, told - 1))
   end
+  local open = open_breaker()
+  if open then
+    local wait, why = probe_wait(open, now_ms)
+    if wait > 0 then return nothing('breaker', wait, why) end
+    want, why_open = math.min(want, 1), why
+  end
   if limit > 0 then
     redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now_ms)
     redis.call('ZADD', KEYS[4], 'XX', 0, '') -- without permission for slots, nothing is claimed
     local room = limit - redis.call('ZCARD', KEYS[4])
     if room <= 0 then
       local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
-      return nothing('full', math.max(1, first[2] - now_ms), '')
+      local ms = math.max(1, first[2] - now_ms)
+      return nothing(open and 'breaker' or 'full', ms, why_open or '')
     end
     if room < want then want, capped = room, true end
   end
@@ -180,5 +190,10 @@ if #jobs > 0 then
     runs[i] = ARGV[9 + i]
   end
   if limit > 0 then take_places(KEYS[4], runs, until_ms, ARGV[3]) end
+  if why_open then
+    begin_probe(ARGV[1] .. jobs[1], ARGV[2] .. runs[1])
+    reply[3] = tonumber(ARGV[3])
+  end
 end
+if why_open and reply[1] ~= 'more' then reply[1], reply[4] = 'breaker', why_open end
 return reply

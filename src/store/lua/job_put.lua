@@ -10,7 +10,7 @@
 --          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"; with "r": if
 --          the feed has the job, it runs again with this payload
 --          time for which its result is kept, ms; "": not kept
--- Reply {status (parts/request.lua), a digit for each job, note}
+-- Reply {status (parts/request.lua), a digit for each job, data}
 --       1 added, 0 the feed has it; with "r": 2 its payload is replaced, since it is queued or delayed,
 --       3 it runs, and the payload waits for the end of the run, 4 it is stalled, and nothing is changed
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's

@@ -64,7 +64,8 @@ local function fail(id, lease, run, score)
   local failures = (tonumber(redis.call('HGET', cancelled, id)) or 0) + 1
   local most = tonumber(ARGV[5])
   if most > 0 and failures >= most then
-    local cause = failures .. ' consecutive failures, the last: ' .. ARGV[9]
+    local cause = (failures == 1 and '1 failure: ' or failures .. ' consecutive failures, the last: ')
+      .. ARGV[9]
     stall(id, lease)
     write_cause(id, lease, run, function() return cause end)
     record(id, run, score, failures, cause)

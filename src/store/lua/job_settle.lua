@@ -6,7 +6,8 @@
 -- ARGV  1 wake channel  2 events channel  3 channel of results
 --       4 prefix of lease keys ("feed.lease:F:")
 --       5 number of kinds of settlements among them
---       6… for each kind, the common values of its runs:
+--       6 limits of the breaker (parts/breaker_settle.lua); "": none
+--       7… for each kind, the common values of its runs:
 --          lease value without the run ID ("run:<host>:<pid>:")
 --          disposition of the job, if this host still holds the claim:
 --             "finish"   it is done
@@ -17,17 +18,19 @@
 --             "back"     to the end of its queue from which jobs are claimed, and no failure is
 --                        counted
 --             "leave"    none: the lease expires
---          "hold": duration, ms
+--          "hold": duration, ms; "stall": the same, if the breaker prevents the stall; 0: none
 --          "1": this call may have been executed before (its reply was lost)
 --          limits of the history (parts/history.lua); "0": no run record
 --          "stall": record to keep while the job is stalled, a JSON object; "": none
 --          maximum bytes of a kept result
+--          its entry in the breaker: "+" succeeded, "-" failed, "?" a stall of a run that is not
+--          entered, "" none
 --       then, for each run:
 --          its kind, from 1; run ID; the job's ID; "finish": the result
 --          message for the events channel, a JSON object; "": none
 --          further members of the run record, each after a comma
 -- Reply {number of claims that this host held, the last error of Redis for keys other than the
---       jobs, or ""}
+--       jobs, or "", number of jobs that their runs have stalled}
 -- A job that an operator has requested to stall is stalled, unless its run has finished it.
 
 local ids, items, claimed, cancelled, stalled = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -41,20 +44,21 @@ local runs_key = KEYS[10]
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/job_reruns.lua
+-- include parts/breaker_settle.lua
 
-local kinds, at = {}, 6
+local kinds, at = {}, 7
 for number = 1, tonumber(ARGV[5]) do
   kinds[tostring(number)] = {holder = ARGV[at], effect = ARGV[at + 1], hold_ms = ARGV[at + 2],
     again = ARGV[at + 3] == '1', history = ARGV[at + 4], record = ARGV[at + 5],
-    max_result = tonumber(ARGV[at + 6])}
-  at = at + 7
+    max_result = tonumber(ARGV[at + 6]), breaker = ARGV[at + 7]}
+  at = at + 8
 end
 
 local runs, run_ids, job_ids, only_finish = {}, {}, {}, true
 while at < #ARGV do
   local job = {kind = kinds[ARGV[at]], run = ARGV[at + 1], id = ARGV[at + 2], result = ARGV[at + 3],
     event = ARGV[at + 4], more = ARGV[at + 5]}
-  job.lease = ARGV[4] .. job.id
+  job.lease, job.effect = ARGV[4] .. job.id, job.kind.effect
   job.max_result = job.kind.max_result
   only_finish = only_finish and job.kind.effect == 'finish'
   runs[#runs + 1], run_ids[#run_ids + 1], job_ids[#job_ids + 1] = job, job.run, job.id
@@ -97,7 +101,36 @@ local effects = {
   leave = function() end,
 }
 
-local ours, done = 0, {}
+-- Removes the member with the reason of the stall.
+local function without_stall(members)
+  local first, last = string.find(members, ',"stalled":"', 1, true)
+  while last do
+    local at = string.find(members, '["\\]', last + 1)
+    if not at then return members end
+    if string.byte(members, at) == 34 then
+      return string.sub(members, 1, first - 1) .. string.sub(members, at + 1)
+    end
+    last = at + 1
+  end
+  return members
+end
+-- Enters a run in the breaker, which may change the disposition of its job. While the breaker is
+-- open, no job is claimed, so a failed job is not delayed by its claim.
+local function judge_by_breaker(job, value)
+  if not breaker then read_breaker(ARGV[6]) end
+  if not breaker then return end
+  local stalls = job.effect == 'stall'
+  local means = judge_run(job.kind.breaker, job.run, job.id, stalls, value, job.event)
+  if not means then return end
+  if means == 'open' then
+    job.effect = 'requeue'
+  else
+    job.effect = job.kind.hold_ms == '0' and 'cancel' or 'hold'
+  end
+  if stalls then job.more = without_stall(job.more) end
+end
+
+local ours, done, stalls = 0, {}, 0
 for i, job in ipairs(runs) do
   local value, score = job.kind.holder .. job.run, scores[i]
   job.note = read_note(notes[i])
@@ -113,7 +146,12 @@ for i, job in ipairs(runs) do
     if not job.note then job.ours = score and job.leased end
   end
   job.stalls = job.ours and job.note and job.note.mark == 'q' and job.kind.effect ~= 'finish'
-  if job.ours then ours = ours + 1 end
+  if job.ours then
+    ours = ours + 1
+    if job.kind.breaker ~= '' then judge_by_breaker(job, value) end
+  end
+end
+for _, job in ipairs(runs) do
   if job.ours and job.kind.effect == 'finish' then
     if job.note and job.note.waits and finish_and_put(job.id, job.lease, ARGV[3], job.result) then
       queued = true
@@ -130,8 +168,8 @@ for _, job in ipairs(runs) do
     end
     if job.leased then redis.pcall('DEL', job.lease) end
   elseif job.kind.effect ~= 'finish' then
-    if job.note and job.note.waits and job.kind.effect ~= 'leave' then take_payload(job.id) end
-    effects[job.stalls and 'stall' or job.kind.effect](job)
+    if job.note and job.note.waits and job.effect ~= 'leave' then take_payload(job.id) end
+    effects[job.stalls and 'stall' or job.effect](job)
   end
 end
 
@@ -145,7 +183,7 @@ for _, job in ipairs(runs) do
     end
     note(redis.pcall('PUBLISH', ARGV[2], job.event), 'PUBLISH')
   end
-  if job.ours and (job.stalls or job.kind.effect == 'stall') then
+  if job.ours and (job.stalls or job.effect == 'stall') then
     write_cause(job.id, job.lease, job.run, function()
       if job.stalls then return 'by an operator' end
       local read, run = pcall(cjson.decode, '{"outcome":""' .. job.more .. '}')
@@ -154,14 +192,38 @@ for _, job in ipairs(runs) do
       return read and (run.reason or run.outcome) or ''
     end)
   end
-  if job.ours and job.kind.effect == 'stall' then
+  if job.ours and job.effect == 'stall' then
+    stalls = stalls + 1
     keep_record(job.id, job.kind.record, job.event, is_stalled)
   end
 end
 write_history()
+local function requeue(id)
+  local pushed = type(note(redis.pcall('LPUSH', ids, id), 'LPUSH')) == 'number'
+  queued = queued or pushed
+  return pushed
+end
+write_breaker(ARGV[1], function(id)
+  if redis.pcall('SISMEMBER', stalled, id) ~= 1 then return end
+  if not requeue(id) then return end
+  note(redis.pcall('SREM', stalled, id), 'SREM')
+  note(redis.pcall('ZADD', published, now_ms, id), 'ZADD')
+end, function(id)
+  note(redis.pcall('HDEL', cancelled, id), 'HDEL')
+  -- A job that is delayed by its claim would count as failed at the end of the delay.
+  local found = redis.pcall('HGET', feed_taken, id)
+  local held = read_note(type(found) == 'string' and found or nil)
+  if held and string.sub(held.mark, 1, 1) == 'r'
+    and counts(held, redis.pcall('ZSCORE', claimed, id)) then
+    if requeue(id) then
+      if held.waits then take_payload(id) end
+      unclaim(id, ARGV[4] .. id)
+    end
+  end
+end)
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
 if queued or places > 0 then
   note(redis.pcall('PUBLISH', ARGV[1], queued and 'queued' or 'free'), 'PUBLISH')
 end
-return {ours, refused}
+return {ours, refused, stalls}

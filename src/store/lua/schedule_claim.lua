@@ -1,7 +1,7 @@
 -- Claims up to N jobs of queues, in one step.
 --
 -- KEYS  1 control  2 paused  3 fence  4 failures  5 slots  6 statuses  7 claims  8 schedules
---       9 halted
+--       9 halted  10 breaker; none: the list has no breaker
 -- ARGV  1 prefix of queues ("redbike-work-")
 --       2 claim value without the run ID ("run:<host>:<pid>:")
 --       3 life of the key of a running job, ms
@@ -24,10 +24,12 @@
 --               "halted"  detail is the operator, if known
 --               "paused"  by an operator; detail is the reason
 --               "full"    the fleet limit is reached
+--               "breaker" the breaker is open, instead of all others except "more", "halted" and
+--                         "paused"; detail is the reason. With a job, its run is the probe
 -- A job leaves its queue after everything else is written, so that an error of Redis loses none. A
 -- job that another program has queued while it is running leaves the queue: it is queued only once.
 
-local statuses, taken_key, work = KEYS[6], KEYS[7], ARGV[1]
+local statuses, taken_key, breaker, work = KEYS[6], KEYS[7], KEYS[10], ARGV[1]
 local time = redis.call('TIME')
 local now_s = time[1]
 local now_us = time[1] * 1000000 + time[2]
@@ -35,6 +37,7 @@ local now_ms = math.floor(now_us / 1000)
 local place, told = tonumber(ARGV[5]), tonumber(ARGV[8])
 -- include parts/types.lua
 -- include parts/claim_results.lua
+-- include parts/breaker_claim.lua
 
 local function nothing(status, ms, detail)
   return {status, place, now_ms, ms, detail, '', 0}
@@ -51,9 +54,17 @@ if pause_ends ~= -2 then
   return nothing('paused', pause_ends, redis.call('GETRANGE', KEYS[2], 0, told - 1))
 end
 
+local open, why_open = open_breaker(), nil
+if open then
+  local wait
+  wait, why_open = probe_wait(open, now_ms)
+  if wait > 0 then return nothing('breaker', wait, why_open) end
+end
+
 local queues = tonumber(ARGV[10])
 local first_run = 11 + queues
 local want = (#ARGV - first_run + 1) / 2
+if open then want = math.min(want, 1) end
 local limit, capped = tonumber(ARGV[4]), false
 if limit > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now_ms)
@@ -61,7 +72,7 @@ if limit > 0 then
   local room = limit - redis.call('ZCARD', KEYS[5])
   if room <= 0 then
     local first = redis.call('ZRANGE', KEYS[5], 0, 0, 'WITHSCORES')
-    return nothing('full', math.max(1, first[2] - now_ms), '')
+    return nothing(open and 'breaker' or 'full', math.max(1, first[2] - now_ms), why_open or '')
   end
   if room < want then want, capped = room, true end
 end
@@ -165,6 +176,11 @@ if #jobs > 0 then
     runs[i] = ARGV[first_run + 2 * (i - 1)]
   end
   if limit > 0 then take_places(KEYS[5], runs, until_ms, ARGV[3]) end
+  if open then
+    begin_probe(working_key(jobs[1]), ARGV[first_run + 1])
+    reply[4] = tonumber(ARGV[3])
+  end
 end
+if open and reply[1] ~= 'more' then reply[1], reply[5] = 'breaker', why_open end
 reply[6] = refused
 return reply

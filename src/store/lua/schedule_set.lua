@@ -1,6 +1,6 @@
 -- Sets the schedules of jobs and acts on them, in one step.
 --
--- KEYS  1 schedules  2 statuses  3 timeline  4 due  5 jitter
+-- KEYS  1 schedules  2 statuses  3 timeline  4 due  5 jitter  6 failures
 -- ARGV  1 prefix of queues ("redbike-work-")  2 wake channel
 --       3… for each job:
 --          the job; its new schedule
@@ -54,6 +54,7 @@ for i = 3, #ARGV, 5 do
     if ARGV[i + 4] ~= '' then redis.call('HSET', jitters, job, ARGV[i + 4]) end
     redis.call('HSET', schedules, job, ARGV[i + 1])
     redis.pcall('HDEL', KEYS[4], job)
+    if redis.pcall('HGET', KEYS[6], job) == '0' then redis.pcall('HDEL', KEYS[6], job) end
     if effect == 'enqueue' then
       enqueue(job)
     elseif effect == 'at' then

@@ -17,12 +17,17 @@
 --      11 "at": the Unix time after which it is the next time; 12 "1": the schedule starts at that
 --         time, so the next time does not depend on the time of this call
 --      13 new schedule; "": unchanged
---      14 consecutive failures: "keep", "reset", "increment"
+--      14 consecutive failures: "keep", "reset", "increment". With "stop" and an unchanged schedule,
+--         "reset" stores 0: the job has finished, and was not stopped
 --      15 "1": this call may have been executed before (its reply was lost)
 --      16 limits of the history (parts/history.lua); "0": no run record
 --      17 message for the events channel, a JSON object; "": none
 --      18 "1": the next time is the first one after the time in the key due (catch_up = "all")
 --      19 "die": record to keep while the job is dead, a JSON object; "": none
+--      20 limits of the breaker (parts/breaker_settle.lua); "": none
+--      21 its entry in the breaker: "+" succeeded, "-" failed, "?" the death of a job whose run is
+--         not entered, "" none
+--      22 "die": seconds from now, if the breaker prevents that
 -- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
 --        the schedule as in ARGV 10, the time after which the next time is searched or ""}
 --       state: "done"     the key had this tag
@@ -41,6 +46,7 @@ local now_s = redis.call('TIME')[1]
 -- include parts/delete_jobs.lua
 -- include parts/list_part.lua
 -- include parts/history.lua
+-- include parts/breaker_settle.lua
 -- include parts/missed_due.lua
 
 local wrong = first_wrong(schedules, 'hash', statuses, 'hash', timeline, 'zset', taken, 'hash')
@@ -72,6 +78,18 @@ if ours and ARGV[10] ~= '' then
   end
 end
 
+local effect, seconds, counted = ARGV[8], ARGV[9], ARGV[14]
+if ours and ARGV[21] ~= '' then read_breaker(ARGV[20]) end
+if breaker then
+  local means = judge_run(ARGV[21], id, job, effect == 'die', tag, ARGV[17])
+  if means == 'open' then counted = 'keep' end
+  if means and (effect == 'die' or effect == 'later') then
+    seconds = means == 'open' and math.ceil(breaker.min_ms / 1000)
+      or effect == 'die' and ARGV[22] or seconds
+    effect = 'later'
+  end
+end
+
 local function untouched() -- since the claim
   local status = redis.call('HGET', statuses, job)
   return status
@@ -85,21 +103,23 @@ local effects = {
   at = function() put_on_timeline(job, ARGV[9] + jitter_of(job, ARGV[9])) end,
   ['in'] = function() put_on_timeline(job, now_s + ARGV[9]) end,
   unset = function() forget(job) end,
-  later = function() if untouched() then put_on_timeline(job, now_s + ARGV[9]) end end,
+  later = function() if untouched() then put_on_timeline(job, now_s + seconds) end end,
   back = function() if untouched() then enqueue(job, true) end end,
 }
 if ours then
   redis.call('DEL', KEYS[8])
   if ARGV[13] ~= '' then redis.call('HSET', schedules, job, ARGV[13]) end
-  effects[ARGV[8]]()
-  if ARGV[18] == '1' and ARGV[8] ~= 'later' and ARGV[8] ~= 'back' then redis.pcall('HDEL', KEYS[9], job) end
+  effects[effect]()
+  if ARGV[18] == '1' and effect ~= 'later' and effect ~= 'back' then redis.pcall('HDEL', KEYS[9], job) end
 end
 if entry and not gone then redis.call('HDEL', taken, job) end
 
 -- Not for a job that was unset.
-if ours and ARGV[14] == 'increment' and redis.call('HEXISTS', statuses, job) == 1 then
+if ours and counted == 'increment' and redis.call('HEXISTS', statuses, job) == 1 then
   note(redis.pcall('HINCRBY', failures, job, 1), 'HINCRBY')
-elseif ours and ARGV[14] == 'reset' then
+elseif ours and counted == 'reset' and ARGV[8] == 'stop' and ARGV[13] == '' then
+  note(redis.pcall('HSET', failures, job, 0), 'HSET')
+elseif ours and counted == 'reset' then
   note(redis.pcall('HDEL', failures, job), 'HDEL')
 end
 if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id, ARGV[16])) then
@@ -109,12 +129,18 @@ if ARGV[17] ~= '' and not (ARGV[15] == '1' and ARGV[16] ~= '0' and noted(id, ARG
   end
   note(redis.pcall('PUBLISH', ARGV[3], ARGV[17]), 'PUBLISH')
 end
-if ours and ARGV[8] == 'die' then
-  keep_record(job, ARGV[19], ARGV[17], function(other)
-    local status = redis.pcall('HGET', statuses, other)
-    return type(status) == 'string' and string.sub(status, 1, 3) == 'DIE'
-  end)
+local function is_dead(other)
+  local status = redis.pcall('HGET', statuses, other)
+  return type(status) == 'string' and string.sub(status, 1, 3) == 'DIE'
 end
+if ours and effect == 'die' then keep_record(job, ARGV[19], ARGV[17], is_dead) end
+write_breaker(ARGV[2], function(dead)
+  if not is_dead(dead) then return end
+  local at_s = now_s + math.ceil(breaker.min_ms / 1000)
+  note(redis.pcall('ZADD', timeline, at_s, dead), 'ZADD')
+  note(redis.pcall('HSET', statuses, dead, 'TML:' .. now_s), 'HSET')
+  earliest = true
+end, function(failed) note(redis.pcall('HDEL', failures, failed), 'HDEL') end)
 local places = note(redis.pcall('ZREM', KEYS[6], id), 'ZREM')
 if places == 1 then redis.pcall('PUBLISH', ARGV[2], 'free') end
 tell_queued(ARGV[2])

@@ -5,7 +5,8 @@
 --       3 prefix of lock keys ("work:lock:"): an item may be of any length, so it is sent once, in
 --         the name of its lock
 --       4 number of kinds of settlements among them
---       5… for each kind, the common values of its runs:
+--       5 limits of the breaker (parts/breaker_settle.lua); "": none
+--       6… for each kind, the common values of its runs:
 --          lock value without the run ID ("run:<host>:<pid>:")
 --          new value of the lock: "" free
 --          its life, ms; 0: no expiry
@@ -15,12 +16,14 @@
 --          "1": the lease had ended when this was sent
 --          limits of the history (parts/history.lua); "0": no run record
 --          record to keep while the quarantine lasts, a JSON object; "": none
+--          its entry in the breaker: "+" succeeded, "-" failed, "" none; then, if it has an entry in
+--          the index of quarantines, the delay (ms) if the breaker prevents the quarantine
 --       then, for each lock:
 --          its kind, from 1; run ID
 --          message for the events channel, a JSON object; "": none
 --          further members of the run record, each after a comma
 -- Reply {number of locks that this host held, the last error of Redis for keys other than the locks
---       or ""}
+--       or "", number of runs that have quarantined their item}
 -- An error of a lock occurs before any change: an error reply means that nothing was changed.
 
 local pcall, type = redis.pcall, type -- looked up once, not for every run
@@ -29,16 +32,18 @@ local runs_key = KEYS[3]
 -- include parts/history.lua
 -- include parts/notify_next_waiter.lua
 local reruns = key_prefix .. 'reruns' -- parts/rerun_marks.lua
+-- include parts/breaker_settle.lua
 
 local kinds = {}
-local at = 5
+local at = 6
 for number = 1, tonumber(ARGV[4]) do
   local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2], note = ARGV[at + 3],
     failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
-    history = ARGV[at + 7], record = ARGV[at + 8]}
+    history = ARGV[at + 7], record = ARGV[at + 8],
+    breaker = ARGV[at + 9]}
   kind.frees = kind.becomes == '' and not kind.stale
   kinds[number == 1 and '1' or tostring(number)] = kind -- tostring() of a number is slow in Redis
-  at = at + 9
+  at = at + 10
 end
 local first_at = at
 
@@ -51,7 +56,7 @@ local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
 
 local runs, free, kept, ids = {}, {}, {}, {}
-local ours = 0
+local ours, parked = 0, 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
 -- Returns the marks of the items, in the order of the locks, or an error.
@@ -98,6 +103,27 @@ local function judge(kind, id, lock, is_ours, is_marked)
   run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end
+-- Enters a run in the breaker, which may change its consequences. If the item must run again, the
+-- breaker does not delay it: no item is claimed before the next probe anyway.
+local function judge_by_breaker(kind, id, lock, run, message, is_marked)
+  if not breaker then read_breaker(ARGV[5]) end
+  if not breaker then return run end
+  local verdict, delay = string.match(kind.breaker, '^([+-]?)(%d*)$')
+  local means = judge_run(verdict, id, item_of(lock), run.parks, kind.holder .. id, message)
+  if not means or kind.failures ~= 'increment' then return run end
+  if run == kind then
+    run = {lock = lock, item = item_of(lock), becomes = '', life = '0', failures = 'keep', ours = true}
+  end
+  local is_free = run.becomes == '' or string.sub(run.becomes, 1, 6) == 'delay:'
+  if means == 'open' then run.failures = 'keep' end
+  if run.parks or means == 'open' and is_free then
+    run.becomes, run.parks = 'delay:backoff', false
+    run.life = means == 'open' and string.format('%.0f', breaker.min_ms) or delay
+    if is_marked or run.life == '0' then run.becomes = '' end
+    if is_marked then news = 'free' end
+  end
+  return run
+end
 local size, last_byte
 for i = 1, #KEYS - 5 do
   local kind, id, lock = kinds[ARGV[at]], ARGV[at + 1], KEYS[i + 4]
@@ -115,7 +141,13 @@ for i = 1, #KEYS - 5 do
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
     run = judge(kind, id, lock, found == value, is_marked)
   end
+  if kind.breaker ~= '' and found == value and not kind.stale then
+    run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2], is_marked)
+  end
   if found == value then ours = ours + 1 end
+  if run.parks or kind.again and kind.becomes ~= '' and found == kind.becomes and kind.life == '0' then
+    parked = parked + 1
+  end
   if run.becomes ~= '' then
     kept[#kept + 1] = run
   elseif found == value then
@@ -168,6 +200,20 @@ if #reset > 0 and may_exist(KEYS[1]) then
   note(pcall('HDEL', KEYS[1], unpack(reset)), 'HDEL')
 end
 write_history()
+if breaker then
+  -- Ends the quarantine that a run has caused, under either name of locks.
+  write_breaker(ARGV[2], function(item, id)
+    local why = pcall('HMGET', KEYS[4], item)[1]
+    if not why or not string.find(string.sub(why, 1, 4096), '"run":"' .. id .. '"', 1, true) then
+      return
+    end
+    for _, name in ipairs({'lock:', 'proc:'}) do
+      local lock, value = string.sub(ARGV[3], 1, -6) .. name .. item, 'quarantine:' .. id
+      if pcall('GETRANGE', lock, 0, #value) == value then note(pcall('DEL', lock), 'DEL') end
+    end
+    note(pcall('HDEL', KEYS[4], item), 'HDEL')
+  end, function(item) note(pcall('HDEL', KEYS[1], item), 'HDEL') end)
+end
 
 local places = crowded and may_exist(KEYS[2]) and note(pcall('ZREM', KEYS[2], unpack(ids)), 'ZREM')
 places = type(places) == 'number' and places or 0
@@ -181,4 +227,4 @@ if #free > 0 or places > 0 then
   end
   if notified == 0 then note(pcall('PUBLISH', ARGV[2], news), 'PUBLISH') end
 end
-return {ours, refused}
+return {ours, refused, parked}

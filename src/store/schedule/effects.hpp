@@ -53,7 +53,9 @@ struct ActOnSchedule {
 struct BackOff {
   std::chrono::seconds time{0};
 };
-struct Die {};
+struct Die {
+  std::chrono::seconds instead{0};  ///< as BackOff, if the breaker prevents it
+};
 /// Changes the schedule to STOP.
 struct StopForGood {};
 /// Returns the job to the end of its queue from which jobs are claimed, unless it was set or unset

@@ -39,7 +39,7 @@ void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std
 EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
     : working_(keys.working(call.job)),
       numbers_{std::to_string(call.number), call.after ? std::to_string(*call.after) : "",
-               to_text(call.history)},
+               to_text(call.history), std::to_string(call.instead.count())},
       keys_{keys.schedules, keys.statuses, keys.timeline, keys.taken, keys.failures,
             keys.slots,     keys.runs,     working_,      keys.due,   keys.jitter},
       arguments_{keys.work_prefix,
@@ -60,7 +60,10 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  numbers_[2],
                  call.event,
                  call.catches_up ? "1" : "0",
-                 call.kept} {}
+                 call.kept,
+                 call.breaker_limits,
+                 call.breaker,
+                 numbers_[3]} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;

@@ -33,8 +33,11 @@ struct EndCall {
   std::string event = {};  ///< JSON; empty = none
   /// Whether the next time is counted from the time for which the job was dispatched.
   bool catches_up = false;
-  std::string more = {};  ///< further members of the run record, see history_members()
-  std::string kept = {};  ///< kept_record() if the job dies; else empty
+  std::string more = {};            ///< further members of the run record, see history_members()
+  std::string kept = {};            ///< kept_record() if the job dies; else empty
+  std::string breaker_limits = {};  ///< breaker_limits(); empty = no breaker
+  std::string breaker = {};  ///< breaker_entry(), or "?" for a death by a run that has no entry
+  std::chrono::seconds instead{0};  ///< "die": delay if the breaker prevents that
 };
 
 /// Sets the effect by the schedule of the job.

@@ -16,6 +16,7 @@ ScheduleKeys::ScheduleKeys(const std::string& prefix)
   runs = ours + "runs";
   events = ours + "events";
   wake = ours + "wake";
+  breaker = ours + "breaker";
   taken = ours + "claims";
   due = ours + "due";
   jitter = ours + "jitter";

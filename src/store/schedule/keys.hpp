@@ -36,6 +36,7 @@ struct ScheduleKeys {
   std::string runs;
   std::string events;
   std::string wake;
+  std::string breaker;
 
   std::string taken;
   std::string due;     ///< times for which jobs were dispatched, for CatchUp::all

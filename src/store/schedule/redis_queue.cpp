@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/schedule_settings.hpp"
+#include "store/breaker.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
@@ -33,6 +34,8 @@ ClaimEnd end_of(TakeStatus status) {
       return ClaimEnd::paused;
     case TakeStatus::full:
       return ClaimEnd::fleet_full;
+    case TakeStatus::breaker:
+      return ClaimEnd::breaker;
   }
   return ClaimEnd::more;
 }
@@ -47,7 +50,10 @@ struct EndWordsOf {
     end.call.effect = "later";
     end.call.number = rest.time.count();
   }
-  void operator()(const Die&) const { end.call.effect = "die"; }
+  void operator()(const Die& die) const {
+    end.call.effect = "die";
+    end.call.instead = die.instead;
+  }
   void operator()(const StopForGood&) const {
     end.call.effect = "stop";
     end.call.schedule = "STOP";
@@ -155,7 +161,8 @@ void RedisScheduleQueue::send_take() {
                       place_,
                       newest_fence_,
                       take_.queues,
-                      take_.tickets};
+                      take_.tickets,
+                      take_.rule->breaker.runs > 0};
   const TakeWords words(call);
   session_->client.run(scripts::schedule_claim, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {
@@ -241,6 +248,11 @@ void RedisScheduleQueue::settle(JobSettlement&& settlement) {
       if (end.call.effect == "die")
         end.call.kept = kept_record(session_->holder.host, settlement, {});
     }
+  }
+  if (rule.keeps_records) end.call.breaker_limits = breaker_limits(rule);
+  if (!end.call.breaker_limits.empty()) {
+    end.call.breaker = breaker_entry(settlement);
+    if (end.call.effect == "die" && end.call.breaker.empty()) end.call.breaker = "?";
   }
   end.call.catches_up = rule.schedule().catch_up == CatchUp::all;
   end.call.job = std::move(settlement.claim.item);

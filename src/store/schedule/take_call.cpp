@@ -16,6 +16,7 @@ TakeStatus status_of(std::string_view text) {
   if (text == "halted") return TakeStatus::halted;
   if (text == "paused") return TakeStatus::paused;
   if (text == "full") return TakeStatus::full;
+  if (text == "breaker") return TakeStatus::breaker;
   return TakeStatus::ok;
 }
 
@@ -34,6 +35,7 @@ TakeWords::TakeWords(const TakeCall& call)
             call.keys.failures, call.keys.slots,     call.keys.statuses,
             call.keys.taken,    call.keys.schedules, call.keys.halted},
       arguments_{call.keys.work_prefix, call.holder} {
+  if (call.has_breaker) keys_.push_back(call.keys.breaker);
   arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end());
   arguments_.insert(arguments_.end(), call.queues.begin(), call.queues.end());
   for (const Ticket& ticket : call.tickets)

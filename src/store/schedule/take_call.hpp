@@ -31,6 +31,7 @@ struct TakeCall {
                                    ///< list
   const std::vector<std::string>& queues;
   const std::vector<Ticket>& tickets;
+  bool has_breaker = false;
 };
 
 class TakeWords {
@@ -57,7 +58,7 @@ struct TakenJob {
   std::optional<std::string> schedule;
 };
 
-enum class TakeStatus { ok, more, empty, halted, paused, full };
+enum class TakeStatus { ok, more, empty, halted, paused, full, breaker };
 
 struct TakeResult {
   TakeStatus status = TakeStatus::ok;

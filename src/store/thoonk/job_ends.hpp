@@ -20,7 +20,7 @@ struct EndCall {
   std::string holder;  ///< "run:<host>:<pid>:"; with the run ID it is the value of the lease
   RunId run;
   const char* effect = "back";
-  Duration hold{0};    ///< "hold": duration
+  Duration hold{0};    ///< "hold": duration; "stall": if the breaker prevents the stall
   std::string result;  ///< "finish": the result
   bool again = false;  ///< whether it may have been executed before
   bool stale = false;  ///< the lease had ended when this was sent; the script compares the claim
@@ -29,6 +29,11 @@ struct EndCall {
   std::string more;   ///< further members of the run record, see history_members()
   std::string kept;   ///< kept_record() if the run stalls the job; else empty
   std::uint32_t max_result = 1U << 20U;  ///< bytes of a kept result
+  std::string breaker_limits;            ///< breaker_limits(); empty = no breaker
+  std::string breaker;  ///< breaker_entry(), or "?" for a stall by a run that has no entry
+  /// Called when Redis has confirmed that the run has stalled its job, if the breaker could prevent
+  /// that.
+  std::function<void()> on_stalled;
 };
 
 /// Kind of work of Settlements.
@@ -41,7 +46,7 @@ struct JobEnds {
   static std::size_t bytes_of(const Call& call) {
     return 2 * call.id.size() + call.holder.size() + call.result.size();
   }
-  static bool goes_alone(const Call&) { return false; }
+  static bool goes_alone(const Call& call) { return call.on_stalled != nullptr; }
   static const std::string& list_of(const Keys& keys) { return keys.feed; }
   static void send(RedisSession& session, const Keys& keys, const std::vector<const Call*>& calls,
                    Answer answer);

@@ -21,6 +21,7 @@ struct Cancel {
 /// Stalls the job until an operator retries it.
 struct Stall {
   std::string why;
+  Duration instead{0};  ///< delay if the breaker prevents the stall
 };
 /// Moves the job to the back of its queue without counting a failure.
 struct Requeue {};

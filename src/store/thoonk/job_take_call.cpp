@@ -20,6 +20,7 @@ ClaimEnd end_of(std::string_view status) {
   if (status == "empty") return ClaimEnd::empty;
   if (status == "paused") return ClaimEnd::paused;
   if (status == "full") return ClaimEnd::fleet_full;
+  if (status == "breaker") return ClaimEnd::breaker;
   return ClaimEnd::more;
 }
 
@@ -37,6 +38,7 @@ TakeWords::TakeWords(const TakeCall& call)
             call.keys.ids,     call.keys.items,     call.keys.claimed, call.keys.cancelled,
             call.keys.stalled, call.keys.published, call.keys.taken},
       arguments_{call.keys.lease_prefix, call.holder} {
+  if (call.has_breaker) keys_.push_back(call.keys.breaker);
   arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end());
   arguments_.insert(arguments_.end(), call.runs.begin(), call.runs.end());
 }

@@ -25,6 +25,7 @@ struct TakeCall {
   std::uint64_t newest_fence = 0;  ///< the largest fencing token that this host has seen of the
                                    ///< list
   const std::vector<RunId>& runs;  ///< one for each wanted job
+  bool has_breaker = false;
 
   /// Maximum number of jobs that one call claims, so that Redis is not blocked for long.
   static constexpr std::size_t most_taken = 128;

@@ -34,6 +34,7 @@ FeedKeys::FeedKeys(const std::string& name)
   runs = ours + "runs";
   events = ours + "events";
   wake = ours + "wake";
+  breaker = ours + "breaker";
 }
 
 }  // namespace w8y::store

@@ -54,6 +54,7 @@ struct FeedKeys {
   std::string runs;
   std::string events;
   std::string wake;
+  std::string breaker;
 };
 
 /// Set of the names of all feeds. In a cluster it may be on another node than a feed.

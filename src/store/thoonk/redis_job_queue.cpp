@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/breaker.hpp"
 #include "store/rights.hpp"
 #include "store/run_record.hpp"
 #include "store/scripts.hpp"
@@ -30,7 +31,10 @@ struct Effect {
     end.effect = "cancel";
     end.hold = cancel.after;
   }
-  void operator()(const Stall&) const { end.effect = "stall"; }
+  void operator()(const Stall& stall) const {
+    end.effect = "stall";
+    if (!end.breaker_limits.empty()) end.hold = stall.instead;
+  }
   void operator()(const Requeue&) const { end.effect = "requeue"; }
   void operator()(const PutBack&) const { end.effect = "back"; }
   void operator()(const Leave&) const { end.effect = "leave"; }
@@ -113,7 +117,8 @@ void RedisJobQueue::send_take() {
     take_.runs.push_back(session_->run_ids.next(session_->clock.wall()));
   take_.sent = session_->clock.now();
   const TakeCall call{take_.store->keys(),           holder(),      take_.rule->key_expiry,
-                      take_.rule->fleet_concurrency, newest_fence_, take_.runs};
+                      take_.rule->fleet_concurrency, newest_fence_, take_.runs,
+                      take_.rule->breaker.runs > 0};
   const TakeWords words(call);
   session_->client.run(
       scripts::job_claim, words.keys(), words.arguments(),
@@ -232,11 +237,23 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
       if (stall) end.kept = kept_record(session_->holder.host, settlement, stall->why);
     }
   }
+  if (rule.keeps_records) end.breaker_limits = breaker_limits(rule);
+  if (!end.breaker_limits.empty()) {
+    end.breaker = breaker_entry(settlement);
+    if (stall && end.breaker.empty()) end.breaker = "?";
+  }
   std::visit(Effect{end}, settlement.what);
   if (stall) {
-    tell_later([this, id = DisplayItem(settlement.claim.item), why = stall->why] {
+    auto tell = [this, id = DisplayItem(settlement.claim.item), why = stall->why] {
       handler_.on_quarantined(id, why);
-    });
+    };
+    if (end.breaker_limits.empty()) {
+      tell_later(std::move(tell));
+    } else {
+      end.on_stalled = [this, alive = alive_, tell = std::move(tell)] {
+        if (*alive) tell_later(tell);
+      };
+    }
   }
   const RunId run = settlement.claim.run;
   if (end.hold > Duration{0}) hold_back(run, end);
@@ -276,8 +293,12 @@ void RedisJobQueue::put_down(const RunId& run, EndCall&& end, Ends::Wait wait) {
 /// Delays a failed job. It holds no fleet slot from now on.
 void RedisJobQueue::hold_back(const RunId& run, EndCall& end) {
   const auto held = held_.find(run);
-  if (retired_ || held == held_.end() || held_back_.size() >= most_held_back) return;
-  end.effect = "hold";
+  const bool stalls = end.effect == std::string_view("stall");
+  if (retired_ || held == held_.end() || held_back_.size() >= most_held_back) {
+    if (stalls) end.hold = Duration{0};
+    return;
+  }
+  if (!stalls) end.effect = "hold";
   Leases::Lease& old = held->second.lease;
   const Instant claimed = old.ends() - old.expiry();
   LeaseTerms same = old.end();

@@ -119,7 +119,7 @@ def alive():
     for (name, labels), sample in samples.items():
         if name == "w8y_list_state":
             states[dict(labels)["list"]].append(sample)
-    check(len(states) == 6 and all(sorted(each) == [0] * 10 + [1] for each in states.values()),
+    check(len(states) == 6 and all(sorted(each) == [0] * 11 + [1] for each in states.values()),
           "a list is in one state, and the other states are 0")
     # Six items of at least 50 ms each, within 50 ms.
     check(value(samples, "w8y_list_slots_needed", list="ring") >= 6, "slots that a list needs")

@@ -206,7 +206,7 @@ assert job["state"] == "scheduled" and job["rule"] == said["schedule"], job
 said = good(unix, "PUT", DAILY, {"schedule": "0 9 * * *", "tz": "Europe/Berlin"})
 assert "Europe/Berlin" in said["schedule"], said
 for body, words in (({"schedule": "NEVER"}, "nothing was changed"), ({}, "schedule must be a string"),
-                    ({"schedule": "NOW", "jitter": "1m"}, "jitter goes with"),
+                    ({"schedule": "NOW", "jitter": "1m"}, "jitter needs"),
                     ({"schedule": "0 9 * * *", "tz": "Nowhere/None"}, "tz Nowhere/None"),
                     ({"schedule": "FREQ=DAILY", "jitter": "8d"}, "from 1s to 7d")):
     refused(400, words, "PUT", DAILY, body)
@@ -222,7 +222,8 @@ refused(409, "films is not a schedule", "PUT", "/api/v1/schedules/films/x%3AA", 
 title("wrong requests")
 for body, words in (("{", "must be a JSON object"), ('{"items": []}', "has 0 entries"), ('{"items": "a"}', "an array"),
                     (json.dumps({"items": ["a"] * 1001}), "1001 entries"), ('{"item": ["a"]}', "unknown member item"),
-                    ('{"items": [1]}', "items[0] must be a string"), ('{"items": ["a"], "create": 1}', "create must be true or false")):
+                    ('{"items": [1]}', "items[0] must be a string"),
+                    ('{"items": ["a"], "create": 1}', "create must be true or false")):
     for api in (unix, tcp):
         got, said = api.ask("POST", ITEMS, body, {"Content-Type": "application/json"})
         assert got == 400 and words in said["error"], (body, got, said)
@@ -272,3 +273,6 @@ for method, path, body in (("POST", ITEMS, {"items": ["a"]}), ("DELETE", ITEMS +
     answer = connection.getresponse()
     said = json.loads(answer.read())
     assert answer.status == 503 and answer.headers["Retry-After"] == "1" and "applied" not in said, (path, said)
+asked = {one[:2] for one in unix.asked | tcp.asked}
+assert {(method, path) for method, path, _ in unix.document.operations()
+        if path.startswith(("/api/v1/feeds/", "/api/v1/schedules/")) or method in ("PUT", "DELETE")} <= asked, asked

@@ -99,7 +99,7 @@ def show_refusals():
               Client("/metrics", CLOSE, host=host).status())
 
 
-run = json.loads(Client("/api/v1/lists/work", CLOSE, True).text().partition("\r\n\r\n")[2])["runs"][0]["run"]
+run = json.loads(Client("/api/v1/lists/work", CLOSE, True).text().partition("\r\n\r\n")[2])["here"]["runs"][0]["run"]
 fill_streams("events", "/api/v1/events", ports[0])
 fill_streams("live", "/api/v1/live", ports[1])
 fill_streams("logs", f"/api/v1/runs/{run}/logs", ports[2])

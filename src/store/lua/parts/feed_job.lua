@@ -2,8 +2,8 @@
 -- items, ids, published, claimed, cancelled, stalled, finishes, and feed_taken (records of w8y claims).
 
 -- Kept results: the hash F:keep has the time in ms for each job that was put with keep_result. When
--- such a job is finished or stalled, the hash feed.result:F:ID is written. It names its feed, because
--- the feeds "a" and "a:b" may share such a key. Protected calls: an error must not prevent the
+-- this job is finished or stalled, the hash feed.result:F:ID is written. It names its feed, because
+-- the feeds "a" and "a:b" may share a key. Protected calls: an error must not prevent the
 -- settlement of the job.
 local keep_key = string.sub(feed_taken, 1, -#'claims' - 1) .. 'keep'
 local feed_name = string.sub(feed_taken, 1, -#':claims' - 1)

@@ -21,8 +21,8 @@ local function take_back(id, lease, most, run, why)
     queued = true
   end
   if ARGV[4] ~= '0' and (run or stalls) then
-    local more = stalls
-      and ',' .. json_bytes('stalled', failures .. ' consecutive failures, the last: ' .. why) or ''
+    local count = failures == 1 and '1 failure: ' or failures .. ' consecutive failures, the last: '
+    local more = stalls and ',' .. json_bytes('stalled', count .. why) or ''
     local event = enter_interrupted(run, id, tonumber(ARGV[5]), failures, why, more, ARGV[4])
     if stalls then
       keep_record(id, string.sub(event, 1, -2) .. more .. '}', event,

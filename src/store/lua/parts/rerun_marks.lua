@@ -5,7 +5,7 @@
 --   reruns  the hash `P:reruns`
 
 -- Returns whether a key exists, and whether there may be marks. EXISTS counts a key each time that it
--- is named, so this takes one command. A refusal counts as existing.
+-- is named, so one command is enough. A refusal counts as existing.
 local function exists_and_marks(key)
   local count = redis.pcall('EXISTS', key, reruns, reruns)
   if type(count) ~= 'number' then return true, true end
