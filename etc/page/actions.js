@@ -25,7 +25,7 @@ function button(order) {
 
 /** Button to sign in, if commands need a token. */
 export function signIn() {
-  const order = {word: 'Sign in', fields: ['token'], what: 'After signing in, the page has buttons to pause lists, cancel runs, reload and more.',
+  const order = {word: 'Sign in', fields: ['token'], what: 'Shows buttons to pause lists, cancel runs, reload and more.',
     send: async ({token}) => {
       setToken((token || '').trim());
       await askForOrders();

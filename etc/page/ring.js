@@ -66,7 +66,7 @@ export class Ring {
   caption(answer, groups) {
     if (!groups.length) return 'The list has no items.';
     const group = groups[this.picked];
-    if (!group) return 'Point at the ring, or focus it and use the arrow keys, to see the state of an item.';
+    if (!group) return 'Point at the ring, or focus it and use the arrow keys, to see an item.';
     const held = answer.locked.filter((one) => {
       const at = drawn(answer, one.index);
       return at >= group.first && at < group.end;

@@ -62,7 +62,7 @@ class Page:
         return command[command.index(">SECRET") + 1:]
 
     def run(self, language, code):
-        command = {"redis-cli": ["bash", "-c"], "Python": [sys.executable, "-c"], "Node": ["node", "-e"]}[language]
+        command = {"redis-cli": ["bash", "-c"], "Python": ["/usr/bin/python3", "-c"], "Node": ["node", "-e"]}[language]
         environment = {**os.environ, "NODE_PATH": "/usr/share/nodejs"}
         done = subprocess.run([*command, code], capture_output=True, text=True, timeout=60, env=environment,
                               check=False)

@@ -137,12 +137,14 @@ class Going:
 
     def result(self):
         """Returns the row's lines when it has ended, else None."""
+        # First: a process that is no longer alive has sent its lines.
+        is_alive = self.process.is_alive()
         if self.pipe.poll():
             with contextlib.suppress(EOFError):
                 lines = self.pipe.recv()
                 self.process.join()
                 return lines
-        if self.process.is_alive():
+        if is_alive:
             if time.monotonic() > self.ends + 20:
                 self.process.kill()
             elif time.monotonic() > self.ends and not self.killed:
