@@ -31,26 +31,39 @@ if wrong then return wrong end
 local before = recorded()
 if before then return before end
 
-local results, seen = {}, {}
+-- Most calls add all jobs under new IDs. They need no table of results, and no command for each job.
+local results, seen = nil, {}
 local fields, times, first, last, keeps, named, old = {}, {}, {}, {}, {}, {}, {}
+local new, high = {n = true, hn = true}, {h = true, hn = true}
+local added, firsts, lasts = 0, 0, 0
 for i = 8, #ARGV, 4 do
-  local id, how, keep_ms = ARGV[i], ARGV[i + 2], ARGV[i + 3]
-  local is_new = string.find(how, 'n', 1, true)
-  local added = is_new or not seen[id] and redis.call('HEXISTS', items, id) == 0
-  seen[id] = true
-  results[#results + 1] = added and '1' or '0'
-  if added then
-    fields[#fields + 1], fields[#fields + 2] = id, ARGV[i + 1]
-    times[#times + 1], times[#times + 2] = now_ms, id
-    local to = string.find(how, 'h', 1, true) and first or last
-    to[#to + 1] = id
-    if keep_ms ~= '' then keeps[#keeps + 1], keeps[#keeps + 2] = id, keep_ms end
-    if not is_new then
-      named[#named + 1], old[#old + 1] = id, ARGV[4] .. id
+  local id, how = ARGV[i], ARGV[i + 2]
+  local adds = new[how]
+  if not adds then
+    adds = not seen[id] and redis.call('HEXISTS', items, id) == 0
+    seen[id] = true
+    if adds then named[#named + 1], old[#old + 1] = id, ARGV[4] .. id end
+  end
+  if adds then
+    local at = 2 * added
+    added = added + 1
+    fields[at + 1], fields[at + 2] = id, ARGV[i + 1]
+    times[at + 1], times[at + 2] = now_ms, id
+    if high[how] then
+      firsts = firsts + 1
+      first[firsts] = id
+    else
+      lasts = lasts + 1
+      last[lasts] = id
     end
+    if ARGV[i + 3] ~= '' then keeps[#keeps + 1], keeps[#keeps + 2] = id, ARGV[i + 3] end
+    if results then results[#results + 1] = '1' end
+  else
+    results = results or {string.rep('1', added)}
+    results[#results + 1] = '0'
   end
 end
-results = table.concat(results)
+results = results and table.concat(results) or string.rep('1', added)
 local reply = {'written', results, request[3]}
 record(results)
 if #fields == 0 then return reply end

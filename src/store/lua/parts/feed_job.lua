@@ -62,6 +62,8 @@ end
 
 -- Writes the kept results of finished jobs. Returns the last error of Redis, or nil.
 local function write_results(jobs, ids_of_jobs)
+  local are_kept = redis.pcall('EXISTS', keep_key)
+  if are_kept == 0 then return end
   local kept = redis.pcall('HMGET', keep_key, unpack(ids_of_jobs))
   if kept.err then return kept end
   local refusal
