@@ -49,6 +49,16 @@ std::string add_items(QueryContext& query, const http::HttpRequest& request) {
                       reply.results);
 }
 
+/// Returns the response of a change: {"result": …, NAME: the list, NAME: the item}.
+std::string changed_json(const std::string& result, const char* of_list, const std::string& list,
+                         const char* of_item, const std::string& item) {
+  core::AsciiObject json;
+  json.put("result", result);
+  json.put_bytes(of_list, list);
+  json.put_bytes(of_item, item);
+  return json.finish();
+}
+
 std::string remove_item(QueryContext& query, const http::HttpRequest& request) {
   const std::string &list = request.path[3], &item = request.path[5];
   verbs::kind_of(query, list);  // throws if there is no such list
@@ -56,11 +66,7 @@ std::string remove_item(QueryContext& query, const http::HttpRequest& request) {
       verbs::write(query, [&] { return verbs::remove_items(query, list, {item}); });
   if (!removed.front().done)
     throw QueryError(404, escape_text(item) + ": " + removed.front().result);
-  core::AsciiObject json;
-  json.put("result", removed.front().result);
-  json.put_bytes("list", list);
-  json.put_bytes("item", item);
-  return json.finish();
+  return changed_json(removed.front().result, "list", list, "item", item);
 }
 
 /// IDs that w8yd has given to jobs, one after the other. All have the same length.
@@ -109,11 +115,7 @@ std::string retract_job(QueryContext& query, const http::HttpRequest& request) {
   });
   if (!done.front().done)
     throw QueryError(404, "there is no " + escape_text(id) + " in the feed " + escape_text(feed));
-  core::AsciiObject json;
-  json.put("result", "retracted");
-  json.put_bytes("feed", feed);
-  json.put_bytes("id", id);
-  return json.finish();
+  return changed_json("retracted", "feed", feed, "id", id);
 }
 
 std::string set_schedule(QueryContext& query, const http::HttpRequest& request) {
@@ -138,11 +140,7 @@ std::string unset_schedule(QueryContext& query, const http::HttpRequest& request
   check_schedule(query, name);
   if (!verbs::unset_schedule(query, name, job))
     throw QueryError(404, "there is no job " + escape_text(job) + " in " + escape_text(name));
-  core::AsciiObject json;
-  json.put("result", "unset");
-  json.put_bytes("list", name);
-  json.put_bytes("job", job);
-  return json.finish();
+  return changed_json("unset", "list", name, "job", job);
 }
 
 }  // namespace

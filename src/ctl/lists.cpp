@@ -195,17 +195,6 @@ void print_lists_of(const FleetHost& host, bool wide) {
   table.print(wide);
 }
 
-/// Returns the rank of a list: problems come first.
-int rank_of(const ListInFleet& one) {
-  const ListState state = one.totals.state;
-  if (state == ListState::unavailable || state == ListState::starved ||
-      state == ListState::breaker_open)
-    return 0;
-  if (one.list.quarantined.value_or(0) > 0) return 1;
-  if (state == ListState::ineligible || state == ListState::paused) return 2;
-  return 3;
-}
-
 class Lists final : public Command {
  public:
   void declare(Arguments& words) override {
@@ -308,7 +297,7 @@ class Lists final : public Command {
     std::vector<const ListInFleet*> sorted;
     for (const ListInFleet& list : lists) sorted.push_back(&list);
     std::stable_sort(sorted.begin(), sorted.end(), [](const ListInFleet* a, const ListInFleet* b) {
-      return rank_of(*a) < rank_of(*b);
+      return problem_rank(a->totals, a->list) < problem_rank(b->totals, b->list);
     });
     print_lists(sorted, wide);
   }

@@ -57,6 +57,16 @@ std::string running_of_limits(const ListStatus& list) {
   return text;
 }
 
+int problem_rank(const ListTotals& totals, const ListStatus& list) {
+  const ListState state = totals.state;
+  if (state == ListState::unavailable || state == ListState::starved ||
+      state == ListState::breaker_open)
+    return 0;
+  if (list.quarantined.value_or(0) > 0) return 1;
+  if (state == ListState::ineligible || state == ListState::paused) return 2;
+  return no_problem;
+}
+
 std::string counted_text(const std::map<std::string, std::size_t>& states,
                          const std::string& noun) {
   std::size_t all = 0;

@@ -50,6 +50,10 @@ std::string capabilities_text(const std::vector<std::string>& caps);
 
 /// Returns the runs and limits of a list: "2/4", or "2/4/10" if it has `fleet_concurrency`.
 std::string running_of_limits(const ListStatus& list);
+/// Returns the rank of a list in an order that starts with problems: 0 to no_problem. `totals`: of
+/// the fleet.
+constexpr int no_problem = 3;
+int problem_rank(const ListTotals& totals, const ListStatus& list);
 /// Returns the total and the number per state: "3 jobs: 1 queued, 2 running". `noun`: the singular,
 /// such as "job".
 std::string counted_text(const std::map<std::string, std::size_t>& states, const std::string& noun);

@@ -59,13 +59,8 @@ Cell redis_cell(const HostStatus& host) {
 
 /// Returns the rank of a list: problems come first.
 int rank_of(const TopList& list) {
-  const ListState state = list.totals.state;
-  if (state == ListState::unavailable || state == ListState::starved ||
-      state == ListState::breaker_open)
-    return 0;
-  if (list.status.quarantined.value_or(0) > 0) return 1;
-  if (state == ListState::ineligible || state == ListState::paused) return 2;
-  return state == ListState::running ? 3 : 4;
+  const int rank = problem_rank(list.totals, list.status);
+  return rank == no_problem && list.totals.state != ListState::running ? no_problem + 1 : rank;
 }
 
 std::optional<WallTime> cycle_of(const TopList& list) {
