@@ -14,8 +14,8 @@
 namespace w8y::api {
 
 /// Shows jobs. A client with ?wait= receives its response when the job is finished or stalled. All
-/// waiting clients share one query, in which each needs two commands of constant cost. A job is
-/// examined more rarely the longer its client has waited.
+/// waiting clients share one query, with two commands of constant cost for each client. The longer
+/// a client has waited, the more rarely its job is examined.
 class JobEndpoint {
  public:
   JobEndpoint(loop::Loop& loop, QueryRunner& queries)
@@ -28,14 +28,14 @@ class JobEndpoint {
     std::string feed;
     std::string id;
     http::HttpReplyPtr reply;
-    Instant end{};  ///< time of the response at the latest
+    Instant end{};  ///< latest time of the response
     Duration pause{};
     Instant due{};  ///< time of the next examination
   };
   using WaitPtr = std::shared_ptr<Wait>;
   struct Examined {
     std::vector<WaitPtr> waits;
-    std::vector<bool> ended;  ///< whether the job of each is finished, stalled or missing
+    std::vector<bool> ended;  ///< for each wait, whether its job is finished, stalled or missing
   };
 
   void query(const http::HttpRequest& request, const http::HttpReplyPtr& reply);

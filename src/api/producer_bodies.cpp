@@ -56,7 +56,7 @@ std::optional<Item> item_of(const JsonFields::Element& element, std::string& err
   return std::nullopt;
 }
 
-/// Returns why the object has members of other names; empty: it has not.
+/// Returns an error if the object has a member that is not in `known`; empty: it has none.
 std::string other_member(const JsonFields& object, const std::vector<std::string_view>& known) {
   for (const std::string& name : object.names())
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -77,7 +77,7 @@ std::string keep_error(const JsonFields& job, std::optional<Duration>& keep) {
   return "needs a keep_result of at most 1d, such as \"10m\", or false";
 }
 
-/// Returns why the entry is invalid, or reads it into `job`.
+/// Reads an entry into `job`. Returns why the entry is invalid; empty: it is valid.
 std::string read_job(const JsonFields& object, verbs::NewJob& job) {
   if (std::string error = other_member(
           object, {"payload", "payload_base64", "id", "id_base64", "high", "keep_result"});

@@ -34,7 +34,8 @@ struct ScheduleBody {
   bool create = false;
 };
 
-/// All throw verbs::QueryError, 400, for an invalid body, and if no entry is valid.
+/// Read the body of a request. All throw verbs::QueryError, 400, for an invalid body, and if no
+/// entry is valid.
 ItemsToAdd read_items_to_add(const std::string& body);
 JobsToPut read_jobs_to_put(const std::string& body);
 ScheduleBody read_schedule_to_set(const std::string& body);

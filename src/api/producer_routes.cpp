@@ -69,7 +69,7 @@ std::string remove_item(QueryContext& query, const http::HttpRequest& request) {
   return changed_json(removed.front().result, "list", list, "item", item);
 }
 
-/// IDs that w8yd has given to jobs, one after the other. All have the same length.
+/// Concatenated IDs that w8yd has chosen for jobs. All have the same length.
 class NewIds {
  public:
   [[nodiscard]] static std::string of(const std::vector<verbs::NewJob>& jobs) {
@@ -78,7 +78,7 @@ class NewIds {
       if (job.is_new) ids += job.id;
     return ids;
   }
-  /// Gives jobs the IDs of the first request. The repeated request has made new ones.
+  /// Replaces the IDs that w8yd has chosen for a repeated request by those of the first request.
   static void put(const std::string& ids, std::vector<verbs::NewJob>& jobs) {
     std::size_t at = 0;
     for (verbs::NewJob& job : jobs) {

@@ -10,11 +10,11 @@
 
 namespace w8y::api {
 
-/// Runs on the thread of the QueryRunner and returns a JSON object. May throw verbs::QueryError and
-/// verbs::FeedRefused.
+/// Change by a request. Runs on the thread of the QueryRunner and returns a JSON object. May throw
+/// verbs::QueryError and verbs::FeedRefused.
 using Change = std::function<std::string(verbs::QueryContext&, const http::HttpRequest&)>;
-/// Adds an endpoint that changes Redis. A 503 has Retry-After, and reports if the change may have
-/// been made.
+/// Adds an endpoint that changes Redis. A 503 has Retry-After, and reports whether the change may
+/// have been made.
 void write_at(const Routes& routes, const http::Endpoint& endpoint, Change change);
 
 /// Returns the request for verbs that carry it out once, if it has an Idempotency-Key.

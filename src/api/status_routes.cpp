@@ -89,7 +89,7 @@ class Lists {
         problems_(host_),
         summary_(host_, others_) {}
 
-  /// Adds a list of this host, after the lists that only other hosts have and whose names are less.
+  /// Adds a list of this host, after the lists of other hosts whose names precede its name.
   void add(const ListStatus& list) {
     problems_.add(list);
     here_.add(list);
@@ -97,7 +97,7 @@ class Lists {
     auto others = others_.lists.extract(list.prefix);
     put(list.prefix, others.empty() ? ListTotals() : std::move(others.mapped()), &list);
   }
-  /// Writes the problems, the host unless it is nullptr, and then each list.
+  /// Returns the problems, then `host` unless it is nullptr, then the sums, then each list.
   http::HttpResponse response(const HostStatus* host) {
     put_others_until(nullptr);
     core::AsciiObject json(4096);
@@ -114,7 +114,7 @@ class Lists {
   }
 
  private:
-  /// `end`: nullptr = all.
+  /// Writes the lists that only other hosts have, up to the name `end`; nullptr = all.
   void put_others_until(const std::string* end) {
     auto& others = others_.lists;
     while (!others.empty() && (end == nullptr || others.begin()->first < *end)) {
@@ -124,7 +124,7 @@ class Lists {
   }
   void put(const std::string& prefix, ListTotals&& totals, const ListStatus* own) {
     if (own != nullptr) totals.add(host_.host, *own);
-    // The runs of this host alone are known now, and statistics are older.
+    // If only this host has the list, its number of runs is current. Statistics are older.
     totals.finish(own == nullptr || totals.hosts == 1 ? std::nullopt : own->stats);
     summary_.add(totals);
     if (shown_ != Shown::all) return;

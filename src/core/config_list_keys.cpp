@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 /// The claims from all queues are in one Redis command.
 constexpr std::size_t max_queues = 1000;
-/// The runs of a breaker are in one value in Redis.
+/// Maximum number of runs in the window of a breaker. Redis stores the window in one value.
 constexpr std::int64_t max_breaker_runs = 1000;
 constexpr std::int64_t million = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;

@@ -17,8 +17,8 @@ struct OpenBreaker {
   bool operator==(const OpenBreaker&) const = default;
 };
 
-/// Values of the fields `since`, `probe`, `failed` and `reason`. Returns nullopt if the breaker is
-/// closed.
+/// Reads the values of the fields `since`, `probe`, `failed` and `reason`. Returns nullopt if the
+/// breaker is closed.
 std::optional<OpenBreaker> read_open_breaker(std::string_view since, std::string_view probe,
                                              std::string_view failed, std::string_view reason);
 /// Returns "breaker open for 4m: 16 of 20 runs failed: HTTP 503".

@@ -1,4 +1,4 @@
-// SHA-256 of parts, of which each has its length in the hash.
+// SHA-256 of a sequence of parts. The length of each part is in the hash, too.
 #pragma once
 
 #include <nettle/sha2.h>

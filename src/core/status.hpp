@@ -33,8 +33,8 @@ enum class ListState {
   unavailable,   ///< Redis or every gearmand is unavailable, or hosts with another format hold the
                  ///< list
   starved,       ///< this host is short of processes, descriptors, memory or disk
-  breaker_open,  ///< too many runs of all hosts failed; one run at a time tests whether they
-                 ///< succeed
+  breaker_open,  ///< too many of the last runs of all hosts failed; the fleet claims only
+                 ///< probes
   paused,        ///< by an operator, on all hosts
   quiet,         ///< this host starts no new runs
   probing,       ///< the probe of its executor has not finished yet

@@ -62,7 +62,7 @@ void FeedAccess::refuse_kind(std::string_view found) const {
                           : ""));
 }
 
-/// Returns the command that helps if the feed does not exist.
+/// Returns the remedy for a feed that does not exist.
 std::string FeedAccess::remedy() const {
   if (!kind_) return "list feeds with \"w8yctl feed list\"";
   const std::string kind =

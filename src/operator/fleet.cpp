@@ -242,7 +242,7 @@ void count_quarantined(const QueryContext& query, FleetLists& all) {
     lists.push_back(&list);
     keys.push_back(store::CircularKeys(prefix.empty() ? "" : prefix + ":").quarantined);
   }
-  // In a cluster, the keys of a pipeline share a hash slot.
+  // In a cluster, the keys of a pipeline must share a hash slot.
   const std::size_t at_once = query.cluster() ? 1 : max_counted;
   for (std::size_t first = 0; first < keys.size(); first += at_once) {
     std::vector<redis::Command> commands;

@@ -146,7 +146,7 @@ void JobFeed::put(const std::vector<FeedItem>& items, bool high) {
 
 std::optional<FeedJobState> JobFeed::state(const std::string& id) {
   check();
-  // The second time, if another client has put the job again between the two queries.
+  // Reads twice, since another client may have put the job again between the two queries.
   for (int i = 0; i < 2; ++i) {
     if (auto found = job(id)) {
       FeedJobState state{std::string(found->state), std::move(found)};

@@ -20,7 +20,7 @@ using store::thoonk::MaintenanceTerms;
 
 /// Maximum number of jobs that JobFeed::put() puts in one call.
 inline constexpr std::size_t max_put = 1000;
-/// Limit of an ID, since each reply and each message contains it; bytes.
+/// Maximum size of an ID in bytes. Each reply and each message contains the ID.
 inline constexpr std::size_t max_job_id = std::size_t{64} << 10;
 /// Returns why a job cannot have this ID; empty: it can.
 std::string id_error(const std::string& id);
@@ -94,7 +94,7 @@ class JobFeed : public QueueFeed {
   /// Returns the kept result of a job; nullopt: there is none.
   std::optional<KeptResult> kept_result(const std::string& id);
 
-  /// A claim without a lease that was ended.
+  /// Result of ending a claim that has no lease.
   struct Returned : Done {
     bool stalled = false;  ///< it has reached `max_failures`
   };
@@ -102,7 +102,7 @@ class JobFeed : public QueueFeed {
     std::vector<Returned> jobs;
     std::string unwritten;  ///< why the run records were not written; empty: they were
   };
-  /// Terms of a failure that an operator reports.
+  /// Failure that an operator reports, with the settings of the list.
   struct FailTerms {
     unsigned max_failures = 0;  ///< 0 = never stalled
     HistoryLimits history;

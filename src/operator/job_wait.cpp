@@ -13,7 +13,7 @@ namespace w8y::verbs {
 namespace {
 
 constexpr Duration check_interval = std::chrono::seconds(1);
-/// Last lines of the log output that are shown with a failure, and bytes of each.
+/// Maximum number of log lines that are shown with a failure, and maximum bytes of each.
 constexpr std::size_t shown_lines = 10;
 constexpr std::size_t shown_of_line = 500;
 
@@ -34,7 +34,8 @@ std::string cause_of(const view::RunRecord& run) {
   return escape(run.outcome) + (run.reason.empty() ? "" : ": " + escape(run.reason));
 }
 
-/// Returns the result as its message has it: text of a plain command is a string in the history.
+/// Returns the result in the form of its message. In the history, text of a plain command is a JSON
+/// string.
 std::string message_of(const std::string& result) {
   if (result.empty()) return "{}";
   auto text = json_text::as_string(result);
@@ -93,7 +94,7 @@ std::string JobWait::result(std::optional<Duration> timeout) {
   throw QueryError(409, escape_text(id_) + " is not finished after " + format_duration(*timeout));
 }
 
-/// Checks the state of the job. If it does not exist at two checks, its message was missed.
+/// Checks the state of the job. If two checks in a row do not find the job, its message was missed.
 void JobWait::check() {
   try {
     const auto job = feed_.job(id_);

@@ -11,7 +11,8 @@ namespace w8y::verbs {
 
 /// Waiter for one job. A result is only published, so subscribe before the job is put. Each second,
 /// it reads the state of the job, to report failed runs and to detect a job that was finished
-/// without a message, retracted or stalled. Then the history has the result or the cause.
+/// without a message, retracted or stalled. Then the result is the kept one or that in the history,
+/// which also has the cause of a stall.
 class JobWait final : private detail::SubscriberOwner, private redis::Subscriber::Listener {
  public:
   JobWait(const Connection& at, JobFeed& feed, std::string id, Complain complain);

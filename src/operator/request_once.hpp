@@ -12,12 +12,12 @@ namespace w8y::verbs {
 /// Request with an Idempotency-Key.
 struct RequestOnce {
   std::string key;  ///< any bytes; empty: a repetition is carried out again
-  /// All that a repetition must have in common: method, path and body.
+  /// Method, path and body, which must be the same in a repetition.
   std::vector<std::string_view> content = {};
-  std::string data = {};  ///< for the caller that repeats the request
+  std::string data = {};  ///< returned to a caller that repeats the request
 };
 
-/// Returns the record of a request. `prefix`: of its key.
+/// Returns the record of a request. `prefix`: of the record's key.
 store::RequestRecord record_of(const RequestOnce& request, const std::string& prefix);
 
 }  // namespace w8y::verbs

@@ -52,8 +52,8 @@ bool serves(ListState state) {
          state == ListState::breaker_open || state == ListState::unavailable;
 }
 
-/// A pause that is known is from Redis, and holds on all hosts: it replaces older states, and so
-/// the list must be added last.
+/// A pause in `list` was read from Redis and applies to all hosts, so it replaces the states in
+/// list reports. The list of this host must therefore be added last.
 void ListTotals::add(const std::string& host, const ListStatus& list) {
   const std::pair nearness(distance_of(list.state), std::string_view(host));
   const bool paused = list.pause && list.state == ListState::paused;

@@ -67,7 +67,7 @@ struct FleetSummary {
   std::size_t running = 0;
 
   FleetSummary() = default;
-  /// Sums of the hosts: `host`, and all others.
+  /// Sums up the hosts and their slots: `host` and all others. add() sums up the lists.
   FleetSummary(const HostStatus& host, const FleetLists& others);
   void add(const ListTotals& list);
 };

@@ -67,7 +67,7 @@ void write_next(core::JsonObject& json, std::string_view name, const ItemView& i
                                        [](WallTime time) { return std::to_string(time.count()); }));
 }
 
-/// Bytes, and the length if they are only the first ones; omitted if they were not read.
+/// Writes the payload if it was read, and its length if only its first bytes were read.
 void write_payload(core::JsonObject& json, std::string_view name, const ItemView& item, Surface) {
   if (!item.payload) return;
   json.put_bytes(name, *item.payload);

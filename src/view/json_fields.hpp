@@ -71,7 +71,7 @@ class JsonFields {
   const void* object_;  ///< in the document
 };
 
-/// Element of an array. Neither member: it is of another type.
+/// Element of an array: a string, an object, or neither if it is of another type.
 struct JsonFields::Element {
   std::optional<std::string> text;
   std::optional<JsonFields> object;

@@ -25,8 +25,8 @@ void put_fields(core::JsonObject& json, const ListStatus& list, Surface surface)
 /// List of the fleet in JSON.
 struct ListInFleet {
   ListTotals totals;
-  /// List of this host. If only other hosts have the list, only fields that are the same on all
-  /// hosts.
+  /// List of this host. If only other hosts have the list, it has only the fields that are the same
+  /// on all hosts.
   ListStatus list;
   bool here = false;  ///< whether this host has the list
 };

@@ -22,8 +22,8 @@ local duplicates = ARGV[2] == '1'
 if not is_listed and not duplicates then return {'long', '', ''} end
 
 -- Reads everything before the first change.
--- Items that other clients added since the pass are near the end. For many items, that part of the
--- list is read once.
+-- Items that other clients added after the caller's search are near the end. For many items, the
+-- script reads that part of the list once.
 local near
 if is_listed and #ARGV > 16 then
   local items, _, whole = list_part(KEYS[1], -searched, searched, 1048576)
@@ -42,7 +42,8 @@ end
 local results, to_add, new, locks, seen = {}, {}, {}, {}, {}
 for i = 7, #ARGV do
   local item = ARGV[i]
-  -- In a long list, an item that may be added twice is not searched, and keeps its past.
+  -- If duplicates are allowed in a long list without known_listed, each item counts as listed: its
+  -- failures, delay and quarantine stay.
   local listed = not is_listed or seen[item] or is_there(i - 6, item)
   seen[item] = true
   if not listed then

@@ -34,7 +34,7 @@
 --               "empty"  there is no item
 --               "paused" by an operator; detail is the reason
 --               "full"   the fleet limit is reached
---               "breaker" the breaker is open, instead of all others except "more" and "paused";
+--               "breaker" the breaker is open; replaces all others except "more" and "paused";
 --                        detail is the reason. With an item, this run is the probe
 --       For "none" and "full", a second word of detail means that the caller is in the wait queue
 --       now, and is the number of other waiters.
@@ -79,7 +79,7 @@ if open then
   local wait
   wait, why_open = probe_wait(open, now_ms)
   if wait > 0 then
-    redis.pcall('ZREM', KEYS[7], ARGV[2]) -- as if it was paused
+    redis.pcall('ZREM', KEYS[7], ARGV[2]) -- leaves the wait queue, as in a pause
     return {'breaker', 0, wait, why_open}
   end
   want = min(want, 1)

@@ -21,7 +21,7 @@
 --               "empty"   the feed has no more
 --               "paused"  by an operator; detail is the reason
 --               "full"    the fleet limit is reached
---               "breaker" the breaker is open, instead of all others except "more" and "paused";
+--               "breaker" the breaker is open; replaces all others except "more" and "paused";
 --                         detail is the reason. With a job, its run is the probe
 -- An ID leaves the queue after everything else is written, so that an error of Redis loses none. An
 -- ID without a job (retracted), or of a job that is claimed or stalled, leaves the queue without a

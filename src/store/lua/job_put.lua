@@ -79,7 +79,7 @@ if creates then
 end
 if #keeps > 0 then step('HSET', ARGV[3], unpack(keeps)) end
 if #named > 0 then
-  -- Remains of a deleted job with this ID, which would keep the new job from being claimed.
+  -- Removes entries of a deleted job with this ID, which would prevent claims of the new job.
   step('ZREM', KEYS[6], unpack(named))
   step('HDEL', KEYS[7], unpack(named))
   step('SREM', KEYS[8], unpack(named))

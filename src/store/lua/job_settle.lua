@@ -100,7 +100,7 @@ local effects = {
   leave = function() end,
 }
 
--- Removes the member with the reason of the stall.
+-- Removes the member `stalled`, the reason of the stall, from members of a run record.
 local function without_stall(members)
   local first, last = string.find(members, ',"stalled":"', 1, true)
   while last do
@@ -114,7 +114,7 @@ local function without_stall(members)
   return members
 end
 -- Enters a run in the breaker, which may change the disposition of its job. While the breaker is
--- open, no job is claimed, so a failed job is not delayed by its claim.
+-- open, no job is claimed, so a failed job returns to its queue without a delay.
 local function judge_by_breaker(job, value)
   if not breaker then read_breaker(ARGV[6]) end
   if not breaker then return end
@@ -200,7 +200,7 @@ write_breaker(ARGV[1], function(id)
   note(redis.pcall('ZADD', published, now_ms, id), 'ZADD')
 end, function(id)
   note(redis.pcall('HDEL', cancelled, id), 'HDEL')
-  -- A job that is delayed by its claim would count as failed at the end of the delay.
+  -- The end of the delay would count a failure, so a delayed job returns to its queue now.
   local found = redis.pcall('HGET', feed_taken, id)
   local held = read_note(type(found) == 'string' and found or nil)
   if held and string.sub(held.mark, 1, 1) == 'r'

@@ -24,7 +24,7 @@
 --               "halted"  detail is the operator, if known
 --               "paused"  by an operator; detail is the reason
 --               "full"    the fleet limit is reached
---               "breaker" the breaker is open, instead of all others except "more", "halted" and
+--               "breaker" the breaker is open; replaces all others except "more", "halted" and
 --                         "paused"; detail is the reason. With a job, its run is the probe
 -- A job leaves its queue after everything else is written, so that an error of Redis loses none. A
 -- job that another program has queued while it is running leaves the queue: it is queued only once.

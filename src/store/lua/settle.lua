@@ -80,7 +80,7 @@ local function judge(kind, id, lock, is_ours)
   run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end
--- Enters a run in the breaker, which may change its consequences.
+-- Enters a run in the breaker, which may change the consequences of the run for its item.
 local function judge_by_breaker(kind, id, lock, run, message)
   if not breaker then read_breaker(ARGV[5]) end
   if not breaker then return run end

@@ -1,12 +1,12 @@
 -- Breaker of a list at the settlement of runs. Needs parts/history.lua. Protected calls: an error
 -- must not prevent the settlement. Each list with a breaker has a hash `P:breaker`:
 --   window     its last runs, the oldest first: run ID, and "+" succeeded or "-" failed
---   item:<id>  of each of these that failed: "q" if it has quarantined its item, else "f", and the
---              item, if it is not longer than 64 KiB or was quarantined
+--   item:<id>  for each of these runs that failed: "q" if it quarantined its item, else "f"; then
+--              the item. Missing if the item is longer than 64 KiB and was not quarantined
 -- and while the breaker is open:
 --   since      ms
 --   probe      time of the next probe, ms
---   pause      pause before it, ms
+--   pause      pause before the next probe, ms
 --   failed     "16 of 20"
 --   reason     of the last failure
 --   lock, lease  key and value of the lock of the last probe
@@ -78,10 +78,11 @@ local function may_open(message)
   breaker.is_open, breaker.opened_by = true, breaker.window
 end
 
--- Enters the end of a run that still held its item. `verdict`: "+" succeeded, "-" failed, "" is not
--- entered. `quarantines`: whether the run would quarantine its item. `lease`: the value of its lock.
--- Returns the consequence for a run that has failed: "open": its failure does not count, and its
--- item is delayed by the first pause; "spared": its item is not quarantined; nil: none.
+-- Enters the end of a run that still held its item. `verdict`: "+" succeeded, "-" failed; any other
+-- run is not entered. `quarantines`: whether the run would quarantine its item. `lease`: the value
+-- of its lock. Returns the consequence for a run that has not succeeded: "open": its failure does
+-- not count, and its item is delayed by the first pause; "spared": its item is not quarantined;
+-- nil: none.
 local function judge_run(verdict, id, item, quarantines, lease, message)
   if verdict == '+' then
     if breaker.is_open then -- closes it
