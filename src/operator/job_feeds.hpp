@@ -59,7 +59,7 @@ struct KeptResult {
   std::string run;    ///< empty: an operator has ended the claim
   WallTime time{0};
   std::optional<std::string> result;  ///< nullopt: the job was finished without one
-  bool truncated = false;             ///< to `max_result`
+  bool truncated = false;             ///< because it was longer than 1 MiB
   std::string reason;                 ///< why the job is stalled
 };
 

@@ -9,10 +9,10 @@
 
 namespace w8y::verbs {
 
-/// Waiter for one job. A result is only published, so subscribe before the job is put. Each second,
-/// it reads the state of the job, to report failed runs and to detect a job that was finished
-/// without a message, retracted or stalled. Then the result is the kept one or that in the history,
-/// which also has the cause of a stall.
+/// Waiter for one job. A result that is not kept is only published, so subscribe before the job is
+/// put. Each second, it reads the state of the job, to report failed runs and to detect a job that
+/// was finished without a message, retracted or stalled. Then the result is the kept one or that in
+/// the history, which also has the cause of a stall.
 class JobWait final : private detail::SubscriberOwner, private redis::Subscriber::Listener {
  public:
   JobWait(const Connection& at, JobFeed& feed, std::string id, Complain complain);
