@@ -150,7 +150,9 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r"(?m)^w8y_slots_used \d+$", "w8y_slots_used <n>"),
     (r'("commands_sent"|"used"): \d+', r"\1: <n>"),
     (r'("clock_offset_ms"): -?\d+', r"\1: <n>"),
-    (r"\b\d/10\b", "<n>/10"),  # slots: a claim in flight has one
+    # slots: a claim in flight has one
+    (r"\b\d/10\b", "<n>/10"),
+    (r"(?m)^(running(?: here)?  \d+), \d+ of", r"\1, <n> of"),
 )]
 # Statistics of lists, which w8yd reads periodically: not compared where keys change.
 FIGURES = {"items", "items_at_ms", "items_estimated", "longest_wait_ms", "fleet_slots"}
