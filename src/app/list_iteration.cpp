@@ -20,8 +20,8 @@ ListIteration::ListIteration(const Clock& clock, TimerQueue& timers, const Super
                              const ListStateSource& facts)
     : clock_(clock), supervisor_(supervisor), facts_(facts), timer_(timers) {}
 
-void ListIteration::begin(Look look, Then then) {
-  walks_.push_back({std::move(look), std::move(then), std::nullopt});
+void ListIteration::begin(Visit visit, Then then) {
+  walks_.push_back({std::move(visit), std::move(then), std::nullopt});
   if (!timer_.pending()) timer_.set(clock_.now(), [this] { next_step(); });
 }
 

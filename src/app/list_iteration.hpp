@@ -17,20 +17,20 @@ namespace w8y::app {
 /// renewals, for 100 ms.
 class ListIteration {
  public:
-  using Look = std::function<void(const ListStatus&)>;
+  using Visit = std::function<void(const ListStatus&)>;
   using Then = std::function<void()>;
 
   ListIteration(const Clock& clock, TimerQueue& timers, const Supervisor& supervisor,
                 const ListStateSource& facts);
 
-  /// Starts an iteration, from the loop. Calls `look` for each list by prefix, then for removed
+  /// Starts an iteration, from the loop. Calls `visit` for each list by prefix, then for removed
   /// lists that still have runs, and finally `then`. Iterations run one after another. A list that
   /// a reload adds or removes meanwhile may be included or not.
-  void begin(Look look, Then then);
+  void begin(Visit visit, Then then);
 
  private:
   struct Iteration {
-    Look visit;
+    Visit visit;
     Then then;
     std::optional<std::string> last;  ///< prefix of the last list
   };

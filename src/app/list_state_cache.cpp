@@ -114,14 +114,14 @@ void ListStateCache::request_reason(const std::string& prefix, const std::string
 }
 
 void ListStateCache::call(const std::shared_ptr<Round>& round, const redis::Command& command,
-                          Look look) {
+                          OnReply on_reply) {
   ++round->missing;
   round->redis->client.call(command, [this, alive = std::weak_ptr<Round>(round),
-                                      look = std::move(look)](const redis::Answer& answer) {
+                                      on_reply = std::move(on_reply)](const redis::Answer& answer) {
     const auto asked = alive.lock();  // expires with the cache
     if (!asked) return;
     if (answer.failure == redis::Failure::none) {
-      look(answer);
+      on_reply(answer);
     } else {
       asked->failed = true;
     }

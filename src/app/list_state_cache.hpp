@@ -58,7 +58,7 @@ class ListStateCache final : public ListStateSource {
     std::optional<Pause> pause;
     std::optional<OpenBreaker> breaker;
   };
-  using Look = std::function<void(const redis::Answer&)>;
+  using OnReply = std::function<void(const redis::Answer&)>;
 
   void begin();
   void request_batch(const std::shared_ptr<Round>& round);
@@ -67,7 +67,7 @@ class ListStateCache final : public ListStateSource {
   void request_breaker(const std::shared_ptr<Round>& round, const std::string& prefix,
                        const std::string& key_prefix);
   void request_reason(const std::string& prefix, const std::string& paused);
-  void call(const std::shared_ptr<Round>& round, const redis::Command& command, Look look);
+  void call(const std::shared_ptr<Round>& round, const redis::Command& command, OnReply on_reply);
   void end_round(bool whole);
   void notify(std::vector<Then> all);
 

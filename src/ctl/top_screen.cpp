@@ -21,10 +21,10 @@ constexpr wchar_t escape_key = 27;
 constexpr wchar_t delete_key = 127;
 constexpr int escape_wait_ms = 25;  ///< the bytes of one key arrive together
 
-int attributes_of(const Cell& cell, TopLine::Look look) {
+int attributes_of(const Cell& cell, TopLine::Style style) {
   int attributes = A_NORMAL;
-  if (look == TopLine::Look::heading) attributes |= A_BOLD;
-  if (look == TopLine::Look::footer) attributes |= A_REVERSE;
+  if (style == TopLine::Style::heading) attributes |= A_BOLD;
+  if (style == TopLine::Style::footer) attributes |= A_REVERSE;
   if (cell.colour != Colour::none && colours_wanted() && has_colors())
     attributes |= COLOR_PAIR(static_cast<int>(cell.colour));
   // Without colours, errors are bold.

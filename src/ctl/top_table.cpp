@@ -61,9 +61,9 @@ void add_table(std::vector<TopLine>& to, const std::vector<TopColumn>& columns,
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (kept[i]) left.push_back(wanted[i]);
   const std::vector<std::size_t> widths = fit(left, width);
-  const auto line = [&](const std::vector<Cell>& cells, TopLine::Look look) {
+  const auto line = [&](const std::vector<Cell>& cells, TopLine::Style style) {
     TopLine made;
-    made.style = look;
+    made.style = style;
     std::size_t at = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (!kept[i]) continue;
@@ -76,8 +76,8 @@ void add_table(std::vector<TopLine>& to, const std::vector<TopColumn>& columns,
   };
   std::vector<Cell> names;
   for (const TopColumn& column : columns) names.emplace_back(column.name);
-  line(names, TopLine::Look::heading);
-  for (const auto& row : rows) line(row, TopLine::Look::plain);
+  line(names, TopLine::Style::heading);
+  for (const auto& row : rows) line(row, TopLine::Style::plain);
 }
 
 }  // namespace w8y::ctl

@@ -67,9 +67,9 @@ std::optional<WallTime> cycle_of(const TopList& list) {
   return list.status.stats ? list.status.stats->cycle : std::nullopt;
 }
 
-TopLine one_line(Cell cell, std::size_t width, TopLine::Look look = TopLine::Look::plain) {
+TopLine one_line(Cell cell, std::size_t width, TopLine::Style style = TopLine::Style::plain) {
   cell.text = cut_to(cell.text, width);
-  return {{std::move(cell)}, look};
+  return {{std::move(cell)}, style};
 }
 
 const std::vector<const char*>& help_text() {
@@ -360,13 +360,13 @@ void TopView::add_runs(std::vector<TopLine>& to, std::size_t width, std::size_t 
 }
 
 TopLine TopView::footer(std::size_t width) const {
-  using Look = TopLine::Look;
-  if (editing_) return one_line("filter: " + filter_ + "_", width, Look::footer);
-  if (!error_.empty()) return one_line({error_, Colour::bad}, width, Look::footer);
+  using Style = TopLine::Style;
+  if (editing_) return one_line("filter: " + filter_ + "_", width, Style::footer);
+  if (!error_.empty()) return one_line({error_, Colour::bad}, width, Style::footer);
   std::string text = "sorted by " + std::string(sort_name(sort_));
   if (!filter_.empty()) text += ", only " + filter_;
   if (frozen_) text += ", updates stopped";
-  return one_line(text + "   h help   q quit", width, Look::footer);
+  return one_line(text + "   h help   q quit", width, Style::footer);
 }
 
 std::vector<TopLine> TopView::lines(std::size_t width, std::size_t height) {

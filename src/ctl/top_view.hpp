@@ -14,9 +14,9 @@
 namespace w8y::ctl {
 
 struct TopLine {
-  enum class Look { plain, heading, footer };
+  enum class Style { plain, heading, footer };
   std::vector<Cell> cells;  ///< side by side, including gaps
-  Look style = Look::plain;
+  Style style = Style::plain;
 };
 
 struct TopKey {

@@ -46,8 +46,8 @@ struct PrerequisiteChecker::Work {
 
 /// Outlives its owner while a thread is blocked.
 struct PrerequisiteChecker::Shared {
-  explicit Shared(Look how) : check(std::move(how)), event(make_event()) {}
-  const Look check;
+  explicit Shared(Check how) : check(std::move(how)), event(make_event()) {}
+  const Check check;
   const process::Fd event;  ///< readable: a check is done
 
   std::mutex mutex;
@@ -89,12 +89,12 @@ class PrerequisiteChecker::Trial final : private process::SpawnClient {
 };
 
 PrerequisiteChecker::PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service,
-                                         Look look)
+                                         Check check)
     : loop_(loop),
       service_(service),
-      shared_(std::make_shared<Shared>(look                 ? std::move(look)
-                                       : service == nullptr ? Look(check_and_try)
-                                                            : Look(look_for))),
+      shared_(std::make_shared<Shared>(check                ? std::move(check)
+                                       : service == nullptr ? Check(check_and_try)
+                                                            : Check(look_for))),
       ready_(loop, shared_->event.get(), [this](bool, bool) { handle_answers(); }),
       more_threads_(loop.timers()),
       sweep_(loop.timers()) {

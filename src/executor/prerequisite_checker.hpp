@@ -30,14 +30,14 @@ namespace w8y::executor {
 /// only once at a time.
 class PrerequisiteChecker {
  public:
-  using Look = std::function<PrerequisiteResult(const Prerequisites& needs,
-                                                std::atomic<PrerequisiteStep>& step)>;
+  using Check = std::function<PrerequisiteResult(const Prerequisites& needs,
+                                                 std::atomic<PrerequisiteStep>& step)>;
   using Answer = std::function<void(const std::optional<Ineligibility>& refusal)>;
 
-  /// Without a service, the threads make the trials, for programs that may wait for them. `look` is
-  /// called on the threads; only tests set it.
+  /// Without a service, the threads make the trials, for programs that may wait for them. `check`
+  /// is called on the threads; only tests set it.
   explicit PrerequisiteChecker(loop::Loop& loop, process::SpawnService* service = nullptr,
-                               Look look = {});
+                               Check check = {});
   ~PrerequisiteChecker();
   PrerequisiteChecker(const PrerequisiteChecker&) = delete;
   PrerequisiteChecker& operator=(const PrerequisiteChecker&) = delete;

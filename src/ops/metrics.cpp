@@ -121,17 +121,17 @@ class Writer {
   static std::string label(const std::string& prefix) {
     return is_utf8(prefix) ? prefix : escape(prefix);
   }
-  /// Calls `look` with the name and the metrics of each list that has run on this host.
-  template <typename Look>
-  void each_run(Look look) const {
+  /// Calls `visit` with the name and the metrics of each list that has run on this host.
+  template <typename Visit>
+  void each_run(Visit visit) const {
     for (const ListMetrics& list : metrics_.lists)
-      if (list.living && list.living->ran) look(label(list.prefix), *list.living);
+      if (list.living && list.living->ran) visit(label(list.prefix), *list.living);
   }
-  template <typename Look>
-  void each_known(Look look) const {
+  template <typename Visit>
+  void each_known(Visit visit) const {
     for (const ListMetrics& list : metrics_.lists)
       if (list.living && list.living->stats)
-        look(label(list.prefix), *list.living, *list.living->stats);
+        visit(label(list.prefix), *list.living, *list.living->stats);
   }
 
   void write_host();

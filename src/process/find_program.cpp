@@ -13,13 +13,14 @@ namespace {
 
 constexpr const char* usual_path = "/usr/local/bin:/usr/bin:/bin";
 
-enum class Look { runs, cannot_run, absent };
+enum class Permission { executable, denied, absent };
 
-Look record_list(const std::string& path) {
+Permission permission_of(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return errno == EACCES ? Look::cannot_run : Look::absent;
+  if (stat(path.c_str(), &status) != 0)
+    return errno == EACCES ? Permission::denied : Permission::absent;
   const bool runs = S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
-  return runs ? Look::runs : Look::cannot_run;
+  return runs ? Permission::executable : Permission::denied;
 }
 
 }  // namespace
@@ -27,9 +28,9 @@ Look record_list(const std::string& path) {
 ProgramSearch find_program(const std::string& program) {
   if (program.empty() || program.find('\0') != std::string::npos) return {{}, "not found"};
   if (program.find('/') != std::string::npos) {
-    const Look seen = record_list(program);
-    if (seen == Look::runs) return {program, {}};
-    return {{}, seen == Look::absent ? "not found" : "not executable"};
+    const Permission found = permission_of(program);
+    if (found == Permission::executable) return {program, {}};
+    return {{}, found == Permission::absent ? "not found" : "not executable"};
   }
   const char* variable = std::getenv("PATH");
   std::string_view rest = variable == nullptr ? usual_path : variable;
@@ -39,10 +40,10 @@ ProgramSearch find_program(const std::string& program) {
     const std::string_view directory = rest.substr(0, end);
     if (!directory.empty() && directory.front() == '/') {
       std::string path = std::string(directory) + '/' + program;
-      const Look seen = record_list(path);
-      if (seen == Look::runs) return {std::move(path), {}};
+      const Permission found = permission_of(path);
+      if (found == Permission::executable) return {std::move(path), {}};
       // A directory of that name, or one without permission, does not hide later programs.
-      if (seen == Look::cannot_run) cannot_run = true;
+      if (found == Permission::denied) cannot_run = true;
     }
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);

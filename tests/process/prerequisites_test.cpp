@@ -42,7 +42,7 @@ struct Gate {
   std::set<std::string> shut;  ///< directories that do not respond
   std::multiset<std::string> looked;
 
-  static executor::PrerequisiteChecker::Look look(const std::shared_ptr<Gate>& gate) {
+  static executor::PrerequisiteChecker::Check look(const std::shared_ptr<Gate>& gate) {
     // The function shares the gate, because a thread may wait at the gate for longer than the test.
     return [gate](const Prerequisites& needs, std::atomic<PrerequisiteStep>& step) {
       step = PrerequisiteStep::trial;

@@ -37,10 +37,10 @@ std::set<std::string> all_items(QueryContext& query, const std::string& list, st
 }
 
 /// Reads all pages of a reply.
-template <typename Look>
-void to_the_end(Look look) {
+template <typename Read>
+void to_the_end(Read read) {
   PageRequest part{20, {}};
-  do part.after = look(part);
+  do part.after = read(part);
   while (!part.after.empty());
 }
 
