@@ -1,13 +1,16 @@
 // Frame: selects the view, and shows whether its data is current.
 import {v, patch, plain, time} from './dom.js';
 import {store, start, watch, changed} from './store.js';
-import {askForOrders} from './api.js';
+import {readAddress} from './address.js';
+import {askForOrders, token} from './api.js';
 import {signIn} from './actions.js';
+import {searchBox} from './search.js';
 import {overview} from './overview.js';
 import {lists} from './lists.js';
 import {list} from './list.js';
 import {run} from './run.js';
 import {item} from './item.js';
+import {errors} from './errors.js';
 import {fleet} from './fleet.js';
 import {feeds, schedules} from './work.js';
 
@@ -17,18 +20,18 @@ const ROUTES = [
   [/^lists\/([^/]*)$/, list, 'lists'],
   [/^lists\/([^/]*)\/items\/([^/]*)$/, item, 'lists'],
   [/^runs\/([^/]+)$/, run, ''],
+  [/^errors(?:\/([^/]*)\/([^/]*))?$/, errors, 'errors'],
   [/^fleet$/, fleet, 'fleet'],
   [/^schedules(?:\/([^/]*))?$/, schedules, 'schedules'],
-  [/^feeds$/, feeds, 'feeds'],
+  [/^feeds(?:\/([^/]*))?$/, feeds, 'feeds'],
 ];
-const TABS = [['overview', '#/', 'Overview'], ['lists', '#/lists', 'Lists'], ['fleet', '#/fleet', 'Fleet'], ['schedules', '#/schedules', 'Schedules'], ['feeds', '#/feeds', 'Feeds']];
+const TABS = [['overview', '#/', 'Overview'], ['lists', '#/lists', 'Lists'], ['errors', '#/errors', 'Errors'], ['fleet', '#/fleet', 'Fleet'], ['schedules', '#/schedules', 'Schedules'], ['feeds', '#/feeds', 'Feeds']];
 
 const app = document.getElementById('app');
 let here = null; // {view, tab, args, leave}
 
 function route() {
-  const [path, question] = location.hash.replace(/^#\/?/, '').split('?');
-  const query = new URLSearchParams(question || '');
+  const {path, query} = readAddress();
   for (const [pattern, view, tab] of ROUTES) {
     const match = pattern.exec(path);
     if (match) return {view, tab, args: {parts: match.slice(1), query}, path};
@@ -80,7 +83,7 @@ function render() {
     v('header.top', {key: 'top'}, v('div.bar',
       v('a.brand', {href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
       v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
-      signIn(), connection())),
+      searchBox(), signIn(), connection())),
     banner(),
     v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
       v('div.content', {key: here.path}, ready ? here.view.render(here.args)
@@ -93,4 +96,4 @@ addEventListener('hashchange', go);
 go();
 start();
 changed();
-askForOrders().catch(() => {}).then(changed);
+if (token()) askForOrders().catch(() => {}).then(changed);

@@ -36,6 +36,8 @@ function setProp(dom, name, value, before) {
     for (const [key, text] of Object.entries(value || {})) dom.style.setProperty(key, text);
   } else if (name.startsWith('on')) {
     dom[name] = value || null;
+  } else if (name === 'checked') {
+    dom.checked = Boolean(value);
   } else if (name === 'selected') {
     if (value) dom.selected = true;
   } else if (name === 'value' && dom.tagName !== 'OPTION') {
@@ -131,6 +133,27 @@ export function shown(text, most = 200, length = 0) {
   const cut = all.length > most || length > 0;
   if (cut) parts.push(v('span.cut', length > 0 ? `… (${bytes(length)})` : '…'));
   return v('bdi', parts);
+}
+
+const TAIL = 14; // characters after the ellipsis, as in style.css
+
+/**
+ * A name on one line: if it is too wide, the ellipsis is in its middle. The title and a copy have the whole
+ * text. `length`: bytes of a text that w8yd truncated.
+ */
+export function name(text, length = 0) {
+  const all = String(text);
+  if (all.length < 2 * TAIL && !length) return shown(all);
+  let tail = all.slice(-TAIL);
+  if (!/^[\x20-\x7e]*$/.test(tail) || length) tail = '';
+  const start = shown(all.slice(0, all.length - tail.length), 2000);
+  return v('span.mid', {title: plain(all, 2000)},
+    v('span', v('span', {class: tail || length ? 'start' : 'start all'}, start), tail, length > 0 && v('span.cut', `… (${bytes(length)})`)));
+}
+
+/** A link with such a name. */
+export function nameLink(href, text, length = 0) {
+  return v('a.item', {href, 'aria-label': text.length < 2 * TAIL ? null : plain(text, 2000)}, name(text, length));
 }
 
 const decoder = new TextDecoder();

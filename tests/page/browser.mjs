@@ -30,7 +30,7 @@ export class Viewer {
     });
     page.on('pageerror', (error) => viewer.complaints.push(`threw ${error.stack}`));
     page.on('console', (message) => {
-      if (/Content Security Policy|Trusted/i.test(message.text())) viewer.complaints.push(message.text());
+      if (message.type() === 'error' && !viewer.expected?.test(message.text())) viewer.complaints.push(message.text());
     });
     return viewer;
   }
@@ -66,7 +66,9 @@ export class Viewer {
   /** Checks that nothing extends beyond the width of the page. */
   async fits() {
     const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px`);
+    if (wide <= room) return;
+    const widest = await this.page.evaluate(() => [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('nav, .wide, .hidden')).slice(-3).map((one) => `${one.tagName}.${one.className} ${one.textContent.slice(0, 40)}`));
+    throw new Error(`the page is ${wide} px wide, in ${room} px: ${widest.join('; ')}`);
   }
   /** Checks that an element is wide enough to be read. */
   async isWide(locator, least) {
