@@ -152,7 +152,7 @@ MASKS = [(re.compile(pattern), mask) for pattern, mask in (
     (r'("clock_offset_ms"): -?\d+', r"\1: <n>"),
     # slots: a claim in flight has one
     (r"\b\d/10\b", "<n>/10"),
-    (r"(?m)^(running(?: here)?  \d+), \d+ of", r"\1, <n> of"),
+    (r"(?m)^(running(?: here)? +\d+), \d+ of (?=\d+ slots)", r"\1, <n> of "),
 )]
 # Statistics of lists, which w8yd reads periodically: not compared where keys change.
 FIGURES = {"items", "items_at_ms", "items_estimated", "longest_wait_ms", "fleet_slots"}
