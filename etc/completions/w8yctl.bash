@@ -110,7 +110,7 @@ _w8yctl() {
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
     local commands='status top lists fleet quiet resume reload drain cancel check-executor runs errors show watch why logs
-        items run add remove quarantine release pause schedule feed sorted queue job help'
+        items run rerun add remove quarantine release pause schedule feed sorted queue job help'
     [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
     case $command in
@@ -125,7 +125,7 @@ _w8yctl() {
         'sorted append' | 'sorted prepend' | 'sorted before' | 'sorted after' | 'sorted edit' | \
             'job finish') options+=' --file=' ;;
         'queue put') options+=' --file= --high' ;;
-        'job put') options+=' --file= --high --id= --wait --timeout=' ;;
+        'job put') options+=' --file= --high --id= --rerun --wait --timeout=' ;;
         'job fail') options+=' --reason=' ;;
         'queue get' | 'job get' | 'job wait') options+=' --timeout=' ;;
         'feed watch' | 'sorted watch' | 'queue watch' | 'job watch') options+=' --limit=' ;;
@@ -148,6 +148,7 @@ _w8yctl() {
         logs) options+=' --follow' ;;
         why) options+=' --base64' ;;
         run) options+=' --base64 --next' ;;
+        rerun) options+=' --base64' ;;
         watch) options+=' --limit=' ;;
         check-executor) options+=' --item= --base64 --timeout=' ;;
     esac
@@ -188,10 +189,10 @@ _w8yctl() {
         logs:0)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1") $(_w8yctl_runs "$1" all)" -- "$cur"))
             ;;
-        lists:0 | resume:0 | runs:0 | watch:0 | why:0 | run:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
+        lists:0 | resume:0 | runs:0 | watch:0 | why:0 | run:0 | rerun:0 | items:0 | add:0 | remove:0 | quarantine:0 | release:0 | pause:0)
             COMPREPLY=($(compgen -W "$(_w8yctl_lists "$1")" -- "$cur"))
             ;;
-        why:1 | run:1 | remove:[1-9]* | quarantine:[1-9]* | release:[1-9]*)
+        why:1 | run:1 | rerun:[1-9]* | remove:[1-9]* | quarantine:[1-9]* | release:[1-9]*)
             COMPREPLY=($(compgen -W "$(_w8yctl_items "$1" "$list")" -- "$cur"))
             ;;
         check-executor:0) _filedir ;;

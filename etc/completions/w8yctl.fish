@@ -61,6 +61,7 @@ complete -c w8yctl -n __fish_use_subcommand -a why -d 'Explain why an item does 
 complete -c w8yctl -n __fish_use_subcommand -a logs -d 'Show or follow the output of runs'
 complete -c w8yctl -n __fish_use_subcommand -a run -d 'Run an item now, ignoring its delay'
 complete -c w8yctl -n __fish_use_subcommand -a items -d 'List items and their states'
+complete -c w8yctl -n __fish_use_subcommand -a rerun -d 'Run items again, after their active runs'
 complete -c w8yctl -n __fish_use_subcommand -a add -d 'Add items to the end of a list'
 complete -c w8yctl -n __fish_use_subcommand -a remove -d 'Remove items and all their copies; active runs continue'
 complete -c w8yctl -n __fish_use_subcommand -a quarantine -d 'Keep items from running until released'
@@ -73,8 +74,8 @@ complete -c w8yctl -n __fish_use_subcommand -a queue -d 'Queues: reading an item
 complete -c w8yctl -n __fish_use_subcommand -a job -d 'Jobs: claimed, then finished or retried'
 complete -c w8yctl -n __fish_use_subcommand -a help -d 'Show the help of a command'
 
-complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
-complete -c w8yctl -n '__fish_seen_subcommand_from why run remove quarantine release' -a '(__w8yctl_items)' -d Item
+complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run rerun logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from why run rerun remove quarantine release' -a '(__w8yctl_items)' -d Item
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled finished stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from release' -l state -x -a 'delayed quarantined' -d 'Only in this state'
@@ -99,7 +100,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from add' -s 0 -l null -d 'A NUL b
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l allow-duplicates -d 'Also add items that are in the list already'
 complete -c w8yctl -n '__fish_seen_subcommand_from add' -l create -d 'Also add to a list that does not exist yet'
 complete -c w8yctl -n '__fish_seen_subcommand_from run' -l next -d 'Make it the next item to be claimed'
-complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run' -l base64 -d 'Items are given in base64'
+complete -c w8yctl -n '__fish_seen_subcommand_from add remove quarantine release runs check-executor why run rerun' -l base64 -d 'Items are given in base64'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause quarantine cancel errors' -l reason -x -d 'Reason, shown with operator and time'
 complete -c w8yctl -n '__fish_seen_subcommand_from pause' -l for -x -d 'End the pause after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from runs' -l item -x -d 'Only runs of this item'
@@ -187,6 +188,7 @@ complete -c w8yctl -n '__w8yctl_of job put finish' -l file -r -F -d 'Read all fr
 complete -c w8yctl -n '__w8yctl_of queue put' -l high -d 'Put before all that are queued'
 complete -c w8yctl -n '__w8yctl_of job put' -l high -d 'Put before all that are queued'
 complete -c w8yctl -n '__w8yctl_of job put' -l wait -d 'Wait, and print the result'
+complete -c w8yctl -n '__w8yctl_of job put' -l rerun -d 'With --id: run it again with this payload'
 complete -c w8yctl -n '__w8yctl_of job put' -l id -x -d 'ID of a job that is not added twice'
 complete -c w8yctl -n '__w8yctl_of job fail' -l reason -x -d 'Reason of the failure, for the history'
 complete -c w8yctl -n '__w8yctl_of job put get wait' -l timeout -x -d 'Wait for at most this time'

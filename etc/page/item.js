@@ -22,6 +22,7 @@ function orders(key, item, data) {
   const circular = kind === 'circular';
   if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} is released, and its failures are reset.`});
   else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} does not run until it is released. ${data.state === 'running' ? 'Its active run continues.' : ''}`});
+  if (circular && ['running', 'delayed'].includes(data.state)) all.push({word: 'Rerun', path: to('rerun'), then, what: `${name} runs again, after its active run and without a delay.`});
   if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
   return actions(all);
 }

@@ -1,6 +1,7 @@
 // Changes of lists and items, as w8yctl makes them.
 
 #include "api/parameters.hpp"
+#include "api/producer_write.hpp"
 #include "api/query_at.hpp"
 #include "api/responses.hpp"
 #include "core/json_object.hpp"
@@ -74,6 +75,13 @@ void add_item_changes(const Routes& routes) {
       return change_json(list, {verbs::move_first(query, list, item)});
     };
   });
+  write_at(
+      routes, endpoints::rerun_item, [](QueryContext& query, const http::HttpRequest& request) {
+        static_cast<void>(body_of(request, {"by"}));
+        const std::string &list = request.path[3], &item = request.path[5];
+        return change_json(
+            list, verbs::write(query, [&] { return verbs::rerun_items(query, list, {item}); }));
+      });
   routes.router.on(endpoints::run_item, [routes](const http::HttpRequest& request,
                                                  const http::HttpReplyPtr& reply) {
     if (const std::string text = routes.control.status().format_conflict; !text.empty())

@@ -91,6 +91,7 @@ inline constexpr Endpoint resume_list{"POST", "/api/v1/lists/*/resume"};
 inline constexpr Endpoint quarantine_item{"POST", "/api/v1/lists/*/items/*/quarantine"};
 inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"};
 inline constexpr Endpoint move_first{"POST", "/api/v1/lists/*/items/*/next"};
+inline constexpr Endpoint rerun_item{"POST", "/api/v1/lists/*/items/*/rerun"};
 inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 
 // For programs that create work. Their bodies may be longer than those of other endpoints.

@@ -61,7 +61,7 @@ std::string other_member(const JsonFields& object, const std::vector<std::string
   for (const std::string& name : object.names())
     if (std::find(known.begin(), known.end(), name) == known.end())
       return "has the unknown member " + escape_text(name) +
-             "; known members: payload, id, high, keep_result";
+             "; known members: payload, id, high, rerun, keep_result";
   return {};
 }
 
@@ -80,7 +80,7 @@ std::string keep_error(const JsonFields& job, std::optional<Duration>& keep) {
 /// Reads an entry into `job`. Returns why the entry is invalid; empty: it is valid.
 std::string read_job(const JsonFields& object, verbs::NewJob& job) {
   if (std::string error = other_member(
-          object, {"payload", "payload_base64", "id", "id_base64", "high", "keep_result"});
+          object, {"payload", "payload_base64", "id", "id_base64", "high", "rerun", "keep_result"});
       !error.empty())
     return error;
   auto payload = object.bytes("payload");
@@ -95,7 +95,27 @@ std::string read_job(const JsonFields& object, verbs::NewJob& job) {
   }
   if (object.has("high") && !object.is_flag("high")) return "needs high as true or false";
   job.high = object.flag("high");
+  if (object.has("rerun") && !object.is_flag("rerun")) return "needs rerun as true or false";
+  job.rerun = object.flag("rerun");
+  if (job.rerun && job.is_new) return "needs an id for rerun";
   return keep_error(object, job.keep);
+}
+
+/// Returns the text of a digit of verbs::PutAs, or of store::AddedAs.
+const char* result_text(char digit) {
+  switch (verbs::PutAs{digit}) {
+    case verbs::PutAs::added:
+      return "added";
+    case verbs::PutAs::replaced:
+      return "replaced";
+    case verbs::PutAs::runs_again:
+      return "runs_again";
+    case verbs::PutAs::is_stalled:
+      return "stalled";
+    case verbs::PutAs::exists:
+      break;
+  }
+  return "exists";
 }
 
 JsonFields fields_of(const std::string& body, const std::vector<std::string>& known) {
@@ -153,7 +173,7 @@ std::string written_json(const char* name, const std::string& value, const char*
     if (errors[i].empty()) {
       const bool is_added = next < results.size() && results[next] == '1';
       if (is_added) ++added;
-      entry.put("result", is_added ? "added" : "exists");
+      entry.put("result", result_text(next < results.size() ? results[next] : '0'));
       entry.put_bytes(member, valid[next++]);
     } else {
       entry.put("result", "invalid");

@@ -178,6 +178,17 @@ class Release final : public ChangeItems {
   bool all_ = false;
 };
 
+/// Makes sure that a run of each item starts after the call.
+class Rerun final : public ChangeItems {
+ public:
+  void declare(Arguments& words) override { declare_items(words, false); }
+
+ private:
+  std::vector<ChangedItem> change(verbs::QueryContext& query) const override {
+    return verbs::rerun_items(query, prefix_, items_.items);
+  }
+};
+
 }  // namespace
 
 CommandPtr make_remove() {
@@ -190,6 +201,10 @@ CommandPtr make_quarantine() {
 
 CommandPtr make_release() {
   return std::make_unique<Release>();
+}
+
+CommandPtr make_rerun() {
+  return std::make_unique<Rerun>();
 }
 
 }  // namespace w8y::ctl

@@ -37,6 +37,7 @@ std::span<const CommandRow> all_commands() {
       {"help", "Show the help of a command", make_help},
       {"", "Items"},
       {"run", "Run an item now, ignoring its delay", make_run, changes},
+      {"rerun", "Run items again, after their active runs", make_rerun, changes},
       {"add", "Add items to the end of a list", make_add, changes},
       {"remove", "Remove items and all their copies; active runs continue", make_remove, changes},
       {"quarantine", "Keep items from running until released", make_quarantine, changes},

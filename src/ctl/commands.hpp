@@ -48,6 +48,7 @@ CommandPtr make_add();
 CommandPtr make_remove();
 CommandPtr make_quarantine();
 CommandPtr make_release();
+CommandPtr make_rerun();
 CommandPtr make_pause();
 
 // Subcommands for schedules, in Redis.

@@ -37,6 +37,8 @@ class Put final : public FeedCommand {
     if (kind_ == FeedKind::job) {
       words.option("--id", "ID", "an ID", "Its ID; a job with this ID is not added twice",
                    into(id_));
+      words.flag("--rerun", "With --id: if the feed has it, run it again with this payload",
+                 rerun_);
       words.flag("--wait", "Wait until it is finished, and print its result", wait_);
       words.option("--timeout", "DURATION", "a duration, such as 1h30m",
                    "With --wait: maximum wait (default: no limit)",
@@ -47,6 +49,8 @@ class Put final : public FeedCommand {
   void check() override {
     items_.check(kind_ == FeedKind::job ? "job put" : "queue put", "ITEM", nul_);
     if (timeout_ && !wait_) throw Failure(wrong_usage, "--timeout needs --wait");
+    if (rerun_ && !id_) throw Failure(wrong_usage, "--rerun needs --id");
+    if (rerun_ && wait_) throw Failure(wrong_usage, "--rerun and --wait cannot be used together");
     if (id_) check_new_id(*id_);
   }
 
@@ -73,7 +77,9 @@ class Put final : public FeedCommand {
 
   int put_unique(const Options& options, Context& context, const std::string& item) {
     verbs::JobFeed feed(server(context), feed_);
-    const bool added = feed.put_unique({*id_, item, high_, false});
+    const verbs::PutAs put = feed.put_one({*id_, item, high_, false, {}, rerun_});
+    if (rerun_ && put != verbs::PutAs::added) return print_rerun(options, put);
+    const bool added = put == verbs::PutAs::added;
     const auto job = added ? std::nullopt : feed.job(*id_);
     const std::string state = job ? std::string(job->state) : "finished";
     if (!options.json) {
@@ -83,6 +89,23 @@ class Put final : public FeedCommand {
     core::AsciiObject json = id_json(feed_, *id_);
     json.put("result", added ? "added" : "exists");
     if (!added) json.put("state", state);
+    print_json(json.finish());
+    return done;
+  }
+
+  int print_rerun(const Options& options, verbs::PutAs put) const {
+    const std::string id = escape_text(*id_);
+    if (put == verbs::PutAs::is_stalled)
+      throw Failure(refused, id + " is stalled; to return it to the queue: w8yctl job retry " +
+                                 escape_text(feed_) + " " + id);
+    const bool runs = put == verbs::PutAs::runs_again;
+    if (!options.json) {
+      complain(id + (runs ? " is claimed; it runs again after that, with this payload"
+                          : " is queued; its payload is replaced"));
+      return print_id(options, feed_, *id_, nul_);
+    }
+    core::AsciiObject json = id_json(feed_, *id_);
+    json.put("result", runs ? "runs_again" : "replaced");
     print_json(json.finish());
     return done;
   }
@@ -135,6 +158,7 @@ class Put final : public FeedCommand {
   FeedItems items_;
   bool high_ = false;
   bool wait_ = false;
+  bool rerun_ = false;
   std::optional<std::string> id_;  ///< of a job that is not added twice
   std::optional<Duration> timeout_;
 };

@@ -102,6 +102,35 @@ ChangedItem changed(const DisplayItem& item, store::MovedAs how) {
   return {item, not_listed, false};
 }
 
+ChangedItem changed(const DisplayItem& item, store::RerunAs how) {
+  switch (how) {
+    case store::RerunAs::delay_ended:
+      return {item, "is free: its delay has ended"};
+    case store::RerunAs::was_free:
+      return {item, "was free"};
+    case store::RerunAs::after_run:
+      return {item, "is running; runs again after this run"};
+    case store::RerunAs::quarantined:
+      return {item, "is quarantined; release it first", false};
+    case store::RerunAs::not_listed:
+      break;
+  }
+  return {item, not_listed, false};
+}
+
+/// Throws if a list has another kind. The error names the subcommand that applies.
+void check_can_rerun(QueryContext& query, const std::string& list) {
+  const SourceKind kind = kind_with_items(query, list);
+  const std::string name = escape_text(list);
+  if (kind == SourceKind::schedule)
+    throw QueryError(conflict, name + " is a schedule; to run a job again: w8yctl schedule -k " +
+                                   name + " set JOB NOW");
+  if (kind == SourceKind::job)
+    throw QueryError(conflict,
+                     name + " is a feed of jobs; to run a job again: w8yctl job put --id ID " +
+                         "--rerun " + name + " PAYLOAD");
+}
+
 ChangedItem changed(const DisplayItem& item, store::AddedAs how) {
   return {item, how == store::AddedAs::added ? "added" : "in the list already; skipped"};
 }
@@ -216,6 +245,15 @@ ChangedItem move_first(QueryContext& query, const std::string& list, const Item&
   if (query.redis.call({"EXISTS", keys.paused}).number > 0)
     return {DisplayItem(item), "is not moved: the list is paused; resume it first", false};
   return changed(DisplayItem(item), store::ItemChanges(query.redis, keys).move_first(item));
+}
+
+std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& list,
+                                     const std::vector<Item>& items) {
+  check_can_rerun(query, list);
+  store::ItemChanges changes(query.redis, circular_keys(query, list));
+  std::vector<ChangedItem> all;
+  for (const Item& item : items) all.push_back(changed(DisplayItem(item), changes.rerun(item)));
+  return all;
 }
 
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,

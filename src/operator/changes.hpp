@@ -59,6 +59,10 @@ std::vector<ChangedItem> release_items(QueryContext& query, const std::string& l
 /// Makes an item the next one to be claimed, and ends its delay. Not done if it runs or is
 /// quarantined, or if the list is paused.
 ChangedItem move_first(QueryContext& query, const std::string& list, const Item& item);
+/// Makes sure that a run of each item starts after this call. A running item is free after its run.
+/// Not done if it is quarantined.
+std::vector<ChangedItem> rerun_items(QueryContext& query, const std::string& list,
+                                     const std::vector<Item>& items);
 /// Releases all items in one of these states, "delayed" or "quarantined".
 std::vector<ChangedItem> release_all(QueryContext& query, const std::string& list,
                                      const std::vector<std::string>& states);

@@ -113,18 +113,17 @@ store::RecordedReply JobFeed::put(const std::vector<NewJob>& jobs, const PutTerm
   const store::RequestRecord record = record_of(terms.request, keys().request_prefix);
   redis::Command arguments = {keys().feed, instance,    keys().keep, keys().result_prefix,
                               record.key,  record.hash, record.data};
-  std::vector<std::string> times;
+  std::vector<std::string> times, hows;
   times.reserve(jobs.size());
+  hows.reserve(jobs.size());
   for (const NewJob& job : jobs) {
     times.push_back(
         job.keep ? std::to_string(
                        std::chrono::duration_cast<std::chrono::milliseconds>(*job.keep).count())
                  : std::string());
-    arguments.insert(arguments.end(), {job.id, job.payload,
-                                       job.is_new ? job.high ? "hn" : "n"
-                                       : job.high ? "h"
-                                                  : "",
-                                       times.back()});
+    hows.push_back(std::string(job.high ? "h" : "") + (job.is_new ? "n" : "") +
+                   (job.rerun ? "r" : ""));
+    arguments.insert(arguments.end(), {job.id, job.payload, hows.back(), times.back()});
   }
   return store::read_recorded(run(scripts::job_put, keys_of_put(), arguments));
 }

@@ -47,6 +47,15 @@ struct NewJob {
   bool high = false;                  ///< before all queued jobs
   bool is_new = true;                 ///< the ID is of RandomIds
   std::optional<Duration> keep = {};  ///< time for which its result is kept; nullopt: it is not
+  bool rerun = false;                 ///< if the feed has the job, it runs again with this payload
+};
+/// Result of putting a job, as a digit of RecordedReply::results.
+enum class PutAs : char {
+  exists = '0',
+  added = '1',
+  replaced = '2',    ///< NewJob::rerun: the job is queued or delayed, and has the new payload
+  runs_again = '3',  ///< NewJob::rerun: the payload waits for the end of the active run
+  is_stalled = '4',  ///< NewJob::rerun: the job is stalled; nothing was changed
 };
 struct PutTerms {
   bool create = false;  ///< creates the feed if it does not exist
@@ -88,7 +97,8 @@ class JobFeed : public QueueFeed {
   /// Puts jobs with new IDs, many per call.
   void put(const std::vector<FeedItem>& items, bool high);
   /// Puts one job. False: the feed has a job with this ID, and nothing was changed.
-  bool put_unique(const NewJob& job) { return put({job}, {}).results == "1"; }
+  bool put_unique(const NewJob& job) { return put_one(job) == PutAs::added; }
+  PutAs put_one(const NewJob& job) { return PutAs{put({job}, {}).results.at(0)}; }
   /// Returns a job, or its kept result; nullopt: there is neither.
   std::optional<FeedJobState> state(const std::string& id);
   /// Returns the kept result of a job; nullopt: there is none.

@@ -43,6 +43,7 @@ extern const redis::Script quarantine;
 extern const redis::Script release;
 extern const redis::Script remove;
 extern const redis::Script renew;
+extern const redis::Script rerun;
 extern const redis::Script schedule_count;
 extern const redis::Script schedule_dispatch;
 extern const redis::Script schedule_earlier;

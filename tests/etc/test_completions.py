@@ -95,7 +95,7 @@ class Completions(place.Folder, unittest.TestCase):
             f"w8y --redis-url=redis://h:1 -- ls {self.folder}/to": f"{self.folder}/tools",
             "w8yd --c": "--config= --check",
             f"w8yd --embedded={self.folder}/to": f"{self.folder}/tools",
-            "w8yctl re": "resume reload remove release",
+            "w8yctl re": "resume reload rerun remove release",
             "w8yctl items ": "work feeds",
             "w8yctl --json items --state=free f": "feeds",
             "w8yctl items --state d": "delayed died",

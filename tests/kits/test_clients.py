@@ -144,6 +144,13 @@ class Fake(Program):
         self.assertEqual((self.only().method, self.only().path), ("DELETE", "/api/v1/lists/work/items/a%2Fb"))
         self.assertIsNone(self.only().body)
 
+    def test_rerun(self):
+        client = self.begin(reply(200, {"result": "was free", "list": "work", "item": "a/b"}))
+        self.assertIsNone(self.value(client, "rerun", "work", "a/b"))
+        request = self.only()
+        self.assertEqual((request.method, request.path), ("POST", "/api/v1/lists/work/items/a%2Fb/rerun"))
+        self.assertEqual((request.headers["content-type"], request.body), ("application/json", {}))
+
     def test_put(self):
         client = self.begin(reply(200, {"added": 1, "jobs": [{"index": 0, "result": "added", "id": "0a"}]}))
         self.assertEqual(self.value(client, "put", "images", data(b"\xfe")), "0a")
@@ -162,6 +169,17 @@ class Fake(Program):
         error = self.error(client, "put", "images", "a", {"id": "x"})
         self.assertEqual(error["error"], "Exists")
         self.assertIn("x", error["text"])
+
+    def test_put_runs_a_job_of_the_feed_again(self):
+        client = self.begin(reply())
+        for result in ("added", "replaced", "runs_again"):
+            self.server.replies = [reply(200, {"added": 0, "jobs": [{"index": 0, "result": result, "id": "x"}]})]
+            self.assertEqual(self.value(client, "put", "images", "a", {"id": "x", "rerun": True}), "x")
+            self.assertEqual(self.server.requests[-1].body, {"jobs": [{"payload": "a", "id": "x", "rerun": True}]})
+        self.server.replies = [reply(200, {"added": 0, "jobs": [{"index": 0, "result": "stalled", "id": "x"}]})]
+        error = self.error(client, "put", "images", "a", {"id": "x", "rerun": True})
+        self.assertEqual(error["error"], "Refused")
+        self.assertRegex(error["text"], "x.*is stalled; .*w8yctl job retry")
 
     def test_put_many(self):
         client = self.begin(*(reply(200, {"jobs": [{"result": "added", "id": f"{part}-{i}"} for i in range(size)]})
@@ -325,6 +343,10 @@ class Fake(Program):
                 first, second = self.server.requests
                 self.assertEqual(first.headers["idempotency-key"], second.headers["idempotency-key"])
                 self.assertEqual(first.body, second.body)
+                self.server.requests.clear()
+                self.server.replies = [lost, reply(200, {"result": "was free"})]
+                self.assertIsNone(self.value(client, "rerun", "work", "a"))
+                self.assertEqual(len(self.server.requests), 2)
                 for call in (("remove", "work", "a"), ("schedule", "mix", "a:A", "NOW"), ("retract", "images", "0a"),
                              ("unschedule", "mix", "a:A")):
                     self.server.requests.clear()

@@ -138,6 +138,22 @@ class Real(Program):
         self.assertEqual(self.redis.ask("EXISTS", "work:list"), 0)
         self.assertIn("one", self.fails("NotFound", "remove", "work", "one")["text"])
 
+    def test_reruns_of_items(self):
+        self.redis.ask("DEL", "work:list", "work:reruns", "work:lock:resting")
+        self.get("add", "work", ["resting", "running", "parked"])
+        self.redis.ask("SET", "work:lock:resting", "delay:cooldown", "PX", 600_000)
+        self.redis.ask("SET", "work:lock:running", "run:other:1:0123456789ABCDEFGHJKMNPQRS", "PX", 600_000)
+        self.redis.ask("SET", "work:lock:parked", "quarantine:manual")
+        self.get("rerun", "work", "resting")
+        self.assertEqual(self.redis.ask("EXISTS", "work:lock:resting"), 0)
+        self.get("rerun", "work", "running")
+        self.assertEqual(self.redis.ask("HGETALL", "work:reruns"),
+                         [b"running", b"run:other:1:0123456789ABCDEFGHJKMNPQRS"])
+        self.assertIn("release", self.fails("Refused", "rerun", "work", "parked")["text"])
+        self.fails("NotFound", "rerun", "work", "absent")
+        self.assertIn("NOW", self.fails("Refused", "rerun", "mix", "report:A")["text"])
+        self.redis.ask("DEL", "work:lock:running", "work:lock:parked", "work:reruns")
+
     def test_many_items(self):
         self.redis.ask("DEL", "work:list")
         items = [f"item {number}" for number in range(2500)]
@@ -193,6 +209,26 @@ class Real(Program):
         gate.touch()
         self.assertEqual(self.get("wait", "images", f"my {self.folder}", {"timeout": kit.LIMIT}),
                          data(f"done gate {gate}".encode()))
+
+    def test_reruns_of_jobs(self):
+        first, second, job = self.folder / "first", self.folder / "second", f"my {self.folder}"
+        again = {"id": job, "rerun": True}
+        self.assertEqual(self.get("put", "images", f"gate {first}", again), job)
+        wait_for(lambda: self.redis.ask("ZSCORE", "feed.claimed:images", job) is not None, what="the run")
+        self.assertEqual(self.get("put", "images", f"gate {second}", again), job)
+        first.touch()
+        self.fails("WaitTimeout", "wait", "images", job, {"timeout": 0.2})
+        second.touch()
+        self.assertEqual(self.get("wait", "images", job, {"timeout": kit.LIMIT}),
+                         data(f"done gate {second}".encode()))
+        self.assertIn("id", self.fails("Invalid", "put", "images", "x", {"rerun": True})["text"])
+
+    def test_reruns_of_stalled_jobs(self):
+        job = f"bad {self.folder}"
+        self.get("put", "images", "fail", {"id": job})
+        self.fails("JobFailed", "wait", "images", job, {"timeout": kit.LIMIT})
+        self.fails("Refused", "put", "images", "x", {"id": job, "rerun": True})
+        self.get("retract", "images", job)
 
     def test_results_that_are_not_kept(self):
         job = self.get("put", "images", "x", {"keep_result": False})

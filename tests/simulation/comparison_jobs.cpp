@@ -30,8 +30,9 @@ void Comparison::put_feed_jobs() {
             "a note"};
   for (auto left = of_jobs_.between(1, 4); left > 0; --left) {
     const std::string payload = of_jobs_.one_of<std::string>({"", "a payload", "one that is long"});
-    arg.insert(arg.end(), {job_id(), payload, of_jobs_.one_of<std::string>({"", "h", "n", "hn"}),
-                           of_jobs_.chance(50) ? "" : ms(3)});
+    arg.insert(arg.end(),
+               {job_id(), payload, of_jobs_.one_of<std::string>({"", "h", "n", "hn", "r", "hr"}),
+                of_jobs_.chance(50) ? "" : ms(3)});
   }
   lua(store::scripts::job_put,
       {keys.config, keys.ids, keys.items, keys.publishes, keys.published, keys.claimed,

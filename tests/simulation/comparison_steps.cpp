@@ -166,6 +166,9 @@ void Comparison::order() {
   if (random_.chance(20)) {
     lua(store::scripts::move_first, {"w:list", "w:quarantined", lock(one), "w:proc:" + one},
         {"w:wake", one}, no_time);
+  } else if (random_.chance(30)) {
+    lua(store::scripts::rerun, {"w:list", "w:quarantined", "w:reruns", lock(one), "w:proc:" + one},
+        {"w:wake", one}, no_time);
   } else if (random_.chance(50)) {
     lua(store::scripts::quarantine, {"w:list", "w:quarantined", lock(one), lock(two)},
         {listed, R"({"by":"somebody","run":"Y2"})", one, two}, no_time);

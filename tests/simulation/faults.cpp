@@ -88,6 +88,7 @@ constexpr std::array<KindOfFault, static_cast<std::size_t>(Fault::Kind::last) + 
     {"command for a feed", 1, 12s},
     {"fleet command", 1, 10s},
     {"outage upstream", 1, 40s},
+    {"rerun", 1, 0s},
 }};
 
 /// Draws a kind from `first` to `last` by its weight.
@@ -133,6 +134,7 @@ std::string to_text(const Fault& fault) {
 Scale draw_scale(Random random, Edition edition) {
   // Additions of later editions do not change the draws of the first one.
   Random later = random.fork(2), latest = random.fork(3), fourth = random.fork(4);
+  Random fifth = random.fork(5);
   Scale scale;
   scale.edition = edition;
   scale.hosts = static_cast<unsigned>(random.one_of<int>({2, 3, 3, 3, 4, 8}));
@@ -154,6 +156,8 @@ Scale draw_scale(Random random, Edition edition) {
   if (scale.schedule || scale.feed) scale.operators = scale.operators || latest.chance(40);
   if (edition == Edition::third) return scale;
   scale.breakers = fourth.chance(30);
+  if (edition == Edition::fourth) return scale;
+  scale.reruns = fifth.chance(40);
   return scale;
 }
 
@@ -188,6 +192,11 @@ std::vector<Fault> draw_faults(Random random, const Scale& scale) {
     Random outages = others.fork(12);
     for (Duration at = 5s; at < end; at += outages.between(Duration(10s), Duration(50s)))
       faults.push_back(draw_fault(outages, scale, at, Fault::Kind::upstream_outage));
+  }
+  if (scale.reruns) {
+    Random reruns = others.fork(13);
+    for (Duration at = 2s; at < end; at += reruns.between(Duration(100ms), Duration(3s)))
+      faults.push_back(draw_fault(reruns, scale, at, Fault::Kind::rerun));
   }
   if (scale.edition < Edition::third || !scale.operators) return faults;
   if (scale.schedule)

@@ -111,7 +111,9 @@ struct Fault {
     fleet_order,
     // of worlds with breakers
     upstream_outage,
-    last = upstream_outage,
+    // of worlds in which items run again after their runs
+    rerun,
+    last = rerun,
   };
   Kind kind = Kind::slow_line;
   Duration at{0};  ///< since the start of the world
@@ -126,7 +128,14 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 
 /// Version of the generator of worlds. A seed in a test keeps the edition in which it was found.
-enum class Edition : unsigned { first = 1, second = 2, third = 3, fourth = 4, newest = fourth };
+enum class Edition : unsigned {
+  first = 1,
+  second = 2,
+  third = 3,
+  fourth = 4,
+  fifth = 5,
+  newest = fifth
+};
 
 struct Scale {
   Edition edition = Edition::newest;
@@ -143,6 +152,7 @@ struct Scale {
   bool fleet = false;        ///< operators send fleet commands
   bool redisless = false;    ///< hosts have only Gearman lists, temporarily or always
   bool breakers = false;     ///< lists have a breaker, and all of their runs fail at times
+  bool reruns = false;       ///< operators mark running items to run again
   /// Duration of the world. Its last part, `calm`, has no faults.
   Duration time = std::chrono::minutes(3);
 

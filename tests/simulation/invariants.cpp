@@ -75,6 +75,9 @@ std::uint64_t Invariants::sum_of(Server& server, const std::string& list) {
 void Invariants::user_changes(Server& server, const std::string& list) {
   ++changes_[server.name() + ' ' + list];
   items_[server.name() + ' ' + list + ":list"] = sum_of(server, list + ":list");
+  // A removal deletes marks.
+  const std::string keys = server.name() + ' ' + list + ':';
+  std::erase_if(marks_, [&](const auto& mark) { return mark.first.starts_with(keys); });
 }
 
 void Invariants::check_items(Server& server, const std::string& list, const std::string& who) {
@@ -116,6 +119,7 @@ void Invariants::check_size(const Server::Command& command) {
 
 void Invariants::after(Server& server, const Server::Command& command, const Value& reply) {
   for (const auto& watch : watches_) watch->after(server, command, reply);
+  if (command.script == &store::scripts::rerun) after_rerun(server, command, reply);
   if (command.who == "operator") return after_operator(server, command);
   if (command.script == nullptr) return;
   if (command.script == &store::scripts::claim || command.script == &store::scripts::claim_item) {
@@ -136,6 +140,7 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
   const auto& told = reply.elements;
   if (command.script == &store::scripts::claim_item) {
     if (told[0].text != "ok") return;
+    check_marks(server, command, command.arg[3]);
     rests_.erase(server.name() + ' ' + brief(command.key[6]));
     return claimed(
         server, {command.who, list_of(command.key[0]), command.arg[3], command.arg[4],
@@ -148,10 +153,12 @@ void Invariants::after_claim(Server& server, const Server::Command& command, con
     if (const auto waits = at_claims_.extract(command.who)) waits.mapped()();
   std::size_t run = 17;
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number); i + 2 < told.size();
-       i += 3, ++run)
+       i += 3, ++run) {
+    check_marks(server, command, told[i].text);
     claimed(server, {command.who, list_of(command.key[0]), told[i].text, command.arg[run],
                      command.arg[0] + told[i].text, command.arg[1] + command.arg[run],
                      std::chrono::milliseconds(number(command.arg[2])), number(command.arg[3])});
+  }
 }
 
 void Invariants::claimed(Server& server, const ClaimSeen& claim) {

@@ -199,6 +199,11 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
     return keys[2].substr(0, keys[2].size() - 4) + "list";
   }
   static std::string lock_of(const Run& run) { return run.server + ' ' + run.lock_in_brief; }
+  [[nodiscard]] bool is_marked(const Server& server, const std::string& lock,
+                               const Run& run) const {
+    const auto mark = marks_.find(server.name() + ' ' + lock);
+    return mark != marks_.end() && mark->second == run.value;
+  }
   [[nodiscard]] bool is_away(const std::string& host, Instant since) const;
   [[nodiscard]] bool stood_still(const Run& run) const;
   [[nodiscard]] bool may_overlap(const Run& other, const Run& run) const;
@@ -208,6 +213,8 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
                        [&](const auto& watch) { return told(*watch); });
   }
   void after_operator(Server& server, const Server::Command& command);
+  void after_rerun(Server& server, const Server::Command& command, const Value& reply);
+  void check_marks(Server& server, const Server::Command& claim, const std::string& item);
   void check_rest(const Run& run);
   void check_size(const Server::Command& command);
   void check_fleet(const Run& run);
@@ -242,6 +249,8 @@ class Invariants final : public Server::Watcher, public ChildWatcher, public Hos
   std::map<std::string, std::function<void(Duration life)>> at_gone_;
   std::map<std::string, Instant> freed_;
   std::map<std::string, Instant> set_free_;
+  std::map<std::string, std::string>
+      marks_;  ///< value of the lock of a run that is marked, by lock
   std::map<std::string, std::uint64_t> runs_of_;
   std::map<std::string, Server*> servers_;
   std::uint64_t claims_ = 0;

@@ -51,6 +51,27 @@ void Invariants::after_operator(Server& server, const Server::Command& command) 
   check_items(server, command.key[0], command.who);
 }
 
+/// Records the mark of a running item.
+void Invariants::after_rerun(Server& server, const Server::Command& command, const Value& reply) {
+  for (std::size_t i = 3; i < command.key.size(); ++i) {
+    const std::string value = text_in(server.keys(), command.key[i]);
+    if (reply.number == 1 && !value.empty())
+      break_promise("a rerun frees a delayed item", command.key[i] + " is " + value, {command.who});
+    if (reply.number == 3 && value.starts_with("run:"))
+      marks_[server.name() + ' ' + command.key[i]] = value;
+  }
+}
+
+/// Checks that a claim has deleted the mark of another run.
+void Invariants::check_marks(Server& server, const Server::Command& claim,
+                             const std::string& item) {
+  if (server.forbidden() == "HDEL") return;  // the mark of a past lock has no effect
+  if (!has_field(server.keys(), list_named(claim.key[0]) + ":reruns", item)) return;
+  break_promise("one mark gives at most one more run",
+                "the mark of " + brief(item) + " stays after a claim of " + claim.who,
+                {list_named(claim.key[0]) + ' ' + brief(item), claim.who});
+}
+
 void Invariants::ended(const std::string& id) {
   const auto run = runs_.find(id);
   if (run == runs_.end()) return;
@@ -160,6 +181,13 @@ void Invariants::after_settle(Server& server, const Server::Command& command) {
                    " becomes " + (now.lock.empty() ? "free" : now.lock));
     if (now.lock.empty() && each.was.lock == run.value)
       set_free_[server.name() + ' ' + each.lock] = world_.now();
+    if (each.was.lock == run.value && is_marked(server, each.lock, run)) {
+      marks_.erase(server.name() + ' ' + each.lock);
+      if (now.lock.starts_with("delay:"))
+        break_promise("no mark of a rerun is lost",
+                      "the settlement of run " + each.run + " leaves the lock " + now.lock,
+                      {each.list + ' ' + brief(each.item), run.host});
+    }
     if (!each.old || run.lost_by_store || of_breaker) continue;
     const bool held = !each.was.lock.empty() && each.was.lock != run.value;
     const auto differs = [&](auto ItemState::*part) {

@@ -298,6 +298,7 @@ constexpr std::array all_scripts{
     &store::scripts::release,
     &store::scripts::remove,
     &store::scripts::renew,
+    &store::scripts::rerun,
     &store::scripts::schedule_count,
     &store::scripts::schedule_dispatch,
     &store::scripts::schedule_earlier,

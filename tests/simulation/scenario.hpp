@@ -43,6 +43,7 @@ class Scenario {
   void begin(const Fault& fault);
   void start_outage(const Fault& fault);
   void start_network(const Fault& fault);
+  void start_rerun(const Fault& fault);
   void start_cut(const Fault& fault);
   void start_server(const Fault& fault);
   void start_host(const Fault& fault);

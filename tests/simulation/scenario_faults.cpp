@@ -25,6 +25,7 @@ void Scenario::begin(const Fault& fault) {
   if (fault.kind <= Kind::last_of_cuts) return start_cut(fault);
   if (fault.kind <= Kind::last_of_told) return start_told(fault);
   if (fault.kind == Kind::upstream_outage) return start_outage(fault);
+  if (fault.kind == Kind::rerun) return start_rerun(fault);
   if (fault.kind > Kind::last_of_commands) return start_fleet(fault);
   if (fault.kind > Kind::last_of_redisless) return start_command(fault);
   if (fault.kind > Kind::last_of_operators) return start_redisless(fault);
@@ -39,6 +40,28 @@ void Scenario::start_outage(const Fault& fault) {
   const std::string& list =
       other < settings_.others.size() ? settings_.others[other].name : fault.list;
   children_.outages[list] = world_.now() + fault.time;
+}
+
+/// An operator makes an item run again: a running one, if the search finds one soon.
+void Scenario::start_rerun(const Fault& fault) {
+  Server& at = server(fault.server);
+  const std::string& list = fault.list;
+  const auto locks_of = [&](const std::string& item) {
+    return Words{list + ":lock:" + item, list + ":proc:" + item};
+  };
+  const auto runs = [&](const std::string& item) {
+    const Words locks = locks_of(item);
+    return std::any_of(locks.begin(), locks.end(), [&](const std::string& lock) {
+      const auto* value = at.keys().find<std::string>(lock);
+      return value != nullptr && value->starts_with("run:");
+    });
+  };
+  std::string item = item_of(at, list, fault.number);
+  for (std::uint64_t i = 1; i < 20 && !runs(item); ++i) item = item_of(at, list, fault.number + i);
+  Words key{list + ":list", list + ":quarantined", list + ":reruns"};
+  for (std::string& lock : locks_of(item)) key.push_back(std::move(lock));
+  promises_.operator_frees(list);
+  at.run("operator", store::scripts::rerun, key, {list + ":wake", item});
 }
 
 void Scenario::start_network(const Fault& fault) {

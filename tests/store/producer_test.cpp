@@ -221,4 +221,122 @@ TEST_CASE("maintenance deletes the entry in keep of a job that another client ha
   CHECK(at.command({"EXISTS", "f:keep"}) == "0");
 }
 
+// ---- jobs that run again
+
+namespace {
+
+struct RerunFixture : ResultFixture {
+  verbs::PutAs rerun(const std::string& payload,
+                     std::optional<Duration> keep = std::chrono::hours(1)) {
+    return jobs.put_one({"a", payload, false, false, keep, true});
+  }
+  std::string payload() const { return command({"HGET", "feed.items:f", "a"}); }
+  bool has_reruns() const { return command({"EXISTS", "f:reruns"}) == "1"; }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a rerun puts a job that the feed does not have, and replaces the payload of a queued one") {
+  RerunFixture at;
+  CHECK(at.rerun("1") == verbs::PutAs::added);
+  CHECK(at.rerun("2", std::nullopt) == verbs::PutAs::replaced);
+  CHECK(at.payload() == "2");
+  CHECK(at.queue() == "a");
+  CHECK(at.command({"EXISTS", "f:keep", "f:reruns"}) == "0");
+  CHECK(at.command({"GET", "feed.publishes:f"}) == "1");
+}
+
+TEST_CASE("a job that is put again during its run is queued when the run succeeds, once") {
+  RerunFixture at;
+  at.put("a");
+  const Claim claim = at.host.claim_one_job();
+  CHECK(at.rerun("2") == verbs::PutAs::runs_again);
+  CHECK(at.rerun("3") == verbs::PutAs::runs_again);
+  CHECK(at.payload() == "payload");
+  CHECK(at.command({"HGET", "f:reruns", "a"}) == "3600000 3");
+  CHECK(at.host.settle(claim, store::thoonk::Finish{"first"}));
+  CHECK(at.queue() == "a");
+  CHECK(at.payload() == "3");
+  CHECK_FALSE(at.has_reruns());
+  CHECK(at.command({"EXISTS", "feed.claimed:f", "f:claims", "feed.result:f:a"}) == "0");
+  CHECK(at.jobs.state("a")->state == "queued");
+  CHECK(at.host.settle(at.host.claim_one_job(), store::thoonk::Finish{"second"}));
+  CHECK(at.jobs.state("a")->end->result == "second");
+  CHECK(at.queue().empty());
+  CHECK(at.command({"GET", "feed.finishes:f"}) == "2");
+}
+
+TEST_CASE("the next attempt gets the payload that was put during a run that fails") {
+  RerunFixture at;
+  at.put("a");
+  const Claim claim = at.host.claim_one_job();
+  CHECK(at.rerun("2") == verbs::PutAs::runs_again);
+  SUBCASE("the job is queued again") {
+    CHECK(at.host.settle(claim, store::thoonk::Cancel{}, Failed{"x"}));
+    CHECK(at.queue() == "a");
+    CHECK(at.command({"HGET", "feed.cancelled:f", "a"}) == "1");
+  }
+  SUBCASE("the job is stalled") {
+    CHECK(at.host.settle(claim, store::thoonk::Stall{"x"}, Failed{"x"}));
+    CHECK(at.rerun("3") == verbs::PutAs::is_stalled);
+  }
+  SUBCASE("an operator has cancelled the claim") {
+    CHECK(at.jobs.change(JobChange::cancel, {"a"})[0].done);
+    CHECK(at.host.settle(claim, store::thoonk::Finish{"too late"}));
+    CHECK(at.queue() == "a");
+  }
+  CHECK(at.payload() == "2");
+  CHECK_FALSE(at.has_reruns());
+}
+
+TEST_CASE("a retracted job does not run again") {
+  RerunFixture at;
+  at.put("a");
+  const Claim claim = at.host.claim_one_job();
+  CHECK(at.rerun("2") == verbs::PutAs::runs_again);
+  CHECK(at.jobs.change(JobChange::retract, {"a"})[0].done);
+  CHECK_FALSE(at.has_reruns());
+  CHECK(at.host.settle(claim, store::thoonk::Finish{"x"}));
+  CHECK(at.queue().empty());
+}
+
+TEST_CASE("maintenance puts a job again that a client without a lease has finished") {
+  RerunFixture at;
+  const auto maintain = [&] {
+    at.jobs.maintain({.who = "an operator", .interval = std::chrono::seconds(1)});
+  };
+  at.put("a");
+  at.command({"RPOP", "feed.ids:f"});
+  at.command({"ZADD", "feed.claimed:f", "1", "a"});
+  CHECK(at.rerun("2") == verbs::PutAs::runs_again);
+  maintain();
+  CHECK(at.payload() == "payload");
+  SUBCASE("finished") {
+    at.command({"HDEL", "feed.items:f", "a"});
+    at.command({"ZREM", "feed.claimed:f", "a"});
+  }
+  SUBCASE("returned to its queue") {
+    at.command({"LPUSH", "feed.ids:f", "a"});
+    at.command({"ZREM", "feed.claimed:f", "a"});
+  }
+  maintain();
+  CHECK(at.payload() == "2");
+  CHECK(at.queue() == "a");
+  CHECK_FALSE(at.has_reruns());
+}
+
+TEST_CASE(
+    "a job that w8y claims before maintenance gives it the payload is put at the end of its run") {
+  RerunFixture at;
+  at.put("a");
+  at.command({"HSET", "f:reruns", "a", " 2"});
+  const Claim claim = at.host.claim_one_job();
+  at.jobs.maintain({.who = "an operator", .interval = std::chrono::seconds(1)});
+  CHECK(at.payload() == "payload");
+  CHECK(at.host.settle(claim, store::thoonk::Finish{"x"}));
+  CHECK(at.payload() == "2");
+  CHECK_FALSE(at.has_reruns());
+}
+
 }  // namespace producer_test

@@ -29,6 +29,11 @@ export interface PutOptions {
   create?: boolean;
 }
 
+export interface PutOneOptions extends PutOptions {
+  /** If the feed has a job with this ID, it runs again with this payload, after its active run. */
+  rerun?: boolean;
+}
+
 export interface ScheduleOptions {
   /** Time zone of cron fields or of AT: (default: UTC). */
   tz?: string;
@@ -60,8 +65,10 @@ export class Client {
   add(list: Text, items: Iterable<Text>, options?: AddOptions): Promise<boolean[]>;
   /** Removes an item from a circular list. An active run continues. */
   remove(list: Text, item: Text): Promise<void>;
+  /** Makes sure that a run of an item of a circular list starts after this call. */
+  rerun(list: Text, item: Text): Promise<void>;
   /** Puts a job into a feed, and resolves to its ID, a Buffer if it is not UTF-8. */
-  put(feed: Text, payload: Text, id?: Text, options?: PutOptions): Promise<string | Buffer>;
+  put(feed: Text, payload: Text, id?: Text, options?: PutOneOptions): Promise<string | Buffer>;
   /** Puts many jobs into a feed, and resolves to their IDs. */
   putMany(feed: Text, payloads: Iterable<Text>, options?: PutOptions): Promise<Array<string | Buffer>>;
   /** Waits for the end of a job, and resolves to its result, or undefined if it has none. */

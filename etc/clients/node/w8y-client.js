@@ -169,11 +169,12 @@ function encodedItems(items) {
   });
 }
 
-function encodedJobs(payloads, { id, high, keepResult }) {
+function encodedJobs(payloads, { id, high, keepResult, rerun }) {
   if (typeof payloads === "string" || payloads instanceof Uint8Array)
     throw new TypeError("payloads must be a list of payloads, not one payload");
   const more = id === undefined ? {} : member("id", id);
   if (high) more.high = true;
+  if (rerun) more.rerun = true;
   if (keepResult !== undefined) more.keep_result = keepResult;
   return Array.from(payloads, (payload) => JSON.stringify({ ...member("payload", payload), ...more }));
 }
@@ -227,8 +228,8 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  *   token     of status_token_file; changes over TCP need it
  *   timeout   time limit for connecting and for one reply
  *   retryFor  time for which a request is repeated while w8yd or Redis is unavailable; 0: never. A request that
- *             may have been executed is repeated only if that is harmless: reads, and add() and put(), whose key
- *             lets w8yd recognize the repetition.
+ *             may have been executed is repeated only if that is harmless: reads, rerun(), and add() and put(),
+ *             whose key lets w8yd recognize the repetition.
  */
 class Client {
   #name;
@@ -298,20 +299,32 @@ class Client {
     await this.#send("DELETE", `/api/v1/lists/${segment(list)}/items/${segment(item)}`);
   }
 
+  /** Makes sure that a run of an item of a circular list starts after this call. A running item is free after its
+   * run; the delay of a delayed item ends. Rejects with NotFound if it is not there, and with Refused if it is
+   * quarantined. */
+  async rerun(list, item) {
+    await this.#send("POST", `/api/v1/lists/${segment(list)}/items/${segment(item)}/rerun`, { body: "{}" });
+  }
+
   /** Puts a job into a feed, and resolves to its ID. Rejects with Exists if the feed has a job with this ID.
    * The options are:
    *   high        before all queued jobs
+   *   rerun       if the feed has a job with this ID, it runs again with this payload, after its active run; rejects
+   *               with Refused if it is stalled
    *   keepResult  time for which wait() finds the result of the finished job, such as "2h"; false: none
    *   create      create the feed if it does not exist */
   async put(feed, payload, id, options = {}) {
     const [entry] = await this.#put(feed, [payload], { ...options, id });
     if (entry.result === "exists") throw new Exists(`the feed already has a job with the ID "${id}"`, 200);
+    if (entry.result === "stalled")
+      throw new Refused(`job "${id}" is stalled; return it to the queue first, with w8yctl job retry`, 200);
     return textIn(entry, "id");
   }
 
-  /** Puts many jobs into a feed, and resolves to their IDs. The options are those of put(). */
+  /** Puts many jobs into a feed, and resolves to their IDs. The options are those of put(), without rerun. */
   async putMany(feed, payloads, options = {}) {
-    return (await this.#put(feed, payloads, { ...options, id: undefined })).map((entry) => textIn(entry, "id"));
+    const entries = await this.#put(feed, payloads, { ...options, id: undefined });
+    return entries.map((entry) => textIn(entry, "id"));
   }
 
   async #put(feed, payloads, options) {
@@ -383,7 +396,7 @@ class Client {
       headers["Content-Type"] = "application/json";
       headers["Content-Length"] = Buffer.byteLength(body);
     }
-    // With the key, w8yd executes the request once, however often it receives it.
+    // With the key, w8yd executes add() and put() once, however often it receives them. rerun() ignores the key.
     if (method === "POST") headers["Idempotency-Key"] = randomUUID();
     const mayRepeat = method === "GET" || method === "POST";
     const end = performance.now() + retryFor;

@@ -158,7 +158,7 @@ class _Request:
         self.path = path
         self.body = body
         self.wait = wait  # seconds for which w8yd delays the reply
-        # With the key, w8yd executes the request once, however often it receives it.
+        # With the key, w8yd executes add() and put() once, however often it receives them. rerun() ignores the key.
         self.key = uuid.uuid4().hex if method == "POST" else None
         self.may_repeat = method in ("GET", "POST")
 
@@ -204,13 +204,19 @@ def _add_requests(list_name: Text, items: Iterable[Text], allow_duplicates: bool
         yield _Request("POST", f"/api/v1/lists/{_segment(list_name)}/items", _body("items", batch, options))
 
 
+def _rerun_request(list_name: Text, item: Text) -> _Request:
+    return _Request("POST", f"/api/v1/lists/{_segment(list_name)}/items/{_segment(item)}/rerun", b"{}")
+
+
 def _put_requests(feed: Text, payloads: Iterable[Text], job: Optional[Text], high: bool,
-                  keep_result: Union[None, str, bool], create: bool) -> Iterator[_Request]:
+                  keep_result: Union[None, str, bool], create: bool, rerun: bool = False) -> Iterator[_Request]:
     if isinstance(payloads, (str, bytes)):
         raise TypeError("payloads must be a list of payloads, not one payload")
     more: Dict[str, Any] = {} if job is None else dict(_member("id", job))
     if high:
         more["high"] = True
+    if rerun:
+        more["rerun"] = True
     if keep_result is not None:
         more["keep_result"] = keep_result
     entries = [_json({**_member("payload", payload), **more}) for payload in payloads]
@@ -254,8 +260,11 @@ def _ids(results: _Results) -> List[str]:
 
 def _only_id(results: _Results) -> str:
     identifier, = _ids(results)
-    if results.entries[0]["result"] == "exists":
+    result = results.entries[0]["result"]
+    if result == "exists":
         raise Exists(f"the feed already has a job with the ID {identifier!r}", 200)
+    if result == "stalled":
+        raise Refused(f"job {identifier!r} is stalled; return it to the queue first, with w8yctl job retry", 200)
     return identifier
 
 
@@ -516,8 +525,8 @@ class Client(_Settings):
     token: of status_token_file; changes over TCP need it.
     timeout: seconds for connecting and for one reply.
     retry_for: seconds for which a request is repeated while w8yd or Redis is unavailable; 0: never. A request
-      that may have been executed is repeated only if that is harmless: reads, and add() and put(), whose key lets
-      w8yd recognize the repetition.
+      that may have been executed is repeated only if that is harmless: reads, rerun(), and add() and put(), whose
+      key lets w8yd recognize the repetition.
     """
 
     def __init__(self, address: str = DEFAULT_ADDRESS, *, token: Optional[str] = None, timeout: float = 15.0,
@@ -553,15 +562,23 @@ class Client(_Settings):
         """Removes an item from a circular list. An active run continues. Raises NotFound if it is not there."""
         self._send(_Request("DELETE", f"/api/v1/lists/{_segment(list)}/items/{_segment(item)}"))
 
+    def rerun(self, list: Text, item: Text) -> None:
+        """Makes sure that a run of an item of a circular list starts after this call. A running item is free after
+        its run; the delay of a delayed item ends. Raises NotFound if it is not there, and Refused if it is
+        quarantined."""
+        self._send(_rerun_request(list, item))
+
     def put(self, feed: Text, payload: Text, id: Optional[Text] = None, *, high: bool = False,
-            keep_result: Union[None, str, bool] = None, create: bool = False) -> str:
+            keep_result: Union[None, str, bool] = None, create: bool = False, rerun: bool = False) -> str:
         """Puts a job into a feed, and returns its ID. Raises Exists if the feed has a job with this ID.
 
         high: before all queued jobs.
+        rerun: if the feed has a job with this ID, it runs again with this payload, after its active run. Raises
+          Refused if it is stalled.
         keep_result: time for which wait() finds the result of the finished job, such as "2h"; False: none.
         """
         results = _Results()
-        for request in _put_requests(feed, [payload], id, high, keep_result, create):
+        for request in _put_requests(feed, [payload], id, high, keep_result, create, rerun):
             results.add(self._send(request), "jobs")
         return _only_id(results)
 
@@ -751,10 +768,13 @@ class AsyncClient(_Settings):
     async def remove(self, list: Text, item: Text) -> None:
         await self._send(_Request("DELETE", f"/api/v1/lists/{_segment(list)}/items/{_segment(item)}"))
 
+    async def rerun(self, list: Text, item: Text) -> None:
+        await self._send(_rerun_request(list, item))
+
     async def put(self, feed: Text, payload: Text, id: Optional[Text] = None, *, high: bool = False,
-                  keep_result: Union[None, str, bool] = None, create: bool = False) -> str:
+                  keep_result: Union[None, str, bool] = None, create: bool = False, rerun: bool = False) -> str:
         results = _Results()
-        for request in _put_requests(feed, [payload], id, high, keep_result, create):
+        for request in _put_requests(feed, [payload], id, high, keep_result, create, rerun):
             results.add(await self._send(request), "jobs")
         return _only_id(results)
 

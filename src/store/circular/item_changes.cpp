@@ -221,6 +221,15 @@ MovedAs ItemChanges::move_first(const Item& item) {
   return static_cast<MovedAs>(reply.number);
 }
 
+RerunAs ItemChanges::rerun(const Item& item) {
+  const std::string own = keys_.lock(item);
+  const std::string other = keys_.other_lock_prefix + item;
+  const redis::ReplyCopy reply =
+      client_.run(scripts::rerun, {keys_.list, keys_.quarantined, keys_.reruns, own, other},
+                  {keys_.wake, item});
+  return static_cast<RerunAs>(reply.number);
+}
+
 std::vector<DisplayItem> ItemChanges::change_long(const char* what, const std::string& which,
                                                   const std::string& note) {
   std::vector<DisplayItem> changed;

@@ -44,6 +44,14 @@ enum class MovedAs {
   quarantined = 3,  ///< not changed
 };
 
+enum class RerunAs {
+  not_listed = 0,
+  delay_ended = 1,
+  was_free = 2,
+  after_run = 3,    ///< the item is running and will be free after its run
+  quarantined = 4,  ///< not changed; also if it will be quarantined at the end of its run
+};
+
 /// All throw redis::RedisError. Results are in the order of the items. In a list of a million
 /// items, one Redis call takes at most about 20 ms. In a long list, one pass finds up to 1,000
 /// items (ListPass).
@@ -71,6 +79,8 @@ class ItemChanges {
   /// Moves an item to the end of the list where items are claimed, and ends its delay. One copy is
   /// moved, and all other items keep their order.
   MovedAs move_first(const Item& item);
+  /// Makes sure that a run of the item starts after this call.
+  RerunAs rerun(const Item& item);
   /// Returns a digit for each item: '1' if it is in the list.
   [[nodiscard]] std::string find(std::span<const Item> items);
 

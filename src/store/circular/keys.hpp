@@ -25,6 +25,7 @@ struct CircularKeys {
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
         samples(key_prefix + "samples"),
+        reruns(key_prefix + "reruns"),
         request_prefix(key_prefix + "idempotency:"),
         breaker(key_prefix + "breaker") {}
   explicit CircularKeys(const ListConfig& rule)
@@ -61,6 +62,7 @@ struct CircularKeys {
   std::string quarantined;
   std::string waiting;
   std::string samples;
+  std::string reruns;
   std::string request_prefix;  ///< prefix of the records of requests (parts/request.lua)
   std::string breaker;
 };

@@ -77,6 +77,7 @@ local function change(item)
   end
   redis.pcall('HDEL', KEYS[2], item)
   redis.pcall('HDEL', KEYS[3], item)
+  if what == 'remove' then redis.pcall('HDEL', string.sub(KEYS[2], 1, -9) .. 'reruns', item) end
   for _, name in ipairs({lock, other .. item}) do
     if is_rest(value_of(name)) then
       redis.call('DEL', name)

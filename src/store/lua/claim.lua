@@ -55,7 +55,9 @@
 -- include parts/notify_next_waiter.lua
 local first_run = 18
 local own_locks, other_locks, breaker = ARGV[1], ARGV[17], KEYS[9]
+local reruns = string.sub(KEYS[2], 1, -6) .. 'reruns'
 -- include parts/other_locks.lua
+-- include parts/rerun_marks.lua
 -- include parts/claim_fast_path.lua
 -- include parts/breaker_claim.lua
 local open = open_breaker()
@@ -146,7 +148,7 @@ if not proved then
   if refusal then return refusal end
 end
 
-local two_names = in_use(other_locks)
+local two_names, has_marks = exists_and_marks(mark_of(other_locks))
 if two_names or not in_use(own_locks) then use_own_name(ARGV[3]) end
 
 local most_bytes = tonumber(ARGV[11])
@@ -358,6 +360,7 @@ elseif reply[1] == 'ok' then
 end
 
 if #taken > 0 then
+  if has_marks then redis.pcall('HDEL', reruns, unpack(taken)) end
   note_visits(KEYS[8], taken, now_ms)
   local fence = next_fence(KEYS[2], #taken, now_us, ARGV[16])
   local failures, unknown = failures_in_a_row(KEYS[3], taken)

@@ -17,8 +17,10 @@
 --               "full"        the fleet limit is reached
 
 local own_locks, other_locks = ARGV[8], ARGV[9]
+local reruns = string.sub(KEYS[2], 1, -6) .. 'reruns'
 -- include parts/claim_results.lua
 -- include parts/other_locks.lua
+-- include parts/rerun_marks.lua
 local told = tonumber(ARGV[6])
 local lock, item = KEYS[7], ARGV[4]
 if redis.call('PTTL', KEYS[5]) ~= -2 then
@@ -35,7 +37,7 @@ local function holder_of(name)
   if string.sub(found, 1, 11) == 'quarantine:' then return {'quarantined', '', 0, 0} end
   if string.sub(found, 1, 6) ~= 'delay:' then return {'running', found, 0, 0} end
 end
-local two_names = in_use(other_locks)
+local two_names, has_marks = exists_and_marks(mark_of(other_locks))
 local held = holder_of(lock) or two_names and holder_of(other_locks .. item)
 if held then return held end
 if two_names or not in_use(own_locks) then use_own_name(ARGV[2]) end
@@ -51,6 +53,7 @@ if limit > 0 then
   if redis.call('ZCARD', KEYS[4]) >= limit then return {'full', '', 0, 0} end
 end
 redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])
+if has_marks then redis.pcall('HDEL', reruns, item) end
 local fence = next_fence(KEYS[2], 1, now_us, ARGV[7])
 local failures = failures_in_a_row(KEYS[3], {item})
 if limit > 0 then take_places(KEYS[4], {ARGV[5]}, now_ms + ARGV[2], ARGV[2]) end

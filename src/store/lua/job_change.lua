@@ -18,6 +18,8 @@ local cancelled, stalled, finishes, feed_taken = KEYS[6], KEYS[7], KEYS[8], ARGV
 -- include parts/feed_time.lua
 -- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
+-- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 -- include parts/feed_wake.lua
 
 local wrong = unusable(KEYS[9], ARGV[1], KEYS[1], 'job')
@@ -44,11 +46,13 @@ local changes = {
   end,
   cancel = function(id, lease)
     if not is_claimed(id) or is_gone(id, lease) then return 0 end
+    take_payload(id)
     cancel(id, lease)
     return 1
   end,
   stall = function(id, lease)
     if not is_claimed(id) or is_gone(id, lease) then return 0 end
+    take_payload(id)
     stall(id, lease)
     write_cause(id, lease, '', function() return 'by an operator' end)
     return 1
@@ -85,6 +89,7 @@ local changes = {
     unclaim(id, lease)
     redis.call('LREM', ids, 0, id)
     redis.call('HDEL', items, id)
+    redis.pcall('HDEL', reruns, id)
     forget_result(id, lease)
     return 1
   end,

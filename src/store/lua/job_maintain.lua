@@ -30,6 +30,7 @@
 
 local ids, items, claimed, cancelled, stalled = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS[10]
+local finishes
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
@@ -38,6 +39,7 @@ local published, feed_taken, runs_key, nowhere = KEYS[7], KEYS[8], KEYS[9], KEYS
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 -- include parts/json_bytes.lua
 -- include parts/interrupted.lua
 -- include parts/job_recover_claims.lua
@@ -89,8 +91,10 @@ function steps.claims()
       gone, back = gone + 1, back + 1
     end
   end
+  local last = #page < 2 * count
+  if last and put_reruns() then queued = true end
   tell_queued(ARGV[2])
-  return {#page < 2 * count and -1 or first + count - gone, back, gone - back}
+  return {last and -1 or first + count - gone, back, gone - back}
 end
 function steps.ids()
   local first = tonumber(ARGV[9])

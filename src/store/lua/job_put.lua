@@ -1,4 +1,4 @@
--- Puts jobs into a feed. A job whose ID the feed has is not put.
+-- Puts jobs into a feed. A job whose ID the feed has is not put, or runs again with a new payload.
 --
 -- KEYS  1 config  2 ids  3 items  4 publishes  5 published  6 claimed  7 cancelled  8 stalled
 --       9 feeds; none: it is in another hash slot, and was checked before
@@ -7,19 +7,25 @@
 --       5 to 7: the request (parts/request.lua)
 --       8… for each job:
 --          id, payload
---          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"
+--          "h": at the end from which jobs are claimed; "n": the ID is new; both: "hn"; with "r": if
+--          the feed has the job, it runs again with this payload
 --          time for which its result is kept, ms; "": not kept
--- Reply {status (parts/request.lua), a digit for each job: 1 added, 0 the feed has it, data}
+-- Reply {status (parts/request.lua), a digit for each job, data}
+--       1 added, 0 the feed has it; with "r": 2 its payload is replaced, since it is queued or delayed,
+--       3 it runs, and the payload waits for the end of the run, 4 it is stalled, and nothing is changed
 -- The keys of w8y (ARGV 3 to 5) are not declared, so that a user with permissions only for Thoonk's
 -- keys can put jobs whose results are not kept.
 
 local ids, items, feeds, feed = KEYS[2], KEYS[3], KEYS[9], ARGV[1]
 local request = {ARGV[5], ARGV[6], ARGV[7]}
+local claimed, key_prefix = KEYS[6], string.sub(ARGV[3], 1, -#'keep' - 1)
+local reruns, feed_taken = key_prefix .. 'reruns', key_prefix .. 'claims'
 -- include parts/types.lua
 -- include parts/feed_check.lua
 -- include parts/feed_time.lua
 -- include parts/feed_wake.lua
 -- include parts/request.lua
+-- include parts/job_claims.lua
 
 local wrong = feeds and wrong_type(feeds, 'set')
 if wrong then return wrong end
@@ -31,10 +37,28 @@ if wrong then return wrong end
 local before = recorded()
 if before then return before end
 
+-- Lets a job of the feed run again. Returns its digit of the reply, and the changes.
+local function rerun(id, payload, keep_ms)
+  if redis.call('SISMEMBER', KEYS[8], id) == 1 then return '4', {} end
+  local score = redis.call('ZSCORE', claimed, id)
+  local claim = score and read_note(redis.call('HGET', feed_taken, id))
+  if not counts(claim, score) then claim = nil end
+  if not score or claim and string.sub(claim.mark, 1, 1) == 'r' then
+    local keep = keep_ms ~= '' and {'HSET', ARGV[3], id, keep_ms} or {'HDEL', ARGV[3], id}
+    return '2', {keep, {'HSET', items, id, payload}}
+  end
+  local changes = {{'HSET', reruns, id, keep_ms .. ' ' .. payload}}
+  if claim then
+    changes[2] = {'HSET', feed_taken, id,
+      note_of_claim(claim.score, claim.until_ms, claim.mark .. '+', claim.run)}
+  end
+  return '3', changes
+end
+
 -- Most calls add all jobs under new IDs. They need no table of results, and no command for each job.
-local results, seen = nil, {}
+local results, seen, changes = nil, {}, {}
 local fields, times, first, last, keeps, named, old = {}, {}, {}, {}, {}, {}, {}
-local new, high = {n = true, hn = true}, {h = true, hn = true}
+local new, high = {n = true, hn = true}, {h = true, hn = true, hr = true}
 local added, firsts, lasts = 0, 0, 0
 for i = 8, #ARGV, 4 do
   local id, how = ARGV[i], ARGV[i + 2]
@@ -59,14 +83,17 @@ for i = 8, #ARGV, 4 do
     if ARGV[i + 3] ~= '' then keeps[#keeps + 1], keeps[#keeps + 2] = id, ARGV[i + 3] end
     if results then results[#results + 1] = '1' end
   else
+    local result, more = '0', {}
+    if string.find(how, 'r', 1, true) then result, more = rerun(id, ARGV[i + 1], ARGV[i + 3]) end
+    for _, change in ipairs(more) do changes[#changes + 1] = change end
     results = results or {string.rep('1', added)}
-    results[#results + 1] = '0'
+    results[#results + 1] = result
   end
 end
 results = results and table.concat(results) or string.rep('1', added)
 local reply = {'written', results, request[3]}
 record(results)
-if #fields == 0 then return reply end
+if #fields + #changes == 0 then return reply end
 
 local steps = {}
 local function step(...) steps[#steps + 1] = {...} end
@@ -89,13 +116,17 @@ if #named > 0 then
     for _, id in ipairs(named) do step('LREM', ids, 0, id) end
   end
   if #keeps < #fields then redis.pcall('HDEL', ARGV[3], unpack(named)) end
+  redis.pcall('HDEL', reruns, unpack(named))
   redis.pcall('DEL', unpack(old))
 end
-step('INCRBY', KEYS[4], #fields / 2)
-step('ZADD', KEYS[5], unpack(times))
+if #fields > 0 then
+  step('INCRBY', KEYS[4], #fields / 2)
+  step('ZADD', KEYS[5], unpack(times))
+end
 if #last > 0 then step('LPUSH', ids, unpack(last)) end
 if #first > 0 then step('RPUSH', ids, unpack(first)) end
-step('HSET', items, unpack(fields))
+if #fields > 0 then step('HSET', items, unpack(fields)) end
+for _, change in ipairs(changes) do steps[#steps + 1] = change end
 for _, each in ipairs(steps) do
   local done = redis.pcall(unpack(each))
   if type(done) == 'table' and done.err then
@@ -103,5 +134,5 @@ for _, each in ipairs(steps) do
     return done
   end
 end
-tell_waiting(feed)
+if #fields > 0 then tell_waiting(feed) end
 return reply

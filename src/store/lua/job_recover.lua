@@ -17,6 +17,7 @@
 
 local ids, claimed, cancelled, stalled, published = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local feed_taken, runs_key = KEYS[6], KEYS[8]
+local finishes
 -- include parts/types.lua
 -- include parts/count_and_publish.lua
 -- include parts/feed_time.lua
@@ -24,6 +25,7 @@ local feed_taken, runs_key = KEYS[6], KEYS[8]
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 -- include parts/json_bytes.lua
 -- include parts/interrupted.lua
 -- include parts/job_recover_claims.lua
@@ -39,6 +41,7 @@ local reply, next_ms = {page[1], -1, 0}, math.huge
 -- Called after all commands that Redis may refuse: a job that is still claimed keeps its slot.
 local function free_place(run) redis.pcall('ZREM', KEYS[7], string.sub(run, -26)) end
 local function undo(id, lease, run)
+  take_payload(id)
   redis.call('RPUSH', ids, id)
   unclaim(id, lease)
   free_place(run)

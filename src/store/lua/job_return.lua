@@ -29,6 +29,7 @@ local finishes
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 -- include parts/json_bytes.lua
 
 local wrong = unusable(KEYS[8], ARGV[1], KEYS[1], 'job')
@@ -94,6 +95,7 @@ for i = 12, #ARGV, 2 do
     redis.call('HDEL', cancelled, id) -- it was retracted between the two steps of its claim
     unclaim(id, lease)
   elseif score then
+    take_payload(id)
     done = ARGV[2] == 'fail' and fail(id, lease, ARGV[i + 1], score) or requeue(id, lease)
   end
   reply[#reply + 1] = done

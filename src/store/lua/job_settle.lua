@@ -43,6 +43,7 @@ local runs_key = KEYS[10]
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/job_claims.lua
+-- include parts/job_reruns.lua
 -- include parts/breaker_settle.lua
 
 local kinds, at = {}, 7
@@ -149,7 +150,15 @@ for i, job in ipairs(runs) do
     ours = ours + 1
     if job.kind.breaker ~= '' then judge_by_breaker(job, value) end
   end
-  if job.ours and job.kind.effect == 'finish' then done[#done + 1] = job end
+end
+for _, job in ipairs(runs) do
+  if job.ours and job.kind.effect == 'finish' then
+    if job.note and job.note.waits and finish_and_put(job.id, job.lease, ARGV[3], job.result) then
+      queued = true
+    else
+      done[#done + 1] = job
+    end
+  end
 end
 note(finish_all(done, ARGV[3]), 'kept result')
 for _, job in ipairs(runs) do
@@ -159,6 +168,7 @@ for _, job in ipairs(runs) do
     end
     if job.leased then redis.pcall('DEL', job.lease) end
   elseif job.kind.effect ~= 'finish' then
+    if job.note and job.note.waits and job.effect ~= 'leave' then take_payload(job.id) end
     effects[job.stalls and 'stall' or job.effect](job)
   end
 end
@@ -205,7 +215,10 @@ end, function(id)
   local held = read_note(type(found) == 'string' and found or nil)
   if held and string.sub(held.mark, 1, 1) == 'r'
     and counts(held, redis.pcall('ZSCORE', claimed, id)) then
-    if requeue(id) then unclaim(id, ARGV[4] .. id) end
+    if requeue(id) then
+      if held.waits then take_payload(id) end
+      unclaim(id, ARGV[4] .. id)
+    end
   end
 end)
 local places = note(redis.pcall('ZREM', KEYS[9], unpack(run_ids)), 'ZREM')

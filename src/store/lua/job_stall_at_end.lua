@@ -12,5 +12,6 @@ if not counts(note, redis.call('ZSCORE', claimed, ARGV[1]))
   or string.sub(note.run, -#ARGV[2]) ~= ARGV[2] then
   return 0
 end
-redis.call('HSET', KEYS[1], ARGV[1], note_of_claim(note.score, note.until_ms, 'q', note.run))
+local mark = note.waits and 'q+' or 'q'
+redis.call('HSET', KEYS[1], ARGV[1], note_of_claim(note.score, note.until_ms, mark, note.run))
 return 1

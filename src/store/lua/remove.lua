@@ -1,5 +1,5 @@
--- Removes named items from a part of a circular list, with their delay or quarantine and their
--- failures. An active run keeps its lock, and finishes.
+-- Removes named items from a part of a circular list, with their delay or quarantine, their failures
+-- and their mark to run again. An active run keeps its lock, and finishes.
 --
 -- KEYS  1 list  2 failures  3 quarantined
 -- ARGV  1 to 4: the part (parts/named_items.lua)
@@ -70,4 +70,5 @@ if #locks > 0 then redis.call('DEL', unpack(locks)) end
 remove_places(KEYS[1], items, first, places)
 redis.pcall('HDEL', KEYS[2], unpack(names))
 redis.pcall('HDEL', KEYS[3], unpack(names))
+redis.pcall('HDEL', string.sub(KEYS[2], 1, -9) .. 'reruns', unpack(names))
 return reply

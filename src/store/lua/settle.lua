@@ -31,6 +31,7 @@ local runs_key = KEYS[3]
 -- include parts/list_part.lua
 -- include parts/history.lua
 -- include parts/notify_next_waiter.lua
+local reruns = key_prefix .. 'reruns' -- parts/rerun_marks.lua
 -- include parts/breaker_settle.lua
 
 local kinds = {}
@@ -46,8 +47,10 @@ for number = 1, tonumber(ARGV[4]) do
 end
 local first_at = at
 
--- Most lists have no quarantine, no fleet limit and no waiters: one command checks all three.
-local crowded = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS]) ~= 0
+-- Most lists have no quarantine, no fleet limit, no waiters and no marks of reruns: one command checks
+-- all four. EXISTS counts a key each time that it is named, so from 4 on, there are marks.
+local there = pcall('EXISTS', KEYS[4], KEYS[2], KEYS[#KEYS], reruns, reruns, reruns, reruns)
+local crowded = there ~= 0 and there ~= 4
 -- Items that an operator has quarantined during their run.
 local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
@@ -56,8 +59,21 @@ local runs, free, kept, ids = {}, {}, {}, {}
 local ours, parked = 0, 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
--- Decides the new state of a lock that is not just freed.
-local function judge(kind, id, lock, is_ours)
+-- Returns the marks of the items, in the order of the locks, or an error.
+local function read_marks()
+  local items = {}
+  for i = 5, #KEYS - 1 do items[i - 4] = item_of(KEYS[i]) end
+  return pcall('HMGET', reruns, unpack(items))
+end
+local marks = (type(there) ~= 'number' or there > 3) and read_marks()
+if marks and marks.err then
+  if not string.find(marks.err, 'WRONGTYPE') then return marks end -- a mark must not be lost
+  marks = false
+end
+local marked = {} -- items whose mark is of these runs
+local news = 'free\n' .. kinds['1'].holder
+-- Decides the new state of a lock that is not just freed. `is_marked`: the item must run again.
+local function judge(kind, id, lock, is_ours, is_marked)
   local item = item_of(lock)
   local run = {lock = lock, item = item, becomes = kind.becomes, life = kind.life,
     failures = kind.failures, ours = is_ours}
@@ -75,13 +91,21 @@ local function judge(kind, id, lock, is_ours)
       not (kind.again or ordered or redis.call('EXISTS', lock) == 1)
     if run.becomes ~= 'delay:cooldown' or not free_for_us then run.becomes = '' end
   end
+  if is_marked then
+    marked[#marked + 1] = item
+    if run.becomes ~= '' and run.life ~= '0' then
+      run.becomes = ''
+      if is_ours then news = 'free' end -- a wake-up of this host, too, which expects a delay
+    end
+  end
   -- If the item was removed from its list during the run, sweep.lua deletes the quarantine. A
   -- search of the list here would take time in proportion to its length.
   run.parks = is_ours and run.becomes ~= '' and run.life == '0' and not ordered
   return run
 end
--- Enters a run in the breaker, which may change the consequences of the run for its item.
-local function judge_by_breaker(kind, id, lock, run, message)
+-- Enters a run in the breaker, which may change its consequences. If the item must run again, the
+-- breaker does not delay it: no item is claimed before the next probe anyway.
+local function judge_by_breaker(kind, id, lock, run, message, is_marked)
   if not breaker then read_breaker(ARGV[5]) end
   if not breaker then return run end
   local verdict, delay = string.match(kind.breaker, '^([+-]?)(%d*)$')
@@ -95,7 +119,8 @@ local function judge_by_breaker(kind, id, lock, run, message)
   if run.parks or means == 'open' and is_free then
     run.becomes, run.parks = 'delay:backoff', false
     run.life = means == 'open' and string.format('%.0f', breaker.min_ms) or delay
-    if run.life == '0' then run.becomes = '' end
+    if is_marked or run.life == '0' then run.becomes = '' end
+    if is_marked then news = 'free' end
   end
   return run
 end
@@ -111,12 +136,13 @@ for i = 1, #KEYS - 5 do
   -- length and type.
   local found = pcall('GETRANGE', lock, '0', last_byte)
   local run = kind -- the most frequent case: held by this host, and freed
-  if found ~= value or indexed or not kind.frees then
+  local is_marked = marks and marks[i] == value
+  if found ~= value or indexed or is_marked or not kind.frees then
     if type(found) == 'table' and not string.find(found.err, 'WRONGTYPE') then return found end
-    run = judge(kind, id, lock, found == value)
+    run = judge(kind, id, lock, found == value, is_marked)
   end
   if kind.breaker ~= '' and found == value and not kind.stale then
-    run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2])
+    run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2], is_marked)
   end
   if found == value then ours = ours + 1 end
   if run.parks or kind.again and kind.becomes ~= '' and found == kind.becomes and kind.life == '0' then
@@ -145,6 +171,7 @@ for _, run in ipairs(kept) do
   end
   redis.call(unpack(how))
 end
+if #marked > 0 then note(pcall('HDEL', reruns, unpack(marked)), 'HDEL') end
 
 local reset = {}
 local function is_quarantined(item) return pcall('HEXISTS', KEYS[4], item) == 1 end
@@ -193,7 +220,6 @@ places = type(places) == 'number' and places or 0
 if #free > 0 or places > 0 then
   -- The waiters that came first get a turn (claim.lua): as many as there are free items or slots.
   -- Other waiters are not notified.
-  local news = 'free\n' .. kinds['1'].holder
   local notified, problem = 0, nil
   if crowded then
     notified, problem = call_from_line(KEYS[#KEYS], ARGV[2], math.max(#free, places), news)

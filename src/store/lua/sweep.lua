@@ -1,4 +1,4 @@
--- Deletes failures and quarantines of items that are no longer in their list. Checks a part of the
+-- Deletes failures, quarantines and marks to run again of items that are no longer in their list. Checks a part of the
 -- entries, chosen at random, so that no host must store its progress. Entries of an empty list are
 -- kept: its items are often deleted and added again at once.
 --
@@ -37,6 +37,7 @@ local lists = #KEYS / 3
 for k = 1, lists do
   local list, failures, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
   sweep(list, failures, {})
+  sweep(list, string.sub(failures, 1, -9) .. 'reruns', {})
   sweep(list, quarantined, {ARGV[2 * k], ARGV[2 * k + 1]})
   if budget <= 0 then return {k, forgotten} end
 end

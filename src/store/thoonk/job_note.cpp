@@ -20,16 +20,20 @@ bool read_number(std::string_view& text, std::int64_t& into) {
 std::optional<JobNote> read_job_note(std::string_view text) {
   JobNote note;
   if (!read_number(text, note.score) || !read_number(text, note.until_ms)) return std::nullopt;
-  if (text.starts_with('r')) {
-    text.remove_prefix(1);
-    if (!read_number(text, note.held_until.emplace())) return std::nullopt;
-  } else if (text.starts_with("- ") || text.starts_with("n ") || text.starts_with("q ")) {
-    note.stalls = text.starts_with('q');
-    text.remove_prefix(2);
+  const std::size_t end = text.find(' ');
+  if (end == std::string_view::npos) return std::nullopt;
+  std::string_view mark = text.substr(0, end);
+  if (mark.ends_with('+')) mark.remove_suffix(1);  // a new payload waits for the end of the run
+  if (mark.starts_with('r')) {
+    const auto until = read_integer(mark.substr(1), ms_range);
+    if (!until) return std::nullopt;
+    note.held_until = *until;
+  } else if (mark == "-" || mark == "n" || mark == "q") {
+    note.stalls = mark == "q";
   } else {
     return std::nullopt;
   }
-  note.run = text;
+  note.run = text.substr(end + 1);
   return note;
 }
 

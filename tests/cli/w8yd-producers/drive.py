@@ -131,6 +131,10 @@ title("jobs: a stalled job shows its cause, and retried its result")
 good(tcp, "POST", JOBS, {"jobs": [{"payload": "bad", "id": "bad"}]})
 job = good(unix, "GET", JOBS + "/bad?wait=10ms")
 assert job["state"] in ("queued", "running"), job
+while good(unix, "GET", JOBS + "/bad")["state"] != "running":
+    time.sleep(0.02)
+said = good(unix, "POST", JOBS, {"jobs": [{"payload": "good again", "id": "bad", "rerun": True}]})
+assert results(said, "jobs", "id") == [("runs_again", "bad")] and said["added"] == 0, said
 waited = []
 waiter = threading.Thread(target=lambda: waited.append(good(tcp, "GET", JOBS + "/bad?wait=60s")))
 waiter.start()
@@ -139,6 +143,9 @@ waiter.join()
 (job,) = waited
 assert job["state"] == "stalled" and "exit status 3" in job["reason"] and job["run"], job
 assert good(unix, "GET", JOBS + "/bad")["reason"] == job["reason"]
+assert redis("HGET", "feed.items:thumbs", "bad") == b"good again" and redis("EXISTS", "thumbs:reruns") == 0
+said = good(unix, "POST", JOBS, {"jobs": [{"payload": "x", "id": "bad", "rerun": True}]})
+assert results(said, "jobs", "id") == [("stalled", "bad")], said
 
 title("jobs: an ID is unique while its job exists")
 said = good(unix, "POST", JOBS, {"jobs": [{"payload": "x", "id": "bad"}, {"payload": "good", "id": "new"},
@@ -165,6 +172,10 @@ assert redis("HGETALL", "idle:keep") == [b"1", b"3600000", b"\xfe", b"3600000"]
 job = good(unix, "GET", IDLE + "/1")
 assert (job["state"], job["position"], job["failures"]) == ("queued", 2, 0), job
 assert good(unix, "GET", IDLE + "/%FE")["id_base64"] == b64(b"\xfe")
+said = good(unix, "POST", IDLE, {"jobs": [{"payload": "new", "id": "1", "rerun": True},
+                                          {"payload": "x", "rerun": True}]})
+assert [entry["result"] for entry in said["jobs"]] == ["replaced", "invalid"], said
+assert redis("HGET", "feed.items:idle", "1") == b"new"
 assert good(unix, "DELETE", IDLE + "/1")["id"] == "1" and redis("HLEN", "idle:keep") == 1
 
 title("jobs: a repeated request gets the IDs of the first")

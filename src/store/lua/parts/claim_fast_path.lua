@@ -1,16 +1,16 @@
 -- Short form of a claim, for half of the cost in Redis. It applies if one item is wanted, as by
 -- most claims, the item at the left end is free, and the list has no failures, pause, quarantine,
--- wait queue or second name of locks. Returns the reply, or nil if nothing was claimed and the full
--- claim must follow.
+-- wait queue, marks of reruns or second name of locks. Returns the reply, or nil if nothing was
+-- claimed and the full claim must follow.
 -- Needs parts/claim_results.lua, parts/claim_permissions.lua, parts/other_locks.lua. Defined by the including
 -- script:
 --   first_run  index of the first run ID in ARGV
+--   reruns     key of the marks (parts/rerun_marks.lua)
 local proved = ARGV[7] ~= '1' -- whether this user has all permissions
 local function claim_first()
   if #ARGV ~= first_run or ARGV[4] ~= '0' or string.sub(ARGV[5], 1, 1) ~= '-' then return end
-  if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7], mark_of(other_locks)) ~= 0 then
-    return
-  end
+  local other_name = mark_of(other_locks)
+  if redis.pcall('EXISTS', KEYS[3], KEYS[5], KEYS[6], KEYS[7], reruns, other_name) ~= 0 then return end
   local length = redis.call('LLEN', KEYS[1])
   local item = length > 0 and redis.call('LRANGE', KEYS[1], '0', '0')[1]
   if not item or #item > tonumber(ARGV[13]) then return end

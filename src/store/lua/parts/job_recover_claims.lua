@@ -1,4 +1,4 @@
--- Recovers claims. Needs parts/feed_job.lua, parts/history.lua, parts/json_bytes.lua,
+-- Recovers claims. Needs parts/feed_job.lua, parts/job_reruns.lua, parts/history.lua, parts/json_bytes.lua,
 -- parts/interrupted.lua and now_ms, and
 --   ARGV 4, 5  limits of the history (parts/history.lua), "0": none; maximum bytes of an ID in the
 --              history
@@ -8,6 +8,7 @@ local queued = false
 -- Recovers a claim and counts a failure. Stalls the job if the cancels reach `most`. `run`: value
 -- of its lease; nil: it had none. `why`: the reason for operators. A run of w8y gets a record.
 local function take_back(id, lease, most, run, why)
+  take_payload(id)
   local failures = (tonumber(redis.pcall('HGET', cancelled, id)) or 0) + 1
   local stalls = tonumber(most) ~= 0 and failures >= tonumber(most)
   if stalls then

@@ -1,0 +1,13 @@
+-- Marks of running items that must run again (rerun.lua), by the value of their locks. The settlement
+-- of the run with that lock deletes the mark and frees the item. A claim deletes the mark of an item,
+-- since the run that it starts is later than the mark.
+-- Defined by the including script:
+--   reruns  the hash `P:reruns`
+
+-- Returns whether a key exists, and whether there may be marks. EXISTS counts a key each time that it
+-- is named, so one command is enough. A refusal counts as existing.
+local function exists_and_marks(key)
+  local count = redis.pcall('EXISTS', key, reruns, reruns)
+  if type(count) ~= 'number' then return true, true end
+  return count % 2 == 1, count > 1
+end
