@@ -86,7 +86,10 @@ ListStatus list_status(const ServedList& list, const Supervisor& supervisor,
   status.weight = rule.weight;
   if (rule.kind() == SourceKind::circular) status.overdue_after = rule.circular().overdue_after;
   if (rule.kind() == SourceKind::gearman) status.function = rule.gearman().function;
-  if (rule.kind() == SourceKind::schedule) status.queues = rule.schedule().queues;
+  if (rule.kind() == SourceKind::schedule) {
+    status.key_prefix = rule.bare_key_prefix();
+    status.queues = rule.schedule().queues;
+  }
   status.alert_failures = rule.alert_failures;
   status.counters = list.counters();
   if (list.poller() != nullptr) {

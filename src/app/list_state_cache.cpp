@@ -51,7 +51,8 @@ void ListStateCache::begin() {
   round_->redis = std::exchange(redis_, nullptr);
   round_->started = loop_.now();
   for (const auto& [prefix, list] : supervisor_->lists())
-    round_->lists.push_back({prefix, list->config().key_prefix(), list->config().breaker.runs > 0});
+    round_->lists.push_back({prefix, list->config().key_prefix(), list->config().key_suffix(),
+                             list->config().breaker.runs > 0});
   request_batch(round_);
 }
 
@@ -60,15 +61,15 @@ void ListStateCache::request_batch(const std::shared_ptr<Round>& round) {
   const std::size_t end = std::min(round->lists.size(), round->next + batch);
   while (round->next < end) {
     const Round::List& list = round->lists[round->next++];
-    request(round, list.prefix, list.key_prefix);
-    if (list.has_breaker) request_breaker(round, list.prefix, list.key_prefix);
+    request(round, list);
+    if (list.has_breaker) request_breaker(round, list);
   }
 }
 
 /// Queries one list. An error reply (an ACL, a key of a wrong type) leaves that part unknown.
-void ListStateCache::request(const std::shared_ptr<Round>& round, const std::string& prefix,
-                             const std::string& key_prefix) {
-  const store::CircularKeys keys(key_prefix);
+void ListStateCache::request(const std::shared_ptr<Round>& round, const Round::List& list) {
+  const std::string& prefix = list.prefix;
+  const store::CircularKeys keys(list.key_prefix, "lock", list.key_suffix);
   call(round, {"HLEN", keys.quarantined}, [this, prefix](const redis::Answer& answer) {
     const auto count =
         static_cast<std::uint64_t>(read_integer(answer.reply.integer(), count_range).value_or(0));
@@ -88,9 +89,9 @@ void ListStateCache::request(const std::shared_ptr<Round>& round, const std::str
        });
 }
 
-void ListStateCache::request_breaker(const std::shared_ptr<Round>& round, const std::string& prefix,
-                                     const std::string& key_prefix) {
-  const store::CircularKeys keys(key_prefix);
+void ListStateCache::request_breaker(const std::shared_ptr<Round>& round, const Round::List& list) {
+  const std::string& prefix = list.prefix;
+  const store::CircularKeys keys(list.key_prefix, "lock", list.key_suffix);
   call(round, {"HMGET", keys.breaker, "since", "probe", "failed", "reason"},
        [this, prefix](const redis::Answer& answer) {
          if (!answer.ok() || answer.reply.size() < 4) return;

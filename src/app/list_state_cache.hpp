@@ -44,6 +44,7 @@ class ListStateCache final : public ListStateSource {
     struct List {
       std::string prefix;
       std::string key_prefix;  ///< start of the names of its keys
+      std::string key_suffix;  ///< end of the names of its keys
       bool has_breaker = false;
     };
     std::shared_ptr<store::RedisSession> redis;
@@ -62,10 +63,8 @@ class ListStateCache final : public ListStateSource {
 
   void begin();
   void request_batch(const std::shared_ptr<Round>& round);
-  void request(const std::shared_ptr<Round>& round, const std::string& prefix,
-               const std::string& key_prefix);
-  void request_breaker(const std::shared_ptr<Round>& round, const std::string& prefix,
-                       const std::string& key_prefix);
+  void request(const std::shared_ptr<Round>& round, const Round::List& list);
+  void request_breaker(const std::shared_ptr<Round>& round, const Round::List& list);
   void request_reason(const std::string& prefix, const std::string& paused);
   void call(const std::shared_ptr<Round>& round, const redis::Command& command, OnReply on_reply);
   void end_round(bool whole);

@@ -129,7 +129,7 @@ void ListStatsReader::read_jobs(const ListConfigPtr& rule) {
 
 /// Counts each queue once, because a code may be in `queues` more than once.
 void ListStatsReader::read_schedule(const ListConfigPtr& rule) {
-  const store::ScheduleKeys keys(rule->prefix);
+  const store::ScheduleKeys keys(*rule);
   const auto counts = std::make_shared<Counts>();
   counts->rule = rule;
   counts->stats.items = {{"queued", 0}, {"due", 0}};
@@ -165,10 +165,12 @@ void ListStatsReader::count(const std::shared_ptr<Counts>& counts, std::size_t a
 void ListStatsReader::count_statuses(const std::shared_ptr<Counts>& counts) {
   sent_at_ = loop_.now();
   store::StatusCount& statuses = statuses_[counts->rule->prefix];
-  const store::ScheduleKeys keys(counts->rule->prefix);
+  const store::ScheduleKeys keys(*counts->rule);
+  redis::Command arguments{statuses.cursor(), store::StatusCount::jobs_per_call};
+  for (const SharedKeyPrefix::Queue& queue : counts->rule->schedule().shared.others)
+    arguments.emplace_back(queue.code);
   session_->client.run(
-      store::scripts::schedule_count, {keys.statuses},
-      {statuses.cursor(), store::StatusCount::jobs_per_call},
+      store::scripts::schedule_count, {keys.statuses}, arguments,
       [this, alive = std::weak_ptr<bool>(alive_), counts, &statuses](const redis::Answer& answer) {
         if (alive.expired()) return;
         if (!answer.ok()) return counted(counts);  // without these counts

@@ -8,6 +8,7 @@
 
 #include "core/config_gearman.hpp"
 #include "core/config_hosts.hpp"
+#include "core/config_key_prefixes.hpp"
 #include "core/config_lists_from.hpp"
 #include "core/text.hpp"
 
@@ -61,6 +62,7 @@ class Loader {
   ListDefaults defaults_;
   ListConfigPtr last_;  ///< list that was read last
   HostSections hosts_;
+  KeyPrefixes key_prefixes_;
   std::map<std::string, Defined> defined_;
 };
 
@@ -204,6 +206,7 @@ Config Loader::read() {
                         return list.second->kind() != SourceKind::gearman;
                       });
   if (!reading_.errors.empty()) fail();
+  key_prefixes_.share(config_);
   if (config_.lists.empty())
     reading_.warnings.push_back(files_.front() + ": no lists: nothing to do");
   config_.warnings = std::move(reading_.warnings);
@@ -239,6 +242,7 @@ void Loader::list(const ConfigValue& value, const std::string& prefix) {
   check_prefix(value, *rule);
   if (!is_new) return;
   check_shared_keys(value, *rule);
+  key_prefixes_.add(value, rule);
   // Adjacent lists are often equal.
   if (last_) rule->share(*last_);
   last_ = rule;
@@ -256,14 +260,21 @@ void Loader::check_prefix(const ConfigValue& value, const ListConfig& rule) cons
     if (config_.gearman.servers.empty()) value.wrong_key(no_gearman_servers);
     return;
   }
-  if (rule.prefix.empty())
+  const std::string& prefix = rule.bare_key_prefix();
+  if (prefix.empty())
     value.warn(std::string("has the empty prefix: its keys are ") +
                (schedule ? R"("-timeline", "-work-…")"
                 : feed   ? R"("feed.ids:", "claims")"
                          : R"("list", "lock:…")") +
                " and so on");
-  if (!is_cluster_url(config_.redis.url.view()) || has_hash_tag(rule.prefix)) return;
-  const std::string tagged = "{" + rule.prefix + "}";
+  if (!is_cluster_url(config_.redis.url.view()) || has_hash_tag(prefix)) return;
+  const std::string tagged = "{" + prefix + "}";
+  if (const Node* own = value.node().find("key_prefix")) {
+    return value.member(*own).wrong(
+        "has no hash tag, and in a cluster all keys of a list must share a hash slot; must be a "
+        "key prefix such as " +
+        quote_start(tagged));
+  }
   value.wrong_key(
       "has no hash tag, and in a cluster all keys of a list must share a hash slot; must have a "
       "name such as [lists." +
@@ -279,19 +290,20 @@ void Loader::check_shared_keys(const ConfigValue& value, const ListConfig& rule)
     value.wrong_key("shares keys with another list: keys of " + quote_start(other) +
                     " would be locks of " + quote_start(owner) + "; must have another name");
   };
+  const auto& lists = key_prefixes_.lists();
+  const std::string& prefix = rule.bare_key_prefix();
   for (const std::string locks : {":lock", ":proc"}) {
-    const std::string& prefix = rule.prefix;
     for (auto at = prefix.find(locks); at != std::string::npos; at = prefix.find(locks, at + 1)) {
       const std::size_t end = at + locks.size();
-      const auto owner = config_.lists.find(prefix.substr(0, at));
+      const auto owner = lists.find(prefix.substr(0, at));
       const bool is_lock = end == prefix.size() || prefix[end] == ':';
-      if (is_lock && owner != config_.lists.end() && owner->second->kind() == SourceKind::circular)
+      if (is_lock && owner != lists.end() && owner->second.front()->kind() == SourceKind::circular)
         refuse(owner->first, prefix);
     }
     if (rule.kind() != SourceKind::circular) continue;
     for (const std::string& begin : {prefix + locks, prefix + locks + ':'}) {
-      const auto other = config_.lists.lower_bound(begin);
-      if (other == config_.lists.end()) continue;
+      const auto other = lists.lower_bound(begin);
+      if (other == lists.end()) continue;
       const bool same =
           begin.ends_with(':') ? other->first.starts_with(begin) : other->first == begin;
       if (same) return refuse(prefix, other->first);

@@ -189,7 +189,11 @@ void check_list(const ConfigValue& list, ListConfig& rule) {
         "w8yd runs as this user");
   }
   check_applies(list, rule, command != nullptr);
-  if (rule.kind() == SourceKind::schedule) check_schedule(list, rule);
+  if (rule.kind() == SourceKind::schedule) {
+    if (rule.bare_key_prefix() == rule.prefix && !rule.key_suffix().empty())
+      rule.schedule().key_prefix.reset();
+    check_schedule(list, rule);
+  }
   if (rule.kind() == SourceKind::gearman) check_function(list, rule);
   if (rule.kind() == SourceKind::circular) warn_of_late_visits(list, rule);
   if (command == nullptr) return check_name(list, rule);

@@ -98,6 +98,15 @@ void read_queues(const ConfigValue& value, ListConfig& rule) {
   rule.schedule().queues = std::move(codes);
 }
 
+/// A final ':' makes no difference, as in the name of a list.
+void read_key_prefix(const ConfigValue& value, ListConfig& rule) {
+  std::string prefix;
+  if (!value.text(prefix, "a key prefix, such as \"redbike\"")) return;
+  if (prefix == ":") return value.must_be("a key prefix, such as \"redbike\"");
+  if (prefix.ends_with(':')) prefix.pop_back();
+  rule.schedule().key_prefix = std::move(prefix);
+}
+
 std::string show_queues(const ListConfig& rule) {
   std::string text;
   for (const std::string& code : rule.schedule().queues) text += (text.empty() ? "" : ":") + code;
@@ -356,6 +365,8 @@ constexpr Key<ListConfig> list_rows[] = {
     {"failed_history_bytes", R"("16MiB")",
      [](auto& v, auto& rule) { read_size(v, 1024, 1024 * mebibyte, rule.failed_history.bytes); },
      [](auto& rule) { return format_size(rule.failed_history.bytes); }},
+    {"key_prefix", "", read_key_prefix, [](auto& rule) { return rule.bare_key_prefix(); },
+     std::nullopt, schedule_only},
     {"queues", "", read_queues, show_queues, std::nullopt, schedule_only},
     {"dispatch", "true", [](auto& v, auto& rule) { v.flag(rule.schedule().dispatch); },
      [](auto& rule) { return as_text(rule.schedule().dispatch); }, std::nullopt, schedule_only},

@@ -1,6 +1,13 @@
 #include "core/list_config.hpp"
 
+#include "core/schedule_settings.hpp"
+
 namespace w8y {
+
+const std::string& ListConfig::bare_key_prefix() const {
+  if (kind() != SourceKind::schedule || !schedule().key_prefix) return prefix;
+  return *schedule().key_prefix;
+}
 
 void ListConfig::share(const ListConfig& other) {
   executor.share(other.executor);

@@ -88,7 +88,7 @@ struct ChildSettings {
 
 /// All settings of one list. A run keeps the ListConfigPtr with which it started.
 struct ListConfig {
-  std::string prefix;  ///< without its final ':'; may be empty
+  std::string prefix;  ///< name, and key prefix unless `key_prefix` is set; may be empty
   SourceSettings source;
 
   CopyOnWrite<std::string> executor;  ///< absolute path; empty if `command` is used
@@ -154,8 +154,18 @@ struct ListConfig {
   }
 
   [[nodiscard]] bool is_command() const { return !command->empty(); }
+  /// Returns the key prefix without a final ':'. That of a schedule may differ from its name.
+  [[nodiscard]] const std::string& bare_key_prefix() const;
   /// Returns the part of a key before its name: "work:", or empty for the empty prefix.
-  [[nodiscard]] std::string key_prefix() const { return prefix.empty() ? "" : prefix + ":"; }
+  [[nodiscard]] std::string key_prefix() const {
+    const std::string& bare = bare_key_prefix();
+    return bare.empty() ? "" : bare + ":";
+  }
+  /// Returns the end of the names of keys that lists with the same key prefix do not share:
+  /// ":mails"; empty if the key prefix is the name.
+  [[nodiscard]] std::string key_suffix() const {
+    return kind() == SourceKind::schedule && &bare_key_prefix() != &prefix ? ":" + prefix : "";
+  }
   /// Shares the memory of settings that are equal in both lists.
   void share(const ListConfig& other);
   bool operator==(const ListConfig&) const = default;

@@ -1,8 +1,13 @@
 // The settings that only schedules have; see w8y.toml(5).
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/job_code.hpp"
 
 namespace w8y {
 
@@ -21,6 +26,30 @@ enum class CatchUp {
   none,  ///< no run, if the dispatch is late by more than a minute
 };
 
+/// Part of a schedule that the lists of a config with the same key prefix share. Derived from these
+/// lists. The default is that of a list that has its key prefix for itself.
+struct SharedKeyPrefix {
+  struct Queue {
+    std::string code;
+    CatchUp catch_up = CatchUp::one;
+    std::string list;
+    bool operator==(const Queue&) const = default;
+  };
+  bool dispatches = true;     ///< false: another list of this host dispatches for the key prefix
+  std::string timefile;       ///< of another list; empty = none
+  std::vector<Queue> others;  ///< queues of the other lists, each once
+  [[nodiscard]] const Queue* find(std::string_view code) const {
+    const auto found = std::find_if(others.begin(), others.end(),
+                                    [&](const Queue& queue) { return queue.code == code; });
+    return found == others.end() ? nullptr : &*found;
+  }
+  /// Returns whether the job is in a queue of another list.
+  [[nodiscard]] bool has_job(std::string_view job) const {
+    return !others.empty() && find(code_of(job)) != nullptr;
+  }
+  bool operator==(const SharedKeyPrefix&) const = default;
+};
+
 /// Settings of a schedule only.
 struct ScheduleSettings {
   std::vector<std::string> queues;  ///< codes, in the order of claims; at least one
@@ -28,6 +57,11 @@ struct ScheduleSettings {
   OnFailure on_failure = OnFailure::die;
   std::string timefile;  ///< path; empty = none
   CatchUp catch_up = CatchUp::one;
+  std::optional<std::string> key_prefix = {};  ///< nullopt = the name of the list
+  SharedKeyPrefix shared = {};
+
+  /// Returns whether the list dispatches on this host: at most one list for each key prefix.
+  [[nodiscard]] bool dispatches() const { return dispatch && shared.dispatches; }
   bool operator==(const ScheduleSettings&) const = default;
 };
 

@@ -71,8 +71,9 @@ GearmanSettings& SourceSettings::gearman() {
 bool SourceSettings::leases_as(const SourceSettings& other) const {
   // For other kinds, no setting is part of a key, and a connection to gearmand can change its
   // function.
-  return kind_ == other.kind_ &&
-         (kind_ != SourceKind::circular || circular().lock_key == other.circular().lock_key);
+  if (kind_ != other.kind_) return false;
+  if (kind_ == SourceKind::schedule) return schedule().key_prefix == other.schedule().key_prefix;
+  return kind_ != SourceKind::circular || circular().lock_key == other.circular().lock_key;
 }
 
 void SourceSettings::share(const SourceSettings& other) {

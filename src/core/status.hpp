@@ -103,9 +103,10 @@ struct ListStatus {
   unsigned concurrency = 1;
   unsigned fleet_concurrency = 0;  ///< 0 = no limit
   unsigned weight = 1;
-  std::vector<std::string> queues;      ///< for a schedule: codes
-  std::string function;                 ///< for Gearman; empty = another kind of work
-  std::optional<Duration> poll_within;  ///< if serving: maximum time between polls while idle
+  std::optional<std::string> key_prefix;  ///< for a schedule
+  std::vector<std::string> queues;        ///< for a schedule: codes
+  std::string function;                   ///< for Gearman; empty = another kind of work
+  std::optional<Duration> poll_within;    ///< if serving: maximum time between polls while idle
 
   // Data that only Redis has. Set if Redis was queried and has replied.
   std::optional<std::uint64_t> quarantined;  ///< items

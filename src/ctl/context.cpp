@@ -52,7 +52,10 @@ verbs::KnownList read_known(const JsonFields& settings) {
   verbs::KnownList list;
   const std::string source = settings.text("source");
   list.lock_key = settings.text("lock_key");
-  if (source == "schedule") list.kind = SourceKind::schedule;
+  if (source == "schedule") {
+    list.kind = SourceKind::schedule;
+    list.key_prefix = settings.text("key_prefix");
+  }
   if (source == "gearman") list.kind = SourceKind::gearman;
   if (source != "job") return list;
   list.kind = SourceKind::job;

@@ -71,7 +71,7 @@ class RunItem final : public Command {
     const Item& job = item_.items.front();
     const verbs::RunJobResult done =
         kind == SourceKind::schedule
-            ? verbs::run_schedule_job(query.redis, prefix_, job)
+            ? verbs::run_schedule_job(query, prefix_, job)
             : verbs::run_feed_job(query.redis, query.cluster(), prefix_, job);
     if (done.result != verbs::RunJobResult::Result::done) throw Failure(refused, done.text);
     print(options, done.text, {}, {});

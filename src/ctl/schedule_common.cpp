@@ -141,14 +141,16 @@ constexpr const char* only_redbike = "until then, only a worker of Redbike can r
 std::string unknown_schedule(Context& context, const std::string& prefix) {
   const std::string name = escape_text(prefix);
   if (const verbs::KnownLists* lists = context.lists()) {
-    const auto known = lists->find(prefix);
-    if (known && known->kind == SourceKind::schedule)
+    if (lists->has_key_prefix(prefix))
       return "no running host of the fleet has the schedule " + name + " in its config; " +
              only_redbike;
     std::vector<std::string> names;
     lists->each([&](const std::string& list, SourceKind kind) {
-      if (kind == SourceKind::schedule) names.push_back(list);
+      if (kind == SourceKind::schedule)
+        names.push_back(lists->find(list)->key_prefix.value_or(list));
     });
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     const std::vector<std::string_view> views(names.begin(), names.end());
     if (const std::string_view near = core::nearest(prefix, views); !near.empty())
       return "no config has the schedule " + name + "; did you mean -k " + escape_text(near) + "?";

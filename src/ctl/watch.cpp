@@ -73,11 +73,19 @@ class Watch final : public Command {
   int run(const Options& options, Context& context) override {
     verbs::ChannelWatch watch(context.connection(), limit_, complain);
     verbs::QueryContext query = context.query();
-    for (const auto& prefix : verbs::lists_of(query, prefix_))
-      watch.add(verbs::events_channel(query, prefix), [&](std::string_view payload) {
-        show(JsonFields::parse(payload), payload, options.json);
-        watch.count(!std::cout.flush());
-      });
+    for (const auto& prefix : verbs::lists_of(query, prefix_)) {
+      const auto known = query.lists == nullptr ? std::nullopt : query.lists->find(prefix);
+      const bool is_schedule = known && known->kind == SourceKind::schedule;
+      watch.add(verbs::events_channel(query, prefix),
+                [&, is_schedule, prefix](std::string_view payload) {
+                  const auto event = JsonFields::parse(payload);
+                  // Lists with the same key prefix have the same channel.
+                  if (is_schedule && event && event->bytes("list").value_or(prefix) != prefix)
+                    return;
+                  show(event, payload, options.json);
+                  watch.count(!std::cout.flush());
+                });
+    }
     if (watch.empty()) throw Failure(refused, "the config has no lists to watch");
     watch.run();
     return done;

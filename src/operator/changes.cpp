@@ -7,6 +7,7 @@
 #include "core/escape.hpp"
 #include "operator/circular_items.hpp"
 #include "operator/job_feeds.hpp"
+#include "operator/key_names.hpp"
 #include "operator/lists.hpp"
 #include "operator/query_context.hpp"
 #include "operator/schedule_changes.hpp"
@@ -21,15 +22,16 @@ namespace {
 constexpr unsigned conflict = 409;
 
 /// Quarantines a job of a schedule, by setting its schedule to STOP.
-void stop_job(redis::SyncClient& client, const view::RunView& run) {
+void stop_job(const QueryContext& query, const view::RunView& run) {
   const std::string& list = run.list;
   const Item& job = run.status.item.beginning;
   if (run.status.item.is_truncated())
     throw QueryError(conflict,
                      "the job is too long for this command; set it to STOP first: "
                      "w8yctl schedule -k " +
-                         escape_text(list) + " set");
-  ScheduleChanges(client, store::ScheduleKeys(list)).set({{job, "STOP", store::StopJob{}}});
+                         escape_text(key_names(query, list).prefix) + " set");
+  ScheduleChanges(query.redis, schedule_of(query, list).keys)
+      .set({{job, "STOP", store::StopJob{}}});
 }
 
 /// Quarantines a job of a feed: it is stalled when its run ends.
@@ -276,7 +278,7 @@ std::vector<ChangedItem> release_all(QueryContext& query, const std::string& lis
 void request_quarantine(QueryContext& query, const view::RunView& run, const ChangeNote& change) {
   const store::QuarantineNote note{{}, change.by, change.reason, change.now};
   const SourceKind kind = kind_with_items(query, run.list);
-  if (kind == SourceKind::schedule) return stop_job(query.redis, run);
+  if (kind == SourceKind::schedule) return stop_job(query, run);
   if (kind == SourceKind::job) return stall_job(query.redis, run);
   store::ItemChanges changes(query.redis, circular_keys(query, run.list));
   const DisplayItem& item = run.status.item;

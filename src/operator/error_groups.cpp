@@ -47,7 +47,8 @@ class ErrorWalk {
  public:
   ErrorWalk(QueryContext& query, const std::optional<std::string>& list,
             const std::optional<WallTime>& since)
-      : history_(query.redis, lists_of(query, list), History::Of::failed_runs), since_(since) {}
+      : history_(query.redis, key_names(query, lists_of(query, list)), History::Of::failed_runs),
+        since_(since) {}
 
   bool next(view::RunRecord& run) {
     while (history_.next(run)) {

@@ -27,10 +27,6 @@ std::uint64_t digest(std::string_view text) {
   return value;
 }
 
-std::string key_of(const std::string& list, const char* name) {
-  return (list.empty() ? "" : list + ":") + name;
-}
-
 std::optional<view::RunRecord> kept_run(const std::string& list, const redis::ReplyCopy& reply) {
   std::optional<WallTime> entered;
   return view::read_record(list, reply.text, entered);
@@ -38,12 +34,13 @@ std::optional<view::RunRecord> kept_run(const std::string& list, const redis::Re
 
 }  // namespace
 
-std::optional<view::RunRecord> read_kept_run(redis::SyncClient& client, const std::string& list,
+std::optional<view::RunRecord> read_kept_run(redis::SyncClient& client, const KeyNames& list,
                                              const Item& item) {
-  return kept_run(list, client.call({"HGET", key_of(list, "kept-runs"), item}));
+  const std::string key = list.own("kept-runs");
+  return kept_run(list.list, client.call({"HGET", key, item}));
 }
 
-void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& lists,
+void read_kept_runs(redis::SyncClient& client, const std::vector<KeyNames>& lists,
                     const std::function<bool(view::RunRecord&&)>& take) {
   for (std::size_t first = 0; first < lists.size(); first += histories_at_once) {
     const std::size_t end = std::min(lists.size(), first + histories_at_once);
@@ -51,7 +48,7 @@ void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& l
     keys.reserve(end - first);
     std::vector<redis::Command> commands;
     for (std::size_t i = first; i < end; ++i)
-      commands.push_back({"HLEN", keys.emplace_back(key_of(lists[i], "kept-runs"))});
+      commands.push_back({"HLEN", keys.emplace_back(lists[i].own("kept-runs"))});
     const std::vector<redis::ReplyCopy> lengths = client.pipeline(commands);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (lengths[i].number == 0) continue;
@@ -61,7 +58,8 @@ void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& l
             redis::checked(client.call({"HSCAN", keys[i], cursor, "COUNT", "100"}));
         const auto& records = page.elements.at(1).elements;
         for (std::size_t at = 1; at < records.size(); at += 2)
-          if (auto run = kept_run(lists[first + i], records[at]); run && !take(std::move(*run)))
+          if (auto run = kept_run(lists[first + i].list, records[at]);
+              run && !take(std::move(*run)))
             return;
         cursor = page.elements[0].text;
       } while (cursor != "0");
@@ -69,14 +67,14 @@ void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& l
   }
 }
 
-History::History(redis::SyncClient& client, const std::vector<std::string>& prefixes, Of which)
+History::History(redis::SyncClient& client, const std::vector<KeyNames>& lists, Of which)
     : client_(client) {
-  for (const auto& prefix : prefixes)
+  for (const KeyNames& list : lists)
     for (const char* name : {"runs", "failed-runs"}) {
       if (which == Of::failed_runs && std::string_view(name) == "runs") continue;
       Reader& reader = readers_.emplace_back();
-      reader.list = prefix;
-      reader.key = key_of(prefix, name);
+      reader.list = list.list;
+      reader.key = list.own(name);
     }
 }
 

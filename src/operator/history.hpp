@@ -11,6 +11,7 @@
 
 #include "core/clock.hpp"
 #include "core/item.hpp"
+#include "operator/key_names.hpp"
 #include "redis/reply_copy.hpp"
 #include "redis/sync.hpp"
 #include "view/run_record.hpp"
@@ -18,18 +19,17 @@
 namespace w8y::verbs {
 
 /// Reads the run record that is kept while the quarantine or stall of an item lasts.
-std::optional<view::RunRecord> read_kept_run(redis::SyncClient& client, const std::string& list,
+std::optional<view::RunRecord> read_kept_run(redis::SyncClient& client, const KeyNames& list,
                                              const Item& item);
 /// Passes all these records of lists to `take`, until it returns false.
-void read_kept_runs(redis::SyncClient& client, const std::vector<std::string>& lists,
+void read_kept_runs(redis::SyncClient& client, const std::vector<KeyNames>& lists,
                     const std::function<bool(view::RunRecord&&)>& take);
 
 /// Reads the histories of one list, or of several lists, merged by time, newest first.
 class History {
  public:
   enum class Of { all_runs, failed_runs };
-  History(redis::SyncClient& client, const std::vector<std::string>& prefixes,
-          Of which = Of::all_runs);
+  History(redis::SyncClient& client, const std::vector<KeyNames>& lists, Of which = Of::all_runs);
 
   /// Reads the next older run; false: there is none.
   bool next(view::RunRecord& run);

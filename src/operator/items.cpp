@@ -189,11 +189,12 @@ void feed_items(QueryContext& query, const std::string& feed, const ItemFilter& 
 
 std::optional<ItemView> schedule_item(QueryContext& query, const std::string& list,
                                       const Item& job) {
-  const store::ScheduleKeys keys(list);
+  const ScheduleOfList of = schedule_of(query, list);
+  const store::ScheduleKeys& keys = of.keys;
   const auto there =
       query.redis.pipeline({{"HEXISTS", keys.statuses, job}, {"HEXISTS", keys.schedules, job}});
-  if (there[0].number + there[1].number == 0) return std::nullopt;
-  auto jobs = read_jobs_named(query.redis, keys, {job});
+  if (there[0].number + there[1].number == 0 || of.shared.has_job(job)) return std::nullopt;
+  auto jobs = read_jobs_named(query.redis, of, {job});
   std::vector<ItemView> items(std::make_move_iterator(jobs.begin()),
                               std::make_move_iterator(jobs.end()));
   read_schedules(query, list, items);
@@ -216,7 +217,7 @@ ItemsPage list_items(QueryContext& query, const std::string& list, const ItemFil
       circular_items(query, circular_keys(query, list), filter, part, found);
       break;
     case SourceKind::schedule:
-      found.length = query.redis.call({"HLEN", store::ScheduleKeys(list).statuses}).number;
+      found.length = query.redis.call({"HLEN", schedule_of(query, list).keys.statuses}).number;
       walk_schedule(found, query, list, filter, part);
       break;
     case SourceKind::job:
@@ -233,7 +234,7 @@ view::ItemList all_items(QueryContext& query, const std::string& list, SourceKin
   switch (kind) {
     case SourceKind::schedule:
       check_hash_tag(query, list);
-      return read_jobs(query.redis, store::ScheduleKeys(list), queues_of(query, list), state, most);
+      return read_jobs(query.redis, schedule_of(query, list), queues_of(query, list), state, most);
     case SourceKind::job:
       return read_feed_jobs(query.redis, query.cluster(), list, state, most);
     case SourceKind::circular:
@@ -264,7 +265,7 @@ ItemDetail show_item(QueryContext& query, const std::string& list, const Item& n
     read_payloads(query.redis, query.cluster(), list, jobs, false);
     found.item = std::move(jobs.front());
   }
-  found.runs = runs_of_item(query.redis, list, name);
+  found.runs = runs_of_item(query.redis, key_names(query, list), name);
   return found;
 }
 

@@ -17,9 +17,21 @@ std::optional<KnownList> KnownLists::find(const std::string& prefix) const {
   KnownList list;
   list.kind = rule.kind();
   if (list.kind == SourceKind::circular) list.lock_key = rule.circular().lock_key;
-  if (list.kind == SourceKind::schedule) list.queues = rule.schedule().queues;
+  if (list.kind == SourceKind::schedule) {
+    list.key_prefix = rule.bare_key_prefix();
+    list.shared = rule.schedule().shared;
+    list.queues = rule.schedule().queues;
+  }
   if (list.kind == SourceKind::job) list.maintenance = store::thoonk::maintenance_terms(rule, {});
   return list;
+}
+
+std::vector<std::string> KnownLists::with_key_prefix(const std::string& key_prefix) const {
+  std::vector<std::string> names;
+  each([&](const std::string& name, SourceKind kind) {
+    if (kind == SourceKind::schedule && find(name)->key_prefix == key_prefix) names.push_back(name);
+  });
+  return names;
 }
 
 void KnownLists::each(

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/list_config.hpp"
+#include "core/schedule_settings.hpp"
 #include "store/thoonk/job_maintenance.hpp"
 
 namespace w8y::verbs {
@@ -17,6 +18,8 @@ namespace w8y::verbs {
 struct KnownList {
   SourceKind kind = SourceKind::circular;
   std::string lock_key;                              ///< of a circular list
+  std::optional<std::string> key_prefix;             ///< of a schedule
+  SharedKeyPrefix shared = {};                       ///< of a schedule, if known
   std::vector<std::string> queues;                   ///< of a schedule, if known
   store::thoonk::MaintenanceTerms maintenance = {};  ///< of jobs
 };
@@ -29,6 +32,11 @@ class KnownLists {
 
   [[nodiscard]] std::optional<KnownList> find(const std::string& prefix) const;
   [[nodiscard]] bool contains(const std::string& prefix) const { return find(prefix).has_value(); }
+  /// Returns the names of the schedules with this key prefix.
+  [[nodiscard]] std::vector<std::string> with_key_prefix(const std::string& key_prefix) const;
+  [[nodiscard]] bool has_key_prefix(const std::string& key_prefix) const {
+    return !with_key_prefix(key_prefix).empty();
+  }
   /// Passes all lists to `take`, by name.
   void each(const std::function<void(const std::string& prefix, SourceKind kind)>& take) const;
 

@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "operator/connection.hpp"
 #include "operator/fleet.hpp"
+#include "operator/key_names.hpp"
 #include "redis/hash_slots.hpp"
 #include "store/rights.hpp"
 #include "store/schedule/keys.hpp"
@@ -109,7 +110,9 @@ std::string near_list(const QueryContext& query, const std::string& name) {
 }
 
 void check_known(QueryContext& query, const std::string& prefix) {
-  if (query.lists != nullptr && query.lists->contains(prefix)) return;
+  if (query.lists != nullptr &&
+      (query.lists->contains(prefix) || query.lists->has_key_prefix(prefix)))
+    return;
   check_hash_tag(query, prefix);
   if (!keys_in_redis(query, prefix).any() && !is_in_fleet(query, prefix))
     refuse_unknown(query, prefix);
@@ -156,7 +159,9 @@ std::optional<SourceKind> find_kind(QueryContext& query, const std::string& pref
   const FoundKeys found = keys_in_redis(query, prefix);
   if (!found.list && found.schedule) return SourceKind::schedule;
   if (!found.list && found.jobs) return SourceKind::job;
-  return found.any() ? std::optional(SourceKind::circular) : std::nullopt;
+  if (found.any()) return SourceKind::circular;
+  const bool other_prefix = !key_names(query, prefix).suffix.empty();
+  return other_prefix ? std::optional(SourceKind::schedule) : std::nullopt;
 }
 
 SourceKind kind_of(QueryContext& query, const std::string& prefix) {
@@ -184,7 +189,8 @@ void check_hash_tag(const Reach& reach, const char* what, const std::string& nam
 }
 
 void check_hash_tag(const QueryContext& query, const std::string& prefix) {
-  check_hash_tag(query.reach, "list", prefix, "'{work}'");
+  if (query.cluster())
+    check_hash_tag(query.reach, "list", key_names(query, prefix).prefix, "'{work}'");
 }
 
 void check_feed_tag(const QueryContext& query, const std::string& feed) {
@@ -201,8 +207,8 @@ store::CircularKeys circular_keys(const QueryContext& query, const std::string& 
   std::string lock_key = query.lock_key;
   if (lock_key.empty() && query.lists != nullptr)
     if (const auto list = query.lists->find(prefix)) lock_key = list->lock_key;
-  return store::CircularKeys(prefix.empty() ? "" : prefix + ":",
-                             lock_key.empty() ? "lock" : lock_key);
+  const KeyNames names = key_names(query, prefix);
+  return store::CircularKeys(names.start(), lock_key.empty() ? "lock" : lock_key, names.suffix);
 }
 
 std::string events_channel(const QueryContext& query, const std::string& prefix) {
@@ -214,7 +220,7 @@ store::CircularKeys item_keys(QueryContext& query, const std::string& prefix) {
     case SourceKind::schedule:
       throw QueryError(409, escape_text(prefix) +
                                 " is a schedule; to set and show its jobs: w8yctl schedule -k " +
-                                escape_text(prefix));
+                                escape_text(key_names(query, prefix).prefix));
     case SourceKind::job:
       throw QueryError(
           409, escape_text(prefix) + " is a feed of jobs; to put and change them: w8yctl job");

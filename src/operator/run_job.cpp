@@ -3,6 +3,7 @@
 #include "core/escape.hpp"
 #include "core/job_code.hpp"
 #include "operator/job_feeds.hpp"
+#include "operator/key_names.hpp"
 #include "operator/schedule_changes.hpp"
 
 namespace w8y::verbs {
@@ -18,11 +19,16 @@ std::string paused_text(const std::string& list) {
 
 }  // namespace
 
-RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list,
+RunJobResult run_schedule_job(const QueryContext& query, const std::string& list,
                               const std::string& job) {
   const std::string name = escape_text(job);
-  const std::string way = "w8yctl schedule -k " + escape_text(list);
-  switch (ScheduleChanges(client, store::ScheduleKeys(list)).run_now(job)) {
+  const ScheduleOfList of = schedule_of(query, list);
+  const std::string way = "w8yctl schedule -k " + escape_text(key_names(query, list).prefix);
+  if (const auto* other = of.shared.find(code_of(job)))
+    return {Result::not_found, "the job " + name + " is one of the list " +
+                                   escape_text(other->list) + ": w8yctl run " +
+                                   escape_text(other->list) + " " + name};
+  switch (ScheduleChanges(query.redis, of.keys).run_now(job)) {
     case RunNow::entered:
       return {Result::done, name + " is in the queue " + escape_text(code_of(job)) + " now"};
     case RunNow::running:

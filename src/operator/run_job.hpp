@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "operator/query_context.hpp"
 #include "redis/sync.hpp"
 
 namespace w8y::verbs {
@@ -14,7 +15,7 @@ struct RunJobResult {
 };
 
 /// Enqueues the job, as if it were due. Throws redis::RedisError.
-RunJobResult run_schedule_job(redis::SyncClient& client, const std::string& list,
+RunJobResult run_schedule_job(const QueryContext& query, const std::string& list,
                               const std::string& job);
 /// Makes a queued job the next to be claimed. Throws redis::RedisError.
 RunJobResult run_feed_job(redis::SyncClient& client, bool cluster, const std::string& feed,

@@ -66,7 +66,7 @@ void RunMatches::add_held(QueryContext& query) {
 void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
   // Text with which no ULID starts is compared with the whole history, since an exact match wins.
   const auto earliest = earliest_time(start_);
-  History history(query.redis, lists_of(query, list_));
+  History history(query.redis, key_names(query, lists_of(query, list_)));
   std::size_t matches = 0;
   view::RunRecord run;
   bool all = true;
@@ -93,13 +93,14 @@ void RunMatches::add_finished(QueryContext& query, std::size_t max_read) {
 /// Reads the runs that are kept while the quarantines and stalls last that they caused. They may be
 /// older than the histories.
 void RunMatches::add_kept(QueryContext& query) {
-  read_kept_runs(query.redis, lists_of(query, list_), [this](view::RunRecord&& run) {
-    if (!run.run.starts_with(start_)) return true;
-    FoundRun& found = found_[run.run];
-    found.list = run.list;
-    if (!found.finished) found.finished = std::move(run);
-    return !settled() && found_.size() <= max_named;
-  });
+  read_kept_runs(query.redis, key_names(query, lists_of(query, list_)),
+                 [this](view::RunRecord&& run) {
+                   if (!run.run.starts_with(start_)) return true;
+                   FoundRun& found = found_[run.run];
+                   found.list = run.list;
+                   if (!found.finished) found.finished = std::move(run);
+                   return !settled() && found_.size() <= max_named;
+                 });
 }
 
 const FoundRun& RunMatches::only() const {

@@ -25,10 +25,10 @@ class RunWalk {
  public:
   RunWalk(QueryContext& query, const std::vector<std::string>& lists, const RunFilter& filter,
           const std::string& after)
-      : history_(query.redis, lists), one_(lists.size() == 1) {
+      : history_(query.redis, key_names(query, lists)), one_(lists.size() == 1) {
     const auto fields = read_cursor(after, one_ ? "run" : "runs", one_ ? fields_of_one : 2);
     if (one_ && filter.item && (fields.empty() || fields.back() == "0"))
-      if (auto kept = read_kept_run(query.redis, lists.front(), *filter.item))
+      if (auto kept = read_kept_run(query.redis, key_names(query, lists.front()), *filter.item))
         history_.add_kept(std::move(*kept));
     if (fields.empty()) return;
     if (one_) {
@@ -145,7 +145,7 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
   return {};
 }
 
-std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const KeyNames& list,
                                           const Item& item) {
   std::vector<view::RunRecord> runs;
   const RunFilter filter{.item = item, .outcomes = {}, .host = {}};

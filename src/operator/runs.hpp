@@ -9,6 +9,7 @@
 
 #include "core/item.hpp"
 #include "operator/history.hpp"
+#include "operator/key_names.hpp"
 #include "operator/query_context.hpp"
 
 namespace w8y::verbs {
@@ -46,7 +47,7 @@ std::string list_runs(QueryContext& query, const std::optional<std::string>& lis
                       const RunFilter& filter, const PageRequest& part, const TakeRun& take);
 
 /// Returns the newest runs of one item, at most 10. Throws redis::RedisError.
-std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const std::string& list,
+std::vector<view::RunRecord> runs_of_item(redis::SyncClient& client, const KeyNames& list,
                                           const Item& item);
 
 }  // namespace w8y::verbs

@@ -55,10 +55,11 @@ Taken read_taken(const std::string& note) {
 
 class Reader {
  public:
-  Reader(redis::SyncClient& client, const store::ScheduleKeys& keys, const std::string& state,
+  Reader(redis::SyncClient& client, const ScheduleOfList& schedule, const std::string& state,
          std::size_t most)
       : client_(client),
-        keys_(keys),
+        keys_(schedule.keys),
+        shared_(schedule.shared),
         state_(state),
         most_(most),
         page_(most == 0 ? long_page : short_job_page) {}
@@ -196,7 +197,8 @@ class Reader {
   void flush() {
     const std::vector<Job> jobs = std::exchange(next_, {});
     for (const auto& job : jobs)
-      if (code_error(code_of(job)).empty()) queue(std::string(code_of(job)));
+      if (code_error(code_of(job)).empty() && !shared_.has_job(job))
+        queue(std::string(code_of(job)));
     record_list(jobs);
   }
 
@@ -205,6 +207,7 @@ class Reader {
     std::size_t bytes = 0;
     for (const auto& job : jobs) {
       if (full()) return;
+      if (shared_.has_job(job)) continue;
       const auto [place, is_new] = seen_.insert(job);
       if (!is_new) continue;
       some.push_back(&*place);
@@ -365,6 +368,7 @@ class Reader {
 
   redis::SyncClient& client_;
   const store::ScheduleKeys& keys_;
+  const SharedKeyPrefix& shared_;
   const std::string& state_;
   const std::size_t most_;
   std::int64_t page_;
@@ -379,20 +383,20 @@ class Reader {
 
 }  // namespace
 
-view::ItemList read_jobs(redis::SyncClient& client, const store::ScheduleKeys& keys,
+view::ItemList read_jobs(redis::SyncClient& client, const ScheduleOfList& schedule,
                          const std::vector<std::string>& codes, const std::string& state,
                          std::size_t most) {
-  return Reader(client, keys, state, most).read(codes);
+  return Reader(client, schedule, state, most).read(codes);
 }
 
-std::vector<JobState> read_jobs_named(redis::SyncClient& client, const store::ScheduleKeys& keys,
+std::vector<JobState> read_jobs_named(redis::SyncClient& client, const ScheduleOfList& schedule,
                                       const std::vector<Job>& jobs) {
-  return Reader(client, keys, {}, 0).read_named(jobs);
+  return Reader(client, schedule, {}, 0).read_named(jobs);
 }
 
-std::optional<view::ItemView> read_job(redis::SyncClient& client, const store::ScheduleKeys& keys,
+std::optional<view::ItemView> read_job(redis::SyncClient& client, const ScheduleOfList& schedule,
                                        const Job& job) {
-  return Reader(client, keys, {}, 0).one(job);
+  return Reader(client, schedule, {}, 0).one(job);
 }
 
 }  // namespace w8y::verbs

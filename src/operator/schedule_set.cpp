@@ -2,6 +2,7 @@
 
 #include "core/escape.hpp"
 #include "core/job_code.hpp"
+#include "operator/key_names.hpp"
 #include "operator/lists.hpp"
 #include "operator/schedule_changes.hpp"
 #include "operator/schedules.hpp"
@@ -40,7 +41,7 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
   check_hash_tag(query, name);
   check_job(job);
   const std::string schedule = stored(wanted);
-  ScheduleChanges changes(query.redis, ScheduleKeys(name));
+  ScheduleChanges changes(query.redis, schedule_of(query, name).keys);
   const UnixSeconds now = changes.now();
   Decision decision = decide(schedule, now);
   if (!decision.why_bad.empty())
@@ -58,7 +59,8 @@ ScheduleSet set_schedule(QueryContext& query, const std::string& name, const std
 
 bool unset_schedule(QueryContext& query, const std::string& name, const std::string& job) {
   check_hash_tag(query, name);
-  return write(query, [&] { return ScheduleChanges(query.redis, ScheduleKeys(name)).unset(job); });
+  const ScheduleKeys keys = schedule_of(query, name).keys;
+  return write(query, [&] { return ScheduleChanges(query.redis, keys).unset(job); });
 }
 
 }  // namespace w8y::verbs

@@ -7,6 +7,7 @@
 #include "core/escape.hpp"
 #include "core/number.hpp"
 #include "operator/cursor.hpp"
+#include "operator/key_names.hpp"
 #include "operator/key_pages.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
@@ -75,7 +76,7 @@ std::vector<std::int64_t> due_counts(QueryContext& query, const store::ScheduleK
 }
 
 view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
-  const store::ScheduleKeys keys(list);
+  const store::ScheduleKeys keys = schedule_of(query, list).keys;
   const std::vector<std::string> queues = queues_of(query, list);
   const std::int64_t now = redis::server_time(query.redis.call({"TIME"})).count() / 1000;
   const std::string until = std::to_string(now);
@@ -92,6 +93,7 @@ view::ScheduleView read_schedule(QueryContext& query, const std::string& list) {
   for (const redis::ReplyCopy& reply : told) redis::checked(reply);
   view::ScheduleView schedule;
   schedule.list = list;
+  schedule.key_prefix = key_names(query, list).prefix;
   schedule.halted = told[0].text == store::halt;
   for (std::size_t i = 0; i < queues.size(); ++i)
     schedule.queues.push_back({queues[i], told[4 + i].number});
@@ -152,7 +154,7 @@ std::vector<WallTime> times_of(const schedule::Schedule& read,
 
 void read_schedules(QueryContext& query, const std::string& list, std::vector<ItemView>& jobs) {
   if (jobs.empty()) return;
-  const store::ScheduleKeys keys(list);
+  const store::ScheduleKeys keys = schedule_of(query, list).keys;
   redis::Command rules{"HMGET", keys.schedules};
   for (const ItemView& job : jobs) rules.emplace_back(job.item);
   const std::vector<redis::ReplyCopy> told = query.redis.pipeline({{"TIME"}, rules});
@@ -174,7 +176,8 @@ void read_schedules(QueryContext& query, const std::string& list, std::vector<It
 
 void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list,
                    const ItemFilter& filter, const PageRequest& part) {
-  const store::ScheduleKeys keys(list);
+  const ScheduleOfList of = schedule_of(query, list);
+  const store::ScheduleKeys& keys = of.keys;
   const std::vector<std::string> codes = queues_of(query, list);
   std::vector<Phase> phases = {scanned_hash(query.redis, keys.taken)};
   for (const std::string& code : codes)
@@ -195,7 +198,7 @@ void walk_schedule(ItemsPage& page, QueryContext& query, const std::string& list
     std::unordered_map<std::string, std::size_t> places;
     for (std::size_t i = 0; i < step.names.size(); ++i) places.emplace(step.names[i], i);
     std::vector<std::optional<ItemView>> chosen(step.names.size());
-    for (JobState& job : read_jobs_named(query.redis, keys, step.names)) {
+    for (JobState& job : read_jobs_named(query.redis, of, step.names)) {
       if (phase_of(job) != phase) continue;
       const std::size_t at = places.at(job.item);
       if (phase > 0 && phase < timeline && job.state == "queued")

@@ -50,23 +50,6 @@ void add_run(WhyItem& item, const FleetCommandResult& replies) {
 
 // ---- the list
 
-/// Keys that lists of all kinds have.
-struct CommonKeys {
-  explicit CommonKeys(const WhyQuestion& question) {
-    const std::string prefix = question.list.empty() ? "" : question.list + ":";
-    paused = prefix + "paused";
-    slots = prefix + "slots";
-    runs = prefix + "runs";
-    failed_runs = prefix + "failed-runs";
-    breaker = prefix + "breaker";
-  }
-  std::string paused;
-  std::string slots;
-  std::string runs;
-  std::string failed_runs;
-  std::string breaker;
-};
-
 void read_pause(WhyList& list, const ReplyCopy& left, const ReplyCopy& value) {
   if (redis::checked(left).number == -2) return;
   list.pause = parse_pause(value.text);
@@ -84,14 +67,16 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
   list.hosts = question.hosts;
   add_replies(list.hosts, question.replies);
   list.now = redis::server_time(client.call({"TIME"}));
-  const CommonKeys keys(question);
+  const KeyNames keys = key_names(query, question.list);
+  if (kind == SourceKind::schedule) list.key_prefix = keys.prefix;
+  const std::string paused = keys.own("paused"), slots = keys.own("slots"), runs = keys.own("runs"),
+                    failed_runs = keys.own("failed-runs"), breaker = keys.own("breaker");
   const std::string now = std::to_string(list.now.count());
-  const auto told =
-      client.pipeline({{"PTTL", keys.paused},
-                       {"GETRANGE", keys.paused, "0", max_of_pause},
-                       {"ZCOUNT", keys.slots, "(" + now, "+inf"},
-                       {"EXISTS", keys.runs, keys.failed_runs},
-                       {"HMGET", keys.breaker, "since", "probe", "failed", "reason"}});
+  const auto told = client.pipeline({{"PTTL", paused},
+                                     {"GETRANGE", paused, "0", max_of_pause},
+                                     {"ZCOUNT", slots, "(" + now, "+inf"},
+                                     {"EXISTS", runs, failed_runs},
+                                     {"HMGET", breaker, "since", "probe", "failed", "reason"}});
   read_pause(list, told[0], told[1]);
   if (!told[2].is_error()) list.fleet_runs = static_cast<std::size_t>(told[2].number);
   if (const auto& open = told[4].elements; !told[4].is_error() && open.size() == 4)
@@ -103,9 +88,10 @@ WhyList read_why_list(QueryContext& query, const WhyQuestion& question, SourceKi
 // ---- items of a circular list
 
 /// Reads the last failed run of the item, and the failed runs between it and the last success.
-void read_failures(redis::SyncClient& client, const WhyQuestion& question, WhyItem& item) {
+void read_failures(QueryContext& query, const WhyQuestion& question, WhyItem& item) {
+  const KeyNames list = key_names(query, question.list);
   const RunFilter filter{.item = question.item, .outcomes = {}, .failed = false, .host = {}};
-  History history(client, {question.list});
+  History history(query.redis, {list});
   view::RunRecord run;
   for (std::size_t i = 0;
        i < max_back && item.earlier_failures.size() < max_earlier && history.next(run); ++i) {
@@ -121,12 +107,12 @@ void read_failures(redis::SyncClient& client, const WhyQuestion& question, WhyIt
     run = {};
   }
   if (item.last_failure) return;
-  item.last_failure = read_kept_run(client, question.list, *question.item);
+  item.last_failure = read_kept_run(query.redis, list, *question.item);
   if (item.last_failure) item.last_failure->reason = error_text(*item.last_failure);
 }
 
 /// Returns how many runs of the list end per second, measured by the last ones; 0: not known.
-double runs_per_second(redis::SyncClient& client, const std::string& list, WallTime now) {
+double runs_per_second(redis::SyncClient& client, const KeyNames& list, WallTime now) {
   History history(client, {list});
   view::RunRecord run;
   std::optional<WallTime> newest;
@@ -160,7 +146,8 @@ void read_position(QueryContext& query, const WhyQuestion& question, const WhyLi
                    WhyItem& item) {
   if (item.state == "free") count_ahead(query, question.list, item);
   if (item.state == "queued" && item.queue_position > 0) item.ahead = item.queue_position - 1;
-  if (item.ahead) item.runs_per_second = runs_per_second(query.redis, question.list, list.now);
+  if (item.ahead)
+    item.runs_per_second = runs_per_second(query.redis, key_names(query, question.list), list.now);
 }
 
 WhyItems count_items(QueryContext& query, const std::string& list) {
@@ -186,7 +173,8 @@ WhyItem read_why_item(QueryContext& query, const WhyQuestion& question, SourceKi
   std::optional<view::ItemView> found;
   if (kind == SourceKind::circular)
     found = read_item(query.redis, circular_keys(query, question.list), name, Copies::found);
-  if (kind == SourceKind::schedule) found = read_scheduled_job(query.redis, question.list, name);
+  if (kind == SourceKind::schedule)
+    found = read_scheduled_job(query.redis, schedule_of(query, question.list), name);
   if (kind == SourceKind::job) found = read_feed_job(query.redis, question.list, name);
   WhyItem item(found ? std::move(*found) : view::item_named(name));
   item.listed = item.copies > 0;
@@ -219,12 +207,14 @@ void suggest_name(QueryContext& query, WhyList& list) {
 Why explain(QueryContext& query, const WhyQuestion& question) {
   const SourceKind kind = find_kind(query, question.list).value_or(SourceKind::circular);
   WhyList list = read_why_list(query, question, kind);
-  if (kind == SourceKind::schedule) read_halt(query.redis, question.list, list);
+  if (kind == SourceKind::schedule)
+    read_halt(query.redis, schedule_of(query, question.list).keys, list);
   if (!question.item) {
     WhyItems items;
     if (kind == SourceKind::circular) items = count_items(query, question.list);
     if (kind == SourceKind::schedule)
-      items = count_jobs(query.redis, question.list, queues_of(query, question.list), list.now);
+      items = count_jobs(query.redis, schedule_of(query, question.list),
+                         queues_of(query, question.list), list.now);
     if (kind == SourceKind::job) items = count_feed_jobs(query.redis, question.list);
     list.has_keys = list.has_keys || items.length > 0;
     suggest_name(query, list);
@@ -236,7 +226,7 @@ Why explain(QueryContext& query, const WhyQuestion& question) {
                   query.redis.call({"EXISTS", circular_keys(query, question.list).list}).number > 0;
   suggest_name(query, list);
   add_run(item, question.replies);
-  if (wants_failure(item)) read_failures(query.redis, question, item);
+  if (wants_failure(item)) read_failures(query, question, item);
   read_position(query, question, list, item);
   return why_item(list, item);
 }

@@ -36,8 +36,7 @@ std::string rule_words(redis::SyncClient& client, const store::ScheduleKeys& key
 
 }  // namespace
 
-void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into) {
-  const store::ScheduleKeys keys(list);
+void read_halt(redis::SyncClient& client, const store::ScheduleKeys& keys, WhyList& into) {
   const auto told = client.pipeline({{"GETRANGE", keys.control, "0", "15"},
                                      {"GETRANGE", keys.halted, "0", "255"},
                                      {"EXISTS", keys.schedules, keys.statuses, keys.timeline}});
@@ -46,19 +45,18 @@ void read_halt(redis::SyncClient& client, const std::string& list, WhyList& into
   into.has_keys = into.has_keys || into.halted || told[2].number > 0;
 }
 
-std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client, const std::string& list,
-                                                 const Item& name) {
-  const store::ScheduleKeys keys(list);
-  auto job = read_job(client, keys, name);
+std::optional<view::ItemView> read_scheduled_job(redis::SyncClient& client,
+                                                 const ScheduleOfList& schedule, const Item& name) {
+  auto job = read_job(client, schedule, name);
   if (job && job->state == "scheduled")
-    job->words = rule_words(client, keys, *job, client.call({"TIME"}).elements.at(0).number);
+    job->words =
+        rule_words(client, schedule.keys, *job, client.call({"TIME"}).elements.at(0).number);
   return job;
 }
 
-WhyItems count_jobs(redis::SyncClient& client, const std::string& list,
+WhyItems count_jobs(redis::SyncClient& client, const ScheduleOfList& schedule,
                     const std::vector<std::string>& queues, WallTime now) {
-  const store::ScheduleKeys keys(list);
-  const view::ItemList found = read_jobs(client, keys, queues, {}, max_jobs_counted);
+  const view::ItemList found = read_jobs(client, schedule, queues, {}, max_jobs_counted);
   WhyItems items;
   for (const auto& [state, count] : found.states) {
     items.states[state] = count;

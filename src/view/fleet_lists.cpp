@@ -62,6 +62,7 @@ void ListTotals::add(const std::string& host, const ListStatus& list) {
     state = list.state;
     why = list.why;
     caps = list.caps;
+    key_prefix = list.key_prefix;
     host_ = host;
   }
   ++hosts;

@@ -26,6 +26,7 @@ class ListTotals {
   /// one, replaces the sum of the reported runs, which were reported at different times.
   void finish(const std::optional<ListStats>& stats);
 
+  std::optional<std::string> key_prefix;  ///< on that host, for a schedule
   /// State on the host that is nearest to a run.
   ListState state = ListState::disabled;
   /// Reason of that state; starts with that host if another host has another state or reason.

@@ -142,6 +142,18 @@ struct WatchedForm {
   }
 };
 
+/// Key prefix; omitted for lists other than schedules.
+struct KeyPrefixForm {
+  static void write(core::JsonObject& json, std::string_view name,
+                    const std::optional<std::string>& prefix, Surface) {
+    if (prefix) json.put_bytes(name, *prefix);
+  }
+  static void read(const JsonFields& json, std::string_view name,
+                   std::optional<std::string>& prefix) {
+    prefix = json.bytes(name);
+  }
+};
+
 /// Codes as they are shown.
 struct QueuesForm {
   static void write(core::JsonObject& json, std::string_view name,
@@ -247,6 +259,7 @@ constexpr Field<L> list_fields[] = {
                                            here | page | in_fleet | settled | reply),
     field<L, Number, &L::weight>("weight", here | in_fleet | settled | reply),
     field<L, Flag, &L::enabled>("enabled", in_fleet | settled),
+    field<L, KeyPrefixForm, &L::key_prefix>("key_prefix", in_fleet | settled | reply),
     field<L, QueuesForm, &L::queues>("queues", in_fleet | settled | reply),
     field<L, KnownTime, &L::poll_within>("poll_within_ms", here | reply),
     field<L, Text<>, &L::unwritten>("write_error", here | page),
@@ -265,6 +278,7 @@ constexpr Field<T> totals_fields[] = {
     field<T, Number, &T::serving>("serving_hosts", on_all_hosts),
     field<T, Number, &T::running>("running", on_all_hosts),
     field<T, Number, &T::slots>("slots", on_all_hosts),
+    field<T, KeyPrefixForm, &T::key_prefix>("key_prefix", on_all_hosts),
 };
 
 /// Returns whether the state changes whenever a run starts or ends.

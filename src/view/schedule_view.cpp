@@ -36,6 +36,7 @@ void write_quarters(core::JsonObject& json, std::string_view name, const S& sche
 
 constexpr Field<S> schedule_fields[] = {
     shown_field<S, Bytes, &S::list>("list", api),
+    shown_field<S, Bytes, &S::key_prefix>("key_prefix", api),
     shown_field<S, Flag, &S::halted>("halted", api),
     {"queues", api, write_queues, nullptr},
     shown_field<S, Number, &S::timeline>("timeline", api),

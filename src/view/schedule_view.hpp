@@ -21,6 +21,7 @@ struct ScheduleView {
     std::optional<WallTime> due;
   };
   std::string list;
+  std::string key_prefix;
   bool halted = false;
   std::vector<Queue> queues;  ///< of the config
   std::int64_t timeline = 0;  ///< jobs on the timeline

@@ -52,6 +52,7 @@ std::string why_json(const Why& why, const std::string& list, const std::optiona
 
 struct WhyList {
   std::string name;
+  std::optional<std::string> key_prefix = {};  ///< of a schedule; nullopt = its name
   SourceKind kind = SourceKind::circular;
   WallTime now{0};
   /// Format of times; by default "2026-01-31T12:34:56Z".

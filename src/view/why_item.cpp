@@ -220,8 +220,8 @@ std::vector<WhySentence> waiting(const WhyList& list, const WhyItem& item) {
 }
 
 std::vector<WhySentence> ended_job(const WhyList& list, const WhyItem& item) {
-  const std::string set = "To run it again: w8yctl schedule -k " + core::list_text(list) + " set " +
-                          item_text(item) + " SCHEDULE";
+  const std::string set = "To run it again: w8yctl schedule -k " + core::schedule_text(list) +
+                          " set " + item_text(item) + " SCHEDULE";
   std::string text = named(list, item);
   std::vector<WhySentence> all;
   const std::string since = item.since ? " " + core::since_text(list, *item.since) : "";

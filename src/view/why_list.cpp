@@ -272,10 +272,11 @@ WhySentence breaker_sentence(const WhyList& list) {
 }
 
 WhySentence halted_sentence(const WhyList& list) {
-  WhySentence told = sentence(
-      "halted", "The schedule " + list_text(list) + " is halted" +
-                    (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
-                    "; to resume it: w8yctl schedule -k " + list_text(list) + " control RESUME");
+  WhySentence told =
+      sentence("halted", "The schedule " + list_text(list) + " is halted" +
+                             (list.halted->empty() ? "" : " by " + escape(*list.halted)) +
+                             "; to resume it: w8yctl schedule -k " + schedule_text(list) +
+                             " control RESUME");
   if (!list.halted->empty()) told.texts["by"] = *list.halted;
   return told;
 }

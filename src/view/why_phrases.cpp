@@ -60,6 +60,10 @@ std::string list_text(const WhyList& list) {
   return escape_text(list.name);
 }
 
+std::string schedule_text(const WhyList& list) {
+  return escape_text(list.key_prefix.value_or(list.name));
+}
+
 std::string ended(std::string text) {
   while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
   return text + ".";

@@ -23,6 +23,8 @@ std::string at_and_in(const WhyList& list, WallTime time);
 std::string since_text(const WhyList& list, WallTime time);
 /// Returns the name of the list, escaped.
 std::string list_text(const WhyList& list);
+/// Returns the key prefix of a schedule.
+std::string schedule_text(const WhyList& list);
 /// Returns a text of another program as the end of a sentence, with exactly one full stop.
 std::string ended(std::string text);
 

@@ -8,7 +8,7 @@ namespace w8y::sim {
 namespace {
 
 const store::ScheduleKeys& schedule_keys() {
-  static const store::ScheduleKeys keys("s");
+  static const store::ScheduleKeys keys("s", "mails");
   return keys;
 }
 
@@ -41,7 +41,7 @@ void Comparison::dispatch() {
   lua(store::scripts::schedule_dispatch, {keys.timeline, keys.statuses, keys.control, keys.halted},
       {keys.work_prefix, keys.wake, of_schedules_.one_of<std::string>({"1", "3", "256"}),
        of_schedules_.chance(60) ? "" : std::to_string(now_s + of_schedules_.between(-10, 1500)),
-       of_schedules_.chance(20) ? "1" : "0"},
+       of_schedules_.chance(20) ? "1" : "0", "one:B:none"},
       no_time);
 }
 
@@ -58,6 +58,7 @@ void Comparison::claim_jobs() {
             of_schedules_.chance(80) ? "4096" : "6",
             of_schedules_.chance(80) ? "100" : "3",
             seen_fence(of_schedules_),
+            keys.list,
             std::to_string(queues.size())};
   arg.insert(arg.end(), queues.begin(), queues.end());
   std::vector<Taken> wanted;
@@ -119,7 +120,8 @@ void Comparison::end_job() {
        of_schedules_.chance(50) ? R"({"kept":1})" : "",
        limits_of_breaker(of_schedules_),
        of_schedules_.one_of<std::string>({"", "+", "-", "-", "?"}),
-       std::to_string(of_schedules_.between(0, 9))},
+       std::to_string(of_schedules_.between(0, 9)),
+       keys.list},
       no_time);
 }
 
@@ -143,6 +145,7 @@ void Comparison::recover_jobs() {
             keys.wake,
             of_schedules_.one_of<std::string>({"0", "2 90 1500000"}),
             "10",
+            keys.list,
             "0",
             "1000"};
   if (!taken_.empty() && of_schedules_.chance(30)) {

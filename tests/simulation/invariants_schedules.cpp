@@ -60,7 +60,7 @@ void ScheduleWatch::after_take(Server& server, const Server::Command& command, c
   constexpr std::size_t head = 7, of_job = 5;
   const auto& told = reply.elements;
   if (told.size() < head) return;
-  std::size_t ticket = 10 + static_cast<std::size_t>(number(command.arg[9]));
+  std::size_t ticket = 11 + static_cast<std::size_t>(number(command.arg[10]));
   for (std::size_t i = head + 2 * static_cast<std::size_t>(told[6].number);
        i + of_job <= told.size(); i += of_job, ticket += 2) {
     const std::string& job = told[i].text;

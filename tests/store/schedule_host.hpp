@@ -74,7 +74,10 @@ struct ScheduleHost {
     use(std::move(settings), std::move(codes));
   }
   void use(ListConfig settings, std::vector<std::string> codes, CatchUp catch_up = CatchUp::one) {
-    settings.source = ScheduleSettings{std::move(codes), true, OnFailure::die, {}, catch_up};
+    std::optional<std::string> key_prefix;
+    if (settings.kind() == SourceKind::schedule) key_prefix = settings.schedule().key_prefix;
+    settings.source =
+        ScheduleSettings{std::move(codes), true, OnFailure::die, {}, catch_up, key_prefix};
     rule = std::make_shared<const ListConfig>(std::move(settings));
     queue->use(rule);
   }

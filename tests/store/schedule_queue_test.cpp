@@ -374,3 +374,93 @@ TEST_CASE("dispatch reports its result or its error") {
   CHECK(!bike.host.reported.dispatches[1].reply);
   CHECK(bike.host.reported.dispatches[1].trouble == ClaimEnd::refused);
 }
+
+// ---- lists with one key prefix
+
+namespace schedule_queue_test {
+namespace {
+/// Lists "pages" with the queue P, and "mails" with the queue M, of the key prefix "bike".
+struct TwoLists {
+  static ListConfig list(const char* name, Duration expiry = 60s) {
+    ListConfig rule = with_expiry(expiry);
+    rule.prefix = name;
+    rule.fleet_concurrency = 1;
+    rule.source = ScheduleSettings{};
+    rule.schedule().key_prefix = "bike";
+    return rule;
+  }
+
+  Bike bike{list("pages"), {"P"}};
+  ScheduleHost mails{bike.loop, bike.server.url(), list("mails"), {"M"}, "there"};
+};
+}  // namespace
+
+TEST_CASE("lists with one key prefix have slots, pauses and histories of their own") {
+  TwoLists lists;
+  Bike& bike = lists.bike;
+  bike.enter("x:P");
+  bike.enter("y:P");
+  bike.enter("x:M");
+  const Claim page = bike.host.claim_one_job();
+  CHECK(page.item == "x:P");
+  CHECK(bike.host.claim(1).end == ClaimEnd::fleet_full);
+  bike.command({"SET", "bike:paused:mails", "why"});
+  CHECK(lists.mails.claim(1).end == ClaimEnd::paused);
+  bike.command({"DEL", "bike:paused:mails"});
+  const Claim mail = lists.mails.claim_one_job();
+  CHECK(mail.item == "x:M");
+  CHECK(bike.command({"ZCARD", "bike:slots:pages"}) == "1");
+  CHECK(bike.command({"ZCARD", "bike:slots:mails"}) == "1");
+  CHECK(bike.host.settle(page, ActOnSchedule{}));
+  CHECK(lists.mails.settle(mail, Die{}, Failed{"no"}));
+  CHECK(bike.command({"EXISTS", "bike:slots:pages", "bike:slots:mails", "bike:claims"}) == "0");
+  CHECK(bike.command({"LRANGE", "bike:runs:pages", "0", "-1"}).find("\"list\":\"pages\"") !=
+        std::string::npos);
+  CHECK(bike.command({"LLEN", "bike:runs:mails"}) == "1");
+  CHECK(bike.command({"HLEN", "bike:kept-runs:mails"}) == "1");
+  CHECK(bike.command({"EXISTS", "bike:runs", "bike:failed-runs", "bike:kept-runs"}) == "0");
+}
+
+TEST_CASE("a job of a dead holder is recovered by its own list, and by others after a minute") {
+  TwoLists lists;
+  Bike& bike = lists.bike;
+  bike.enter("x:M");
+  {
+    ScheduleHost dying(bike.loop, bike.server.url(), TwoLists::list("mails", 100ms), {"M"},
+                       "dying");
+    CHECK(dying.claim_one_job().item == "x:M");
+  }
+  CHECK(query_until(bike.loop, [&] { return bike.command({"EXISTS", "bike-work-M-x:M"}) == "0"; }));
+  CHECK(bike.host.recover() == 0);
+  CHECK(bike.host.reported.next_recovery.value() > 50s);
+  const std::string claim = bike.command({"HGET", "bike:claims", "x:M"});
+  CHECK(lists.mails.recover() == 1);
+  CHECK(bike.command({"LRANGE", "bike:runs:mails", "0", "-1"}).find("\"list\":\"mails\"") !=
+        std::string::npos);
+  // As if the lease had ended long ago.
+  const auto at = claim.find("\"until\":") + 8;
+  const auto end = claim.find_first_of(",}", at);
+  const std::string old = claim.substr(0, at) + "1000" + claim.substr(end);
+  bike.command({"HSET", "bike:claims", "x:M", old});
+  bike.host.recover();
+  CHECK(bike.command({"EXISTS", "bike:claims", "bike:runs:pages"}) == "0");
+}
+
+TEST_CASE("one dispatch follows the catch_up of each list with its key prefix") {
+  Bike bike(TwoLists::list("pages"), {"P"});
+  ListConfig rule = *bike.host.rule;
+  rule.schedule().shared.others = {{"M", CatchUp::all, "mails"}};
+  bike.host.rule = std::make_shared<const ListConfig>(rule);
+  bike.host.queue->use(bike.host.rule);
+  for (const char* job : {"x:P", "x:M"}) {
+    bike.command({"HSET", "bike-schedules", job, daily});
+    bike.command({"ZADD", "bike-timeline", "1000000", job});
+  }
+  bike.host.queue->dispatch();
+  CHECK(turn_until(bike.loop, [&] { return !bike.host.reported.dispatches.empty(); }));
+  CHECK(bike.event("x:P") == "ENQ");
+  CHECK(bike.event("x:M") == "ENQ");
+  CHECK(bike.command({"HGET", "bike:due", "x:M"}) == "1000000");
+  CHECK(bike.command({"HEXISTS", "bike:due", "x:P"}) == "0");
+}
+}  // namespace schedule_queue_test

@@ -28,7 +28,8 @@ struct Values {
 /// Returns the settings that a list needs before it may have `key`.
 std::string kind_for(const std::string& key) {
   if (key == "queues") return "source = \"schedule\"\n";
-  if (key == "dispatch" || key == "on_failure" || key == "catch_up" || key == "timefile")
+  if (key == "dispatch" || key == "on_failure" || key == "catch_up" || key == "timefile" ||
+      key == "key_prefix")
     return "source = \"schedule\"\nqueues = \"A\"\n";
   if (key == "claim_timeout" || key == "maintenance_interval" || key == "maintenance_feed")
     return "source = \"job\"\n";
@@ -128,6 +129,7 @@ const std::vector<Values>& all_values() {
        {"\"A\"", "\"A:A:B\"", "\"a b:ü\""},
        with(wrong_texts, {"\":\"", "\"A:\"", "\":A\"", "\"A::B\"", "\"members\"", "\"A:B-members\"",
                           "\"A-A\""})},
+      {"lists", "key_prefix", {"\"bike\"", "\"bike:\"", "\"ü\""}, with(wrong_texts, {"\":\""})},
       {"lists", "dispatch", {"true", "false"}, wrong_flags},
       {"lists",
        "on_failure",

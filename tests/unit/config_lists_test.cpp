@@ -1,6 +1,7 @@
 // Config of lists: keys, inheritance from [defaults], and combinations that are errors.
 #include <doctest/doctest.h>
 
+#include "core/schedule_settings.hpp"
 #include "parse.hpp"
 
 using namespace w8y;
@@ -170,3 +171,65 @@ TEST_CASE("a command without the item in its arguments is a warning") {
   CHECK(warnings("command = [\"x\"]\nenv_var = \"ITEM\"\n").empty());
   CHECK(warnings("executor = \"/x\"\n").empty());
 }
+
+namespace config_lists_test {
+namespace {
+std::string schedule_of(const std::string& name, const std::string& keys) {
+  return "[lists." + name + "]\nsource = \"schedule\"\ncommand = [\"x\", \"{}\"]\n" + keys + "\n";
+}
+}  // namespace
+
+TEST_CASE("schedules without a common queue share a key prefix") {
+  const Config config =
+      parse(schedule_of("b", "key_prefix = \"bike:\"\nqueues = \"B\"\ncatch_up = \"all\"") +
+            schedule_of("a",
+                        "key_prefix = \"bike\"\nqueues = \"A:C\"\ndispatch = false\n"
+                        "timefile = \"/t\"") +
+            schedule_of("bike", "key_prefix = \"bike\"\nqueues = \"D\""));
+  const ListConfig& a = *config.lists.at("a");
+  const ListConfig& b = *config.lists.at("b");
+  const ListConfig& bike = *config.lists.at("bike");
+  CHECK(a.key_prefix() == "bike:");
+  CHECK(a.key_suffix() == ":a");
+  CHECK(bike.key_suffix().empty());
+  CHECK(describe(a).at("key_prefix") == "bike");
+  // The first enabled list with dispatch = true dispatches.
+  CHECK_FALSE(a.schedule().dispatches());
+  CHECK(b.schedule().dispatches());
+  CHECK_FALSE(bike.schedule().dispatches());
+  CHECK(b.schedule().shared.timefile == "/t");
+  CHECK(a.schedule().shared.has_job("x:B"));
+  CHECK_FALSE(a.schedule().shared.has_job("x:C"));
+  CHECK(a.schedule().shared.find("B")->catch_up == CatchUp::all);
+  CHECK_FALSE(a.leases_as(*parse(schedule_of("a", "queues = \"A\"")).lists.at("a")));
+}
+
+TEST_CASE("a list that is disabled on this host does not dispatch for its key prefix") {
+  const Config config =
+      parse(schedule_of("a", "key_prefix = \"bike\"\nqueues = \"A\"\nenabled = false") +
+            schedule_of("b", "key_prefix = \"bike\"\nqueues = \"B\""));
+  CHECK_FALSE(config.lists.at("a")->schedule().dispatches());
+  CHECK(config.lists.at("b")->schedule().dispatches());
+}
+
+TEST_CASE("a key prefix that lists cannot share is an error") {
+  const std::string first =
+      schedule_of("a", "key_prefix = \"bike\"\nqueues = \"A:B\"\ntimefile = \"/a\"");
+  CHECK(errors_in(first + schedule_of("b", "key_prefix = \"bike\"\nqueues = \"C:B\"")) ==
+        Lines{"c:11:1: lists.b.queues: the queue \"B\" belongs to list \"a\" with the same key "
+              "prefix; must have other codes, or another key_prefix"});
+  CHECK(errors_in(first +
+                  schedule_of("b", "key_prefix = \"bike\"\nqueues = \"C\"\ntimefile = \"/b\"")) ==
+        Lines{"c:12:1: lists.b.timefile: is \"/b\", and that of list \"a\" with the same key "
+              "prefix is \"/a\": one dispatcher writes it; must be the same"});
+  CHECK(
+      errors_in(first + "[lists.bike]\ncommand = [\"x\", \"{}\"]\n") ==
+      Lines{"c:7:8: lists.bike: the key prefix \"bike\" belongs to list \"a\": only schedules may "
+            "share a key prefix; must have another name"});
+  CHECK(errors_in("[lists._]\ncommand = [\"x\", \"{}\"]\n" +
+                  schedule_of("a", "key_prefix = \"_\"\nqueues = \"A\"")) ==
+        Lines{"c:6:1: lists.a.key_prefix: the key prefix \"_\" belongs to list \"_\": only "
+              "schedules may share a key prefix; must be another key prefix"});
+  CHECK(errors_in("[lists.w]\ncommand = [\"x\", \"{}\"]\nkey_prefix = \"bike\"\n").size() == 1);
+}
+}  // namespace config_lists_test

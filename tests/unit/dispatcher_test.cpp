@@ -213,4 +213,21 @@ TEST_CASE(
   CHECK(bench.errors == std::vector<std::string>{"WRONGTYPE", ""});
 }
 
+TEST_CASE(
+    "a list that another list of its key prefix relieves stops dispatching, and returns at once") {
+  Bench bench;
+  bench.timeline->put_on_timeline(10ms);
+  bench.timeline->put_on_timeline(100ms);
+  bench.run_for(20ms);
+  CHECK(bench.timeline->late.size() == 1);
+  bench.rule.schedule().shared.dispatches = false;
+  bench.dispatcher->use(share(bench.rule));
+  bench.run_for(5s);
+  CHECK(bench.timeline->late.size() == 1);
+  bench.rule.schedule().shared.dispatches = true;
+  bench.dispatcher->use(share(bench.rule));
+  bench.run_for(1ms);
+  CHECK(bench.timeline->late.size() == 2);
+}
+
 }  // namespace dispatcher_test

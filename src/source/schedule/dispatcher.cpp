@@ -26,8 +26,18 @@ Dispatcher::Dispatcher(const Clock& clock, TimerQueue& timers, IdlePolls& idle,
 Dispatcher::~Dispatcher() = default;
 
 void Dispatcher::use(ListConfigPtr rule) {
+  const bool other_keys = rule->bare_key_prefix() != rule_->bare_key_prefix();
+  const bool starts = rule->schedule().dispatches() && !rule_->schedule().dispatches();
   rule_ = std::move(rule);
   queue_->use(rule_);
+  if (!other_keys && !starts) return;
+  due_at_.reset();
+  recover_at_ = Instant{};
+  if (state_ == State::asking) {
+    again_ = true;
+  } else if (state_ == State::waiting) {
+    enter();
+  }
 }
 
 /// Requests admission for the next dispatch. All lists of a host start, or reconnect to Redis, at
@@ -53,8 +63,9 @@ void Dispatcher::ask() {
   const bool recovers = looked_ && clock_.now() >= recover_at_;
   looked_ = true;
   again_ = false;
-  if (!rule_->schedule().dispatch) changed_ = false;
-  if (!rule_->schedule().dispatch || recovers) return queue_->recover();
+  const bool dispatches = rule_->schedule().dispatches();
+  if (!dispatches) changed_ = false;
+  if (!dispatches || recovers) return queue_->recover();
   for_change_ = std::exchange(changed_, false);
   if (for_change_) change_look_ = clock_.now();
   queue_->dispatch();
@@ -74,9 +85,12 @@ void Dispatcher::on_dispatched(store::DispatchAnswer&& answer) {
                           : "the job " + std::string(shown_part(reply.first_refused)) +
                                 " cannot be queued: " + reply.why);
   const auto second = std::chrono::duration_cast<std::chrono::seconds>(reply.now).count();
-  if (!reply.halted && !reply.more && second > noted_ && !rule_->schedule().timefile.empty()) {
+  const ScheduleSettings& settings = rule_->schedule();
+  const std::string& timefile =
+      settings.timefile.empty() ? settings.shared.timefile : settings.timefile;
+  if (!reply.halted && !reply.more && second > noted_ && !timefile.empty()) {
     noted_ = second;
-    note_(rule_->schedule().timefile, second);
+    note_(timefile, second);
   }
   next();
 }
@@ -100,6 +114,7 @@ void Dispatcher::not_done(const store::DispatchAnswer& answer) {
 }
 
 void Dispatcher::next() {
+  if (!rule_->schedule().dispatches()) due_at_.reset();
   if (again_ || (due_at_ && *due_at_ <= clock_.now())) {
     looked_ = false;
     return ask();
@@ -144,11 +159,12 @@ void Dispatcher::note_fruit(bool found) {
 
 void Dispatcher::on_news(store::ScheduleNews news) {
   if (news == store::ScheduleNews::changed) {
-    changed_ = rule_->schedule().dispatch;
+    changed_ = rule_->schedule().dispatches();
     if (changed_ && state_ == State::waiting) set_timer();
     return;
   }
   if (news != store::ScheduleNews::timeline && news != store::ScheduleNews::orders) return;
+  if (!rule_->schedule().dispatches()) return;
   again_ = true;
   if (state_ != State::waiting) return;
   if (clock_.now() < not_before_) return wait();

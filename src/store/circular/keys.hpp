@@ -11,15 +11,17 @@
 namespace w8y::store {
 
 struct CircularKeys {
-  explicit CircularKeys(const std::string& key_prefix, const std::string& lock_key = "lock")
+  /// `suffix`: ListConfig::key_suffix().
+  explicit CircularKeys(const std::string& key_prefix, const std::string& lock_key = "lock",
+                        const std::string& suffix = {})
       : list(key_prefix + "list"),
         lock_prefix(key_prefix + lock_key + ":"),
         other_lock_prefix(key_prefix + (lock_key == "lock" ? "proc" : "lock") + ":"),
         fence(key_prefix + "fence"),
         failures(key_prefix + "failures"),
-        slots(key_prefix + "slots"),
-        paused(key_prefix + "paused"),
-        runs(key_prefix + "runs"),
+        slots(key_prefix + "slots" + suffix),
+        paused(key_prefix + "paused" + suffix),
+        runs(key_prefix + "runs" + suffix),
         events(key_prefix + "events"),
         wake(key_prefix + "wake"),
         quarantined(key_prefix + "quarantined"),
@@ -27,7 +29,7 @@ struct CircularKeys {
         samples(key_prefix + "samples"),
         reruns(key_prefix + "reruns"),
         request_prefix(key_prefix + "idempotency:"),
-        breaker(key_prefix + "breaker") {}
+        breaker(key_prefix + "breaker" + suffix) {}
   explicit CircularKeys(const ListConfig& rule)
       : CircularKeys(rule.key_prefix(), rule.circular().lock_key) {}
 

@@ -12,6 +12,7 @@
 
 local runs_key = KEYS[1]
 -- include parts/list_part.lua
+local own = ''
 -- include parts/history.lua
 
 for at = 3, #ARGV, 4 do

@@ -37,6 +37,7 @@ local finishes
 -- include parts/count_and_publish.lua
 -- include parts/feed_job.lua
 -- include parts/list_part.lua
+local own = ''
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/job_reruns.lua

@@ -27,6 +27,7 @@ local finishes
 -- include parts/feed_job.lua
 -- include parts/feed_wake.lua
 -- include parts/list_part.lua
+local own = ''
 -- include parts/history.lua
 -- include parts/job_claims.lua
 -- include parts/job_reruns.lua

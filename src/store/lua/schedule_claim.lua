@@ -11,7 +11,8 @@
 --       7 maximum bytes of jobs to claim; the job that reaches it is the last
 --       8 maximum length of a long job, of a schedule, and of the reason of a pause, in the reply
 --       9 the largest fencing token of this list that the caller has seen
---      10 number of queues; then the code of each, in the order of reading (codes may repeat)
+--      10 the name of the list, if its key prefix is not its name; else ""
+--      11 number of queues; then the code of each, in the order of reading (codes may repeat)
 --       then a run ID and a tag for each wanted job
 -- Reply {status, index of the next queue, time of Redis in ms, ms until there may be jobs or -1,
 --        detail, error of Redis for a queue or for keys other than the jobs or "",
@@ -61,8 +62,8 @@ if open then
   if wait > 0 then return nothing('breaker', wait, why_open) end
 end
 
-local queues = tonumber(ARGV[10])
-local first_run = 11 + queues
+local queues = tonumber(ARGV[11])
+local first_run = 12 + queues
 local want = (#ARGV - first_run + 1) / 2
 if open then want = math.min(want, 1) end
 local limit, capped = tonumber(ARGV[4]), false
@@ -109,7 +110,7 @@ local function take(queue, job, run, tag)
     return false
   end
   local note = cjson.encode({run = ARGV[2] .. run, tag = tag, ['until'] = until_ms, wrk = now_s,
-    queue = string.sub(queue, #work + 1)})
+    queue = string.sub(queue, #work + 1), list = ARGV[10] ~= '' and ARGV[10] or nil})
   local answer = redis.pcall('HSET', taken_key, job, note)
   if type(answer) == 'number' then answer = redis.pcall('HSET', statuses, job, 'WRK:' .. now_s) end
   if type(answer) ~= 'number' then
@@ -123,7 +124,7 @@ end
 
 local visits, misses = 0, 0
 while #jobs < want and misses < queues and visits < 1024 and bytes < tonumber(ARGV[7]) do
-  local queue = work .. ARGV[11 + place]
+  local queue = work .. ARGV[12 + place]
   local job = next_in(queue)
   visits = visits + 1
   if not job then

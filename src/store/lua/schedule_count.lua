@@ -2,13 +2,17 @@
 --
 -- KEYS  1 statuses
 -- ARGV  1 cursor: "0", or that of the last reply  2 approximate number of jobs to examine
+--       3… codes of queues whose jobs are not counted
 -- Reply {cursor of the next call, 0 after the last job, number of examined jobs,
 --        number of these with status BAD, and DIE}
 
 local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local others = {}
+for i = 3, #ARGV do others[ARGV[i]] = true end
+local function is_counted(job) return #ARGV == 2 or not others[string.match(job, '[^:]*$')] end
 local bad, died = 0, 0
 for i = 2, #page[2], 2 do
-  local event = string.sub(page[2][i], 1, 4)
+  local event = is_counted(page[2][i - 1]) and string.sub(page[2][i], 1, 4)
   if event == 'BAD:' then
     bad = bad + 1
   elseif event == 'DIE:' then

@@ -5,7 +5,7 @@
 --       3 maximum number of jobs
 --       4 Unix time up to which jobs are due; "": the time of Redis
 --       5 "1": regardless of control
---       6 catch_up: "one", "all" or "none"
+--       6 catch_up: "one", "all" or "none"; for codes with another one, ":CODE:CATCH_UP" for each
 --       7… decisions about missed jobs, for "none". For each: the job, its schedule, its time on the
 --          timeline as in the reply, and "run", "stop" or its next Unix time. A decision counts
 --          only if the schedule and the time are unchanged.
@@ -42,11 +42,14 @@ if redis.call('EXISTS', KEYS[3]) == 0 then redis.pcall('DEL', KEYS[4]) end
 local up_to = ARGV[4] ~= '' and ARGV[4] or now_s
 local due = redis.call('ZRANGEBYSCORE', timeline, '-inf', up_to, 'WITHSCORES', 'LIMIT', 0, ARGV[3])
 local reply = {'ok', #due / 2, 0, 0, -1, now_ms, 0, '', '', {}}
+local catch_ups, usual = {}, string.match(ARGV[6], '^%a+')
+for code, catch_up in string.gmatch(ARGV[6], ':([^:]+):(%a+)') do catch_ups[code] = catch_up end
+local function catch_up_of(job) return next(catch_ups) and catch_ups[code_of(job)] or usual end
 local decisions = {}
 for i = 7, #ARGV, 4 do decisions[ARGV[i]] = {ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]} end
 -- Returns whether the job is missed, and does not enter its queue.
 local function is_missed(job, time)
-  if ARGV[6] ~= 'none' or now_s - tonumber(time) <= 60 then return false end
+  if now_s - tonumber(time) <= 60 or catch_up_of(job) ~= 'none' then return false end
   local schedule = redis.call('HGET', KEYS[5], job)
   if not schedule or #schedule > 65536 or not string.find(schedule, '=', 1, true) then return false end
   local decision = decisions[job]
@@ -88,7 +91,7 @@ for i = 1, #due, 2 do
   if missed then
     trouble = false
   elseif not trouble then
-    if ARGV[6] == 'all' and score > 0 and score < 1e12 then
+    if catch_up_of(job) == 'all' and score > 0 and score < 1e12 then
       redis.call('HSET', KEYS[6], job, string.format('%d', math.floor(score)))
     end
     -- The job leaves the timeline last: without permission for its queue, it stays due.

@@ -28,6 +28,7 @@
 --      21 its entry in the breaker: "+" succeeded, "-" failed, "?" the death of a job whose run is
 --         not entered, "" none
 --      22 "die": seconds from now, if the breaker prevents that
+--      23 the name of the list, if its key prefix is not its name; else ""
 -- Reply {state, error of Redis for keys other than the job's key or "", time of Redis in s,
 --        the schedule as in ARGV 10, the time after which the next time is searched or ""}
 --       state: "done"     the key had this tag
@@ -37,7 +38,7 @@
 
 local schedules, statuses, timeline, taken = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local failures, runs_key, work, job, tag, id = KEYS[5], KEYS[7], ARGV[1], ARGV[5], ARGV[6], ARGV[7]
-local jitters = KEYS[10]
+local jitters, own = KEYS[10], ARGV[23] == '' and '' or ':' .. ARGV[23]
 local now_s = redis.call('TIME')[1]
 -- include parts/types.lua
 -- include parts/enqueue.lua

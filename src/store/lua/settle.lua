@@ -29,6 +29,7 @@
 local pcall, type = redis.pcall, type -- looked up once, not for every run
 local runs_key = KEYS[3]
 -- include parts/list_part.lua
+local own = ''
 -- include parts/history.lua
 -- include parts/notify_next_waiter.lua
 local reruns = key_prefix .. 'reruns' -- parts/rerun_marks.lua

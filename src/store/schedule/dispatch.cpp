@@ -15,15 +15,24 @@ const char* name_of(CatchUp catch_up) {
   return catch_up == CatchUp::one ? "one" : catch_up == CatchUp::all ? "all" : "none";
 }
 
+std::string catch_up_text(const DispatchCall& call) {
+  std::string text = name_of(call.catch_up);
+  if (call.shared == nullptr) return text;
+  for (const SharedKeyPrefix::Queue& queue : call.shared->others)
+    if (queue.catch_up != call.catch_up)
+      text.append(":").append(queue.code).append(":").append(name_of(queue.catch_up));
+  return text;
+}
+
 }  // namespace
 
 DispatchWords::DispatchWords(const ScheduleKeys& keys, const DispatchCall& call)
     : up_to_(call.up_to ? std::to_string(*call.up_to) : ""),
+      catch_up_(catch_up_text(call)),
       keys_{keys.timeline,  keys.statuses, keys.control, keys.halted,
             keys.schedules, keys.due,      keys.jitter},
-      arguments_{
-          keys.work_prefix,      keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0",
-          name_of(call.catch_up)} {
+      arguments_{keys.work_prefix, keys.wake, jobs_at_once, up_to_, call.even_halted ? "1" : "0",
+                 catch_up_} {
   for (const auto& [missed, effect] : call.decisions)
     arguments_.insert(arguments_.end(), {missed.job, missed.schedule, missed.time, effect});
 }

@@ -34,6 +34,8 @@ struct DispatchCall {
   bool even_halted = false;
   CatchUp catch_up = CatchUp::one;
   std::vector<MissedDecision> decisions = {};
+  /// Has queues of other lists, with their `catch_up`; nullptr = none.
+  const SharedKeyPrefix* shared = nullptr;
 };
 
 struct DispatchReply {
@@ -62,6 +64,7 @@ class DispatchWords {
 
  private:
   std::string up_to_;
+  std::string catch_up_;
   redis::Command keys_;
   redis::Command arguments_;
 };

@@ -63,7 +63,8 @@ EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)
                  call.kept,
                  call.breaker_limits,
                  call.breaker,
-                 numbers_[3]} {}
+                 numbers_[3],
+                 keys.list} {}
 
 EndResult read_end(const redis::Reply& reply) {
   EndResult result;

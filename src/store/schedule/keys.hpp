@@ -5,12 +5,15 @@
 #include <string_view>
 
 #include "core/job_code.hpp"
+#include "core/list_config.hpp"
 
 namespace w8y::store {
 
 struct ScheduleKeys {
-  /// `prefix`: without a final ':'.
-  explicit ScheduleKeys(const std::string& prefix);
+  /// `prefix`: without a final ':'. `list`: name of the list if it is not the key prefix; the list
+  /// then has keys of its own beside those of all lists with the key prefix.
+  explicit ScheduleKeys(const std::string& prefix, const std::string& list = {});
+  explicit ScheduleKeys(const ListConfig& rule);
 
   [[nodiscard]] std::string queue(std::string_view code) const {
     return work_prefix + std::string(code);
@@ -31,11 +34,14 @@ struct ScheduleKeys {
   // Keys that other kinds of work have as well.
   std::string fence;
   std::string failures;
+  std::string events;
+  std::string wake;
+
+  // Keys of one list.
+  std::string list;  ///< its name; empty = the key prefix
   std::string slots;
   std::string paused;
   std::string runs;
-  std::string events;
-  std::string wake;
   std::string breaker;
 
   std::string taken;

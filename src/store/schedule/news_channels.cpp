@@ -15,9 +15,9 @@ ScheduleNewsChannels::~ScheduleNewsChannels() = default;
 
 void ScheduleNewsChannels::listen(About about, const ListConfig& rule) {
   const std::vector<std::string>& queues = rule.schedule().queues;
-  if (about != about_ || rule.prefix != prefix_ || queues != queues_) {
+  if (about != about_ || rule.bare_key_prefix() != prefix_ || queues != queues_) {
     about_ = about;
-    prefix_ = rule.prefix;
+    prefix_ = rule.bare_key_prefix();
     queues_ = queues;
     wake_.reset();
     confirmed_ = false;

@@ -47,7 +47,7 @@ class ScheduleNewsChannels {
   RedisSession& session_;
   const Handler handler_;
   About about_ = About::nothing;
-  std::string prefix_;
+  std::string prefix_;  ///< key prefix
   std::vector<std::string> queues_;
   redis::Subscription wake_;
   bool confirmed_ = false;                    ///< wake_ is confirmed

@@ -64,10 +64,10 @@ struct EndWordsOf {
 
 /// Returns the call that recovers the claims of hosts that no longer exist.
 RecoverCall recover_call(const ScheduleKeys& keys, const ListConfig& rule) {
-  return {
-      scripts::schedule_recover,
-      {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
-      {keys.work_prefix, keys.wake, to_text(history_of(rule, false)), std::to_string(item_shown)}};
+  return {scripts::schedule_recover,
+          {keys.taken, keys.statuses, keys.slots, keys.timeline, keys.runs},
+          {keys.work_prefix, keys.wake, to_text(history_of(rule, false)),
+           std::to_string(item_shown), keys.list}};
 }
 
 }  // namespace
@@ -107,10 +107,10 @@ RedisScheduleQueue::~RedisScheduleQueue() {
 }
 
 void RedisScheduleQueue::use(ListConfigPtr rule) {
-  const bool same = rule_ && rule_->prefix == rule->prefix;
+  const bool same =
+      rule_ && rule_->prefix == rule->prefix && rule_->bare_key_prefix() == rule->bare_key_prefix();
   rule_ = std::move(rule);
-  if (!same)
-    store_ = std::make_shared<ScheduleLeaseStore>(session_->client, ScheduleKeys(rule_->prefix));
+  if (!same) store_ = std::make_shared<ScheduleLeaseStore>(session_->client, ScheduleKeys(*rule_));
   const std::vector<std::string>& queues = rule_->schedule().queues;
   if (queues != queues_) place_ = 0;
   queues_ = queues;
@@ -304,7 +304,7 @@ std::vector<MissedDecision> RedisScheduleQueue::decide(std::vector<MissedJob>&& 
 
 void RedisScheduleQueue::dispatch() {
   const DispatchCall call{std::nullopt, false, rule_->schedule().catch_up,
-                          std::exchange(decisions_, {})};
+                          std::exchange(decisions_, {}), &rule_->schedule().shared};
   const DispatchWords words(keys(), call);
   session_->client.run(scripts::schedule_dispatch, words.keys(), words.arguments(),
                        [this, alive = alive_](const redis::Answer& answer) {

@@ -36,7 +36,8 @@ TakeWords::TakeWords(const TakeCall& call)
             call.keys.taken,    call.keys.schedules, call.keys.halted},
       arguments_{call.keys.work_prefix, call.holder} {
   if (call.has_breaker) keys_.push_back(call.keys.breaker);
-  arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end());
+  arguments_.insert(arguments_.end(), numbers_.begin(), numbers_.end() - 1);
+  arguments_.insert(arguments_.end(), {call.keys.list, numbers_.back()});
   arguments_.insert(arguments_.end(), call.queues.begin(), call.queues.end());
   for (const Ticket& ticket : call.tickets)
     arguments_.insert(arguments_.end(), {ticket.run, ticket.tag});

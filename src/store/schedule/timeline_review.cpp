@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/number.hpp"
+#include "core/schedule_settings.hpp"
 #include "redis/reply.hpp"
 #include "store/scripts.hpp"
 
@@ -55,7 +56,7 @@ void TimelineReview::on_clock_jump(const ServerClock::Jump& jump) {
 void TimelineReview::step(const std::string& from, std::size_t skipped) {
   const Duration backoff = rule_->backoff ? rule_->backoff->max : Duration{0};
   const auto page = std::make_shared<Page>(
-      Page{ScheduleKeys(rule_->prefix), backoff, round_, from, skipped, session_.clock.now()});
+      Page{ScheduleKeys(*rule_), backoff, round_, from, skipped, session_.clock.now()});
   const std::string offset = std::to_string(skipped), count = std::to_string(page_jobs);
   session_.client.call({"TIME"}, [alive = alive_, page](const redis::Answer& answer) {
     if (*alive && answer.ok() && answer.reply.size() == 2)
@@ -106,6 +107,8 @@ void TimelineReview::decide(const std::shared_ptr<Page>& page, const redis::Answ
     const Entry& entry = page->entries[i];
     if (!schedules.reply[i].is_string()) continue;
     if (entry.due <= static_cast<double>(earliest)) continue;
+    // Another list, whose backoff may be longer, reviews its jobs.
+    if (rule_->schedule().shared.has_job(entry.job)) continue;
     std::string schedule(schedules.reply[i].text());
     const auto next = next_time(schedule, page->now);
     if (!next || static_cast<double>(*next) >= entry.due) continue;

@@ -18,7 +18,7 @@ local entry_size = 27
 local function read_breaker(limits)
   local failures, runs, min_ms, max_ms = string.match(limits, '^(%d+) (%d+) (%d+) (%d+)$')
   if not failures then return end
-  local key = key_prefix .. 'breaker'
+  local key = key_prefix .. 'breaker' .. own
   local found = redis.pcall('HMGET', key, 'window', 'since', 'pause', 'lease')
   if note(found, 'HMGET').err then return end
   breaker = {key = key, failures = tonumber(failures), bytes = runs * entry_size,

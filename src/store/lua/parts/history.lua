@@ -6,6 +6,8 @@
 --             at which it was written, by the Redis clock. Of records that were written together,
 --             only the newest and each 32nd after it have this member, because Lua hashes each byte
 --             of a new string. In the history of failed runs, each record has it.
+--   own       the end of the names of keys of this list alone, ":NAME"; "": the list does not share
+--             its key prefix
 -- Limits of a history: records and bytes, "1000 16777216". The history of failed runs also has the
 -- greatest age in ms: "1000 16777216 604800000".
 -- The share of a record is half of its bytes divided by its records. If no record exceeds its share,
@@ -13,8 +15,8 @@
 -- "<bytes> <records> <1 if one record exceeds its share, else 0>", the newest first. Small records
 -- share an entry. Needs parts/list_part.lua.
 
-local list_name = string.sub(runs_key, 1, -6) -- without ':runs'
-local key_prefix = string.sub(runs_key, 1, -5) -- without 'runs'
+local key_prefix = string.sub(runs_key, 1, -5 - #own) -- without 'runs'
+local list_name = own == '' and string.sub(key_prefix, 1, -2) or string.sub(own, 2)
 local refused = '' -- the last error of Redis
 local function note(answer, what)
   if type(answer) == 'table' and answer.err then refused = what .. ': ' .. answer.err end
@@ -28,7 +30,8 @@ local function history_of(limits)
   if history then return history end
   local most, most_bytes, age = string.match(limits, '^(%d+) (%d+) ?(%d*)$')
   local kind = age == '' and '' or 'failed-'
-  history = {key = key_prefix .. kind .. 'runs', sizes_key = key_prefix .. kind .. 'sizes',
+  history = {key = key_prefix .. kind .. 'runs' .. own,
+    sizes_key = key_prefix .. kind .. 'sizes' .. own,
     most = tonumber(most), most_bytes = tonumber(most_bytes), age = age ~= '' and age, entries = {}}
   histories[#histories + 1], histories[limits] = history, history
   return history
@@ -168,7 +171,7 @@ end
 -- deletes those whose cause has ended.
 local function keep_record(item, record, event, lasts)
   if record == '' then return end
-  local key = key_prefix .. 'kept-runs'
+  local key = key_prefix .. 'kept-runs' .. own
   local others = redis.pcall('HRANDFIELD', key, 8)
   for _, other in ipairs(note(others, 'HRANDFIELD')) do
     if not lasts(other) then redis.pcall('HDEL', key, other) end
