@@ -109,7 +109,7 @@ _w8yctl() {
     $split && return
 
     local options='--socket= --config= --redis-url= --lock-key= --fleet= --json --wide --help'
-    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs errors show watch why logs
+    local commands='status top lists fleet quiet resume reload drain cancel check-executor runs errors statistics show watch why logs
         items run rerun add remove quarantine release pause schedule feed sorted queue job help'
     [[ $command == schedule* ]] && options+=' --key-prefix= --raw'
     [[ $command == @(feed|sorted|queue|job)* ]] && options+=' --base64 --feed-base64 --raw --null'
@@ -140,6 +140,7 @@ _w8yctl() {
         remove) options+=' --base64 --state=' ;;
         quarantine) options+=' --base64 --reason=' ;;
         cancel) options+=' --quarantine --reason=' ;;
+        statistics) options+=' --day' ;;
         errors) options+=' --since= --limit= --release --quarantine --retry --reason=' ;;
         release) options+=' --base64 --all --state=' ;;
         pause) options+=' --reason= --for=' ;;

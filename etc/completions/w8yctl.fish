@@ -55,6 +55,7 @@ complete -c w8yctl -n __fish_use_subcommand -a cancel -d 'Cancel a run on any ho
 complete -c w8yctl -n __fish_use_subcommand -a check-executor -d 'Test an executor: --caps, then one item'
 complete -c w8yctl -n __fish_use_subcommand -a runs -d 'List finished runs, newest first'
 complete -c w8yctl -n __fish_use_subcommand -a errors -d 'Group failed runs by list and error message'
+complete -c w8yctl -n __fish_use_subcommand -a statistics -d 'Show runs, failures and durations over time'
 complete -c w8yctl -n __fish_use_subcommand -a show -d 'Show a run: result and end of log output'
 complete -c w8yctl -n __fish_use_subcommand -a watch -d 'Follow events of runs on all hosts'
 complete -c w8yctl -n __fish_use_subcommand -a why -d 'Explain why an item does not run, or what limits a list'
@@ -74,7 +75,7 @@ complete -c w8yctl -n __fish_use_subcommand -a queue -d 'Queues: reading an item
 complete -c w8yctl -n __fish_use_subcommand -a job -d 'Jobs: claimed, then finished or retried'
 complete -c w8yctl -n __fish_use_subcommand -a help -d 'Show the help of a command'
 
-complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors watch why run rerun logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
+complete -c w8yctl -n '__fish_seen_subcommand_from lists resume runs errors statistics watch why run rerun logs items add remove quarantine release pause' -a '(__w8yctl_lists)' -d List
 complete -c w8yctl -n '__fish_seen_subcommand_from why run rerun remove quarantine release' -a '(__w8yctl_items)' -d Item
 complete -c w8yctl -n '__fish_seen_subcommand_from items' -l state -x -a 'queued scheduled finished stopped bad died orphaned claimed stalled' -d 'Only jobs in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from items remove' -l state -x -a 'free running delayed quarantined' -d 'Only in this state'
@@ -83,6 +84,7 @@ complete -c w8yctl -n '__fish_seen_subcommand_from release' -l all -d 'All that 
 complete -c w8yctl -n '__fish_seen_subcommand_from lists' -l state -x -a 'running idle full unavailable starved breaker_open paused quiet probing ineligible disabled draining' -d 'Only in this state'
 complete -c w8yctl -n '__fish_seen_subcommand_from top' -l interval -x -d 'Refresh after this time'
 complete -c w8yctl -n '__fish_seen_subcommand_from cancel' -l quarantine -d 'Quarantine its item'
+complete -c w8yctl -n '__fish_seen_subcommand_from statistics' -l day -d 'The last day instead of the last hour'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l release -d 'Release the items of a group'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l quarantine -d 'Quarantine the items of a group'
 complete -c w8yctl -n '__fish_seen_subcommand_from errors' -l retry -d 'Queue the stalled jobs of a group again'

@@ -33,6 +33,7 @@ inline constexpr Endpoint live{"GET", "/api/v1/live", {"after"}};
 inline constexpr Endpoint runs{
     "GET", "/api/v1/runs", {"list", "item", "outcome", "failed", "host", "limit", "after"}};
 inline constexpr Endpoint errors{"GET", "/api/v1/errors", {"list", "since", "limit"}};
+inline constexpr Endpoint statistics{"GET", "/api/v1/statistics", {"list", "span"}};
 inline constexpr Endpoint items{
     "GET", "/api/v1/lists/*/items", {"state", "search", "limit", "after"}};
 inline constexpr Endpoint item{"GET", "/api/v1/lists/*/items/*"};

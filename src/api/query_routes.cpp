@@ -4,6 +4,7 @@
 #include "api/query_at.hpp"
 #include "api/query_json.hpp"
 #include "api/responses.hpp"
+#include "operator/statistics.hpp"
 
 namespace w8y::api {
 
@@ -19,6 +20,15 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
                           .since = {}};
   if (request.query.contains("item")) filter.item = text_of(request, "item");
   return filter;
+}
+
+/// Returns the value of ?span=. Refuses a value other than "hour" and "day".
+view::Span span_of(const http::HttpRequest& request) {
+  if (!request.query.contains("span")) return view::span_hour;
+  const std::string span = text_of(request, "span");
+  if (span == view::span_hour.name) return view::span_hour;
+  if (span == view::span_day.name) return view::span_day;
+  throw verbs::QueryError(bad_request, "?span= must be hour or day");
 }
 
 }  // namespace
@@ -55,6 +65,11 @@ void add_queries(const Routes& routes) {
                                         .since = since_of(request),
                                         .max_groups = part_of(request).limit}](
                QueryContext& query) { return errors_json(verbs::group_errors(query, filter)); };
+  });
+  query_at(routes, endpoints::statistics, [](const http::HttpRequest& request) {
+    return [list = list_of(request), span = span_of(request)](QueryContext& query) {
+      return view::to_json(verbs::read_statistics(query, list, span));
+    };
   });
   query_at(routes, endpoints::items, [](const http::HttpRequest& request) {
     return [list = request.path[3],

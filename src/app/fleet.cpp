@@ -7,6 +7,7 @@
 #include "api/parameters.hpp"
 #include "app/fleet_command_handler.hpp"
 #include "app/fleet_stats_collector.hpp"
+#include "app/mark_recorder.hpp"
 #include "core/config.hpp"
 #include "operator/fleet.hpp"
 #include "redis/random_number.hpp"
@@ -29,6 +30,10 @@ constexpr Duration compare_interval = std::chrono::minutes(1);
 constexpr Duration compare_cost = std::chrono::seconds(1);
 constexpr Duration conflict_cost = std::chrono::milliseconds(100);
 
+/// Minimum time between two parts of the statistics over time, and maximum number of lists in one.
+constexpr Duration stats_interval = std::chrono::seconds(5);
+constexpr std::size_t max_stats_lists = 500;
+
 /// Timeout of a query for the lists of other hosts.
 constexpr Duration lists_timeout = std::chrono::seconds(3);
 
@@ -48,8 +53,9 @@ struct Fleet::Link {
         reader(parts.loop, member.client(), of),
         commands(parts.loop, member.client(), session->subscriber, reader, of,
                  redis::random_number()),
-        stats({parts.loop, parts.supervisor, parts.events, parts.stats, parts.queries, session,
-               member, reader, accepted,
+        marks({parts.loop, parts.supervisor, session, member, parts.redis.host(), W8Y_VERSION}, of),
+        stats({parts.loop, parts.supervisor, parts.events, parts.stats, parts.hour, parts.queries,
+               session, member, reader, accepted,
                parts.redis.options().url.kind == redis::Url::Kind::cluster, redis::random_number()},
               of) {}
 
@@ -58,6 +64,7 @@ struct Fleet::Link {
   store::FleetMembership member;
   store::FleetReader reader;
   store::FleetCommands commands;
+  MarkRecorder marks;
   bool accepted = false;
   FleetStatsCollector stats;
   std::unique_ptr<FleetCommandHandler> command_handler;
@@ -206,6 +213,8 @@ void Fleet::applied(const Config& config) {
 
 void Fleet::leave(std::function<void()> then) {
   lists_.set_wanted(false);
+  leaving_ = true;
+  if (link_->accepted) link_->marks.leave();
   link_->member.leave(std::move(then));
 }
 
@@ -220,9 +229,18 @@ void Fleet::on_event(const Event& event) {
   if (!link_) return;
   if (link_->command_handler) link_->command_handler->on_event(event);
   lists_.on_event(event);
+  if (link_->accepted) link_->marks.on_event(event);
   if (std::holds_alternative<HostChanged>(event) || std::holds_alternative<HostReady>(event) ||
       std::holds_alternative<Reloaded>(event))
     link_->member.heartbeat_soon();
+}
+
+/// Returns the statistics that are due. A host that leaves sends all at once.
+std::vector<MinuteStats> Fleet::stats() {
+  if (leaving_) return parts_.hour.drain(static_cast<std::size_t>(-1));
+  if (parts_.loop.now() < stats_due_) return {};
+  stats_due_ = parts_.loop.now() + stats_interval;
+  return parts_.hour.drain(max_stats_lists);
 }
 
 bool Fleet::listens() const {
@@ -314,6 +332,7 @@ void Fleet::on_heartbeat_sent(const std::string& refused) {
     link_->accepted = accepted;
     lists_.set_wanted(accepted);
   }
+  if (accepted) link_->marks.record_start(started_);
   // A host without a heartbeat does not receive commands, because Redis would refuse each channel.
   if (accepted && !link_->command_handler)
     link_->command_handler = std::make_unique<FleetCommandHandler>(

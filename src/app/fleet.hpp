@@ -29,7 +29,7 @@ struct FleetHostParts {
   const RedisConnection& redis;
   const Supervisor& supervisor;
   api::Control& control;
-  const RunsPerMinute& hour;
+  RunsPerMinute& hour;
   EventHandler& events;
   ListStatsCache& stats;
   api::QueryRunner& queries;
@@ -77,6 +77,8 @@ class Fleet final : public Subsystem,
     return lists_.drain(most, lively);
   }
   std::vector<Minute> minutes(const RedisClock& time) override { return minutes_.drain(time); }
+  std::vector<MinuteStats> stats() override;
+  [[nodiscard]] WallTime wall() const override { return parts_.loop.clock().wall(); }
   void republish() override;
   void on_counted(std::size_t hosts) override;
   void on_heartbeat_sent(const std::string& refused) override;
@@ -95,6 +97,8 @@ class Fleet final : public Subsystem,
   Instant applied_{};
   ListReportPublisher lists_;
   RunCountsPublisher minutes_;
+  Instant stats_due_{};  ///< time from which the next statistics are sent
+  bool leaving_ = false;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Link> left_;           ///< link_ of a drained host, until it has left the fleet
   std::string fleet_;                    ///< of the config that is being applied or in force

@@ -284,6 +284,7 @@ void FleetStatsCollector::on_measured(const ListConfigPtr& rule,
   add_slots(*rule, all);
   parts_.known.record(rule->prefix, all, Duration{0});
   if (!parts_.accepted) return;
+  if (all.cycle) parts_.hour.add_cycle(rule->prefix, *all.cycle, parts_.loop.clock().wall());
   unwritten_.emplace_back(store::FleetStats::list_field + rule->prefix, to_text(all));
   if (unwritten_.size() >= max_unwritten) write();
   if (parts_.loop.now() - prolonged_ < prolong_after) return;

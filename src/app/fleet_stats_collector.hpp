@@ -16,6 +16,7 @@
 #include "app/list_stats_cache.hpp"
 #include "app/list_stats_reader.hpp"
 #include "core/events.hpp"
+#include "core/runs_per_minute.hpp"
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
 #include "store/fleet/membership.hpp"
@@ -31,6 +32,7 @@ class FleetStatsCollector {
     const Supervisor& supervisor;
     EventHandler& events;
     ListStatsCache& known;
+    RunsPerMinute& hour;
     api::QueryRunner& queries;
     std::shared_ptr<store::RedisSession> session;
     store::FleetMembership& member;

@@ -1,17 +1,19 @@
-// Statistics of the last hour: numbers of ended and failed runs per minute, per list and in total.
-// A list without runs in that hour uses no memory.
+// Statistics of the last hour: numbers of ended and failed runs per minute, per list and in total,
+// and the durations that were not published yet. A list without runs in that hour uses no memory.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/duration_bins.hpp"
 
 namespace w8y {
 
@@ -23,11 +25,25 @@ struct MinuteCount {
   bool operator==(const MinuteCount&) const = default;
 };
 
+/// Statistics of one minute of a list or of all lists, to be published.
+struct MinuteStats {
+  std::optional<std::string> list;  ///< nullopt: all lists
+  MinuteCount count;
+  DurationBins durations;  ///< of the runs
+  DurationBins cycles;     ///< measured cycle times
+};
+
 class RunsPerMinute {
  public:
   static constexpr std::int64_t length = 60;  ///< minutes
 
-  void add(std::string_view prefix, bool failed, WallTime now);
+  /// Counts a run that ended.
+  void add(std::string_view prefix, bool failed, Duration duration, WallTime now);
+  /// Records a measured cycle time.
+  void add_cycle(std::string_view prefix, WallTime cycle, WallTime now);
+  /// Returns and forgets the statistics that were added since the last call: first of all lists
+  /// together, then of at most `most` lists, the oldest statistics first.
+  std::vector<MinuteStats> drain(std::size_t most);
   /// Returns the counts of each minute with runs, the oldest first; at most `last` minutes.
   [[nodiscard]] std::vector<MinuteCount> total(WallTime now, std::int64_t last = length) const;
   [[nodiscard]] std::vector<MinuteCount> of(std::string_view prefix, WallTime now,
@@ -45,7 +61,6 @@ class RunsPerMinute {
     void add(std::int64_t minute, bool failed);
     [[nodiscard]] MinuteCount at(std::int64_t minute) const;
     [[nodiscard]] std::vector<MinuteCount> until(std::int64_t minute, std::int64_t last) const;
-    [[nodiscard]] std::int64_t newest() const { return newest_; }
 
    private:
     std::int64_t newest_ = -length;
@@ -58,10 +73,19 @@ class RunsPerMinute {
     }
   };
 
+  struct Counts {
+    MinuteStats& pending_at(std::int64_t minute);
+
+    Buckets buckets;
+    std::int64_t newest = -length;     ///< last minute in which anything was added
+    std::vector<MinuteStats> pending;  ///< not drained yet, at most `length`, the oldest first
+  };
+
+  Counts& counts_of(std::string_view prefix, std::int64_t minute);
   void forget_old(std::int64_t minute);
 
-  Buckets total_;
-  std::unordered_map<std::string, Buckets, Hash, std::equal_to<>> lists_;
+  Counts total_;
+  std::unordered_map<std::string, Counts, Hash, std::equal_to<>> lists_;
 };
 
 /// Returns [[minute, runs, failed], …].

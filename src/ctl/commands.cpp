@@ -31,6 +31,7 @@ std::span<const CommandRow> all_commands() {
       {"items", "List items and their states", make_items},
       {"runs", "List finished runs, newest first", make_runs},
       {"errors", "Group failed runs by list and error message", make_errors},
+      {"statistics", "Show runs, failures and durations over time", make_statistics},
       {"show", "Show a run: result and end of log output", make_show},
       {"logs", "Show or follow the output of runs", make_logs},
       {"watch", "Follow events of runs on all hosts", make_watch},

@@ -38,6 +38,7 @@ CommandPtr make_fleet_forget();
 CommandPtr make_fleet_plan();
 CommandPtr make_runs();
 CommandPtr make_errors();
+CommandPtr make_statistics();
 CommandPtr make_show();
 CommandPtr make_watch();
 CommandPtr make_why();

@@ -111,7 +111,7 @@ LiveHub::LiveHub(loop::Loop& loop, api::Control& control, api::FleetControl& fle
 
 void LiveHub::on_event(const Event& event) {
   if (const auto* ended = std::get_if<RunEnded>(&event)) {
-    hour_.add(ended->of.prefix, has_failed(ended->outcome), loop_.clock().wall());
+    hour_.add(ended->of.prefix, has_failed(ended->outcome), ended->duration, loop_.clock().wall());
     minutes_due_ = true;
   }
   if (const auto* redis = std::get_if<RedisChanged>(&event))

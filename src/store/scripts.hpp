@@ -54,6 +54,7 @@ extern const redis::Script schedule_run;
 extern const redis::Script schedule_set;
 extern const redis::Script schedule_claim;
 extern const redis::Script schedule_unset;
+extern const redis::Script series_add;
 extern const redis::Script settle;
 extern const redis::Script shorten;
 extern const redis::Script sorted_edit;

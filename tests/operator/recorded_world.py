@@ -48,6 +48,7 @@ GETS = [
     "/api/v1/runs?item=apple", "/api/v1/runs?outcome=crashed", "/api/v1/runs?host=web2",
     f"/api/v1/runs/{RUNS[0]}", f"/api/v1/runs/{RUNS[0]}?list=films", "/api/v1/runs/01NONE",
     "/api/v1/errors", "/api/v1/errors?list=films&limit=1", "/api/v1/errors?since=soon",
+    "/api/v1/statistics?span=week", "/api/v1/statistics?list=none",
     "/api/v1/schedules", "/api/v1/schedules?list=mix&state=scheduled", "/api/v1/feeds",
     "/api/v1/config", "/api/v1/config?list=films", "/api/v1/fleet", "/api/v1/fleet?lists=no",
     "/api/v1/fleet?list=films", "/api/v1/fleet?limit=1", "/api/v1/fleet/runs", LIST + "/ring",

@@ -54,6 +54,8 @@ struct BeatingHost final : private FleetMembership::Handler {
     return told.drain(most, lively);
   }
   std::vector<Minute> minutes(const RedisClock&) override { return std::exchange(counted, {}); }
+  std::vector<MinuteStats> stats() override { return std::exchange(counts, {}); }
+  WallTime wall() const override { return loop.clock().wall(); }
   void republish() override {
     told.forget();
     for (const auto& list : lists) told.record(list);
@@ -90,6 +92,7 @@ struct BeatingHost final : private FleetMembership::Handler {
   std::vector<ListStatus> lists;
   ListReportTracker told;
   std::vector<Minute> counted;
+  std::vector<MinuteStats> counts;
   int heartbeats = 0;
   std::size_t seen_hosts = 0;
   std::size_t seen_most = 0;

@@ -22,9 +22,9 @@ constexpr std::int64_t first = 29'000'000;
 TEST_CASE("runs and failures are counted per minute, for each list and in total") {
   RunsPerMinute hour;
   CHECK(hour.total(at_minute(first)).empty());
-  hour.add("a", false, at_minute(first, 1));
-  hour.add("a", true, at_minute(first, 59));
-  hour.add("b", false, at_minute(first + 2));
+  hour.add("a", false, 1ms, at_minute(first, 1));
+  hour.add("a", true, 1ms, at_minute(first, 59));
+  hour.add("b", false, 1ms, at_minute(first + 2));
   using Figures = std::vector<MinuteCount>;
   CHECK(hour.total(at_minute(first + 2)) == Figures{{first, 2, 1}, {first + 2, 1, 0}});
   CHECK(hour.of("a", at_minute(first + 2)) == Figures{{first, 2, 1}});
@@ -40,13 +40,13 @@ TEST_CASE("runs and failures are counted per minute, for each list and in total"
 
 TEST_CASE("counts older than an hour are removed, with lists that have no others") {
   RunsPerMinute hour;
-  for (int i = 0; i < 1000; ++i) hour.add("list" + std::to_string(i), false, at_minute(first));
-  hour.add("busy", false, at_minute(first + 30));
+  for (int i = 0; i < 1000; ++i) hour.add("list" + std::to_string(i), false, 1ms, at_minute(first));
+  hour.add("busy", false, 1ms, at_minute(first + 30));
   CHECK(hour.lists() == 1001);
   CHECK(hour.total(at_minute(first + 59)).size() == 2);
   CHECK(hour.total(at_minute(first + 60)).size() == 1);
   CHECK(hour.of("list1", at_minute(first + 60)).empty());
-  hour.add("busy", true, at_minute(first + 60));
+  hour.add("busy", true, 1ms, at_minute(first + 60));
   CHECK(hour.lists() == 1);
   CHECK(hour.of("busy", at_minute(first + 60)) ==
         std::vector<MinuteCount>{{first + 30, 1, 0}, {first + 60, 1, 1}});
@@ -54,20 +54,20 @@ TEST_CASE("counts older than an hour are removed, with lists that have no others
 
 TEST_CASE("counts after a break of an hour do not include those before it") {
   RunsPerMinute hour;
-  hour.add("a", true, at_minute(first));
-  hour.add("a", false, at_minute(first + RunsPerMinute::length));  // the same bucket
+  hour.add("a", true, 1ms, at_minute(first));
+  hour.add("a", false, 1ms, at_minute(first + RunsPerMinute::length));  // the same bucket
   CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
         std::vector<MinuteCount>{{first + RunsPerMinute::length, 1, 0}});
-  hour.add("a", false, at_minute(first));  // the clock was set back
+  hour.add("a", false, 1ms, at_minute(first));  // the clock was set back
   CHECK(hour.of("a", at_minute(first + RunsPerMinute::length)) ==
         std::vector<MinuteCount>{{first + RunsPerMinute::length, 2, 0}});
 }
 
 TEST_CASE("the sum of a list has the runs of the last hour") {
   RunsPerMinute hour;
-  hour.add("a", true, 10min);
-  hour.add("a", false, 69min);
-  hour.add("b", true, 69min);
+  hour.add("a", true, 1ms, 10min);
+  hour.add("a", false, 1ms, 69min);
+  hour.add("b", true, 1ms, 69min);
   const MinuteCount all = hour.sum("a", 69min);
   CHECK(all.runs == 2);
   CHECK(all.failed == 1);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ struct FleetKeys {
         host_prefix(fleet + ":host:"),
         lists_prefix(fleet + ":lists:"),
         minute_prefix(fleet + ":minute:"),
+        series_of_all(fleet + ":series"),
+        marks(fleet + ":marks"),
+        version_prefix(fleet + ":version:"),
         stats(fleet + ":stats"),
         collector(fleet + ":collector"),
         control(fleet + ":control"),
@@ -39,6 +43,13 @@ struct FleetKeys {
   [[nodiscard]] std::string minute(std::string_view id, std::int64_t minute) const {
     return minute_prefix + std::string(id) + ":" + std::to_string(minute % minutes_kept);
   }
+  /// Returns the key of the statistics over time of a list; nullopt: of all lists.
+  [[nodiscard]] std::string series(const std::optional<std::string>& list) const {
+    return list ? series_of_all + ":" + *list : series_of_all;
+  }
+  [[nodiscard]] std::string version(std::string_view host) const {
+    return version_prefix + std::string(host);
+  }
   [[nodiscard]] std::string reply(std::string_view command) const {
     return reply_prefix + std::string(command);
   }
@@ -51,6 +62,9 @@ struct FleetKeys {
   std::string host_prefix;
   std::string lists_prefix;
   std::string minute_prefix;
+  std::string series_of_all;  ///< hash: statistics over time of all lists
+  std::string marks;  ///< sorted set: events beside these statistics, scored with their time
+  std::string version_prefix;
   std::string stats;      ///< hash and channel: statistics of each list and of the fleet
   std::string collector;  ///< ID of the host that collects the statistics
   std::string control;

@@ -6,6 +6,7 @@
 #include "core/number.hpp"
 #include "loop/loop.hpp"
 #include "redis/command.hpp"
+#include "store/scripts.hpp"
 
 namespace w8y::store {
 
@@ -22,6 +23,8 @@ constexpr std::size_t tidy_every = 3;
 constexpr std::size_t prolong_every = 2;
 /// Life of the key of a minute: queries cover one hour, and one minute later the key is reused.
 constexpr Duration minute_life = std::chrono::minutes(60);
+/// Life of the statistics over time after the last run of a list: a little longer than their span.
+constexpr Duration series_life = std::chrono::hours(25);
 /// Maximum time for Redis to confirm that this host was removed.
 constexpr Duration leave_timeout = std::chrono::seconds(1);
 
@@ -131,6 +134,7 @@ void FleetMembership::send() {
   heartbeat.lists_version = version_;
   const std::string now = std::to_string(time_.at(loop_.now()).count());
   call({"ZADD", keys_.hosts, now, id_});
+  send_stats();
   const std::string text = to_text(heartbeat);
   call({"SET", keys_.host(id_), text, "PX", ms_of(heartbeat_life)});
   for (const Handler::Minute& minute : handler_.minutes(time_))
@@ -167,11 +171,41 @@ void FleetMembership::send_lists() {
   if (changes.size() == fields_of_heartbeat) times_.on_request(loop_.now());
 }
 
+/// Adds the statistics of recent minutes. If the reply is lost, they are not sent again, because
+/// Redis may have added them.
+void FleetMembership::send_stats() {
+  const std::vector<MinuteStats> all = handler_.stats();
+  const auto minute = std::chrono::floor<std::chrono::minutes>(handler_.wall()).count();
+  const std::string life = ms_of(series_life);
+  for (std::size_t first = 0; first < all.size();) {
+    // The minutes of a list follow each other.
+    const std::string key = keys_.series(all[first].list);
+    std::vector<std::string> texts;
+    for (std::size_t i = first; i < all.size() && all[i].list == all[first].list; ++i) {
+      const MinuteStats& each = all[i];
+      texts.push_back(std::to_string(std::max<std::int64_t>(0, minute - each.count.minute)));
+      texts.push_back(std::to_string(each.count.runs));
+      texts.push_back(std::to_string(each.count.failed));
+      texts.push_back(each.durations.text());
+      texts.push_back(each.cycles.text());
+    }
+    first += texts.size() / 5;
+    redis::Command args{life};
+    args.insert(args.end(), texts.begin(), texts.end());
+    ++missing_;
+    client().run(scripts::series_add, {key}, args, counted({}));
+  }
+}
+
 void FleetMembership::call(const redis::Command& command,
                            std::function<void(const redis::Answer&)> look) {
   ++missing_;
-  client().call(command, [this, alive = std::weak_ptr<bool>(alive_),
-                          look = std::move(look)](const redis::Answer& answer) {
+  client().call(command, counted(std::move(look)));
+}
+
+redis::Client::Callback FleetMembership::counted(std::function<void(const redis::Answer&)> look) {
+  return [this, alive = std::weak_ptr<bool>(alive_),
+          look = std::move(look)](const redis::Answer& answer) {
     if (alive.expired() || missing_ == 0) return;
     // An error of a server that refuses all commands is reported by the connection.
     if (answer.failure == redis::Failure::none && answer.reply.is_error() &&
@@ -179,7 +213,7 @@ void FleetMembership::call(const redis::Command& command,
       refused_ = answer.problem();
     if (look) look(answer);
     if (--missing_ == 0) answered();
-  });
+  };
 }
 
 void FleetMembership::answered() {
@@ -197,6 +231,7 @@ void FleetMembership::leave(std::function<void()> then) {
   leave_.set(loop_.now() + (there ? leave_timeout : Duration{0}),
              [this] { std::exchange(left_, {})(); });
   if (!there) return;
+  send_stats();
   // All in one write; the reply to the last command arrives last.
   client().call({"DEL", keys_.lists(id_)});
   client().call({"DEL", keys_.host(id_)});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runs_per_minute.hpp"
 #include "core/timers.hpp"
 #include "redis/client.hpp"
 #include "store/fleet/keys.hpp"
@@ -39,6 +40,10 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
     };
     /// Returns the run counts of recent minutes that have changed.
     virtual std::vector<Minute> minutes(const RedisClock& time) = 0;
+    /// Returns the statistics of minutes that were not returned before.
+    virtual std::vector<MinuteStats> stats() = 0;
+    /// Returns the time by the clock of this host, for the age of these minutes.
+    [[nodiscard]] virtual WallTime wall() const = 0;
     /// Called when the published reports may be lost, so that all must be published again.
     virtual void republish() = 0;
     /// Called with the number of hosts in the fleet, without hosts that have stopped their
@@ -73,6 +78,9 @@ class FleetMembership final : private detail::FleetClientOwner, private redis::C
   void note_time(const redis::Answer& answer, Instant asked);
   void send();
   void send_lists();
+  void send_stats();
+  /// Returns a callback that counts the reply to a part of a heartbeat, then calls `look`.
+  redis::Client::Callback counted(std::function<void(const redis::Answer&)> look);
   void call(const redis::Command& command, std::function<void(const redis::Answer&)> look = {});
   void answered();
 

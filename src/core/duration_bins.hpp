@@ -1,0 +1,52 @@
+// Histogram of durations, for percentiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/clock.hpp"
+
+namespace w8y {
+
+/// Counts durations in bins whose bounds grow by a factor of the fourth root of 2, from 1 ms to
+/// more than a day. Only bins with a count use memory: most lists have few.
+class DurationBins {
+ public:
+  /// Index of the bin of durations that are longer than the bounds of all others.
+  static constexpr unsigned last_bin = 107;
+
+  /// Returns the bin of a duration. Bin 0: up to 1 ms; bin `i`: up to 2^(i/4) ms.
+  static unsigned bin_of(Duration duration);
+
+  void add(Duration duration) { add(bin_of(duration), 1); }
+  void add(unsigned bin, std::uint64_t count);
+  DurationBins& operator+=(const DurationBins& more);
+
+  [[nodiscard]] bool empty() const { return bins_.empty(); }
+  [[nodiscard]] std::uint64_t count() const;
+  /// Returns the duration that `percent` of the durations do not exceed, within 10 % or 1 ms.
+  /// nullopt: there are none.
+  [[nodiscard]] std::optional<WallTime> percentile(unsigned percent) const;
+
+  /// Returns "BIN:COUNT,…" with the bins in ascending order; "-" if there are none.
+  [[nodiscard]] std::string text() const;
+  /// Parses the output of text(). Invalid parts of the text are ignored.
+  static DurationBins parse(std::string_view text);
+
+  bool operator==(const DurationBins&) const = default;
+
+ private:
+  struct Bin {
+    unsigned index = 0;
+    std::uint64_t count = 0;
+    bool operator==(const Bin&) const = default;
+  };
+
+  std::vector<Bin> bins_;  ///< in ascending order
+};
+
+}  // namespace w8y
