@@ -1,4 +1,5 @@
 // Requests to the status API.
+import {store} from './store.js';
 
 export class ApiError extends Error {
   constructor(status, text, body) {
@@ -46,11 +47,11 @@ export function setToken(text) {
   else sessionStorage.removeItem(PLACE);
 }
 
-// Whether this page may send commands: 'yes', 'token' (with one), 'no'; '': not known.
+// Whether this page may send commands: 'yes', 'token' (with one), 'no'; '': as the event stream states.
 let may = '';
 
 export function ordersAre(word) {
-  return may === word;
+  return (may || store.commands) === word;
 }
 
 /** Tests the token with a command that changes nothing. */

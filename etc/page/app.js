@@ -1,8 +1,10 @@
 // Frame: selects the view, and shows whether its data is current.
-import {v, patch, plain, time} from './dom.js';
-import {store, start, watch, changed} from './store.js';
-import {askForOrders} from './api.js';
+import {v, patch, plain, duration, time} from './dom.js';
+import {store, start, watch, changed, now} from './store.js';
+import {readAddress} from './address.js';
+import {askForOrders, token} from './api.js';
 import {signIn} from './actions.js';
+import {searchBox} from './search.js';
 import {overview} from './overview.js';
 import {lists} from './lists.js';
 import {list} from './list.js';
@@ -27,8 +29,7 @@ const app = document.getElementById('app');
 let here = null; // {view, tab, args, leave}
 
 function route() {
-  const [path, question] = location.hash.replace(/^#\/?/, '').split('?');
-  const query = new URLSearchParams(question || '');
+  const {path, query} = readAddress();
   for (const [pattern, view, tab] of ROUTES) {
     const match = pattern.exec(path);
     if (match) return {view, tab, args: {parts: match.slice(1), query}, path};
@@ -63,10 +64,19 @@ function connection() {
   return v('span', {class: `link ${store.state}`, role: 'status'}, v('span.dot', {'aria-hidden': 'true'}), text);
 }
 
+function redisAway() {
+  return store.host?.has_redis && !store.host.redis.connected;
+}
+
 function banner() {
   if (store.state === 'lost')
     return v('div.banner', {key: 'banner', role: 'alert'},
-      v('p', `Disconnected since ${time(store.since)}: ${store.why}. Showing the last known state. Reconnecting …`));
+      v('p', `Disconnected since ${time(store.since)}: ${store.why}. Showing the last known state, ${duration(Date.now() - store.since)} old. Reconnecting …`));
+  if (redisAway()) {
+    const since = store.host.redis.unavailable_since_ms;
+    return v('div.banner', {key: 'banner', role: 'alert'},
+      v('p', `Redis unavailable${since ? ` since ${time(since)}` : ''}. Showing the last known state${since ? `, ${duration(Math.max(0, now() - since))} old` : ''}. w8yd reconnects by itself.`));
+  }
   if (store.page && !document.querySelector(`script[src*="${store.page}"]`))
     return v('div.banner.calm', {key: 'banner', role: 'status'},
       v('p', 'A new version of this page is available. ', v('a', {href: location.pathname, onclick: () => location.reload()}, 'Reload')));
@@ -80,9 +90,9 @@ function render() {
     v('header.top', {key: 'top'}, v('div.bar',
       v('a.brand', {href: '#/', 'aria-label': 'w8y, overview'}, v('img', {src: document.querySelector('link[rel=icon]').href, alt: ''}), 'w8y'),
       v('nav', {'aria-label': 'Views'}, TABS.map(([tab, href, text]) => v('a', {key: tab, href, 'aria-current': tab === here.tab ? 'page' : null}, text))),
-      signIn(), connection())),
+      searchBox(), signIn(), connection())),
     banner(),
-    v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state === 'live' ? '' : 'stale'},
+    v('main', {key: 'main', id: 'main', tabindex: -1, class: store.state !== 'live' || redisAway() ? 'stale' : ''},
       v('div.content', {key: here.path}, ready ? here.view.render(here.args)
         : v('p.none', {role: 'status'}, store.why ? `${store.why}. Reconnecting …` : 'Loading …'))),
   ]);
@@ -93,4 +103,4 @@ addEventListener('hashchange', go);
 go();
 start();
 changed();
-askForOrders().catch(() => {}).then(changed);
+if (token()) askForOrders().catch(() => {}).then(changed);

@@ -133,6 +133,27 @@ export function shown(text, most = 200, length = 0) {
   return v('bdi', parts);
 }
 
+const TAIL = 14; // characters after the ellipsis, as in style.css
+
+/**
+ * A name on one line: if it is too wide, the ellipsis is in its middle. The title and a copy have the whole
+ * text. `length`: bytes of a text that w8yd truncated.
+ */
+export function name(text, length = 0) {
+  const all = String(text);
+  if (all.length < 40 && !length) return shown(all);
+  let tail = all.slice(-TAIL);
+  if (!/^[\x20-\x7e]*$/.test(tail) || length) tail = '';
+  const start = shown(all.slice(0, all.length - tail.length), 2000);
+  return v('span.mid', {title: plain(all, 2000)},
+    v('span', v('span', {class: tail || length ? 'start' : 'start all'}, start), tail, length > 0 && v('span.cut', `… (${bytes(length)})`)));
+}
+
+/** A link whose text is a name. */
+export function nameLink(href, text, length = 0) {
+  return v('a.item', {href}, name(text, length));
+}
+
 const decoder = new TextDecoder();
 
 function unbase64(text) {

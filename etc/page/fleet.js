@@ -1,7 +1,7 @@
 // Hosts by lists: runs of each, and ineligible lists with the reason.
 import {
-  v, plain, number, duration, time, now, rows as allLists, store, Slice, card, listLink, placesBar, state, table, rowHead, path,
-  query} from './parts.js';
+  v, plain, number, count, duration, time, now, rows as allLists, store, Slice, Sort, card, listLink, param, placesBar, setParam, state,
+  table, rowHead, path, query} from './parts.js';
 import {actions} from './actions.js';
 
 let lists = null;
@@ -18,6 +18,16 @@ function hostOrders(host) {
   return actions(all);
 }
 
+const order = new Sort({
+  Host: (host) => host.host || host.host_id,
+  State: (host) => host.state,
+  Config: (host) => (host.config_outdated ? 0 : 1),
+  Version: (host) => host.version,
+  'Last heartbeat': (host) => -host.last_heartbeat_ms,
+  Slots: (host) => host.slots.used,
+  'Min lease margin': (host) => host.min_lease_margin_ms,
+});
+
 function hostsTable(hosts) {
   return card('hosts', 'Hosts',
     table('Hosts of the fleet', ['Host', 'State', 'Config', 'Version', 'Last heartbeat', 'Slots', 'Min lease margin', 'Actions'], hosts.map((host) => v('tr', {key: host.host_id},
@@ -28,7 +38,7 @@ function hostsTable(hosts) {
         v('td', duration(Math.max(0, now() - host.last_heartbeat_ms)), ' ago'),
         v('td', host.slots.limit ? [`${number(host.slots.used)} / ${number(host.slots.limit)}`, placesBar(host)] : number(host.slots.used)),
         v('td', host.min_lease_margin_ms === null ? '–' : duration(host.min_lease_margin_ms)),
-        v('td', v('div.acts', hostOrders(host)))))));
+        v('td', v('div.acts', hostOrders(host))))), order));
 }
 
 function cell(row, hosts, host) {
@@ -49,19 +59,22 @@ export const fleet = {
   },
   render() {
     const told = store.fleet;
-    const known = (told?.hosts || []).filter((host) => host.slots);
+    const search = param('search').toLowerCase();
+    const known = order.of((told?.hosts || []).filter((host) => host.slots && (host.host || host.host_id).toLowerCase().includes(search)));
     const hosts = columns.of(known);
     const name = told && (told.fleet || '');
-    const head = v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)));
-    if (!told) return [head, v('p.none', 'Loading …')];
+    const all = told?.hosts || [];
+    const head = [v('div.head', v('h1', 'Fleet'), name && v('span.sub', plain(name, 60)), v('span.note', {role: 'status'}, search ? `${number(known.length)} of ${count(all.length, 'host')}` : count(all.length, 'host'))),
+      (search || all.length > 5) && v('form.tools', {onsubmit: (event) => event.preventDefault()}, v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)})))];
+    if (!told) return [...head, v('p.none', 'Loading …')];
     const rows = allLists();
     return [
-      head,
+      ...head,
       told.error && v('p.answer.bad', plain(told.error)),
-      hosts.length > 0 && hostsTable(hosts),
+      hosts.length > 0 ? hostsTable(hosts) : v('p.none', 'No matching hosts'),
       columns.view(known, 'hosts') || v('div.grid'),
       v('section.card', {'aria-labelledby': 'grid'}, v('header', v('h2', {id: 'grid'}, 'Lists by host'), v('span.note', 'running of limit, or the reason')),
-        v('div.wide', v('table', v('caption.hidden', 'Lists by host'),
+        v('div.wide', {tabindex: 0, role: 'group', 'aria-label': 'Lists by host'}, v('table', v('caption.hidden', 'Lists by host'),
           v('thead', v('tr', v('th', {scope: 'col'}, 'List'), hosts.map((host) => v('th', {key: host.host_id, scope: 'col', class: 'cell'}, plain(host.host, 40))))),
           v('tbody', lists.of(rows).map((row) => v('tr', {key: row.key}, rowHead(listLink(row)), hosts.map((host) => cell(row, hosts, host))))))),
         lists.view(rows, 'lists')),

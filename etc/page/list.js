@@ -1,8 +1,9 @@
 // A list: its ring, active runs, limits on each host, items and history.
 import {
-  v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, hourOf, runsNow, serves, store,
-  asking, path, query, Pages, card, chart, choice, code, facts, cycles, itemLink, reasons, runLink, runList, staleNote, state,
+  v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, runsNow, serves, store,
+  asking, path, query, Pages, card, choice, code, facts, cycles, itemLink, reasons, runLink, runList, staleNote, state,
   table, took, waiting, rowHead} from './parts.js';
+import {times} from './charts.js';
 import {Ring} from './ring.js';
 import {actions} from './actions.js';
 
@@ -176,7 +177,7 @@ export const list = {
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet claims items of ${plain(row.name, 80)}. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'continues' : 'continue'} to the end.` : 'It has no active runs.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),
-      v('div', {class: open.own.data?.cycles ? 'grid two' : 'grid'}, card('hour', 'The last hour', chart(hourOf(row))),
+      v('div', {class: open.own.data?.cycles ? 'grid two' : 'grid'}, times(row.key),
         open.own.data?.cycles && card('cycles', 'Cycle time, last 6 hours', cycles(open.own.data.cycles))),
       v('div.grid.two', items(), ended(row)),
     ];

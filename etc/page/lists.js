@@ -1,9 +1,11 @@
 // All lists. Only lists in view are drawn, so that ten thousand can scroll.
 import {
-  v, plain, number, count, duration, rows, store, changed, choice, hourOf, listLink, rateOf, rateText, spark, state, sums, rowHead} from './parts.js';
+  v, plain, number, count, duration, rows, store, changed, choice, hourOf, listLink, param, rateOf, rateText, setParam, spark, state,
+  sums} from './parts.js';
 import {quarantined} from './overview.js';
 
-const ROW = 45; // px, as in style.css
+const narrow = matchMedia('(max-width: 700px)'); // a row is a card
+const ROW = () => (narrow.matches ? 72 : 45); // px, as in style.css
 const SPARE = 6;
 const FRESH = 12; // rows that are created at a time
 const TROUBLE = {unavailable: 0, starved: 1, breaker_open: 1, ineligible: 2, paused: 4, quiet: 5, draining: 5, probing: 6, running: 7, full: 7, idle: 8, disabled: 9};
@@ -26,41 +28,54 @@ function rankOf(row) {
 // Sort keys, the smallest first. Lists with equal keys are sorted by name.
 const SORTS = {
   problems: rankOf,
-  name: () => 0,
+  name: null,
   running: (row) => -row.running,
   rate: (row) => -rateOf(row),
   failed: (row) => -failed(row),
+  delayed: (row) => -items(row, 'delayed'),
+  quarantined: (row) => -quarantined(row),
+  items: (row) => -items(row, 'length'),
   cycle: (row) => -(row.cycle_ms || 0),
+  wait: (row) => -(row.longest_wait_ms || 0),
 };
 
-let search = '';
-let filter = '';
-let sort = 'problems';
 let chosen = [];
 let total = 0;
-let madeFor = '';
+let madeFor = null;
 let madeOf = 0;
 let madeAt = 0;
 let body = null;
 
+/** The order that the address has: {key of SORTS, whether it is reversed}. */
+function order() {
+  const word = param('sort');
+  const key = word.replace(/^-/, '');
+  return key in SORTS ? {key, back: word !== key} : {key: 'problems', back: false};
+}
+
 function choose() {
-  const mark = `${search}\n${filter}\n${sort}`;
-  if (mark === madeFor && madeOf === store.version && sort !== 'rate') return;
+  const [search, filter] = [param('search'), param('state')];
+  const {key, back} = order();
+  const mark = `${search}\n${filter}\n${key}${back}`;
+  if (mark === madeFor && madeOf === store.version && key !== 'rate') return;
   // At most every 2 s, so that a list does not move away from the pointer.
   if (mark === madeFor && Date.now() - madeAt < 2000) return;
   const all = rows();
   total = all.length;
   const words = search.toLowerCase();
-  const value = SORTS[sort];
-  chosen = all.filter((row) => (!words || row.name.toLowerCase().includes(words)) && fits(row));
-  for (const row of chosen) row.by = value(row);
-  chosen.sort((a, b) => a.by - b.by);
+  const value = SORTS[key];
+  chosen = all.filter((row) => (!words || row.name.toLowerCase().includes(words)) && fits(row, filter));
+  if (value) {
+    for (const row of chosen) row.by = value(row);
+    chosen.sort(back ? (a, b) => b.by - a.by : (a, b) => a.by - b.by);
+  } else if (back) chosen.reverse();
+  if (mark !== madeFor) widest.fill(0);
   madeFor = mark;
   madeOf = store.version;
   madeAt = Date.now();
 }
 
-function fits(row) {
+function fits(row, filter) {
   if (!filter) return true;
   if (filter === 'problems') return isTrouble(row);
   if (filter === 'quarantined') return quarantined(row) > 0;
@@ -106,56 +121,63 @@ function focused() {
   return link ? link.hash.slice('#/lists/'.length) : null;
 }
 
+// [head, class, key of SORTS, text of a row, its title, content if it is more than the text]. Column 1 has the rest of the width.
+const COLUMNS = [
+  ['List', 'c-name', 'name', (row) => row.name, null, listLink],
+  ['State', 'c-state', 'problems', (row) => row.state, (row) => plain(why(row)) || null, (row) => [state(row.state), v('span.why', plain(why(row), 140))]],
+  ['Running', 'c-run n', 'running', (row) => `${number(row.running)} / ${number(row.limit)}`],
+  ['Per min', 'n opt', 'rate', (row) => rateText(rateOf(row)), () => 'Average of the last ten minutes'],
+  ['Last hour', 'c-spark opt', '', () => '', null, spark],
+  ['Failed, 1 h', 'c-failed n', 'failed', (row) => number(failed(row))],
+  ['Delayed', 'n more', 'delayed', (row) => number(items(row, 'delayed'))],
+  ['Quarantined', 'n more', 'quarantined', (row) => number(quarantined(row))],
+  ['Items', 'n more', 'items', (row) => (row.items_estimated ? '~' : '') + number(items(row, 'length'))],
+  ['Cycle', 'n opt', 'cycle', (row) => (row.cycle_ms ? duration(row.cycle_ms) : '–')],
+  ['Longest wait', 'n more', 'wait', (row) => (row.longest_wait_ms ? duration(row.longest_wait_ms) : '–')],
+];
+const widest = COLUMNS.map(() => 0); // characters of each column in view, so far
+
 function rowView(row, at) {
-  return v('tr', {key: places.get(row.key), 'aria-rowindex': at + 2},
-    rowHead(listLink(row)),
-    v('td', {title: plain(why(row))}, state(row.state), v('span.why', plain(why(row), 140))),
-    v('td.n', `${number(row.running)} / ${number(row.limit)}`),
-    v('td.n.opt', rateText(rateOf(row))),
-    v('td.opt', spark(row)),
-    v('td.n.opt', number(failed(row))),
-    v('td.n.more', number(items(row, 'delayed'))),
-    v('td.n.more', number(quarantined(row))),
-    v('td.n.more', number(items(row, 'length'))),
-    v('td.n.opt', {title: row.longest_wait_ms ? `longest wait: ${duration(row.longest_wait_ms)}` : null}, row.cycle_ms ? duration(row.cycle_ms) : '–'),
-    v('td.n.more', row.longest_wait_ms ? duration(row.longest_wait_ms) : '–'));
+  return v('tr', {key: places.get(row.key), 'aria-rowindex': at + 2}, COLUMNS.map(([head, cls, , text, title, content], column) => {
+    const said = text(row);
+    widest[column] = Math.max(widest[column], said.length);
+    const props = {class: cls, title: title && title(row), 'data-head': head};
+    return column ? v('td', props, content ? content(row) : said) : v('th', {...props, scope: 'row'}, content(row));
+  }));
 }
 
-const COLUMNS = [['List', 'c-list', 'name'], ['State', 'c-state', 'problems'], ['Running', 'c-n n', 'running'], ['Per min', 'c-n n opt', 'rate'],
-  ['Last hour', 'c-spark opt'], ['Failed, 1 h', 'c-n n opt', 'failed'], ['Delayed', 'c-n n more'], ['Quarantined', 'c-n n more'], ['Items', 'c-n n more'],
-  ['Cycle', 'c-n n opt', 'cycle'], ['Longest wait', 'c-n n more']];
-
-function head(text, cls, how) {
-  const on = sort === how;
-  return v('th', {scope: 'col', class: cls, 'aria-sort': on ? (how === 'name' ? 'ascending' : 'descending') : null},
-    how ? v('button', {onclick: () => {
-      sort = on ? 'problems' : how;
-      changed();
-    }}, text) : text);
+function head([text, cls, how], column) {
+  const {key, back} = order();
+  const on = key === how;
+  const up = (how === 'name') !== back;
+  const chars = Math.max(widest[column], text.length + (on ? 2 : 0));
+  const width = column === 0 ? `min(34%, ${(chars * 0.53 + 1.5).toFixed(1)}rem)` : column === 1 || !how ? null : `${(chars * 0.6 + 1.2).toFixed(1)}rem`;
+  return v('th', {scope: 'col', class: cls, 'aria-sort': on ? (up ? 'ascending' : 'descending') : null, style: {width}},
+    how ? v('button', {onclick: () => setParam('sort', on && !back ? `-${how}` : on || how === 'problems' ? '' : how)}, text,
+      v('span', {'aria-hidden': 'true'}, on ? (up ? ' ↑' : ' ↓') : '')) : text);
 }
 
 function table() {
+  const row = ROW();
   const top = body ? body.getBoundingClientRect().top : 0;
-  const first = Math.max(0, Math.min(chosen.length - 1, Math.floor(-top / ROW)) - SPARE);
-  const last = Math.min(chosen.length, first + Math.ceil(innerHeight / ROW) + 2 * SPARE);
-  const seen = placed(chosen.slice(first, last).map((row) => store.all.get(row.key) || row));
-  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td.gap', {style: {height: `${rows * ROW}px`}}));
+  const first = Math.max(0, Math.min(chosen.length - 1, Math.floor(-top / row)) - SPARE);
+  const last = Math.min(chosen.length, first + Math.ceil(innerHeight / row) + 2 * SPARE);
+  const seen = placed(chosen.slice(first, last).map((one) => store.all.get(one.key) || one));
+  const gap = (key, rows) => v('tr', {key, 'aria-hidden': 'true'}, v('td.gap', {style: {height: `${rows * row}px`}}));
+  const drawn = seen.map((one, at) => rowView(one, first + at));
   return v('table.lists', {'aria-rowcount': chosen.length + 1},
     v('caption.hidden', 'Lists'),
-    v('thead', v('tr', {'aria-rowindex': 1},
-      COLUMNS.map((one) => head(...one)))),
+    v('thead', v('tr', {'aria-rowindex': 1}, COLUMNS.map(head))),
     v('tbody', {onmade: (dom) => {
       body = dom;
       changed(); // the position of the table is known now
-    }}, gap('top', first), seen.map((row, at) => rowView(row, first + at)), gap('end', chosen.length - first - seen.length)));
+    }}, gap('top', first), drawn, gap('end', chosen.length - first - seen.length)));
 }
 
 export const lists = {
   title: () => 'Lists',
-  enter({query}) {
-    filter = query.get('state') || '';
-    search = query.get('search') || '';
-    madeFor = '';
+  enter() {
+    madeFor = null;
     places.clear();
     const scrolled = () => changed();
     addEventListener('scroll', scrolled, {passive: true});
@@ -170,22 +192,14 @@ export const lists = {
     choose();
     return [
       v('div.head', v('h1', 'Lists'),
-        v('span.sub', {role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`)),
+        v('span.sub', {role: 'status'}, chosen.length === total ? count(total, 'list') : `${number(chosen.length)} of ${count(total, 'list')}`),
+        v('span.note', 'On all hosts now; per min: average of the last ten minutes')),
       v('form.tools', {onsubmit: (event) => event.preventDefault()},
-        v('label', 'Search', v('input', {type: 'search', value: search, oninput: (event) => {
-          search = event.target.value;
-          changed();
-        }})),
-        choice('State', filter, STATES, (word) => {
-          filter = word;
-          changed();
-        }),
-        choice('Sort by', sort, Object.keys(SORTS), (word) => {
-          sort = word;
-          changed();
-        })),
+        v('label', 'Search', v('input', {type: 'search', value: param('search'), oninput: (event) => setParam('search', event.target.value)})),
+        choice('State', param('state'), STATES, (word) => setParam('state', word)),
+        choice('Sort by', order().key, Object.keys(SORTS), (word) => setParam('sort', word === 'problems' ? '' : word))),
       v('div.card', chosen.length ? table()
-        : v('p.none', store.lists.size ? 'No matching lists' : 'The config has no lists.')),
+        : v('p.none', store.all.size ? 'No matching lists' : 'The config has no lists.')),
     ];
   },
 };

@@ -1,7 +1,8 @@
 // Problems, active runs, and the last hour.
 import {
-  v, plain, number, count, time, duration, store, runsNow, fleetHour, now, rows, placesBar, card, chart, rate, rateText, runList,
-  sums, table, num, rowHead} from './parts.js';
+  v, plain, number, count, time, duration, store, runsNow, fleetHour, now, rows, placesBar, card, rate, rateText, runList,
+  sums, table, Sort, num, rowHead} from './parts.js';
+import {times} from './charts.js';
 
 const FRESH = 3600000;
 
@@ -83,11 +84,12 @@ export function quarantined(row) {
 function places() {
   const hosts = (store.fleet?.hosts || []).filter((host) => !host.unresponsive_since_ms && host.host_id !== store.host.host_id);
   const all = [{host: store.host.host, slots: store.host.slots}, ...hosts];
+  const sort = new Sort({Host: (host) => host.host, Used: (host) => host.slots.used, Share: (host) => host.slots.limit && host.slots.used / host.slots.limit}, '', 'slots');
   return v('div.card', v('h2', 'Slots in use'),
-    table('Slots in use by host', ['Host', '#Used', '#Limit', 'Share'], all.map((host) => v('tr', {key: host.host_id || 'own'},
+    table('Slots in use by host', ['Host', '#Used', '#Limit', 'Share'], sort.of(all).map((host) => v('tr', {key: host.host_id || 'own'},
       rowHead(plain(host.host || '', 60)), num(host.slots.used),
       v('td.n', host.slots.limit ? number(host.slots.limit) : 'none'),
-      v('td', host.slots.limit ? placesBar(host) : '–')))));
+      v('td', host.slots.limit ? placesBar(host) : '–'))), sort));
 }
 
 export const overview = {
@@ -99,6 +101,7 @@ export const overview = {
     const [ended, failed] = sums(hour);
     const running = lists.reduce((sum, row) => sum + row.running, 0);
     const runs = runsNow();
+    const hosts = count(1 + store.remote.size, 'host');
     return [
       v('div.head', v('h1', 'Overview'),
         v('span.sub', `${plain(store.host.host)}, w8yd ${plain(store.host.version)}, up ${duration(now() - store.host.started_ms)}`)),
@@ -109,12 +112,12 @@ export const overview = {
           wrong.length > 40 && v('li', v('div', `and ${number(wrong.length - 40)} more`))))
         : v('p.well', 'No problems'),
       v('div.tiles',
-        tile('Runs now', number(running), count(lists.filter((row) => row.running > 0).length, 'list') + ' active'),
-        tile('Runs per minute', rateText(rate(sums(hour.slice(-11))[0])), 'of the last ten minutes'),
-        tile('Failed, last hour', number(failed), `of ${count(ended, 'run')}`),
-        tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} idle`)),
-      v('div.grid', card('hour', 'The last hour', chart(hour))),
-      v('div.grid.two',
+        tile('Runs now', number(running), `in ${count(lists.filter((row) => row.running > 0).length, 'list')}, on ${hosts}`),
+        tile('Runs per minute', rateText(rate(sums(hour.slice(-11))[0])), `average of the last 10 min, on ${hosts}`),
+        tile('Failed, last hour', number(failed), `of ${count(ended, 'run')} on ${hosts}`),
+        tile('Lists', number(lists.length), `${number(lists.filter((row) => row.state === 'idle').length)} idle now, on ${hosts}`)),
+      v('div.grid', times('')),
+      v('div.grid.main',
         card('now', 'Running now',
           runList(runs, running)),
         places()),

@@ -1,8 +1,10 @@
 // Elements that several views share.
+export * from './address.js';
 export * from './api.js';
 export * from './dom.js';
 export * from './store.js';
-import {v, shown, plain, number, count, duration, bytesOf} from './dom.js';
+import {param, setParam} from './address.js';
+import {v, name, nameLink, plain, number, count, duration, bytesOf} from './dom.js';
 import {changed, store, now, hourOf} from './store.js';
 
 const KINDS = {on: 'running full succeeded finished', soft: 'delayed', open: 'idle free scheduled disabled probing starting', warn: 'paused quiet draining cancelled outdated',
@@ -11,8 +13,8 @@ const MOST_RUNS = 25;
 const KIND = Object.fromEntries(Object.entries(KINDS).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind])));
 
 /** A state as a shape, a colour and its word. `soft`: it is no problem here. */
-export function state(name, soft = false, word = name.replace('_', ' ')) {
-  return v('span', {class: `state ${KIND[name.replace(' ', '_')] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
+export function state(of, soft = false, word = of.replace('_', ' ')) {
+  return v('span', {class: `state ${KIND[of.replace(' ', '_')] || ''}${soft ? ' elsewhere' : ''}`}, v('i', {'aria-hidden': 'true'}), word);
 }
 
 /** Literal text: names, IDs, commands. */
@@ -21,15 +23,14 @@ export function code(text, most = 300) {
 }
 
 export function listLink(row) {
-  return v('a', {href: `#/lists/${row.key}`, class: 'item', title: plain(row.name)}, shown(row.name, 120));
+  return nameLink(`#/lists/${row.key}`, row.name);
 }
 
 /** An item of `object`; a link if its list is known and it is not truncated. */
-export function itemLink(object, listKey, most = 120) {
+export function itemLink(object, listKey) {
   const item = bytesOf(object, 'item');
-  const text = item.text === '' ? v('span.cut', '(empty)') : shown(item.text, most, item.length);
-  if (!listKey || item.length) return v('span.item', text);
-  return v('a.item', {href: `#/lists/${listKey}/items/${item.key}`}, text);
+  if (item.text === '' || !listKey || item.length) return v('span.item', item.text === '' ? v('span.cut', '(empty)') : name(item.text, item.length));
+  return nameLink(`#/lists/${listKey}/items/${item.key}`, item.text);
 }
 
 export function runLink(id, text = id) {
@@ -61,7 +62,7 @@ export function runList(runs, running, withList = true) {
     const done = share(run.progress);
     return v('li', {key: run.run},
       v('div.line',
-        v('span', itemLink(run, row.key, 80), withList && [' in ', listLink(row)]),
+        v('span', itemLink(run, row.key), withList && [' in ', listLink(row)]),
         v('span.note', runLink(run.run, 'run'), ` on ${plain(host, 40)} for ${duration(Math.max(0, now() - run.started_ms))}`,
           run.attempt > 1 && `, attempt ${run.attempt}`, run.state === 'stopping' && ', stopping',
           run.lease_lost && ', lease lost')),
@@ -232,10 +233,56 @@ export function card(id, title, ...kids) {
   return v('section.card', {'aria-labelledby': id}, v('h2', {id}, title), kids);
 }
 
-/** A table that scrolls if it is too wide. `heads` with '#' are numbers. */
-export function table(caption, heads, rows) {
-  const head = (text) => v('th', {key: text, scope: 'col', class: text.startsWith('#') ? 'n' : null}, text.replace('#', ''));
-  return v('div.wide', v('table', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));
+/**
+ * Sorts by the column that a parameter of the address has: `?sort=used`, or `?sort=-used`, the largest first.
+ * `columns`: head → value of a row, a number or a text.
+ */
+export class Sort {
+  constructor(columns, first = '', at = 'sort') {
+    Object.assign(this, {columns, first, at});
+  }
+  get chosen() {
+    const word = param(this.at) || this.first;
+    const [down, key] = word.startsWith('-') ? [true, word.slice(1)] : [false, word];
+    return {down, head: Object.keys(this.columns).find((head) => slug(head) === key)};
+  }
+  of(all) {
+    const {head, down} = this.chosen;
+    if (!head) return all;
+    const value = this.columns[head];
+    const none = (x) => x === null || x === undefined || x === '';
+    return all.map((one) => [value(one), one]).sort(([a], [b]) => (none(a) || none(b) ? none(a) - none(b)
+      : (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1))).map(([, one]) => one);
+  }
+  head(text, props, number) {
+    if (!this.columns[text]) return v('th', props, text);
+    const {head, down} = this.chosen;
+    const on = head === text;
+    const next = on ? (down ? '' : '-') : number ? '-' : '';
+    return v('th', {...props, 'aria-sort': on ? (down ? 'descending' : 'ascending') : null},
+      v('button', {onclick: () => setParam(this.at, next + slug(text))}, text, v('span', {'aria-hidden': 'true'}, on ? (down ? ' ↓' : ' ↑') : '')));
+  }
+}
+
+function slug(head) {
+  return head.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/**
+ * A table. `heads` with '#' are numbers. If there is no room for a line, a row is a card. Cells do not wrap,
+ * except those with class `note` or `text`. `sort`: a Sort; the rows are already in its order.
+ */
+export function table(caption, heads, rows, sort) {
+  const names = heads.map((text) => text.replace('#', ''));
+  for (const row of rows) row.kids.forEach((cell, at) => {
+    cell.props['data-head'] = names[at];
+  });
+  const head = (text, at) => {
+    const isNumber = text.startsWith('#');
+    const props = {key: text, scope: 'col', class: isNumber ? 'n' : null};
+    return sort ? sort.head(names[at], props, isNumber) : v('th', props, names[at]);
+  };
+  return v('div.wide', {tabindex: 0, role: 'group', 'aria-label': caption}, v('table.rows', v('caption.hidden', caption), v('thead', v('tr', heads.map(head))), v('tbody', rows)));
 }
 
 export function facts(pairs) {

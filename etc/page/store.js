@@ -23,6 +23,7 @@ export const store = {
   since: Date.now(), // start of 'lost'
   why: '',
   page: '',
+  commands: '', // whether this page may send commands: 'yes', 'token' (with one) or 'no'
   skew: 0, // ms; w8yd's clock minus the browser's
   version: 0, // grows with each change of a list
 };
@@ -192,6 +193,7 @@ export function connect() {
   source = new EventSource(`/api/v1/live${last ? `?after=${encodeURIComponent(last)}` : ''}`);
   on('snapshot', (news) => {
     store.page = news.page;
+    store.commands = news.commands;
     drawing = picture();
     take(drawing, news);
   });

@@ -60,6 +60,8 @@ class Control {
   [[nodiscard]] virtual ConfigText config_text(const std::string* list) const = 0;
   [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
                                                     const std::string& salt) const = 0;
+  /// Returns whether the config has a token, with which clients over TCP may send commands.
+  [[nodiscard]] virtual bool has_token() const { return false; }
 
   virtual CommandResult quiet() = 0;
   virtual CommandResult resume() = 0;

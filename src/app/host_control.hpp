@@ -60,6 +60,9 @@ class HostControl final : public api::Control {
                                             const std::string& salt) const override {
     return w8y::compare_secret(host_.config(), question, salt);
   }
+  [[nodiscard]] bool has_token() const override {
+    return !host_.config().supervisor.status_token_file.empty();
+  }
   api::CommandResult quiet() override { return host_.mode.quiet(); }
   api::CommandResult resume() override { return host_.mode.resume(); }
   api::CommandResult drain() override;

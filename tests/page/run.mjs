@@ -10,6 +10,7 @@ import {makeHome} from './host.mjs';
 import {cases} from './cases.mjs';
 import {gearmanCases} from './gearman.mjs';
 import {longCases} from './long.mjs';
+import {taskCases} from './tasks.mjs';
 
 const {values, positionals} = parseArgs({allowPositionals: true, options: {
   bin: {type: 'string'}, modules: {type: 'string'}, source: {type: 'string'}, pictures: {type: 'string'}, long: {type: 'boolean', default: Boolean(process.env.W8Y_TEST_LONG)}}});
@@ -30,7 +31,7 @@ let passed = 0;
 let failed = 0;
 const {home, remove} = makeHome();
 const browser = await launch(parts.chromium);
-const all = [...cases, ...gearmanCases, ...(values.long ? longCases : [])];
+const all = [...cases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
 if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
 for (const [name, test] of all) {
   if (positionals.length && !positionals.some((word) => name.includes(word))) continue;
