@@ -37,6 +37,7 @@ export async function get(where, signal) {
 
 // Kept in this tab only; sent in a header, so that no other page can use it.
 const PLACE = 'w8y-token';
+const NAME = 'w8y-operator';
 
 export function token() {
   return sessionStorage.getItem(PLACE) || '';
@@ -47,11 +48,27 @@ export function setToken(text) {
   else sessionStorage.removeItem(PLACE);
 }
 
+/** Name of the operator, which changes record; may be empty. */
+export function operator() {
+  return sessionStorage.getItem(NAME) || '';
+}
+
+export function setOperator(text) {
+  if (text) sessionStorage.setItem(NAME, text);
+  else sessionStorage.removeItem(NAME);
+}
+
 // Whether this page may send commands: 'yes', 'token' (with one), 'no'; '': as the event stream states.
 let may = '';
 
 export function ordersAre(word) {
   return (may || store.commands) === word;
+}
+
+/** Forgets the token. */
+export function signOut() {
+  setToken('');
+  may = 'token';
 }
 
 /** Tests the token with a command that changes nothing. */
@@ -67,10 +84,15 @@ export async function askForOrders() {
   }
 }
 
-export async function post(where, body) {
-  const headers = {'Content-Type': 'application/json'};
+export async function send(method, where, body, more = {}) {
+  const headers = {...more};
   if (token()) headers.Authorization = `Bearer ${token()}`;
-  return answerOf(await fetch(where, {method: 'POST', headers, body: JSON.stringify(body || {})}));
+  if (method !== 'DELETE') headers['Content-Type'] = 'application/json';
+  return answerOf(await fetch(where, {method, headers, body: method === 'DELETE' ? undefined : JSON.stringify(body || {})}));
+}
+
+export async function post(where, body) {
+  return send('POST', where, body);
 }
 
 /** Polls while a view is open: {data, error, at}. Calls `tell` after each response. */

@@ -10,6 +10,7 @@ import {lists} from './lists.js';
 import {list} from './list.js';
 import {run} from './run.js';
 import {item} from './item.js';
+import {errors} from './errors.js';
 import {fleet} from './fleet.js';
 import {feeds, schedules} from './work.js';
 
@@ -19,11 +20,12 @@ const ROUTES = [
   [/^lists\/([^/]*)$/, list, 'lists'],
   [/^lists\/([^/]*)\/items\/([^/]*)$/, item, 'lists'],
   [/^runs\/([^/]+)$/, run, ''],
+  [/^errors(?:\/([^/]*)\/([^/]*))?$/, errors, 'errors'],
   [/^fleet$/, fleet, 'fleet'],
   [/^schedules(?:\/([^/]*))?$/, schedules, 'schedules'],
-  [/^feeds$/, feeds, 'feeds'],
+  [/^feeds(?:\/([^/]*))?$/, feeds, 'feeds'],
 ];
-const TABS = [['overview', '#/', 'Overview'], ['lists', '#/lists', 'Lists'], ['fleet', '#/fleet', 'Fleet'], ['schedules', '#/schedules', 'Schedules'], ['feeds', '#/feeds', 'Feeds']];
+const TABS = [['overview', '#/', 'Overview'], ['lists', '#/lists', 'Lists'], ['errors', '#/errors', 'Errors'], ['fleet', '#/fleet', 'Fleet'], ['schedules', '#/schedules', 'Schedules'], ['feeds', '#/feeds', 'Feeds']];
 
 const app = document.getElementById('app');
 let here = null; // {view, tab, args, leave}

@@ -36,6 +36,8 @@ function setProp(dom, name, value, before) {
     for (const [key, text] of Object.entries(value || {})) dom.style.setProperty(key, text);
   } else if (name.startsWith('on')) {
     dom[name] = value || null;
+  } else if (name === 'checked') {
+    dom.checked = Boolean(value);
   } else if (name === 'selected') {
     if (value) dom.selected = true;
   } else if (name === 'value' && dom.tagName !== 'OPTION') {

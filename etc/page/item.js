@@ -1,9 +1,11 @@
-// One item: why it does not run, and its last runs.
+// One item: why it does not run, its next run, its timeline, and the output of its active run.
 import {
-  v, plain, shown, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, reasons, runLink,
-  staleNote, state, waiting} from './parts.js';
-import {history} from './list.js';
+  v, plain, number, count, duration, when, textOfKey, changed, now, asking, path, card, facts, kindOf, name, nameLink, reasons, runLink,
+  staleNote, state, took, waiting} from './parts.js';
 import {actions} from './actions.js';
+import {commands, names, word} from './commands.js';
+import {history} from './list.js';
+import {Output} from './output.js';
 
 // States of items that can be run now.
 const RUNNABLE = 'free delayed scheduled queued orphaned claimed finished stopped'.split(' ');
@@ -12,60 +14,114 @@ const KINDS = ['circular', 'schedule', 'job'];
 let open = null;
 let why = null;
 let config = null;
+let output = null; // of the active run
 
-function orders(key, item, data) {
-  const kind = kindOf(config);
-  const name = plain(textOfKey(item), 80);
-  const to = (word) => path('lists', key, 'items', item, word);
+/** What the buttons and the commands of a list of this kind do with an item. */
+function orders(kind, key, item, data) {
+  const label = plain(textOfKey(item), 80);
+  const to = (what) => path('lists', key, 'items', item, what);
   const then = () => open.again();
-  const all = [];
   const circular = kind === 'circular';
-  if (data.state === 'quarantined' && circular) all.push({word: 'Release', path: to('release'), then, what: `${name} is released, and its failures are reset.`});
-  else if (circular) all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${name} does not run until it is released. ${data.state === 'running' ? 'Its active run continues.' : ''}`});
-  if (circular && ['running', 'delayed'].includes(data.state)) all.push({word: 'Rerun', path: to('rerun'), then, what: `${name} runs again, after its active run and without a delay.`});
-  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', path: to('run'), then, what: `Runs ${name} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
+  const all = [];
+  if (circular && ['quarantined', 'delayed'].includes(data.state)) all.push({word: 'Release', path: to('release'), then, what: `Ends the ${data.state === 'delayed' ? 'delay' : 'quarantine'} of ${label}, and resets its failures.`});
+  if (circular && data.state !== 'quarantined') all.push({word: 'Quarantine', bad: true, path: to('quarantine'), fields: ['reason'], then, what: `${label} does not run until it is released. ${data.state === 'running' ? 'Its active run continues.' : ''}`});
+  if (circular && ['running', 'delayed'].includes(data.state)) all.push({word: 'Rerun', path: to('rerun'), then, what: `${label} runs again, ${data.state === 'running' ? 'after its active run and ' : ''}without a delay.`});
+  if (kind === 'job' && data.state === 'stalled') all.push({word: 'Retry', path: path('feeds', key, 'jobs', item, 'retry'), then, what: `Returns ${label} to the queue, and resets its failures.`});
+  if (KINDS.includes(kind) && RUNNABLE.includes(data.state)) all.push({word: 'Run now', nameless: true, path: to('run'), then, what: `Runs ${label} now, on a host that serves the list${data.state === 'delayed' ? ', ignoring its delay' : ''}.`});
+  const [where, effect] = kind === 'job' ? [path('feeds', key, 'jobs', item), `Deletes the job ${label}.`]
+    : kind === 'schedule' ? [path('schedules', key, item), `Removes ${label} from the schedule: it has no next time.`] : [path('lists', key, 'items', item), `Removes all copies of ${label} from the list.`];
+  if (KINDS.includes(kind)) all.push({word: 'Remove', bad: true, method: 'DELETE', path: where, then, what: `${effect} An active run continues.`});
   return actions(all);
+}
+
+function onCommandLine(kind, key, item, data) {
+  const both = names(key, item);
+  const job = `schedule -k ${word(key)}`;
+  if (kind === 'job')
+    return commands([['Show it', `job show ${both}`], ['Explain its state', `why ${both}`], ['Run now', `run ${both}`],
+      data.state === 'stalled' && ['Retry', `job retry ${both}`], ['Remove', `job retract ${both}`]]);
+  if (kind === 'schedule')
+    return commands([['Show it', `${job} tell ${names(item)}`], ['Next times', `${job} next ${names(item)}`], ['Explain its state', `why ${both}`], ['Run now', `run ${both}`], ['Remove', `${job} unset ${names(item)}`]]);
+  return commands([['Explain its state', `why ${both}`], ['Run now', `run ${both}`], ['Make it the next one', `run --next ${both}`], ['Rerun', `rerun ${both}`], ['Release', `release ${both}`],
+    ['Quarantine', `quarantine ${both}`], ['Remove', `remove ${both}`]]);
+}
+
+function nextRun(data) {
+  if (data.next_ms?.length) return [when(data.next_ms[0]), data.next_ms[0] > now() ? ` (in ${duration(data.next_ms[0] - now())})` : ' (late)'];
+  if (data.state === 'quarantined' || data.state === 'stalled') return `none until it is ${data.state === 'stalled' ? 'retried' : 'released'}`;
+  const ends = data.until_ms || (data.state === 'delayed' && data.remaining_ms && now() + data.remaining_ms);
+  if (ends) return ['not before ', when(ends), ` (in ${duration(Math.max(0, ends - now()))})`];
+  const ahead = (why.data?.reasons || []).find((one) => one.wait_ms);
+  if (ahead) return `in about ${duration(ahead.wait_ms)}, after ${count(ahead.ahead || 0, 'item')}`;
+  return data.state === 'free' ? 'when its turn comes' : data.position ? `after ${count(data.position - 1, 'job')} of its queue` : '';
+}
+
+/** What has happened to the item, newest first: [time, content]. */
+function timeline(data) {
+  const all = [];
+  const by = data.by && ` by ${plain(data.by, 80)}`;
+  (data.next_ms || []).filter((at) => at > now()).forEach((at) => all.push([at, [state('scheduled'), ' due']]));
+  if (data.state === 'delayed' && data.remaining_ms) all.push([now() + data.remaining_ms, [state('free'), ' the delay ends']]);
+  if (data.since_ms) all.push([data.since_ms, [state(data.state), data.host && ` on ${plain(data.host, 60)}`, by, data.reason && v('div.note', plain(data.reason))]]);
+  for (const run of data.runs || [])
+    all.push([run.ended_ms, [state(run.outcome), ' after ', took(run), run.host && ` on ${plain(run.host, 60)}`, run.attempt > 1 && `, attempt ${run.attempt}`, ' ', runLink(run.run, 'run'),
+      run.reason && v('div.note', plain(run.reason, 300))]]);
+  all.sort(([a], [b]) => b - a);
+  return v('ol.timeline', all.map(([at, content], i) => v('li', {key: `${at}-${i}`, class: at > now() ? 'later' : null}, when(at), v('div', content))));
+}
+
+function follow(data) {
+  const run = data?.state === 'running' && typeof data.run === 'string' ? data.run : '';
+  if (run === (output?.run || '')) return;
+  output?.stop();
+  output = run ? new Output(run, () => open.again()) : null;
 }
 
 export const item = {
   title: ({parts}) => textOfKey(parts[1]),
   enter({parts}) {
-    open = asking(path('lists', parts[0], 'items', parts[1]), 2000, changed);
+    open = asking(path('lists', parts[0], 'items', parts[1]), 2000, () => {
+      follow(open.data);
+      changed();
+    });
     why = asking(path('lists', parts[0], 'items', parts[1], 'why'), 2000, changed);
     config = asking(`${path('config')}?list=${parts[0]}`, 0, changed);
     return () => {
-      open.stop();
-      why.stop();
-      config.stop();
-      open = null;
+      for (const asked of [open, why, config, output]) asked?.stop();
+      open = output = null;
     };
   },
-  render({parts}) {
-    const name = textOfKey(parts[1]);
-    const top = [
-      v('p.crumb', v('a', {href: `#/lists/${parts[0]}`}, shown(textOfKey(parts[0]), 120))),
-    ];
+  render({parts: [key, id]}) {
+    const list = textOfKey(key);
+    const kind = kindOf(config);
+    const top = v('p.crumb', nameLink(`#/${kind === 'job' ? 'feeds' : kind === 'schedule' ? 'schedules' : 'lists'}/${key}`, list));
+    const title = v('h1', v('span.item', name(textOfKey(id))));
     const wait = waiting(open, 'This item');
-    if (wait) return [...top, v('h1', v('span.item', shown(name, 300))), wait];
-    const data = open.data;
+    if (wait) return [top, title, wait];
+    const {data} = open;
     return [
-      ...top,
-      v('div.head', v('h1', v('span.item', shown(name, 300))), state(data.state), v('div.act', orders(parts[0], parts[1], data))),
+      top,
+      v('div.head', title, state(data.state), v('div.act', orders(kind, key, id, data))),
       v('div.grid.two',
         card('why', data.state === 'running' ? 'Why it runs' : 'Why it does not run',
           waiting(why, 'The reason') || reasons(why.data.reasons) || v('p.none', 'Nothing blocks it. A host claims it soon.'), staleNote(why)),
         card('how', 'Status', facts([
           data.reason && ['Reason', plain(data.reason)],
-          data.host && ['On', plain(data.host, 80)],
-          data.run && typeof data.run === 'string' && ['Run', runLink(data.run)],
+          data.host && ['Host', plain(data.host, 80)],
+          data.run && typeof data.run === 'string' && [data.state === 'running' ? 'Active run' : 'Run', runLink(data.run)],
           data.since_ms && ['Since', [when(data.since_ms), ` (${duration(Math.max(0, now() - data.since_ms))})`]],
-          data.remaining_ms && ['Remaining', duration(data.remaining_ms)],
+          ['Next run', nextRun(data)],
+          data.description && ['Schedule', [plain(data.description), data.rule && v('div.note.item', plain(data.rule))]],
           data.by && ['By', plain(data.by, 80)],
           data.failures > 0 && ['Failures in a row', number(data.failures)],
           data.copies > 1 && ['In the list', count(data.copies, 'time')],
+          data.payload !== undefined && ['Payload', v('pre', plain(data.payload, 4000))],
         ]), staleNote(open))),
-      card('runs', 'Recent runs',
-        history({data: {runs: data.runs || []}}, null, null, false)),
+      output?.view('Output of the active run'),
+      v('div.grid.two',
+        card('timeline', 'Timeline', timeline(data)),
+        onCommandLine(kind, key, id, data)),
+      card('runs', 'Recent runs', history({data: {runs: data.runs || []}}, null, null, false)),
     ];
   },
 };

@@ -1,11 +1,11 @@
 // A list: its ring, active runs, limits on each host, items and history.
 import {
   v, plain, shown, number, count, duration, time, when, bytesOf, textOfKey, changed, hostName, runsNow, serves, store,
-  asking, path, query, Pages, card, choice, code, facts, cycles, itemLink, reasons, runLink, runList, staleNote, state,
+  asking, path, query, Pages, card, choice, code, facts, kindOf, cycles, itemLink, reasons, runLink, runList, staleNote, state,
   table, took, waiting, rowHead} from './parts.js';
 import {times} from './charts.js';
 import {Ring} from './ring.js';
-import {actions} from './actions.js';
+import {actions, addItems, few, forEach, Chosen} from './actions.js';
 
 const OUTCOMES = ['succeeded', 'failed', 'crashed', 'timed_out', 'cancelled', 'lost'];
 const STATES = ['', 'free', 'running', 'delayed', 'quarantined'];
@@ -20,6 +20,7 @@ class Open {
     this.own = asking(path('lists', key), 5000, changed);
     this.why = asking(path('lists', key, 'why'), 10000, changed);
     this.config = asking(`${path('config')}?list=${key}`, 0, changed);
+    this.chosen = new Chosen();
     this.state = question.get('items') || '';
     this.search = '';
     this.itemPages = new Pages();
@@ -37,6 +38,7 @@ class Open {
   }
   askItems(reset) {
     if (reset) this.itemPages.reset();
+    this.chosen.all.clear();
     this.items.data = null;
     this.items.again(this.itemsPath());
     changed();
@@ -114,9 +116,25 @@ function itemDetail(item) {
   return all.join(', ');
 }
 
+/** Buttons for the chosen items. */
+function ordersOf(things) {
+  const then = () => {
+    open.chosen.all.clear();
+    open.items.again();
+  };
+  const some = few(things.map((thing) => thing.name));
+  const each = (word, what, order = {}, more = {}) => forEach(things, (thing) => ({path: path('lists', open.key, 'items', thing.key, ...(order.method ? [] : [word.toLowerCase().split(' ')[0]])), ...order}), {word, what, then, ...more});
+  return [each('Release', `Ends the delay or quarantine of ${some}, and resets their failures.`), each('Rerun', `Each of ${some} runs again, without a delay.`),
+    each('Run now', `Runs ${some} now, also if they are delayed.`, {nameless: true}),
+    each('Quarantine', `${some} do not run until they are released. Active runs continue.`, {}, {bad: true, fields: ['reason']}),
+    each('Remove', `Removes all copies of ${some} from the list. Active runs continue.`, {method: 'DELETE'}, {bad: true})];
+}
+
 function items() {
   const asked = open.items;
   const found = asked.data ? asked.data.items : [];
+  const circular = kindOf(open.config) === 'circular';
+  const thing = (one) => ({key: bytesOf(one, 'item').key, name: bytesOf(one, 'item').text});
   return card('items', 'Items',
     v('form.tools', {onsubmit: (event) => {
       event.preventDefault();
@@ -130,7 +148,8 @@ function items() {
       open.search = event.target.value;
       open.askItems(true);
     }}))),
-    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, rowHead(itemLink(item, open.key)),
+    circular && open.chosen.bar(found.filter((one) => !one.item_length).map(thing), ordersOf),
+    waiting(asked, 'Items') || (found.length ? table('Items', ['Item', 'State', 'Detail'], found.map((item, at) => v('tr', {key: at}, rowHead(circular && !item.item_length ? v('span.pick', open.chosen.box(thing(item)), itemLink(item, open.key)) : itemLink(item, open.key)),
       v('td', state(item.state)), v('td.note', itemDetail(item)))))
       : v('p.none', 'No matching items')),
     open.itemPages.view(asked.data, () => open.askItems(false)), staleNote(asked));
@@ -138,7 +157,7 @@ function items() {
 
 export function history(asked, pages, go, withList) {
   const found = asked.data ? asked.data.runs : [];
-  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Duration', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key, 80), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
+  return [waiting(asked, 'The history') || (found.length ? table('Runs that ended', ['Item', 'Outcome', 'Duration', 'Ended', 'Host', 'Run'], found.map((run) => v('tr', {key: run.run}, rowHead(itemLink(run, bytesOf(run, 'list').key), withList && v('div.note', plain(bytesOf(run, 'list').text, 80))),
       v('td', state(run.outcome), run.reason && v('div.note', plain(run.reason, 160))),
       v('td', took(run)),
       v('td', when(run.ended_ms)), v('td', plain(run.host || '', 60)), v('td', runLink(run.run, 'show')))))
@@ -173,7 +192,8 @@ export const list = {
     return [
       v('p.crumb', v('a', {href: '#/lists'}, 'Lists')),
       v('div.head', v('h1.name', shown(row.name, 300)), state(row.state), row.pause && row.state !== 'paused' && state('paused'),
-        v('div.act', actions(row.pause || /^(paused|breaker_open)$/.test(row.state)
+        v('a', {href: `#/errors?list=${row.key}`}, 'Errors'),
+        v('div.act', kindOf(open.config) === 'circular' && actions([addItems(row.key, row.name, () => open.items.again())]), actions(row.pause || /^(paused|breaker_open)$/.test(row.state)
           ? [{word: 'Resume', path: path('lists', row.key, 'resume'), what: `Hosts claim items of ${plain(row.name, 80)} again.`}]
           : [{word: 'Pause', path: path('lists', row.key, 'pause'), fields: ['reason', 'for'], what: `No host of the fleet claims items of ${plain(row.name, 80)}. ${row.running ? `${count(row.running, 'run')} ${row.running === 1 ? 'continues' : 'continue'} to the end.` : 'It has no active runs.'}`}]))),
       v('div.grid.ringside', ringCard(row), v('div.grid', now(row), about(row), hosts(row))),

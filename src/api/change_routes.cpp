@@ -1,11 +1,16 @@
 // Changes of lists and items, as w8yctl makes them.
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "api/parameters.hpp"
 #include "api/producer_write.hpp"
 #include "api/query_at.hpp"
 #include "api/responses.hpp"
 #include "core/json_object.hpp"
 #include "operator/changes.hpp"
+#include "operator/error_changes.hpp"
 #include "operator/lists.hpp"
 #include "operator/stored.hpp"
 #include "view/list_view.hpp"
@@ -28,6 +33,32 @@ std::string change_json(const std::string& list, const std::vector<verbs::Change
   json.put("result", changed.result);
   json.put_bytes("list", list);
   view::put_item(json, "item", changed.item);
+  return json.finish();
+}
+
+/// Changes the items of a group of errors. The response counts them by result.
+std::string change_errors(const Routes& routes, verbs::GroupChange change, QueryContext& query,
+                          const http::HttpRequest& request) {
+  const view::JsonFields body = body_of(request, {"reason", "by"});
+  const verbs::ChangeNote note{by_in(body, routes), text_in(body, "reason"), wall_time()};
+  const std::string &list = request.path[3], &group = request.path[5];
+  const verbs::ChangedGroup all = verbs::write(query, [&] {
+    return verbs::change_group(query, list, group, since_of(request), change, note);
+  });
+  std::map<std::pair<bool, std::string>, std::size_t> counts;
+  for (const verbs::ChangedItem& each : all.items) ++counts[{!each.done, each.result}];
+  core::AsciiObject json;
+  json.put_bytes("list", list);
+  json.put("group", group);
+  json.put("changed", all.changed());
+  json.put_json("results", core::json_array(counts, [](const auto& each) {
+                  core::AsciiObject result;
+                  result.put("result", each.first.second);
+                  result.put("done", !each.first.first);
+                  result.put("items", each.second);
+                  return result.finish();
+                }));
+  json.put("too_long", all.too_long);
   return json.finish();
 }
 
@@ -75,6 +106,14 @@ void add_item_changes(const Routes& routes) {
       return change_json(list, {verbs::move_first(query, list, item)});
     };
   });
+  for (const auto& [endpoint, change] :
+       {std::pair(endpoints::release_group, verbs::GroupChange::release),
+        std::pair(endpoints::quarantine_group, verbs::GroupChange::quarantine),
+        std::pair(endpoints::retry_group, verbs::GroupChange::retry)})
+    write_at(routes, endpoint,
+             [routes, change = change](QueryContext& query, const http::HttpRequest& request) {
+               return change_errors(routes, change, query, request);
+             });
   write_at(
       routes, endpoints::rerun_item, [](QueryContext& query, const http::HttpRequest& request) {
         static_cast<void>(body_of(request, {"by"}));

@@ -31,7 +31,9 @@ inline constexpr Endpoint live{"GET", "/api/v1/live", {"after"}};
 
 // Data in Redis.
 inline constexpr Endpoint runs{
-    "GET", "/api/v1/runs", {"list", "item", "outcome", "failed", "host", "limit", "after"}};
+    "GET",
+    "/api/v1/runs",
+    {"list", "item", "outcome", "failed", "host", "group", "limit", "after"}};
 inline constexpr Endpoint errors{"GET", "/api/v1/errors", {"list", "since", "limit"}};
 inline constexpr Endpoint statistics{"GET", "/api/v1/statistics", {"list", "span"}};
 inline constexpr Endpoint items{
@@ -92,6 +94,10 @@ inline constexpr Endpoint resume_list{"POST", "/api/v1/lists/*/resume"};
 inline constexpr Endpoint quarantine_item{"POST", "/api/v1/lists/*/items/*/quarantine"};
 inline constexpr Endpoint release_item{"POST", "/api/v1/lists/*/items/*/release"};
 inline constexpr Endpoint move_first{"POST", "/api/v1/lists/*/items/*/next"};
+inline constexpr Endpoint release_group{"POST", "/api/v1/lists/*/errors/*/release", {"since"}};
+inline constexpr Endpoint quarantine_group{
+    "POST", "/api/v1/lists/*/errors/*/quarantine", {"since"}};
+inline constexpr Endpoint retry_group{"POST", "/api/v1/lists/*/errors/*/retry", {"since"}};
 inline constexpr Endpoint rerun_item{"POST", "/api/v1/lists/*/items/*/rerun"};
 inline constexpr Endpoint run_item{"POST", "/api/v1/lists/*/items/*/run"};
 
@@ -104,6 +110,7 @@ inline constexpr Endpoint put_jobs{
     "POST", "/api/v1/feeds/*/jobs", {}, Endpoint::Others::refused, max_long_body};
 inline constexpr Endpoint job{"GET", "/api/v1/feeds/*/jobs/*", {"wait"}};
 inline constexpr Endpoint retract_job{"DELETE", "/api/v1/feeds/*/jobs/*"};
+inline constexpr Endpoint retry_job{"POST", "/api/v1/feeds/*/jobs/*/retry"};
 inline constexpr Endpoint set_schedule{
     "PUT", "/api/v1/schedules/*/*", {}, Endpoint::Others::refused, max_long_body};
 inline constexpr Endpoint schedule_job{"GET", "/api/v1/schedules/*/*"};

@@ -118,6 +118,18 @@ std::string retract_job(QueryContext& query, const http::HttpRequest& request) {
   return changed_json("retracted", "feed", feed, "id", id);
 }
 
+std::string retry_job(QueryContext& query, const http::HttpRequest& request) {
+  static_cast<void>(body_of(request, {"by"}));
+  const std::string &feed = request.path[3], &id = request.path[5];
+  verbs::check_feed_tag(query, feed);
+  verbs::JobFeed jobs({query.redis, query.cluster()}, feed);
+  const auto done = verbs::write(query, [&] { return jobs.change(verbs::JobChange::retry, {id}); });
+  if (done.front().done) return changed_json("queued again", "feed", feed, "id", id);
+  if (jobs.find(id) == verbs::JobFeed::Whereabouts::gone)
+    throw QueryError(404, "there is no " + escape_text(id) + " in the feed " + escape_text(feed));
+  throw QueryError(conflict, "the job " + escape_text(id) + " is not stalled");
+}
+
 std::string set_schedule(QueryContext& query, const http::HttpRequest& request) {
   const std::string &name = request.path[3], &job = request.path[4];
   const ScheduleBody wanted = read_schedule_to_set(request.body);
@@ -150,6 +162,7 @@ void add_producer_routes(const Routes& routes) {
   write_at(routes, endpoints::remove_item, remove_item);
   write_at(routes, endpoints::put_jobs, put_jobs);
   write_at(routes, endpoints::retract_job, retract_job);
+  write_at(routes, endpoints::retry_job, retry_job);
   write_at(routes, endpoints::set_schedule, set_schedule);
   write_at(routes, endpoints::unset_schedule, unset_schedule);
   query_at(routes, endpoints::schedule_job, [](const http::HttpRequest& request) {

@@ -4,6 +4,7 @@
 #include "api/query_at.hpp"
 #include "api/query_json.hpp"
 #include "api/responses.hpp"
+#include "operator/feed_jobs.hpp"
 #include "operator/statistics.hpp"
 
 namespace w8y::api {
@@ -17,7 +18,8 @@ verbs::RunFilter run_filter(const http::HttpRequest& request) {
                           .outcomes = outcomes_of(request),
                           .failed = yes_of(request, "failed"),
                           .host = text_of(request, "host"),
-                          .since = {}};
+                          .since = {},
+                          .group = text_of(request, "group")};
   if (request.query.contains("item")) filter.item = text_of(request, "item");
   return filter;
 }
@@ -75,7 +77,10 @@ void add_queries(const Routes& routes) {
     return [list = request.path[3],
             filter = verbs::ItemFilter{text_of(request, "state"), text_of(request, "search")},
             part = part_of(request)](QueryContext& query) {
-      return items_json(list, verbs::list_items(query, list, filter, part));
+      verbs::ItemsPage page = verbs::list_items(query, list, filter, part);
+      if (page.kind == SourceKind::job)
+        verbs::read_payloads(query.redis, query.cluster(), list, page.items, false);
+      return items_json(list, page);
     };
   });
   query_at(routes, endpoints::item, [](const http::HttpRequest& request) {

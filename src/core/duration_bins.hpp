@@ -28,8 +28,8 @@ class DurationBins {
 
   [[nodiscard]] bool empty() const { return bins_.empty(); }
   [[nodiscard]] std::uint64_t count() const;
-  /// Returns the duration that `percent` of the durations do not exceed, within 10 %. nullopt:
-  /// there are none.
+  /// Returns the duration that `percent` of the durations do not exceed, within 10 % or 1 ms.
+  /// nullopt: there are none.
   [[nodiscard]] std::optional<WallTime> percentile(unsigned percent) const;
 
   /// Returns "BIN:COUNT,…" with the bins in ascending order; "-" if there are none.

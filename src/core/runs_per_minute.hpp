@@ -25,7 +25,7 @@ struct MinuteCount {
   bool operator==(const MinuteCount&) const = default;
 };
 
-/// What one minute adds to the statistics of a list, or of all lists.
+/// Statistics of one minute of a list or of all lists, to be published.
 struct MinuteStats {
   std::optional<std::string> list;  ///< nullopt: all lists
   MinuteCount count;
@@ -41,8 +41,8 @@ class RunsPerMinute {
   void add(std::string_view prefix, bool failed, Duration duration, WallTime now);
   /// Records a measured cycle time.
   void add_cycle(std::string_view prefix, WallTime cycle, WallTime now);
-  /// Returns and forgets the statistics that were added since the last call: those of all lists
-  /// together, then those of at most `most` lists, the ones that wait longest.
+  /// Returns and forgets the statistics that were added since the last call: first of all lists
+  /// together, then of at most `most` lists, the oldest statistics first.
   std::vector<MinuteStats> drain(std::size_t most);
   /// Returns the counts of each minute with runs, the oldest first; at most `last` minutes.
   [[nodiscard]] std::vector<MinuteCount> total(WallTime now, std::int64_t last = length) const;

@@ -11,10 +11,8 @@
 #include "ctl/table.hpp"
 #include "ctl/text.hpp"
 #include "ctl/values.hpp"
-#include "operator/changes.hpp"
+#include "operator/error_changes.hpp"
 #include "operator/error_groups.hpp"
-#include "operator/job_feeds.hpp"
-#include "operator/lists.hpp"
 
 namespace w8y::ctl {
 
@@ -66,43 +64,16 @@ struct Action {
   const char* option;
   const char* what;
   const char* done_word;
-  std::vector<verbs::ChangedItem> (*change)(Context& context, const std::string& list,
-                                            const std::vector<Item>& items,
-                                            const std::string& reason);
+  verbs::GroupChange change;
 };
 
-std::vector<verbs::ChangedItem> release_group(Context& context, const std::string& list,
-                                              const std::vector<Item>& items, const std::string&) {
-  verbs::QueryContext query = context.query_items(list);
-  return verbs::release_items(query, list, items);
-}
-
-std::vector<verbs::ChangedItem> quarantine_group(Context& context, const std::string& list,
-                                                 const std::vector<Item>& items,
-                                                 const std::string& reason) {
-  verbs::QueryContext query = context.query_items(list);
-  return verbs::quarantine_items(query, list, items, {operator_name(), reason, wall_now()});
-}
-
-std::vector<verbs::ChangedItem> retry_group(Context& context, const std::string& list,
-                                            const std::vector<Item>& items, const std::string&) {
-  verbs::QueryContext query = context.query_items(list);
-  if (verbs::kind_of(query, list) != SourceKind::job)
-    throw Failure(refused, "the list " + escape_text(list) +
-                               " has no jobs that can be stalled; use --release");
-  const auto retried = verbs::JobFeed(verbs::feed_server(context.connection(), list), list)
-                           .change(verbs::JobChange::retry, {items.begin(), items.end()});
-  std::vector<verbs::ChangedItem> changed;
-  for (std::size_t i = 0; i < items.size(); ++i)
-    changed.push_back(
-        {items[i], retried[i].done ? "queued again" : "is not stalled", retried[i].done});
-  return changed;
-}
-
 constexpr Action actions[] = {
-    {"--release", "End delay or quarantine of the items of GROUP", "released", release_group},
-    {"--quarantine", "Quarantine the items of GROUP", "quarantined", quarantine_group},
-    {"--retry", "Return the stalled jobs of GROUP to their queue", "queued again", retry_group},
+    {"--release", "End delay or quarantine of the items of GROUP", "released",
+     verbs::GroupChange::release},
+    {"--quarantine", "Quarantine the items of GROUP", "quarantined",
+     verbs::GroupChange::quarantine},
+    {"--retry", "Return the stalled jobs of GROUP to their queue", "queued again",
+     verbs::GroupChange::retry},
 };
 
 class Errors final : public Command {
@@ -155,14 +126,11 @@ class Errors final : public Command {
         actions[std::find(std::begin(wanted_), std::end(wanted_), true) - std::begin(wanted_)];
     context.refuse_other_formats();
     verbs::QueryContext query = context.query_items(*prefix_);
-    const verbs::ErrorItems found = verbs::items_of_group(query, *prefix_, group_, since_);
-    const std::vector<verbs::ChangedItem> all =
-        action.change(context, *prefix_, found.items, reason_);
-    const auto changed = std::ranges::count_if(
-        all, [](const auto& each) { return each.done && each.result != "was free"; });
+    const verbs::ChangedGroup found = verbs::change_group(
+        query, *prefix_, group_, since_, action.change, {operator_name(), reason_, wall_now()});
     if (options.json) {
       core::JsonArray items;
-      for (const verbs::ChangedItem& each : all) {
+      for (const verbs::ChangedItem& each : found.items) {
         core::AsciiObject item;
         view::put_item(item, "item", each.item);
         item.put("result", each.result);
@@ -176,8 +144,8 @@ class Errors final : public Command {
       json.put("too_long", found.too_long);
       print_json(json.finish());
     } else {
-      print_line(escape_text(*prefix_) + ": " + std::to_string(changed) +
-                 (changed == 1 ? " item " : " items ") + action.done_word);
+      print_line(escape_text(*prefix_) + ": " + count_text_of("item", found.changed()) + ' ' +
+                 action.done_word);
     }
     if (found.too_long == 0) return done;
     complain(

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "core/error_pattern.hpp"
@@ -67,7 +67,7 @@ class ErrorWalk {
 /// Group while it is counted.
 struct Counted {
   view::ErrorGroup group;
-  std::unordered_set<std::size_t> items;  ///< hashes
+  std::unordered_map<std::size_t, std::size_t> items;  ///< hash → number of runs
 };
 
 void count(Counted& counted, const view::RunRecord& run) {
@@ -78,9 +78,13 @@ void count(Counted& counted, const view::RunRecord& run) {
   }
   group.first = run.entered;
   const std::size_t item = std::hash<std::string>{}(run.item.beginning) ^ run.item.length;
-  if (counted.items.size() < ErrorGroups::max_items) {
-    counted.items.insert(item);
-  } else if (!counted.items.contains(item)) {
+  if (counted.items.size() < ErrorGroups::max_items || counted.items.contains(item)) {
+    const std::size_t runs = ++counted.items[item];
+    if (runs > group.item_runs) {
+      group.item_runs = runs;
+      group.item = view::shortened(run.item, view::ErrorGroup::max_item);
+    }
+  } else {
     group.more_items = true;
   }
   if (group.hosts.size() < ErrorGroups::max_hosts) {
@@ -91,6 +95,10 @@ void count(Counted& counted, const view::RunRecord& run) {
 }
 
 }  // namespace
+
+std::string group_of(const view::RunRecord& run) {
+  return group_id(run.list, message_of(run));
+}
 
 ErrorGroups group_errors(QueryContext& query, const ErrorFilter& filter) {
   ErrorGroups result;
@@ -135,7 +143,7 @@ ErrorItems items_of_group(QueryContext& query, const std::string& list, const st
   ErrorWalk walk(query, list, since);
   view::RunRecord run;
   while (walk.next(run) && items.size() < max_found_items) {
-    if (run.list != list || group_id(list, message_of(run)) != id) continue;
+    if (run.list != list || group_of(run) != id) continue;
     exists = true;
     if (run.item.is_truncated()) {
       ++found.too_long;

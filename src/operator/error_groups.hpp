@@ -10,6 +10,7 @@
 #include "core/item.hpp"
 #include "operator/query_context.hpp"
 #include "view/error_group.hpp"
+#include "view/run_record.hpp"
 
 namespace w8y::verbs {
 
@@ -33,6 +34,9 @@ struct ErrorGroups {
 /// Groups the records of failed runs. Omits cancelled runs. The number of groups in memory has a
 /// limit.
 ErrorGroups group_errors(QueryContext& query, const ErrorFilter& filter);
+
+/// Returns the ID of the group of a failed run.
+std::string group_of(const view::RunRecord& run);
 
 /// Items of the runs of one group.
 struct ErrorItems {

@@ -5,6 +5,7 @@
 
 #include "core/pattern.hpp"
 #include "operator/cursor.hpp"
+#include "operator/error_groups.hpp"
 #include "operator/lists.hpp"
 
 namespace w8y::verbs {
@@ -121,6 +122,8 @@ bool RunFilter::fits(const view::RunRecord& run) const {
     return false;
   if (item && !is_item_of(run, *item)) return false;
   if (since && run.ended && *run.ended < *since) return false;
+  if (!group.empty() && (!run.failed() || run.outcome == "cancelled" || group_of(run) != group))
+    return false;
   return host.empty() || run.host == host || core::fits(host, run.host);
 }
 

@@ -34,6 +34,7 @@ struct RunFilter {
   bool failed = false;                     ///< only runs that did not succeed
   std::string host = {};                   ///< a name or a pattern; empty: any
   std::optional<WallTime> since = {};      ///< only runs that ended since then
+  std::string group = {};                  ///< ID of a group of errors; empty: any
 
   [[nodiscard]] bool fits(const view::RunRecord& run) const;
 };

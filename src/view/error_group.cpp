@@ -2,6 +2,7 @@
 
 #include "core/json_object.hpp"
 #include "view/field.hpp"
+#include "view/run_view.hpp"
 
 namespace w8y::view {
 
@@ -16,6 +17,8 @@ std::string to_json(const ErrorGroup& group) {
   json.put("first_ms", group.first.count());
   json.put("last_ms", group.last.count());
   json.put("last_run", group.last_run);
+  put_item(json, "item", group.item);
+  json.put("item_runs", group.item_runs);
   json.put_json("hosts", texts_json({group.hosts.begin(), group.hosts.end()}));
   json.put("more_hosts", group.more_hosts);
   return json.finish();

@@ -6,10 +6,13 @@
 #include <string>
 
 #include "core/clock.hpp"
+#include "core/item.hpp"
 
 namespace w8y::view {
 
 struct ErrorGroup {
+  static constexpr std::size_t max_item = 512;
+
   std::string id;  ///< 8 hexadecimal digits, the same on every host
   std::string list;
   std::string message;  ///< core::error_pattern()
@@ -19,6 +22,8 @@ struct ErrorGroup {
   WallTime first{0};        ///< when the first of these runs was recorded, by the clock of Redis
   WallTime last{0};
   std::string last_run;         ///< its ID
+  DisplayItem item;             ///< the item with the most of these runs, at most max_item bytes
+  std::size_t item_runs = 0;    ///< number of its runs
   std::set<std::string> hosts;  ///< names, not all if `more_hosts`
   bool more_hosts = false;
 };

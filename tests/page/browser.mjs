@@ -67,7 +67,9 @@ export class Viewer {
   /** Checks that nothing extends beyond the width of the page. */
   async fits() {
     const [wide, room] = await this.page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    if (wide > room) throw new Error(`the page is ${wide} px wide, in ${room} px: ${await this.page.evaluate(() => [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).slice(0, 8).map((one) => `${one.tagName}.${one.className}`).join(' '))}`);
+    if (wide <= room) return;
+    const widest = await this.page.evaluate(() => [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('nav, .wide, .hidden')).slice(-3).map((one) => `${one.tagName}.${one.className} ${one.textContent.slice(0, 40)}`));
+    throw new Error(`the page is ${wide} px wide, in ${room} px: ${widest.join('; ')}`);
   }
   /** Checks that an element is wide enough to be read. */
   async isWide(locator, least) {

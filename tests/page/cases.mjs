@@ -511,7 +511,7 @@ command = ["true"]
 
   await viewer.go('#/schedules');
   await viewer.reads(page.getByRole('region', {name: 'mix'}), /On the timeline\s+1[^]*daily:A/);
-  await viewer.follow(page.getByRole('link', {name: 'mix'}));
+  await viewer.follow(page.getByRole('region', {name: 'mix'}).getByRole('link', {name: 'mix'}));
   await viewer.reads(page.getByRole('table', {name: 'Jobs'}).getByRole('row', {name: /daily:A/}), /every day at 09:00/i);
   await viewer.accessible();
   await viewer.picture('schedule');

@@ -8,6 +8,7 @@ import {rmSync} from 'node:fs';
 import {CHROMIUM, launch, load} from './browser.mjs';
 import {makeHome} from './host.mjs';
 import {cases} from './cases.mjs';
+import {errorCases} from './errors.mjs';
 import {gearmanCases} from './gearman.mjs';
 import {longCases} from './long.mjs';
 import {taskCases} from './tasks.mjs';
@@ -31,7 +32,7 @@ let passed = 0;
 let failed = 0;
 const {home, remove} = makeHome();
 const browser = await launch(parts.chromium);
-const all = [...cases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
+const all = [...cases, ...errorCases, ...gearmanCases, ...taskCases, ...(values.long ? longCases : [])];
 if (values.pictures) rmSync(values.pictures, {recursive: true, force: true});
 for (const [name, test] of all) {
   if (positionals.length && !positionals.some((word) => name.includes(word))) continue;

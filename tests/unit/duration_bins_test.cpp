@@ -1,4 +1,4 @@
-// Histogram of durations, and the statistics over time that consist of them.
+// Histograms of durations, and statistics over time.
 #include "core/duration_bins.hpp"
 
 #include <doctest/doctest.h>
@@ -21,15 +21,15 @@ double ratio(WallTime found, Duration added) {
 
 }  // namespace
 
-TEST_CASE("percentiles of one duration are within 10 % of it, from 10 ms to a day") {
-  for (Duration each = 10ms; each < 24h; each = each * 21 / 20) {
+TEST_CASE("percentiles of one duration have an error of at most 10 % or 1 ms") {
+  for (Duration each = 1ms; each < 24h; each = each * 21 / 20) {
     DurationBins bins;
     bins.add(each);
     INFO(each.count());
     for (const unsigned percent : {1U, 50U, 95U, 100U}) {
       const auto found = bins.percentile(percent);
       REQUIRE(found.has_value());
-      CHECK(std::abs(ratio(*found, each) - 1) < 0.1);
+      CHECK((std::abs(ratio(*found, each) - 1) < 0.1 || abs(*found - each) <= 1ms));
     }
   }
 }
@@ -43,7 +43,7 @@ TEST_CASE("durations beyond the bounds are in the first and the last bin") {
   CHECK_FALSE(DurationBins().percentile(50).has_value());
 }
 
-TEST_CASE("percentiles separate many short durations from a few long ones") {
+TEST_CASE("percentiles separate 94 short durations from 6 long ones") {
   DurationBins bins;
   for (int i = 0; i < 94; ++i) bins.add(100ms);
   for (int i = 0; i < 6; ++i) bins.add(10s);
@@ -91,15 +91,16 @@ TEST_CASE("drained statistics have each minute once, all lists first, and nothin
 TEST_CASE("drained statistics have a limit of lists, and the next call returns the others") {
   RunsPerMinute hour;
   for (int i = 0; i < 5; ++i) hour.add("list" + std::to_string(i), false, 1s, 10min);
-  CHECK(hour.drain(3).size() == 1 + 3);
-  hour.add("list0", false, 1s, 11min);
+  const auto first = hour.drain(3);
+  REQUIRE(first.size() == 1 + 3);
+  hour.add(*first.back().list, false, 1s, 11min);
   const auto rest = hour.drain(2);
   CHECK(rest.size() == 1 + 2);
   CHECK(rest[1].count.minute == 10);
   CHECK(rest[2].count.minute == 10);
 }
 
-TEST_CASE("statistics that are never drained take memory for one hour") {
+TEST_CASE("statistics that are never drained use memory for the last 60 minutes with runs") {
   RunsPerMinute hour;
   for (int i = 0; i < 200; ++i) hour.add("a", false, 1s, std::chrono::minutes(i));
   const auto all = hour.drain(1);

@@ -15,7 +15,7 @@ class FleetMarks {
  public:
   FleetMarks(redis::Client& client, const std::string& fleet);
 
-  /// Records a mark. An equal mark is recorded once, whichever hosts record it.
+  /// Records a mark. Equal marks of several hosts become one.
   void record(const view::StatisticsMark& mark);
   /// Records that w8yd started on a host at `at`, if the start before it was of another version.
   void record_start(const std::string& host, const std::string& version, WallTime at);

@@ -65,6 +65,9 @@ bad = past["bad"]["run"]
 (group,) = unix.good("/api/v1/errors?list=work&since=1d")["errors"]
 assert group["message"] == "exit status 3: oops" and group["last_run"] == bad, group
 refused(400, "?since= must be a duration", "/api/v1/errors?since=x")
+for query, buckets in (("", 60), ("?list=work", 60), ("?list=work&span=day", 48)):
+    assert len(unix.good("/api/v1/statistics" + query)["buckets"]) == buckets, query
+refused(400, "?span= must be hour or day", "/api/v1/statistics?span=week")
 for start in (bad, bad.lower()):
     found = unix.good(f"/api/v1/runs/{start}")
     assert found["state"] == "finished" and found["item"] == "bad", found
@@ -260,6 +263,9 @@ refused(409, "is a schedule", "/api/v1/lists/mix/items/q1%3AA/quarantine", "POST
 refused(409, "is a feed of jobs", "/api/v1/lists/thumbs/items/1/release", "POST", {})
 refused(409, "is running", "/api/v1/lists/work/items/slow/release", "POST", {})
 refused(409, "is running already", "/api/v1/lists/work/items/slow/next", "POST", {})
+assert unix.ask("POST", many + "/rerun")[1]["result"] == "was free"
+for change in ("release", "quarantine", "retry"):
+    refused(404, "has no group of errors", "/api/v1/lists/many/errors/00000000/" + change, "POST", {})
 refused(409, "has ended", f"/api/v1/runs/{bad}/cancel", "POST", {})
 refused(404, "there is no run", "/api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/cancel", "POST", {})
 status, said = tcp.ask("POST", f"/api/v1/runs/{slow}/cancel", {"quarantine": True, "reason": "stuck", "by": "jo"})
