@@ -164,7 +164,8 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
   calls.reserve(runs.size());
   const Instant now = session_.clock.now();
   for (const auto run : runs) {
-    run->call.stale = now > run->times.lease_ends;
+    if constexpr (requires { run->call.stale; })
+      run->call.stale = now > run->times.lease_ends;
     calls.push_back(&run->call);
   }
   const auto keys = runs.front()->keys;
@@ -172,9 +173,15 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
   if (large) large_asked_ += runs.size();
   Kind::send(session_, *keys, calls,
              [this, alive = alive_, runs = std::move(runs), large, made = session_.large_call()](
-                 std::size_t call, const StoreError* trouble) {
+                 std::size_t call, const StoreError* trouble, const auto&... result) {
                if (!*alive) return;
                if (large && --large_asked_ == 0) session_.large_answered(made);
+               if constexpr (requires { Kind::again(runs[call]->call, result...); }) {
+                 if (trouble == nullptr && Kind::again(runs[call]->call, result...)) {
+                   gathered_.push_back(runs[call]);
+                   return send();
+                 }
+               }
                answered(runs[call], trouble);
              });
 }

@@ -49,14 +49,14 @@ RedisCircularList::Work::Work(RedisCircularList& list)
            [this, &list] {
              room_timer.set(list.session_->clock.now(), [&list] { list.handler_.on_turn(); });
            }),
-      tell(list.session_->timers),
+      later(list.session_->clock, list.session_->timers),
       scan_later(list.session_->timers),
       look_again(list.session_->timers),
       tires(list.session_->timers) {}
 
 bool RedisCircularList::Work::over() const {
   return held.empty() && unsettled() == 0 && !room.waits() && !room_timer.pending() &&
-         news.empty() && !scan_later.pending() && !look_again.pending() && !turn;
+         later.empty() && !scan_later.pending() && !look_again.pending() && !turn;
 }
 
 void RedisCircularList::use(ListConfigPtr rule) {

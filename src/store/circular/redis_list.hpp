@@ -14,6 +14,7 @@
 #include "store/circular/list.hpp"
 #include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"
+#include "store/later_calls.hpp"
 #include "store/redis_session.hpp"
 
 namespace w8y::store {
@@ -85,8 +86,7 @@ class RedisCircularList final : public CircularList,
     std::unique_ptr<Pass> pass;
     std::unique_ptr<CircularSettlements> settlements;
     std::unique_ptr<LostClaims> lost_claims;
-    std::vector<std::function<void()>> news;  ///< calls of the handler
-    Timer tell;
+    LaterCalls later;
     Timer scan_later;
     Timer look_again;            ///< peeks after a change
     bool changed = false;        ///< whether the list has changed since the last peek
@@ -154,7 +154,6 @@ class RedisCircularList final : public CircularList,
   void hear_of_no_turn();
   void tire(Instant at);
   void give_up(const RunId& run, const std::string& why);
-  void tell_later(std::function<void()> tell);
   void hear_of_list();
   void list_changed();
   void look_again();

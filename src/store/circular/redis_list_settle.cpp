@@ -57,10 +57,10 @@ void RedisCircularList::settle(Settlement&& settlement) {
       handler_.on_quarantined(item, parked);
     };
     if (call.breaker_limits.empty()) {
-      tell_later(std::move(tell));
+      work().later.add(std::move(tell));
     } else {
       call.on_quarantined = [this, alive = alive(), tell = std::move(tell)] {
-        if (*alive) tell_later(tell);
+        if (*alive) work().later.add(tell);
       };
     }
   }
@@ -115,16 +115,7 @@ void RedisCircularList::look_all_settled() {
 }
 
 void RedisCircularList::give_up(const RunId& run, const std::string& why) {
-  tell_later([this, run, why] { handler_.on_given_up(run, why); });
-}
-
-/// Calls the handler from the loop, because this may be inside another call.
-void RedisCircularList::tell_later(std::function<void()> tell) {
-  work().news.push_back(std::move(tell));
-  if (work_->tell.pending()) return;
-  work_->tell.set(session_->clock.now(), [this] {
-    for (const auto& each : std::exchange(work_->news, {})) each();
-  });
+  work().later.add([this, run, why] { handler_.on_given_up(run, why); });
 }
 
 }  // namespace w8y::store

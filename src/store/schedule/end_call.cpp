@@ -25,15 +25,14 @@ struct StepWords {
 
 }  // namespace
 
-void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std::string>& schedule,
-            UnixSeconds now, std::optional<std::chrono::seconds> backoff, std::string& why_bad) {
-  ScheduleDecision decision = decide(schedule, now, backoff);
+void decide(EndCall& call, const std::optional<std::string>& schedule, UnixSeconds now) {
+  ScheduleDecision decision = call.decide(schedule, now, call.backoff);
   std::visit(StepWords{call}, decision.step);
   call.decided_by = schedule ? "s" + *schedule : "n";
   call.after = now;
   call.begins_then = decision.begins_then;
   call.schedule = decision.schedule.value_or("");
-  why_bad = std::move(decision.why_bad);
+  call.why_bad = std::move(decision.why_bad);
 }
 
 EndWords::EndWords(const ScheduleKeys& keys, const EndCall& call)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,11 +39,17 @@ struct EndCall {
   std::string breaker_limits = {};  ///< breaker_limits(); empty = no breaker
   std::string breaker = {};  ///< breaker_entry(), or "?" for a death by a run that has no entry
   std::chrono::seconds instead{0};  ///< "die": delay if the breaker prevents that
+
+  // Members for the decision, which Redis does not receive.
+  DecideNextStep decide = nullptr;  ///< nullptr: the effect does not depend on the schedule
+  std::optional<std::chrono::seconds> backoff = std::nullopt;
+  std::string why_bad = {};  ///< error in the schedule
+  /// Called when Redis has confirmed that the job has an invalid schedule. `why`: the error.
+  std::function<void(const DisplayItem& job, const std::string& why)> on_bad = nullptr;
 };
 
-/// Sets the effect by the schedule of the job.
-void decide(EndCall& call, const DecideNextStep& decide, const std::optional<std::string>& schedule,
-            UnixSeconds now, std::optional<std::chrono::seconds> backoff, std::string& why_bad);
+/// Sets the effect by the schedule of the job. `now`: time of the Redis clock, or earlier.
+void decide(EndCall& call, const std::optional<std::string>& schedule, UnixSeconds now);
 
 class EndWords {
  public:

@@ -40,26 +40,24 @@ ClaimEnd end_of(TakeStatus status) {
   return ClaimEnd::more;
 }
 
-struct EndWordsOf {
-  JobEnds::End& end;
-  void operator()(const ActOnSchedule& act) const {
-    end.by_schedule = true;
-    end.backoff = act.backoff;
-  }
+/// Sets the effect of a settlement, unless the schedule decides it.
+struct Effect {
+  EndCall& end;
+  void operator()(const ActOnSchedule&) const {}
   void operator()(const BackOff& rest) const {
-    end.call.effect = "later";
-    end.call.number = rest.time.count();
+    end.effect = "later";
+    end.number = rest.time.count();
   }
   void operator()(const Die& die) const {
-    end.call.effect = "die";
-    end.call.instead = die.instead;
+    end.effect = "die";
+    end.instead = die.instead;
   }
   void operator()(const StopForGood&) const {
-    end.call.effect = "stop";
-    end.call.schedule = "STOP";
+    end.effect = "stop";
+    end.schedule = "STOP";
   }
-  void operator()(const UnsetJob&) const { end.call.effect = "unset"; }
-  void operator()(const BackToQueue&) const { end.call.effect = "back"; }
+  void operator()(const UnsetJob&) const { end.effect = "unset"; }
+  void operator()(const BackToQueue&) const { end.effect = "back"; }
 };
 
 /// Returns the call that recovers the claims of hosts that no longer exist.
@@ -80,17 +78,14 @@ RedisScheduleQueue::RedisScheduleQueue(std::shared_ptr<RedisSession> session, De
       decide_(decide),
       refusals_([this](const std::string& why) { handler_.on_unwritten(why); }),
       timeline_review_(*session_, decide),
-      ends_(*session_, std::move(decide),
-            JobEnds::Handler{[this] {
-                               if (unsettled() == 0) handler_.on_all_settled();
-                             },
-                             [this](const RunId& run, const std::string& why) {
-                               handler_.on_given_up(run, why);
-                             },
-                             [this](const std::string& refused) { refusals_.of_ends(refused); },
-                             [this](const DisplayItem& job, const std::string& why) {
-                               handler_.on_quarantined(job, why);
-                             }}),
+      ends_(*session_, {[this] {
+                          if (unsettled() == 0) handler_.on_all_settled();
+                        },
+                        [this](const RunId& run, const std::string& why) {
+                          later_.add([this, run, why] { handler_.on_given_up(run, why); });
+                        },
+                        [this](const std::string& refused) { refusals_.of_ends(refused); }}),
+      later_(session_->clock, session_->timers),
       recovery_(*session_),
       lost_takes_(*session_,
                   [this] {
@@ -237,48 +232,54 @@ bool RedisScheduleQueue::may_start(const Claim& claim) const {
 
 void RedisScheduleQueue::settle(JobSettlement&& settlement) {
   const ListConfig& rule = *settlement.rule;
-  JobEnds::End end;
-  std::visit(EndWordsOf{end}, settlement.what);
+  EndCall end;
+  std::visit(Effect{end}, settlement.what);
   if (rule.keeps_records) {
-    end.call.failures = settlement.failures;
-    end.call.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
-    end.call.event = end_json(session_->holder.host, settlement);
-    if (end.call.history.runs > 0) {
-      end.call.more = history_members(settlement);
-      if (end.call.effect == "die")
-        end.call.kept = kept_record(session_->holder.host, settlement, {});
+    end.failures = settlement.failures;
+    end.history = history_of(rule, std::holds_alternative<Succeeded>(settlement.outcome));
+    end.event = end_json(session_->holder.host, settlement);
+    if (end.history.runs > 0) {
+      end.more = history_members(settlement);
+      if (end.effect == "die") end.kept = kept_record(session_->holder.host, settlement, {});
     }
+    end.breaker_limits = breaker_limits(rule);
   }
-  if (rule.keeps_records) end.call.breaker_limits = breaker_limits(rule);
-  if (!end.call.breaker_limits.empty()) {
-    end.call.breaker = breaker_entry(settlement);
-    if (end.call.effect == "die" && end.call.breaker.empty()) end.call.breaker = "?";
+  if (!end.breaker_limits.empty()) {
+    end.breaker = breaker_entry(settlement);
+    if (end.effect == "die" && end.breaker.empty()) end.breaker = "?";
   }
-  end.call.catches_up = rule.schedule().catch_up == CatchUp::all;
-  end.call.job = std::move(settlement.claim.item);
+  end.catches_up = rule.schedule().catch_up == CatchUp::all;
+  end.job = std::move(settlement.claim.item);
+  if (const auto* act = std::get_if<ActOnSchedule>(&settlement.what)) {
+    end.decide = decide_;
+    end.backoff = act->backoff;
+    end.on_bad = [this](const DisplayItem& job, const std::string& why) {
+      handler_.on_quarantined(job, why);
+    };
+  }
   put_down(settlement.claim.run, std::move(end));
 }
 
 void RedisScheduleQueue::hand_back(const Claim& claim) {
-  JobEnds::End end;
-  end.call.job = claim.item;
-  end.call.effect = "back";
+  EndCall end;
+  end.job = claim.item;
   put_down(claim.run, std::move(end));
 }
 
-void RedisScheduleQueue::put_down(const RunId& run, JobEnds::End&& end) {
-  const auto held = held_.find(run);
-  if (held == held_.end()) return;
-  end.store = held->second.store;
-  end.call.tag = held->second.tag;
-  end.call.run = run;
-  end.schedule = std::move(held->second.schedule);
-  end.forget_at = held->second.lease.ends() + held->second.lease.expiry();
+void RedisScheduleQueue::put_down(const RunId& run, EndCall&& end) {
   // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
   // settlement would find the key missing and set it again, without a run.
-  held_.erase(held);
+  const auto held = held_.extract(run);
+  if (held.empty()) return;
+  const Held& claim = held.mapped();
+  end.tag = claim.tag;
+  end.run = run;
   using std::chrono::duration_cast;
-  ends_.add(std::move(end), duration_cast<std::chrono::seconds>(redis_now()).count());
+  if (end.decide)
+    store::decide(end, claim.schedule, duration_cast<std::chrono::seconds>(redis_now()).count());
+  const Instant lease_ends = claim.lease.ends();
+  ends_.add({claim.store, &claim.store->keys()}, std::move(end),
+            {lease_ends, lease_ends + claim.lease.expiry()}, {}, ScheduleSettlements::Wait::none);
 }
 
 // ---- Dispatch and recovery

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "core/timers.hpp"
+#include "store/later_calls.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
-#include "store/schedule/job_ends.hpp"
 #include "store/schedule/lease_store.hpp"
 #include "store/schedule/news_channels.hpp"
 #include "store/schedule/queue.hpp"
 #include "store/schedule/refusals.hpp"
+#include "store/schedule/settlements.hpp"
 #include "store/schedule/take_call.hpp"
 #include "store/schedule/timeline_review.hpp"
 
@@ -84,7 +85,7 @@ class RedisScheduleQueue final : public ScheduleQueue,
   void taken(const redis::Answer& answer);
   void not_taken(const StoreError& trouble);
   Claim hold(const Ticket& ticket, TakenJob&& job);
-  void put_down(const RunId& run, JobEnds::End&& end);
+  void put_down(const RunId& run, EndCall&& end);
   [[nodiscard]] const ScheduleKeys& keys() const { return store_->keys(); }
   [[nodiscard]] std::string holder() const;
   std::string new_tag();
@@ -106,7 +107,8 @@ class RedisScheduleQueue final : public ScheduleQueue,
   std::map<RunId, Held> held_;
   Refusals refusals_;
   TimelineReview timeline_review_;
-  JobEnds ends_;
+  ScheduleSettlements ends_;
+  LaterCalls later_;
   Recovery recovery_;
   LostTakes lost_takes_;
   ScheduleNewsChannels news_;

@@ -63,7 +63,7 @@ RedisJobQueue::RedisJobQueue(std::shared_ptr<RedisSession> session, JobQueueHand
       ends_(*session_, told_of_ends()),
       late_ends_(*session_, told_of_ends()),
       lost_takes_(*session_, [this] { tell_if_settled(); }),
-      tell_(session_->timers),
+      later_(session_->clock, session_->timers),
       alive_(std::make_shared<bool>(true)) {}
 
 RedisJobQueue::~RedisJobQueue() {
@@ -73,7 +73,7 @@ RedisJobQueue::~RedisJobQueue() {
 RedisJobQueue::Ends::Handler RedisJobQueue::told_of_ends() {
   return {[this] { tell_if_settled(); },
           [this](const RunId& run, const std::string& why) {
-            tell_later([this, run, why] { handler_.on_given_up(run, why); });
+            later_.add([this, run, why] { handler_.on_given_up(run, why); });
           },
           [this](const std::string& refused) {
             handler_.on_unwritten(refused.empty() ? refused : missing_right(refused));
@@ -248,10 +248,10 @@ void RedisJobQueue::settle(JobSettlement&& settlement) {
       handler_.on_quarantined(id, why);
     };
     if (end.breaker_limits.empty()) {
-      tell_later(std::move(tell));
+      later_.add(std::move(tell));
     } else {
       end.on_stalled = [this, alive = alive_, tell = std::move(tell)] {
-        if (*alive) tell_later(tell);
+        if (*alive) later_.add(tell);
       };
     }
   }
@@ -347,15 +347,6 @@ void RedisJobQueue::retire() {
 
 void RedisJobQueue::tell_if_settled() {
   if (unsettled() == 0) handler_.on_all_settled();
-}
-
-/// Calls the handler from the loop, because this may be inside another call.
-void RedisJobQueue::tell_later(std::function<void()> tell) {
-  news_.push_back(std::move(tell));
-  if (tell_.pending()) return;
-  tell_.set(session_->clock.now(), [this] {
-    for (const auto& each : std::exchange(news_, {})) each();
-  });
 }
 
 void RedisJobQueue::on_up() {

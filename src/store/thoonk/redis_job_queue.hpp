@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/timers.hpp"
+#include "store/later_calls.hpp"
 #include "store/lost_takes.hpp"
 #include "store/redis_session.hpp"
 #include "store/thoonk/job_ends.hpp"
@@ -90,7 +91,6 @@ class RedisJobQueue final : public JobQueue,
   void cancel_due();
   void cancel_late(const RunId& run, HeldBack&& job);
   void tell_if_settled();
-  void tell_later(std::function<void()> tell);
   void hear_of_ids();
   Ends::Handler told_of_ends();
   [[nodiscard]] const FeedKeys& keys() const { return store_->keys(); }
@@ -121,8 +121,7 @@ class RedisJobQueue final : public JobQueue,
   redis::Subscription wake_;
   redis::Subscription changes_;  ///< keyspace notifications of the IDs
   bool hears_changes_ = false;   ///< changes_ is confirmed
-  std::vector<std::function<void()>> news_;
-  Timer tell_;
+  LaterCalls later_;
   std::shared_ptr<bool> alive_;
 };
 
