@@ -22,13 +22,8 @@ Duration pause_before_retry(Duration expiry) {
 
 }  // namespace
 
-Leases::Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store,
-               ServerClock& server_clock)
-    : clock_(clock),
-      store_(store),
-      server_clock_(server_clock),
-      timer_(timers),
-      alive_(std::make_shared<bool>(true)) {}
+Leases::Leases(const Clock& clock, TimerQueue& timers)
+    : clock_(clock), timer_(timers), alive_(std::make_shared<bool>(true)) {}
 
 Leases::~Leases() {
   *alive_ = false;
@@ -166,7 +161,7 @@ void Leases::send(Batch&& leases) {
 /// Sends renewals in calls that each have one list, one expiry, and at most the size of a batch.
 /// The call with the most urgent lease is sent first.
 void Leases::send_all(std::span<Held* const> leases) {
-  using Kind = std::tuple<const LeaseStore*, std::string_view, bool, Duration>;
+  using Kind = std::tuple<const LeaseStore*, bool, Duration>;
   struct Open {
     Batch batch;
     std::size_t bytes = 0;
@@ -175,8 +170,7 @@ void Leases::send_all(std::span<Held* const> leases) {
   std::vector<Open> calls;
   for (Held* lease : leases) {
     const LeaseTerms& terms = lease->terms;
-    const std::string_view locks = terms.keys ? terms.keys->lock_prefix : std::string_view();
-    Open& open = kinds[{terms.store.get(), locks, terms.fleet, terms.expiry}];
+    Open& open = kinds[{terms.store.get(), terms.fleet, terms.expiry}];
     const bool full =
         open.batch.size() == batch_size || open.bytes + terms.key.size() > batch_bytes;
     if (full && !open.batch.empty()) {
@@ -196,64 +190,15 @@ void Leases::send_batch(const Batch& batch, std::size_t bytes) {
   Asked asked;
   for (Held* lease : batch) asked.push_back(lease->shared_from_this());
   asked_ += bytes;
-  const auto& store = batch.front()->terms.store;
-  const LeaseStore::Answer answer = [this, alive = alive_, sent = clock_.now(), bytes,
+  batch.front()->terms.store->renew({asked.begin(), asked.end()},
+                                    [this, alive = alive_, sent = clock_.now(), bytes,
                                      asked](const std::vector<Renewed>* states) {
-    if (!*alive) return;
-    asked_ -= bytes;
-    answered(asked, sent, states);
-    send_delayed();
-    arm();
-  };
-  if (!store) return renew_locks(asked, answer);
-  LeaseStore::Batch leases;
-  for (const auto& each : asked) leases.emplace_back(each, &each->terms);
-  store->renew(leases, answer);
-}
-
-void Leases::renew_locks(const Asked& batch, const LeaseStore::Answer& answer) {
-  const LeaseTerms& common = batch.front()->terms;
-  RenewCall call{*common.keys, common.fleet, common.expiry, {}};
-  for (const auto& each : batch) call.locks.push_back({each->terms.key, each->terms.value});
-  store_.renew(call, [this, alive = alive_, sent = clock_.now(), batch, answer](
-                         const RenewResult* result, const StoreError&) {
-    if (!*alive) return;
-    if (result == nullptr) return answer(nullptr);
-    server_clock_.note(result->now, sent, clock_.now());
-    retake(batch, *result, answer);
-  });
-}
-
-/// Claims locks again that a renewal found missing, in a separate call with a time limit. The limit
-/// is a time of the Redis clock, which the reply to the renewal contained. If the call arrives
-/// after the lease has ended, another host may have run the item; then it changes nothing.
-void Leases::retake(const Asked& batch, const RenewResult& found,
-                    const LeaseStore::Answer& answer) {
-  const LeaseTerms& common = batch.front()->terms;
-  const Instant now = clock_.now();
-  RenewCall call{*common.keys, common.fleet, common.expiry, {}};
-  std::vector<std::size_t> places;
-  Duration time = common.expiry;
-  for (std::size_t i = 0; i < std::min(batch.size(), found.states.size()); ++i) {
-    const Held& lease = *batch[i];
-    if (found.states[i] != Renewed::gone || !lease.terms.retake || lease.handler == nullptr)
-      continue;
-    places.push_back(i);
-    call.locks.push_back({lease.terms.key, lease.terms.value});
-    // The item of a lost lease may have been run by another host already, so a late call does no
-    // further harm.
-    if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
-  }
-  if (places.empty()) return answer(&found.states);
-  call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
-  store_.renew(call, [states = found.states, places, answer](const RenewResult* result,
-                                                             const StoreError&) mutable {
-    if (result != nullptr) {
-      for (std::size_t i = 0; i < std::min(places.size(), result->states.size()); ++i)
-        states[places[i]] = result->states[i];
-    }
-    answer(&states);
-  });
+                                      if (!*alive) return;
+                                      asked_ -= bytes;
+                                      answered(asked, sent, states);
+                                      send_delayed();
+                                      arm();
+                                    });
 }
 
 void Leases::answered(const Asked& asked, Instant sent, const std::vector<Renewed>* states) {
@@ -261,7 +206,7 @@ void Leases::answered(const Asked& asked, Instant sent, const std::vector<Renewe
     Held& lease = *asked[i];
     const bool told = states != nullptr && i < states->size();
     if (lease.handler == nullptr) {
-      if (told && (*states)[i] == Renewed::retaken) let_go(lease.terms);
+      if (told && (*states)[i] == Renewed::retaken) lease.terms.store->let_go(lease.terms);
     } else if (!told) {
       not_renewed(lease);
     } else {
@@ -276,19 +221,6 @@ void Leases::send_delayed() {
     lease->renew_at = clock_.now();
     schedule(*lease, lease->renew_at);
   }
-}
-
-/// Deletes a lock that a renewal has set again after the settlement of its run. That can happen
-/// when the renewal script must be sent twice and so arrives after the settlement.
-void Leases::let_go(const LeaseTerms& terms) {
-  if (terms.store) return terms.store->let_go(terms);
-  SettleCall call;
-  call.lock = terms.key;
-  call.value = terms.value;
-  call.item = terms.key.substr(terms.keys->lock_prefix.size());
-  call.failures = "keep";
-  call.run = terms.run;
-  store_.settle(*terms.keys, {&call}, [](std::size_t, const StoreError*) {});
 }
 
 void Leases::not_renewed(Held& lease) {

@@ -17,10 +17,11 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/item.hpp"
+#include "core/run_id.hpp"
 #include "core/timers.hpp"
-#include "store/circular/script_locks.hpp"
 #include "store/margins.hpp"
-#include "store/server_clock.hpp"
+#include "store/renewed.hpp"
 
 namespace w8y::store {
 
@@ -41,26 +42,33 @@ struct LeaseTerms {
   RunId run;
   std::string key;
   std::string value;
-  std::shared_ptr<const CircularKeys> keys;  ///< keys of the circular list; nullptr for other kinds
-  bool fleet = false;                        ///< whether the run holds a slot in `P:slots`
-  bool retake = false;                       ///< whether a missing lock may be set again
+  std::shared_ptr<LeaseStore> store;
+  bool fleet = false;   ///< whether the run holds a fleet slot
+  bool retake = false;  ///< whether a missing lock may be set again
   Duration expiry{0};
   Instant claimed{};  ///< time before the claim was sent
   /// Time from the claim to the first renewal, which confirms that the reply has arrived. 0 = a
   /// third of `expiry`.
   Duration confirm{0};
-  /// Store and item of another kind of work than circular lists; nullptr for circular lists.
-  std::shared_ptr<LeaseStore> store = nullptr;
-  Item item = {};
+  Item item = {};  ///< empty if the key contains it
 };
 
-/// Renews the leases of one kind of work other than circular lists.
+/// State of a lease that its store may read.
+struct LeaseState {
+  LeaseTerms terms;
+  LeaseHandler* handler;  ///< nullptr after the lease has ended
+  Instant ends{};         ///< by the local clock, never later than in Redis
+  bool lost = false;
+  [[nodiscard]] bool ended() const { return handler == nullptr; }
+};
+
+/// Renews the leases of one list.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
   /// Called with the states, or with nullptr if Redis is unavailable or refused the call.
   using Answer = std::function<void(const std::vector<Renewed>* states)>;
-  using Batch = std::vector<std::shared_ptr<const LeaseTerms>>;
+  using Batch = std::vector<std::shared_ptr<const LeaseState>>;
   /// Renews leases that have the same expiry. Either all or none of them hold a fleet slot.
   virtual void renew(const Batch& leases, Answer answer) = 0;
   /// Deletes a key that a renewal has set again after the settlement of its run.
@@ -69,7 +77,7 @@ class LeaseStore {
 
 class Leases {
  public:
-  Leases(const Clock& clock, TimerQueue& timers, ScriptLocks& store, ServerClock& server_clock);
+  Leases(const Clock& clock, TimerQueue& timers);
   ~Leases();
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
@@ -110,17 +118,12 @@ class Leases {
   void send(Batch&& leases);
   void send_all(std::span<Held* const> leases);
   void send_batch(const Batch& batch, std::size_t bytes);
-  void renew_locks(const Asked& batch, const LeaseStore::Answer& answer);
-  void retake(const Asked& batch, const RenewResult& found, const LeaseStore::Answer& answer);
   void answered(const Asked& asked, Instant sent, const std::vector<Renewed>* states);
   void send_delayed();
   void renewed(Held& lease, Instant sent, Renewed state);
   void not_renewed(Held& lease);
-  void let_go(const LeaseTerms& terms);
 
   const Clock& clock_;
-  ScriptLocks& store_;
-  ServerClock& server_clock_;  ///< receives the time in each reply
   Due due_;
   std::uint64_t made_ = 0;  ///< number of leases made
   std::size_t asked_ = 0;   ///< bytes of names in calls in flight
@@ -132,21 +135,17 @@ class Leases {
 
 /// State of a lease. A reply in flight shares it, also after the lease has ended: a lock name may
 /// be as long as its item and is stored only once.
-struct Leases::Held : std::enable_shared_from_this<Leases::Held> {
+struct Leases::Held : LeaseState, std::enable_shared_from_this<Leases::Held> {
   Held(LeaseTerms with, LeaseHandler& told, std::uint64_t made)
-      : terms(std::move(with)), handler(&told), number(made) {}
+      : LeaseState{std::move(with), &told}, number(made) {}
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
-  LeaseTerms terms;
-  LeaseHandler* handler;  ///< nullptr after the lease has ended
   const std::uint64_t number;
-  Instant ends{};
   Instant renew_at{};
   Due::iterator place{};  ///< position in Leases::due_
   bool renewing = false;
   bool warned = false;
-  bool lost = false;
 };
 
 /// A lease that is renewed as long as this object lives. Its end stops the renewals and changes

@@ -6,8 +6,9 @@
 
 #include "loop/loop.hpp"
 #include "redis/client.hpp"
-#include "store/circular/script_locks.hpp"
+#include "store/circular/keys.hpp"
 #include "store/leases.hpp"
+#include "store/server_clock.hpp"
 
 using namespace w8y;
 using namespace w8y::store;
@@ -38,8 +39,8 @@ class SlowStore : public LeaseStore {
   void renew(const Batch& leases, Answer answer) override {
     Call& kept = calls.emplace_back();
     for (const auto& lease : leases) {
-      kept.keys.push_back(lease->key);
-      open += lease->key.size();
+      kept.keys.push_back(lease->terms.key);
+      open += lease->terms.key.size();
     }
     kept.answer = std::move(answer);
     max_open = std::max(max_open, open);
@@ -65,11 +66,7 @@ struct Place {
   HandClock clock;
   TimerQueue timers;
   std::shared_ptr<SlowStore> store = std::make_shared<SlowStore>();
-  loop::Loop loop;
-  redis::Client client{loop, {}};
-  ScriptLocks locks{client};
-  ServerClock server_clock{client, timers, clock, false};
-  Leases leases{clock, timers, locks, server_clock};
+  Leases leases{clock, timers};
 };
 
 struct Losses : LeaseHandler {
@@ -147,13 +144,16 @@ TEST_CASE("an item of 16 MiB is renewed by itself") {
 }
 
 TEST_CASE("a host that renews leases sends no TIME to Redis") {
-  Place place;
-  place.server_clock.note(WallTime{1'000'000}, place.clock.now(), place.clock.now());
-  const Instant started = place.clock.now();
-  CHECK(place.timers.next() == started + ServerClock::interval);
-  place.clock.advance(1700ms);
-  place.server_clock.note(WallTime{1'001'700}, place.clock.now(), place.clock.now());
-  CHECK(place.timers.next() == place.clock.now() + ServerClock::interval);
+  HandClock clock;
+  TimerQueue timers;
+  loop::Loop loop;
+  redis::Client client{loop, {}};
+  ServerClock server_clock{client, timers, clock, false};
+  server_clock.note(WallTime{1'000'000}, clock.now(), clock.now());
+  CHECK(timers.next() == clock.now() + ServerClock::interval);
+  clock.advance(1700ms);
+  server_clock.note(WallTime{1'001'700}, clock.now(), clock.now());
+  CHECK(timers.next() == clock.now() + ServerClock::interval);
 }
 
 }  // namespace renew_large_test

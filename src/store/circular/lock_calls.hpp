@@ -14,6 +14,7 @@
 #include "core/list_config.hpp"
 #include "core/source.hpp"
 #include "store/circular/keys.hpp"
+#include "store/renewed.hpp"
 
 namespace w8y::store {
 
@@ -107,7 +108,6 @@ struct RenewLock {
   std::string key;
   std::string value;
 };
-enum class Renewed { foreign = 0, renewed = 1, retaken = 2, gone = 3, refused = 4 };
 
 struct RenewCall {
   const CircularKeys& keys;

@@ -61,7 +61,7 @@ bool RedisCircularList::Work::over() const {
 
 void RedisCircularList::use(ListConfigPtr rule) {
   rule_ = std::move(rule);
-  if (work_) work_->keys.reset();
+  if (work_) work_->store.reset();
 }
 
 RedisCircularList::Work& RedisCircularList::work() {
@@ -69,10 +69,12 @@ RedisCircularList::Work& RedisCircularList::work() {
   return *work_;
 }
 
-const std::shared_ptr<const CircularKeys>& RedisCircularList::keys() {
-  auto& keys = work().keys;
-  if (!keys) keys = std::make_shared<const CircularKeys>(*rule_);
-  return keys;
+const std::shared_ptr<CircularLeaseStore>& RedisCircularList::store() {
+  auto& store = work().store;
+  if (!store)
+    store = std::make_shared<CircularLeaseStore>(session_->circular.locks, session_->server_clock,
+                                                 session_->clock, CircularKeys(*rule_));
+  return store;
 }
 
 const std::shared_ptr<bool>& RedisCircularList::alive() {
@@ -101,7 +103,7 @@ void RedisCircularList::put_away() {
   } else if (work_->held.empty() && work_->unsettled() == 0) {
     work_->settlements.reset();
     work_->lost_claims.reset();
-    work_->keys.reset();
+    work_->store.reset();
   }
 }
 
@@ -125,7 +127,7 @@ void RedisCircularList::announce(const RunEvent& event) {
   // Events are for subscribers only and must not delay claims and renewals.
   if (session_->client.unsent() > most_unsent) return;
   settlements().publish(
-      keys(), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
+      keys_of(store()), event_json(*rule_, session_->holder.host, event, session_->clock.wall()),
       held() > 1 ? CircularSettlements::Wait::span : CircularSettlements::Wait::none);
 }
 
@@ -138,12 +140,12 @@ void RedisCircularList::listen(bool on) {
   hear_of_list();
   if (!wake_) {
     // on_back() follows when the channel is confirmed too: messages before it may have been missed.
-    wake_ = session_->subscriber.subscribe(keys()->wake, *this);
+    wake_ = session_->subscriber.subscribe(keys().wake, *this);
   }
   if (empty_ && rule_->supervised) hear_of_no_turn();  // there is nothing to wait for
   // The one-item wrapper claims what is free, until it must wait.
   if ((in_line_ || !rule_->supervised) && !work().turn)
-    work_->turn = session_->subscriber.subscribe(keys()->turn(lock_value({})), *this);
+    work_->turn = session_->subscriber.subscribe(keys().turn(lock_value({})), *this);
   put_away();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/timers.hpp"
+#include "store/circular/lease_store.hpp"
 #include "store/circular/list.hpp"
 #include "store/circular/lost_claims.hpp"
 #include "store/circular/settlements.hpp"
@@ -53,7 +54,7 @@ class RedisCircularList final : public CircularList,
   struct Pass {
     ListConfigPtr
         rule;  ///< the locks belong to this config, even if a reload changes it before the reply
-    std::shared_ptr<const CircularKeys> keys;
+    std::shared_ptr<CircularLeaseStore> store;
     std::size_t wanted = 0;
     std::int64_t left = ClaimCall::new_pass;
     std::size_t calls = 0;
@@ -64,6 +65,7 @@ class RedisCircularList final : public CircularList,
   };
   /// Lease and memory of an active run.
   struct Held {
+    std::shared_ptr<CircularLeaseStore> store;
     Leases::Lease lease;
     ItemRoom::Hold hold;
   };
@@ -78,8 +80,8 @@ class RedisCircularList final : public CircularList,
     /// Returns whether no part of it is in use or waits.
     [[nodiscard]] bool over() const;
 
-    std::shared_ptr<const CircularKeys> keys;  ///< nullptr until used, and after a change of the
-                                               ///< list config
+    std::shared_ptr<CircularLeaseStore> store;  ///< nullptr until used, and after a change of the
+                                                ///< list config
     Timer room_timer;
     ItemRoom::Member room;
     std::unordered_map<RunId, Held> held;  ///< must be destroyed before `room`
@@ -111,7 +113,12 @@ class RedisCircularList final : public CircularList,
   void on_up() override;
   void on_down(const std::string&) override {}
 
-  const std::shared_ptr<const CircularKeys>& keys();
+  const std::shared_ptr<CircularLeaseStore>& store();
+  [[nodiscard]] static std::shared_ptr<const CircularKeys> keys_of(
+      const std::shared_ptr<CircularLeaseStore>& store) {
+    return {store, &store->keys()};
+  }
+  const CircularKeys& keys() { return store()->keys(); }
   Work& work();
   [[nodiscard]] std::size_t held() const { return work_ ? work_->held.size() : 0; }
   [[nodiscard]] const std::shared_ptr<bool>& alive();
@@ -126,9 +133,9 @@ class RedisCircularList final : public CircularList,
   void look_for(const std::vector<RunId>& runs);
   void unavailable(const std::vector<RunId>& runs, const StoreError& trouble);
   Claim hold(const RunId& run, const Taken& taken, Instant sent, const ListConfigPtr& rule,
-             const std::shared_ptr<const CircularKeys>& keys);
+             const std::shared_ptr<CircularLeaseStore>& store);
   Claim hold(const RunId& run, const Taken& taken, Instant sent) {
-    return hold(run, taken, sent, work_->pass->rule, work_->pass->keys);
+    return hold(run, taken, sent, work_->pass->rule, work_->pass->store);
   }
   void put_down(const RunId& run, SettleCall&& call);
   [[nodiscard]] CircularSettlements::Wait wait_of_end(bool freed) const;

@@ -44,7 +44,7 @@ void RedisCircularList::claim(std::size_t wanted, Scan scan, Manner manner) {
   waits_ = true;
   const auto left = scan == Scan::ends ? ClaimCall::only_ends : ClaimCall::new_pass;
   work().pass = std::make_unique<Pass>(
-      Pass{rule_, keys(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
+      Pass{rule_, store(), wanted, left, 0, std::nullopt, 0, manner == Manner::overdue, {}});
   this->scan();
 }
 
@@ -56,7 +56,7 @@ void RedisCircularList::scan() {
   }
   // Settlements and claim are sent in one write, and the claim finds the freed items.
   if (work_->settlements) work_->settlements->send();
-  ClaimCall call{*work_->pass->keys,
+  ClaimCall call{work_->pass->store->keys(),
                  lock_value({}),
                  {},
                  work_->pass->rule->key_expiry,
@@ -197,15 +197,15 @@ void RedisCircularList::leave_line() {
 void RedisCircularList::leave_redis_line() {
   if (!std::exchange(in_line_, false) || !session_->client.connected()) return;
   const ClaimCall call{
-      *keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
-      {},      newest_fence_};
+      keys(), lock_value({}), {}, rule_->key_expiry, 0, ClaimCall::new_pass, 0, true, false, {},
+      {},     newest_fence_};
   session_->circular.locks.claim(call, [](const ClaimResult*, const StoreError&) {});
 }
 
 void RedisCircularList::look_for(const std::vector<RunId>& runs) {
   auto& lost = work_->lost_claims;
   if (!lost) lost = std::make_unique<LostClaims>(*session_, [this] { look_all_settled(); });
-  lost->add(work_->pass->keys, lock_value({}), runs, work_->pass->rule->key_expiry);
+  lost->add(keys_of(work_->pass->store), lock_value({}), runs, work_->pass->rule->key_expiry);
   // The connection may be up: the error can occur in the middle of a scan.
   lost->look();
 }
@@ -225,12 +225,13 @@ void RedisCircularList::unavailable(const std::vector<RunId>& runs, const StoreE
 void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
   if (work_ && work_->settlements) work_->settlements->send();  // as in scan()
   const RunId run = session_->run_ids.next(session_->clock.wall());
-  const ClaimItemCall call{*keys(),           lock_value(run),          run,          item,
-                           rule_->key_expiry, rule_->fleet_concurrency, newest_fence_};
+  const ClaimItemCall call{keys(),       lock_value(run),   run,
+                           item,         rule_->key_expiry, rule_->fleet_concurrency,
+                           newest_fence_};
   session_->circular.locks.claim_item(
-      call,
-      [this, alive = alive(), run, item, rule = rule_, keys = keys(), sent = session_->clock.now(),
-       then = std::move(then)](const ClaimItemResult* result, const StoreError& trouble) {
+      call, [this, alive = alive(), run, item, rule = rule_, store = store(),
+             sent = session_->clock.now(),
+             then = std::move(then)](const ClaimItemResult* result, const StoreError& trouble) {
         if (!*alive) return;
         ItemClaim claim;
         if (result == nullptr) {
@@ -242,7 +243,7 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
           claim.detail = result->detail;
         }
         if (claim.result == ItemClaim::Result::claimed)
-          claim.claim = hold(run, {item, result->fence, result->failures}, sent, rule, keys);
+          claim.claim = hold(run, {item, result->fence, result->failures}, sent, rule, store);
         if (claim.claim && session_->clock.now() - sent > rule->key_expiry / 2) {
           hand_back(*claim.claim);
           claim = {ItemClaim::Result::unavailable, {}, "the reply to a claim came too late"};
@@ -253,12 +254,12 @@ void RedisCircularList::claim_item(const Item& item, Source::ItemClaimed then) {
 
 Claim RedisCircularList::hold(const RunId& run, const Taken& taken, Instant sent,
                               const ListConfigPtr& rule,
-                              const std::shared_ptr<const CircularKeys>& keys) {
+                              const std::shared_ptr<CircularLeaseStore>& store) {
   Leases::Lease lease = session_->leases.hold(
-      {run, keys->lock(taken.item), lock_value(run), keys, rule->fleet_concurrency > 0,
+      {run, store->keys().lock(taken.item), lock_value(run), store, rule->fleet_concurrency > 0,
        rule->on_lease_loss == OnLeaseLoss::keep_running, rule->key_expiry, sent},
       *this);
-  Held held{std::move(lease), work().room.hold(taken.item.size())};
+  Held held{store, std::move(lease), work().room.hold(taken.item.size())};
   work_->held.insert_or_assign(run, std::move(held));
   newest_fence_ = std::max(newest_fence_, taken.fence);
   return Claim{run, taken.item, {}, taken.fence, taken.failures + 1};

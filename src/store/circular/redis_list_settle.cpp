@@ -94,12 +94,13 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   // settlement would find the lock missing and set it again, without a run.
   LeaseTerms lease = held->second.lease.end();
   ItemRoom::Hold hold = std::move(held->second.hold);
+  const auto keys = keys_of(held->second.store);
   work_->held.erase(held);
   call.lock = std::move(lease.key);
   call.value = std::move(lease.value);
   const bool freed = call.new_value.empty();
-  settlements().add(std::move(lease.keys), std::move(call), {lease_ends, lease_ends + lease.expiry},
-                    std::move(hold), wait_of_end(freed));
+  settlements().add(keys, std::move(call), {lease_ends, lease_ends + lease.expiry}, std::move(hold),
+                    wait_of_end(freed));
 }
 
 /// Returns how long the settlement may wait for others. A waiter for an item or for a fleet slot

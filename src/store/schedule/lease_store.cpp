@@ -2,18 +2,20 @@
 
 #include "store/schedule/end_call.hpp"
 #include "store/scripts.hpp"
+#include "store/store_error.hpp"
 
 namespace w8y::store {
 
 void ScheduleLeaseStore::renew(const Batch& leases, Answer answer) {
-  const LeaseTerms& common = *leases.front();
+  const LeaseTerms& common = leases.front()->terms;
   const std::string life = ms_text(common.expiry);
   redis::Command keys{keys_.slots, keys_.taken};
   redis::Command arguments{life, common.fleet ? "1" : "0"};
   for (const auto& lease : leases) {
-    keys.push_back(lease->key);
+    const LeaseTerms& terms = lease->terms;
+    keys.push_back(terms.key);
     arguments.insert(arguments.end(),
-                     {lease->item, lease->value, lease->run, lease->retake ? "t" : "n"});
+                     {terms.item, terms.value, terms.run, terms.retake ? "t" : "n"});
   }
   client_.run(scripts::schedule_renew, keys, arguments,
               [answer = std::move(answer)](const redis::Answer& got) {

@@ -6,13 +6,14 @@
 namespace w8y::store::thoonk {
 
 void JobLeaseStore::renew(const Batch& leases, Answer answer) {
-  const LeaseTerms& common = *leases.front();
+  const LeaseTerms& common = leases.front()->terms;
   const std::string life = ms_text(common.expiry);
   redis::Command keys{keys_.slots, keys_.taken, keys_.claimed};
   redis::Command arguments{life, common.fleet ? "1" : "0"};
   for (const auto& lease : leases) {
-    keys.push_back(lease->key);
-    arguments.insert(arguments.end(), {lease->item, lease->value, lease->retake ? "t" : "n"});
+    const LeaseTerms& terms = lease->terms;
+    keys.push_back(terms.key);
+    arguments.insert(arguments.end(), {terms.item, terms.value, terms.retake ? "t" : "n"});
   }
   client_.run(scripts::job_renew, keys, arguments,
               [answer = std::move(answer)](const redis::Answer& got) {

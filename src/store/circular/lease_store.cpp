@@ -1,0 +1,62 @@
+#include "store/circular/lease_store.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace w8y::store {
+
+void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
+  const LeaseTerms& common = leases.front()->terms;
+  RenewCall call{keys_, common.fleet, common.expiry, {}};
+  for (const auto& each : leases) call.locks.push_back({each->terms.key, each->terms.value});
+  // The leases keep this object alive.
+  locks_.renew(call, [this, sent = clock_.now(), leases, answer = std::move(answer)](
+                         const RenewResult* result, const StoreError&) mutable {
+    if (result == nullptr) return answer(nullptr);
+    server_clock_.note(result->now, sent, clock_.now());
+    retake(leases, *result, std::move(answer));
+  });
+}
+
+/// Claims locks again that a renewal found missing, in a separate call with a time limit. The limit
+/// is a time of the Redis clock, which the reply to the renewal contained. If the call arrives
+/// after the lease has ended, another host may have run the item; then it changes nothing.
+void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, Answer&& answer) {
+  const LeaseTerms& common = leases.front()->terms;
+  const Instant now = clock_.now();
+  RenewCall call{keys_, common.fleet, common.expiry, {}};
+  std::vector<std::size_t> places;
+  Duration time = common.expiry;
+  for (std::size_t i = 0; i < std::min(leases.size(), found.states.size()); ++i) {
+    const LeaseState& lease = *leases[i];
+    if (found.states[i] != Renewed::gone || !lease.terms.retake || lease.ended()) continue;
+    places.push_back(i);
+    call.locks.push_back({lease.terms.key, lease.terms.value});
+    // The item of a lost lease may have been run by another host already, so a late call does no
+    // further harm.
+    if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
+  }
+  if (places.empty()) return answer(&found.states);
+  call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
+  locks_.renew(call, [states = found.states, places, answer = std::move(answer)](
+                         const RenewResult* result, const StoreError&) mutable {
+    if (result != nullptr) {
+      for (std::size_t i = 0; i < std::min(places.size(), result->states.size()); ++i)
+        states[places[i]] = result->states[i];
+    }
+    answer(&states);
+  });
+}
+
+void CircularLeaseStore::let_go(const LeaseTerms& lease) {
+  SettleCall call;
+  call.lock = lease.key;
+  call.value = lease.value;
+  call.item = lease.key.substr(keys_.lock_prefix.size());
+  call.failures = "keep";
+  call.run = lease.run;
+  locks_.settle(keys_, {&call}, [](std::size_t, const StoreError*) {});
+}
+
+}  // namespace w8y::store

@@ -1,0 +1,35 @@
+// Leases of items of circular lists.
+#pragma once
+
+#include <utility>
+
+#include "core/clock.hpp"
+#include "store/circular/keys.hpp"
+#include "store/circular/script_locks.hpp"
+#include "store/leases.hpp"
+#include "store/server_clock.hpp"
+
+namespace w8y::store {
+
+/// The key of a lease is the lock of its item, and its value ends with the run ID.
+class CircularLeaseStore final : public LeaseStore {
+ public:
+  /// `server_clock` receives the time in each reply.
+  CircularLeaseStore(ScriptLocks& locks, ServerClock& server_clock, const Clock& clock,
+                     CircularKeys keys)
+      : locks_(locks), server_clock_(server_clock), clock_(clock), keys_(std::move(keys)) {}
+
+  void renew(const Batch& leases, Answer answer) override;
+  void let_go(const LeaseTerms& lease) override;
+  [[nodiscard]] const CircularKeys& keys() const { return keys_; }
+
+ private:
+  void retake(const Batch& leases, const RenewResult& found, Answer&& answer);
+
+  ScriptLocks& locks_;
+  ServerClock& server_clock_;
+  const Clock& clock_;
+  const CircularKeys keys_;
+};
+
+}  // namespace w8y::store
