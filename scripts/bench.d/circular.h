@@ -66,7 +66,7 @@ static inline void check_settled(void) {
 static void settle(const struct claimed *ends, int count) {
   settled_locks += (unsigned long)count;
   char number[32], wake[256];
-  begin(3 + 5 + count + 5 + 10 + count * 4);
+  begin(3 + 5 + count + 5 + 11 + count * 4);
   snprintf(number, sizeof number, "%d", 5 + count);
   words(3, "EVALSHA", settle_sha, number);
   words(4, keys[2], keys[3], keys[5], keys[8]);
@@ -79,7 +79,7 @@ static void settle(const struct claimed *ends, int count) {
   words(1, keys[9]);
   snprintf(wake, sizeof wake, "%s:wake", prefix);
   words(5, keys[6], wake, keys[7], "1", "");
-  words(10, "run:bench:1:", "", "0", "", "reset", "0", "0", history, "", "");
+  words(11, "run:bench:1:", "", "0", "", "reset", "0", "0", history, "", "0", "");
   for (int i = 0; i < count; ++i) {
     char run[run_size + 1];
     snprintf(run, sizeof run, "%026lu", ends[i].run);

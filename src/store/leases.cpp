@@ -188,7 +188,10 @@ void Leases::send_all(std::span<Held* const> leases) {
 
 void Leases::send_batch(const Batch& batch, std::size_t bytes) {
   Asked asked;
-  for (Held* lease : batch) asked.push_back(lease->shared_from_this());
+  for (Held* lease : batch) {
+    lease->renewed = true;
+    asked.push_back(lease->shared_from_this());
+  }
   asked_ += bytes;
   batch.front()->terms.store->renew({asked.begin(), asked.end()},
                                     [this, alive = alive_, sent = clock_.now(), bytes,

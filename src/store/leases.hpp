@@ -59,6 +59,7 @@ struct LeaseState {
   LeaseHandler* handler;  ///< nullptr after the lease has ended
   Instant ends{};         ///< by the local clock, never later than in Redis
   bool lost = false;
+  bool renewed = false;  ///< whether a renewal was sent
   [[nodiscard]] bool ended() const { return handler == nullptr; }
 };
 
@@ -163,6 +164,8 @@ class Leases::Lease {
   [[nodiscard]] Instant ends() const { return held_->ends; }
   [[nodiscard]] Duration expiry() const { return held_->terms.expiry; }
   [[nodiscard]] const LeaseTerms& terms() const { return held_->terms; }
+  /// Returns whether a renewal was sent.
+  [[nodiscard]] bool was_renewed() const { return held_->renewed; }
   /// Returns whether it is too late to start a run: lease_expiring() has been called or will be
   /// soon.
   [[nodiscard]] bool ends_soon() const;

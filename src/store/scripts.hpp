@@ -61,6 +61,7 @@ extern const redis::Script sorted_edit;
 extern const redis::Script sorted_insert;
 extern const redis::Script sorted_move;
 extern const redis::Script item_states;
+extern const redis::Script recover;
 extern const redis::Script sweep;
 extern const redis::Script undo_claim;
 

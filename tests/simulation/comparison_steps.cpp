@@ -93,7 +93,7 @@ void Comparison::settle_some() {
          random_.one_of<std::string>({"keep", "reset", "increment"}),
          random_.chance(25) ? "1" : "0", random_.chance(20) ? "1" : "0",
          random_.one_of<std::string>({"0", "1 1000", "3 60", "30 300", "2 90 1500000"}),
-         random_.chance(50) ? R"({"kept":1})" : "",
+         random_.chance(50) ? R"({"kept":1})" : "", random_.chance(70) ? "1" : "0",
          breaker.empty() ? ""
                          : random_.one_of<std::string>({"", "+", "-", "-", "-" + ms(2), ms(3)})});
   }
@@ -120,7 +120,10 @@ void Comparison::renew_some() {
   Words key{fleet ? "w:slots" : lock(held_[0].item)};
   const std::int64_t now = keys_.now_ms();
   Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0",
-            std::to_string(random_.one_of<std::int64_t>({0, now, now + 1})), "w:lock:", "w:proc:"};
+            std::to_string(random_.one_of<std::int64_t>({0, now, now + 1})),
+            "w:lock:",
+            "w:proc:",
+            random_.one_of<std::string>({"0", "2", "64"})};
   for (auto left = random_.between(1, 5); left > 0; --left) {
     const Run& run = random_.one_of(held_);
     key.push_back(lock(run.item));

@@ -247,7 +247,7 @@ void Invariants::lease_ends_at(Run& run, Instant at) {
 void Invariants::after_renew(const Server::Command& command, const Value& reply) {
   for (std::size_t i = 1; i < reply.elements.size(); ++i) {
     const auto state = reply.elements[i].number;
-    const std::string& value = command.arg[i + 4];
+    const std::string& value = command.arg[i + 5];
     const auto run = runs_.find(value.substr(value.size() - 26));
     const Duration life = std::chrono::milliseconds(number(command.arg[0]));
     if (state == 3)

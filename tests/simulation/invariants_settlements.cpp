@@ -26,7 +26,7 @@ std::string field_of(const Hash& hash, const std::string& field) {
 }
 
 /// Arguments of settle.lua: before the kinds, per kind, and per settlement.
-constexpr std::size_t before_kinds = 5, of_kind = 10, of_end = 4;
+constexpr std::size_t before_kinds = 5, of_kind = 11, of_end = 4;
 /// Number of keys before the locks.
 constexpr std::size_t first_lock = 4;
 

@@ -315,6 +315,7 @@ constexpr std::array all_scripts{
     &store::scripts::sorted_insert,
     &store::scripts::sorted_move,
     &store::scripts::item_states,
+    &store::scripts::recover,
     &store::scripts::sweep,
     &store::scripts::undo_claim,
 };

@@ -27,6 +27,7 @@ struct CircularKeys {
         quarantined(key_prefix + "quarantined"),
         waiting(key_prefix + "waiting"),
         samples(key_prefix + "samples"),
+        claims(key_prefix + "claims"),
         reruns(key_prefix + "reruns"),
         request_prefix(key_prefix + "idempotency:"),
         breaker(key_prefix + "breaker" + suffix) {}
@@ -64,6 +65,7 @@ struct CircularKeys {
   std::string quarantined;
   std::string waiting;
   std::string samples;
+  std::string claims;  ///< claims that renewals have recorded
   std::string reruns;
   std::string request_prefix;  ///< prefix of the records of requests (parts/request.lua)
   std::string breaker;

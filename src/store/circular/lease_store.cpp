@@ -9,6 +9,7 @@ namespace w8y::store {
 void CircularLeaseStore::renew(const Batch& leases, Answer answer) {
   const LeaseTerms& common = leases.front()->terms;
   RenewCall call{keys_, common.fleet, common.expiry, {}};
+  call.most_recorded = most_recorded_;
   for (const auto& each : leases) call.locks.push_back({each->terms.key, each->terms.value});
   // The leases keep this object alive.
   locks_.renew(call, [this, sent = clock_.now(), leases, answer = std::move(answer)](
@@ -38,6 +39,7 @@ void CircularLeaseStore::retake(const Batch& leases, const RenewResult& found, A
     if (!lease.lost) time = std::min(time, std::max(lease.ends - now, Duration(0)));
   }
   if (places.empty()) return answer(&found.states);
+  call.most_recorded = most_recorded_;
   call.retake_until = found.now + std::chrono::duration_cast<WallTime>(time);
   locks_.renew(call, [states = found.states, places, answer = std::move(answer)](
                          const RenewResult* result, const StoreError&) mutable {
@@ -56,6 +58,7 @@ void CircularLeaseStore::let_go(const LeaseTerms& lease) {
   call.item = lease.key.substr(keys_.lock_prefix.size());
   call.failures = "keep";
   call.run = lease.run;
+  call.recorded = most_recorded_ > 0;
   locks_.settle(keys_, {&call}, [](std::size_t, const StoreError*) {});
 }
 

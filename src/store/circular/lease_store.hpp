@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/item.hpp"
 #include "store/circular/keys.hpp"
 #include "store/circular/script_locks.hpp"
 #include "store/leases.hpp"
@@ -14,10 +15,15 @@ namespace w8y::store {
 /// The key of a lease is the lock of its item, and its value ends with the run ID.
 class CircularLeaseStore final : public LeaseStore {
  public:
-  /// `server_clock` receives the time in each reply.
+  /// `server_clock` receives the time in each reply. `records`: whether renewals record the claims,
+  /// so that an interrupted run leaves a record.
   CircularLeaseStore(ScriptLocks& locks, ServerClock& server_clock, const Clock& clock,
-                     CircularKeys keys)
-      : locks_(locks), server_clock_(server_clock), clock_(clock), keys_(std::move(keys)) {}
+                     CircularKeys keys, bool records)
+      : locks_(locks),
+        server_clock_(server_clock),
+        clock_(clock),
+        keys_(std::move(keys)),
+        most_recorded_(records ? item_shown : 0) {}
 
   void renew(const Batch& leases, Answer answer) override;
   void let_go(const LeaseTerms& lease) override;
@@ -30,6 +36,7 @@ class CircularLeaseStore final : public LeaseStore {
   ServerClock& server_clock_;
   const Clock& clock_;
   const CircularKeys keys_;
+  const std::size_t most_recorded_;
 };
 
 }  // namespace w8y::store

@@ -117,6 +117,8 @@ struct RenewCall {
   /// Time of the Redis clock. If the call reaches Redis before it, locks that have expired and are
   /// still free are set again.
   std::optional<WallTime> retake_until = std::nullopt;
+  /// Maximum bytes of an item in the record of a run that is interrupted; 0 = no record.
+  std::size_t most_recorded = 0;
 };
 
 struct RenewResult {
@@ -137,6 +139,7 @@ struct SettleCall {
   /// Whether the lease had ended when this was sent. Another host may have run the item since, even
   /// if a late renewal has set the lock again.
   bool stale = false;
+  bool recorded = false;  ///< whether a renewal may have recorded the claim
   HistoryLimits history = HistoryLimits::none();
   std::string event;           ///< JSON; empty = none
   std::string more;            ///< further members of the run record, see history_members()
@@ -151,8 +154,8 @@ struct SettleCall {
   [[nodiscard]] bool for_good() const { return !new_value.empty() && new_life == Duration{0}; }
 };
 
-/// Deletes failures and quarantines of items that are no longer in their list: a number of entries
-/// of each, chosen at random.
+/// Deletes failures and quarantines of items that are no longer in their list, and finds lists with
+/// interrupted runs: a number of entries of each, chosen at random.
 struct SweepCall {
   std::vector<CircularKeys> lists;
   /// Maximum number of entries of one hash in one call.
@@ -162,6 +165,13 @@ struct SweepCall {
 struct SweepResult {
   std::size_t lists = 0;  ///< lists examined
   std::size_t forgotten = 0;
+  std::vector<std::size_t> interrupted;  ///< indexes of the lists that have interrupted runs
+};
+
+/// Writes the records of interrupted runs.
+struct RecoverRunsCall {
+  const CircularKeys& keys;
+  HistoryLimits history = HistoryLimits::none();
 };
 
 /// Reads the statistics of lists.

@@ -72,8 +72,9 @@ RedisCircularList::Work& RedisCircularList::work() {
 const std::shared_ptr<CircularLeaseStore>& RedisCircularList::store() {
   auto& store = work().store;
   if (!store)
-    store = std::make_shared<CircularLeaseStore>(session_->circular.locks, session_->server_clock,
-                                                 session_->clock, CircularKeys(*rule_));
+    store = std::make_shared<CircularLeaseStore>(
+        session_->circular.locks, session_->server_clock, session_->clock, CircularKeys(*rule_),
+        rule_->keeps_records && history_of(*rule_, false).runs > 0);
   return store;
 }
 

@@ -90,6 +90,7 @@ void RedisCircularList::put_down(const RunId& run, SettleCall&& call) {
   const auto held = work_->held.find(run);
   if (held == work_->held.end()) return;
   const Instant lease_ends = held->second.lease.ends();
+  call.recorded = held->second.lease.was_renewed();
   // The renewals stop here, and not when Redis has replied. A renewal that arrived after the
   // settlement would find the lock missing and set it again, without a run.
   LeaseTerms lease = held->second.lease.end();

@@ -99,8 +99,8 @@ std::string_view holder(const SettleCall& call) {
 bool same_kind(const SettleCall& a, const SettleCall& b) {
   return a.new_value == b.new_value && a.new_life == b.new_life && a.note == b.note &&
          a.failures == b.failures && a.again == b.again && a.stale == b.stale &&
-         a.history == b.history && a.kept == b.kept && a.breaker == b.breaker &&
-         holder(a) == holder(b);
+         a.recorded == b.recorded && a.history == b.history && a.kept == b.kept &&
+         a.breaker == b.breaker && holder(a) == holder(b);
 }
 
 /// Keys and arguments of settle.lua. They point into the calls and into this object.
@@ -135,7 +135,7 @@ class SettleWords {
       kind_of_.push_back(static_cast<std::size_t>(kind - kinds_.begin()));
       if (kind == kinds_.end()) {
         kinds_.push_back(call);
-        words_ += 10;
+        words_ += 11;
       }
       words_ += 4;
     }
@@ -143,10 +143,11 @@ class SettleWords {
 
   void add_kind(const SettleCall& kind) {
     names_.push_back(number(std::to_string(names_.size() + 1)));
-    arguments_.insert(arguments_.end(),
-                      {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note,
-                       kind.failures, kind.again ? "1" : "0", kind.stale ? "1" : "0",
-                       number(to_text(kind.history)), kind.kept, kind.breaker});
+    arguments_.insert(
+        arguments_.end(),
+        {holder(kind), kind.new_value, number(ms_text(kind.new_life)), kind.note, kind.failures,
+         kind.again ? "1" : "0", kind.stale ? "1" : "0", number(to_text(kind.history)), kind.kept,
+         kind.recorded ? "1" : "0", kind.breaker});
   }
 
   /// Returns the limits of the breaker. A claim that is handed back has none.
@@ -292,11 +293,16 @@ void ScriptLocks::undo(const UndoCall& call, Answer<UndoResult> answer) {
 void ScriptLocks::renew(const RenewCall& call, Answer<RenewResult> answer) {
   const std::string expiry = ms_text(call.expiry);
   const std::string retake_until = std::to_string(call.retake_until.value_or(WallTime(0)).count());
+  const std::string most_recorded = std::to_string(call.most_recorded);
   // Only keys that are used are named. While a cluster moves a hash slot, a call succeeds if all or
   // none of its keys have moved; otherwise it must be retried.
   redis::Command keys{call.fleet || call.locks.empty() ? call.keys.slots : call.locks.front().key};
-  redis::Command args{expiry, call.fleet ? "1" : "0", retake_until, call.keys.lock_prefix,
-                      call.keys.other_lock_prefix};
+  redis::Command args{expiry,
+                      call.fleet ? "1" : "0",
+                      retake_until,
+                      call.keys.lock_prefix,
+                      call.keys.other_lock_prefix,
+                      most_recorded};
   for (const auto& lock : call.locks) {
     keys.push_back(lock.key);
     args.push_back(lock.value);
@@ -325,15 +331,28 @@ void ScriptLocks::sweep(const SweepCall& call, Answer<SweepResult> answer) {
     keys.insert(keys.end(), {list.list, list.failures, list.quarantined});
     args.insert(args.end(), {list.lock_prefix, list.other_lock_prefix});
   }
-  client_.run(scripts::sweep, keys, args,
-              [this, answer = std::move(answer)](const redis::Answer& got) {
-                if (const auto trouble = trouble_of(got)) {
-                  note_refusal(got);
-                  return answer(nullptr, *trouble);
-                }
-                const SweepResult result{static_cast<std::size_t>(got.reply[0].integer()),
-                                         static_cast<std::size_t>(got.reply[1].integer())};
-                answer(&result, {});
+  client_.run(
+      scripts::sweep, keys, args, [this, answer = std::move(answer)](const redis::Answer& got) {
+        if (const auto trouble = trouble_of(got)) {
+          note_refusal(got);
+          return answer(nullptr, *trouble);
+        }
+        SweepResult result{static_cast<std::size_t>(got.reply[0].integer()),
+                           static_cast<std::size_t>(got.reply[1].integer()),
+                           {}};
+        for (std::size_t i = 2; i < got.reply.size(); ++i)
+          result.interrupted.push_back(static_cast<std::size_t>(got.reply[i].integer()) - 1);
+        answer(&result, {});
+      });
+}
+
+void ScriptLocks::recover(const RecoverRunsCall& call) {
+  const std::string limits = to_text(call.history);
+  const std::string most_bytes = std::to_string(item_shown);
+  client_.run(scripts::recover, {call.keys.claims, call.keys.runs},
+              {limits, most_bytes, call.keys.lock_prefix, call.keys.other_lock_prefix},
+              [this](const redis::Answer& got) {
+                if (trouble_of(got)) note_refusal(got);
               });
 }
 

@@ -36,6 +36,7 @@ class ScriptLocks final {
   void settle(const CircularKeys& keys, const std::vector<const SettleCall*>& calls,
               SettleAnswer answer);
   void sweep(const SweepCall& call, Answer<SweepResult> answer);
+  void recover(const RecoverRunsCall& call);
   void measure(const ListStatsCall& call, Answer<ListStatsResult> answer);
   /// Forgets the proof of permissions. A new connection may have another user.
   void new_connection() { proven_ = false; }

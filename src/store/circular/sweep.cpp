@@ -1,8 +1,10 @@
 #include "store/circular/sweep.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "store/circular/script_locks.hpp"
+#include "store/run_record.hpp"
 
 namespace w8y::store {
 
@@ -57,16 +59,26 @@ void Sweep::step() {
   arm(pause);
   if (asking_) return;
   SweepCall call;
+  std::vector<ListConfigPtr> rules;
   for (std::size_t seen = 0; seen < lists_.size() && call.lists.size() < most_; ++seen) {
-    if (const ListConfigPtr rule = next_in_turn().swept_rule()) call.lists.emplace_back(*rule);
+    if (const ListConfigPtr rule = next_in_turn().swept_rule()) {
+      call.lists.emplace_back(*rule);
+      rules.push_back(rule);
+    }
   }
   if (call.lists.empty()) return;
   asking_ = true;
-  store_.sweep(call, [this, alive = alive_, asked = call.lists.size()](const SweepResult* result,
-                                                                       const StoreError&) {
+  const std::size_t asked = call.lists.size();
+  store_.sweep(call, [this, alive = alive_, asked, rules = std::move(rules)](
+                         const SweepResult* result, const StoreError&) {
     if (!*alive) return;
     asking_ = false;
     if (result == nullptr || lists_.empty()) return;
+    for (const std::size_t list : result->interrupted) {
+      const ListConfig& rule = *rules.at(list);
+      const HistoryLimits history = history_of(rule, false);
+      if (rule.keeps_records && history.runs > 0) store_.recover({CircularKeys(rule), history});
+    }
     // If many entries were deleted, there are probably more. Some lists may be too long to be swept
     // together.
     const bool more = result->forgotten >= SweepCall::most_entries / 4;

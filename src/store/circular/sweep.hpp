@@ -1,4 +1,5 @@
-// Deletes records about items that clients have removed from their lists.
+// Deletes records about items that clients have removed from their lists, and writes the records of
+// interrupted runs.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace w8y::store {
 
 class ScriptLocks;
 
-/// Deletes failures and quarantines of items that are no longer in their list. It sends one call
+/// Deletes failures and quarantines of items that are no longer in their list, and writes the
+/// records of interrupted runs. It sends one call
 /// every 10 s, or every 1 s while there is something to delete, for at most most_lists lists in
 /// turn. Several hosts may do the same. The idle budget does not count these calls.
 class Sweep {

@@ -16,6 +16,7 @@
 --          "1": the lease had ended when this was sent
 --          limits of the history (parts/history.lua); "0": no run record
 --          record to keep while the quarantine lasts, a JSON object; "": none
+--          "1": a renewal may have recorded the claim (renew.lua)
 --          its entry in the breaker: "+" succeeded, "-" failed, "" none; then, if it has an entry in
 --          the index of quarantines, the delay (ms) if the breaker prevents the quarantine
 --       then, for each lock:
@@ -41,10 +42,10 @@ for number = 1, tonumber(ARGV[4]) do
   local kind = {holder = ARGV[at], becomes = ARGV[at + 1], life = ARGV[at + 2], note = ARGV[at + 3],
     failures = ARGV[at + 4], again = ARGV[at + 5] == '1', stale = ARGV[at + 6] == '1',
     history = ARGV[at + 7], record = ARGV[at + 8],
-    breaker = ARGV[at + 9]}
+    recorded = ARGV[at + 9] == '1', breaker = ARGV[at + 10]}
   kind.frees = kind.becomes == '' and not kind.stale
   kinds[number == 1 and '1' or tostring(number)] = kind -- tostring() of a number is slow in Redis
-  at = at + 10
+  at = at + 11
 end
 local first_at = at
 
@@ -56,7 +57,7 @@ local crowded = there ~= 0 and there ~= 4
 local indexed = crowded and pcall('HLEN', KEYS[4])
 indexed = type(indexed) == 'number' and indexed > 0
 
-local runs, free, kept, ids = {}, {}, {}, {}
+local runs, free, kept, ids, recorded = {}, {}, {}, {}, {}
 local ours, parked = 0, 0
 local before_item = #ARGV[3] + 1
 local function item_of(lock) return string.sub(lock, before_item) end
@@ -146,6 +147,7 @@ for i = 1, #KEYS - 5 do
     run = judge_by_breaker(kind, id, lock, run, ARGV[at + 2], is_marked)
   end
   if found == value then ours = ours + 1 end
+  if kind.recorded then recorded[#recorded + 1] = value end
   if run.parks or kind.again and kind.becomes ~= '' and found == kind.becomes and kind.life == '0' then
     parked = parked + 1
   end
@@ -173,6 +175,7 @@ for _, run in ipairs(kept) do
   redis.call(unpack(how))
 end
 if #marked > 0 then note(pcall('HDEL', reruns, unpack(marked)), 'HDEL') end
+if #recorded > 0 then note(pcall('HDEL', key_prefix .. 'claims', unpack(recorded)), 'HDEL') end
 
 local reset = {}
 local function is_quarantined(item) return pcall('HEXISTS', KEYS[4], item) == 1 end

@@ -1,14 +1,18 @@
--- Deletes failures, quarantines and marks to run again of items that are no longer in their list. Checks a part of the
--- entries, chosen at random, so that no host must store its progress. Entries of an empty list are
--- kept: its items are often deleted and added again at once.
+-- Deletes failures, quarantines and marks to run again of items that are no longer in their list, and
+-- finds lists with interrupted runs. Checks a part of the entries, chosen at random, so that no host
+-- must store its progress. Entries of an empty list are kept: its items are often deleted and added
+-- again at once.
 --
 -- KEYS  for each list: list, failures, quarantined
 -- ARGV  1 maximum number of items of lists to compare in this call: a search takes time in
 --         proportion to the length of its list
 --       then for each list: prefix of lock keys, and the same with the other lock_key
--- Reply {number of lists examined, number of entries deleted}
+-- Reply {number of lists examined, number of entries deleted, position of each list that has an
+--       interrupted run (recover.lua), from 1…}
 
 local budget = tonumber(ARGV[1])
+local time = redis.call('TIME')
+local ended_ms = time[1] * 1000 + math.floor(time[2] / 1000) - 10000
 local forgotten = 0
 
 local function sweep(list, key, prefixes)
@@ -33,12 +37,23 @@ local function sweep(list, key, prefixes)
   end
 end
 
+local function has_ended_run(claims)
+  local found = redis.pcall('HRANDFIELD', claims, 64, 'WITHVALUES')
+  for i = 2, found.err and 0 or #found, 2 do
+    if (tonumber(string.match(found[i], '^%d+')) or 0) < ended_ms then return true end
+  end
+end
+
 local lists = #KEYS / 3
+local reply = {lists, 0}
 for k = 1, lists do
   local list, failures, quarantined = KEYS[3 * k - 2], KEYS[3 * k - 1], KEYS[3 * k]
   sweep(list, failures, {})
   sweep(list, string.sub(failures, 1, -9) .. 'reruns', {})
   sweep(list, quarantined, {ARGV[2 * k], ARGV[2 * k + 1]})
-  if budget <= 0 then return {k, forgotten} end
+  if has_ended_run(string.sub(failures, 1, -9) .. 'claims') then reply[#reply + 1] = k end
+  reply[1] = k
+  if budget <= 0 then break end
 end
-return {lists, forgotten}
+reply[2] = forgotten
+return reply

@@ -10,15 +10,16 @@ local function reason_of(run)
 end
 
 -- `run`: value of the lease; nil: there was none. `most_bytes`: maximum bytes of an item in the
--- history. `attempt`: nil if it is not known. `more`: further members, each after a comma. Returns
--- the record without `more`. Writes nothing if the host has written a record of this run: a host
+-- history. `attempt`: nil if it is not known. `more`: further members, each after a comma. `length`:
+-- that of the whole item, if `item` is its beginning. Returns the record without `more`. Writes nothing if the host has written a record of this run: a host
 -- that lost its lease is not dead.
-local function enter_interrupted(run, item, most_bytes, attempt, why, more, limits)
+local function enter_interrupted(run, item, most_bytes, attempt, why, more, limits, length)
   local host = host_of(run)
+  length = length or #item
   local event = '{"type":"end",' .. json_bytes('list', list_name) .. ','
     .. json_bytes('run', run and string.sub(run, -26) or '') .. ','
     .. json_bytes('item', beginning(item, most_bytes))
-    .. (#item > most_bytes and ',"item_length":' .. #item or '')
+    .. (length > most_bytes and ',"item_length":' .. length or '')
     .. (host and ',' .. json_bytes('host', host) or '')
     .. string.format(',"time_ms":%.0f,"outcome":"lost",', now_ms)
     .. (attempt and '"attempt":' .. attempt .. ',' or '') .. json_bytes('reason', why) .. '}'
