@@ -37,7 +37,9 @@ void MarkRecorder::on_event(const Event& event) {
 void MarkRecorder::record_breaker(const std::string& prefix) {
   const auto found = parts_.supervisor.lists().find(prefix);
   if (found == parts_.supervisor.lists().end()) return;
-  const store::CircularKeys keys(found->second->config().key_prefix());
+  const ListConfig& list = found->second->config();
+  // The names of breakers are the same for all kinds of lists.
+  const store::CircularKeys keys(list.key_prefix(), "lock", list.key_suffix());
   parts_.session->client.call(
       {"HMGET", keys.breaker, "since", "probe", "failed", "reason"},
       [this, alive = std::weak_ptr<bool>(alive_), prefix](const redis::Answer& answer) {

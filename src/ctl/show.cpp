@@ -41,8 +41,9 @@ void print_finished(const view::RunRecord& run, bool wide) {
   Cell outcome = shaded(run.outcome);
   if (!run.reason.empty()) outcome.text += ": " + escape(run.reason);
   facts.add("outcome", outcome);
-  facts.add("started", time_text(run.started().value_or(WallTime{0})));
-  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) + ", after " + duration_text(run));
+  if (run.started()) facts.add("started", time_text(*run.started()));
+  facts.add("ended", time_text(run.ended.value_or(WallTime{0})) +
+                         (run.started() ? ", after " + duration_text(run) : std::string()));
   if (run.cpu) facts.add("cpu", format_duration(*run.cpu));
   if (run.peak_memory) facts.add("peak memory", memory_text(*run.peak_memory));
   if (!run.signal.empty()) facts.add("exit", escape(run.signal));

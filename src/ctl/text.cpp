@@ -31,7 +31,7 @@ std::string since(WallTime time) {
 }
 
 std::string duration_text(const view::RunRecord& run) {
-  return format_duration(run.started() ? *run.ended - *run.started() : WallTime{0});
+  return run.started() ? format_duration(*run.ended - *run.started()) : std::string();
 }
 
 std::string memory_text(std::int64_t bytes) {

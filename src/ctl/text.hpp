@@ -32,7 +32,7 @@ std::string time_text(WallTime time);
 /// Formats the approximate time from `time` to now; empty for none.
 std::string since(WallTime time);
 
-/// Returns the duration of a run.
+/// Returns the duration of a run; empty if its start is not known.
 std::string duration_text(const view::RunRecord& run);
 /// Formats a size: "12.5 MiB", "3 KiB".
 std::string memory_text(std::int64_t bytes);
