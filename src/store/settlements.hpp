@@ -29,8 +29,8 @@ namespace w8y::store {
 ///   goes_alone(call)     whether it must be in a call of its own
 ///   list_of(keys)        name of the list in messages
 ///   send(session, keys, calls, answer)
-///   again(call, result)  optional: whether `result`, the third argument of Answer, has changed the
-///                        call, which is then sent again
+///   again(call, result)  optional: whether `result`, the third argument of the callback, has
+///                        changed the call, which is then sent again
 /// A Call has run, event, more, history, again and optionally stale, as in SettleCall. The implementation is
 /// in settlements_impl.hpp, for the file that instantiates this template.
 template <class Kind>

@@ -115,7 +115,7 @@ TEST_CASE("a host that settled its run before the sweep leaves no second record"
   CHECK(fleet.records().find("interrupted") == std::string::npos);
 }
 
-TEST_CASE("the record of a long item has its beginning and its length") {
+TEST_CASE("the record of a long item has its start and its length") {
   Fleet fleet;
   std::string item;
   while (item.size() < 6000) item += "ä";

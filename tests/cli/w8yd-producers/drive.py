@@ -189,6 +189,7 @@ title("jobs: a feed that does not exist is refused unless the request creates it
 refused(404, "there is no feed none", "POST", "/api/v1/feeds/none/jobs", {"jobs": [{"payload": "x"}]})
 refused(404, "there is no feed none", "GET", "/api/v1/feeds/none/jobs/x")
 refused(404, "there is no feed none", "DELETE", "/api/v1/feeds/none/jobs/x")
+refused(404, "there is no feed none", "POST", "/api/v1/feeds/none/jobs/x/retry", {})
 assert good(tcp, "POST", "/api/v1/feeds/fresh/jobs", {"jobs": [{"payload": "x"}], "create": True})["added"] == 1
 assert redis("HGET", "feed.config:fresh", "type") == b"job" and redis("SISMEMBER", "feeds", "fresh") == 1
 redis("SADD", "feeds", "queue")
