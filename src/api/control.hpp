@@ -9,6 +9,7 @@
 
 #include "core/item.hpp"
 #include "core/list_config.hpp"
+#include "core/outcome.hpp"
 #include "core/reload_plan.hpp"
 #include "core/status.hpp"
 
@@ -60,6 +61,8 @@ class Control {
   [[nodiscard]] virtual ConfigText config_text(const std::string* list) const = 0;
   [[nodiscard]] virtual SecretAnswer compare_secret(const SecretQuestion& question,
                                                     const std::string& salt) const = 0;
+  /// Returns the resources that a process of this host has used so far.
+  [[nodiscard]] virtual ResourceUse process_use(int /*pid*/) const { return {}; }
   /// Returns whether the config has a token, with which clients over TCP may send commands.
   [[nodiscard]] virtual bool has_token() const { return false; }
 

@@ -26,6 +26,13 @@ class Finder : public std::enable_shared_from_this<Finder> {
         found_(std::move(found)),
         refused_(std::move(refused)) {}
 
+  /// Returns the resource use of the first runs, since it is read from /proc.
+  ResourceUse use_of(const RunStatus& run) {
+    constexpr unsigned max_used = 8;
+    if (run.pid <= 0 || used_++ >= max_used) return {};
+    return routes_.control.process_use(run.pid);
+  }
+
   void search_here() {
     const HostStatus host = routes_.control.status();
     routes_.control.each_list(
@@ -37,7 +44,8 @@ class Finder : public std::enable_shared_from_this<Finder> {
                                    std::max(WallTime{0}, now - run.started),
                                    {},
                                    host.host,
-                                   host.host_id});
+                                   host.host_id,
+                                   self->use_of(run)});
         },
         [self = shared_from_this()] {
           if (self->matches_->settled()) return self->reply_found();
@@ -85,6 +93,7 @@ class Finder : public std::enable_shared_from_this<Finder> {
   const bool trusted_;
   const Found found_;
   const Refused refused_;
+  unsigned used_ = 0;  ///< runs with their resource use
 };
 
 }  // namespace

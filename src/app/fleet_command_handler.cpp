@@ -25,6 +25,8 @@ constexpr std::size_t max_unsent = 2 * max_answer;
 /// Maximum number of bytes of earlier output, of one run and of all runs of a reply.
 constexpr std::size_t max_tail = std::size_t{64} << 10;
 constexpr std::size_t max_tails = max_answer / 4;
+/// Maximum number of runs of a reply with their resource use, which is read from /proc.
+constexpr std::size_t max_used = 8;
 
 }  // namespace
 
@@ -47,7 +49,8 @@ struct FleetCommandHandler::ToldRuns {
   }
 
   /// Adds the runs of the list whose IDs start with `start`.
-  void add(const ListStatus& status, const std::string& start, WallTime now) {
+  void add(const ListStatus& status, const std::string& start, WallTime now,
+           const api::Control& control) {
     for (const RunStatus& run : status.runs) {
       if (!std::string_view(run.run).starts_with(start)) continue;
       view::RunView shown{status.prefix, run, std::max(WallTime{0}, now - run.started), {}, {}, {}};
@@ -55,6 +58,8 @@ struct FleetCommandHandler::ToldRuns {
       if (start.empty() && item.beginning.size() > max_told_item)
         item = DisplayItem(std::string_view(item.beginning).substr(0, max_told_item), item.length);
       if (tail_of) shown.tail = fitting(tail_of(run.run));
+      if (!start.empty() && run.pid > 0 && runs.size() < max_used)
+        shown.used = control.process_use(run.pid);
       bytes += view::to_json(shown).size();
       if (runs.size() < max_told_runs && bytes < max_answer / 2) {
         runs.push_back(std::move(shown));
@@ -165,7 +170,7 @@ void FleetCommandHandler::reply_with_runs(const FleetCommand& order) {
   const WallTime now = parts_.loop.clock().wall();
   if (order.list) {
     if (const auto list = parts_.control.list(*order.list)) {
-      told->add(*list, order.run, now);
+      told->add(*list, order.run, now, parts_.control);
       const HostStatus host = parts_.control.status();
       told->list = HostList{*list, state_name(host.state), host.slots_used, host.slots_limit};
     }
@@ -183,13 +188,14 @@ void FleetCommandHandler::reply_with_all_runs(const FleetCommand& order,
                        {},
                        {}});
   ++walks_;
-  parts_.control.each_list([told, now = parts_.loop.clock().wall(), start = order.run](
-                               const ListStatus& list) { told->add(list, start, now); },
-                           [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
-                             if (alive.expired()) return;
-                             --walks_;
-                             answer_runs(id, *told);
-                           });
+  parts_.control.each_list(
+      [told, &control = parts_.control, now = parts_.loop.clock().wall(),
+       start = order.run](const ListStatus& list) { told->add(list, start, now, control); },
+      [this, alive = std::weak_ptr<bool>(alive_), told, id = order.id] {
+        if (alive.expired()) return;
+        --walks_;
+        answer_runs(id, *told);
+      });
 }
 
 // ---- output of runs
@@ -212,7 +218,8 @@ void FleetCommandHandler::reply_with_logs(const FleetCommand& order) {
   told->tail_of = [this](const RunId& run) { return parts_.control.tail(run); };
   const WallTime now = parts_.loop.clock().wall();
   if (order.list) {
-    if (const auto list = parts_.control.list(*order.list)) told->add(*list, order.run, now);
+    if (const auto list = parts_.control.list(*order.list))
+      told->add(*list, order.run, now, parts_.control);
     return answer_runs(order.id, *told);
   }
   reply_with_all_runs(order, told);

@@ -20,6 +20,7 @@
 #include "core/supervisor.hpp"
 #include "core/timers.hpp"
 #include "gearman/server_pool.hpp"
+#include "process/process_use.hpp"
 
 namespace w8y::app {
 
@@ -59,6 +60,9 @@ class HostControl final : public api::Control {
   [[nodiscard]] SecretAnswer compare_secret(const SecretQuestion& question,
                                             const std::string& salt) const override {
     return w8y::compare_secret(host_.config(), question, salt);
+  }
+  [[nodiscard]] ResourceUse process_use(int pid) const override {
+    return process::process_use(pid);
   }
   [[nodiscard]] bool has_token() const override {
     return !host_.config().supervisor.status_token_file.empty();

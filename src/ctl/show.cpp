@@ -72,6 +72,9 @@ void print_active(const view::RunView& run, bool wide) {
   facts.add("fence", std::to_string(status.fence.value_or(0)));
   if (const std::string progress = progress_text(status.progress); !progress.empty())
     facts.add("progress", progress);
+  if (run.used.cpu) facts.add("cpu", format_duration(*run.used.cpu));
+  if (run.used.peak_memory)
+    facts.add("peak memory", memory_text(static_cast<std::int64_t>(*run.used.peak_memory)));
   if (status.lease_lost) facts.add("lease", Cell("lost", Colour::bad));
   facts.print(wide);
 }

@@ -31,8 +31,8 @@ namespace w8y::store {
 ///   send(session, keys, calls, answer)
 ///   again(call, result)  optional: whether `result`, the third argument of the callback, has
 ///                        changed the call, which is then sent again
-/// A Call has run, event, more, history, again and optionally stale, as in SettleCall. The implementation is
-/// in settlements_impl.hpp, for the file that instantiates this template.
+/// A Call has run, event, more, history, again and optionally stale, as in SettleCall. The
+/// implementation is in settlements_impl.hpp, for the file that instantiates this template.
 template <class Kind>
 class Settlements {
  public:

@@ -164,8 +164,7 @@ void Settlements<Kind>::send_batch(Some&& runs, bool large) {
   calls.reserve(runs.size());
   const Instant now = session_.clock.now();
   for (const auto run : runs) {
-    if constexpr (requires { run->call.stale; })
-      run->call.stale = now > run->times.lease_ends;
+    if constexpr (requires { run->call.stale; }) run->call.stale = now > run->times.lease_ends;
     calls.push_back(&run->call);
   }
   const auto keys = runs.front()->keys;

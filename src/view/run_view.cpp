@@ -89,6 +89,8 @@ std::string to_json(const RunView& run) {
   put_fields(json, run_fields, run.status, api);
   if (run.age) json.put("age_ms", run.age->count());
   if (!run.tail.empty()) json.put_bytes("tail", run.tail);
+  if (run.used.cpu) json.put("cpu_ms", std::chrono::floor<WallTime>(*run.used.cpu).count());
+  if (run.used.peak_memory) json.put("peak_memory_bytes", *run.used.peak_memory);
   if (!run.host.empty()) json.put_bytes("host", run.host);
   if (!run.host_id.empty()) json.put_bytes("host_id", run.host_id);
   return json.finish();
@@ -101,6 +103,9 @@ std::optional<RunView> read_run(const JsonFields& json) {
   run.list = json.bytes("list").value_or("");
   run.age = json.ms("age_ms");
   run.tail = json.bytes("tail").value_or("");
+  run.used.cpu = json.ms("cpu_ms");
+  if (const auto peak = json.integer("peak_memory_bytes", count_range))
+    run.used.peak_memory = static_cast<std::uint64_t>(*peak);
   run.host = json.bytes("host").value_or("");
   run.host_id = json.bytes("host_id").value_or("");
   return run;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/outcome.hpp"
 #include "core/status.hpp"
 #include "view/field.hpp"
 
@@ -19,6 +20,8 @@ struct RunView {
 
   std::string host;     ///< host of the run; not in JSON of its own host
   std::string host_id;  ///< ID of that host
+
+  ResourceUse used = {};  ///< by its process so far, if requested
 };
 
 /// Returns a run as in GET /api/v1/status.

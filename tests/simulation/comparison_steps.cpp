@@ -119,7 +119,8 @@ void Comparison::renew_some() {
   const bool fleet = random_.chance(40);
   Words key{fleet ? "w:slots" : lock(held_[0].item)};
   const std::int64_t now = keys_.now_ms();
-  Words arg{ms(random_.between(1, 4)), fleet ? "1" : "0",
+  Words arg{ms(random_.between(1, 4)),
+            fleet ? "1" : "0",
             std::to_string(random_.one_of<std::int64_t>({0, now, now + 1})),
             "w:lock:",
             "w:proc:",
